@@ -1,0 +1,2 @@
+//! The `tcplab` binary.
+fn main() {}

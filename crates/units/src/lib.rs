@@ -1,0 +1,22 @@
+//! The quantities tcplab reckons in, each a type of its own, and the only sources of randomness.
+//!
+//! Time and rate are integers (nanoseconds, bits per second), so the same seed gives the same
+//! bytes on every machine. Each quantity is written and read as people write it: `200 ms`,
+//! `24 Mbit/s`, `10 MB`, `0.3 %`. Prefixes are decimal (SI): 1 kB is 1,000 B; binary ones are
+//! spelled out (`1 KiB` is 1,024 B).
+
+mod bytes;
+mod offset;
+mod parse;
+mod probability;
+mod rate;
+mod rng;
+mod time;
+
+pub use bytes::Bytes;
+pub use offset::Offset;
+pub use parse::UnitError;
+pub use probability::Probability;
+pub use rate::Rate;
+pub use rng::Rng;
+pub use time::{Instant, Span};

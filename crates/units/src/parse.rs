@@ -1,0 +1,182 @@
+//! Reading "a number and a unit" exactly, and teaching when it is not one.
+
+use std::fmt;
+
+/// Why a quantity could not be read; the text names what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each field is told in the message above it")]
+pub enum UnitError {
+    /// There is no number at the start.
+    #[error("`{text}` is not {what}: expected a number and a unit, such as `{example}`")]
+    NotANumber { text: String, what: &'static str, example: &'static str },
+    /// The number has no unit.
+    #[error("`{text}` has no unit: write {what} as `{example}`")]
+    NoUnit { text: String, what: &'static str, example: &'static str },
+    /// The unit belongs to another quantity or to none.
+    #[error("`{unit}` is not a unit of {what}: use one of {allowed}")]
+    WrongUnit { unit: String, what: &'static str, allowed: String },
+    /// The number is below zero.
+    #[error("`{text}` is negative: {what} cannot be")]
+    Negative { text: String, what: &'static str },
+    /// The number is larger than the type holds, or finer than its smallest step.
+    #[error("`{text}` is out of range for {what}: {limit}")]
+    OutOfRange { text: String, what: &'static str, limit: &'static str },
+}
+
+/// Decimal units divide it, minutes and hours do not.
+const TERA: u64 = 1_000_000_000_000;
+
+/// One quantity's grammar: its name in messages, an example, and its units in smallest steps.
+pub(crate) struct Grammar {
+    pub(crate) what: &'static str,
+    pub(crate) example: &'static str,
+    pub(crate) units: &'static [(&'static str, u64)],
+    pub(crate) limit: &'static str,
+}
+
+impl Grammar {
+    /// Reads `text` into whole steps of the smallest unit, by integer arithmetic.
+    pub(crate) fn parse(&self, text: &str) -> Result<u64, UnitError> {
+        let trimmed = text.trim();
+        let number_len = trimmed
+            .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '-' | '+')))
+            .unwrap_or(trimmed.len());
+        let (number, unit) = (&trimmed[..number_len], trimmed[number_len..].trim());
+        if number.starts_with('-') {
+            return Err(UnitError::Negative { text: text.into(), what: self.what });
+        }
+        let number = number.trim_start_matches('+').replace('_', "");
+        let (whole, fraction) = number.split_once('.').unwrap_or((number.as_str(), ""));
+        let digits_only = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+        if (whole.is_empty() && fraction.is_empty())
+            || !digits_only(whole)
+            || !digits_only(fraction)
+        {
+            return Err(UnitError::NotANumber {
+                text: text.into(),
+                what: self.what,
+                example: self.example,
+            });
+        }
+        if unit.is_empty() {
+            return Err(UnitError::NoUnit {
+                text: text.into(),
+                what: self.what,
+                example: self.example,
+            });
+        }
+        let Some((_, factor)) = self.units.iter().find(|(name, _)| *name == unit) else {
+            let allowed = self.units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+            return Err(UnitError::WrongUnit { unit: unit.into(), what: self.what, allowed });
+        };
+        scale(whole, fraction, *factor).ok_or_else(|| UnitError::OutOfRange {
+            text: text.into(),
+            what: self.what,
+            limit: self.limit,
+        })
+    }
+
+    /// Writes `steps` in the largest unit that keeps it exact and short.
+    pub(crate) fn format(&self, steps: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (smallest, _) = self.units[0];
+        for (name, factor) in self.units.iter().rev() {
+            if steps < *factor || name.contains('i') && name.ends_with("iB") {
+                continue;
+            }
+            let (whole, rest) = (steps / factor, steps % factor);
+            if rest == 0 {
+                return write!(f, "{whole} {name}");
+            }
+            // Up to three decimals read better than a smaller unit; of minutes and hours none do.
+            if factor % 1000 == 0 && TERA % factor == 0 && rest.is_multiple_of(factor / 1000) {
+                let thousandths = format!("{:03}", rest / (factor / 1000));
+                return write!(f, "{whole}.{} {name}", thousandths.trim_end_matches('0'));
+            }
+        }
+        write!(f, "{steps} {smallest}")
+    }
+}
+
+/// `whole.fraction × factor`, or `None` when that is not a whole number of steps below 2⁶⁴.
+fn scale(whole: &str, fraction: &str, factor: u64) -> Option<u64> {
+    let fraction = fraction.trim_end_matches('0');
+    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let power = 10u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let fraction: u128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+    let scaled =
+        whole.checked_mul(power)?.checked_add(fraction)?.checked_mul(u128::from(factor))?;
+    if scaled % power != 0 {
+        return None;
+    }
+    u64::try_from(scaled / power).ok()
+}
+
+/// Implements reading and writing (`FromStr`, `Display`, serde, JSON Schema) by a [`Grammar`].
+macro_rules! written_as {
+    ($type:ident, $grammar:expr, $pattern:literal, $about:literal) => {
+        impl std::str::FromStr for $type {
+            type Err = $crate::UnitError;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                $grammar.parse(text).map(Self)
+            }
+        }
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                $grammar.format(self.0, f)
+            }
+        }
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                $crate::parse::from_text(d, $grammar.what, $grammar.example)
+            }
+        }
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({
+                    "type": "string", "pattern": $pattern, "description": $about
+                })
+            }
+        }
+    };
+}
+pub(crate) use written_as;
+
+/// Reads a quantity from a string; a bare number is refused with the unit it lacks.
+pub(crate) fn from_text<'de, D, T>(
+    deserializer: D,
+    what: &'static str,
+    example: &'static str,
+) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: std::str::FromStr<Err = UnitError>,
+{
+    struct Visitor<T>(&'static str, &'static str, std::marker::PhantomData<T>);
+    impl<T: std::str::FromStr<Err = UnitError>> serde::de::Visitor<'_> for Visitor<T> {
+        type Value = T;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{} such as \"{}\"", self.0, self.1)
+        }
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+            text.parse().map_err(E::custom)
+        }
+        fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<T, E> {
+            self.visit_str(&number.to_string())
+        }
+        fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<T, E> {
+            self.visit_str(&number.to_string())
+        }
+        fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<T, E> {
+            self.visit_str(&number.to_string())
+        }
+    }
+    deserializer.deserialize_any(Visitor(what, example, std::marker::PhantomData))
+}

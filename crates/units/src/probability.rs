@@ -1,0 +1,110 @@
+//! Chances, held so exactly that a draw is one integer comparison.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::parse::Grammar;
+use crate::{Rng, UnitError};
+
+const GRAMMAR: Grammar = Grammar {
+    what: "a probability",
+    example: "0.3 %",
+    // Steps are 10⁻¹²: fine enough for one packet in a trillion.
+    units: &[("%", 10_000_000_000)],
+    limit: "0 % to 100 %, in steps of 10⁻¹⁰ %",
+};
+
+const ONE: u64 = 1_000_000_000_000;
+
+/// A probability from 0 to 1, held in steps of 10⁻¹². Written `0.3 %`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Probability(u64);
+
+impl Probability {
+    /// It never happens.
+    pub const NEVER: Probability = Probability(0);
+    /// It always happens.
+    pub const ALWAYS: Probability = Probability(ONE);
+
+    /// `n` in a million.
+    pub fn per_million(n: u32) -> Probability {
+        Probability((u64::from(n) * 1_000_000).min(ONE))
+    }
+    /// As a number from 0 to 1.
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / ONE as f64
+    }
+    /// Whether it happens this time. Takes exactly one draw, whatever the probability, so that
+    /// changing a probability does not shift the draws that follow.
+    pub fn happens(self, rng: &mut Rng) -> bool {
+        rng.below(ONE) < self.0
+    }
+}
+
+impl FromStr for Probability {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match GRAMMAR.parse(text)? {
+            steps if steps <= ONE => Ok(Probability(steps)),
+            _ => Err(UnitError::OutOfRange {
+                text: text.into(),
+                what: GRAMMAR.what,
+                limit: GRAMMAR.limit,
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, rest) = (self.0 / 10_000_000_000, self.0 % 10_000_000_000);
+        if rest == 0 {
+            return write!(f, "{whole} %");
+        }
+        let decimals = format!("{rest:010}");
+        write!(f, "{whole}.{} %", decimals.trim_end_matches('0'))
+    }
+}
+
+impl serde::Serialize for Probability {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+impl<'de> serde::Deserialize<'de> for Probability {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        crate::parse::from_text(d, GRAMMAR.what, GRAMMAR.example)
+    }
+}
+impl schemars::JsonSchema for Probability {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Probability".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string", "pattern": r"^\s*[0-9_]*\.?[0-9_]+\s*%\s*$",
+            "description": "A probability in per cent, such as `0.3 %`."
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_writes_and_bounds() {
+        for (text, written) in [("0.3 %", "0.3 %"), ("100%", "100 %"), ("0 %", "0 %")] {
+            assert_eq!(text.parse::<Probability>().unwrap().to_string(), written);
+        }
+        assert!("100.1 %".parse::<Probability>().is_err());
+        assert!("0.3".parse::<Probability>().unwrap_err().to_string().contains("has no unit"));
+    }
+
+    #[test]
+    fn certain_things_are_certain() {
+        let mut rng = Rng::new(7, "test");
+        assert!((0..1000).all(|_| Probability::ALWAYS.happens(&mut rng)));
+        assert!((0..1000).all(|_| !Probability::NEVER.happens(&mut rng)));
+    }
+}
