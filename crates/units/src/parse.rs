@@ -88,7 +88,10 @@ impl Grammar {
                 return write!(f, "{whole} {name}");
             }
             // Up to three decimals read better than a smaller unit; of minutes and hours none do.
-            if factor % 1000 == 0 && TERA % factor == 0 && rest.is_multiple_of(factor / 1000) {
+            if factor % 1000 == 0
+                && TERA.is_multiple_of(*factor)
+                && rest.is_multiple_of(factor / 1000)
+            {
                 let thousandths = format!("{:03}", rest / (factor / 1000));
                 return write!(f, "{whole}.{} {name}", thousandths.trim_end_matches('0'));
             }
