@@ -1,0 +1,18 @@
+//! The packets and samples of one trial, loaded for looking at.
+
+use tcplab_recording::Sample;
+use tcplab_trace::Trace;
+use tcplab_units::Instant;
+
+/// A trial's recording, analysed. All times share one zero: the trace's first packet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialData {
+    /// As captured at the client.
+    pub client: Trace,
+    /// As captured at the server.
+    pub server: Trace,
+    /// `TCP_INFO` of both sockets in order of time.
+    pub samples: Vec<Sample>,
+    /// When the path let nothing through.
+    pub interruptions: Vec<(Instant, Instant)>,
+}

@@ -1,0 +1,147 @@
+//! A run as it is told: cases, trials, metrics, claims. Saved as `run.json`, read by the report.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything about a run that fits in a table; the packets stay in the trials' directories.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The scenario's name: its file name without the ending.
+    pub name: String,
+    /// The scenario's title.
+    pub title: String,
+    /// The document it comes from.
+    pub reference: Option<String>,
+    /// The scenario file as it was run.
+    pub scenario: String,
+    /// `kernel` or `sim`.
+    pub world: String,
+    /// When it was started, UTC, RFC 3339.
+    pub started: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// What is between the endpoints, a sentence per direction.
+    pub path: Vec<String>,
+    /// The machine and what ran: (name, value), in the order to show.
+    pub environment: Vec<(String, String)>,
+    /// The cells of the matrix, in the order of the scenario.
+    pub cases: Vec<Case>,
+    /// The scenario's expectations and how they went.
+    pub claims: Vec<Claim>,
+}
+
+/// One cell of the matrix.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// Short and fit for a file name: the levels joined, such as `reno`.
+    pub name: String,
+    /// The factors and their levels: (`client.socket.congestion`, `reno`).
+    pub levels: Vec<(String, String)>,
+    /// Its trials by number.
+    pub trials: Vec<Trial>,
+    /// Each metric over the trials.
+    pub summaries: Vec<Summary>,
+}
+
+/// One repetition of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// From 1.
+    pub number: u32,
+    /// Its own seed.
+    pub seed: u64,
+    /// Its directory, relative to the run's.
+    pub directory: String,
+    /// One value each.
+    pub metrics: Vec<Metric>,
+    /// Recovery episodes of the transfer's direction.
+    pub episodes: Vec<EpisodeRow>,
+    /// Statements about it with their evidence.
+    pub findings: Vec<FindingRow>,
+    /// What made the trial less than perfect ("the path was late by more than 1 ms 12 times").
+    pub warnings: Vec<String>,
+}
+
+/// A measured value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// Such as `goodput`.
+    pub name: String,
+    /// Such as `Mbit/s`; empty for a count.
+    pub unit: String,
+    /// In that unit.
+    pub value: f64,
+}
+
+/// A metric over the trials of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// As in [`Metric`].
+    pub name: String,
+    /// As in [`Metric`].
+    pub unit: String,
+    /// How many trials have it.
+    pub count: usize,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Sample standard deviation (n − 1); none for a single trial.
+    pub standard_deviation: Option<f64>,
+    /// 95 % confidence interval of the mean (Student's t); none for a single trial.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// A recovery episode, for tables.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EpisodeRow {
+    /// From 1 within the trial.
+    pub number: usize,
+    /// The paper's type: `without time lag`, `with time lag`, `intermittent`.
+    pub kind: String,
+    /// What first told of the loss: `sack`, `duplicate acks`, `timeout`, `probe`.
+    pub evidence: String,
+    /// First evidence, seconds since the connection's first packet.
+    pub start_s: f64,
+    /// From the first evidence to the repair, seconds.
+    pub duration_s: f64,
+    /// Longest silence of the sender, seconds.
+    pub silence_s: f64,
+    /// Lost transmissions.
+    pub lost_segments: usize,
+    /// Retransmitted packets.
+    pub retransmissions: u64,
+    /// Retransmitted bytes.
+    pub retransmitted_bytes: u64,
+    /// Retransmissions that a timer sent.
+    pub timeouts: u64,
+    /// Whether everything lost was acknowledged in the end.
+    pub repaired: bool,
+    /// What the path's own log says: data packets it dropped in the time of this episode.
+    pub truth_lost: usize,
+    /// Which interruption hit, from 1; none if another cause did.
+    pub interruption: Option<u64>,
+    /// What happened, in a sentence or three.
+    pub story: String,
+}
+
+/// A statement with its evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FindingRow {
+    /// The rule's name.
+    pub rule: String,
+    /// The statement.
+    pub statement: String,
+    /// Frames of the client's capture that show it.
+    pub frames: Vec<u64>,
+}
+
+/// An expectation of the scenario and how it went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// In the scenario's words.
+    pub claim: String,
+    /// What was checked, such as `episode.type includes "with time lag"`.
+    pub check: String,
+    /// Whether it held.
+    pub held: bool,
+    /// What was found, case by case.
+    pub found: String,
+}

@@ -1,0 +1,294 @@
+//! What the analyser says: the types that findings, plots, tables and reports read.
+//!
+//! Times are [`Instant`]s since the capture's first packet ([`Trace::epoch_nanos`]); places in
+//! the stream are [`Offset`]s relative to the initial sequence number, so the SYN is at 0 and the
+//! first data byte at 1, as tcpdump and Wireshark count.
+
+use std::net::SocketAddr;
+
+use serde::Serialize;
+use tcplab_units::{Bytes, Instant, Offset, Span};
+
+/// An analysed capture.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Trace {
+    /// Nanoseconds since the Unix epoch of the first packet: the zero of every [`Instant`] here.
+    pub epoch_nanos: u64,
+    /// Packets read, of whatever kind.
+    pub packets: u64,
+    /// TCP connections in the order of their first packet.
+    pub connections: Vec<Connection>,
+    /// What the reader should know of the capture itself: cut off, packets dropped, malformed.
+    pub notes: Vec<Note>,
+}
+
+/// A remark on the capture, not on TCP.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// The frame it is about, counted from 1 as in Wireshark; none for the whole capture.
+    pub frame: Option<u64>,
+    /// One sentence.
+    pub text: String,
+}
+
+/// One TCP connection.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Connection {
+    /// The end that sent the first SYN, or the first packet if none was seen.
+    pub client: SocketAddr,
+    /// The other end.
+    pub server: SocketAddr,
+    /// First and last packet.
+    pub first: Instant,
+    /// See `first`.
+    pub last: Instant,
+    /// SYN to SYN-ACK to ACK, as far as seen.
+    pub handshake: Handshake,
+    /// Data from client to server, and the acknowledgements that answer it.
+    pub forward: Flow,
+    /// Data from server to client, and the acknowledgements that answer it.
+    pub reverse: Flow,
+}
+
+/// How the connection was opened.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Handshake {
+    /// When the first SYN was seen.
+    pub syn: Option<Instant>,
+    /// When the first SYN-ACK was seen.
+    pub syn_ack: Option<Instant>,
+    /// From the last SYN to the handshake's first acknowledgement, both at this tap.
+    pub round_trip: Option<Span>,
+    /// What the client offered in its SYN.
+    pub client: SynOptions,
+    /// What the server offered in its SYN-ACK.
+    pub server: SynOptions,
+}
+
+/// The options of one SYN; all absent when the SYN was not seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SynOptions {
+    /// Whether the SYN was seen at all: only then does an absent option mean "not offered".
+    pub seen: bool,
+    /// Maximum segment size, bytes.
+    pub mss: Option<u16>,
+    /// Window scale: the shift, 0 to 14 (RFC 7323 section 2).
+    pub window_scale: Option<u8>,
+    /// SACK permitted (RFC 2018 section 2).
+    pub sack_permitted: bool,
+    /// Timestamps (RFC 7323 section 3).
+    pub timestamps: bool,
+    /// The window of the SYN itself, never scaled, bytes.
+    pub window: u16,
+}
+
+/// One direction of a connection: the data segments and the acknowledgements coming back.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Flow {
+    /// Every segment with data, SYN or FIN, in capture order.
+    pub segments: Vec<Segment>,
+    /// Every packet of the opposite direction, as an acknowledgement, in capture order.
+    pub acks: Vec<Ack>,
+    /// Recovery episodes in order of time.
+    pub episodes: Vec<Episode>,
+    /// Sums over the flow.
+    pub totals: Totals,
+}
+
+/// A range of the stream, `start` included, `end` excluded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Range {
+    /// First byte.
+    pub start: Offset,
+    /// The byte after the last.
+    pub end: Offset,
+}
+
+/// One packet that carries data, a SYN or a FIN.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Segment {
+    /// When it passed the tap.
+    pub at: Instant,
+    /// Its frame number, from 1.
+    pub frame: u64,
+    /// Sequence space it covers (SYN and FIN count one each).
+    pub range: Range,
+    /// Data bytes.
+    pub payload: Bytes,
+    /// SYN.
+    pub syn: bool,
+    /// FIN.
+    pub fin: bool,
+    /// PSH.
+    pub psh: bool,
+    /// New data, or a retransmission and why.
+    pub kind: SegmentKind,
+    /// Bytes sent and neither acknowledged nor SACKed, this segment included, after it was sent.
+    pub in_flight: Bytes,
+    /// What the path did to it if the capture's comments say so ("dropped by ...").
+    pub comment: Option<String>,
+}
+
+/// Why a segment was sent, as far as this tap shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SegmentKind {
+    /// Data not seen before.
+    New,
+    /// Sent again on SACK or duplicate-ACK evidence (RFC 6675, RFC 8985).
+    FastRetransmission,
+    /// Sent again because a timer ran out: no acknowledgement prompted it (RFC 6298, or the probe
+    /// of RFC 8985 section 7).
+    TimeoutRetransmission,
+    /// Sent again after a timeout, prompted by the acknowledgements that follow it.
+    AfterTimeoutRetransmission,
+    /// At the receiver's tap: fills a hole; the original was not seen here.
+    FillsHole,
+}
+
+/// One packet seen as an acknowledgement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ack {
+    /// When it passed the tap.
+    pub at: Instant,
+    /// Its frame number, from 1.
+    pub frame: u64,
+    /// Everything before this was received.
+    pub ack: Offset,
+    /// Advertised window in bytes, scaled; `None` where the scale was not seen.
+    pub window: Option<Bytes>,
+    /// SACK blocks as they stand in the option, without the D-SACK block.
+    pub sack: Vec<Range>,
+    /// The D-SACK block (RFC 2883): received twice.
+    pub dsack: Option<Range>,
+    /// A duplicate acknowledgement (RFC 5681 section 2, with or without SACK blocks).
+    pub duplicate: bool,
+    /// It carries data of its own.
+    pub has_data: bool,
+    /// What the path did to it if the capture's comments say so.
+    pub comment: Option<String>,
+}
+
+/// A recovery episode: from the first evidence of loss until the loss is repaired.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Episode {
+    /// Which of the three kinds of the interruption paper.
+    pub kind: EpisodeKind,
+    /// Transmissions that were lost, in the order they were sent.
+    pub lost: Vec<LostSegment>,
+    /// When the first of them had been sent.
+    pub first_lost_sent: Instant,
+    /// What first told the sender: the acknowledgement's or the probe's time.
+    pub evidence_at: Instant,
+    /// What it was.
+    pub evidence: Evidence,
+    /// The first retransmission, time and frame.
+    pub first_retransmission: Option<(Instant, u64)>,
+    /// When the cumulative acknowledgement passed everything lost; `None` if it never did.
+    pub repaired_at: Option<Instant>,
+    /// Retransmitted packets and bytes during the episode, repeats counted.
+    pub retransmissions: u64,
+    /// See `retransmissions`.
+    pub retransmitted: Bytes,
+    /// Of these, how many a timer sent.
+    pub timeouts: u64,
+    /// Of the retransmissions, how many a D-SACK proved needless.
+    pub needless: u64,
+    /// Longest time without any data sent, from the first lost segment to the first
+    /// retransmission: the paper's time lag.
+    pub silence: Span,
+    /// Frames at the tap from the first lost to the repairing acknowledgement, inclusive.
+    pub frames: (u64, u64),
+}
+
+impl Episode {
+    /// From the first evidence to the repair; to the last packet where it was never repaired.
+    pub fn duration(&self, last: Instant) -> Span {
+        self.repaired_at.unwrap_or(last).since(self.evidence_at)
+    }
+}
+
+/// One lost transmission of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct LostSegment {
+    /// What it covered.
+    pub range: Range,
+    /// When it passed the tap.
+    pub sent_at: Instant,
+    /// Its frame.
+    pub frame: u64,
+}
+
+/// The three types of "Experimental Analysis of TCP Behaviors against Bursty Packet Losses
+/// Caused by Transmission Interruption", section III.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EpisodeKind {
+    /// SACK evidence arrives while data still flows.
+    WithoutTimeLag,
+    /// The window ran out; a timer sends first, the rest is repaired on SACK evidence.
+    WithTimeLag,
+    /// One retransmission per timeout, repeatedly.
+    Intermittent,
+}
+
+impl EpisodeKind {
+    /// The paper's words.
+    pub fn name(self) -> &'static str {
+        match self {
+            EpisodeKind::WithoutTimeLag => "without time lag",
+            EpisodeKind::WithTimeLag => "with time lag",
+            EpisodeKind::Intermittent => "intermittent",
+        }
+    }
+}
+
+/// What told the sender of a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// An acknowledgement with SACK blocks above a hole, for data sent before the silence.
+    Sack {
+        /// Its frame.
+        frame: u64,
+    },
+    /// Duplicate acknowledgements without SACK.
+    DuplicateAcks {
+        /// The first one's frame.
+        frame: u64,
+    },
+    /// The retransmission timeout (RFC 6298): the sender resent the oldest segment unprompted.
+    Timeout {
+        /// The retransmission's frame.
+        frame: u64,
+    },
+    /// A tail loss probe (RFC 8985 section 7): after silence the sender sent its newest segment
+    /// again or one new segment, unprompted.
+    Probe {
+        /// The probe's frame.
+        frame: u64,
+    },
+}
+
+/// Sums over one direction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Packets with data.
+    pub data_segments: u64,
+    /// Data bytes, repeats counted.
+    pub data: Bytes,
+    /// Data bytes, each counted once.
+    pub unique: Bytes,
+    /// Packets that repeat data.
+    pub retransmissions: u64,
+    /// The bytes they repeat.
+    pub retransmitted: Bytes,
+    /// Packets of the opposite direction without data.
+    pub pure_acks: u64,
+    /// Duplicate acknowledgements.
+    pub duplicate_acks: u64,
+    /// The most bytes in flight at any time.
+    pub max_in_flight: Bytes,
+    /// The largest advertised window, if its scale is known.
+    pub max_window: Option<Bytes>,
+}
