@@ -1,8 +1,28 @@
 //! What a trial leaves behind, whichever world it ran in: the same files, written and read here.
+//!
+//! | file | what |
+//! |---|---|
+//! | `client.pcapng`, `server.pcapng` | every packet as it left and entered that endpoint; a frame that the path dropped says why in its comment |
+//! | `path.csv` | the ground truth: the path's verdict on every packet, a row each |
+//! | `samples.csv` | `TCP_INFO` of both sockets, a row each time it was looked at |
+//! | `app.json` | what the applications did and saw |
+//! | `result.json` | how the trial was set up and how the world behaved |
+//! | `DONE` | written last: without it the directory is not a recording |
 
+mod capture;
+mod csv;
+mod read;
+mod record;
 mod sample;
+mod write;
 
+pub use read::Recording;
+pub use record::{AppLog, EndpointRecord, Lateness, OptionRecord, TrialRecord, WorldRecord};
 pub use sample::{Column, Sample};
+pub use write::RecordingWriter;
+
+use std::io;
+use std::path::PathBuf;
 
 /// One of the two ends of the path.
 #[derive(
@@ -27,4 +47,38 @@ impl Endpoint {
             Endpoint::Server => "server",
         }
     }
+
+    /// The name of its capture in a recording.
+    pub fn capture_file(self) -> &'static str {
+        match self {
+            Endpoint::Client => "client.pcapng",
+            Endpoint::Server => "server.pcapng",
+        }
+    }
+
+    /// Where it stands in [`Endpoint::BOTH`].
+    pub(crate) fn index(self) -> usize {
+        self as usize
+    }
 }
+
+/// Why a recording could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each field is told in the message above it")]
+pub enum RecordingError {
+    /// Such as a full disk or a missing permission.
+    #[error("cannot {verb} {path}: {source}")]
+    File { verb: &'static str, path: PathBuf, source: io::Error },
+    /// The file is not what tcplab writes.
+    #[error("{path}, line {line}: {what}")]
+    Malformed { path: PathBuf, line: usize, what: String },
+    /// There is no `DONE`.
+    #[error("{path} is not a whole recording: it has no DONE")]
+    Unfinished { path: PathBuf },
+}
+
+pub(crate) const TRUTH_FILE: &str = "path.csv";
+pub(crate) const SAMPLES_FILE: &str = "samples.csv";
+pub(crate) const APP_FILE: &str = "app.json";
+pub(crate) const RESULT_FILE: &str = "result.json";
+pub(crate) const DONE_FILE: &str = "DONE";

@@ -1,0 +1,44 @@
+//! The trial's clock: nanoseconds since its zero, on `CLOCK_MONOTONIC`.
+
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use tcplab_units::{Instant, Span};
+
+/// Tells the time since the trial's zero. Copies agree, in every thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock {
+    zero: u64,
+    epoch: u64,
+}
+
+impl Clock {
+    /// A clock whose zero is now.
+    pub(crate) fn start() -> Clock {
+        Clock { zero: read(ClockId::Monotonic), epoch: read(ClockId::Realtime) }
+    }
+
+    /// The time.
+    pub(crate) fn now(self) -> Instant {
+        Instant::from_nanos(read(ClockId::Monotonic) - self.zero)
+    }
+
+    /// Its zero in nanoseconds since the Unix epoch.
+    pub(crate) fn epoch_nanos(self) -> u64 {
+        self.epoch
+    }
+
+    /// Sleeps until `then`; returns how much later it woke.
+    pub(crate) fn sleep_until(self, then: Instant) -> Span {
+        loop {
+            let now = self.now();
+            if now >= then {
+                return now.since(then);
+            }
+            std::thread::sleep(then.since(now).to_std());
+        }
+    }
+}
+
+fn read(clock: ClockId) -> u64 {
+    let Timespec { tv_sec, tv_nsec } = clock_gettime(clock);
+    tv_sec.cast_unsigned() * 1_000_000_000 + tv_nsec.cast_unsigned()
+}

@@ -1,0 +1,79 @@
+//! Why the kernel world could not be set up or kept up, with what to do about it.
+
+use std::io;
+use std::path::PathBuf;
+
+use tcplab_recording::RecordingError;
+use tcplab_units::Span;
+
+/// Why a trial could not be run to its end.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each field is told in the message above it")]
+pub enum TrialError {
+    /// Namespaces are refused to this user.
+    #[error("this user may not make network namespaces: {obstacle}")]
+    Namespaces { obstacle: String, remedy: String },
+    /// A step of the set-up failed.
+    #[error("cannot {step}: {source}")]
+    Setup { step: String, source: io::Error },
+    /// A kernel setting of the scenario was refused.
+    #[error("cannot set {name} = \"{value}\" at the {endpoint}: {source}")]
+    Sysctl { endpoint: &'static str, name: String, value: String, source: io::Error },
+    /// A socket option was refused or not taken over.
+    #[error("the {endpoint}'s socket does not take {option} = {value}: {reason}")]
+    SocketOption { endpoint: &'static str, option: &'static str, value: String, reason: String },
+    /// The application met an error.
+    #[error("the {endpoint} failed to {call}: {source}")]
+    Application { endpoint: &'static str, call: &'static str, source: io::Error },
+    /// What arrived is not what was sent.
+    #[error("{received} B arrived of {sent} B sent, or with other content")]
+    Corrupted { sent: u64, received: u64 },
+    /// The trial took longer than the scenario allows.
+    #[error("the trial was not done after {limit}: {received} B of the data had arrived")]
+    TimeLimit { limit: Span, received: u64 },
+    /// The recording could not be written.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// The path of the scenario is impossible.
+    #[error(transparent)]
+    Path(#[from] tcplab_path::PathError),
+    /// The process that runs the trial could not be started or died.
+    #[error("the process of the trial ({program}) {what}")]
+    Helper { program: PathBuf, what: String },
+    /// As told by the process that ran the trial.
+    #[error("{message}")]
+    Reported { message: String, remedy: Option<String> },
+    /// The caller asked to stop.
+    #[error("stopped on request")]
+    Stopped,
+}
+
+impl TrialError {
+    /// A step of the set-up that failed.
+    pub(crate) fn setup(
+        step: impl Into<String>,
+    ) -> impl FnOnce(io::Error) -> TrialError {
+        let step = step.into();
+        move |source| TrialError::Setup { step, source }
+    }
+
+    /// What the user can do about it, where something can be done.
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            TrialError::Namespaces { remedy, .. } => Some(remedy.clone()),
+            TrialError::Reported { remedy, .. } => remedy.clone(),
+            TrialError::Sysctl { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Some("this kernel has no such setting: `sysctl -a | grep net.` lists those it has".into())
+            }
+            TrialError::SocketOption { option: "congestion", .. } => Some(
+                "`tcplab doctor` lists the congestion controls this kernel has; \
+                 `modprobe tcp_NAME` as root may load another"
+                    .into(),
+            ),
+            TrialError::TimeLimit { .. } => Some(
+                "raise `[limits] trial` in the scenario if the transfer really needs longer".into(),
+            ),
+            _ => None,
+        }
+    }
+}

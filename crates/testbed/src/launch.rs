@@ -1,0 +1,176 @@
+//! The caller's side: each trial runs in a process of its own, so its namespaces are fresh, and
+//! nothing of it is left when it ends, or when the caller does.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tcplab_scenario::Case;
+use tcplab_units::{Bytes, Instant};
+
+use crate::{DeviceKind, TrialError};
+
+/// How to start a process that calls [`crate::serve`]: commonly this very program with a
+/// subcommand of its own.
+#[derive(Debug, Clone)]
+pub struct Launcher {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// One trial to run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TrialRequest {
+    /// The cell of the matrix.
+    pub case: Case,
+    /// The trial's own seed.
+    pub seed: u64,
+    /// An existing, empty directory for the recording.
+    pub directory: PathBuf,
+    /// How frames get out of the endpoints; the best allowed one where none is named.
+    pub device: Option<DeviceKind>,
+}
+
+/// What a running trial tells from time to time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Since the trial's zero.
+    pub at: Instant,
+    /// Data that has arrived.
+    pub received: Bytes,
+}
+
+/// A line from the trial's process.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Message {
+    Progress(Progress),
+    Done,
+    Failed { message: String, remedy: Option<String> },
+}
+
+/// Looking at the flag this often makes Ctrl-C feel immediate.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Runs one trial to its end; `stop` ends it at once.
+///
+/// # Errors
+/// When the trial could not be run, was stopped, or did not pass. The directory may then hold a
+/// part of a recording, without its `DONE`.
+pub fn run_trial(
+    launcher: &Launcher,
+    request: &TrialRequest,
+    stop: &AtomicBool,
+    mut progress: impl FnMut(Progress),
+) -> Result<(), TrialError> {
+    let mut helper = Helper::start(launcher, "trial")?;
+    helper.ask(request)?;
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(TrialError::Stopped);
+        }
+        match helper.messages.recv_timeout(PATIENCE) {
+            Ok(Message::Progress(told)) => progress(told),
+            Ok(Message::Done) => return Ok(()),
+            Ok(Message::Failed { message, remedy }) => {
+                return Err(TrialError::Reported { message, remedy });
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(helper.died()),
+        }
+    }
+}
+
+/// The process of a trial; killed when dropped.
+pub(crate) struct Helper<M = Message> {
+    child: Child,
+    program: PathBuf,
+    pub(crate) messages: Receiver<M>,
+    complaints: thread::JoinHandle<String>,
+}
+
+impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
+    /// Starts the process for a task that [`crate::serve`] knows.
+    pub(crate) fn start(launcher: &Launcher, task: &str) -> Result<Helper<M>, TrialError> {
+        let program = launcher.program.clone();
+        let cannot = |what: String| TrialError::Helper { program: program.clone(), what };
+        let mut child = Command::new(&launcher.program)
+            .args(&launcher.arguments)
+            .args([task, &std::process::id().to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| cannot(format!("could not be started: {error}")))?;
+        let (Some(stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err(cannot("has no output".into()));
+        };
+        let (sender, messages) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                let Ok(message) = serde_json::from_str(&line) else { break };
+                if sender.send(message).is_err() {
+                    break;
+                }
+            }
+        });
+        let complaints = thread::spawn(move || {
+            let mut text = String::new();
+            let _ = stderr.read_to_string(&mut text);
+            text
+        });
+        Ok(Helper { child, program, messages, complaints })
+    }
+
+    /// Hands the process what to do. Its standard input stays open: its end tells the process
+    /// that its caller is gone.
+    pub(crate) fn ask(&mut self, request: &impl Serialize) -> Result<(), TrialError> {
+        let mut line = serde_json::to_string(request).expect("plain data has a JSON form");
+        line.push('\n');
+        let sent = match self.child.stdin.as_mut() {
+            Some(stdin) => stdin.write_all(line.as_bytes()),
+            None => Ok(()),
+        };
+        sent.map_err(|error| TrialError::Helper {
+            program: self.program.clone(),
+            what: format!("does not listen: {error}"),
+        })
+    }
+
+    /// Why a process ended that should not have.
+    pub(crate) fn died(mut self) -> TrialError {
+        let status = self.child.wait();
+        let complaint = match status {
+            // A reader thread ends with the process, so this waits for nothing.
+            Ok(_) => std::mem::replace(&mut self.complaints, thread::spawn(String::new))
+                .join()
+                .unwrap_or_default(),
+            Err(_) => String::new(),
+        };
+        // Ctrl-C in a terminal reaches the whole group of processes.
+        const INTERRUPT: i32 = 2;
+        let what = match status {
+            Ok(status) if status.signal() == Some(INTERRUPT) => return TrialError::Stopped,
+            Ok(status) => format!("ended early ({status})"),
+            Err(error) => format!("cannot be waited for: {error}"),
+        };
+        let last = complaint.lines().filter(|line| !line.trim().is_empty()).last();
+        let what = last.map_or(what.clone(), |last| format!("{what}: {last}"));
+        TrialError::Helper { program: self.program.clone(), what }
+    }
+}
+
+impl<M> Drop for Helper<M> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

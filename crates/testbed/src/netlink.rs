@@ -1,0 +1,120 @@
+//! The few things tcplab asks of rtnetlink(7), synchronously: namespaces belong to threads, and
+//! so must the sockets that speak of them.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::RawFd;
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
+    NetlinkPayload,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+use netlink_sys::{Socket, SocketAddr};
+
+/// Speaks for the network namespace of the thread that opened it.
+pub(crate) struct Netlink {
+    socket: Socket,
+    sequence: u32,
+}
+
+/// What is settable of an interface here.
+#[derive(Debug, Default)]
+pub(crate) struct LinkSettings {
+    pub(crate) mtu: Option<u32>,
+    pub(crate) queue_len: Option<u32>,
+    /// Never ask who has an address: the other end of the wire is always the same.
+    pub(crate) no_arp: bool,
+}
+
+impl Netlink {
+    pub(crate) fn open() -> io::Result<Netlink> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        Ok(Netlink { socket, sequence: 0 })
+    }
+
+    /// Applies `settings` to the interface `index` and takes it up.
+    pub(crate) fn set_up(&mut self, index: u32, settings: &LinkSettings) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        if settings.no_arp {
+            message.header.flags |= LinkFlags::Noarp;
+            message.header.change_mask |= LinkFlags::Noarp;
+        }
+        message.attributes.extend(settings.mtu.map(LinkAttribute::Mtu));
+        message.attributes.extend(settings.queue_len.map(LinkAttribute::TxQueueLen));
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Gives the interface `index` an address in a network of `prefix_len` bits.
+    pub(crate) fn add_address(
+        &mut self,
+        index: u32,
+        address: Ipv4Addr,
+        prefix_len: u8,
+    ) -> io::Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.prefix_len = prefix_len;
+        message.header.index = index;
+        message.attributes = vec![
+            AddressAttribute::Local(IpAddr::V4(address)),
+            AddressAttribute::Address(IpAddr::V4(address)),
+        ];
+        self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Makes a veth pair: `name` with the hardware address `mac` here, `peer` in the network
+    /// namespace that `peer_namespace` refers to.
+    pub(crate) fn add_veth(
+        &mut self,
+        name: &str,
+        mac: [u8; 6],
+        peer: &str,
+        peer_namespace: RawFd,
+    ) -> io::Result<()> {
+        let mut other = LinkMessage::default();
+        other.attributes =
+            vec![LinkAttribute::IfName(peer.into()), LinkAttribute::NetNsFd(peer_namespace)];
+        let mut message = LinkMessage::default();
+        message.attributes = vec![
+            LinkAttribute::IfName(name.into()),
+            LinkAttribute::Address(mac.to_vec()),
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Veth),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(other))),
+            ]),
+        ];
+        self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Sends one request and waits for its acknowledgement.
+    fn ask(&mut self, request: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        self.sequence += 1;
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        header.sequence_number = self.sequence;
+        let mut message = NetlinkMessage::new(header, NetlinkPayload::from(request));
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
+        let (answer, _) = self.socket.recv_from_full()?;
+        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
+            .map_err(|e| io::Error::other(e.to_string()))?;
+        match answer.payload {
+            NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
+            NetlinkPayload::Error(_) => Ok(()),
+            other => Err(io::Error::other(format!("unexpected netlink answer {other:?}"))),
+        }
+    }
+}

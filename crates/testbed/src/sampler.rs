@@ -1,0 +1,47 @@
+//! Looks at `TCP_INFO` of the sockets at a steady pace.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::mpsc::{Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+use tcplab_recording::Endpoint;
+use tcplab_units::{Instant, Span};
+
+use crate::bridge::Event;
+use crate::clock::Clock;
+use crate::tcp_info;
+
+/// Samples each socket that comes through `sockets` every `interval` on a fixed grid, until it is
+/// closed (state CLOSE) and the channel's other end is dropped. Returns how many looks were due
+/// and could not be taken in time.
+pub(crate) fn start(
+    clock: Clock,
+    interval: Span,
+    sockets: Receiver<(Endpoint, OwnedFd)>,
+    events: Sender<Event>,
+) -> JoinHandle<u64> {
+    thread::spawn(move || {
+        let mut open = Vec::new();
+        let mut missed = 0;
+        let mut due = Instant::ZERO + interval;
+        loop {
+            let late = clock.sleep_until(due);
+            let skipped = late.as_nanos() / interval.as_nanos();
+            missed += skipped;
+            due += interval * (skipped + 1);
+            loop {
+                match sockets.try_recv() {
+                    Ok(socket) => open.push(socket),
+                    Err(std::sync::mpsc::TryRecvError::Empty) => break,
+                    Err(std::sync::mpsc::TryRecvError::Disconnected) => return missed,
+                }
+            }
+            for (endpoint, socket) in &open {
+                let sample = tcp_info::sample(socket.as_fd(), clock.now(), *endpoint);
+                if let Ok(sample) = sample {
+                    let _ = events.send(Event::Sampled(Box::new(sample)));
+                }
+            }
+        }
+    })
+}

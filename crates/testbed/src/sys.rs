@@ -1,0 +1,133 @@
+//! The system calls that rustix does not have. Nothing else in the house is `unsafe`, but for
+//! `unshare` in the neighbouring room.
+#![expect(unsafe_code, reason = "system calls")]
+
+use std::ffi::CString;
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+/// Makes the descriptor of `/dev/net/tun` a layer 3 device called `name`, with `virtio_net_hdr`
+/// and TCP segmentation left to the reader.
+pub(crate) fn attach_tun(tun: BorrowedFd<'_>, name: &str) -> io::Result<()> {
+    // SAFETY: an all-zero ifreq is a valid one.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    for (slot, byte) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
+        *slot = byte.cast_signed();
+    }
+    request.ifr_ifru.ifru_flags =
+        (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
+    // SAFETY: TUNSETIFF reads and writes the ifreq given, which outlives the call.
+    check(unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
+    let offloads = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
+    // SAFETY: TUNSETOFFLOAD takes its argument by value.
+    check(unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETOFFLOAD, libc::c_ulong::from(offloads)) })?;
+    Ok(())
+}
+
+/// A packet socket on one interface for one EtherType, non-blocking, with `virtio_net_hdr`.
+pub(crate) fn packet_socket(interface: u32, ether_type: u16) -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: no memory is passed. The protocol is 0 so that nothing arrives before `bind`.
+    let raw = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
+    // SAFETY: `raw` was just opened and belongs to nobody else.
+    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
+    set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
+    // As deep as an unprivileged process may have it: a burst must not be lost here.
+    let net_core_rmem_max = 4 << 20;
+    set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, net_core_rmem_max)
+        .or_else(|_| set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, net_core_rmem_max))?;
+    // SAFETY: an all-zero sockaddr_ll is a valid one.
+    let mut address: libc::sockaddr_ll = unsafe { zeroed() };
+    address.sll_family = libc::AF_PACKET as libc::c_ushort;
+    address.sll_protocol = ether_type.to_be();
+    address.sll_ifindex = interface.cast_signed();
+    // SAFETY: the address outlives the call and its length is right.
+    check(unsafe {
+        libc::bind(raw, (&raw const address).cast(), size_of::<libc::sockaddr_ll>() as libc::socklen_t)
+    })?;
+    Ok(socket)
+}
+
+/// Packets that a packet socket had to drop since the last time it was asked.
+pub(crate) fn packet_drops(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    // SAFETY: all-zero statistics are valid.
+    let mut statistics: libc::tpacket_stats = unsafe { zeroed() };
+    let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+    // SAFETY: both pointers outlive the call and the length is right.
+    check(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            (&raw mut statistics).cast(),
+            &raw mut length,
+        )
+    })?;
+    Ok(u64::from(statistics.tp_drops))
+}
+
+/// The number of an interface of the calling thread's namespace.
+pub(crate) fn interface_index(name: &str) -> io::Result<u32> {
+    let name = CString::new(name).map_err(io::Error::other)?;
+    // SAFETY: the name is a C string that outlives the call.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(io::Error::last_os_error()),
+        index => Ok(index),
+    }
+}
+
+/// Sets an integer socket option.
+pub(crate) fn set_option(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    // SAFETY: the value outlives the call and its length is right.
+    check(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            (&raw const value).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    })?;
+    Ok(())
+}
+
+/// Reads an integer socket option.
+pub(crate) fn option(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+) -> io::Result<libc::c_int> {
+    let mut value: libc::c_int = 0;
+    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: both pointers outlive the call and the length is right.
+    check(unsafe {
+        libc::getsockopt(socket.as_raw_fd(), level, name, (&raw mut value).cast(), &raw mut length)
+    })?;
+    Ok(value)
+}
+
+/// `TCP_INFO` as the kernel wrote it: at most `buffer.len()` bytes, and how many there are.
+pub(crate) fn tcp_info(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = buffer.len() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes into the buffer.
+    check(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            buffer.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    })?;
+    Ok(length as usize)
+}
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}

@@ -1,0 +1,67 @@
+//! Settings of a network namespace under `/proc/sys/net`: set, and read back for the record.
+//!
+//! The kernel shows each thread the settings of the namespace that the thread is in.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+
+use crate::TrialError;
+
+/// No IPv6 yet: its neighbour discovery would put packets of its own on the path.
+const OWN: &[(&str, &str)] =
+    &[("net.ipv6.conf.all.disable_ipv6", "1"), ("net.ipv6.conf.default.disable_ipv6", "1")];
+
+/// Sets tcplab's own settings and then the scenario's in the calling thread's namespace.
+pub(crate) fn apply(
+    endpoint: &'static str,
+    settings: &BTreeMap<String, String>,
+) -> Result<(), TrialError> {
+    for (name, value) in OWN {
+        // A kernel without IPv6 has nothing to switch off.
+        let _ = fs::write(file_of(name), value);
+    }
+    for (name, value) in settings {
+        fs::write(file_of(name), value)
+            .map_err(|source| refusal(endpoint, name, value, explained(name, value, source)))?;
+    }
+    Ok(())
+}
+
+/// All `net.ipv4.tcp_*` settings in force in the calling thread's namespace.
+pub(crate) fn in_force() -> BTreeMap<String, String> {
+    let Ok(entries) = fs::read_dir("/proc/sys/net/ipv4") else { return BTreeMap::new() };
+    entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let value = name.starts_with("tcp_").then(|| fs::read_to_string(entry.path()).ok())??;
+            Some((format!("net.ipv4.{name}"), value.trim().replace('\t', " ")))
+        })
+        .collect()
+}
+
+fn refusal(endpoint: &'static str, name: &str, value: &str, source: io::Error) -> TrialError {
+    TrialError::Sysctl { endpoint, name: name.into(), value: value.into(), source }
+}
+
+/// In a namespace that is not the initial one, `tcp_congestion_control` takes only what the
+/// initial one allows (net/ipv4/tcp_cong.c, `tcp_set_default_congestion_control`), and the
+/// kernel's answer does not say so.
+fn explained(name: &str, value: &str, source: io::Error) -> io::Error {
+    if name != "net.ipv4.tcp_congestion_control" {
+        return source;
+    }
+    io::Error::new(
+        source.kind(),
+        format!(
+            "{source}. A namespace may choose only what the machine allows \
+             (net.ipv4.tcp_allowed_congestion_control); \
+             set `socket = {{ congestion = \"{value}\" }}` instead, which has no such limit"
+        ),
+    )
+}
+
+fn file_of(name: &str) -> String {
+    format!("/proc/sys/{}", name.replace('.', "/"))
+}
