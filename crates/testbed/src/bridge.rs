@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::sync::mpsc::Sender;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tcplab_path::{Departure, Direction, Fate, Link, Packet, Verdict};
+use tcplab_path::{Departure, Fate, Link, Packet, Verdict};
 use tcplab_recording::{Endpoint, Sample};
 use tcplab_units::{Instant, Span};
 
@@ -27,7 +27,7 @@ pub(crate) enum Event {
     /// The endpoint was handed this packet.
     Entered { endpoint: Endpoint, at: Instant, bytes: Vec<u8> },
     /// What the path did with a packet.
-    Judged { direction: Direction, verdict: Verdict },
+    Judged(Verdict),
     /// The state of a socket.
     Sampled(Box<Sample>),
 }
@@ -42,9 +42,6 @@ pub(crate) struct Bridge {
     lateness: Vec<Span>,
 }
 
-/// The directions, each at the index of the endpoint that sends into it.
-const DIRECTIONS: [Direction; 2] = [Direction::Forward, Direction::Reverse];
-
 impl Bridge {
     /// `ends` and `links` start with the client's: what it sends goes through the first link.
     pub(crate) fn new(
@@ -57,7 +54,11 @@ impl Bridge {
     }
 
     /// Moves frames until `over` says so and the path is empty, or `over` says at once.
-    pub(crate) fn run(&mut self, mut over: impl FnMut(&BridgeState) -> bool) -> Result<(), TrialError> {
+    pub(crate) fn run(
+        &mut self,
+        mut over: impl FnMut(&BridgeState) -> bool,
+    ) -> Result<(), TrialError> {
+        fine_timers();
         let mut looked = Instant::ZERO;
         loop {
             let read = self.read()?;
@@ -65,7 +66,7 @@ impl Bridge {
             let now = self.clock.now();
             if now.since(looked) >= IDLE {
                 looked = now;
-                let state = BridgeState { now, on_path: self.links.iter().map(Link::len).sum() };
+                let state = BridgeState { now, on_path: self.links.iter().map(|link| link.in_flight().count()).sum() };
                 if over(&state) {
                     return Ok(());
                 }
@@ -79,10 +80,10 @@ impl Bridge {
     /// Ends the trial: what is still on the path is judged so. Returns how late each packet was.
     pub(crate) fn finish(mut self) -> Vec<Span> {
         let now = self.clock.now();
-        for (sender, link) in self.links.iter_mut().enumerate() {
+        for link in &mut self.links {
             for departure in link.drain(now) {
                 let verdict = departure.verdict;
-                tell(&self.events, Event::Judged { direction: DIRECTIONS[sender], verdict });
+                tell(&self.events, Event::Judged(verdict));
             }
         }
         self.lateness
@@ -106,7 +107,7 @@ impl Bridge {
                         *next_id += 1;
                         let endpoint = Endpoint::BOTH[sender];
                         tell(events, Event::Left { endpoint, at, id, bytes: packet.to_vec() });
-                        link.handle_packet(at, Packet { id, bytes: packet.to_vec() });
+                        link.handle_packet(at, Packet::new(id, packet.to_vec()));
                     })
                     .map_err(TrialError::setup("read from an endpoint's device"))?;
                 any |= more;
@@ -127,7 +128,7 @@ impl Bridge {
                 any = true;
                 let delivered = verdict.fate == Fate::Delivered;
                 let due = verdict.left;
-                tell(&self.events, Event::Judged { direction: DIRECTIONS[sender], verdict });
+                tell(&self.events, Event::Judged(verdict));
                 if delivered {
                     let receiver = 1 - sender;
                     self.ends[receiver]
@@ -177,4 +178,10 @@ pub(crate) struct BridgeState {
 /// The recorder outlives the bridge, unless it failed; then its error ends the trial.
 fn tell(events: &Sender<Event>, event: Event) {
     let _ = events.send(event);
+}
+
+/// Lets the calling thread's sleeps end as exactly as the kernel can (prctl(2), PR_SET_TIMERSLACK;
+/// the default allows 50 µs more).
+pub(crate) fn fine_timers() {
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }

@@ -9,7 +9,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use tcplab_wire::offload::{VnetHeader, segments};
+use tcplab_wire::offload::{Cutter, VnetHeader};
 
 use crate::TrialError;
 use crate::netlink::{LinkSettings, Netlink};
@@ -54,6 +54,7 @@ pub(crate) struct Device {
     /// What stands before the IP packet in each frame sent; empty for TUN.
     ethernet: Vec<u8>,
     buffer: Vec<u8>,
+    cutter: Cutter,
 }
 
 impl Device {
@@ -111,8 +112,10 @@ impl Device {
         let Some(length) = length.checked_sub(VnetHeader::LEN + link_header) else {
             return Ok(true);
         };
+        let mut header = VnetHeader::parse(&header);
+        header.csum_start = header.csum_start.saturating_sub(link_header as u16);
         let packet = &mut self.buffer[link_header..][..length];
-        segments(VnetHeader::parse(&header).without_link_header(link_header), packet, &mut each);
+        self.cutter.resolve(&header, packet, &mut each).map_err(io::Error::other)?;
         Ok(true)
     }
 
@@ -147,9 +150,9 @@ pub(crate) enum DeviceEnd {
 impl DeviceEnd {
     /// To be called in the bridge's namespace.
     pub(crate) fn open(self) -> Result<Device, TrialError> {
-        let buffer = vec![0; BUFFER];
+        let (buffer, cutter) = (vec![0; BUFFER], Cutter::new());
         match self {
-            DeviceEnd::Tun(fd) => Ok(Device { fd, ethernet: Vec::new(), buffer }),
+            DeviceEnd::Tun(fd) => Ok(Device { fd, ethernet: Vec::new(), buffer, cutter }),
             DeviceEnd::Veth { peer, mac } => {
                 let index = interface_index(&peer)?;
                 let settings =
@@ -162,7 +165,7 @@ impl DeviceEnd {
                 ethernet.extend(ETH_P_IP.to_be_bytes());
                 let fd = sys::packet_socket(index, ETH_P_IP)
                     .map_err(TrialError::setup("open a packet socket"))?;
-                Ok(Device { fd, ethernet, buffer })
+                Ok(Device { fd, ethernet, buffer, cutter })
             }
         }
     }

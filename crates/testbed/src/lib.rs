@@ -1,1 +1,30 @@
-//! tcplab-testbed.
+//! The real-time world: the kernel's own TCP at both ends of tcplab's path.
+//!
+//! A trial runs in a process of its own ([`serve`]), started by [`run_trial`]. That process makes
+//! two network namespaces without names, one endpoint in each, and moves every frame between them
+//! through the sans-I/O path of `tcplab-path`. Namespaces and devices live in its threads and
+//! descriptors, so nothing outlives it; and it does not outlive its caller.
+//!
+//! This crate is the only home of privilege and of `unsafe` system calls.
+
+mod bridge;
+mod clock;
+mod device;
+mod doctor;
+mod endpoint;
+mod error;
+mod launch;
+mod namespace;
+mod netlink;
+mod options;
+mod sampler;
+mod serve;
+mod sys;
+mod sysctl;
+mod tcp_info;
+
+pub use device::DeviceKind;
+pub use doctor::{Ability, Verdict, examine};
+pub use error::TrialError;
+pub use launch::{Launcher, Progress, TrialRequest, run_trial};
+pub use serve::serve;

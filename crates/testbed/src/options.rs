@@ -106,3 +106,11 @@ fn congestion_refusal(errno: rustix::io::Errno) -> String {
 fn text(errno: rustix::io::Errno) -> String {
     io::Error::from(errno).to_string()
 }
+
+/// Whether a socket of the calling thread's namespace may use this congestion control.
+pub(crate) fn congestion_works(name: &str) -> bool {
+    use rustix::net::{AddressFamily, SocketType, socket};
+    socket(AddressFamily::INET, SocketType::STREAM, None)
+        .and_then(|socket| sockopt::set_tcp_congestion(&socket, name))
+        .is_ok()
+}

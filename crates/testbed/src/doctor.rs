@@ -1,0 +1,191 @@
+//! What this machine can do: each ability tried, not guessed.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+use tcplab_units::Span;
+
+use crate::clock::Clock;
+use crate::device::{Device, DeviceKind};
+use crate::launch::{Helper, Launcher};
+use crate::namespace::{self, Privilege};
+use crate::serve::say;
+use crate::{TrialError, options};
+
+/// One ability of this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ability {
+    /// Such as `network namespaces`.
+    pub name: String,
+    /// How far it goes.
+    pub verdict: Verdict,
+    /// What was found.
+    pub found: String,
+    /// What would make it better.
+    pub remedy: Option<String>,
+}
+
+/// How far an ability goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// As good as it gets.
+    Good,
+    /// It works, with a limit worth knowing.
+    Limited,
+    /// Experiments on the kernel cannot run without it.
+    Missing,
+}
+
+/// Tries everything that an experiment on the kernel needs, in a process of its own.
+///
+/// # Errors
+/// When that process could not be started.
+pub fn examine(launcher: &Launcher) -> Result<Vec<Ability>, TrialError> {
+    let helper = Helper::<Ability>::start(launcher, "probe")?;
+    Ok(helper.messages.iter().collect())
+}
+
+/// The other side of [`examine`].
+pub(crate) fn probe(watch_caller: impl Fn()) {
+    watch_caller();
+    say(&kernel());
+    let privilege = namespace::isolate();
+    watch_caller();
+    match privilege {
+        Ok(privilege) => {
+            say(&namespaces(privilege));
+            for kind in [DeviceKind::Tun, DeviceKind::PacketSocket] {
+                say(&device(kind));
+            }
+            say(&congestion_controls());
+        }
+        Err(error) => say(&Ability {
+            name: "network namespaces".into(),
+            verdict: Verdict::Missing,
+            found: error.to_string(),
+            remedy: error.remedy(),
+        }),
+    }
+    say(&timers());
+    say(&processors());
+}
+
+fn kernel() -> Ability {
+    let system = rustix::system::uname();
+    let release = system.release().to_string_lossy().into_owned();
+    let linux = system.sysname().to_string_lossy() == "Linux";
+    Ability {
+        name: "kernel".into(),
+        verdict: if linux { Verdict::Good } else { Verdict::Missing },
+        found: format!("{} {release}", system.sysname().to_string_lossy()),
+        remedy: (!linux).then(|| "experiments on the kernel's TCP need Linux".into()),
+    }
+}
+
+fn namespaces(privilege: Privilege) -> Ability {
+    let found = match privilege {
+        Privilege::Held => "allowed by privilege",
+        Privilege::UserNamespace => "allowed inside a user namespace, without privilege",
+    };
+    Ability {
+        name: "network namespaces".into(),
+        verdict: Verdict::Good,
+        found: found.into(),
+        remedy: None,
+    }
+}
+
+fn device(kind: DeviceKind) -> Ability {
+    let (name, without) = match kind {
+        DeviceKind::Tun => ("TUN devices", Verdict::Limited),
+        DeviceKind::PacketSocket => ("veth and packet sockets", Verdict::Limited),
+    };
+    let (verdict, found, remedy) = match try_device(kind) {
+        Ok(()) => (Verdict::Good, "a device was made and opened".to_owned(), None),
+        Err(error) => (without, error.to_string(), Some(device_remedy(kind).to_owned())),
+    };
+    Ability { name: name.into(), verdict, found, remedy }
+}
+
+fn device_remedy(kind: DeviceKind) -> &'static str {
+    match kind {
+        DeviceKind::Tun => {
+            "tcplab uses packet sockets instead, at half the rate; \
+             as root: `chmod 666 /dev/net/tun` (udev's default), or `modprobe tun`"
+        }
+        DeviceKind::PacketSocket => "tcplab uses TUN devices; as root: `modprobe veth`",
+    }
+}
+
+/// In a thread, whose namespace goes with it.
+fn try_device(kind: DeviceKind) -> Result<(), TrialError> {
+    let bridge = fs::File::open("/proc/self/ns/net")
+        .map_err(TrialError::setup("look at its own network namespace"))?;
+    let end = std::thread::spawn(move || {
+        namespace::isolate_thread()?;
+        let end = Device::create(kind, std::net::Ipv4Addr::new(10, 98, 0, 1), &bridge)?;
+        Ok::<_, TrialError>(end)
+    })
+    .join()
+    .unwrap_or_else(|_| {
+        Err(TrialError::setup("make a device")(std::io::Error::other("it panicked")))
+    })?;
+    end.open().map(drop)
+}
+
+fn congestion_controls() -> Ability {
+    let read = |file: &str| {
+        fs::read_to_string(format!("/proc/sys/net/ipv4/{file}")).unwrap_or_default()
+    };
+    let available = read("tcp_available_congestion_control");
+    let (mut usable, mut refused) = (Vec::new(), Vec::new());
+    for name in available.split_whitespace() {
+        let list = if options::congestion_works(name) { &mut usable } else { &mut refused };
+        list.push(name);
+    }
+    let mut found = format!("{} per socket", usable.join(", "));
+    if !refused.is_empty() {
+        found += &format!("; refused: {}", refused.join(", "));
+    }
+    let wanted = ["reno", "cubic"].iter().all(|name| usable.contains(name));
+    Ability {
+        name: "congestion controls".into(),
+        verdict: if wanted && refused.is_empty() { Verdict::Good } else { Verdict::Limited },
+        found,
+        remedy: (!wanted).then(|| "as root: `modprobe tcp_cubic`, and so on".into()),
+    }
+}
+
+/// How late a sleep of a millisecond ends, with the finest timer slack.
+fn timers() -> Ability {
+    crate::bridge::fine_timers();
+    let clock = Clock::start();
+    let mut late: Vec<Span> = (0..200)
+        .map(|_| clock.sleep_until(clock.now() + Span::from_millis(1)))
+        .collect();
+    late.sort_unstable();
+    let (median, p99) = (late[100], late[198]);
+    let good = p99 < Span::from_millis(1);
+    Ability {
+        name: "timers".into(),
+        verdict: if good { Verdict::Good } else { Verdict::Limited },
+        found: format!(
+            "a sleep ends {} µs late (median), {} µs (99 %)",
+            median.as_micros(),
+            p99.as_micros()
+        ),
+        remedy: (!good).then(|| "delays will be off by this much; end other work".into()),
+    }
+}
+
+fn processors() -> Ability {
+    let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    Ability {
+        name: "processors".into(),
+        verdict: if count > 1 { Verdict::Good } else { Verdict::Limited },
+        found: count.to_string(),
+        remedy: (count < 2)
+            .then(|| "endpoints and path share one processor: expect late packets".into()),
+    }
+}

@@ -1,0 +1,227 @@
+//! The two endpoints: the kernel's TCP, driven by the workload's applications.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use tcplab_recording::{AppLog, Endpoint, EndpointRecord};
+use tcplab_scenario::{Case, EndpointSpec};
+use tcplab_workload::{AppReport, Application, Role, SocketOptions, Want, WorkloadSpec};
+
+use crate::clock::Clock;
+use crate::{TrialError, options, sysctl};
+
+/// Where the server listens; the namespace is new, so any port is free.
+const PORT: u16 = 5001;
+/// What one read asks for at most.
+const READ_SIZE: usize = 256 * 1024;
+
+/// What both endpoints and the watch over them share.
+pub(crate) struct Shared {
+    client: EndpointSpec,
+    server: EndpointSpec,
+    workload: WorkloadSpec,
+    seed: u64,
+    received: AtomicU64,
+    failed: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn new(case: &Case, seed: u64) -> Shared {
+        Shared {
+            client: case.client.clone(),
+            server: case.server.clone(),
+            workload: case.workload.clone(),
+            seed,
+            received: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn endpoint(&self, end: Endpoint) -> &EndpointSpec {
+        match end {
+            Endpoint::Client => &self.client,
+            Endpoint::Server => &self.server,
+        }
+    }
+
+    /// Payload bytes that have arrived.
+    pub(crate) fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
+    }
+
+    /// Whether an endpoint has met an error.
+    pub(crate) fn failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Whether what arrived is what was sent.
+    pub(crate) fn verify(&self, app: &AppLog) -> Result<(), TrialError> {
+        let (sender, receiver) = match app.client.role {
+            Role::Sender => (&app.client, &app.server),
+            Role::Receiver => (&app.server, &app.client),
+        };
+        let whole = sender.bytes == self.workload.amount();
+        if whole && sender.bytes == receiver.bytes && sender.digest == receiver.digest {
+            return Ok(());
+        }
+        Err(TrialError::Corrupted {
+            sent: sender.bytes.as_u64(),
+            received: receiver.bytes.as_u64(),
+        })
+    }
+}
+
+/// What an endpoint leaves.
+pub(crate) struct Outcome {
+    pub(crate) report: AppReport,
+    pub(crate) record: EndpointRecord,
+    /// Frames that its device dropped before the bridge could read them.
+    pub(crate) device_drops: u64,
+}
+
+/// Runs the endpoint in the calling thread's namespace, which is set up, as soon as `start`
+/// says so; its socket is handed to `sockets` for sampling.
+pub(crate) fn run(
+    end: Endpoint,
+    addresses: [Ipv4Addr; 2],
+    shared: &Shared,
+    start: &Receiver<Clock>,
+    sockets: Sender<(Endpoint, OwnedFd)>,
+) -> Result<Outcome, TrialError> {
+    let outcome = run_inner(end, addresses, shared, start, sockets);
+    if outcome.is_err() {
+        shared.failed.store(true, Ordering::Relaxed);
+    }
+    outcome
+}
+
+fn run_inner(
+    end: Endpoint,
+    addresses: [Ipv4Addr; 2],
+    shared: &Shared,
+    start: &Receiver<Clock>,
+    sockets: Sender<(Endpoint, OwnedFd)>,
+) -> Result<Outcome, TrialError> {
+    let asked = &shared.endpoint(end).socket;
+    let role = match end {
+        Endpoint::Client => shared.workload.client_role(),
+        Endpoint::Server => shared.workload.server_role(),
+    };
+    let mut application = Application::new(role, &shared.workload, shared.seed);
+    let call = |call| move |source| TrialError::Application { endpoint: end.name(), call, source };
+    let socket = open(asked, end)?;
+    let server = SocketAddrV4::new(addresses[Endpoint::Server as usize], PORT);
+    if end == Endpoint::Server {
+        rustix::net::bind(&socket, &server).map_err(|e| call("bind")(e.into()))?;
+        rustix::net::listen(&socket, 16).map_err(|e| call("listen")(e.into()))?;
+    }
+    let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
+    let stream = if end == Endpoint::Server {
+        let (stream, _) = TcpListener::from(socket).accept().map_err(call("accept"))?;
+        application.start(clock.now());
+        stream
+    } else {
+        application.start(clock.now());
+        rustix::net::connect(&socket, &SocketAddr::V4(server))
+            .map_err(|e| call("connect")(e.into()))?;
+        TcpStream::from(socket)
+    };
+    options::verify_congestion(&stream, asked, end.name())?;
+    let duplicate = stream.as_fd().try_clone_to_owned().map_err(call("duplicate its socket"))?;
+    let _ = sockets.send((end, duplicate));
+    drop(sockets);
+    drive(&stream, &mut application, clock, shared).map_err(|(name, e)| call(name)(e))?;
+    let options = options::read_back(stream.as_fd(), asked).map_err(call("read its options"))?;
+    Ok(Outcome {
+        report: application.report(),
+        record: EndpointRecord {
+            address: addresses[end as usize].to_string(),
+            options,
+            sysctls: sysctl::in_force(),
+        },
+        device_drops: device_drops(),
+    })
+}
+
+fn open(options: &SocketOptions, end: Endpoint) -> Result<OwnedFd, TrialError> {
+    let socket = rustix::net::socket_with(
+        AddressFamily::INET,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )
+    .map_err(|e| TrialError::setup("open a socket")(e.into()))?;
+    options::apply(socket.as_fd(), options, end.name())?;
+    Ok(socket)
+}
+
+/// Does what the application wants until it wants no more.
+fn drive(
+    mut stream: &TcpStream,
+    application: &mut Application,
+    clock: Clock,
+    shared: &Shared,
+) -> Result<(), (&'static str, io::Error)> {
+    let mut buffer = vec![0; READ_SIZE];
+    loop {
+        match application.want() {
+            Want::Write(bytes) => match stream.write(bytes) {
+                Ok(count) => application.wrote(count, clock.now()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(("write", error)),
+            },
+            Want::ShutDown => {
+                stream.shutdown(Shutdown::Write).map_err(|e| ("shut down", e))?;
+                application.shut_down(clock.now());
+            }
+            Want::Read => match stream.read(&mut buffer) {
+                Ok(0) => application.end_of_stream(clock.now()),
+                Ok(count) => {
+                    application.received(&buffer[..count], clock.now());
+                    shared.received.fetch_add(count as u64, Ordering::Relaxed);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(("read", error)),
+            },
+            Want::Close => return Ok(()),
+        }
+    }
+}
+
+/// Frames dropped on the way out of the calling thread's namespace, from `/proc/net/dev`.
+fn device_drops() -> u64 {
+    let table = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
+    transmit_drops(&table)
+}
+
+/// The sum of the column "transmit drop" over all interfaces but the loopback.
+fn transmit_drops(table: &str) -> u64 {
+    const TRANSMIT_DROP: usize = 11;
+    table
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .filter(|(name, _)| name.trim() != "lo")
+        .filter_map(|(_, counters)| counters.split_whitespace().nth(TRANSMIT_DROP)?.parse::<u64>().ok())
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_are_read_from_the_kernels_table() {
+        let table = "\
+Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo:       0       0    0    9    0     0          0         0        0       0    0    9    0     0       0          0
+tcplab0:   100       2    0    7    0     0          0         0      200       3    0    5    0     0       0          0
+";
+        assert_eq!(transmit_drops(table), 5);
+    }
+}

@@ -1,0 +1,271 @@
+//! The trial's own process: makes the namespaces, runs both endpoints and the path between them.
+
+use std::io::{self, BufRead, Read, Write};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use tcplab_path::{Direction, Link};
+use tcplab_recording::{
+    AppLog, Endpoint, Lateness, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
+};
+use tcplab_units::{Bytes, Instant, Span};
+
+use crate::bridge::{Bridge, BridgeState, Event};
+use crate::clock::Clock;
+use crate::device::{Device, DeviceEnd, DeviceKind};
+use crate::endpoint::{self, Outcome, Shared};
+use crate::launch::{Message, Progress, TrialRequest};
+use crate::namespace::{self, Privilege};
+use crate::{TrialError, doctor, sampler};
+
+/// A /24 across both ends keeps the kernel's reverse path filter out of play.
+const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
+/// How often the caller is told how far the trial is.
+const TELL_EVERY: Span = Span::from_millis(200);
+/// Once both applications are done, the path must be empty for this long: the last ACK counts.
+const QUIET: Span = Span::from_millis(50);
+
+/// The main of the trial's process. `arguments` are those after [`crate::Launcher::arguments`]:
+/// the task and the caller's process id; the request comes on standard input, the answers go to
+/// standard output as JSON Lines. Must be called before the process has a second thread.
+pub fn serve(arguments: &[String]) -> ExitCode {
+    let [task, caller] = arguments else {
+        say(&failed(&usage()));
+        return ExitCode::from(2);
+    };
+    let answer = match (task.as_str(), caller.parse().ok().and_then(Pid::from_raw)) {
+        ("trial", Some(caller)) => trial(caller),
+        ("probe", Some(caller)) => {
+            doctor::probe(|| die_with(caller));
+            Ok(())
+        }
+        _ => Err(usage()),
+    };
+    match answer {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&failed(&error));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn usage() -> TrialError {
+    TrialError::Reported {
+        message: "this subcommand is for tcplab's own use".into(),
+        remedy: Some("use `tcplab run`".into()),
+    }
+}
+
+fn failed(error: &TrialError) -> Message {
+    Message::Failed { message: error.to_string(), remedy: error.remedy() }
+}
+
+/// One line to the caller. If the caller is gone, so is the reason to go on.
+pub(crate) fn say(message: &impl serde::Serialize) {
+    let mut line = serde_json::to_string(message).expect("plain data has a JSON form");
+    line.push('\n');
+    if io::stdout().write_all(line.as_bytes()).and_then(|()| io::stdout().flush()).is_err() {
+        std::process::exit(2);
+    }
+}
+
+/// Asks the kernel to kill this process when its caller dies, and makes sure the caller did not
+/// die before. A change of credentials takes the wish back, so say it again after `isolate`.
+pub(crate) fn die_with(caller: Pid) {
+    let asked = set_parent_process_death_signal(Some(Signal::KILL));
+    if asked.is_err() || getppid() != Some(caller) {
+        std::process::exit(2);
+    }
+}
+
+fn trial(caller: Pid) -> Result<(), TrialError> {
+    die_with(caller);
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).map_err(TrialError::setup("read the request"))?;
+    let request: TrialRequest = serde_json::from_str(&line)
+        .map_err(|error| TrialError::setup("understand the request")(error.into()))?;
+    let privilege = namespace::isolate()?;
+    die_with(caller);
+    // A second way to learn that the caller is gone, should it have been a thread that left.
+    thread::spawn(|| {
+        let _ = io::stdin().lock().read_to_end(&mut Vec::new());
+        std::process::exit(2);
+    });
+    run(&request, privilege)?;
+    say(&Message::Done);
+    Ok(())
+}
+
+/// An endpoint whose thread is set up and waits for the start.
+struct Ready {
+    device: Device,
+    go: Sender<Clock>,
+    thread: JoinHandle<Result<Outcome, TrialError>>,
+}
+
+fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
+    let case = &request.case;
+    let kind = request.device.unwrap_or_else(DeviceKind::best);
+    let link = |direction| -> Result<Link, TrialError> {
+        Ok(Link::new(&case.path.link(direction)?, request.seed, direction))
+    };
+    let links = [link(Direction::Forward)?, link(Direction::Reverse)?];
+    let shared = Arc::new(Shared::new(case, request.seed));
+    let (sockets, new_sockets) = mpsc::channel();
+    let [client, server] = Endpoint::BOTH.map(|end| prepare(end, kind, &shared, &sockets));
+    drop(sockets);
+    let (client, server) = (client?, server?);
+
+    let (events, incoming) = mpsc::channel();
+    let clock = Clock::start();
+    let recorder = start_recorder(request, clock, incoming)?;
+    let samples = sampler::start(clock, case.sampling.tcp_info, new_sockets, events.clone());
+    let mut bridge = Bridge::new(clock, [client.device, server.device], links, events);
+    for go in [server.go, client.go] {
+        let _ = go.send(clock);
+    }
+    let threads = [client.thread, server.thread];
+    let mut watch = Watch::new(case.limits.trial, &shared);
+    bridge.run(|state| watch.over(state, &threads, recorder.is_finished()))?;
+    let timed_out = watch.timed_out;
+    let device_drops = bridge.device_drops();
+    let lateness = Lateness::of(bridge.finish());
+    if timed_out {
+        let limit = case.limits.trial;
+        return Err(TrialError::TimeLimit { limit, received: shared.received() });
+    }
+    let [client, server] = threads.map(JoinHandle::join).map(|joined| {
+        joined.unwrap_or_else(|_| {
+            Err(TrialError::setup("go on")(io::Error::other("an endpoint's thread panicked")))
+        })
+    });
+    // Where both failed, the first of them is commonly the cause.
+    let (client, server) = (client?, server?);
+    let samples_missed = samples.join().unwrap_or_default();
+    let writer = recorder.join().expect("the recorder does not panic")?;
+    let record = TrialRecord {
+        tcplab: env!("CARGO_PKG_VERSION").into(),
+        case: case.name.clone(),
+        case_hash: case.hash.clone(),
+        seed: request.seed,
+        epoch_nanos: clock.epoch_nanos(),
+        duration: clock.now().since(Instant::ZERO),
+        world: WorldRecord {
+            name: "kernel".into(),
+            device: serde_name(&kind),
+            privilege: serde_name(&privilege),
+            lateness,
+            device_drops: device_drops + client.device_drops + server.device_drops,
+            samples_missed,
+        },
+        client: client.record,
+        server: server.record,
+    };
+    let app = AppLog { client: client.report, server: server.report };
+    writer.finish(&app, &record)?;
+    shared.verify(&app)
+}
+
+/// Starts the endpoint's thread in a namespace of its own and waits until it is set up.
+fn prepare(
+    end: Endpoint,
+    kind: DeviceKind,
+    shared: &Arc<Shared>,
+    sockets: &Sender<(Endpoint, OwnedFd)>,
+) -> Result<Ready, TrialError> {
+    let bridge = std::fs::File::open("/proc/self/ns/net")
+        .map_err(TrialError::setup("look at its own network namespace"))?;
+    let (device_sender, device) = mpsc::channel::<DeviceEnd>();
+    let (go, start) = mpsc::channel();
+    let (shared, sockets) = (Arc::clone(shared), sockets.clone());
+    let thread = thread::spawn(move || {
+        namespace::isolate_thread()?;
+        let settings = &shared.endpoint(end).sysctl;
+        crate::sysctl::apply(end.name(), settings)?;
+        let device = Device::create(kind, ADDRESSES[end as usize], bridge.as_fd())?;
+        let _ = device_sender.send(device);
+        endpoint::run(end, ADDRESSES, &shared, &start, sockets)
+    });
+    match device.recv() {
+        Ok(device) => Ok(Ready { device: device.open()?, go, thread }),
+        Err(_) => match thread.join() {
+            Ok(Err(error)) => Err(error),
+            _ => Err(TrialError::setup("set up an endpoint")(io::Error::other("it panicked"))),
+        },
+    }
+}
+
+/// Writes what it is told until everybody who tells has gone.
+fn start_recorder(
+    request: &TrialRequest,
+    clock: Clock,
+    incoming: Receiver<Event>,
+) -> Result<JoinHandle<Result<RecordingWriter, RecordingError>>, TrialError> {
+    let descriptions = ADDRESSES.map(|address| address.to_string());
+    let mut writer =
+        RecordingWriter::create(&request.directory, clock.epoch_nanos(), &descriptions)?;
+    Ok(thread::spawn(move || {
+        for event in incoming {
+            match event {
+                Event::Left { endpoint, at, id, bytes } => writer.left(endpoint, at, id, bytes)?,
+                Event::Entered { endpoint, at, bytes } => writer.entered(endpoint, at, bytes)?,
+                Event::Judged(verdict) => writer.judged(&verdict)?,
+                Event::Sampled(sample) => writer.sampled(&sample)?,
+            }
+        }
+        Ok(writer)
+    }))
+}
+
+/// Decides when the trial is over.
+struct Watch<'a> {
+    limit: Span,
+    shared: &'a Shared,
+    told: Instant,
+    quiet_since: Option<Instant>,
+    timed_out: bool,
+}
+
+impl<'a> Watch<'a> {
+    fn new(limit: Span, shared: &'a Shared) -> Watch<'a> {
+        Watch { limit, shared, told: Instant::ZERO, quiet_since: None, timed_out: false }
+    }
+
+    fn over(
+        &mut self,
+        state: &BridgeState,
+        threads: &[JoinHandle<Result<Outcome, TrialError>>],
+        recorder_failed: bool,
+    ) -> bool {
+        let BridgeState { now, on_path } = *state;
+        if now.since(self.told) >= TELL_EVERY {
+            self.told = now;
+            let received = Bytes::new(self.shared.received());
+            say(&Message::Progress(Progress { at: now, received }));
+        }
+        if recorder_failed || self.shared.failed() {
+            return true;
+        }
+        if now.since(Instant::ZERO) > self.limit {
+            self.timed_out = true;
+            return true;
+        }
+        if !threads.iter().all(JoinHandle::is_finished) || on_path > 0 {
+            self.quiet_since = None;
+            return false;
+        }
+        let since = *self.quiet_since.get_or_insert(now);
+        now.since(since) >= QUIET
+    }
+}
+
+/// The name of a plain enum value as its JSON has it.
+fn serde_name(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
