@@ -1,1 +1,66 @@
-//! tcplab-path.
+//! The link emulator: what a network path does to packets, with the ground truth of it.
+//!
+//! A path has two directed links. A [`Link`] is a row of elements (bottleneck, interruption,
+//! loss, delay) through which packets travel; for each it gives a [`Verdict`]: what became of it,
+//! when, and why. There is no clock, no socket and no randomness but the seed in here, so the
+//! same code runs under virtual and under real time, and the same packets at the same times get
+//! the same verdicts in both.
+//!
+//! A path is written as a [`PathSpec`], part of a scenario file, of which each direction gives a
+//! checked [`LinkPlan`]:
+//!
+//! ```
+//! use tcplab_path::{Cause, Direction, Fate, Link, Packet, PathSpec};
+//! use tcplab_units::{Bytes, Instant};
+//!
+//! let path: PathSpec = serde_json::from_str(
+//!     r#"{ "rate": "12 Mbit/s", "delay": "5 ms", "queue": "1 packet" }"#,
+//! )?;
+//! let mut link = Link::new(&path.link(Direction::Forward)?, 1, Direction::Forward);
+//!
+//! // Three packets at once: one is sent, one waits, one finds no room. 1,500 B take 1 ms.
+//! for id in 0..3 {
+//!     link.handle_packet(Instant::ZERO, Packet::new(id, vec![0; 1500]));
+//! }
+//!
+//! let mut seen = Vec::new();
+//! while let Some(now) = link.poll_at() {
+//!     while let Some(departure) = link.poll(now) {
+//!         let verdict = departure.verdict;
+//!         seen.push((verdict.id, verdict.left.as_nanos() / 1_000_000, verdict.fate));
+//!     }
+//! }
+//! let full = Cause::QueueFull { packets: 1, bytes: Bytes::new(1500) };
+//! assert_eq!(seen, [(2, 0, Fate::Dropped(full)), (0, 6, Fate::Delivered), (1, 7, Fate::Delivered)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Sizes are those of IP packets, without link-layer framing, in rates and in limits alike.
+//!
+//! A new element is a file with its `Behaviour`, an [`ElementPlan`], and a key of [`PathSpec`].
+
+mod bottleneck;
+mod delay;
+mod direction;
+mod element;
+mod interruption;
+mod link;
+mod loss;
+mod packet;
+mod plan;
+mod queue;
+mod queue_spec;
+mod spec;
+mod verdict;
+
+pub use direction::{Direction, Directions};
+pub use interruption::InterruptionPlan;
+pub use link::Link;
+pub use packet::Packet;
+pub use plan::{ElementPlan, LinkPlan};
+pub use queue::{QueueLimit, QueuePlan};
+pub use queue_spec::{BdpMultiple, QueueSpec, QueueSpecError};
+pub use spec::{
+    DEFAULT_QUEUE, InterruptionSpec, LinkSpec, PathError, PathProblem, PathSpec, SMALLEST_QUEUE,
+};
+pub use verdict::{Cause, Departure, Fate, Transmission, Verdict};

@@ -1,0 +1,88 @@
+//! Which way packets go.
+
+use std::fmt;
+
+/// One of the two ways of a path. Each has a link of its own.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// From client to server.
+    Forward,
+    /// From server to client.
+    Reverse,
+}
+
+impl Direction {
+    /// Both, forward first.
+    pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Reverse];
+
+    /// The other way.
+    #[must_use]
+    pub const fn opposite(self) -> Direction {
+        match self {
+            Direction::Forward => Direction::Reverse,
+            Direction::Reverse => Direction::Forward,
+        }
+    }
+    /// As scenario files and logs write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Direction::Forward => "forward",
+            Direction::Reverse => "reverse",
+        }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The directions an impairment affects.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Directions {
+    /// Both directions alike, at the same times.
+    #[default]
+    Both,
+    /// Only from client to server.
+    Forward,
+    /// Only from server to client.
+    Reverse,
+}
+
+impl Directions {
+    /// Whether `direction` is among them.
+    pub const fn include(self, direction: Direction) -> bool {
+        matches!(
+            (self, direction),
+            (Directions::Both, _)
+                | (Directions::Forward, Direction::Forward)
+                | (Directions::Reverse, Direction::Reverse)
+        )
+    }
+}

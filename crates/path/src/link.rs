@@ -1,0 +1,141 @@
+//! One direction of a path at work.
+
+use tcplab_units::{Instant, Rng};
+
+use crate::element::{Behaviour, Element, Outbox, Transit};
+use crate::{Departure, Direction, Fate, LinkPlan, Packet};
+
+/// One direction of a path: packets go in, and come out later, or not, each with a verdict.
+///
+/// It owns no clock. The world says what time it is, in three calls:
+///
+/// 1. [`handle_packet`](Link::handle_packet) when an endpoint has sent a packet;
+/// 2. [`poll_at`](Link::poll_at) to learn when something will be due;
+/// 3. [`poll`](Link::poll), then or later, until it gives `None`.
+///
+/// What becomes of each packet depends on the plan, the seed, and which packets came when. It
+/// does not depend on when or how often the link is polled: a world that is late learns late
+/// what happened at exactly the right time. At the same instant, what is due on the link
+/// happens before what arrives: the packet whose last bit is sent makes room for the one that
+/// comes.
+///
+/// Packets are moved, never copied, and every one is given back, dropped ones too; with buffers
+/// reused by the world, a link in its stride allocates nothing.
+#[derive(Debug)]
+pub struct Link {
+    direction: Direction,
+    elements: Vec<Element>,
+    outbox: Outbox,
+    /// Scratch: the packets on their way into an element.
+    entering: Vec<Transit>,
+    /// When the last thing happened here.
+    clock: Instant,
+}
+
+impl Link {
+    /// The idle link of `plan`. The same `seed` gives the same verdicts for the same packets.
+    ///
+    /// Each random element draws from a stream named by direction, kind, and its number among
+    /// those of its kind (`forward/loss/1`), so other elements can come and go without shifting
+    /// its draws.
+    pub fn new(plan: &LinkPlan, seed: u64, direction: Direction) -> Link {
+        let elements = plan.elements.iter().enumerate().map(|(index, element)| {
+            let kind = element.kind();
+            let before = plan.elements[..index].iter().filter(|e| e.kind() == kind).count();
+            Element::new(element, || Rng::new(seed, &format!("{direction}/{kind}/{}", before + 1)))
+        });
+        Link {
+            direction,
+            elements: elements.collect(),
+            outbox: Outbox::new(direction),
+            entering: Vec::new(),
+            clock: Instant::ZERO,
+        }
+    }
+
+    /// Takes a packet that an endpoint sent at `now`.
+    ///
+    /// Instants should not go backwards: one before the last thing that happened on the link
+    /// counts as that moment. An instant before a mere poll is as good as any.
+    pub fn handle_packet(&mut self, now: Instant, packet: Packet) {
+        while self.step(now) {}
+        self.clock = self.clock.max(now);
+        self.outbox.pass(Transit { packet, entered: self.clock, transmission: None });
+        self.carry_on(0);
+    }
+
+    /// When [`poll`](Link::poll) next has something to do, if nothing else arrives. It may turn
+    /// out to be work inside the link that gives no departure.
+    pub fn poll_at(&self) -> Option<Instant> {
+        match self.outbox.departures.front() {
+            Some(departure) => Some(departure.verdict.left),
+            None => self.next_due().map(|(_, due)| due),
+        }
+    }
+
+    /// The next packet that left the link at or before `now`, in order of time.
+    pub fn poll(&mut self, now: Instant) -> Option<Departure> {
+        while self.outbox.departures.is_empty() {
+            if !self.step(now) {
+                return None;
+            }
+        }
+        let is_due = self.outbox.departures.front().is_some_and(|next| next.verdict.left <= now);
+        if is_due { self.outbox.departures.pop_front() } else { None }
+    }
+
+    /// The packets on the link, roughly oldest first.
+    pub fn in_flight(&self) -> impl Iterator<Item = &Packet> {
+        self.elements.iter().rev().flat_map(Element::held).map(|transit| &transit.packet)
+    }
+
+    /// Ends the trial at `now`: gives all that left until then, and then all that is
+    /// [still on the link](Fate::StillOnLink). The link is idle and empty afterwards.
+    pub fn drain(&mut self, now: Instant) -> Vec<Departure> {
+        while self.step(now) {}
+        self.clock = self.clock.max(now);
+        let mut left_over = Vec::new();
+        for element in self.elements.iter_mut().rev() {
+            element.release(&mut left_over);
+        }
+        let departures = self.outbox.departures.drain(..);
+        let left_over = left_over
+            .into_iter()
+            .map(|transit| transit.depart(self.direction, self.clock, Fate::StillOnLink));
+        departures.chain(left_over).collect()
+    }
+
+    /// Lets the next thing happen that is due by `until`; false when there is none.
+    fn step(&mut self, until: Instant) -> bool {
+        match self.next_due() {
+            Some((index, due)) if due <= until => {
+                self.clock = due;
+                self.elements[index].advance(due, &mut self.outbox);
+                self.carry_on(index + 1);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The element that does something next, and when. At the same instant the one nearer to the
+    /// exit comes first, so that what is due in an element happens before a packet reaches it.
+    fn next_due(&self) -> Option<(usize, Instant)> {
+        let due = |(index, element): (usize, &Element)| Some((index, element.poll_at()?));
+        self.elements.iter().enumerate().rev().filter_map(due).min_by_key(|(_, due)| *due)
+    }
+
+    /// Takes the packets in the outbox through the elements from `first` on, as far as they get.
+    fn carry_on(&mut self, first: usize) {
+        for element in &mut self.elements[first..] {
+            if self.outbox.passed.is_empty() {
+                return;
+            }
+            std::mem::swap(&mut self.entering, &mut self.outbox.passed);
+            for packet in self.entering.drain(..) {
+                element.accept(self.clock, packet, &mut self.outbox);
+            }
+        }
+        self.outbox.deliver(self.clock);
+    }
+}

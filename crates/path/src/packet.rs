@@ -1,0 +1,24 @@
+//! What travels on a link.
+
+use tcplab_units::Bytes;
+
+/// One IP packet, as long as it is on the link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packet {
+    /// Given by the world, unique in a trial, below 2⁶³. Numbers from there on belong to packets
+    /// that a link makes itself.
+    pub id: u64,
+    /// The packet from the first byte of its IP header to its last; without link-layer framing.
+    pub bytes: Vec<u8>,
+}
+
+impl Packet {
+    /// The packet `id` with the given bytes.
+    pub fn new(id: u64, bytes: Vec<u8>) -> Packet {
+        Packet { id, bytes }
+    }
+    /// Its length on the link: every rate and every limit in bytes counts this.
+    pub fn size(&self) -> Bytes {
+        Bytes::from(self.bytes.len())
+    }
+}

@@ -1,0 +1,242 @@
+//! What became of a packet: the ground truth.
+
+use std::fmt;
+
+use tcplab_units::{Bytes, Instant, Span};
+
+use crate::{Direction, Packet};
+
+/// A packet that the link is done with, given back with what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Departure {
+    /// The packet, also when it was dropped: to deliver, to write into a capture, to reuse.
+    pub packet: Packet,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// What became of one packet, when and why. Each packet gets exactly one.
+///
+/// Instants are exact: when it happened on the link, not when somebody polled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Verdict {
+    /// The packet's id.
+    pub id: u64,
+    /// The direction of its link.
+    pub direction: Direction,
+    /// Its length in bytes of IP.
+    #[serde(with = "plain_bytes")]
+    pub size: Bytes,
+    /// When it came to the link.
+    pub entered: Instant,
+    /// Its time at the bottleneck, if there is one and it got as far as being sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transmission: Option<Transmission>,
+    /// When it left the link: delivered, dropped, or found there at the end of the trial.
+    pub left: Instant,
+    /// How it left.
+    pub fate: Fate,
+}
+
+impl Verdict {
+    /// How long it was on the link.
+    pub const fn time_on_link(&self) -> Span {
+        self.left.since(self.entered)
+    }
+}
+
+/// A packet's passage through a bottleneck.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Transmission {
+    /// When it came to the queue.
+    pub queued: Instant,
+    /// When its first bit was sent.
+    pub began: Instant,
+    /// When its last bit was sent; lies after [`Verdict::left`] when the trial ended before.
+    pub ended: Instant,
+}
+
+impl Transmission {
+    /// How long it waited in the queue.
+    pub const fn waited(&self) -> Span {
+        self.began.since(self.queued)
+    }
+}
+
+/// How a packet left the link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// It came out at the other end.
+    Delivered,
+    /// The link dropped it.
+    Dropped(Cause),
+    /// It was still under way when the trial ended.
+    StillOnLink,
+}
+
+impl Fate {
+    /// A short stable name for machine-readable logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Fate::Delivered => "delivered",
+            Fate::Dropped(_) => "dropped",
+            Fate::StillOnLink => "still-on-link",
+        }
+    }
+    /// Why it was dropped, if it was.
+    pub const fn cause(self) -> Option<Cause> {
+        match self {
+            Fate::Dropped(cause) => Some(cause),
+            Fate::Delivered | Fate::StillOnLink => None,
+        }
+    }
+}
+
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fate::Delivered => f.write_str("delivered"),
+            Fate::Dropped(cause) => cause.fmt(f),
+            Fate::StillOnLink => f.write_str("still on the link when the trial ended"),
+        }
+    }
+}
+
+/// Why a link dropped a packet. Shown as a plain sentence, for packet comments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// There was no room in the queue.
+    QueueFull {
+        /// How many packets were waiting.
+        packets: u32,
+        /// How many bytes these have.
+        #[serde(with = "plain_bytes")]
+        bytes: Bytes,
+    },
+    /// Random loss hit it.
+    Loss,
+    /// It came to an interrupted place.
+    Interruption {
+        /// Which interruption of the trial, counted from 1.
+        number: u64,
+        /// When that began.
+        from: Instant,
+        /// When that ended; a packet at this very instant passes.
+        to: Instant,
+    },
+}
+
+impl Cause {
+    /// A short stable name for machine-readable logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::QueueFull { .. } => "queue-full",
+            Cause::Loss => "loss",
+            Cause::Interruption { .. } => "interruption",
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Cause::QueueFull { packets, bytes } => {
+                let plural = if packets == 1 { "" } else { "s" };
+                let bytes = bytes.as_u64();
+                write!(f, "dropped by a full queue ({packets} packet{plural}, {bytes} B waiting)")
+            }
+            Cause::Loss => f.write_str("dropped by random loss"),
+            Cause::Interruption { number, from, to } => {
+                let (from, to) = (Seconds(from), Seconds(to));
+                write!(f, "dropped by interruption {number} ({from} to {to})")
+            }
+        }
+    }
+}
+
+/// An instant in seconds with at least three decimals, and as many more as it takes to be exact.
+struct Seconds(Instant);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nanos = self.0.as_nanos();
+        let decimals = format!("{:09}", nanos % 1_000_000_000);
+        let (milli, finer) = decimals.split_at(3);
+        write!(f, "{}.{milli}{} s", nanos / 1_000_000_000, finer.trim_end_matches('0'))
+    }
+}
+
+/// Bytes as a plain number: logs are for machines, `1.5 kB` is for people.
+mod plain_bytes {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use tcplab_units::Bytes;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
+    pub(super) fn serialize<S: Serializer>(bytes: &Bytes, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_u64(bytes.as_u64())
+    }
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Bytes, D::Error> {
+        u64::deserialize(d).map(Bytes::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fates_read_as_sentences_and_are_named_for_machines() {
+        let ms = |n: u64| Instant::from_nanos(n * 1_000_000);
+        for (fate, name, cause, sentence) in [
+            (Fate::Delivered, "delivered", None, "delivered"),
+            (Fate::StillOnLink, "still-on-link", None, "still on the link when the trial ended"),
+            (
+                Fate::Dropped(Cause::Interruption { number: 2, from: ms(6000), to: ms(6200) }),
+                "dropped",
+                Some("interruption"),
+                "dropped by interruption 2 (6.000 s to 6.200 s)",
+            ),
+            (
+                Fate::Dropped(Cause::Interruption {
+                    number: 1,
+                    from: Instant::from_nanos(1_250),
+                    to: ms(1),
+                }),
+                "dropped",
+                Some("interruption"),
+                "dropped by interruption 1 (0.00000125 s to 0.001 s)",
+            ),
+            (
+                Fate::Dropped(Cause::QueueFull { packets: 512, bytes: Bytes::new(768_000) }),
+                "dropped",
+                Some("queue-full"),
+                "dropped by a full queue (512 packets, 768000 B waiting)",
+            ),
+            (Fate::Dropped(Cause::Loss), "dropped", Some("loss"), "dropped by random loss"),
+        ] {
+            assert_eq!(fate.to_string(), sentence);
+            assert_eq!((fate.name(), fate.cause().map(Cause::name)), (name, cause), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_verdict_is_logged_in_plain_numbers() {
+        let verdict = Verdict {
+            id: 7,
+            direction: Direction::Forward,
+            size: Bytes::new(1500),
+            entered: Instant::from_nanos(5),
+            transmission: None,
+            left: Instant::from_nanos(9),
+            fate: Fate::Dropped(Cause::QueueFull { packets: 2, bytes: Bytes::new(3000) }),
+        };
+        let line = serde_json::to_string(&verdict).unwrap();
+        assert_eq!(
+            line,
+            r#"{"id":7,"direction":"forward","size":1500,"entered":5,"left":9,"fate":{"dropped":{"queue-full":{"packets":2,"bytes":3000}}}}"#
+        );
+        assert_eq!(serde_json::from_str::<Verdict>(&line).unwrap(), verdict);
+    }
+}
