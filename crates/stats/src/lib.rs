@@ -1,1 +1,9 @@
-//! tcplab-stats.
+//! Honest statistics of few repetitions: what a run's trials say together, and how surely.
+//!
+//! Values must be finite numbers; a value that is not is a bug of the caller and panics.
+
+mod student;
+mod summary;
+
+pub use student::student_t_quantile;
+pub use summary::{Interval, Summary, mean, median, quantile, standard_deviation};

@@ -1,0 +1,107 @@
+//! The bytes that are sent, and how both ends agree that they arrived.
+
+use tcplab_units::Rng;
+
+/// A pseudo-random stream of bytes, the same for the same seed however it is cut into pieces.
+#[derive(Debug, Clone)]
+pub struct Payload {
+    rng: Rng,
+    /// The draw being handed out, little-endian, and how many of its bytes are gone.
+    draw: [u8; 8],
+    used: usize,
+}
+
+impl Payload {
+    /// The stream of `seed`.
+    pub fn new(seed: u64) -> Payload {
+        Payload { rng: Rng::new(seed, "payload"), draw: [0; 8], used: 8 }
+    }
+
+    /// Fills `bytes` with the next bytes of the stream.
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        let left = &self.draw[self.used..];
+        let first = left.len().min(bytes.len());
+        bytes[..first].copy_from_slice(&left[..first]);
+        self.used += first;
+
+        let mut words = bytes[first..].chunks_exact_mut(8);
+        for word in &mut words {
+            word.copy_from_slice(&self.rng.next_u64().to_le_bytes());
+        }
+        let rest = words.into_remainder();
+        if !rest.is_empty() {
+            self.draw = self.rng.next_u64().to_le_bytes();
+            rest.copy_from_slice(&self.draw[..rest.len()]);
+            self.used = rest.len();
+        }
+    }
+}
+
+/// A running BLAKE3 hash of a stream.
+#[derive(Debug, Clone, Default)]
+pub struct Digest(blake3::Hasher);
+
+impl Digest {
+    /// The hash of nothing yet.
+    pub fn new() -> Digest {
+        Digest::default()
+    }
+
+    /// Takes in the next bytes of the stream.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of everything taken in so far, 64 hexadecimal digits.
+    pub fn hex(&self) -> String {
+        self.0.finalize().to_hex().to_string()
+    }
+
+    /// The hash of the first `length` bytes of the payload of `seed`: what a receiver must report.
+    pub fn of_payload(seed: u64, length: u64) -> String {
+        let (mut payload, mut digest) = (Payload::new(seed), Digest::new());
+        let mut chunk = vec![0; 64 << 10];
+        let mut left = length;
+        while left > 0 {
+            let size = left.min(chunk.len() as u64) as usize;
+            payload.fill(&mut chunk[..size]);
+            digest.update(&chunk[..size]);
+            left -= size as u64;
+        }
+        digest.hex()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stream_is_pinned() {
+        // When this changes, so does every payload ever sent.
+        assert_eq!(Digest::of_payload(1, 100_000), PINNED);
+        assert_ne!(Digest::of_payload(2, 100_000), PINNED);
+        assert_eq!(Digest::of_payload(1, 0), NOTHING);
+    }
+    const PINNED: &str = "307715baa7ae5243d67a67118711ebf7078f07f4726f527db980400003b77186";
+    /// BLAKE3 of the empty input, from the test vectors of its authors.
+    const NOTHING: &str = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
+
+    proptest::proptest! {
+        #[test]
+        fn however_it_is_cut_it_is_the_same(
+            seed: u64,
+            cuts in proptest::collection::vec(0usize..40, 0..40),
+        ) {
+            let mut whole = vec![0; cuts.iter().sum()];
+            Payload::new(seed).fill(&mut whole);
+            let (mut payload, mut pieces) = (Payload::new(seed), Vec::new());
+            for size in cuts {
+                let mut piece = vec![0; size];
+                payload.fill(&mut piece);
+                pieces.extend(piece);
+            }
+            proptest::prop_assert_eq!(pieces, whole);
+        }
+    }
+}
