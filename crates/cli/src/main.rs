@@ -1,2 +1,29 @@
-//! The `tcplab` binary.
-fn main() {}
+//! The `tcplab` binary: flags and glue.
+
+mod arguments;
+mod complain;
+mod doctor;
+mod progress;
+mod report;
+mod run;
+mod scenarios;
+
+use std::process::ExitCode;
+
+use arguments::Command;
+
+/// A claim broke.
+const BROKEN: u8 = 1;
+/// The command could not do what it was asked.
+const UNABLE: u8 = 2;
+
+fn main() -> ExitCode {
+    let result = match arguments::parse() {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
+        Command::Doctor(arguments) => doctor::doctor(&arguments),
+        Command::World { arguments } => return tcplab_testbed::serve(&arguments),
+    };
+    result.unwrap_or_else(|error| complain::complain(&error))
+}

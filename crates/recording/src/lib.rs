@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `client.pcapng`, `server.pcapng` | every packet as it left and entered that endpoint; a frame that the path dropped says why in its comment |
-//! | `path.csv` | the ground truth: the path's verdict on every packet, a row each |
+//! | `path.jsonl` | the ground truth: the path's verdict on every packet, a row each |
 //! | `samples.csv` | `TCP_INFO` of both sockets, a row each time it was looked at |
 //! | `app.json` | what the applications did and saw |
 //! | `result.json` | how the trial was set up and how the world behaved |
@@ -17,7 +17,7 @@ mod sample;
 mod write;
 
 pub use read::Recording;
-pub use record::{AppLog, EndpointRecord, Lateness, OptionRecord, TrialRecord, WorldRecord};
+pub use record::{AppLog, EndpointRecord, Lateness, OptionRecord, TrialRecord, TruthRow, WorldRecord};
 pub use sample::{Column, Sample};
 pub use write::RecordingWriter;
 
@@ -77,7 +77,7 @@ pub enum RecordingError {
     Unfinished { path: PathBuf },
 }
 
-pub(crate) const TRUTH_FILE: &str = "path.csv";
+pub(crate) const TRUTH_FILE: &str = "path.jsonl";
 pub(crate) const SAMPLES_FILE: &str = "samples.csv";
 pub(crate) const APP_FILE: &str = "app.json";
 pub(crate) const RESULT_FILE: &str = "result.json";

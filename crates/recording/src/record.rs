@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use tcplab_path::Verdict;
 use tcplab_units::Span;
 use tcplab_workload::AppReport;
 
@@ -36,6 +37,16 @@ pub struct TrialRecord {
     pub server: EndpointRecord,
     /// What the world says of itself.
     pub world: WorldRecord,
+}
+
+/// A row of `path.jsonl`: the path's verdict on one packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TruthRow {
+    /// The packet's frame number in the capture of the endpoint that sent it, from 1.
+    pub frame: u64,
+    /// What became of it.
+    #[serde(flatten)]
+    pub verdict: Verdict,
 }
 
 /// An endpoint as it was in truth.

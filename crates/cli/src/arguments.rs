@@ -1,0 +1,142 @@
+//! The command line, defined once: parsing, help and error messages come from here.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// The name of the hidden subcommand that a trial's process is started with.
+pub(crate) const WORLD: &str = "kernel-world";
+
+/// A laboratory for TCP.
+///
+/// Describe an experiment in one file: two endpoints, the network path between them, what the
+/// applications do, what to vary. tcplab runs it on this machine's own TCP through its own path
+/// emulator, captures every packet at both ends, explains what TCP did, and writes a report that
+/// anyone can reproduce. No root needed where the kernel allows user namespaces; nothing outside
+/// the namespaces that tcplab makes is ever sent a packet.
+#[derive(Debug, Parser)]
+#[command(name = "tcplab", version, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tcplab run interruption            the founding paper's experiment, about four minutes
+  tcplab run interruption --quick    one trial of each case, under a minute
+  tcplab run my-experiment.toml      your own; start from `tcplab scenarios interruption`
+  tcplab doctor                      what this machine can do
+
+Exit codes: 0 every expectation of the scenario held, 1 one broke, 2 it could not be run.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment and write its report
+    Run(RunArguments),
+    /// List the experiments that come with tcplab, or print one
+    Scenarios(ScenariosArguments),
+    /// Make the report of a finished run again
+    Report(ReportArguments),
+    /// Say what this machine can do, a line each
+    Doctor(DoctorArguments),
+    /// For tcplab's own use: the process of a trial
+    #[command(name = WORLD, hide = true)]
+    World {
+        /// Task and caller.
+        arguments: Vec<String>,
+    },
+}
+
+/// Run an experiment and write its report.
+///
+/// Every trial runs in fresh network namespaces, in random order (from the seed), one at a time.
+/// All it leaves is a directory `RUNS/<name>/<time>-<hash>/` with captures, samples, tables and
+/// report.html. A run that was stopped or killed goes on with --resume.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// Name of an experiment that comes with tcplab, or a scenario file (*.toml)
+    #[arg(required_unless_present = "resume")]
+    pub(crate) scenario: Option<String>,
+    /// One trial of each case instead of the scenario's number
+    #[arg(long, conflicts_with = "trials")]
+    pub(crate) quick: bool,
+    /// Trials of each case instead of the scenario's number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9999))]
+    pub(crate) trials: Option<u32>,
+    /// Seed of all randomness instead of the scenario's
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Go on with an unfinished run: the directory given, or else the newest one
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 0..=1,
+        default_missing_value = "",
+        conflicts_with_all = ["quick", "trials", "seed"]
+    )]
+    pub(crate) resume: Option<PathBuf>,
+    /// Where run directories are made
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+    /// How frames get out of the endpoints; by default the fastest way that is allowed
+    #[arg(long, value_name = "WAY")]
+    pub(crate) io: Option<Io>,
+    /// Print the run's tables as JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Io {
+    /// TUN devices: fastest; needs /dev/net/tun
+    Tun,
+    /// veth pairs and packet sockets
+    PacketSocket,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScenariosArguments {
+    /// Print this one's file, as a start for your own
+    pub(crate) name: Option<String>,
+    /// List as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Make the report of a finished run again, from its captures.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// A run directory; by default the newest finished run
+    pub(crate) run: Option<PathBuf>,
+    /// Where run directories are looked for
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+    /// Print the run's tables as JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Parses the command line; on a mistake says so and ends with 2, as clap does.
+pub(crate) fn parse() -> Command {
+    Cli::parse().command
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

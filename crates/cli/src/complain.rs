@@ -1,0 +1,46 @@
+//! Errors on standard error: what, and what to do about it.
+
+use std::process::ExitCode;
+
+use anyhow::Error;
+use tcplab_lab::LabError;
+use tcplab_scenario::ScenarioError;
+use tcplab_testbed::TrialError;
+
+use crate::UNABLE;
+
+/// Shows an error with its source line or its remedy, where it has one.
+#[expect(clippy::print_stderr, reason = "this is the place for it")]
+pub(crate) fn complain(error: &Error) -> ExitCode {
+    if let Some(scenario) = scenario_error(error) {
+        let mut text = String::new();
+        let handler = miette::GraphicalReportHandler::new();
+        match handler.render_report(&mut text, scenario) {
+            Ok(()) => eprint!("{text}"),
+            Err(_) => eprintln!("error: {scenario}"),
+        }
+        return ExitCode::from(UNABLE);
+    }
+    eprintln!("error: {error:#}");
+    if let Some(remedy) = remedy(error) {
+        eprintln!("  try: {remedy}");
+    }
+    ExitCode::from(UNABLE)
+}
+
+fn scenario_error(error: &Error) -> Option<&ScenarioError> {
+    if let Some(scenario) = error.downcast_ref::<ScenarioError>() {
+        return Some(scenario);
+    }
+    match error.downcast_ref::<LabError>() {
+        Some(LabError::Scenario(scenario)) => Some(scenario),
+        _ => None,
+    }
+}
+
+fn remedy(error: &Error) -> Option<String> {
+    error
+        .downcast_ref::<LabError>()
+        .and_then(LabError::remedy)
+        .or_else(|| error.downcast_ref::<TrialError>().and_then(TrialError::remedy))
+}

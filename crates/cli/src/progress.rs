@@ -1,0 +1,88 @@
+//! Shows how far a run is: a bar with the time left on a terminal, plain lines elsewhere.
+
+use std::io::IsTerminal;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tcplab_lab::Event;
+use tcplab_units::Bytes;
+
+/// A trial's share of the bar.
+const STEPS: u64 = 1000;
+
+pub(crate) struct Display {
+    bar: ProgressBar,
+    plain: bool,
+    amount: Bytes,
+    index: u64,
+    total: u64,
+    trial: String,
+}
+
+impl Display {
+    /// A display for trials that each move `amount` of data.
+    pub(crate) fn new(amount: Bytes) -> Display {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template(
+            "{spinner} {wide_bar} {percent:>3} %  {elapsed_precise} passed, about {eta} left\n  {msg}",
+        )
+        .expect("the template is well-formed");
+        bar.set_style(style.progress_chars("━━─"));
+        let plain = !std::io::stderr().is_terminal();
+        Display { bar, plain, amount, index: 0, total: 0, trial: String::new() }
+    }
+
+    /// Something happened in the run.
+    pub(crate) fn show(&mut self, event: Event<'_>) {
+        match event {
+            Event::Started { index, total, case, number } => {
+                (self.index, self.total) = (index as u64, total as u64);
+                self.bar.set_length(self.total * STEPS);
+                self.bar.set_position((self.index - 1) * STEPS);
+                self.trial = format!("trial {index} of {total}: {case}, number {number}");
+                self.bar.set_message(self.trial.clone());
+                self.line(&self.trial);
+            }
+            Event::Progress(progress) => {
+                let amount = self.amount.as_u64().max(1);
+                let share = (progress.received.as_u64() * STEPS / amount).min(STEPS - 1);
+                self.bar.set_position((self.index - 1) * STEPS + share);
+                let received = progress.received.as_u64() as f64 / 1e6;
+                self.bar.set_message(format!(
+                    "{}, {received:.1} of {:.1} MB after {:.1} s",
+                    self.trial,
+                    amount as f64 / 1e6,
+                    progress.at.as_secs_f64()
+                ));
+            }
+            Event::Kept => self.bar.set_position(self.index * STEPS),
+            Event::Skipped => {
+                self.line("  is there already");
+                self.bar.set_position(self.index * STEPS);
+                // What was there took no time: the rest is reckoned from what is run now.
+                self.bar.reset_eta();
+            }
+        }
+    }
+
+    /// The trials are done, the recordings are being read.
+    pub(crate) fn analysing(&self, done: usize, total: usize) {
+        if done == 1 {
+            self.line("reading the captures");
+        }
+        self.bar.set_length(total as u64);
+        self.bar.set_position(done as u64);
+        self.bar.set_message("reading the captures");
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    #[expect(clippy::print_stderr, reason = "progress where there is no terminal")]
+    fn line(&self, text: &str) {
+        if self.plain {
+            eprintln!("{text}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `tcplab report`, and what `tcplab run` ends with.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use tcplab_lab::{Run, RunDirectory};
+
+use crate::BROKEN;
+use crate::arguments::ReportArguments;
+use crate::progress::Display;
+
+pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
+    let path = match &arguments.run {
+        Some(path) => path.clone(),
+        None => RunDirectory::newest_finished(&arguments.runs, None).with_context(|| {
+            format!("{} holds no finished run: name one", arguments.runs.display())
+        })?,
+    };
+    let run = RunDirectory::open(&path)?;
+    let display = Display::new(tcplab_units::Bytes::ZERO);
+    let result = tcplab_lab::analyse(&run, |done, total| display.analysing(done, total));
+    display.clear();
+    write_and_print(&run, &result?, arguments.json)
+}
+
+/// Writes tables and report of a finished run and prints its summary.
+pub(crate) fn write_and_print(run: &RunDirectory, result: &Run, json: bool) -> Result<ExitCode> {
+    let html = tcplab_report::render(result, |case, trial| {
+        tcplab_lab::load_trial(run, &case.name, trial.number)
+    })
+    .context("cannot make the report")?;
+    let place = run.replace("report.html", html.as_bytes())?;
+    tcplab_lab::write_tables(run, result)?;
+    let mut text = if json {
+        serde_json::to_string_pretty(result)?
+    } else {
+        tcplab_report::text_table(result)
+    };
+    text.push('\n');
+    if !json {
+        text += &format!("report: {}\n", place.display());
+    }
+    std::io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")?;
+    let held = result.claims.iter().all(|claim| claim.held);
+    Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
+}

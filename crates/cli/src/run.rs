@@ -1,0 +1,75 @@
+//! `tcplab run`.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use tcplab_lab::{Bench, RunDirectory};
+use tcplab_testbed::{DeviceKind, Launcher};
+
+use crate::arguments::{Io, RunArguments, WORLD};
+use crate::progress::Display;
+use crate::{UNABLE, report, scenarios};
+
+pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
+    let run = open(arguments)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .context("cannot prepare for being stopped")?;
+    }
+    let bench = Bench { launcher: launcher()?, device: arguments.io.map(device) };
+    let amount = run.scenario().cases.first().map(|case| case.workload.amount());
+    let mut display = Display::new(amount.unwrap_or_default());
+    let executed = tcplab_lab::execute(&run, &bench, &stop, |event| display.show(event));
+    if let Err(error) = executed {
+        display.clear();
+        if error.is_stop() || stop.load(Ordering::Relaxed) {
+            return Ok(stopped(run.path()));
+        }
+        let hint = format!("the run is in {}", run.path().display());
+        return Err(anyhow::Error::from(error).context(hint));
+    }
+    let result = tcplab_lab::analyse(&run, |done, total| display.analysing(done, total));
+    display.clear();
+    report::write_and_print(&run, &result?, arguments.json)
+}
+
+/// The directory of a new run, or of the one to go on with.
+fn open(arguments: &RunArguments) -> Result<RunDirectory> {
+    if let Some(directory) = &arguments.resume {
+        let name = arguments.scenario.as_deref();
+        let path = if directory.as_os_str().is_empty() {
+            RunDirectory::newest_unfinished(&arguments.runs, name)?
+        } else {
+            directory.clone()
+        };
+        return Ok(RunDirectory::open(&path)?);
+    }
+    let scenario = scenarios::find(arguments.scenario.as_deref().unwrap_or_default())?;
+    let trials = if arguments.quick { Some(1) } else { arguments.trials };
+    let plan = tcplab_lab::plan(&scenario, trials, arguments.seed);
+    Ok(tcplab_lab::begin(&arguments.runs, scenario, plan)?)
+}
+
+/// This program again, as the process of a trial.
+pub(crate) fn launcher() -> Result<Launcher> {
+    let program = std::env::current_exe().context("cannot find the tcplab program itself")?;
+    Ok(Launcher { program, arguments: vec![WORLD.into()] })
+}
+
+fn device(io: Io) -> DeviceKind {
+    match io {
+        Io::Tun => DeviceKind::Tun,
+        Io::PacketSocket => DeviceKind::PacketSocket,
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "the answer to Ctrl-C")]
+fn stopped(path: &Path) -> ExitCode {
+    eprintln!("stopped; go on with: tcplab run --resume {}", path.display());
+    ExitCode::from(UNABLE)
+}

@@ -1,0 +1,69 @@
+//! `tcplab scenarios`, and finding a scenario by name or file.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use tcplab_scenario::{Scenario, catalogue};
+
+use crate::arguments::ScenariosArguments;
+
+pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
+    let mut text = String::new();
+    if let Some(name) = &arguments.name {
+        text += embedded(name).with_context(|| unknown(name))?;
+    } else {
+        let all = catalogue()
+            .iter()
+            .map(|(name, source)| Ok(Scenario::parse(source, name)?))
+            .collect::<Result<Vec<Scenario>>>()?;
+        if arguments.json {
+            text += &serde_json::to_string_pretty(&all)?;
+            text += "\n";
+        } else {
+            let width = all.iter().map(|scenario| scenario.name.len()).max().unwrap_or_default();
+            for Scenario { name, title, cases, trials, reference, .. } in &all {
+                text += &format!("{name:width$}  {title}\n");
+                if let Some(reference) = reference {
+                    text += &format!("{:width$}  from: {reference}\n", "");
+                }
+                text += &format!("{:width$}  {} cases, {trials} trials each\n", "", cases.len());
+            }
+            text += "\n`tcplab scenarios NAME` prints one, as a start for your own.\n";
+        }
+    }
+    std::io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The scenario called `given`: a file if it looks like one, or else one that comes with tcplab.
+pub(crate) fn find(given: &str) -> Result<Scenario> {
+    let path = Path::new(given);
+    let looks_like_a_file = path.extension().is_some() || given.contains('/') || path.is_file();
+    if !looks_like_a_file {
+        let source = embedded(given).with_context(|| unknown(given))?;
+        return Ok(Scenario::parse(source, given)?);
+    }
+    if path.is_dir() {
+        bail!("{given} is a directory: name a scenario file (*.toml)");
+    }
+    let source =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {given}"))?;
+    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let scenario = Scenario::parse(&source, &name.unwrap_or_else(|| given.into()));
+    Ok(scenario.map_err(|error| error.in_file(given))?)
+}
+
+fn embedded(name: &str) -> Option<&'static str> {
+    catalogue().iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
+}
+
+fn unknown(name: &str) -> String {
+    let known: Vec<&str> = catalogue().iter().map(|(known, _)| *known).collect();
+    format!(
+        "no experiment called `{name}` comes with tcplab (there is: {}); \
+         a file of your own ends in .toml",
+        known.join(", ")
+    )
+}

@@ -1,0 +1,325 @@
+//! From the recordings of a run to its tables.
+
+use std::collections::BTreeMap;
+
+use tcplab_path::{Cause, Direction, Fate, PathSpec};
+use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
+use tcplab_scenario::{METRICS, trial_seed};
+use tcplab_trace::{Connection, Episode, Evidence, Flow, Trace};
+use tcplab_units::{Bytes, Instant, Rate, Span};
+use tcplab_workload::Role;
+
+use crate::{
+    Case, EpisodeRow, FindingRow, LabError, Metric, Run, RunDirectory, Summary, Trial, TrialData,
+    claims,
+};
+
+/// Packets handed over later than this are told of: a fiftieth of the shortest delay that
+/// matters to TCP's timers, and what a busy machine without real-time scheduling still reaches.
+const LATE: Span = Span::from_millis(4);
+
+/// Reads every recording of a finished run and says what came out. `tell` hears of each trial.
+///
+/// # Errors
+/// When trials are missing or unreadable.
+pub fn analyse(run: &RunDirectory, mut tell: impl FnMut(usize, usize)) -> Result<Run, LabError> {
+    let (plan, scenario) = (run.plan(), run.scenario());
+    let total = scenario.cases.len() * plan.trials as usize;
+    let done = scenario
+        .cases
+        .iter()
+        .map(|case| (1..=plan.trials).filter(|&n| run.has_trial(&case.name, n)).count())
+        .sum();
+    if done < total {
+        return Err(LabError::Unfinished { path: run.path().into(), done, total });
+    }
+    let mut analysed = 0;
+    let mut cases = Vec::new();
+    for case in &scenario.cases {
+        let mut trials = Vec::new();
+        for number in 1..=plan.trials {
+            let recording = run.recording(&case.name, number)?;
+            let mut trial = examine(&recording, &case.path)?;
+            trial.number = number;
+            trial.seed = trial_seed(plan.seed, number);
+            trial.directory = RunDirectory::trial_directory(&case.name, number);
+            trials.push(trial);
+            analysed += 1;
+            tell(analysed, total);
+        }
+        let summaries = summarise(&trials);
+        cases.push(Case { name: case.name.clone(), levels: case.levels.clone(), trials, summaries });
+    }
+    let claims = claims::judge(&scenario.expects, &cases);
+    Ok(Run {
+        name: plan.name.clone(),
+        title: scenario.title.clone(),
+        reference: scenario.reference.clone(),
+        scenario: scenario.source.clone(),
+        world: plan.world.clone(),
+        started: plan.started.clone(),
+        seed: plan.seed,
+        path: scenario.cases.first().map(|case| describe(&case.path)).unwrap_or_default(),
+        environment: run.environment()?,
+        cases,
+        claims,
+    })
+}
+
+/// The packets and samples of one trial, for looking at.
+///
+/// # Errors
+/// When the recording cannot be read.
+pub fn load_trial(run: &RunDirectory, case: &str, number: u32) -> Result<TrialData, LabError> {
+    let recording = run.recording(case, number)?;
+    let path = run.scenario().cases.iter().find(|c| c.name == case).map(|c| &c.path);
+    let record = recording.record()?;
+    let client = trace(&recording, Endpoint::Client)?;
+    let server = trace(&recording, Endpoint::Server)?;
+    // All times shall count from the client's first packet.
+    let lead = Span::from_nanos(client.epoch_nanos.saturating_sub(record.epoch_nanos));
+    let until = Instant::ZERO + record.duration;
+    let interruptions = path
+        .and_then(|path| path.link(Direction::Forward).ok())
+        .map(|link| link.interruptions(until))
+        .unwrap_or_default();
+    let mut samples = recording.samples()?;
+    for sample in &mut samples {
+        sample.at = sample.at - lead;
+    }
+    Ok(TrialData {
+        client,
+        server,
+        samples,
+        interruptions: interruptions.into_iter().map(|(a, b)| (a - lead, b - lead)).collect(),
+    })
+}
+
+/// What one recording says, but for its number, seed and place.
+fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
+    let (app, record) = (recording.app()?, recording.record()?);
+    let (truth, samples) = (recording.truth()?, recording.samples()?);
+    let (sending_end, direction) = match app.client.role {
+        Role::Sender => (Endpoint::Client, Direction::Forward),
+        Role::Receiver => (Endpoint::Server, Direction::Reverse),
+    };
+    let trace = trace(recording, sending_end)?;
+    let mut warnings = warnings(&record, &trace);
+    let Some(connection) = trace.connections.first() else {
+        warnings.push("the capture holds no connection".into());
+        return Ok(empty_trial(warnings));
+    };
+    let flow = flow_of(connection, sending_end);
+    let lead = Span::from_nanos(trace.epoch_nanos.saturating_sub(record.epoch_nanos));
+    let drops = data_drops(flow, &truth, direction);
+    let episodes: Vec<EpisodeRow> = flow
+        .episodes
+        .iter()
+        .enumerate()
+        .map(|(index, episode)| episode_row(index + 1, episode, connection, flow, &drops))
+        .collect();
+    for row in episodes.iter().filter(|row| row.truth_lost != row.lost_segments) {
+        warnings.push(format!(
+            "episode {}: the analyser finds {} lost segments, the path dropped {}",
+            row.number, row.lost_segments, row.truth_lost
+        ));
+    }
+    let findings = tcplab_findings::examine(connection)
+        .into_iter()
+        .map(|finding| FindingRow {
+            rule: finding.rule.to_owned(),
+            statement: finding.statement,
+            frames: finding.frames,
+        })
+        .collect();
+    let _ = (path, lead);
+    let metrics = metrics(&app, flow, &samples, sending_end, drops.len());
+    Ok(Trial { metrics, episodes, findings, warnings, ..empty_trial(Vec::new()) })
+}
+
+fn empty_trial(warnings: Vec<String>) -> Trial {
+    Trial {
+        number: 0,
+        seed: 0,
+        directory: String::new(),
+        metrics: Vec::new(),
+        episodes: Vec::new(),
+        findings: Vec::new(),
+        warnings,
+    }
+}
+
+fn trace(recording: &Recording, endpoint: Endpoint) -> Result<Trace, LabError> {
+    let (path, file) = recording.capture(endpoint)?;
+    let unreadable = |source| LabError::Capture { path: path.clone(), source };
+    let reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
+    Ok(tcplab_trace::analyze(reader))
+}
+
+/// The direction in which the payload goes.
+fn flow_of(connection: &Connection, sending_end: Endpoint) -> &Flow {
+    match sending_end {
+        Endpoint::Client => &connection.forward,
+        Endpoint::Server => &connection.reverse,
+    }
+}
+
+/// The data segments that the path dropped: frame in the sender's capture, and why.
+fn data_drops(flow: &Flow, truth: &[TruthRow], direction: Direction) -> BTreeMap<u64, Cause> {
+    let data: BTreeMap<u64, ()> = flow
+        .segments
+        .iter()
+        .filter(|segment| segment.payload > Bytes::ZERO)
+        .map(|segment| (segment.frame, ()))
+        .collect();
+    truth
+        .iter()
+        .filter(|row| row.verdict.direction == direction && data.contains_key(&row.frame))
+        .filter_map(|row| match row.verdict.fate {
+            Fate::Dropped(cause) => Some((row.frame, cause)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn episode_row(
+    number: usize,
+    episode: &Episode,
+    connection: &Connection,
+    flow: &Flow,
+    drops: &BTreeMap<u64, Cause>,
+) -> EpisodeRow {
+    let (first, last) = episode.frames;
+    let truth: Vec<&Cause> = drops.range(first..=last).map(|(_, cause)| cause).collect();
+    let interruption = truth.iter().find_map(|cause| match cause {
+        Cause::Interruption { number, .. } => Some(*number),
+        _ => None,
+    });
+    EpisodeRow {
+        number,
+        kind: episode.kind.name().into(),
+        evidence: match episode.evidence {
+            Evidence::Sack { .. } => "sack",
+            Evidence::DuplicateAcks { .. } => "duplicate acks",
+            Evidence::Timeout { .. } => "timeout",
+            Evidence::Probe { .. } => "probe",
+        }
+        .into(),
+        start_s: episode.evidence_at.as_secs_f64(),
+        duration_s: episode.duration(connection.last).as_secs_f64(),
+        silence_s: episode.silence.as_secs_f64(),
+        lost_segments: episode.lost.len(),
+        retransmissions: episode.retransmissions,
+        retransmitted_bytes: episode.retransmitted.as_u64(),
+        timeouts: episode.timeouts,
+        repaired: episode.repaired_at.is_some(),
+        truth_lost: truth.len(),
+        interruption,
+        story: tcplab_findings::story(episode, flow),
+    }
+}
+
+/// The values that `METRICS` names; a metric that cannot be had is left out.
+fn metrics(
+    app: &AppLog,
+    flow: &Flow,
+    samples: &[Sample],
+    sending_end: Endpoint,
+    lost: usize,
+) -> Vec<Metric> {
+    let (sender, receiver) = match sending_end {
+        Endpoint::Client => (&app.client, &app.server),
+        Endpoint::Server => (&app.server, &app.client),
+    };
+    // From the client's call of connect() to the receiver's last byte.
+    let transfer = app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from));
+    let goodput = transfer.and_then(|span| Rate::of(receiver.bytes, span));
+    let round_trips: Vec<f64> = samples
+        .iter()
+        .filter(|sample| sample.endpoint == sending_end && sample.state == ESTABLISHED)
+        .map(|sample| sample.rtt_us as f64 / 1e3)
+        .collect();
+    let intact = sender.bytes == receiver.bytes && sender.digest == receiver.digest;
+    let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
+    let values = [
+        ("transfer_time", transfer.map(Span::as_secs_f64)),
+        ("goodput", goodput.map(Rate::as_mbit_f64)),
+        ("retransmissions", Some(flow.totals.retransmissions as f64)),
+        ("retransmitted", Some(flow.totals.retransmitted.as_u64() as f64)),
+        ("timeouts", Some(timeouts as f64)),
+        ("episodes", Some(flow.episodes.len() as f64)),
+        ("lost", Some(lost as f64)),
+        ("max_in_flight", Some(flow.totals.max_in_flight.as_u64() as f64)),
+        ("max_window", flow.totals.max_window.map(|window| window.as_u64() as f64)),
+        ("mean_rtt", tcplab_stats::mean(&round_trips)),
+        ("payload_intact", Some(f64::from(u8::from(intact)))),
+    ];
+    values
+        .into_iter()
+        .filter_map(|(name, value)| {
+            let info = METRICS.iter().find(|info| info.name == name)?;
+            Some(Metric { name: name.into(), unit: info.unit.into(), value: value? })
+        })
+        .collect()
+}
+
+/// `TCP_ESTABLISHED` in `TCP_INFO`.
+const ESTABLISHED: u64 = 1;
+
+/// What made the trial less than perfect.
+fn warnings(record: &TrialRecord, trace: &Trace) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let world = &record.world;
+    if world.lateness.p99 > LATE {
+        warnings.push(format!(
+            "packets were handed over late: 1 % by more than {}, at most {}",
+            rounded(world.lateness.p99),
+            rounded(world.lateness.max)
+        ));
+    }
+    if world.device_drops > 0 {
+        warnings.push(format!("{} frames were lost outside the path", world.device_drops));
+    }
+    if world.samples_missed > 0 {
+        warnings.push(format!("{} samples of TCP_INFO were missed", world.samples_missed));
+    }
+    warnings.extend(trace.notes.iter().map(|note| note.text.clone()));
+    warnings
+}
+
+fn rounded(span: Span) -> String {
+    format!("{:.1} ms", span.as_millis_f64())
+}
+
+fn summarise(trials: &[Trial]) -> Vec<Summary> {
+    METRICS
+        .iter()
+        .filter_map(|info| {
+            let values: Vec<f64> = trials
+                .iter()
+                .flat_map(|trial| &trial.metrics)
+                .filter(|metric| metric.name == info.name)
+                .map(|metric| metric.value)
+                .collect();
+            let summary = tcplab_stats::Summary::of(&values)?;
+            Some(Summary {
+                name: info.name.into(),
+                unit: info.unit.into(),
+                count: summary.count,
+                mean: summary.mean,
+                standard_deviation: summary.standard_deviation,
+                interval: summary.interval.map(|interval| (interval.low, interval.high)),
+            })
+        })
+        .collect()
+}
+
+fn describe(path: &PathSpec) -> Vec<String> {
+    Direction::BOTH
+        .into_iter()
+        .filter_map(|direction| {
+            let link = path.link(direction).ok()?;
+            Some(format!("{direction}: {}", link.describe().join(", then ")))
+        })
+        .collect()
+}

@@ -1,0 +1,251 @@
+//! The run directory: what is where, and how a trial comes to stand in it whole or not at all.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tcplab_recording::Recording;
+use tcplab_scenario::Scenario;
+
+use crate::LabError;
+
+const PLAN: &str = "plan.json";
+const SCENARIO: &str = "scenario.toml";
+const ENVIRONMENT: &str = "environment.json";
+const RUN: &str = "run.json";
+const LOCK: &str = "lock";
+const TRIALS: &str = "trials";
+/// A trial that is being made. Nothing with this beginning is ever taken for a trial.
+const PARTIAL: &str = ".partial-";
+
+/// What a run is to do, settled when it starts. Resuming does the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The scenario's name.
+    pub name: String,
+    /// `kernel`.
+    pub world: String,
+    /// When it was started, UTC, RFC 3339.
+    pub started: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Trials of each case.
+    pub trials: u32,
+    /// tcplab's version.
+    pub tcplab: String,
+    /// The hashes of the cases, in order: a resumed run must have the same.
+    pub cases: Vec<String>,
+}
+
+/// An opened run directory. No other process can open it meanwhile.
+#[derive(Debug)]
+pub struct RunDirectory {
+    path: PathBuf,
+    plan: Plan,
+    scenario: Scenario,
+    /// Held as long as this lives; the kernel lets go of it when the process dies.
+    _lock: File,
+}
+
+impl RunDirectory {
+    /// Makes `runs/<name>/<time>-<hash>/` for `plan`.
+    ///
+    /// # Errors
+    /// When the directory or a file in it cannot be made.
+    pub fn create(
+        runs: &Path,
+        plan: Plan,
+        scenario: Scenario,
+        environment: &[(String, String)],
+    ) -> Result<RunDirectory, LabError> {
+        let hash: String = blake3::hash(&to_json(&plan)).to_hex().chars().take(8).collect();
+        let time: String =
+            plan.started.chars().filter(|c| !matches!(c, '-' | ':')).take(15).collect();
+        let path = runs.join(&plan.name).join(format!("{time}-{hash}"));
+        let trials = path.join(TRIALS);
+        fs::create_dir_all(&trials).map_err(LabError::file("make", &trials))?;
+        let lock = lock(&path)?;
+        let run = RunDirectory { path, plan, scenario, _lock: lock };
+        run.replace(SCENARIO, run.scenario.source.as_bytes())?;
+        run.replace(ENVIRONMENT, &to_json(&environment))?;
+        // Last, for it makes this a run.
+        run.replace(PLAN, &to_json(&run.plan))?;
+        Ok(run)
+    }
+
+    /// Opens an existing run.
+    ///
+    /// # Errors
+    /// When it is none, is being worked on, or its scenario means something else to this version.
+    pub fn open(path: &Path) -> Result<RunDirectory, LabError> {
+        let not_a_run = |what: String| LabError::NotARun { path: path.into(), what };
+        let text = fs::read(path.join(PLAN))
+            .map_err(|error| not_a_run(format!("{PLAN} cannot be read: {error}")))?;
+        let plan: Plan = serde_json::from_slice(&text)
+            .map_err(|error| not_a_run(format!("{PLAN} is damaged: {error}")))?;
+        let file = path.join(SCENARIO);
+        let source = fs::read_to_string(&file).map_err(LabError::file("read", &file))?;
+        let scenario = Scenario::parse(&source, &plan.name).map_err(Box::new)?;
+        let cases: Vec<&str> = scenario.cases.iter().map(|case| case.hash.as_str()).collect();
+        if cases != plan.cases {
+            return Err(not_a_run("its scenario means something else by now".into()));
+        }
+        let lock = lock(path)?;
+        Ok(RunDirectory { path: path.into(), plan, scenario, _lock: lock })
+    }
+
+    /// The newest run below `runs` that is not finished; of one scenario, or of any.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn newest_unfinished(runs: &Path, name: Option<&str>) -> Result<PathBuf, LabError> {
+        newest(runs, name, |path| path.join(PLAN).exists() && !path.join(RUN).exists())
+            .ok_or_else(|| LabError::NothingToResume {
+                path: name.map_or_else(|| runs.to_owned(), |name| runs.join(name)),
+            })
+    }
+
+    /// The newest finished run below `runs`; of one scenario, or of any.
+    pub fn newest_finished(runs: &Path, name: Option<&str>) -> Option<PathBuf> {
+        newest(runs, name, |path| path.join(RUN).exists())
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it is to do.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The scenario as it was run.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The environment as it was written down at the start.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn environment(&self) -> Result<Vec<(String, String)>, LabError> {
+        let file = self.path.join(ENVIRONMENT);
+        let text = fs::read(&file).map_err(LabError::file("read", &file))?;
+        serde_json::from_slice(&text)
+            .map_err(|error| LabError::NotARun { path: file, what: error.to_string() })
+    }
+
+    /// A trial's directory, relative to the run's.
+    pub fn trial_directory(case: &str, number: u32) -> String {
+        format!("{TRIALS}/{case}-{number}")
+    }
+
+    /// Whether the trial is there, whole.
+    pub fn has_trial(&self, case: &str, number: u32) -> bool {
+        self.recording(case, number).is_ok()
+    }
+
+    /// The recording of a trial.
+    ///
+    /// # Errors
+    /// When it is not there or not whole.
+    pub fn recording(&self, case: &str, number: u32) -> Result<Recording, LabError> {
+        Ok(Recording::open(&self.path.join(Self::trial_directory(case, number)))?)
+    }
+
+    /// An empty directory to make a trial in. Leftovers of a killed run go.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn stage_trial(&self, case: &str, number: u32) -> Result<PathBuf, LabError> {
+        let trials = self.path.join(TRIALS);
+        self.sweep()?;
+        let stage = trials.join(format!("{PARTIAL}{case}-{number}"));
+        fs::create_dir(&stage).map_err(LabError::file("make", &stage))?;
+        Ok(stage)
+    }
+
+    /// Puts a finished trial in its place.
+    ///
+    /// # Errors
+    /// When it is not whole or cannot be moved.
+    pub fn keep_trial(&self, stage: &Path, case: &str, number: u32) -> Result<(), LabError> {
+        Recording::open(stage)?;
+        let target = self.path.join(Self::trial_directory(case, number));
+        fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
+    }
+
+    /// Removes trials that were never finished.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn sweep(&self) -> Result<(), LabError> {
+        let trials = self.path.join(TRIALS);
+        for entry in fs::read_dir(&trials).map_err(LabError::file("list", &trials))?.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(PARTIAL) {
+                let path = entry.path();
+                fs::remove_dir_all(&path).map_err(LabError::file("remove", &path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a file of the run, whole or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be written; what stood there before still does.
+    pub fn replace(&self, name: &str, content: &[u8]) -> Result<PathBuf, LabError> {
+        let target = self.path.join(name);
+        let partial = self.path.join(format!("{PARTIAL}{name}"));
+        let written = fs::write(&partial, content)
+            .and_then(|()| File::open(&partial)?.sync_all())
+            .and_then(|()| fs::rename(&partial, &target));
+        if let Err(source) = written {
+            let _ = fs::remove_file(&partial);
+            return Err(LabError::File { verb: "write", path: target, source });
+        }
+        Ok(target)
+    }
+}
+
+/// The JSON text of plain data.
+pub(crate) fn to_json(value: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).expect("plain data has a JSON form");
+    text.push(b'\n');
+    text
+}
+
+fn lock(path: &Path) -> Result<File, LabError> {
+    let name = path.join(LOCK);
+    let file = File::options()
+        .create(true)
+        .append(true)
+        .open(&name)
+        .map_err(LabError::file("make", &name))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(LabError::Busy { path: path.into() }),
+        Err(TryLockError::Error(source)) => {
+            Err(LabError::File { verb: "lock", path: name, source })
+        }
+    }
+}
+
+/// Run directories are named by their time, so the last name is the newest.
+fn newest(runs: &Path, name: Option<&str>, fits: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    let list = |directory: &Path| -> Vec<PathBuf> {
+        fs::read_dir(directory)
+            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+            .unwrap_or_default()
+    };
+    let scenarios = match name {
+        Some(name) => vec![runs.join(name)],
+        None => list(runs),
+    };
+    scenarios
+        .iter()
+        .flat_map(|scenario| list(scenario))
+        .filter(|path| fits(path))
+        .max_by(|a, b| a.file_name().cmp(&b.file_name()))
+}

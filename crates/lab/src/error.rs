@@ -1,0 +1,75 @@
+//! Why a run could not be made or finished.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tcplab_recording::RecordingError;
+use tcplab_scenario::ScenarioError;
+use tcplab_testbed::TrialError;
+
+/// Why a run could not be made, finished or read.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each field is told in the message above it")]
+pub enum LabError {
+    /// Such as a full disk or a missing permission.
+    #[error("cannot {verb} {path}: {source}")]
+    File { verb: &'static str, path: PathBuf, source: io::Error },
+    /// There is nothing to resume.
+    #[error("{path} holds no run that is unfinished")]
+    NothingToResume { path: PathBuf },
+    /// Not a run directory, or of another version.
+    #[error("{path} is not a run of this version of tcplab: {what}")]
+    NotARun { path: PathBuf, what: String },
+    /// Another process works on it.
+    #[error("another tcplab is at work in {path}")]
+    Busy { path: PathBuf },
+    /// A run that is not finished yet.
+    #[error("{path} is unfinished: {done} of {total} trials are there")]
+    Unfinished { path: PathBuf, done: usize, total: usize },
+    /// A trial did not come to its end.
+    #[error("trial {number} of case {case}: {source}")]
+    Trial { case: String, number: u32, source: TrialError },
+    /// A recording that cannot be read.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// A capture that cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Capture { path: PathBuf, source: tcplab_capture::ReadError },
+    /// The scenario of a run cannot be read any more.
+    #[error(transparent)]
+    Scenario(#[from] Box<ScenarioError>),
+}
+
+impl LabError {
+    /// For `map_err` on a file operation.
+    pub(crate) fn file<'a>(
+        verb: &'static str,
+        path: &'a Path,
+    ) -> impl FnOnce(io::Error) -> LabError + 'a {
+        move |source| LabError::File { verb, path: path.into(), source }
+    }
+
+    /// What the user can do about it, where something can be done.
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            LabError::Trial { source, .. } => source.remedy(),
+            LabError::Unfinished { path, .. } => {
+                Some(format!("finish it with `tcplab run --resume {}`", path.display()))
+            }
+            LabError::File { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                Some("make room, then go on with `--resume`".into())
+            }
+            LabError::File { source, .. }
+                if source.kind() == io::ErrorKind::PermissionDenied =>
+            {
+                Some("choose another place with `--runs DIR`".into())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the user asked for it.
+    pub fn is_stop(&self) -> bool {
+        matches!(self, LabError::Trial { source: TrialError::Stopped, .. })
+    }
+}

@@ -1,0 +1,103 @@
+//! Reading a recording back.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+use crate::{
+    APP_FILE, AppLog, DONE_FILE, Endpoint, RESULT_FILE, RecordingError, SAMPLES_FILE, Sample,
+    TRUTH_FILE, TrialRecord, TruthRow, csv,
+};
+
+/// A whole recording; its parts are read when asked for.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    directory: PathBuf,
+}
+
+impl Recording {
+    /// The recording in `directory`.
+    ///
+    /// # Errors
+    /// [`RecordingError::Unfinished`] when it has no `DONE`.
+    pub fn open(directory: &Path) -> Result<Recording, RecordingError> {
+        if !directory.join(DONE_FILE).exists() {
+            return Err(RecordingError::Unfinished { path: directory.into() });
+        }
+        Ok(Recording { directory: directory.into() })
+    }
+
+    /// The capture taken at `endpoint`, opened.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn capture(&self, endpoint: Endpoint) -> Result<BufReader<File>, RecordingError> {
+        self.file(endpoint.capture_file()).map(|(_, file)| file)
+    }
+
+    /// The path's verdict on every packet.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not what tcplab writes.
+    pub fn truth(&self) -> Result<Vec<TruthRow>, RecordingError> {
+        let (path, file) = self.file(TRUTH_FILE)?;
+        file.lines()
+            .enumerate()
+            .map(|(index, line)| {
+                let line = line.map_err(cannot_read(&path))?;
+                serde_json::from_str(&line).map_err(|error| RecordingError::Malformed {
+                    path: path.clone(),
+                    line: index + 1,
+                    what: error.to_string(),
+                })
+            })
+            .collect()
+    }
+
+    /// All samples in order of time.
+    ///
+    /// # Errors
+    /// As for [`Recording::truth`].
+    pub fn samples(&self) -> Result<Vec<Sample>, RecordingError> {
+        let path = self.directory.join(SAMPLES_FILE);
+        let text = fs::read_to_string(&path).map_err(cannot_read(&path))?;
+        csv::parse(&path, &text)
+    }
+
+    /// What the applications did and saw.
+    ///
+    /// # Errors
+    /// As for [`Recording::truth`].
+    pub fn app(&self) -> Result<AppLog, RecordingError> {
+        self.json(APP_FILE)
+    }
+
+    /// How the trial was set up and how the world behaved.
+    ///
+    /// # Errors
+    /// As for [`Recording::truth`].
+    pub fn record(&self) -> Result<TrialRecord, RecordingError> {
+        self.json(RESULT_FILE)
+    }
+
+    fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, RecordingError> {
+        let (path, file) = self.file(name)?;
+        serde_json::from_reader(file).map_err(|error| RecordingError::Malformed {
+            path,
+            line: error.line(),
+            what: error.to_string(),
+        })
+    }
+
+    fn file(&self, name: &str) -> Result<(PathBuf, BufReader<File>), RecordingError> {
+        let path = self.directory.join(name);
+        let file = File::open(&path).map_err(cannot_read(&path))?;
+        Ok((path, BufReader::new(file)))
+    }
+}
+
+fn cannot_read(path: &Path) -> impl FnOnce(std::io::Error) -> RecordingError + '_ {
+    move |source| RecordingError::File { verb: "read", path: path.into(), source }
+}
