@@ -133,11 +133,8 @@ proptest! {
                 QueueLimit::Packets(most) => packets < most,
                 QueueLimit::Bytes(most) => bytes + verdict.size <= most,
             };
-            let expected = match has_room {
-                true => Fate::Delivered,
-                false => Fate::Dropped(Cause::QueueFull { packets, bytes }),
-            };
-            prop_assert_eq!(verdict.fate, expected);
+            let full = Fate::Dropped(Cause::QueueFull { packets, bytes });
+            prop_assert_eq!(verdict.fate, if has_room { Fate::Delivered } else { full });
             let is_kept = match limit {
                 QueueLimit::Packets(most) => packets <= most,
                 QueueLimit::Bytes(most) => bytes <= most,
