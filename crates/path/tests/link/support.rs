@@ -36,7 +36,9 @@ pub(crate) fn rates() -> impl Strategy<Value = Rate> {
 pub(crate) fn limits() -> impl Strategy<Value = QueueLimit> {
     prop_oneof![
         (1..12_u32).prop_map(QueueLimit::Packets),
-        (1514..20_000_u64).prop_map(|n| QueueLimit::Bytes(Bytes::new(n))),
+        // Some are just full with whole packets.
+        prop_oneof![(2..12_u64).prop_map(|n| n * 1500), 1514..20_000_u64]
+            .prop_map(|n| QueueLimit::Bytes(Bytes::new(n))),
     ]
 }
 

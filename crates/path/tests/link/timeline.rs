@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::support::run;
-use tcplab_path::{Direction, Fate, Link, Packet, PathSpec, Verdict};
-use tcplab_units::{Instant, Span};
+use crate::support::{bottleneck, delay, link, run};
+use tcplab_path::{Direction, Fate, Link, Packet, PathSpec, QueueLimit, Verdict};
+use tcplab_units::{Instant, Rate, Span};
 
 /// Two packets every millisecond into a bottleneck that sends one, with room for four; after 2 ms
 /// of work comes an interruption of 3 ms. The queue fills, is full before, during and after the
@@ -37,14 +37,19 @@ fn thirds_of_a_millisecond_add_up() {
 
 #[test]
 fn what_is_due_happens_before_what_arrives() {
-    let path: PathSpec =
-        serde_json::from_str(r#"{ "rate": "12 Mbit/s", "queue": "1 packet" }"#).unwrap();
-    let mut link = Link::new(&path.link(Direction::Forward).unwrap(), 1, Direction::Forward);
-    // The third arrives as the first is sent and the second leaves the queue: there is room.
+    let rate = Rate::from_bits_per_second(12_000_000);
+    let room_for_one = bottleneck(rate, QueueLimit::Packets(1));
+    // The third arrives as the first is sent and the second leaves the queue: there is room;
+    // so there is when it arrives from another element.
     let packets = vec![(millis(0), 1500), (millis(0), 1500), (millis(1), 1500)];
-    let verdicts = run(&mut link, &packets);
-    assert!(verdicts.iter().all(|verdict| verdict.fate == Fate::Delivered));
-    assert_eq!(verdicts[2].left, millis(3));
+    for (elements, left) in [
+        (vec![room_for_one.clone()], millis(3)),
+        (vec![delay(Span::from_millis(4)), room_for_one], millis(7)),
+    ] {
+        let verdicts = run(&mut link(&elements), &packets);
+        assert!(verdicts.iter().all(|verdict| verdict.fate == Fate::Delivered));
+        assert_eq!(verdicts[2].left, left);
+    }
 }
 
 #[test]
