@@ -48,8 +48,7 @@ pub(crate) fn find(given: &str) -> Result<Scenario> {
     if path.is_dir() {
         bail!("{given} is a directory: name a scenario file (*.toml)");
     }
-    let source =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {given}"))?;
+    let source = std::fs::read_to_string(path).with_context(|| format!("cannot read {given}"))?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let scenario = Scenario::parse(&source, &name.unwrap_or_else(|| given.into()));
     Ok(scenario.map_err(|error| error.in_file(given))?)

@@ -12,7 +12,7 @@ use crate::LabError;
 const PLAN: &str = "plan.json";
 const SCENARIO: &str = "scenario.toml";
 const ENVIRONMENT: &str = "environment.json";
-const RUN: &str = "run.json";
+pub(crate) const RUN: &str = "run.json";
 const LOCK: &str = "lock";
 const TRIALS: &str = "trials";
 /// A trial that is being made. Nothing with this beginning is ever taken for a trial.
@@ -55,9 +55,10 @@ impl RunDirectory {
     pub fn create(
         runs: &Path,
         plan: Plan,
-        scenario: Scenario,
+        mut scenario: Scenario,
         environment: &[(String, String)],
     ) -> Result<RunDirectory, LabError> {
+        scenario.trials = plan.trials;
         let hash: String = blake3::hash(&to_json(&plan)).to_hex().chars().take(8).collect();
         let time: String =
             plan.started.chars().filter(|c| !matches!(c, '-' | ':')).take(15).collect();
@@ -85,7 +86,8 @@ impl RunDirectory {
             .map_err(|error| not_a_run(format!("{PLAN} is damaged: {error}")))?;
         let file = path.join(SCENARIO);
         let source = fs::read_to_string(&file).map_err(LabError::file("read", &file))?;
-        let scenario = Scenario::parse(&source, &plan.name).map_err(Box::new)?;
+        let mut scenario = Scenario::parse(&source, &plan.name).map_err(Box::new)?;
+        scenario.trials = plan.trials;
         let cases: Vec<&str> = scenario.cases.iter().map(|case| case.hash.as_str()).collect();
         if cases != plan.cases {
             return Err(not_a_run("its scenario means something else by now".into()));

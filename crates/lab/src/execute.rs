@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
-use tcplab_scenario::{Scenario, trial_order, trial_seed};
+use tcplab_scenario::{Scenario, TrialId, trial_seed};
 use tcplab_testbed::{DeviceKind, Launcher, Progress, TrialError, TrialRequest, run_trial};
 
 use crate::{LabError, Plan, RunDirectory, environment};
@@ -76,9 +76,9 @@ pub fn execute(
     mut tell: impl FnMut(Event<'_>),
 ) -> Result<(), LabError> {
     let (plan, cases) = (run.plan(), &run.scenario().cases);
-    let order = trial_order(plan.seed, cases.len(), plan.trials);
+    let order = run.scenario().trial_order(plan.seed);
     let total = order.len();
-    for (index, (case, number)) in order.into_iter().enumerate() {
+    for (index, TrialId { case, number }) in order.into_iter().enumerate() {
         let case = &cases[case];
         tell(Event::Started { index: index + 1, total, case: &case.name, number });
         if run.has_trial(&case.name, number) {

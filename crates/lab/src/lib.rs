@@ -1,7 +1,20 @@
-//! From a scenario to a run directory: plan, trials, resume, claims.
+//! From a scenario to a run directory: plan, trials, resume, tables, claims.
 
+mod analyse;
+mod claims;
 mod data;
+mod directory;
+mod environment;
+mod error;
+mod execute;
 mod model;
+mod tables;
 
+pub use analyse::{analyse, load_trial};
 pub use data::TrialData;
+pub use directory::{Plan, RunDirectory};
+pub use environment::environment;
+pub use error::LabError;
+pub use execute::{Bench, Event, begin, execute, plan};
 pub use model::{Case, Claim, EpisodeRow, FindingRow, Metric, Run, Summary, Trial};
+pub use tables::write_tables;

@@ -30,11 +30,8 @@ pub(crate) fn row(sample: &Sample) -> String {
 
 /// Reads all of `samples.csv`.
 pub(crate) fn parse(path: &Path, text: &str) -> Result<Vec<Sample>, RecordingError> {
-    let malformed = |line: usize, what: String| RecordingError::Malformed {
-        path: path.into(),
-        line,
-        what,
-    };
+    let malformed =
+        |line: usize, what: String| RecordingError::Malformed { path: path.into(), line, what };
     let mut lines = text.lines().enumerate();
     match lines.next() {
         Some((_, first)) if first == header().trim_end() => {}

@@ -17,7 +17,9 @@ mod sample;
 mod write;
 
 pub use read::Recording;
-pub use record::{AppLog, EndpointRecord, Lateness, OptionRecord, TrialRecord, TruthRow, WorldRecord};
+pub use record::{
+    AppLog, EndpointRecord, Lateness, OptionRecord, TrialRecord, TruthRow, WorldRecord,
+};
 pub use sample::{Column, Sample};
 pub use write::RecordingWriter;
 

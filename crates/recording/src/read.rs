@@ -29,12 +29,14 @@ impl Recording {
         Ok(Recording { directory: directory.into() })
     }
 
-    /// The capture taken at `endpoint`, opened.
+    /// The capture taken at `endpoint`, opened, and where it is.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn capture(&self, endpoint: Endpoint) -> Result<BufReader<File>, RecordingError> {
-        self.file(endpoint.capture_file()).map(|(_, file)| file)
+    pub fn capture(&self, endpoint: Endpoint) -> Result<(PathBuf, File), RecordingError> {
+        let path = self.directory.join(endpoint.capture_file());
+        let file = File::open(&path).map_err(cannot_read(&path))?;
+        Ok((path, file))
     }
 
     /// The path's verdict on every packet.

@@ -42,7 +42,7 @@ impl RecordingWriter {
             EndCapture::start(output, epoch_nanos, end, &addresses[end.index()])
         };
         let mut samples = Output::create(directory, SAMPLES_FILE)?;
-        samples.write(csv::header().as_bytes())?;
+        samples.put(csv::header().as_bytes())?;
         Ok(RecordingWriter {
             directory: directory.into(),
             captures: [capture(Endpoint::Client)?, capture(Endpoint::Server)?],
@@ -98,7 +98,7 @@ impl RecordingWriter {
     /// # Errors
     /// As for [`RecordingWriter::left`].
     pub fn sampled(&mut self, sample: &Sample) -> Result<(), RecordingError> {
-        self.samples.write(csv::row(sample).as_bytes())
+        self.samples.put(csv::row(sample).as_bytes())
     }
 
     /// Ends the recording. Packets that were never judged stay without a verdict.
@@ -113,7 +113,7 @@ impl RecordingWriter {
         }
         let RecordingWriter { directory, captures, truth, samples } = self;
         for capture in captures {
-            capture.finish(record.world.device_drops)?.sync()?;
+            capture.finish(Instant::ZERO + record.duration, record.world.device_drops)?.sync()?;
         }
         truth.sync()?;
         samples.sync()?;
@@ -129,7 +129,7 @@ impl RecordingWriter {
             let row = TruthRow { frame, verdict: *verdict };
             let mut line = serde_json::to_vec(&row).expect("plain data has a JSON form");
             line.push(b'\n');
-            truth.write(&line)
+            truth.put(&line)
         })
     }
 }
@@ -150,7 +150,7 @@ impl Output {
         }
     }
 
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), RecordingError> {
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), RecordingError> {
         self.file.write_all(bytes).map_err(|source| self.cannot_write(source))
     }
 
@@ -165,14 +165,20 @@ impl Output {
     }
 }
 
-fn write_json(
-    directory: &Path,
-    name: &str,
-    value: &impl Serialize,
-) -> Result<(), RecordingError> {
+/// For writers that know nothing of recordings.
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+fn write_json(directory: &Path, name: &str, value: &impl Serialize) -> Result<(), RecordingError> {
     let mut output = Output::create(directory, name)?;
     let mut text = serde_json::to_vec_pretty(value).expect("plain data has a JSON form");
     text.push(b'\n');
-    output.write(&text)?;
+    output.put(&text)?;
     output.sync()
 }

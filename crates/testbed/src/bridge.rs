@@ -66,7 +66,10 @@ impl Bridge {
             let now = self.clock.now();
             if now.since(looked) >= IDLE {
                 looked = now;
-                let state = BridgeState { now, on_path: self.links.iter().map(|link| link.in_flight().count()).sum() };
+                let state = BridgeState {
+                    now,
+                    on_path: self.links.iter().map(|link| link.in_flight().count()).sum(),
+                };
                 if over(&state) {
                     return Ok(());
                 }
@@ -153,10 +156,7 @@ impl Bridge {
             return Ok(());
         }
         let span = if span < IDLE { span.saturating_sub(SPIN) } else { span };
-        let timeout = Timespec {
-            tv_sec: 0,
-            tv_nsec: span.as_nanos().cast_signed(),
-        };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: span.as_nanos().cast_signed() };
         let mut fds = [
             PollFd::from_borrowed_fd(self.ends[0].as_fd(), PollFlags::IN),
             PollFd::from_borrowed_fd(self.ends[1].as_fd(), PollFlags::IN),

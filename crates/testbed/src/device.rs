@@ -89,9 +89,7 @@ impl Device {
             no_arp: kind == DeviceKind::PacketSocket,
         };
         let index = interface_index(NAME)?;
-        netlink
-            .set_up(index, &settings)
-            .map_err(TrialError::setup(format!("take {NAME} up")))?;
+        netlink.set_up(index, &settings).map_err(TrialError::setup(format!("take {NAME} up")))?;
         netlink
             .add_address(index, address, 24)
             .map_err(TrialError::setup(format!("give {NAME} the address {address}")))?;
@@ -112,17 +110,21 @@ impl Device {
         let Some(length) = length.checked_sub(VnetHeader::LEN + link_header) else {
             return Ok(true);
         };
-        let mut header = VnetHeader::parse(&header);
+        let mut header = VnetHeader::from_bytes(header);
         header.csum_start = header.csum_start.saturating_sub(link_header as u16);
         let packet = &mut self.buffer[link_header..][..length];
-        self.cutter.resolve(&header, packet, &mut each).map_err(io::Error::other)?;
+        self.cutter.resolve(header, packet, &mut each).map_err(io::Error::other)?;
         Ok(true)
     }
 
     /// Frames lost since the last call because nobody read them in time. A TUN device does not
     /// tell its reader; its queue is deep enough for ten thousand large pieces.
     pub(crate) fn drops(&self) -> u64 {
-        if self.ethernet.is_empty() { 0 } else { sys::packet_drops(self.fd.as_fd()).unwrap_or_default() }
+        if self.ethernet.is_empty() {
+            0
+        } else {
+            sys::packet_drops(self.fd.as_fd()).unwrap_or_default()
+        }
     }
 
     /// Hands one IP packet to the endpoint.

@@ -1,6 +1,7 @@
 //! What this machine can do: each ability tried, not guessed.
 
 use std::fs;
+use std::os::fd::AsFd;
 
 use serde::{Deserialize, Serialize};
 use tcplab_units::Span;
@@ -124,7 +125,7 @@ fn try_device(kind: DeviceKind) -> Result<(), TrialError> {
         .map_err(TrialError::setup("look at its own network namespace"))?;
     let end = std::thread::spawn(move || {
         namespace::isolate_thread()?;
-        let end = Device::create(kind, std::net::Ipv4Addr::new(10, 98, 0, 1), &bridge)?;
+        let end = Device::create(kind, std::net::Ipv4Addr::new(10, 98, 0, 1), bridge.as_fd())?;
         Ok::<_, TrialError>(end)
     })
     .join()
@@ -135,9 +136,8 @@ fn try_device(kind: DeviceKind) -> Result<(), TrialError> {
 }
 
 fn congestion_controls() -> Ability {
-    let read = |file: &str| {
-        fs::read_to_string(format!("/proc/sys/net/ipv4/{file}")).unwrap_or_default()
-    };
+    let read =
+        |file: &str| fs::read_to_string(format!("/proc/sys/net/ipv4/{file}")).unwrap_or_default();
     let available = read("tcp_available_congestion_control");
     let (mut usable, mut refused) = (Vec::new(), Vec::new());
     for name in available.split_whitespace() {
@@ -161,9 +161,8 @@ fn congestion_controls() -> Ability {
 fn timers() -> Ability {
     crate::bridge::fine_timers();
     let clock = Clock::start();
-    let mut late: Vec<Span> = (0..200)
-        .map(|_| clock.sleep_until(clock.now() + Span::from_millis(1)))
-        .collect();
+    let mut late: Vec<Span> =
+        (0..200).map(|_| clock.sleep_until(clock.now() + Span::from_millis(1))).collect();
     late.sort_unstable();
     let (median, p99) = (late[100], late[198]);
     let good = p99 < Span::from_millis(1);

@@ -206,7 +206,9 @@ fn transmit_drops(table: &str) -> u64 {
         .lines()
         .filter_map(|line| line.split_once(':'))
         .filter(|(name, _)| name.trim() != "lo")
-        .filter_map(|(_, counters)| counters.split_whitespace().nth(TRANSMIT_DROP)?.parse::<u64>().ok())
+        .filter_map(|(_, counters)| {
+            counters.split_whitespace().nth(TRANSMIT_DROP)?.parse::<u64>().ok()
+        })
         .sum()
 }
 

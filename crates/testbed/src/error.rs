@@ -50,9 +50,7 @@ pub enum TrialError {
 
 impl TrialError {
     /// A step of the set-up that failed.
-    pub(crate) fn setup(
-        step: impl Into<String>,
-    ) -> impl FnOnce(io::Error) -> TrialError {
+    pub(crate) fn setup(step: impl Into<String>) -> impl FnOnce(io::Error) -> TrialError {
         let step = step.into();
         move |source| TrialError::Setup { step, source }
     }
@@ -62,9 +60,10 @@ impl TrialError {
         match self {
             TrialError::Namespaces { remedy, .. } => Some(remedy.clone()),
             TrialError::Reported { remedy, .. } => remedy.clone(),
-            TrialError::Sysctl { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                Some("this kernel has no such setting: `sysctl -a | grep net.` lists those it has".into())
-            }
+            TrialError::Sysctl { source, .. } if source.kind() == io::ErrorKind::NotFound => Some(
+                "this kernel has no such setting: `sysctl -a | grep net.` lists those it has"
+                    .into(),
+            ),
             TrialError::SocketOption { option: "congestion", .. } => Some(
                 "`tcplab doctor` lists the congestion controls this kernel has; \
                  `modprobe tcp_NAME` as root may load another"

@@ -100,7 +100,10 @@ fn obstacle(errno: Errno, read: impl Fn(&str) -> Option<String>) -> (String, Str
         .is_some_and(|status| status.lines().any(|line| line == "Seccomp:\t2"));
     if filtered {
         return (
-            format!("a seccomp filter forbids unshare(2) ({}), as in many containers", io_text(errno)),
+            format!(
+                "a seccomp filter forbids unshare(2) ({}), as in many containers",
+                io_text(errno)
+            ),
             "start the container with `--cap-add SYS_ADMIN --cap-add NET_ADMIN` or \
              `--security-opt seccomp=unconfined`"
                 .into(),

@@ -21,9 +21,8 @@ pub(crate) fn apply(
         move |reason: String| TrialError::SocketOption { endpoint, option, value, reason }
     };
     if let Some(name) = &options.congestion {
-        sockopt::set_tcp_congestion(socket, name).map_err(|errno| {
-            refused("congestion", name.clone())(congestion_refusal(errno))
-        })?;
+        sockopt::set_tcp_congestion(socket, name)
+            .map_err(|errno| refused("congestion", name.clone())(congestion_refusal(errno)))?;
     }
     if let Some(size) = options.rcvbuf {
         sockopt::set_socket_recv_buffer_size(socket, size.as_u64() as usize)

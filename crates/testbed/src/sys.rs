@@ -21,7 +21,9 @@ pub(crate) fn attach_tun(tun: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     check(unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
     let offloads = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
     // SAFETY: TUNSETOFFLOAD takes its argument by value.
-    check(unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETOFFLOAD, libc::c_ulong::from(offloads)) })?;
+    check(unsafe {
+        libc::ioctl(tun.as_raw_fd(), libc::TUNSETOFFLOAD, libc::c_ulong::from(offloads))
+    })?;
     Ok(())
 }
 
@@ -35,8 +37,9 @@ pub(crate) fn packet_socket(interface: u32, ether_type: u16) -> io::Result<Owned
     set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
     // As deep as an unprivileged process may have it: a burst must not be lost here.
     let net_core_rmem_max = 4 << 20;
-    set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, net_core_rmem_max)
-        .or_else(|_| set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, net_core_rmem_max))?;
+    set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, net_core_rmem_max).or_else(
+        |_| set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, net_core_rmem_max),
+    )?;
     // SAFETY: an all-zero sockaddr_ll is a valid one.
     let mut address: libc::sockaddr_ll = unsafe { zeroed() };
     address.sll_family = libc::AF_PACKET as libc::c_ushort;
@@ -44,7 +47,11 @@ pub(crate) fn packet_socket(interface: u32, ether_type: u16) -> io::Result<Owned
     address.sll_ifindex = interface.cast_signed();
     // SAFETY: the address outlives the call and its length is right.
     check(unsafe {
-        libc::bind(raw, (&raw const address).cast(), size_of::<libc::sockaddr_ll>() as libc::socklen_t)
+        libc::bind(
+            raw,
+            (&raw const address).cast(),
+            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+        )
     })?;
     Ok(socket)
 }

@@ -35,7 +35,8 @@ pub(crate) fn in_force() -> BTreeMap<String, String> {
         .flatten()
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            let value = name.starts_with("tcp_").then(|| fs::read_to_string(entry.path()).ok())??;
+            let value =
+                name.starts_with("tcp_").then(|| fs::read_to_string(entry.path()).ok())??;
             Some((format!("net.ipv4.{name}"), value.trim().replace('\t', " ")))
         })
         .collect()

@@ -1,0 +1,101 @@
+//! The run's tables as files: for spreadsheets, notebooks, other programs.
+
+use crate::directory::to_json;
+use crate::{LabError, Run, RunDirectory};
+
+/// Writes `metrics.csv` (a row per trial and metric), `episodes.csv` (a row per recovery episode)
+/// and, last, `run.json` (everything), which makes the run a finished one.
+///
+/// # Errors
+/// When one cannot be written.
+pub fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), LabError> {
+    directory.replace("metrics.csv", metrics(run).as_bytes())?;
+    directory.replace("episodes.csv", episodes(run).as_bytes())?;
+    directory.replace(crate::directory::RUN, &to_json(run))?;
+    Ok(())
+}
+
+fn metrics(run: &Run) -> String {
+    let mut table = row(["case", "trial", "seed", "metric", "unit", "value"]);
+    for case in &run.cases {
+        for trial in &case.trials {
+            for metric in &trial.metrics {
+                table += &row([
+                    &case.name,
+                    &trial.number.to_string(),
+                    &trial.seed.to_string(),
+                    &metric.name,
+                    &metric.unit,
+                    &metric.value.to_string(),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+fn episodes(run: &Run) -> String {
+    let mut table = row([
+        "case",
+        "trial",
+        "episode",
+        "type",
+        "evidence",
+        "interruption",
+        "start_s",
+        "duration_s",
+        "silence_s",
+        "lost_segments",
+        "truth_lost_segments",
+        "retransmissions",
+        "retransmitted_bytes",
+        "timeouts",
+        "repaired",
+    ]);
+    for case in &run.cases {
+        for trial in &case.trials {
+            for episode in &trial.episodes {
+                table += &row([
+                    &case.name,
+                    &trial.number.to_string(),
+                    &episode.number.to_string(),
+                    &episode.kind,
+                    &episode.evidence,
+                    &episode.interruption.map(|n| n.to_string()).unwrap_or_default(),
+                    &episode.start_s.to_string(),
+                    &episode.duration_s.to_string(),
+                    &episode.silence_s.to_string(),
+                    &episode.lost_segments.to_string(),
+                    &episode.truth_lost.to_string(),
+                    &episode.retransmissions.to_string(),
+                    &episode.retransmitted_bytes.to_string(),
+                    &episode.timeouts.to_string(),
+                    &episode.repaired.to_string(),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+/// A row of RFC 4180 with Unix line ends.
+fn row<const N: usize>(fields: [&str; N]) -> String {
+    let quoted = fields.map(|field| {
+        if field.contains(['"', ',', '\n', '\r']) {
+            format!("\"{}\"", field.replace('"', "\"\""))
+        } else {
+            field.to_owned()
+        }
+    });
+    quoted.join(",") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        assert_eq!(row(["plain", "a,b", "say \"hi\""]), "plain,\"a,b\",\"say \"\"hi\"\"\"\n");
+    }
+}
