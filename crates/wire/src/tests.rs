@@ -48,7 +48,8 @@ pub(crate) fn linux_syn() -> TcpRepr {
 pub(crate) fn any_ip() -> impl Strategy<Value = IpRepr> {
     let ecn = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce]);
     (any::<u128>(), any::<u128>(), any::<u16>(), any::<u8>(), ecn, any::<bool>()).prop_map(
-        |(src, dst, id, ttl, ecn, new)| if new {
+        |(src, dst, id, ttl, ecn, new)| {
+            if new {
                 let (src, dst) = (Ipv6Addr::from(src), Ipv6Addr::from(dst));
                 Ipv6Repr { src, dst, hop_limit: ttl, ecn }.into()
             } else {
