@@ -211,3 +211,23 @@ fn extension_headers_are_passed_over() {
     let anomaly = Anomaly::Cut { layer: Layer::Ip, kept: 48, needed: 56 };
     assert_eq!(view.anomaly(), Some(anomaly));
 }
+
+#[test]
+fn options_of_ipv4_belong_to_its_header() {
+    let mut packet = [&LINUX_SYN[..20], &[0x94, 4, 0, 0], &LINUX_SYN[20..]].concat();
+    packet[0] = 0x46;
+    packet[1] = 0xb9;
+    packet[3] = 64;
+    packet[10..12].fill(0);
+    let sum = checksum::internet(&packet[..24]);
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    let tcp = FrameView::of_packet(&packet).tcp().unwrap();
+    assert_eq!((tcp.src_port(), tcp.ip().header_len()), (52188, 24));
+    assert_eq!((tcp.ip().dscp(), tcp.ecn()), (46, Ecn::Ect1));
+    assert!(tcp.ip().header_checksum_is_right());
+    assert_eq!(tcp.checksum_state(), ChecksumState::Right);
+    packet[21] ^= 1;
+    assert!(!FrameView::of_packet(&packet).ip().unwrap().header_checksum_is_right());
+    let view = FrameView::new(LinkType::Ipv4, &packet[..22], 64);
+    assert_eq!(view.anomaly(), Some(Anomaly::Cut { layer: Layer::Ip, kept: 22, needed: 24 }));
+}
