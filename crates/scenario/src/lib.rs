@@ -1,1 +1,26 @@
-//! tcplab-scenario.
+//! The scenario file: an experiment and what it claims, read into cases that can be run.
+//!
+//! [`Scenario::parse`] is the door. What comes out is checked: every path can be built, every
+//! workload run, every claim judged. What cannot be is a [`ScenarioError`], which shows the line
+//! of the file and what would be right there.
+
+mod case;
+mod catalogue;
+mod error;
+mod expect;
+mod fault;
+mod file;
+mod key;
+mod matrix;
+mod metrics;
+mod scenario;
+mod schema;
+mod sysctl;
+
+pub use case::{Case, EndpointSpec, LimitsSpec, SamplingSpec, Stack};
+pub use catalogue::catalogue;
+pub use error::{Problem, ScenarioError};
+pub use expect::{Check, Expectation, Statistic, Value};
+pub use metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, metric};
+pub use scenario::{Scenario, TrialId, trial_seed};
+pub use schema::schema;

@@ -1,0 +1,148 @@
+//! One cell of the matrix: everything that decides what its trials do.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use tcplab_path::{Direction, LinkPlan, PathError, PathSpec};
+use tcplab_units::Span;
+use tcplab_workload::{SocketOptions, WorkloadSpec};
+
+use crate::sysctl;
+
+/// One cell of the matrix, checked and complete. As JSON it is what a trial's process is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Case {
+    /// Its levels joined, such as `reno`; fit for a file name, unique in its scenario.
+    pub name: String,
+    /// The factors and their levels in the order of the matrix: (`client.socket.congestion`,
+    /// `reno`).
+    pub levels: Vec<(String, String)>,
+    /// The end that opens the connection.
+    pub client: EndpointSpec,
+    /// The end that accepts it.
+    pub server: EndpointSpec,
+    /// What lies between them.
+    pub path: PathSpec,
+    /// What the applications do.
+    pub workload: WorkloadSpec,
+    /// What is looked at while it runs.
+    pub sampling: SamplingSpec,
+    /// When to give up.
+    pub limits: LimitsSpec,
+    /// BLAKE3 of all that decides what its trials do, hexadecimal: the same hash, the same
+    /// experiment. Name and levels are only words for it and do not count.
+    pub hash: String,
+}
+
+impl Case {
+    /// What the path does to packets, forward and then reverse.
+    ///
+    /// # Errors
+    /// None for a case of a parsed scenario.
+    pub fn links(&self) -> Result<[LinkPlan; 2], PathError> {
+        Ok([self.path.link(Direction::Forward)?, self.path.link(Direction::Reverse)?])
+    }
+
+    /// The hash that belongs into `hash`.
+    pub(crate) fn reckon_hash(&self) -> String {
+        let mut case = serde_json::to_value(self).expect("a case is plain data");
+        let fields = case.as_object_mut().expect("a case is a struct");
+        for word in ["name", "levels", "hash"] {
+            fields.remove(word);
+        }
+        // One text for one value: without spaces, keys in order.
+        case.sort_all_objects();
+        blake3::hash(case.to_string().as_bytes()).to_hex().to_string()
+    }
+}
+
+/// One end of the connection.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointSpec {
+    /// Whose TCP it speaks. Default: `linux`.
+    #[serde(default)]
+    pub stack: Stack,
+    /// Options of its socket, set before the connection is opened.
+    #[serde(default)]
+    pub socket: SocketOptions,
+    /// Settings of its network namespace: names that start with `net.` (quoted, for they contain
+    /// dots), values as the kernel shows them, such as
+    /// `{ "net.ipv4.tcp_rmem" = "4096 131072 6291456" }`.
+    #[serde(
+        default,
+        deserialize_with = "sysctl::read",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    #[schemars(with = "BTreeMap<sysctl::Name, sysctl::Setting>")]
+    pub sysctl: BTreeMap<String, String>,
+}
+
+/// Whose TCP an endpoint speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Stack {
+    /// This machine's own kernel.
+    #[default]
+    Linux,
+}
+
+impl<'de> Deserialize<'de> for Stack {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Stack, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        match name.as_str() {
+            "linux" => Ok(Stack::Linux),
+            model if model.starts_with("model:") => Err(serde::de::Error::custom(format!(
+                "`{model}`: this version has no model stacks, only `linux`"
+            ))),
+            other => Err(serde::de::Error::custom(format!(
+                "`{other}` is not a stack: this version has only `linux`"
+            ))),
+        }
+    }
+}
+
+/// What is looked at while a trial runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SamplingSpec {
+    /// The time between two looks at `TCP_INFO` of both sockets, at least 1 ms. Default: 10 ms.
+    #[serde(default = "default_tcp_info")]
+    pub tcp_info: Span,
+}
+
+impl SamplingSpec {
+    /// The shortest time between two looks: more often, looking would slow down what it looks at.
+    pub(crate) const SHORTEST: Span = Span::from_millis(1);
+}
+
+impl Default for SamplingSpec {
+    fn default() -> SamplingSpec {
+        SamplingSpec { tcp_info: default_tcp_info() }
+    }
+}
+
+fn default_tcp_info() -> Span {
+    Span::from_millis(10)
+}
+
+/// When to give up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LimitsSpec {
+    /// The longest that one trial may take; one that takes longer is ended and counts as failed.
+    /// Default: 120 s.
+    #[serde(default = "default_trial")]
+    pub trial: Span,
+}
+
+impl Default for LimitsSpec {
+    fn default() -> LimitsSpec {
+        LimitsSpec { trial: default_trial() }
+    }
+}
+
+fn default_trial() -> Span {
+    Span::from_secs(120)
+}

@@ -1,0 +1,294 @@
+//! What can be wrong with a scenario file, told with its place and what would be right.
+
+use std::fmt;
+use std::ops::Range;
+
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use tcplab_path::PathError;
+use tcplab_workload::{SocketError, WorkloadError};
+
+use crate::fault::Fault;
+use crate::metrics::METRICS;
+use crate::schema;
+
+/// A scenario that cannot be run. As a [`Diagnostic`] it shows the place in the file.
+#[derive(Debug)]
+pub struct ScenarioError(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    problem: Problem,
+    span: Range<usize>,
+    /// What is said at the place, and below it.
+    label: String,
+    help: Option<String>,
+    file: NamedSource<String>,
+}
+
+impl ScenarioError {
+    pub(crate) fn new(fault: Fault, source: &str, name: &str) -> ScenarioError {
+        let Fault { problem, span, key } = fault;
+        let described = key.as_ref().filter(|_| problem.wants_description());
+        let description =
+            described.and_then(|key| Some(format!("{key}: {}", schema::description(key)?)));
+        let help = [problem.help(), description].into_iter().flatten().collect::<Vec<_>>();
+        ScenarioError(Box::new(Inner {
+            label: match key {
+                Some(key) if !matches!(problem, Problem::MissingKey { .. }) => key.to_string(),
+                _ => "here".into(),
+            },
+            help: (!help.is_empty()).then(|| help.join("\n")),
+            span: first_line(span, source),
+            file: NamedSource::new(format!("{name}.toml"), source.to_string()),
+            problem,
+        }))
+    }
+
+    /// The same error, naming the file as the reader of the message knows it.
+    #[must_use]
+    pub fn in_file(mut self, path: &str) -> ScenarioError {
+        let source = self.0.file.inner().clone();
+        self.0.file = NamedSource::new(path, source);
+        self
+    }
+
+    /// What is wrong.
+    pub fn problem(&self) -> &Problem {
+        &self.0.problem
+    }
+
+    /// The line it is in, from 1.
+    pub fn line(&self) -> usize {
+        self.0.file.inner()[..self.0.span.start].matches('\n').count() + 1
+    }
+}
+
+/// A place that spans many lines is shown by its first.
+fn first_line(span: Range<usize>, source: &str) -> Range<usize> {
+    let start = span.start.min(source.len());
+    let text = source.get(start..span.end.min(source.len())).unwrap_or_default();
+    start..start + text.find(['\r', '\n']).unwrap_or(text.len())
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.problem.fmt(f)
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+impl Diagnostic for ScenarioError {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.0.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.0.file)
+    }
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let label = LabeledSpan::new_with_span(Some(self.0.label.clone()), self.0.span.clone());
+        Some(Box::new(std::iter::once(label)))
+    }
+}
+
+/// What can be wrong with a scenario.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each variant and field is told in the message above it")]
+pub enum Problem {
+    #[error("not TOML: {0}")]
+    Syntax(String),
+    #[error("unknown key `{key}`{}", within(.table.as_deref()))]
+    UnknownKey { key: String, table: Option<String>, allowed: Vec<String> },
+    #[error("`{key}` is missing{}", within(.table.as_deref()))]
+    MissingKey { key: String, table: Option<String> },
+    #[error("{0}")]
+    Value(String),
+    #[error("`{word}` is not known here")]
+    UnknownWord { word: String, allowed: Vec<String> },
+    #[error(transparent)]
+    Path(PathError),
+    #[error(transparent)]
+    Workload(WorkloadError),
+    #[error(transparent)]
+    Socket(SocketError),
+    #[error("looking at sockets more often than every 1 ms would slow down what is looked at")]
+    SampledTooOften,
+    #[error("a trial that may take no time cannot be run")]
+    NoTime,
+    #[error("the number of trials must be from 1 to {most}")]
+    Trials { most: u32 },
+
+    #[error("`matrix` is not a table")]
+    MatrixNotATable,
+    #[error("`{0}` is not a key")]
+    NotAKey(String),
+    #[error("`{0}` is the same for all cases and cannot be varied")]
+    NotVaried(String),
+    #[error("the levels of `{0}` are not a list")]
+    LevelsNotAList(String),
+    #[error("`{0}` has no levels")]
+    NoLevels(String),
+    #[error("`{key}` has the level `{level}` twice")]
+    LevelTwice { key: String, level: String },
+    #[error("`{0}` is varied twice")]
+    FactorTwice(String),
+    #[error("the matrix has more than {most} cases")]
+    TooManyCases { most: usize },
+    #[error("`{0}` is not a table, so there is no `{1}`")]
+    NotATable(String, String),
+
+    #[error("`{0}` is not a metric")]
+    UnknownMetric(String),
+    #[error("the claim says nothing of `{0}`")]
+    NothingClaimed(String),
+    #[error("`{check}` does not fit `{metric}`, whose values are texts")]
+    NotForTexts { check: &'static str, metric: String },
+    #[error("`{check}` looks at every value, `of` picks one number")]
+    NotForStatistic { check: &'static str },
+    #[error("`{found}` is not a value of `{metric}`")]
+    NotAValue { found: String, metric: &'static str, wanted: String },
+    #[error("{message}")]
+    Quantity { message: String, metric: &'static str },
+    #[error("`at_least` is above `at_most`: nothing can be both")]
+    NothingBetween,
+    #[error("`{check}` has an empty list")]
+    EmptyList { check: &'static str },
+    #[error("`{key}` is not varied, so `where` cannot select by it")]
+    NotAFactor { key: String, factors: Vec<String> },
+    #[error("no case has `{key}` = `{level}`")]
+    NoSuchLevel { key: String, level: String, levels: Vec<String> },
+}
+
+fn within(table: Option<&str>) -> String {
+    table.map(|table| format!(" in `{table}`")).unwrap_or_default()
+}
+
+impl Problem {
+    /// What would be right, where the message does not say.
+    pub fn help(&self) -> Option<String> {
+        let help = match self {
+            Problem::UnknownKey { key, allowed, .. } => suggest(key, allowed, "the keys here are"),
+            Problem::UnknownWord { word, allowed } => suggest(word, allowed, "use one of"),
+            Problem::MissingKey { key, table } => missing(key, table.as_deref()),
+            Problem::Workload(error) => error.help().into(),
+            Problem::MatrixNotATable
+            | Problem::NotAKey(_)
+            | Problem::LevelsNotAList(_)
+            | Problem::NoLevels(_) => "write a quoted key and a list of its levels, such as\n\
+                 \"client.socket.congestion\" = [\"reno\", \"cubic\"]"
+                .into(),
+            Problem::NotVaried(_) => {
+                format!("vary keys of {}", crate::file::VARIED_SECTIONS.join(", "))
+            }
+            Problem::UnknownMetric(name) => {
+                let names: Vec<String> = METRICS.iter().map(|m| m.name.to_string()).collect();
+                suggest(name, &names, "the metrics are")
+            }
+            Problem::NothingClaimed(_) => {
+                "add at_least, at_most, equals, one_of, includes or excludes".into()
+            }
+            Problem::NotForTexts { .. } => "use equals, one_of, includes or excludes".into(),
+            Problem::NotForStatistic { .. } => "use at_least, at_most, equals or one_of".into(),
+            Problem::NotAValue { found, wanted, .. } if wanted.contains('`') => {
+                let words: Vec<String> =
+                    wanted.split('`').skip(1).step_by(2).map(String::from).collect();
+                suggest(found, &words, "its values are")
+            }
+            Problem::NotAValue { wanted, .. } => format!("write {wanted}"),
+            Problem::NotAFactor { key, factors } if !factors.is_empty() => {
+                suggest(key, factors, "the matrix varies")
+            }
+            Problem::NotAFactor { .. } => "leave `where` out: there is only one case".into(),
+            Problem::NoSuchLevel { level, levels, .. } => suggest(level, levels, "its levels are"),
+            _ => return None,
+        };
+        Some(help)
+    }
+
+    /// Whether what the schema says of the key helps.
+    fn wants_description(&self) -> bool {
+        matches!(
+            self,
+            Problem::Value(_) | Problem::UnknownWord { .. } | Problem::Path(_) | Problem::Socket(_)
+        )
+    }
+}
+
+fn missing(key: &str, table: Option<&str>) -> String {
+    let example = match (table, key) {
+        (None, "title") => "title = \"What the experiment is, in a line\"",
+        (None, "path") => "[path]\nrate  = \"5 Mbit/s\"\ndelay = \"5 ms\"",
+        (None, "workload") => "[workload]\nupload = \"10 MB\"",
+        (
+            Some("path.interruption" | "path.forward.interruption" | "path.reverse.interruption"),
+            _,
+        ) => "interruption = { every = \"5 s\", lasting = \"200 ms\" }",
+        (Some("expect"), _) => {
+            "[[expect]]\nclaim   = \"it is fast\"\nmetric  = \"transfer_time\"\nat_most = \"20 s\""
+        }
+        _ => return format!("add `{key}`"),
+    };
+    format!("add it, such as\n{example}")
+}
+
+/// The likeliest of the `known` words, and all of them.
+fn suggest(word: &str, known: &[String], list: &str) -> String {
+    let all = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let near = known
+        .iter()
+        .map(|known| (distance(word, known), known))
+        .filter(|(distance, known)| *distance <= (known.chars().count() / 3).max(1))
+        .min_by_key(|(distance, _)| *distance);
+    match near {
+        Some((_, near)) => format!("did you mean `{near}`? {list} {all}"),
+        None => format!("{list} {all}"),
+    }
+}
+
+/// How many letters must be added, left out or changed to make one word of the other (Levenshtein
+/// 1966); capitals do not count.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.to_lowercase().chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_counted_letter_by_letter() {
+        for (a, b, expected) in [
+            ("delay", "delay", 0),
+            ("dealy", "delay", 2),
+            ("dlay", "delay", 1),
+            ("Delay", "delay", 0),
+            ("", "rate", 4),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(a, b), expected, "{a} {b}");
+            assert_eq!(distance(b, a), expected, "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_near_is_suggested() {
+        let known = ["rate", "delay", "queue"].map(String::from);
+        assert_eq!(
+            suggest("dlay", &known, "use"),
+            "did you mean `delay`? use `rate`, `delay`, `queue`"
+        );
+        assert_eq!(suggest("colour", &known, "use"), "use `rate`, `delay`, `queue`");
+    }
+}

@@ -1,0 +1,434 @@
+//! Claims: what the outcome must be for the scenario to hold.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::de::{Deserializer, Error, Visitor};
+use serde::{Deserialize, Serialize};
+use tcplab_units::{Bytes, Rate, Span, UnitError};
+use toml::Spanned;
+
+use crate::Case;
+use crate::error::Problem;
+use crate::fault::Fault;
+use crate::key::Key;
+use crate::matrix::{Matrix, written_at};
+use crate::metrics::{METRICS, MetricInfo, MetricKind, metric};
+
+/// A claim about a metric. It is judged case by case, over the values of all trials of the case
+/// (and of all their episodes, for a metric of episodes).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Expectation {
+    /// In the scenario's words.
+    pub claim: String,
+    /// Names a metric of [`METRICS`].
+    pub metric: String,
+    /// What of its values is looked at.
+    pub of: Statistic,
+    /// What they must be: all of these, at least one.
+    pub checks: Vec<Check>,
+    /// Indices into the scenario's cases: those that the claim is about, at least one.
+    pub cases: Vec<usize>,
+}
+
+impl Expectation {
+    /// What is known of its metric.
+    pub fn metric_info(&self) -> &'static MetricInfo {
+        metric(&self.metric).expect("claims name metrics that exist")
+    }
+}
+
+/// Such as `median of episode.duration at most 1 s`.
+impl fmt::Display for Expectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.of != Statistic::All {
+            write!(f, "{} of ", self.of.name())?;
+        }
+        f.write_str(&self.metric)?;
+        for (i, check) in self.checks.iter().enumerate() {
+            f.write_str(if i == 0 { " " } else { " and " })?;
+            check.write(self.metric_info(), f)?;
+        }
+        Ok(())
+    }
+}
+
+/// What of a metric's values a claim looks at.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Statistic {
+    /// Every single value.
+    #[default]
+    All,
+    /// Their arithmetic mean.
+    Mean,
+    /// The middle one.
+    Median,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+}
+
+impl Statistic {
+    /// As the file writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Statistic::All => "all",
+            Statistic::Mean => "mean",
+            Statistic::Median => "median",
+            Statistic::Min => "min",
+            Statistic::Max => "max",
+        }
+    }
+}
+
+/// A value of a metric: a number in its unit (1 and 0 for true and false), or a text.
+#[derive(Debug, Clone, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// In the metric's unit.
+    Number(f64),
+    /// As the metric words it.
+    Text(String),
+}
+
+/// What values must be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    /// None is below.
+    AtLeast(f64),
+    /// None is above.
+    AtMost(f64),
+    /// Each is this one.
+    Equals(Value),
+    /// Each is one of these.
+    OneOf(Vec<Value>),
+    /// Each of these occurs.
+    Includes(Vec<Value>),
+    /// None of these occurs.
+    Excludes(Vec<Value>),
+}
+
+impl Check {
+    /// Whether `values` are as they must be. No values at all prove nothing: only `excludes` holds
+    /// of them.
+    pub fn holds(&self, values: &[Value]) -> bool {
+        let each = |good: &dyn Fn(&Value) -> bool| !values.is_empty() && values.iter().all(good);
+        match self {
+            Check::AtLeast(bound) => each(&|v| matches!(v, Value::Number(n) if n >= bound)),
+            Check::AtMost(bound) => each(&|v| matches!(v, Value::Number(n) if n <= bound)),
+            Check::Equals(wanted) => each(&|v| v == wanted),
+            Check::OneOf(wanted) => each(&|v| wanted.contains(v)),
+            Check::Includes(wanted) => wanted.iter().all(|w| values.contains(w)),
+            Check::Excludes(unwanted) => !unwanted.iter().any(|u| values.contains(u)),
+        }
+    }
+
+    fn write(&self, metric: &MetricInfo, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one = |value: &Value| match (value, metric.kind) {
+            (Value::Text(text), _) => format!("\"{text}\""),
+            (Value::Number(n), MetricKind::Truth) => (*n != 0.0).to_string(),
+            (Value::Number(n), _) => format!("{n} {}", metric.unit).trim_end().to_string(),
+        };
+        let list = |values: &[Value]| values.iter().map(one).collect::<Vec<_>>().join(", ");
+        match self {
+            Check::AtLeast(n) => write!(f, "at least {}", one(&Value::Number(*n))),
+            Check::AtMost(n) => write!(f, "at most {}", one(&Value::Number(*n))),
+            Check::Equals(value) => write!(f, "equals {}", one(value)),
+            Check::OneOf(values) => write!(f, "is one of {}", list(values)),
+            Check::Includes(values) => write!(f, "includes {}", list(values)),
+            Check::Excludes(values) => write!(f, "excludes {}", list(values)),
+        }
+    }
+}
+
+/// A claim that the run proves or breaks. Needs at least one of `at_least`, `at_most`, `equals`,
+/// `one_of`, `includes` and `excludes`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExpectSpec {
+    /// The claim in words.
+    claim: String,
+    /// The cases it is about, by keys of the matrix and their levels. Default: every case.
+    #[serde(default, rename = "where")]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    only: BTreeMap<String, Spanned<toml::Value>>,
+    /// What is measured.
+    #[schemars(with = "String", extend("enum" = METRICS.iter().map(|m| m.name).collect::<Vec<_>>()))]
+    metric: Spanned<String>,
+    /// What of its values is looked at. Default: `all`.
+    #[serde(default)]
+    of: Statistic,
+    /// No value is below this one.
+    #[serde(default)]
+    #[schemars(with = "Option<Operand>")]
+    at_least: Option<Spanned<Operand>>,
+    /// No value is above this one.
+    #[serde(default)]
+    #[schemars(with = "Option<Operand>")]
+    at_most: Option<Spanned<Operand>>,
+    /// Every value is this one.
+    #[serde(default)]
+    #[schemars(with = "Option<Operand>")]
+    equals: Option<Spanned<Operand>>,
+    /// Every value is one of these.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<Operand>>")]
+    one_of: Option<Spanned<Vec<Spanned<Operand>>>>,
+    /// Each of these is among the values.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<Operand>>")]
+    includes: Option<Spanned<Vec<Spanned<Operand>>>>,
+    /// None of these is among the values.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<Operand>>")]
+    excludes: Option<Spanned<Vec<Spanned<Operand>>>>,
+}
+
+impl ExpectSpec {
+    /// The claim with its values in the metric's unit and its cases found.
+    pub(crate) fn resolve(
+        &self,
+        matrix: &Matrix<'_>,
+        cases: &[Case],
+        source: &str,
+    ) -> Result<Expectation, Fault> {
+        let name = self.metric.get_ref();
+        let Some(metric) = metric(name) else {
+            return Err(Fault::new(Problem::UnknownMetric(name.clone()), self.metric.span()));
+        };
+        let checks = self.checks(metric)?;
+        if checks.is_empty() {
+            return Err(Fault::new(Problem::NothingClaimed(name.clone()), self.metric.span()));
+        }
+        Ok(Expectation {
+            claim: self.claim.clone(),
+            metric: name.clone(),
+            of: self.of,
+            checks,
+            cases: self.select(matrix, cases, source)?,
+        })
+    }
+
+    fn checks(&self, metric: &'static MetricInfo) -> Result<Vec<Check>, Fault> {
+        let mut checks = Vec::new();
+        let mut bounds = [None, None];
+        for (name, operand, bound) in
+            [("at_least", &self.at_least, 0), ("at_most", &self.at_most, 1)]
+        {
+            let Some(operand) = operand else { continue };
+            let Value::Number(number) = value(operand, metric, name)? else { continue };
+            bounds[bound] = Some(number);
+            checks.push(if bound == 0 { Check::AtLeast(number) } else { Check::AtMost(number) });
+        }
+        if let ([Some(least), Some(most)], Some(at)) = (bounds, &self.at_least)
+            && least > most
+        {
+            return Err(Fault::new(Problem::NothingBetween, at.span()));
+        }
+        if let Some(operand) = &self.equals {
+            self.fits("equals", metric, operand.span())?;
+            checks.push(Check::Equals(value(operand, metric, "equals")?));
+        }
+        let lists: [(_, _, fn(Vec<Value>) -> Check); 3] = [
+            ("one_of", &self.one_of, Check::OneOf),
+            ("includes", &self.includes, Check::Includes),
+            ("excludes", &self.excludes, Check::Excludes),
+        ];
+        for (name, operands, check) in lists {
+            let Some(operands) = operands else { continue };
+            self.fits(name, metric, operands.span())?;
+            if operands.get_ref().is_empty() {
+                return Err(Fault::new(Problem::EmptyList { check: name }, operands.span()));
+            }
+            let values = operands.get_ref().iter().map(|operand| value(operand, metric, name));
+            checks.push(check(values.collect::<Result<_, _>>()?));
+        }
+        Ok(checks)
+    }
+
+    /// Whether a check that looks for values suits what `of` leaves of them.
+    fn fits(
+        &self,
+        check: &'static str,
+        metric: &'static MetricInfo,
+        span: std::ops::Range<usize>,
+    ) -> Result<(), Fault> {
+        if self.of == Statistic::All {
+            return Ok(());
+        }
+        if matches!(metric.kind, MetricKind::Text(_)) {
+            let problem =
+                Problem::NotForTexts { check: self.of.name(), metric: metric.name.into() };
+            return Err(Fault::new(problem, span));
+        }
+        if matches!(check, "includes" | "excludes") {
+            return Err(Fault::new(Problem::NotForStatistic { check }, span));
+        }
+        Ok(())
+    }
+
+    /// The cases that `where` selects: never none, since every level of a matrix is in some case
+    /// with every level of the other factors.
+    fn select(
+        &self,
+        matrix: &Matrix<'_>,
+        cases: &[Case],
+        source: &str,
+    ) -> Result<Vec<usize>, Fault> {
+        let mut wanted = Vec::new();
+        for (written, level) in &self.only {
+            let Some(factor) = Key::parse(written).and_then(|key| matrix.factor(&key)) else {
+                let problem = Problem::NotAFactor { key: written.clone(), factors: matrix.keys() };
+                return Err(Fault::new(problem, level.span()));
+            };
+            let text = match level.get_ref() {
+                toml::Value::String(text) => text.clone(),
+                _ => written_at(&level.span(), source),
+            };
+            if !factor.levels.iter().any(|level| level.text == text) {
+                let levels = factor.levels.iter().map(|level| level.text.clone()).collect();
+                let key = factor.key.to_string();
+                let problem = Problem::NoSuchLevel { key, level: text, levels };
+                return Err(Fault::new(problem, level.span()));
+            }
+            wanted.push((factor.key.to_string(), text));
+        }
+        let selected = |case: &Case| wanted.iter().all(|level| case.levels.contains(level));
+        Ok((0..cases.len()).filter(|i| selected(&cases[*i])).collect())
+    }
+}
+
+/// Turns what is written into a value of the metric.
+fn value(
+    operand: &Spanned<Operand>,
+    metric: &'static MetricInfo,
+    check: &'static str,
+) -> Result<Value, Fault> {
+    let at = |problem| Fault::new(problem, operand.span());
+    let bound = matches!(check, "at_least" | "at_most");
+    let not_a_value = |wanted: String| {
+        let found = operand.get_ref().to_string();
+        at(Problem::NotAValue { found, metric: metric.name, wanted })
+    };
+    match (metric.kind, operand.get_ref()) {
+        (MetricKind::Text(_), _) if bound => {
+            Err(at(Problem::NotForTexts { check, metric: metric.name.into() }))
+        }
+        (MetricKind::Text(words), Operand::Text(text)) if words.contains(&text.as_str()) => {
+            Ok(Value::Text(text.clone()))
+        }
+        (MetricKind::Text(words), _) => {
+            let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+            Err(not_a_value(words.join(", ")))
+        }
+        (MetricKind::Truth, Operand::Truth(truth)) => {
+            Ok(Value::Number(f64::from(u8::from(*truth))))
+        }
+        (MetricKind::Truth, Operand::Number(n)) if *n == 0.0 || *n == 1.0 => Ok(Value::Number(*n)),
+        (MetricKind::Truth, _) => Err(not_a_value("true or false".into())),
+        (MetricKind::Number, Operand::Truth(_)) => Err(not_a_value(number_of(metric))),
+        (MetricKind::Number, Operand::Number(n)) => quantity(&n.to_string(), metric).map_err(at),
+        (MetricKind::Number, Operand::Text(text)) => quantity(text, metric).map_err(at),
+    }
+}
+
+/// Reads a number, which must have a unit if the metric's unit is one that can be written.
+fn quantity(text: &str, metric: &'static MetricInfo) -> Result<Value, Problem> {
+    let read = match metric.unit {
+        "s" => text.parse().map(Span::as_secs_f64),
+        "ms" => text.parse().map(Span::as_millis_f64),
+        "Mbit/s" => text.parse().map(Rate::as_mbit_f64),
+        "bytes" => text.parse().map(|amount: Bytes| amount.as_u64() as f64),
+        _ => {
+            return match text.parse::<f64>() {
+                Ok(n) if n.is_finite() && n >= 0.0 => Ok(Value::Number(n)),
+                _ => Err(Problem::NotAValue {
+                    found: text.into(),
+                    metric: metric.name,
+                    wanted: number_of(metric),
+                }),
+            };
+        }
+    };
+    read.map(Value::Number).map_err(|error: UnitError| Problem::Quantity {
+        message: error.to_string(),
+        metric: metric.name,
+    })
+}
+
+fn number_of(metric: &MetricInfo) -> String {
+    match metric.unit {
+        "s" | "ms" => "a time span such as \"200 ms\"".into(),
+        "Mbit/s" => "a data rate such as \"4 Mbit/s\"".into(),
+        "bytes" => "an amount of data such as \"450 kB\"".into(),
+        "" => "a number, not negative".into(),
+        unit => format!("a number of {unit}, not negative and without a unit"),
+    }
+}
+
+/// What a claim compares with: a number, a text or quantity, or a truth.
+#[derive(Debug)]
+enum Operand {
+    Number(f64),
+    Text(String),
+    Truth(bool),
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Number(n) => n.fmt(f),
+            Operand::Text(text) => text.fmt(f),
+            Operand::Truth(truth) => truth.fmt(f),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Operand {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Operand, D::Error> {
+        struct Any;
+        impl Visitor<'_> for Any {
+            type Value = Operand;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, a quantity such as \"1 s\", a text, true or false")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Operand, E> {
+                Ok(Operand::Text(text.into()))
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Operand, E> {
+                Ok(Operand::Number(number as f64))
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Operand, E> {
+                Ok(Operand::Number(number as f64))
+            }
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Operand, E> {
+                Ok(Operand::Number(number))
+            }
+            fn visit_bool<E: Error>(self, truth: bool) -> Result<Operand, E> {
+                Ok(Operand::Truth(truth))
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+impl JsonSchema for Operand {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Operand".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": ["number", "string", "boolean"],
+            "description": "A number, a quantity with its unit such as `\"1 s\"`, a text, or a truth."
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

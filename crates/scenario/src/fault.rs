@@ -1,0 +1,114 @@
+//! A problem and its place, while the file is being read.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::DeTable;
+
+use crate::error::Problem;
+use crate::key::Key;
+
+/// A problem and where in the file it is.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) problem: Problem,
+    pub(crate) span: Range<usize>,
+    /// The key it is about, where the message does not tell.
+    pub(crate) key: Option<Key>,
+}
+
+impl Fault {
+    pub(crate) fn new(problem: Problem, span: Range<usize>) -> Fault {
+        Fault { problem, span, key: None }
+    }
+
+    pub(crate) fn of_key(self, key: &Key) -> Fault {
+        Fault { key: Some(key.clone()), ..self }
+    }
+
+    /// The text is not TOML.
+    pub(crate) fn syntax(error: toml::de::Error) -> Fault {
+        let span = error.span().unwrap_or_default();
+        Fault::new(Problem::Syntax(error.message().into()), span)
+    }
+
+    /// The TOML is not a scenario: turns what serde says into what a reader of `file` wants to
+    /// know.
+    pub(crate) fn reading(error: &toml::de::Error, file: &Spanned<DeTable<'_>>) -> Fault {
+        let span = error.span().unwrap_or_default();
+        let key = Key::at(&span, file.get_ref());
+        let message = error.message();
+        let mut quoted = message.split('`').skip(1).step_by(2).map(String::from);
+        let problem = if message.starts_with("unknown field") {
+            let unknown = quoted.next().unwrap_or_default();
+            let table = key.as_ref().and_then(Key::parent);
+            let table = table.map(|table| table.to_string());
+            Problem::UnknownKey { key: unknown, table, allowed: quoted.collect() }
+        } else if message.starts_with("missing field") {
+            let missing = quoted.next().unwrap_or_default();
+            return Fault::missing(missing, key, span);
+        } else if message.starts_with("unknown variant") {
+            let word = quoted.next().unwrap_or_default();
+            Problem::UnknownWord { word, allowed: quoted.collect() }
+        } else {
+            Problem::Value(plain(message))
+        };
+        Fault { problem, span, key }
+    }
+
+    /// A key is missing from the table at `span`; `key` names that table, none is the whole file.
+    fn missing(missing: String, table: Option<Key>, span: Range<usize>) -> Fault {
+        let span = if table.is_some() { span } else { 0..0 };
+        let mut key = table.clone().unwrap_or_default();
+        key.0.push(missing.clone());
+        let table = table.map(|table| table.to_string());
+        Fault::new(Problem::MissingKey { key: missing, table }, span).of_key(&key)
+    }
+}
+
+/// Serde's words for a wrong type or number, in those of a reader who knows no Rust.
+fn plain(message: &str) -> String {
+    let Some((kind, rest)) = message.split_once(": ") else { return message.into() };
+    if !matches!(kind, "invalid type" | "invalid value") {
+        return message.into();
+    }
+    let Some((found, wanted)) = rest.rsplit_once(", expected ") else { return message.into() };
+    let wanted = match wanted {
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" => "a whole number, not negative",
+        "a boolean" => "true or false",
+        "a map" => "a table",
+        "a sequence" => "a list",
+        wanted if wanted.starts_with("struct ") => "a table",
+        wanted => wanted,
+    };
+    let found = found.replace("map", "a table").replace("sequence", "a list");
+    format!("expected {wanted}, found {found}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rust_words_become_plain_ones() {
+        for (serde, ours) in [
+            (
+                "invalid type: integer `5`, expected a string",
+                "expected a string, found integer `5`",
+            ),
+            (
+                "invalid type: map, expected u32",
+                "expected a whole number from 0 to 4294967295, found a table",
+            ),
+            ("invalid type: sequence, expected struct PathSpec", "expected a table, found a list"),
+            (
+                "`5` has no unit: write a time span as `200 ms`",
+                "`5` has no unit: write a time span as `200 ms`",
+            ),
+        ] {
+            assert_eq!(plain(serde), ours);
+        }
+    }
+}

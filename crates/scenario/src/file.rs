@@ -1,0 +1,179 @@
+//! The file as it is written: what serde reads, what the schema describes.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tcplab_path::{Direction, PathSpec};
+use tcplab_workload::WorkloadSpec;
+use toml::Spanned;
+use toml::de::DeTable;
+
+use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec};
+use crate::error::Problem;
+use crate::expect::ExpectSpec;
+use crate::fault::Fault;
+use crate::key::Key;
+use crate::matrix::Cell;
+
+/// What a file can have at its top.
+pub(crate) const SECTIONS: &[&str] = &[
+    "title",
+    "reference",
+    "path",
+    "client",
+    "server",
+    "workload",
+    "matrix",
+    "repeat",
+    "sampling",
+    "limits",
+    "expect",
+];
+
+/// Of these, what can differ from case to case.
+pub(crate) const VARIED_SECTIONS: &[&str] =
+    &["path", "client", "server", "workload", "sampling", "limits"];
+
+/// Trials are named with four digits at most.
+const TRIALS_MAX: u32 = 9_999;
+
+/// An experiment on TCP: two endpoints, the path between them, what the applications do, what is
+/// varied, and what is claimed of the outcome.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "tcplab scenario")]
+pub(crate) struct ScenarioFile {
+    /// What the experiment is, in a line.
+    pub(crate) title: String,
+    /// The document it comes from.
+    #[serde(default)]
+    pub(crate) reference: Option<String>,
+    /// The network path between client and server.
+    path: PathSpec,
+    /// The end that opens the connection.
+    #[serde(default)]
+    client: EndpointSpec,
+    /// The end that accepts it.
+    #[serde(default)]
+    server: EndpointSpec,
+    /// What the applications at both ends do.
+    workload: WorkloadSpec,
+    /// What is varied: keys of `path`, `client`, `server`, `workload`, `sampling` and `limits`, in
+    /// quotes and with dots between their parts (`"client.socket.congestion"`), each with the list
+    /// of its levels. Every combination is a case.
+    #[serde(default, rename = "matrix")]
+    #[schemars(with = "BTreeMap<String, Vec<serde_json::Value>>")]
+    #[expect(dead_code, reason = "taken out with its spans before; here for the schema")]
+    matrix: Option<serde::de::IgnoredAny>,
+    /// How often.
+    #[serde(default)]
+    pub(crate) repeat: RepeatSpec,
+    /// What is looked at while a trial runs.
+    #[serde(default)]
+    sampling: SamplingSpec,
+    /// When to give up.
+    #[serde(default)]
+    limits: LimitsSpec,
+    /// Claims that the run proves or breaks.
+    #[serde(default)]
+    pub(crate) expect: Vec<ExpectSpec>,
+}
+
+/// How often each case is tried.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RepeatSpec {
+    /// Trials of each case: 1 to 9999. Default: 5, enough to tell the spread.
+    #[serde(default = "default_trials")]
+    #[schemars(range(min = 1, max = 9999))]
+    pub(crate) trials: u32,
+    /// The seed of all randomness. Default: 1.
+    #[serde(default = "default_seed")]
+    pub(crate) seed: u64,
+}
+
+impl Default for RepeatSpec {
+    fn default() -> RepeatSpec {
+        RepeatSpec { trials: default_trials(), seed: default_seed() }
+    }
+}
+
+fn default_trials() -> u32 {
+    5
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+impl ScenarioFile {
+    /// Reads the file as one cell of the matrix has it, and checks everything in it but claims.
+    pub(crate) fn read<'i>(
+        mut file: Spanned<DeTable<'i>>,
+        cell: &Cell<'_, 'i>,
+    ) -> Result<ScenarioFile, Fault> {
+        for (factor, level) in cell {
+            let value = level.value.clone();
+            factor.key.put(file.get_mut(), &factor.span, value).map_err(|key| {
+                let problem = Problem::NotATable(key.to_string(), factor.key.to_string());
+                Fault::new(problem, factor.span.clone())
+            })?;
+        }
+        let read = ScenarioFile::deserialize(toml::de::Deserializer::from(file.clone()))
+            .map_err(|error| Fault::reading(&error, &file))?;
+        let at = |key: &[&str]| Key(key.iter().map(|part| (*part).to_string()).collect());
+        read.check().map_err(|(key, problem)| {
+            let key = key.split('.').collect::<Vec<_>>();
+            Fault::new(problem, at(&key).span_in(&file)).of_key(&at(&key))
+        })?;
+        Ok(read)
+    }
+
+    /// Looks for values that are well written and make no sense.
+    fn check(&self) -> Result<(), (String, Problem)> {
+        for direction in Direction::BOTH {
+            self.path
+                .link(direction)
+                .map_err(|error| (format!("path.{}", error.full_key()), Problem::Path(error)))?;
+        }
+        self.workload.check().map_err(|error| {
+            let key = error.key().map_or("workload".into(), |key| format!("workload.{key}"));
+            (key, Problem::Workload(error))
+        })?;
+        for (name, endpoint) in [("client", &self.client), ("server", &self.server)] {
+            endpoint.socket.check().map_err(|error| {
+                (format!("{name}.socket.{}", error.key()), Problem::Socket(error))
+            })?;
+        }
+        if self.sampling.tcp_info < SamplingSpec::SHORTEST {
+            return Err(("sampling.tcp_info".into(), Problem::SampledTooOften));
+        }
+        if self.limits.trial.is_zero() {
+            return Err(("limits.trial".into(), Problem::NoTime));
+        }
+        if !(1..=TRIALS_MAX).contains(&self.repeat.trials) {
+            return Err(("repeat.trials".into(), Problem::Trials { most: TRIALS_MAX }));
+        }
+        Ok(())
+    }
+
+    /// The case that it describes, in the given cell; without a name yet.
+    pub(crate) fn case(&self, cell: &Cell<'_, '_>) -> Case {
+        let levels =
+            cell.iter().map(|(factor, level)| (factor.key.to_string(), level.text.clone()));
+        let mut case = Case {
+            name: String::new(),
+            levels: levels.collect(),
+            client: self.client.clone(),
+            server: self.server.clone(),
+            path: self.path.clone(),
+            workload: self.workload.clone(),
+            sampling: self.sampling.clone(),
+            limits: self.limits.clone(),
+            hash: String::new(),
+        };
+        case.hash = case.reckon_hash();
+        case
+    }
+}

@@ -1,0 +1,167 @@
+//! Keys with dots, and the places in a document that they name.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A place in the file: `path.delay`, `client.sysctl.'net.ipv4.tcp_sack'`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Key(pub(crate) Vec<String>);
+
+impl Key {
+    /// Reads a dotted key by TOML's rules: parts of letters, digits, `_` and `-`, or quoted ones.
+    /// The name of a sysctl may go unquoted, for nothing else can follow `sysctl`.
+    pub(crate) fn parse(text: &str) -> Option<Key> {
+        let mut parts = Vec::new();
+        let mut rest = text.trim();
+        loop {
+            let (part, after) = match rest.chars().next()? {
+                quote @ ('\'' | '"') => rest[1..].split_once(quote)?,
+                _ => rest.split_at(rest.find(|c| !is_bare(c)).unwrap_or(rest.len())),
+            };
+            if part.is_empty() {
+                return None;
+            }
+            parts.push(part.to_string());
+            match after.trim_start() {
+                "" => break,
+                after => rest = after.strip_prefix('.')?.trim_start(),
+            }
+        }
+        if parts.len() > 3 && parts[1] == "sysctl" {
+            let name = parts.split_off(2).join(".");
+            parts.push(name);
+        }
+        Some(Key(parts))
+    }
+
+    /// Its first part.
+    pub(crate) fn section(&self) -> &str {
+        &self.0[0]
+    }
+
+    /// The table it is in; none for a key at the top of the file.
+    pub(crate) fn parent(&self) -> Option<Key> {
+        let (_, way) = self.0.split_last()?;
+        (!way.is_empty()).then(|| Key(way.to_vec()))
+    }
+
+    /// Where in `table` its value stands; of a value that is not there, its nearest ancestor.
+    pub(crate) fn span_in(&self, table: &Spanned<DeTable<'_>>) -> Range<usize> {
+        let (mut span, mut table) = (table.span(), Some(table.get_ref()));
+        for part in &self.0 {
+            let Some(value) = table.and_then(|table| table.get(part.as_str())) else { break };
+            span = value.span();
+            table = value.get_ref().as_table();
+        }
+        span
+    }
+
+    /// The key of the value, or of the key, that stands at `span` in `table`.
+    pub(crate) fn at(span: &Range<usize>, table: &DeTable<'_>) -> Option<Key> {
+        // A map, not its iterator's own order, decides here: spans are unique but for the key and
+        // table of a level, of which the outer one is wanted and found first.
+        for (name, value) in table {
+            let mut key = Key(vec![name.get_ref().to_string()]);
+            if name.span() == *span || value.span() == *span {
+                return Some(key);
+            }
+            let inner = match value.get_ref() {
+                DeValue::Table(table) => Key::at(span, table),
+                DeValue::Array(items) => {
+                    items.iter().find_map(|item| Key::at(span, item.get_ref().as_table()?))
+                }
+                _ => None,
+            };
+            if let Some(inner) = inner {
+                key.0.extend(inner.0);
+                return Some(key);
+            }
+        }
+        None
+    }
+
+    /// Puts `value` at its place in `table`, with this key's own `span`; makes tables on the way.
+    ///
+    /// # Errors
+    /// The key of the value on the way that is not a table.
+    pub(crate) fn put<'i>(
+        &self,
+        table: &mut DeTable<'i>,
+        span: &Range<usize>,
+        value: Spanned<DeValue<'i>>,
+    ) -> Result<(), Key> {
+        let (last, way) = self.0.split_last().expect("a key has parts");
+        let spanned = |part: &String| Spanned::new(span.clone(), Cow::Owned(part.clone()));
+        let mut place = table;
+        for (depth, part) in way.iter().enumerate() {
+            let next = place
+                .entry(spanned(part))
+                .or_insert_with(|| Spanned::new(span.clone(), DeValue::Table(DeTable::new())));
+            let DeValue::Table(next) = next.get_mut() else {
+                return Err(Key(self.0[..=depth].to_vec()));
+            };
+            place = next;
+        }
+        // The map would keep the old key, and with it the old place in the file.
+        place.remove(last.as_str());
+        place.insert(spanned(last), value);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, part) in self.0.iter().enumerate() {
+            let dot = if i == 0 { "" } else { "." };
+            if part.chars().all(is_bare) {
+                write!(f, "{dot}{part}")?;
+            } else {
+                write!(f, "{dot}'{part}'")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_bare(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_bare_and_quoted_parts() {
+        for (text, written) in [
+            ("path.delay", Some("path.delay")),
+            (" path . delay ", Some("path.delay")),
+            ("client.sysctl.'net.ipv4.tcp_sack'", Some("client.sysctl.'net.ipv4.tcp_sack'")),
+            ("client.sysctl.\"net.ipv4.tcp_sack\"", Some("client.sysctl.'net.ipv4.tcp_sack'")),
+            ("client.sysctl.net.ipv4.tcp_sack", Some("client.sysctl.'net.ipv4.tcp_sack'")),
+            ("", None),
+            ("path.", None),
+            (".path", None),
+            ("path..delay", None),
+            ("path delay", None),
+            ("client.'open", None),
+            ("client.''", None),
+        ] {
+            let key = Key::parse(text).map(|key| key.to_string());
+            assert_eq!(key.as_deref(), written, "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_without_panic(text in ".{0,40}") {
+            if let Some(key) = Key::parse(&text) {
+                proptest::prop_assert!(!key.0.is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The `[matrix]` section: what is varied, and the cases that come of it.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::Case;
+use crate::error::Problem;
+use crate::fault::Fault;
+use crate::file::{SECTIONS, VARIED_SECTIONS};
+use crate::key::Key;
+
+/// More cases than this are a slip of the pen.
+const CASES_MAX: usize = 1_000;
+
+/// What a file name of a case may take, bytes.
+const NAME_MAX: usize = 80;
+
+/// The factors in the order they are written.
+#[derive(Debug, Default)]
+pub(crate) struct Matrix<'i>(Vec<Factor<'i>>);
+
+/// A key and the values it takes in turn.
+#[derive(Debug)]
+pub(crate) struct Factor<'i> {
+    pub(crate) key: Key,
+    /// Where the key stands.
+    pub(crate) span: Range<usize>,
+    pub(crate) levels: Vec<Level<'i>>,
+}
+
+/// One of the values.
+#[derive(Debug)]
+pub(crate) struct Level<'i> {
+    /// As people call it: a string without its quotes, anything else as it is written.
+    pub(crate) text: String,
+    pub(crate) value: Spanned<DeValue<'i>>,
+}
+
+/// One level of each factor.
+pub(crate) type Cell<'m, 'i> = Vec<(&'m Factor<'i>, &'m Level<'i>)>;
+
+impl<'i> Matrix<'i> {
+    /// Takes the section out of the file.
+    pub(crate) fn take(file: &mut DeTable<'i>, source: &str) -> Result<Matrix<'i>, Fault> {
+        let Some(section) = file.remove("matrix") else { return Ok(Matrix::default()) };
+        let span = section.span();
+        let DeValue::Table(table) = section.into_inner() else {
+            return Err(Fault::new(Problem::MatrixNotATable, span));
+        };
+        let mut factors = table
+            .into_iter()
+            .map(|(key, value)| Factor::read(&key, value, source))
+            .collect::<Result<Vec<_>, _>>()?;
+        factors.sort_by_key(|factor| factor.span.start);
+        for (i, factor) in factors.iter().enumerate() {
+            if factors[..i].iter().any(|earlier| earlier.key == factor.key) {
+                let problem = Problem::FactorTwice(factor.key.to_string());
+                return Err(Fault::new(problem, factor.span.clone()));
+            }
+        }
+        let cases = factors.iter().map(|f| f.levels.len()).try_fold(1usize, usize::checked_mul);
+        if cases.is_none_or(|cases| cases > CASES_MAX) {
+            return Err(Fault::new(Problem::TooManyCases { most: CASES_MAX }, span));
+        }
+        Ok(Matrix(factors))
+    }
+
+    /// Every combination of levels, the first factor varying slowest.
+    pub(crate) fn cells(&self) -> Vec<Cell<'_, 'i>> {
+        let mut cells: Vec<Cell<'_, 'i>> = vec![Vec::new()];
+        for factor in &self.0 {
+            cells = cells
+                .iter()
+                .flat_map(|cell| {
+                    factor.levels.iter().map(move |level| {
+                        let mut longer = cell.clone();
+                        longer.push((factor, level));
+                        longer
+                    })
+                })
+                .collect();
+        }
+        cells
+    }
+
+    /// The factor of this key.
+    pub(crate) fn factor(&self, key: &Key) -> Option<&Factor<'i>> {
+        self.0.iter().find(|factor| factor.key == *key)
+    }
+
+    /// The keys of all factors.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        self.0.iter().map(|factor| factor.key.to_string()).collect()
+    }
+
+    /// Gives the cases of [`Matrix::cells`] names that tell them apart.
+    pub(crate) fn named(&self, mut cases: Vec<Case>) -> Vec<Case> {
+        let mut taken = BTreeSet::new();
+        for (case, cell) in cases.iter_mut().zip(self.cells()) {
+            let wanted = name(&cell);
+            let mut name = wanted.clone();
+            let mut copy = 1;
+            // File systems that fold letters are common enough.
+            while !taken.insert(name.to_ascii_lowercase()) {
+                copy += 1;
+                name = format!("{wanted}-{copy}");
+            }
+            case.name = name;
+        }
+        cases
+    }
+}
+
+impl<'i> Factor<'i> {
+    fn read(
+        key: &Spanned<std::borrow::Cow<'i, str>>,
+        value: Spanned<DeValue<'i>>,
+        source: &str,
+    ) -> Result<Factor<'i>, Fault> {
+        let (span, written) = (key.span(), key.get_ref().to_string());
+        let Some(key) = Key::parse(&written) else {
+            return Err(Fault::new(Problem::NotAKey(written), span));
+        };
+        if !SECTIONS.contains(&key.section()) {
+            let problem = Problem::UnknownKey {
+                key: key.section().into(),
+                table: None,
+                allowed: VARIED_SECTIONS.iter().map(|s| (*s).to_string()).collect(),
+            };
+            return Err(Fault::new(problem, span));
+        }
+        if !VARIED_SECTIONS.contains(&key.section()) {
+            return Err(Fault::new(Problem::NotVaried(key.to_string()), span));
+        }
+        let value_span = value.span();
+        let DeValue::Array(values) = value.into_inner() else {
+            return Err(Fault::new(Problem::LevelsNotAList(key.to_string()), value_span));
+        };
+        let mut levels: Vec<Level<'i>> = Vec::new();
+        for value in values {
+            let text = text_of(&value, source);
+            if levels.iter().any(|level| level.text == text) {
+                let problem = Problem::LevelTwice { key: key.to_string(), level: text };
+                return Err(Fault::new(problem, value.span()));
+            }
+            levels.push(Level { text, value });
+        }
+        if levels.is_empty() {
+            return Err(Fault::new(Problem::NoLevels(key.to_string()), value_span));
+        }
+        Ok(Factor { key, span, levels })
+    }
+}
+
+/// What people call a value: a string without its quotes, anything else as it is written, in one
+/// line.
+fn text_of(value: &Spanned<DeValue<'_>>, source: &str) -> String {
+    match value.get_ref() {
+        DeValue::String(text) => text.to_string(),
+        _ => written_at(&value.span(), source),
+    }
+}
+
+/// What is written at `span`, in one line.
+pub(crate) fn written_at(span: &Range<usize>, source: &str) -> String {
+    source[span.clone()].split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The levels of a cell, fit for a file name: `reno`, `5Mbit-s_nodelay=true`.
+fn name(cell: &Cell<'_, '_>) -> String {
+    let parts: Vec<String> = cell
+        .iter()
+        .map(|(factor, level)| {
+            let plain = slug(&level.text);
+            // A word speaks for itself, and so does a quantity; a bare number or truth does not.
+            let speaks = level.value.get_ref().is_str()
+                && !plain.starts_with('-')
+                && plain.contains(|c: char| c.is_ascii_alphabetic());
+            let last = factor.key.0.last().expect("a key has parts");
+            match last.rsplit('.').next() {
+                Some(what) if !speaks => format!("{what}={plain}"),
+                _ => plain,
+            }
+        })
+        .collect();
+    let mut name = if parts.is_empty() { "base".into() } else { parts.join("_") };
+    name.truncate(NAME_MAX);
+    name
+}
+
+/// Letters, digits and `.` of a text; the gap between a number and its unit closes, everything
+/// else becomes `-`. ASCII only.
+fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    let mut chars = text.trim().chars().peekable();
+    while let Some(c) = chars.next() {
+        if c.is_ascii_alphanumeric() || (c == '.' || c == '_') && !slug.is_empty() {
+            slug.push(c);
+        } else if c == ' '
+            && slug.ends_with(|c: char| c.is_ascii_digit())
+            && chars.peek().is_some_and(char::is_ascii_alphabetic)
+        {
+            // `64 KiB` reads well as `64KiB`.
+        } else if !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let slug = slug.trim_matches('-');
+    if slug.is_empty() { "-".into() } else { slug.into() }
+}

@@ -1,0 +1,126 @@
+//! What a trial can be measured by: the one list that claims, tables and reports draw on.
+
+use serde::Serialize;
+
+/// A metric's name and what to make of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct MetricInfo {
+    /// As claims and tables name it, such as `goodput`.
+    pub name: &'static str,
+    /// Such as `Mbit/s`; empty for counts, truths and texts.
+    pub unit: &'static str,
+    /// What it measures, in a sentence.
+    pub meaning: &'static str,
+    /// Which way is good.
+    pub better: Better,
+    /// What one value of it is about.
+    pub scope: Scope,
+    /// What its values are.
+    pub kind: MetricKind,
+}
+
+/// Which values of a metric are good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Small ones.
+    Lower,
+    /// Large ones.
+    Higher,
+    /// It is a description, not a merit.
+    Neither,
+}
+
+/// What one value of a metric is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// One value per trial.
+    Trial,
+    /// One value per recovery episode: none, one or many in a trial.
+    Episode,
+}
+
+/// What the values of a metric are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MetricKind {
+    /// Numbers in the metric's unit.
+    Number,
+    /// 1 for true, 0 for false.
+    Truth,
+    /// One of these texts.
+    Text(&'static [&'static str]),
+}
+
+/// The metric of this name.
+pub fn metric(name: &str) -> Option<&'static MetricInfo> {
+    METRICS.iter().find(|metric| metric.name == name)
+}
+
+/// The types of recovery episodes, in the words of the interruption paper (sections III, IV).
+const EPISODE_TYPES: &[&str] = &["without time lag", "with time lag", "intermittent"];
+
+const fn of_trial(
+    name: &'static str,
+    unit: &'static str,
+    better: Better,
+    meaning: &'static str,
+) -> MetricInfo {
+    MetricInfo { name, unit, meaning, better, scope: Scope::Trial, kind: MetricKind::Number }
+}
+
+const fn of_episode(name: &'static str, unit: &'static str, meaning: &'static str) -> MetricInfo {
+    let (better, scope) = (Better::Lower, Scope::Episode);
+    MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number }
+}
+
+/// Every metric there is, in the order that tables show them.
+pub const METRICS: &[MetricInfo] = &[
+    of_trial(
+        "transfer_time",
+        "s",
+        Better::Lower,
+        "From the client's start until it knows that all data has arrived.",
+    ),
+    of_trial("goodput", "Mbit/s", Better::Higher, "Payload over transfer time."),
+    of_trial("lost", "segments", Better::Lower, "Data packets that the path dropped."),
+    of_trial("retransmissions", "segments", Better::Lower, "Packets that repeat data."),
+    of_trial("retransmitted", "bytes", Better::Lower, "The data that they repeat."),
+    of_trial("timeouts", "", Better::Lower, "Retransmissions that a timer sent."),
+    of_trial("episodes", "", Better::Lower, "Recovery episodes."),
+    of_trial(
+        "max_in_flight",
+        "bytes",
+        Better::Neither,
+        "The most data sent and not acknowledged at any time.",
+    ),
+    of_trial("max_window", "bytes", Better::Neither, "The largest advertised window."),
+    of_trial(
+        "mean_rtt",
+        "ms",
+        Better::Lower,
+        "Round trip time, averaged over the samples of the sender's smoothed estimate.",
+    ),
+    MetricInfo {
+        name: "payload_intact",
+        unit: "",
+        meaning: "Whether the receiver read exactly the bytes that were sent.",
+        better: Better::Higher,
+        scope: Scope::Trial,
+        kind: MetricKind::Truth,
+    },
+    MetricInfo {
+        name: "episode.type",
+        unit: "",
+        meaning: "How an episode went: without time lag, with time lag, or intermittent.",
+        better: Better::Neither,
+        scope: Scope::Episode,
+        kind: MetricKind::Text(EPISODE_TYPES),
+    },
+    of_episode("episode.duration", "s", "From the first evidence of loss until its repair."),
+    of_episode("episode.silence", "s", "The longest time in which the sender sent no data."),
+    of_episode("episode.lost", "segments", "Transmissions that were lost."),
+    of_episode("episode.retransmissions", "segments", "Packets that repeat data."),
+    of_episode("episode.timeouts", "", "Retransmissions that a timer sent."),
+];

@@ -1,0 +1,105 @@
+//! A scenario, read and checked; its trials, their seeds and their order.
+
+use serde::Serialize;
+use tcplab_units::Rng;
+
+use crate::fault::Fault;
+use crate::file::ScenarioFile;
+use crate::matrix::Matrix;
+use crate::{Case, Expectation, ScenarioError};
+
+/// An experiment: its cases, how often each is tried, and what is claimed of the outcome.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Scenario {
+    /// The file's name without its ending.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// The document it comes from.
+    pub reference: Option<String>,
+    /// The file as it was read.
+    pub source: String,
+    /// The seed that all others come from.
+    pub seed: u64,
+    /// How often each case is tried, at least once.
+    pub trials: u32,
+    /// What is claimed.
+    pub expects: Vec<Expectation>,
+    /// The cells of the matrix, the first factor varying slowest; one case without a matrix.
+    pub cases: Vec<Case>,
+}
+
+/// One trial of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct TrialId {
+    /// Index into [`Scenario::cases`].
+    pub case: usize,
+    /// From 1.
+    pub number: u32,
+}
+
+impl Scenario {
+    /// Reads a scenario file. `name` is the file's name without its ending; it also names the
+    /// file in errors (see [`ScenarioError::in_file`]).
+    ///
+    /// # Errors
+    /// The first thing in the file that cannot be, with its place and what would be right.
+    pub fn parse(source: &str, name: &str) -> Result<Scenario, ScenarioError> {
+        read(source, name).map_err(|fault| ScenarioError::new(fault, source, name))
+    }
+
+    /// All trials in the order to run them: complete blocks, each of which runs every case once,
+    /// each block in a random order of its own. So whatever drifts on the machine hits all cases
+    /// alike, and a run cut short has compared like with like.
+    pub fn trial_order(&self, seed: u64) -> Vec<TrialId> {
+        let mut rng = Rng::new(seed, "trial order");
+        let mut order = Vec::with_capacity(self.cases.len() * self.trials as usize);
+        for number in 1..=self.trials {
+            let mut block: Vec<TrialId> =
+                (0..self.cases.len()).map(|case| TrialId { case, number }).collect();
+            rng.shuffle(&mut block);
+            order.extend(block);
+        }
+        order
+    }
+}
+
+/// The seed of the trial with this number (from 1) in every case: cases are compared under the
+/// same impairments and payload, trial by trial. Below 2⁵³, so that every reader of JSON can hold
+/// it.
+pub fn trial_seed(run_seed: u64, number: u32) -> u64 {
+    Rng::new(run_seed, &format!("trial {number}")).next_u64() >> 11
+}
+
+fn read(source: &str, name: &str) -> Result<Scenario, Fault> {
+    let mut document = toml::de::DeTable::parse(source).map_err(Fault::syntax)?;
+    let matrix = Matrix::take(document.get_mut(), source)?;
+    let mut files = Vec::new();
+    for cell in matrix.cells() {
+        files.push(ScenarioFile::read(document.clone(), &cell)?);
+    }
+    let cases: Vec<Case> =
+        files.iter().zip(matrix.cells()).map(|(f, cell)| f.case(&cell)).collect();
+    let cases = matrix.named(cases);
+
+    // What is not varied is the same in all; there is at least one.
+    let file = files.swap_remove(0);
+    let expects = file
+        .expect
+        .iter()
+        .map(|expect| expect.resolve(&matrix, &cases, source))
+        .collect::<Result<_, _>>()?;
+    Ok(Scenario {
+        name: name.into(),
+        title: file.title,
+        reference: file.reference,
+        source: source.into(),
+        seed: file.repeat.seed,
+        trials: file.repeat.trials,
+        expects,
+        cases,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! The JSON Schema of the scenario file, made from the types that read it.
+
+use crate::file::ScenarioFile;
+use crate::key::Key;
+
+/// The JSON Schema (draft 2020-12) of a scenario file.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(ScenarioFile).to_value()
+}
+
+/// What the schema says of a key: the doc comment of the field that reads it.
+pub(crate) fn description(key: &Key) -> Option<String> {
+    let schema = schema();
+    let mut place = &schema;
+    let mut described = None;
+    for part in &key.0 {
+        place = resolved(place, &schema)?;
+        if place["type"] == "array" {
+            place = resolved(&place["items"], &schema)?;
+        }
+        place = place["properties"].get(part)?;
+        described = place.get("description");
+    }
+    let text = described?.as_str()?;
+    Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Follows a reference, also of a value that may be absent.
+fn resolved<'s>(
+    place: &'s serde_json::Value,
+    schema: &'s serde_json::Value,
+) -> Option<&'s serde_json::Value> {
+    let place = match place["anyOf"].as_array() {
+        Some(choices) => choices.iter().find(|choice| choice.get("$ref").is_some())?,
+        None => place,
+    };
+    match place["$ref"].as_str() {
+        Some(reference) => schema.pointer(reference.strip_prefix('#')?),
+        None => Some(place),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where editors find the schema.
+    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.schema.json");
+
+    #[test]
+    fn the_schema_in_docs_is_that_of_the_types() {
+        let made = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+        if std::env::var_os("TCPLAB_BLESS").is_some() {
+            std::fs::create_dir_all(std::path::Path::new(FILE).parent().unwrap()).unwrap();
+            std::fs::write(FILE, &made).unwrap();
+        }
+        let kept = std::fs::read_to_string(FILE).unwrap_or_default();
+        assert!(
+            kept == made,
+            "docs/scenario.schema.json is not what the types say; write it anew with\n\
+             TCPLAB_BLESS=1 cargo test -p tcplab-scenario schema"
+        );
+    }
+
+    #[test]
+    fn every_key_has_a_description() {
+        for key in [
+            "title",
+            "path.delay",
+            "path.interruption.every",
+            "path.forward.rate",
+            "client.socket.congestion",
+            "server.sysctl",
+            "workload.write_size",
+            "repeat.trials",
+            "sampling.tcp_info",
+            "limits.trial",
+            "expect.metric",
+        ] {
+            let key = Key::parse(key).unwrap();
+            assert!(description(&key).is_some_and(|text| text.len() > 10), "{key}");
+        }
+        assert_eq!(description(&Key::parse("path.colour").unwrap()), None);
+    }
+}
