@@ -22,7 +22,7 @@ pub struct Departure {
 pub struct Verdict {
     /// The packet's id.
     pub id: u64,
-    /// The direction of its link.
+    /// The way it went. A world delivers by this, not by which link it polled.
     pub direction: Direction,
     /// Its length in bytes of IP.
     #[serde(with = "plain_bytes")]

@@ -1,0 +1,5 @@
+//! Links as a world uses them.
+
+mod properties;
+mod support;
+mod timeline;

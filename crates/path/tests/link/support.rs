@@ -1,0 +1,135 @@
+//! Random plans and arrivals, and two ways for a world to drive a link.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tcplab_path::{
+    Departure, Direction, ElementPlan, InterruptionPlan, Link, LinkPlan, Packet, QueueLimit,
+    QueuePlan, Verdict,
+};
+use tcplab_units::{Bytes, Instant, Probability, Rate, Span};
+
+/// Packets as they come: when, and how long in bytes. In order of time.
+pub(crate) type Arrivals = Vec<(Instant, usize)>;
+
+pub(crate) const SEED: u64 = 42;
+
+/// Up to five elements of any kind in any order, also several of a kind.
+pub(crate) fn plans() -> impl Strategy<Value = LinkPlan> {
+    let element = prop_oneof![bottlenecks(), interruptions(), losses(), delays()];
+    vec(element, 0..6).prop_map(|elements| LinkPlan { elements })
+}
+
+pub(crate) fn bottlenecks() -> impl Strategy<Value = ElementPlan> {
+    (rates(), limits()).prop_map(|(rate, limit)| bottleneck(rate, limit))
+}
+
+pub(crate) fn bottleneck(rate: Rate, limit: QueueLimit) -> ElementPlan {
+    ElementPlan::Bottleneck { rate, queue: QueuePlan::DropTail(limit) }
+}
+
+/// From one bit in a second to more than a bit in a nanosecond; few divide a second evenly.
+pub(crate) fn rates() -> impl Strategy<Value = Rate> {
+    prop_oneof![1..100_u64, 9_600..1_000_000_u64, 1_000_000..40_000_000_000_u64, Just(u64::MAX)]
+        .prop_map(Rate::from_bits_per_second)
+}
+
+pub(crate) fn limits() -> impl Strategy<Value = QueueLimit> {
+    prop_oneof![
+        (1..12_u32).prop_map(QueueLimit::Packets),
+        // Some are just full with whole packets.
+        prop_oneof![(2..12_u64).prop_map(|n| n * 1500), 1514..20_000_u64]
+            .prop_map(|n| QueueLimit::Bytes(Bytes::new(n))),
+    ]
+}
+
+pub(crate) fn interruptions() -> impl Strategy<Value = ElementPlan> {
+    (1..20_000_000_u64, 0..20_000_000_u64, 0..20_000_000_u64).prop_map(
+        |(every, lasting, offset)| {
+            ElementPlan::Interruption(InterruptionPlan {
+                every: Span::from_nanos(every),
+                lasting: Span::from_nanos(lasting % every),
+                offset: Span::from_nanos(offset),
+            })
+        },
+    )
+}
+
+pub(crate) fn losses() -> impl Strategy<Value = ElementPlan> {
+    (0..=1_000_000_u32).prop_map(|n| loss(Probability::per_million(n)))
+}
+
+pub(crate) fn loss(probability: Probability) -> ElementPlan {
+    ElementPlan::Loss { probability }
+}
+
+pub(crate) fn delays() -> impl Strategy<Value = ElementPlan> {
+    prop_oneof![Just(0), 0..20_000_000_u64].prop_map(|n| delay(Span::from_nanos(n)))
+}
+
+pub(crate) fn delay(delay: Span) -> ElementPlan {
+    ElementPlan::Delay { delay }
+}
+
+/// Bursts, trickles and pauses of packets of all lengths, an empty one among them.
+pub(crate) fn arrivals() -> impl Strategy<Value = Arrivals> {
+    let gap = prop_oneof![Just(0), 0..1_000_u64, 0..2_000_000_u64];
+    vec((gap, prop_oneof![Just(1500), 0..1600_usize]), 0..80).prop_map(|packets| {
+        let mut now = Instant::ZERO;
+        let arrive = |(gap, size)| {
+            now += Span::from_nanos(gap);
+            (now, size)
+        };
+        packets.into_iter().map(arrive).collect()
+    })
+}
+
+pub(crate) fn link(elements: &[ElementPlan]) -> Link {
+    Link::new(&LinkPlan { elements: elements.to_vec() }, SEED, Direction::Forward)
+}
+
+/// A world in virtual time: it polls whenever something is due, just then. Packets are numbered
+/// as they come, and the trial goes on until the link is empty.
+pub(crate) fn run(link: &mut Link, arrivals: &Arrivals) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for (id, (now, size)) in arrivals.iter().enumerate() {
+        step_until(link, *now, &mut verdicts);
+        link.handle_packet(*now, Packet::new(id as u64, vec![0; *size]));
+    }
+    step_until(link, Instant::MAX, &mut verdicts);
+    verdicts
+}
+
+/// Steps from one due time to the next, up to `end`.
+pub(crate) fn step_until(link: &mut Link, end: Instant, verdicts: &mut Vec<Verdict>) {
+    while let Some(due) = link.poll_at().filter(|due| *due <= end) {
+        while let Some(Departure { verdict, .. }) = link.poll(due) {
+            assert_eq!(verdict.left, due, "who polls in time is told in time");
+            verdicts.push(verdict);
+        }
+        assert_ne!(link.poll_at(), Some(due), "time goes on");
+    }
+}
+
+/// A world in real time: it polls sometimes, `late[i]` nanoseconds after packet i but not after
+/// the next, and drains at the end.
+pub(crate) fn run_late(
+    link: &mut Link,
+    arrivals: &Arrivals,
+    late: &[Option<u64>],
+    end: Instant,
+) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    for (id, (now, size)) in arrivals.iter().enumerate() {
+        link.handle_packet(*now, Packet::new(id as u64, vec![0; *size]));
+        let next = arrivals.get(id + 1).map_or(end, |(next, _)| *next);
+        if let Some(late) = late.get(id).copied().flatten() {
+            let poll = (*now + Span::from_nanos(late)).min(next);
+            while let Some(departure) = link.poll(poll) {
+                assert!(departure.verdict.left <= poll);
+                verdicts.push(departure.verdict);
+            }
+        }
+    }
+    verdicts.extend(link.drain(end).into_iter().map(|departure| departure.verdict));
+    verdicts
+}
