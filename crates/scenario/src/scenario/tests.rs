@@ -86,6 +86,17 @@ fn any_key_of_a_case_can_be_varied_by_any_type() {
 }
 
 #[test]
+fn settings_are_written_as_the_kernel_shows_them() {
+    let scenario = small(
+        r#"[client]
+sysctl = { "net.ipv4.tcp_sack" = 0, "net.ipv4.tcp_wmem" = " 4096\t16384   4194304 " }"#,
+    );
+    let settings = &scenario.cases[0].client.sysctl;
+    assert_eq!(settings["net.ipv4.tcp_sack"], "0");
+    assert_eq!(settings["net.ipv4.tcp_wmem"], "4096 16384 4194304");
+}
+
+#[test]
 fn cases_survive_the_way_to_another_process() {
     for (name, source) in catalogue() {
         for case in Scenario::parse(source, name).unwrap().cases {
