@@ -1,7 +1,18 @@
 //! From frames to an explanation: connections, segments, acknowledgements, recovery episodes.
 
+mod analyzer;
+mod cause;
+mod connection;
+mod episodes;
+mod flow;
 mod ladder;
+mod log;
 mod model;
+mod packet;
+mod ranges;
+mod scoreboard;
+mod watch;
 
+pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
 pub use ladder::{Fate, LadderLine};
 pub use model::*;
