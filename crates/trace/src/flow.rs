@@ -1,6 +1,6 @@
 //! One direction of a connection: data one way, acknowledgements the other.
 
-use tcplab_units::{Bytes, Offset, Span};
+use tcplab_units::{Bytes, Offset};
 use tcplab_wire::{SackBlock, SeqNumber, SeqUnwrapper};
 
 use crate::cause::Judge;
@@ -42,10 +42,6 @@ impl FlowState {
     /// The initial sequence number, if a packet of this direction was seen.
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
-    }
-    /// The smallest round trip that the tap saw, from data to its acknowledgement.
-    pub(crate) fn min_round_trip(&self) -> Option<Span> {
-        self.board.min_round_trip
     }
     /// See [`Judge::refuse_sack`].
     pub(crate) fn refuse_sack(&mut self) {

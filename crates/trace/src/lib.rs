@@ -6,13 +6,19 @@ mod connection;
 mod episodes;
 mod flow;
 mod ladder;
+mod listing;
 mod log;
 mod model;
+mod notation;
 mod packet;
 mod ranges;
 mod scoreboard;
 mod watch;
 
 pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
-pub use ladder::{Fate, LadderLine};
+pub use ladder::{Fate, LadderLine, ladder};
+pub use listing::listing;
 pub use model::*;
+
+#[cfg(test)]
+mod tests;

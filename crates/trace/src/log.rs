@@ -70,9 +70,6 @@ impl Log {
     pub(crate) fn next(&self) -> u64 {
         self.first + self.entries.len() as u64
     }
-    pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, &Transmission)> {
         self.entries.iter().enumerate().map(|(i, t)| (self.first + i as u64, t))
     }

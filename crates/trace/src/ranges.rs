@@ -31,9 +31,6 @@ impl Ranges {
     pub(crate) fn end(&self) -> Option<Offset> {
         self.ranges.back().map(|r| r.end)
     }
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Range> + '_ {
-        self.ranges.iter().copied()
-    }
     /// Whether all of `range` is in the set.
     pub(crate) fn covers(&self, range: Range) -> bool {
         let at = self.first_reaching(range.start);
@@ -136,7 +133,7 @@ mod tests {
             }
             let (from, to) = (asked.0, asked.0 + asked.1);
             let held: Vec<u64> =
-                ranges.iter().flat_map(|r| r.start.as_u64()..r.end.as_u64()).collect();
+                ranges.ranges.iter().flat_map(|r| r.start.as_u64()..r.end.as_u64()).collect();
             let missing: Vec<u64> = ranges.missing(range(from, to)).iter()
                 .flat_map(|r| r.start.as_u64()..r.end.as_u64()).collect();
             prop_assert_eq!(&held, &bytes.iter().copied().collect::<Vec<_>>());
