@@ -56,7 +56,9 @@ impl Source {
             test_items: Vec::new(),
             line_starts,
         };
-        source.test_items = source.find_test_items();
+        source.test_items = source.items_marked(|content| {
+            matches!(content, "[test]" | "[cfg(test)]") || content.starts_with("[cfg(all(test,")
+        });
         source
     }
 
@@ -108,6 +110,16 @@ impl Source {
             }
         }
         attributes
+    }
+
+    /// The items under an attribute whose content is `wanted`.
+    pub(super) fn items_marked(&self, wanted: impl Fn(&str) -> bool) -> Vec<Range<usize>> {
+        self.attributes()
+            .iter()
+            .filter(|attribute| wanted(&attribute.content))
+            // An attribute that follows is a bracket, and brackets are skipped.
+            .map(|attribute| attribute.span.start..self.item_end(attribute.span.end))
+            .collect()
     }
 
     /// Everything named in the code; `use a::{b, c}` names `a::b` and `a::c`.
@@ -190,20 +202,6 @@ impl Source {
     fn next_word(&self, at: usize) -> Option<(&str, usize)> {
         let skipped = self.code[at..].bytes().position(mask::is_word)?;
         self.word_after(at + skipped)
-    }
-
-    fn find_test_items(&self) -> Vec<Range<usize>> {
-        self.attributes()
-            .iter()
-            .filter(|attribute| {
-                let content = attribute.content.as_str();
-                matches!(content, "[test]" | "[cfg(test)]") || content.starts_with("[cfg(all(test,")
-            })
-            .map(|attribute| {
-                // An attribute that follows is a bracket, and brackets are skipped.
-                attribute.span.start..self.item_end(attribute.span.end)
-            })
-            .collect()
     }
 
     /// Unfolds the tree between `use` and `;`.
