@@ -97,7 +97,7 @@ toolchain:
 	@scripts/toolchain.sh
 
 .PHONY: system-packages
-system-packages:
+system-packages: toolchain
 	@scripts/system-package.sh tshark tshark "the tests that compare our reading of packets with Wireshark's"
 	@scripts/system-package.sh chromium chromium "the tests that open the report in a browser"
 
