@@ -128,7 +128,8 @@ impl Source {
         let mut at = 0;
         while let Some((word, start)) = self.next_word(at) {
             at = start + word.len();
-            if word == "use" {
+            // `impl Trait + use<'a>` imports nothing.
+            if word == "use" && !self.code[at..].starts_with('<') {
                 let end = self.code[at..].find(';').map_or(self.code.len(), |length| at + length);
                 self.imports(at..end, &mut mentions);
                 at = end;
@@ -279,12 +280,13 @@ mod tests {
     fn mentions_are_whole_paths() {
         let source = source(
             "use std::{fs, io::{self, Read as _}, net::Ipv4Addr as A};\n\
+             fn g() -> impl Sized + use<'_> { std::env::args() }\n\
              fn f() { if a != b { std::fs::read(x) } else { println!() } }",
         );
         let mentions: Vec<String> =
             source.mentions().iter().map(|mention| mention.segments.join("::")).collect();
         for expected in
-            ["std::fs", "std::io::self", "std::io::Read", "std::net::Ipv4Addr", "std::fs::read"]
+            ["std::fs", "std::io::Read", "std::net::Ipv4Addr", "std::env::args", "std::fs::read"]
         {
             assert!(mentions.iter().any(|mention| mention == expected), "{expected}: {mentions:?}");
         }
