@@ -1,2 +1,61 @@
-//! Tasks of the repository itself.
-fn main() {}
+//! Tasks of the repository itself, for its developers: `cargo xtask <task>`.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool at the terminal speaks by printing"
+)]
+
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+const HELP: &str = "\
+Tasks of the repository itself.
+
+Usage: cargo xtask <task>
+
+Tasks:
+  tidy   check the rules no compiler knows: lengths, dead files, banned calls, layering, layout
+  help   print this
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).unwrap_or_else(|error| {
+        eprintln!("xtask: {error:#}");
+        ExitCode::from(2)
+    })
+}
+
+fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
+    match arguments {
+        [] | ["help" | "-h" | "--help"] => print!("{HELP}"),
+        ["tidy"] => return run_tidy(),
+        other => anyhow::bail!("no task is called `{}`\n\n{HELP}", other.join(" ")),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_tidy() -> anyhow::Result<ExitCode> {
+    let report = tidy::check(&repository()?)?;
+    for violation in &report.violations {
+        println!("{violation}");
+    }
+    match report.violations.len() {
+        0 => println!("tidy: {} files, nothing to remark", report.files),
+        1 => println!("tidy: 1 violation in {} files", report.files),
+        count => println!("tidy: {count} violations in {} files", report.files),
+    }
+    Ok(if report.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The folder above xtask's own, so that a task does the same wherever it is called from.
+fn repository() -> anyhow::Result<PathBuf> {
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
+        .context("CARGO_MANIFEST_DIR is not set: call this as `cargo xtask`")?;
+    let repository = PathBuf::from(manifest).join("..");
+    repository.canonicalize().with_context(|| format!("cannot find {}", repository.display()))
+}

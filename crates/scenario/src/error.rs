@@ -172,6 +172,8 @@ impl Problem {
             Problem::UnknownWord { word, allowed } => suggest(word, allowed, "use one of"),
             Problem::MissingKey { key, table } => missing(key, table.as_deref()),
             Problem::Workload(error) => error.help().into(),
+            Problem::SampledTooOften => "write a time of at least \"1 ms\"".into(),
+            Problem::NoTime => "write a time such as \"120 s\"".into(),
             Problem::MatrixNotATable
             | Problem::NotAKey(_)
             | Problem::LevelsNotAList(_)
@@ -246,21 +248,26 @@ fn suggest(word: &str, known: &[String], list: &str) -> String {
     }
 }
 
-/// How many letters must be added, left out or changed to make one word of the other (Levenshtein
-/// 1966); capitals do not count.
+/// How many letters must be added, left out, changed or swapped with their neighbour to make one
+/// word of the other (Damerau 1964, in the restricted form); capitals do not count.
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.to_lowercase().chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+    let [a, b] = [a, b].map(|word| word.to_lowercase().chars().collect::<Vec<_>>());
+    // rows[i][j] is the distance of the first i letters of one to the first j of the other.
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let above = &rows[i - 1];
+            let changed = above[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = changed.min(above[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
         }
+        rows.push(row);
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -271,7 +278,7 @@ mod tests {
     fn distances_are_counted_letter_by_letter() {
         for (a, b, expected) in [
             ("delay", "delay", 0),
-            ("dealy", "delay", 2),
+            ("dealy", "delay", 1),
             ("dlay", "delay", 1),
             ("Delay", "delay", 0),
             ("", "rate", 4),

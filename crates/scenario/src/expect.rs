@@ -235,7 +235,7 @@ impl ExpectSpec {
             self.fits("equals", metric, operand.span())?;
             checks.push(Check::Equals(value(operand, metric, "equals")?));
         }
-        let lists: [(_, _, fn(Vec<Value>) -> Check); 3] = [
+        let lists: [(_, _, OfValues); 3] = [
             ("one_of", &self.one_of, Check::OneOf),
             ("includes", &self.includes, Check::Includes),
             ("excludes", &self.excludes, Check::Excludes),
@@ -304,6 +304,9 @@ impl ExpectSpec {
     }
 }
 
+/// Makes a check of the values it looks for.
+type OfValues = fn(Vec<Value>) -> Check;
+
 /// Turns what is written into a value of the metric.
 fn value(
     operand: &Spanned<Operand>,
@@ -330,7 +333,7 @@ fn value(
         (MetricKind::Truth, Operand::Truth(truth)) => {
             Ok(Value::Number(f64::from(u8::from(*truth))))
         }
-        (MetricKind::Truth, Operand::Number(n)) if *n == 0.0 || *n == 1.0 => Ok(Value::Number(*n)),
+        (MetricKind::Truth, Operand::Number(n)) if [0.0, 1.0].contains(n) => Ok(Value::Number(*n)),
         (MetricKind::Truth, _) => Err(not_a_value("true or false".into())),
         (MetricKind::Number, Operand::Truth(_)) => Err(not_a_value(number_of(metric))),
         (MetricKind::Number, Operand::Number(n)) => quantity(&n.to_string(), metric).map_err(at),

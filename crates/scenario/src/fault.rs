@@ -27,7 +27,7 @@ impl Fault {
     }
 
     /// The text is not TOML.
-    pub(crate) fn syntax(error: toml::de::Error) -> Fault {
+    pub(crate) fn syntax(error: &toml::de::Error) -> Fault {
         let span = error.span().unwrap_or_default();
         Fault::new(Problem::Syntax(error.message().into()), span)
     }
@@ -41,7 +41,7 @@ impl Fault {
         let mut quoted = message.split('`').skip(1).step_by(2).map(String::from);
         let problem = if message.starts_with("unknown field") {
             let unknown = quoted.next().unwrap_or_default();
-            let table = key.as_ref().and_then(Key::parent);
+            let table = key.as_ref().and_then(|key| key.table_of(&unknown));
             let table = table.map(|table| table.to_string());
             Problem::UnknownKey { key: unknown, table, allowed: quoted.collect() }
         } else if message.starts_with("missing field") {

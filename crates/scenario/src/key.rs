@@ -43,10 +43,10 @@ impl Key {
         &self.0[0]
     }
 
-    /// The table it is in; none for a key at the top of the file.
-    pub(crate) fn parent(&self) -> Option<Key> {
-        let (_, way) = self.0.split_last()?;
-        (!way.is_empty()).then(|| Key(way.to_vec()))
+    /// The table that its part `name` is in; none for one at the top of the file.
+    pub(crate) fn table_of(&self, name: &str) -> Option<Key> {
+        let depth = self.0.iter().rposition(|part| part == name)?;
+        (depth > 0).then(|| Key(self.0[..depth].to_vec()))
     }
 
     /// Where in `table` its value stands; of a value that is not there, its nearest ancestor.
@@ -60,15 +60,10 @@ impl Key {
         span
     }
 
-    /// The key of the value, or of the key, that stands at `span` in `table`.
+    /// The key of the value, or of the key, that stands at `span` in `table`; the innermost, where
+    /// a level of the matrix has made several on its way.
     pub(crate) fn at(span: &Range<usize>, table: &DeTable<'_>) -> Option<Key> {
-        // A map, not its iterator's own order, decides here: spans are unique but for the key and
-        // table of a level, of which the outer one is wanted and found first.
-        for (name, value) in table {
-            let mut key = Key(vec![name.get_ref().to_string()]);
-            if name.span() == *span || value.span() == *span {
-                return Some(key);
-            }
+        table.iter().find_map(|(name, value)| {
             let inner = match value.get_ref() {
                 DeValue::Table(table) => Key::at(span, table),
                 DeValue::Array(items) => {
@@ -76,12 +71,11 @@ impl Key {
                 }
                 _ => None,
             };
-            if let Some(inner) = inner {
-                key.0.extend(inner.0);
-                return Some(key);
-            }
-        }
-        None
+            let here = name.span() == *span || value.span() == *span;
+            let inner = inner.or_else(|| here.then(Key::default))?;
+            let name = std::iter::once(name.get_ref().to_string());
+            Some(Key(name.chain(inner.0).collect()))
+        })
     }
 
     /// Puts `value` at its place in `table`, with this key's own `span`; makes tables on the way.

@@ -119,8 +119,27 @@ pub const METRICS: &[MetricInfo] = &[
         kind: MetricKind::Text(EPISODE_TYPES),
     },
     of_episode("episode.duration", "s", "From the first evidence of loss until its repair."),
-    of_episode("episode.silence", "s", "The longest time in which the sender sent no data."),
+    of_episode(
+        "episode.silence",
+        "s",
+        "The longest time without data sent between the first loss and the first retransmission.",
+    ),
     of_episode("episode.lost", "segments", "Transmissions that were lost."),
     of_episode("episode.retransmissions", "segments", "Packets that repeat data."),
     of_episode("episode.timeouts", "", "Retransmissions that a timer sent."),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_tell_their_scope() {
+        for (i, metric) in METRICS.iter().enumerate() {
+            assert!(METRICS[..i].iter().all(|other| other.name != metric.name), "{}", metric.name);
+            let of_episode = metric.name.starts_with("episode.");
+            assert_eq!(of_episode, metric.scope == Scope::Episode, "{}", metric.name);
+            assert!(metric.kind == MetricKind::Number || metric.unit.is_empty(), "{}", metric.name);
+        }
+    }
+}

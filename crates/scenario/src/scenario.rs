@@ -72,7 +72,7 @@ pub fn trial_seed(run_seed: u64, number: u32) -> u64 {
 }
 
 fn read(source: &str, name: &str) -> Result<Scenario, Fault> {
-    let mut document = toml::de::DeTable::parse(source).map_err(Fault::syntax)?;
+    let mut document = toml::de::DeTable::parse(source).map_err(|error| Fault::syntax(&error))?;
     let matrix = Matrix::take(document.get_mut(), source)?;
     let mut files = Vec::new();
     for cell in matrix.cells() {

@@ -42,6 +42,8 @@ fn resolved<'s>(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     /// Where editors find the schema.
@@ -60,6 +62,14 @@ mod tests {
             "docs/scenario.schema.json is not what the types say; write it anew with\n\
              TCPLAB_BLESS=1 cargo test -p tcplab-scenario schema"
         );
+    }
+
+    #[test]
+    fn the_list_of_sections_is_complete() {
+        let schema = schema();
+        let keys = schema["properties"].as_object().unwrap().keys().map(String::as_str);
+        let listed = crate::file::SECTIONS.iter().copied();
+        assert_eq!(keys.collect::<BTreeSet<_>>(), listed.collect::<BTreeSet<_>>());
     }
 
     #[test]

@@ -1,1 +1,169 @@
+use super::*;
+use crate::{Statistic, catalogue};
 
+const SMALL: &str = r#"
+title = "A small one"
+[path]
+rate = "8 Mbit/s"
+delay = "5 ms"
+[workload]
+upload = "1 MB"
+"#;
+
+fn small(more: &str) -> Scenario {
+    Scenario::parse(&format!("{SMALL}{more}"), "small").unwrap()
+}
+
+fn names(scenario: &Scenario) -> Vec<&str> {
+    scenario.cases.iter().map(|case| case.name.as_str()).collect()
+}
+
+#[test]
+fn without_a_matrix_there_is_one_case() {
+    let scenario = small("");
+    assert_eq!(names(&scenario), ["base"]);
+    assert_eq!((scenario.trials, scenario.seed), (5, 1));
+    let case = &scenario.cases[0];
+    assert_eq!(case.sampling.tcp_info.to_string(), "10 ms");
+    assert_eq!(case.limits.trial.to_string(), "2 min");
+    assert_eq!(case.links().unwrap().len(), 2);
+}
+
+#[test]
+fn the_matrix_is_a_product_in_the_written_order() {
+    let scenario = small(
+        r#"[matrix]
+"workload.write_size" = ["64 KiB", "1 kB"]
+"client.socket.congestion" = ["reno", "cubic"]
+"client.socket.nodelay" = [false, true]
+"#,
+    );
+    assert_eq!(
+        names(&scenario),
+        [
+            "64KiB_reno_nodelay=false",
+            "64KiB_reno_nodelay=true",
+            "64KiB_cubic_nodelay=false",
+            "64KiB_cubic_nodelay=true",
+            "1kB_reno_nodelay=false",
+            "1kB_reno_nodelay=true",
+            "1kB_cubic_nodelay=false",
+            "1kB_cubic_nodelay=true",
+        ]
+    );
+    let last = scenario.cases.last().unwrap();
+    assert_eq!(last.client.socket.congestion.as_deref(), Some("cubic"));
+    assert_eq!(last.client.socket.nodelay, Some(true));
+    assert_eq!(last.workload.write_size.as_u64(), 1_000);
+    assert_eq!(last.levels[0], ("workload.write_size".into(), "1 kB".into()));
+}
+
+#[test]
+fn any_key_of_a_case_can_be_varied_by_any_type() {
+    for (factor, expected) in [
+        (r#""client.sysctl.'net.ipv4.tcp_sack'" = [0, "1"]"#, vec!["tcp_sack=0", "tcp_sack=1"]),
+        (
+            r#""server.sysctl.net.ipv4.tcp_rmem" = ["4096 87380 1000000"]"#,
+            vec!["tcp_rmem=4096-87380-1000000"],
+        ),
+        (r#""path.forward.delay" = ["5 ms", "0.1 s"]"#, vec!["5ms", "0.1s"]),
+        (
+            r#""path.interruption" = [{ every = "5 s", lasting = "200 ms" }]"#,
+            vec!["interruption=every-5s-lasting-200ms"],
+        ),
+        (r#""workload.upload" = ["1 MB", "1mB"]"#, vec![]),
+        (r#""client.socket.maxseg" = [536, 1460]"#, vec!["maxseg=536", "maxseg=1460"]),
+        (r#""path.loss" = ["0.3 %", "10 %"]"#, vec!["loss=0.3", "loss=10"]),
+        (r#""client.socket.congestion" = ["reno", "Reno"]"#, vec!["reno", "Reno-2"]),
+        (r#""sampling.tcp_info" = ["1 ms", "1  ms"]"#, vec!["1ms", "1-ms"]),
+    ] {
+        let parsed = Scenario::parse(&format!("{SMALL}[matrix]\n{factor}"), "small");
+        match parsed {
+            Ok(scenario) => assert_eq!(names(&scenario), expected, "{factor}"),
+            Err(error) => assert!(expected.is_empty(), "{factor}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn settings_are_written_as_the_kernel_shows_them() {
+    let scenario = small(
+        r#"[client]
+sysctl = { "net.ipv4.tcp_sack" = 0, "net.ipv4.tcp_wmem" = " 4096\t16384   4194304 " }"#,
+    );
+    let settings = &scenario.cases[0].client.sysctl;
+    assert_eq!(settings["net.ipv4.tcp_sack"], "0");
+    assert_eq!(settings["net.ipv4.tcp_wmem"], "4096 16384 4194304");
+}
+
+#[test]
+fn cases_survive_the_way_to_another_process() {
+    for (name, source) in catalogue() {
+        for case in Scenario::parse(source, name).unwrap().cases {
+            let json = serde_json::to_string(&case).unwrap();
+            let back: Case = serde_json::from_str(&json).unwrap();
+            assert_eq!(back, case);
+            assert_eq!(back.reckon_hash(), case.hash);
+        }
+    }
+}
+
+#[test]
+fn the_hash_tells_experiments_apart_and_nothing_else() {
+    let hash = |scenario: &Scenario| scenario.cases[0].hash.clone();
+    // Changes when the meaning of a case does; a new key that a file does not use must not.
+    assert_eq!(hash(&small("")), PINNED);
+    let in_other_words = SMALL.replace("5 ms", "0.005 s").replace("A small one", "Other");
+    assert_eq!(hash(&Scenario::parse(&in_other_words, "other").unwrap()), PINNED);
+    let only_level = small("[matrix]\n\"workload.upload\" = [\"1 MB\"]");
+    assert_eq!(hash(&only_level), PINNED, "how a value came in does not count");
+    let slower = SMALL.replace("8 Mbit/s", "7 Mbit/s");
+    assert_ne!(hash(&Scenario::parse(&slower, "small").unwrap()), PINNED);
+}
+const PINNED: &str = "82e219eb31d51cce78c54b13e329c6a20f4b393a1f18eff8bc6b9d3befbd244e";
+
+#[test]
+fn seeds_are_pinned_and_shared_by_the_cases_of_a_block() {
+    let seeds = [1, 2, 3].map(|number| trial_seed(1, number));
+    assert_eq!(seeds, [8_837_706_214_507_880, 6_772_944_767_749_186, 7_871_369_386_496_036]);
+    assert_ne!(trial_seed(1, 1), trial_seed(2, 1));
+    assert!((1..100).all(|number| trial_seed(number.into(), number) < 1 << 53));
+}
+
+#[test]
+fn trials_are_run_in_complete_blocks_in_random_order() {
+    let scenario = small(
+        r#"[matrix]
+"client.socket.congestion" = ["reno", "cubic", "bbr", "vegas"]
+[repeat]
+trials = 20"#,
+    );
+    let order = scenario.trial_order(7);
+    assert_eq!(order, scenario.trial_order(7));
+    assert_ne!(order, scenario.trial_order(8));
+    let mut firsts = [0; 4];
+    for (block, trials) in (1..).zip(order.chunks(4)) {
+        let mut trials = trials.to_vec();
+        firsts[trials[0].case] += 1;
+        trials.sort();
+        let complete: Vec<TrialId> = (0..4).map(|case| TrialId { case, number: block }).collect();
+        assert_eq!(trials, complete);
+    }
+    assert!(firsts.iter().all(|n| *n > 0), "each case comes first some time: {firsts:?}");
+}
+
+#[test]
+fn the_interruption_experiment_says_what_the_paper_does() {
+    let (name, source) = catalogue()[0];
+    let scenario = Scenario::parse(source, name).unwrap();
+    assert_eq!(names(&scenario), ["reno", "cubic"]);
+    let case = &scenario.cases[0];
+    assert_eq!(case.path.rate.unwrap().bits_per_second(), 5_300_000);
+    assert_eq!(case.server.sysctl["net.ipv4.tcp_rmem"], "4096 131072 903680");
+    let told: Vec<String> = scenario.expects.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(told.join("\n"));
+    assert_eq!(scenario.expects[1].cases, [0]);
+    assert_eq!(scenario.expects[2].cases, [1]);
+    assert_eq!(scenario.expects[3].cases, [0, 1]);
+    assert_eq!(scenario.expects[4].of, Statistic::Median);
+}

@@ -1,0 +1,111 @@
+# What people type. `make` alone lists it. The work itself is done by cargo and `cargo xtask`.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+# What `make run` hands to tcplab: `make run ARGS="run interruption --quick"`.
+ARGS ?= run interruption
+# `INSTALL=no`: name missing system packages, do not install them.
+INSTALL ?= yes
+export INSTALL
+
+# Test tools, pinned and built once; one already on PATH is taken as it is.
+TOOLS := target/tools
+NEXTEST := 0.9.151
+DENY := 0.20.2
+export PATH := $(CURDIR)/$(TOOLS)/bin:$(PATH)
+
+# Backtraces are for those who ask: they bury the message.
+export RUST_BACKTRACE ?= 0
+
+.PHONY: help
+help: ## list what can be made
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+
+# For those who want to use it.
+
+.PHONY: run
+run: toolchain ## build tcplab and repeat the interruption experiment (other commands: ARGS="…")
+	cargo build --locked --release --package tcplab
+	target/release/tcplab $(ARGS)
+
+.PHONY: doctor
+doctor: toolchain ## say what this machine can do
+	cargo run --locked --release --package tcplab -- doctor
+
+# For those who change it.
+
+.PHONY: check
+check: toolchain ## compile and tidy, in seconds
+	cargo check --locked --workspace --all-targets
+	cargo xtask tidy
+
+.PHONY: test
+test: system-packages format tidy lint licences tests doctests ## install what the tests need and run every check
+
+.PHONY: format
+format: toolchain
+	cargo fmt --all --check
+
+.PHONY: tidy
+tidy: toolchain
+	cargo xtask tidy
+
+.PHONY: lint
+lint: toolchain
+	cargo clippy --locked --workspace --all-targets -- --deny warnings
+
+.PHONY: licences
+licences: toolchain
+	@$(call tool,cargo-deny,$(DENY))
+	cargo fetch --locked
+	cargo deny --offline check --hide-inclusion-graph bans licenses sources
+
+.PHONY: tests
+tests: toolchain
+	@$(call tool,cargo-nextest,$(NEXTEST),--no-default-features --features default-no-update)
+	@rm -f target/nextest/default/junit.xml
+	@result=0; \
+	  cargo nextest run --locked --workspace --no-tests fail || result=$$?; \
+	  scripts/skipped.sh target/nextest/default/junit.xml; \
+	  exit $$result
+
+.PHONY: doctests
+doctests: toolchain
+	cargo test --locked --workspace --doc --quiet
+
+.PHONY: bench
+bench: toolchain ## run the benchmarks the crates carry
+	cargo bench --locked --workspace --benches
+
+.PHONY: advisories
+advisories: toolchain ## look up known faults of our dependencies (needs the network)
+	@$(call tool,cargo-deny,$(DENY))
+	cargo deny check advisories
+
+.PHONY: clean
+clean: toolchain ## delete all that was built; recorded runs stay
+	cargo clean
+
+# What has to be there first.
+
+.PHONY: toolchain
+toolchain:
+	@scripts/toolchain.sh
+
+.PHONY: system-packages
+system-packages: toolchain
+	@scripts/system-package.sh tshark tshark "the tests that compare our reading of packets with Wireshark's"
+	@scripts/system-package.sh chromium chromium "the tests that open the report in a browser"
+
+# $(call tool,<program>,<version>,<features>): quick to build matters more than quick to run.
+define tool
+if ! command -v $(1) > /dev/null; then \
+  echo "building $(1) $(2), once"; \
+  CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$(TOOLS)/build \
+    cargo install --quiet --locked --debug --root $(TOOLS) --version $(2) $(3) $(1); \
+fi
+endef

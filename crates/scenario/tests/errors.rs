@@ -1,0 +1,274 @@
+//! What a reader sees of each thing that can be wrong with a file.
+
+use std::fmt::Write as _;
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use tcplab_scenario::{Scenario, ScenarioError};
+
+/// A good file; each test spoils one thing in it.
+const GOOD: &str = r#"title = "10 MB upload"
+
+[path]
+rate  = "5 Mbit/s"
+delay = "5 ms"
+queue = "512 packets"
+interruption = { every = "5 s", lasting = "200 ms" }
+
+[client]
+stack  = "linux"
+socket = { nodelay = true }
+
+[server]
+sysctl = { "net.ipv4.tcp_rmem" = "4096 131072 903680" }
+
+[workload]
+upload = "10 MB"
+
+[matrix]
+"client.socket.congestion" = ["reno", "cubic"]
+
+[repeat]
+trials = 5
+
+[[expect]]
+claim   = "it is quick"
+where   = { "client.socket.congestion" = "reno" }
+metric  = "transfer_time"
+at_most = "30 s"
+"#;
+
+/// Its section on the path.
+const PATH: &str = r#"[path]
+rate  = "5 Mbit/s"
+delay = "5 ms"
+queue = "512 packets"
+interruption = { every = "5 s", lasting = "200 ms" }
+"#;
+
+/// The good file with `old` replaced, which must be there exactly once.
+fn spoiled(old: &str, new: &str) -> String {
+    assert_eq!(GOOD.matches(old).count(), 1, "{old}");
+    GOOD.replace(old, new)
+}
+
+fn rendered(source: &str) -> String {
+    let error: ScenarioError = match Scenario::parse(source, "example") {
+        Ok(_) => return "no error\n".into(),
+        Err(error) => error,
+    };
+    let mut page = String::new();
+    GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
+        .with_width(100)
+        .without_syntax_highlighting()
+        .render_report(&mut page, &error)
+        .unwrap();
+    page
+}
+
+/// One snapshot of several spoilt files.
+fn check(name: &str, spoils: &[(&str, &str)]) {
+    let mut page = String::new();
+    for (old, new) in spoils {
+        let shown = rendered(&spoiled(old, new));
+        assert_ne!(shown, "no error\n", "{old} -> {new}");
+        let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
+        writeln!(page, "{}\n", lines.join("\n")).unwrap();
+    }
+    insta::assert_snapshot!(name, page);
+}
+
+#[test]
+fn the_good_file_is_good() {
+    assert_eq!(rendered(GOOD), "no error\n");
+}
+
+#[test]
+fn not_toml() {
+    check(
+        "not_toml",
+        &[
+            ("delay = \"5 ms\"", "delay = 5 ms"),
+            ("[workload]", "[workload"),
+            ("title = \"10 MB upload\"", "title = \"10 MB upload"),
+            ("delay = \"5 ms\"", "delay = \"5 ms\"\ndelay = \"6 ms\""),
+        ],
+    );
+}
+
+#[test]
+fn unknown_keys() {
+    check(
+        "unknown_keys",
+        &[
+            ("delay = \"5 ms\"", "dealy = \"5 ms\""),
+            ("delay = \"5 ms\"", "colour = \"red\""),
+            ("[repeat]", "[repeats]"),
+            ("{ nodelay = true }", "{ no_delay = true }"),
+            ("lasting =", "lasts ="),
+            ("at_most =", "atmost ="),
+        ],
+    );
+}
+
+#[test]
+fn missing_keys() {
+    check(
+        "missing_keys",
+        &[
+            ("title = \"10 MB upload\"", "reference = \"a book\""),
+            ("[workload]\nupload = \"10 MB\"\n", ""),
+            (PATH, ""),
+            ("upload = \"10 MB\"", "write_size = \"64 KiB\""),
+            (", lasting = \"200 ms\"", ""),
+            ("metric  = \"transfer_time\"\n", ""),
+        ],
+    );
+}
+
+#[test]
+fn wrong_types_and_units() {
+    check(
+        "wrong_types_and_units",
+        &[
+            ("\"5 ms\"", "5"),
+            ("\"5 ms\"", "\"5 Mbit/s\""),
+            ("\"5 Mbit/s\"", "\"-5 Mbit/s\""),
+            ("\"5 ms\"", "\"soon\""),
+            ("\"5 ms\"", "[\"5 ms\"]"),
+            ("\"512 packets\"", "\"512\""),
+            ("nodelay = true", "nodelay = \"yes\""),
+            ("trials = 5", "trials = -5"),
+            ("trials = 5", "trials = \"five\""),
+            ("title = \"10 MB upload\"", "title = 10"),
+            ("[workload]\nupload", "[[workload]]\nupload"),
+            ("\"4096 131072 903680\"", "true"),
+        ],
+    );
+}
+
+#[test]
+fn impossible_values() {
+    check(
+        "impossible_values",
+        &[
+            ("\"5 Mbit/s\"", "\"0 bit/s\""),
+            ("rate  = \"5 Mbit/s\"\n", ""),
+            ("lasting = \"200 ms\"", "lasting = \"6 s\""),
+            ("upload = \"10 MB\"", "upload = \"10 MB\"\ndownload = \"10 MB\""),
+            ("upload = \"10 MB\"", "upload = \"0 B\""),
+            ("upload = \"10 MB\"", "upload = \"10 MB\"\nwrite_size = \"17 MiB\""),
+            ("nodelay = true", "maxseg = 20"),
+            ("nodelay = true", "rcvbuf = \"4 GB\""),
+            ("trials = 5", "trials = 0"),
+            ("[repeat]", "[sampling]\ntcp_info = \"1 us\"\n[repeat]"),
+            ("[repeat]", "[limits]\ntrial = \"0 s\"\n[repeat]"),
+        ],
+    );
+}
+
+#[test]
+fn stacks_and_sysctls() {
+    check(
+        "stacks_and_sysctls",
+        &[
+            ("\"linux\"", "\"model:osx-10.7\""),
+            ("\"linux\"", "\"windows\""),
+            ("\"net.ipv4.tcp_rmem\" =", "\"kernel.hostname\" ="),
+            ("\"net.ipv4.tcp_rmem\" =", "net.ipv4.tcp_rmem ="),
+            ("\"net.ipv4.tcp_rmem\" =", "\"net.../../kernel\" ="),
+            ("\"4096 131072 903680\"", "\"\""),
+        ],
+    );
+}
+
+#[test]
+fn matrices() {
+    check(
+        "matrices",
+        &[
+            ("\"client.socket.congestion\" = [", "\"client.socket.congetsion\" = ["),
+            ("\"client.socket.congestion\" = [", "\"cleint.socket.congestion\" = ["),
+            ("\"client.socket.congestion\" = [", "\"client.sokcet.congestion\" = ["),
+            ("\"client.socket.congestion\" = [", "\"server.socket.congetsion\" = ["),
+            ("\"client.socket.congestion\" = [", "client.socket.congestion = ["),
+            ("\"client.socket.congestion\" = [", "\"client..congestion\" = ["),
+            ("\"client.socket.congestion\" = [", "\"repeat.trials\" = ["),
+            ("[\"reno\", \"cubic\"]", "\"reno\""),
+            ("[\"reno\", \"cubic\"]", "[]"),
+            ("[\"reno\", \"cubic\"]", "[\"reno\", \"reno\"]"),
+            ("[\"reno\", \"cubic\"]", "[\"reno\", 5]"),
+            ("[\"reno\", \"cubic\"]", "[\"reno\", \"not a name\"]"),
+            ("\"cubic\"]\n", "\"cubic\"]\n\"path.delay\" = [\"5 ms\", \"10 s/h\"]\n"),
+            ("\"cubic\"]\n", "\"cubic\"]\n\"path.rate\" = [\"5 Mbit/s\", \"0 bit/s\"]\n"),
+            ("\"cubic\"]\n", "\"cubic\"]\n\"path.queue.codel\" = [\"5 ms\"]\n"),
+            ("\"cubic\"]\n", "\"cubic\"]\n'client . socket . congestion' = [\"bbr\"]\n"),
+        ],
+    );
+}
+
+#[test]
+fn too_many_cases() {
+    let levels: Vec<String> = (0..40).map(|n| format!("\"{n} ms\"")).collect();
+    let levels = levels.join(", ");
+    let more = format!("\"cubic\"]\n\"path.delay\" = [{levels}]\n\"limits.trial\" = [{levels}]\n");
+    let page = rendered(&spoiled("\"cubic\"]\n", &more));
+    assert!(page.contains("the matrix has more than 1000 cases"), "{page}");
+}
+
+#[test]
+fn claims() {
+    check(
+        "claims",
+        &[
+            ("\"transfer_time\"", "\"transfertime\""),
+            ("\"transfer_time\"", "\"happiness\""),
+            ("at_most = \"30 s\"", ""),
+            ("\"30 s\"", "30"),
+            ("\"30 s\"", "\"30 Mbit/s\""),
+            ("\"30 s\"", "true"),
+            ("at_most = \"30 s\"", "at_most = \"30 s\"\nat_least = \"31 s\""),
+            ("at_most = \"30 s\"", "one_of = []"),
+            ("at_most = \"30 s\"", "of = \"average\"\nat_most = \"30 s\""),
+            ("at_most = \"30 s\"", "of = \"mean\"\nincludes = [\"30 s\"]"),
+            ("\"transfer_time\"\nat_most = \"30 s\"", "\"timeouts\"\nat_most = \"many\""),
+            ("\"transfer_time\"\nat_most = \"30 s\"", "\"episode.type\"\nat_most = \"30 s\""),
+            (
+                "\"transfer_time\"\nat_most = \"30 s\"",
+                "\"episode.type\"\nincludes = [\"with time-lag\"]",
+            ),
+            (
+                "\"transfer_time\"\nat_most = \"30 s\"",
+                "\"episode.type\"\nof = \"median\"\nequals = \"intermittent\"",
+            ),
+            ("\"transfer_time\"\nat_most = \"30 s\"", "\"payload_intact\"\nequals = 2"),
+            ("= \"reno\" }", "= \"renoo\" }"),
+            ("{ \"client.socket.congestion\" = \"reno\" }", "{ \"path.delay\" = \"5 ms\" }"),
+        ],
+    );
+}
+
+#[test]
+fn an_error_can_name_the_file_as_its_reader_knows_it() {
+    let source = spoiled("\"5 ms\"", "5");
+    let error = Scenario::parse(&source, "example").unwrap_err().in_file("my/own/file.toml");
+    assert_eq!(error.line(), 5);
+    let mut page = String::new();
+    GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
+        .render_report(&mut page, &error)
+        .unwrap();
+    assert!(page.contains("my/own/file.toml:5:"), "{page}");
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(256))]
+
+    /// Whatever is written anywhere, the answer is a scenario or an error that can be shown.
+    #[test]
+    fn any_edit_is_answered_without_panic(
+        at in 0usize..GOOD.len(), cut in 0usize..40, insert in "[ -~\n\"é\\[\\]{}=.#']{0,8}",
+    ) {
+        let end = (at + cut).min(GOOD.len());
+        let source = format!("{}{insert}{}", &GOOD[..at], &GOOD[end..]);
+        proptest::prop_assert!(!rendered(&source).is_empty());
+    }
+}

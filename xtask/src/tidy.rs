@@ -1,0 +1,153 @@
+//! The rules of the house that neither the compiler, rustfmt nor clippy knows.
+//!
+//! Each rule takes text and gives [`Violation`]s; only this file touches the disk. Rust is read
+//! through [`source::Source`], which knows code from comments and literals. That is less than a
+//! parser knows, and here it is more: it also sees into macro bodies.
+
+mod banned;
+mod habits;
+mod layers;
+mod layout;
+mod length;
+mod mask;
+mod reach;
+mod source;
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context as _;
+use source::Source;
+
+/// One place that breaks one rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Violation {
+    /// From the repository's root, with `/`.
+    pub(crate) path: String,
+    /// Counted from 1.
+    pub(crate) line: usize,
+    pub(crate) what: String,
+    pub(crate) why: String,
+    pub(crate) remedy: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Violation { path, line, what, why, remedy } = self;
+        write!(f, "{path}:{line}: {what}: {why}; {remedy}")
+    }
+}
+
+/// What [`check`] found, ordered by place, and how many files it read.
+pub(crate) struct Report {
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) files: usize,
+}
+
+/// A file as the rules see it.
+pub(crate) struct File {
+    /// From the repository's root, with `/`.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// Checks every file of the repository at `root`.
+pub(crate) fn check(root: &Path) -> anyhow::Result<Report> {
+    let mut files = Vec::new();
+    read_folder(root, "", &mut files)?;
+    anyhow::ensure!(!files.is_empty(), "{} holds no file to check", root.display());
+    let mut violations = check_files(&files);
+    violations.sort();
+    violations.dedup();
+    Ok(Report { violations, files: files.len() })
+}
+
+fn check_files(files: &[File]) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for file in files {
+        violations.extend(length::check_file(file));
+        if file.path.ends_with("Cargo.toml") {
+            violations.extend(layers::check(&file.path, &file.text));
+        }
+    }
+    let mut sources: Vec<Source> = files
+        .iter()
+        .filter(|file| extension(&file.path) == "rs")
+        .map(|file| Source::new(&file.path, &file.text))
+        .collect();
+    violations.extend(reach::check(&mut sources));
+    for source in &sources {
+        violations.extend(length::check_functions(source));
+        violations.extend(banned::check(source));
+        violations.extend(habits::check(source));
+        violations.extend(layout::check_rust(source));
+    }
+    for file in files.iter().filter(|file| extension(&file.path) != "rs") {
+        violations.extend(layout::check_other(file));
+    }
+    violations
+}
+
+/// Kinds of files that people write; pictures, lock files and snapshots are not among them.
+const WRITTEN: [&str; 9] = ["rs", "js", "css", "py", "sh", "html", "toml", "md", "c"];
+
+/// Folders that tools write.
+const PRODUCED: [&str; 5] = ["target", "runs", "snapshots", "node_modules", "__pycache__"];
+
+fn read_folder(root: &Path, folder: &str, files: &mut Vec<File>) -> anyhow::Result<()> {
+    let absolute = root.join(folder);
+    let listing = || format!("cannot list {}", absolute.display());
+    for entry in fs::read_dir(&absolute).with_context(listing)? {
+        let entry = entry.with_context(listing)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+        let kind = entry.file_type().with_context(listing)?;
+        if kind.is_dir() {
+            if !PRODUCED.contains(&name.as_str()) && !name.starts_with('.') {
+                read_folder(root, &path, files)?;
+            }
+        } else if kind.is_file() && WRITTEN.contains(&extension(&name)) {
+            let text = fs::read_to_string(entry.path())
+                .with_context(|| format!("cannot read {path} as text"))?;
+            files.push(File { path, text });
+        }
+    }
+    Ok(())
+}
+
+fn extension(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(_, extension)| extension)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_violation_says_where_what_why_and_what_to_do() {
+        let files = [
+            File { path: "crates/path/src/lib.rs".into(), text: "//! A.\n".into() },
+            File { path: "crates/path/src/dead.rs".into(), text: "fn get_it() {}\n".into() },
+        ];
+        let told: Vec<String> = check_files(&files).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "crates/path/src/dead.rs:1: no `mod` leads to this file: it is never compiled; \
+                 declare it or delete it",
+                "crates/path/src/dead.rs:1: `fn get_it`: a getter is named after what it gives; \
+                 drop the `get_`",
+            ]
+        );
+    }
+
+    #[test]
+    fn this_repository_is_read_whole_and_only_as_written() {
+        let mut files = Vec::new();
+        read_folder(Path::new(env!("CARGO_MANIFEST_DIR")), "", &mut files).expect("xtask reads");
+        let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        assert!(paths.contains(&"src/tidy/mask.rs") && paths.contains(&"Cargo.toml"), "{paths:?}");
+        assert!(paths.iter().all(|path| WRITTEN.contains(&extension(path))), "{paths:?}");
+    }
+}

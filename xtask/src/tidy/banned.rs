@@ -1,0 +1,238 @@
+//! What may not be called or named, and in which crates.
+
+use std::collections::BTreeSet;
+
+use super::Violation;
+use super::source::Source;
+
+/// Some paths that a crate must do without.
+struct Ban {
+    /// Each is found wherever its segments follow one another in a path.
+    paths: &'static [&'static str],
+    /// Segments that may follow all the same.
+    except: &'static [&'static str],
+    scope: Scope,
+    /// Whether tests are bound by it too.
+    in_tests: bool,
+    why: &'static str,
+    remedy: &'static str,
+}
+
+enum Scope {
+    Everywhere,
+    In(&'static [&'static str]),
+    Outside(&'static [&'static str]),
+}
+
+/// The crates whose results depend on nothing but their arguments.
+const PURE: &[&str] =
+    &["units", "wire", "path", "stack", "workload", "sim", "trace", "findings", "stats", "plot"];
+
+const BANS: &[Ban] = &[
+    Ban {
+        paths: &["Instant::now", "SystemTime::now", "std::time::Instant", "std::time::SystemTime"],
+        except: &[],
+        scope: Scope::In(PURE),
+        in_tests: false,
+        why: "this crate has no clock, or the virtual world could not run it",
+        remedy: "take the time as an argument (`tcplab_units::Instant`)",
+    },
+    Ban {
+        paths: &["thread::sleep"],
+        except: &[],
+        scope: Scope::In(PURE),
+        in_tests: false,
+        why: "this crate never waits, it tells when it wants to be called again",
+        remedy: "return the time of the next wake-up",
+    },
+    Ban {
+        paths: &["std::net"],
+        except: &[
+            "IpAddr",
+            "Ipv4Addr",
+            "Ipv6Addr",
+            "SocketAddr",
+            "SocketAddrV4",
+            "SocketAddrV6",
+            "AddrParseError",
+        ],
+        scope: Scope::In(PURE),
+        in_tests: false,
+        why: "this crate has no socket",
+        remedy: "take and return bytes; sockets live in `testbed`, plain addresses in `core::net`",
+    },
+    Ban {
+        paths: &["std::fs"],
+        except: &[],
+        scope: Scope::In(PURE),
+        in_tests: false,
+        why: "this crate opens no file",
+        remedy: "take a reader or a writer; files are opened by `lab`, `testbed` and `cli`",
+    },
+    Ban {
+        paths: &["rand::rng", "rand::random", "thread_rng", "OsRng", "SysRng", "getrandom"],
+        except: &[],
+        scope: Scope::In(PURE),
+        in_tests: false,
+        why: "the same seed must give the same bytes",
+        remedy: "take a `tcplab_units::Rng`",
+    },
+    Ban {
+        paths: &["HashMap", "HashSet", "RandomState"],
+        except: &[],
+        scope: Scope::In(PURE),
+        in_tests: false,
+        why: "its order of iteration differs from run to run",
+        remedy: "use a `BTreeMap`, a `BTreeSet`, or a `Vec` in order",
+    },
+    Ban {
+        paths: &["print!", "println!", "eprint!", "eprintln!"],
+        except: &[],
+        scope: Scope::Outside(&["cli", "server", "xtask"]),
+        in_tests: false,
+        why: "a library's caller decides what is shown, and where",
+        remedy: "return it",
+    },
+    Ban {
+        paths: &["todo!", "unimplemented!"],
+        except: &[],
+        scope: Scope::Everywhere,
+        in_tests: true,
+        why: "what is here works",
+        remedy: "build it, or leave the whole way to it out",
+    },
+    Ban {
+        paths: &["dbg!"],
+        except: &[],
+        scope: Scope::Everywhere,
+        in_tests: true,
+        why: "it is left over from a search",
+        remedy: "delete it",
+    },
+    Ban {
+        paths: &["unsafe"],
+        except: &[],
+        scope: Scope::Outside(&["testbed"]),
+        in_tests: true,
+        why: "only `testbed` speaks to the kernel past the compiler",
+        remedy: "write it safely, or move the system call to `testbed`",
+    },
+];
+
+pub(super) fn check(source: &Source) -> Vec<Violation> {
+    let Some(crate_name) = source.crate_name() else { return Vec::new() };
+    // A build script talks to cargo by printing, and runs on the developer's machine.
+    let build_script = !source.path.contains("/src/") && !source.test_file;
+    let bans: Vec<&Ban> = BANS.iter().filter(|ban| ban.scope.binds(crate_name)).collect();
+    let mut told = BTreeSet::new();
+    for mention in source.mentions() {
+        for ban in &bans {
+            let exempt = build_script || source.is_test(mention.at);
+            if let Some(path) = ban.named_in(&mention.segments)
+                && (ban.in_tests || !exempt)
+            {
+                told.insert(Violation {
+                    path: source.path.clone(),
+                    line: source.line_of(mention.at),
+                    what: format!("`{path}` in `{crate_name}`"),
+                    why: ban.why.into(),
+                    remedy: ban.remedy.into(),
+                });
+            }
+        }
+    }
+    told.into_iter().collect()
+}
+
+impl Scope {
+    fn binds(&self, crate_name: &str) -> bool {
+        match self {
+            Scope::Everywhere => true,
+            Scope::In(crates) => crates.contains(&crate_name),
+            Scope::Outside(crates) => !crates.contains(&crate_name),
+        }
+    }
+}
+
+impl Ban {
+    /// Which of the banned paths `segments` contains, unless an exception follows it.
+    fn named_in(&self, segments: &[String]) -> Option<&'static str> {
+        self.paths.iter().copied().find(|path| {
+            let banned: Vec<&str> = path.split("::").collect();
+            let Some(at) = segments.windows(banned.len()).position(|window| window == banned)
+            else {
+                return false;
+            };
+            let next = segments.get(at + banned.len()).map(String::as_str);
+            !next.is_some_and(|next| self.except.contains(&next))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(path: &str, text: &str) -> Vec<(usize, String)> {
+        check(&Source::new(path, text)).into_iter().map(|one| (one.line, one.what)).collect()
+    }
+
+    #[test]
+    fn each_ban_fires_on_its_line() {
+        let table = [
+            ("path", "fn f() {\n  let t = Instant::now();\n}", 2, "`Instant::now` in `path`"),
+            ("sim", "use std::time::{Duration, Instant};", 1, "`std::time::Instant` in `sim`"),
+            ("stack", "let t = std::time::SystemTime::now();", 1, "`SystemTime::now` in `stack`"),
+            ("workload", "std::thread::sleep(d);", 1, "`thread::sleep` in `workload`"),
+            ("trace", "use std::net::TcpStream;", 1, "`std::net` in `trace`"),
+            ("trace", "use std::{\n  io,\n  fs::File,\n};", 3, "`std::fs` in `trace`"),
+            ("units", "let r = rand::rng();", 1, "`rand::rng` in `units`"),
+            ("findings", "let r = OsRng;", 1, "`OsRng` in `findings`"),
+            ("stats", "let m = std::collections::HashMap::new();", 1, "`HashMap` in `stats`"),
+            ("plot", "use std::collections::{BTreeMap, HashSet};", 1, "`HashSet` in `plot`"),
+            ("lab", "println!(\"x\");", 1, "`println!` in `lab`"),
+            ("cli", "todo!()", 1, "`todo!` in `cli`"),
+            ("testbed", "unimplemented!()", 1, "`unimplemented!` in `testbed`"),
+            ("xtask", "std::dbg!(x)", 1, "`dbg!` in `xtask`"),
+            ("capture", "unsafe { f() }", 1, "`unsafe` in `capture`"),
+            ("wire", "macro_rules! m {\n  () => { eprintln!() }\n}", 2, "`eprintln!` in `wire`"),
+        ];
+        for (crate_name, text, line, what) in table {
+            let found = told(&format!("crates/{crate_name}/src/lib.rs"), text);
+            assert!(found.contains(&(line, what.to_owned())), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_it_is_let_be() {
+        let table = [
+            ("path", "let text = \"todo!() unsafe Instant::now\";"),
+            ("path", "let text = r#\"\"HashMap\" dbg!\"#;"),
+            ("path", "// todo!()\n/* unsafe { std::fs::read } */"),
+            ("path", "/// Not `println!`.\nfn f() {}"),
+            ("path", "use tcplab_units::Instant;\nfn f(now: Instant) {}"),
+            ("path", "#![forbid(unsafe_code)]"),
+            ("path", "if todo != 1 { }"),
+            ("trace", "use std::net::{IpAddr, Ipv4Addr};\nlet a = std::net::Ipv6Addr::LOCALHOST;"),
+            ("lab", "let now = Instant::now(); let m = HashMap::new(); std::fs::read(p);"),
+            ("testbed", "unsafe { libc::close(fd) }"),
+            ("cli", "println!(\"{x}\");"),
+            ("path", "#[cfg(test)]\nmod tests {\n  use std::collections::HashMap;\n}"),
+            ("path", "#[test]\nfn f() { eprintln!(\"skipped\"); }"),
+        ];
+        for (crate_name, text) in table {
+            assert_eq!(told(&format!("crates/{crate_name}/src/lib.rs"), text), [], "{text}");
+        }
+        assert_eq!(told("crates/cli/build.rs", "fn main() { print!(\"cargo::\") }"), []);
+        assert_eq!(told("crates/path/tests/pair.rs", "use std::fs;"), []);
+    }
+
+    #[test]
+    fn tests_are_bound_where_it_says_so() {
+        let text =
+            "#[cfg(test)]\nmod tests {\n  fn f() { todo!() }\n  fn g() { unsafe { h() } }\n}";
+        let lines: Vec<usize> =
+            told("crates/path/src/lib.rs", text).iter().map(|one| one.0).collect();
+        assert_eq!(lines, [3, 4]);
+    }
+}
