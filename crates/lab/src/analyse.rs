@@ -48,7 +48,12 @@ pub fn analyse(run: &RunDirectory, mut tell: impl FnMut(usize, usize)) -> Result
             tell(analysed, total);
         }
         let summaries = summarise(&trials);
-        cases.push(Case { name: case.name.clone(), levels: case.levels.clone(), trials, summaries });
+        cases.push(Case {
+            name: case.name.clone(),
+            levels: case.levels.clone(),
+            trials,
+            summaries,
+        });
     }
     let claims = claims::judge(&scenario.expects, &cases);
     Ok(Run {

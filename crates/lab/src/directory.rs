@@ -101,10 +101,11 @@ impl RunDirectory {
     /// # Errors
     /// When there is none.
     pub fn newest_unfinished(runs: &Path, name: Option<&str>) -> Result<PathBuf, LabError> {
-        newest(runs, name, |path| path.join(PLAN).exists() && !path.join(RUN).exists())
-            .ok_or_else(|| LabError::NothingToResume {
+        newest(runs, name, |path| path.join(PLAN).exists() && !path.join(RUN).exists()).ok_or_else(
+            || LabError::NothingToResume {
                 path: name.map_or_else(|| runs.to_owned(), |name| runs.join(name)),
-            })
+            },
+        )
     }
 
     /// The newest finished run below `runs`; of one scenario, or of any.

@@ -59,9 +59,7 @@ impl LabError {
             LabError::File { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 Some("make room, then go on with `--resume`".into())
             }
-            LabError::File { source, .. }
-                if source.kind() == io::ErrorKind::PermissionDenied =>
-            {
+            LabError::File { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 Some("choose another place with `--runs DIR`".into())
             }
             _ => None,

@@ -92,9 +92,14 @@ pub fn execute(
             directory: stage.clone(),
             device: bench.device,
         };
-        let outcome = run_trial(&bench.launcher, &request, stop, |told| tell(Event::Progress(told)));
+        let outcome =
+            run_trial(&bench.launcher, &request, stop, |told| tell(Event::Progress(told)));
         let kept = outcome
-            .map_err(|source: TrialError| LabError::Trial { case: case.name.clone(), number, source })
+            .map_err(|source: TrialError| LabError::Trial {
+                case: case.name.clone(),
+                number,
+                source,
+            })
             .and_then(|()| run.keep_trial(&stage, &case.name, number));
         if let Err(error) = kept {
             let _ = fs::remove_dir_all(&stage);

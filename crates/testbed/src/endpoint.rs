@@ -134,9 +134,10 @@ fn run_inner(
     options::verify_congestion(&stream, asked, end.name())?;
     let duplicate = stream.as_fd().try_clone_to_owned().map_err(call("duplicate its socket"))?;
     let _ = sockets.send((end, duplicate));
-    drop(sockets);
     drive(&stream, &mut application, clock, shared).map_err(|(name, e)| call(name)(e))?;
     let options = options::read_back(stream.as_fd(), asked).map_err(call("read its options"))?;
+    // When both ends have let go of theirs, the sampler ends.
+    drop(sockets);
     Ok(Outcome {
         report: application.report(),
         record: EndpointRecord {
@@ -188,7 +189,15 @@ fn drive(
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(("read", error)),
             },
-            Want::Close => return Ok(()),
+            Want::Close => {
+                // The sampler holds the socket too, so dropping it here would not close it.
+                return match stream.shutdown(Shutdown::Write) {
+                    Err(error) if error.kind() != io::ErrorKind::NotConnected => {
+                        Err(("close", error))
+                    }
+                    _ => Ok(()),
+                };
+            }
         }
     }
 }

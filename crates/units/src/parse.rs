@@ -87,13 +87,11 @@ impl Grammar {
             if rest == 0 {
                 return write!(f, "{whole} {name}");
             }
-            // Up to three decimals read better than a smaller unit; of minutes and hours none do.
-            if factor % 1000 == 0
-                && TERA.is_multiple_of(*factor)
-                && rest.is_multiple_of(factor / 1000)
-            {
-                let thousandths = format!("{:03}", rest / (factor / 1000));
-                return write!(f, "{whole}.{} {name}", thousandths.trim_end_matches('0'));
+            // Decimals read better than a smaller unit; of minutes and hours there are none.
+            if TERA.is_multiple_of(*factor) {
+                let width = factor.ilog10() as usize;
+                let decimals = format!("{rest:0width$}");
+                return write!(f, "{whole}.{} {name}", decimals.trim_end_matches('0'));
             }
         }
         write!(f, "{steps} {smallest}")

@@ -1,0 +1,198 @@
+//! Judging a scenario's expectations by what was measured.
+
+use tcplab_scenario::{Expectation, Scope, Statistic, Value};
+
+use crate::{Case, Claim, EpisodeRow, Trial};
+
+/// How each expectation went. One that is about several cases holds if it holds in each.
+pub(crate) fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> {
+    expectations
+        .iter()
+        .map(|expectation| {
+            let mut held = true;
+            let mut found = Vec::new();
+            for case in expectation.cases.iter().filter_map(|&index| cases.get(index)) {
+                let values = statistic(expectation.of, values(expectation, case));
+                held &= expectation.checks.iter().all(|check| check.holds(&values));
+                found.push(format!("{}: {}", case.name, told(&values, expectation)));
+            }
+            Claim {
+                claim: expectation.claim.clone(),
+                check: expectation.to_string(),
+                held,
+                found: found.join("; "),
+            }
+        })
+        .collect()
+}
+
+/// All values of the expectation's metric in a case: one per trial, or one per episode.
+fn values(expectation: &Expectation, case: &Case) -> Vec<Value> {
+    let name = expectation.metric.as_str();
+    case.trials
+        .iter()
+        .flat_map(|trial| match expectation.metric_info().scope {
+            Scope::Trial => of_trial(name, trial),
+            Scope::Episode => {
+                trial.episodes.iter().filter_map(|episode| of_episode(name, episode)).collect()
+            }
+        })
+        .collect()
+}
+
+fn of_trial(name: &str, trial: &Trial) -> Vec<Value> {
+    trial
+        .metrics
+        .iter()
+        .filter(|metric| metric.name == name)
+        .map(|metric| Value::Number(metric.value))
+        .collect()
+}
+
+fn of_episode(name: &str, episode: &EpisodeRow) -> Option<Value> {
+    Some(match name {
+        "episode.type" => Value::Text(episode.kind.clone()),
+        "episode.duration" => Value::Number(episode.duration_s),
+        "episode.silence" => Value::Number(episode.silence_s),
+        "episode.lost" => Value::Number(episode.lost_segments as f64),
+        "episode.retransmissions" => Value::Number(episode.retransmissions as f64),
+        "episode.timeouts" => Value::Number(episode.timeouts as f64),
+        _ => return None,
+    })
+}
+
+/// The statistic that the expectation looks at; texts have none and stay as they are.
+fn statistic(of: Statistic, values: Vec<Value>) -> Vec<Value> {
+    let numbers: Vec<f64> = values
+        .iter()
+        .filter_map(|value| match value {
+            Value::Number(number) => Some(*number),
+            Value::Text(_) => None,
+        })
+        .collect();
+    let one = match of {
+        Statistic::All => return values,
+        Statistic::Mean => tcplab_stats::mean(&numbers),
+        Statistic::Median => tcplab_stats::median(&numbers),
+        Statistic::Min => numbers.iter().copied().reduce(f64::min),
+        Statistic::Max => numbers.iter().copied().reduce(f64::max),
+    };
+    one.map(Value::Number).into_iter().collect()
+}
+
+/// What was found, short: counted texts, or a number, or the span of several.
+fn told(values: &[Value], expectation: &Expectation) -> String {
+    let unit = expectation.metric_info().unit;
+    let mut texts: Vec<(&str, usize)> = Vec::new();
+    let mut numbers: Vec<f64> = Vec::new();
+    for value in values {
+        match value {
+            Value::Number(number) => numbers.push(*number),
+            Value::Text(text) => match texts.iter_mut().find(|(known, _)| known == text) {
+                Some((_, count)) => *count += 1,
+                None => texts.push((text, 1)),
+            },
+        }
+    }
+    let mut told: Vec<String> =
+        texts.iter().map(|(text, count)| format!("{count} × {text}")).collect();
+    let low = numbers.iter().copied().reduce(f64::min);
+    let high = numbers.iter().copied().reduce(f64::max);
+    if let Some((low, high)) = low.zip(high) {
+        let range = if low.to_bits() == high.to_bits() {
+            short(low)
+        } else {
+            format!("{} to {}", short(low), short(high))
+        };
+        told.push(format!("{range} {unit}").trim_end().to_owned());
+    }
+    if told.is_empty() { "nothing".into() } else { told.join(", ") }
+}
+
+/// A number with as many decimals as it takes to tell it, at most three.
+fn short(number: f64) -> String {
+    let text = format!("{number:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_scenario::Check;
+
+    use super::*;
+
+    fn case(name: &str, kinds: &[&str], time: f64) -> Case {
+        let episodes = kinds
+            .iter()
+            .map(|kind| EpisodeRow {
+                number: 1,
+                kind: (*kind).into(),
+                evidence: "sack".into(),
+                start_s: 1.0,
+                duration_s: 0.5,
+                silence_s: 0.2,
+                lost_segments: 88,
+                retransmissions: 88,
+                retransmitted_bytes: 127_424,
+                timeouts: 0,
+                repaired: true,
+                truth_lost: 88,
+                interruption: Some(1),
+                story: String::new(),
+            })
+            .collect();
+        let metric = crate::Metric { name: "transfer_time".into(), unit: "s".into(), value: time };
+        let trial = Trial {
+            number: 1,
+            seed: 1,
+            directory: "trials/x-1".into(),
+            metrics: vec![metric],
+            episodes,
+            findings: Vec::new(),
+            warnings: Vec::new(),
+        };
+        Case { name: name.into(), levels: Vec::new(), trials: vec![trial], summaries: Vec::new() }
+    }
+
+    fn expectation(metric: &str, of: Statistic, check: Check) -> Expectation {
+        Expectation {
+            claim: "it is so".into(),
+            metric: metric.into(),
+            of,
+            checks: vec![check],
+            cases: vec![0, 1],
+        }
+    }
+
+    #[test]
+    fn a_claim_about_two_cases_must_hold_in_both() {
+        let cases =
+            [case("reno", &["with time lag"], 17.0), case("cubic", &["without time lag"], 18.5)];
+        let includes = Check::Includes(vec![Value::Text("with time lag".into())]);
+        for (expectation, held, found) in [
+            (
+                expectation("episode.type", Statistic::All, includes),
+                false,
+                "reno: 1 × with time lag; cubic: 1 × without time lag",
+            ),
+            (
+                expectation("transfer_time", Statistic::Mean, Check::AtMost(19.0)),
+                true,
+                "reno: 17 s; cubic: 18.5 s",
+            ),
+            (
+                expectation("transfer_time", Statistic::All, Check::AtMost(18.0)),
+                false,
+                "reno: 17 s; cubic: 18.5 s",
+            ),
+            (
+                expectation("goodput", Statistic::Max, Check::AtLeast(1.0)),
+                false,
+                "reno: nothing; cubic: nothing",
+            ),
+        ] {
+            let claim = &judge(&[expectation], &cases)[0];
+            assert_eq!((claim.held, claim.found.as_str()), (held, found));
+        }
+    }
+}
