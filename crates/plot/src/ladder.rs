@@ -1,0 +1,274 @@
+//! The ladder diagram: two lines of time and the packets between them, in the paper's notation.
+
+use tcplab_trace::{Fate, LadderLine};
+use tcplab_units::{Instant, Span};
+
+use crate::plane::put;
+use crate::scale::{grouped, spoken};
+use crate::svg::escape;
+
+/// Pixels from the left: frame numbers and times end, lines of time, notes begin and end.
+const FRAMES: i64 = 56;
+const TIMES: i64 = 132;
+const SENDER: i64 = 152;
+const RECEIVER: i64 = 664;
+const NOTES: i64 = 684;
+const WIDTH: i64 = 960;
+/// How far an arrow falls on its way.
+const FALL: i64 = 9;
+/// Heights: head, an arrow with one line of text, every further line, a fold, a silence.
+const HEAD: i64 = 34;
+const ROW: i64 = 30;
+const LINE: i64 = 14;
+const FOLD: i64 = 30;
+const SILENCE: i64 = 46;
+/// Characters that fit between the lines of time and beside them.
+const LABEL_CHARACTERS: usize = 68;
+const NOTE_CHARACTERS: usize = 40;
+/// Nothing at the sender's tap for so long is drawn as a gap.
+const SILENT: Span = Span::from_millis(40);
+
+/// What to draw.
+#[derive(Debug, Clone, Copy)]
+pub struct LadderScene<'a> {
+    /// What it shows, for those who cannot see it.
+    pub title: &'a str,
+    /// Name above the left line; times are this end's.
+    pub sender: &'a str,
+    /// Name above the right line.
+    pub receiver: &'a str,
+    /// The packets in order of time.
+    pub lines: &'a [LadderLine],
+    /// When the path let nothing through.
+    pub interruptions: &'a [(Instant, Instant)],
+}
+
+/// Draws a ladder diagram.
+pub fn ladder(scene: &LadderScene<'_>) -> String {
+    let rows = rows(scene);
+    let height = rows.last().map_or(HEAD, |row| row.top + row.height) + 12;
+    let mut svg = format!(
+        r#"<svg class="ladder" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{0}"><title>{0}</title>"#,
+        escape(scene.title)
+    );
+    shade(&mut svg, scene, &rows);
+    lifelines(&mut svg, &rows, height);
+    for (x, name) in [(SENDER, scene.sender), (RECEIVER, scene.receiver)] {
+        put(&mut svg, &format!(r#"<text class="end" x="{x}" y="16">{}</text>"#, escape(name)));
+    }
+    put(&mut svg, &format!(r#"<text class="head" x="{FRAMES}" y="16">frame</text>"#));
+    put(&mut svg, &format!(r#"<text class="head" x="{TIMES}" y="16">time, s</text>"#));
+    for row in &rows {
+        match &row.what {
+            What::Packet(line) => packet(&mut svg, row, line),
+            What::Fold(line) => fold(&mut svg, row, line),
+            What::Silence(span) => silence(&mut svg, row, *span),
+        }
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+struct Row<'a> {
+    top: i64,
+    height: i64,
+    what: What<'a>,
+    labels: Vec<String>,
+    notes: Vec<String>,
+}
+
+enum What<'a> {
+    Packet(&'a LadderLine),
+    Fold(&'a LadderLine),
+    Silence(Span),
+}
+
+impl Row<'_> {
+    /// Where the packet's arrow is half way.
+    fn middle(&self) -> i64 {
+        self.top + self.height - FALL
+    }
+
+    fn at(&self) -> Option<Instant> {
+        match self.what {
+            What::Packet(line) | What::Fold(line) => Some(line.at),
+            What::Silence(_) => None,
+        }
+    }
+}
+
+fn rows<'a>(scene: &LadderScene<'a>) -> Vec<Row<'a>> {
+    let mut rows = Vec::with_capacity(scene.lines.len() + 8);
+    let mut top = HEAD;
+    let mut push = |what, height, labels, notes| {
+        rows.push(Row { top, height, what, labels, notes });
+        top += height;
+    };
+    let mut before: Option<&LadderLine> = None;
+    for line in scene.lines {
+        if let Some(before) = before {
+            let gap = line.at.since(before.at);
+            // Beside a fold time passes without being silent.
+            if gap >= SILENT && before.folded == 0 && line.folded == 0 {
+                push(What::Silence(gap), SILENCE, vec![], vec![]);
+            }
+        }
+        before = Some(line);
+        let notes = line.note.as_deref().map_or(vec![], |note| wrap(note, NOTE_CHARACTERS));
+        let beside = notes.len() as i64 * LINE + 8;
+        if line.folded > 0 {
+            push(What::Fold(line), FOLD.max(beside), vec![], notes);
+        } else {
+            let labels = wrap(&line.label, LABEL_CHARACTERS);
+            let height = ROW + (labels.len().max(1) as i64 - 1) * LINE;
+            push(What::Packet(line), height.max(beside), labels, notes);
+        }
+    }
+    rows
+}
+
+fn packet(svg: &mut String, row: &Row<'_>, line: &LadderLine) {
+    let middle = row.middle();
+    let (from, to) = if line.from_sender { (SENDER, RECEIVER) } else { (RECEIVER, SENDER) };
+    let lost = line.fate == Fate::Lost;
+    let class = match (line.from_sender, line.fate) {
+        (_, Fate::Lost) => "lost",
+        (true, Fate::Arrived) => "data",
+        (false, Fate::Arrived) => "ack",
+        (true, Fate::Unknown) => "data unknown",
+        (false, Fate::Unknown) => "ack unknown",
+    };
+    put(svg, &format!(r#"<g class="packet {class}">"#));
+    // A lost packet gets as far as the middle and ends in a cross.
+    let (tip, y) = if lost {
+        (i64::midpoint(from, to), middle)
+    } else {
+        (to, middle + FALL / 2)
+    };
+    put(svg, &format!(r#"<path d="M{from} {}L{tip} {y}"/>"#, middle - FALL / 2));
+    if lost {
+        put(svg, &format!(r#"<path class="cross" d="M{} {}l10 10m0-10l-10 10"/>"#, tip - 5, y - 5));
+    } else {
+        let back = if line.from_sender { -9 } else { 9 };
+        put(svg, &format!(r#"<path class="tip" d="M{tip} {y}l{back}-4v8z"/>"#));
+    }
+    let centre = i64::midpoint(SENDER, RECEIVER);
+    for (i, label) in row.labels.iter().enumerate() {
+        let y = middle - 7 - (row.labels.len() - 1 - i) as i64 * LINE;
+        put(svg, &format!(r#"<text class="label" x="{centre}" y="{y}">{}</text>"#, escape(label)));
+    }
+    svg.push_str("</g>");
+    times(svg, line, middle);
+    notes(svg, row, middle);
+}
+
+fn fold(svg: &mut String, row: &Row<'_>, line: &LadderLine) {
+    let middle = row.top + row.height / 2;
+    let centre = i64::midpoint(SENDER, RECEIVER);
+    let class = if line.fate == Fate::Lost { "fold lost" } else { "fold" };
+    let text = folded(line);
+    put(
+        svg,
+        &format!(r#"<text class="{class}" x="{centre}" y="{}">{}</text>"#, middle + 4, escape(&text)),
+    );
+    notes(svg, row, middle);
+}
+
+/// `⋮ 84 more, lost`.
+fn folded(line: &LadderLine) -> String {
+    let what = match (line.from_sender, line.folded) {
+        (true, _) => "more",
+        (false, 1) => "more acknowledgement",
+        (false, _) => "more acknowledgements",
+    };
+    let lost = if line.fate == Fate::Lost { ", lost" } else { "" };
+    let label = line.label.trim();
+    let about = if label.is_empty() { String::new() } else { format!(" · {label}") };
+    format!("⋮ {} {what}{lost}{about}", grouped(line.folded))
+}
+
+fn silence(svg: &mut String, row: &Row<'_>, span: Span) {
+    let centre = i64::midpoint(SENDER, RECEIVER);
+    let y = row.top + row.height / 2 + 6;
+    put(
+        svg,
+        &format!(r#"<text class="silence" x="{centre}" y="{y}">{} of silence</text>"#, spoken(span)),
+    );
+}
+
+fn times(svg: &mut String, line: &LadderLine, middle: i64) {
+    let y = middle - FALL / 2 + 4;
+    let nanos = line.at.as_nanos();
+    let time = format!("{}.{:04}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 100_000);
+    put(svg, &format!(r#"<text class="frame" x="{FRAMES}" y="{y}">{}</text>"#, line.frame));
+    put(svg, &format!(r#"<text class="time" x="{TIMES}" y="{y}">{time}</text>"#));
+}
+
+fn notes(svg: &mut String, row: &Row<'_>, middle: i64) {
+    let first = middle + 4 - (row.notes.len() as i64 - 1) * LINE / 2;
+    for (i, note) in row.notes.iter().enumerate() {
+        let y = first + i as i64 * LINE;
+        put(svg, &format!(r#"<text class="note" x="{NOTES}" y="{y}">{}</text>"#, escape(note)));
+    }
+}
+
+/// The two lines of time: whole where packets are, dotted through a silence.
+fn lifelines(svg: &mut String, rows: &[Row<'_>], height: i64) {
+    let (mut whole, mut dotted) = (String::new(), String::new());
+    for x in [SENDER, RECEIVER] {
+        let mut from = HEAD - 10;
+        for row in rows.iter().filter(|row| matches!(row.what, What::Silence(_))) {
+            let (start, end) = (row.top + 10, row.top + row.height - 4);
+            put(&mut whole, &format!("M{x} {from}V{start}"));
+            put(&mut dotted, &format!("M{x} {start}V{end}"));
+            from = end;
+        }
+        put(&mut whole, &format!("M{x} {from}V{}", height - 4));
+    }
+    put(svg, &format!(r#"<path class="lifeline" d="{whole}"/>"#));
+    if !dotted.is_empty() {
+        put(svg, &format!(r#"<path class="lifeline dotted" d="{dotted}"/>"#));
+    }
+}
+
+/// Shades the rows that fall into an interruption.
+fn shade(svg: &mut String, scene: &LadderScene<'_>, rows: &[Row<'_>]) {
+    for (start, end) in scene.interruptions {
+        let within = |row: &&Row<'_>| row.at().is_some_and(|at| at >= *start && at <= *end);
+        let Some(first) = rows.iter().find(within) else { continue };
+        let last = rows.iter().rfind(within).expect("what has a first has a last");
+        let (top, bottom) = (first.top + 2, last.top + last.height + 2);
+        put(
+            svg,
+            &format!(
+                r#"<rect class="band" x="{SENDER}" y="{top}" width="{}" height="{}"/>"#,
+                RECEIVER - SENDER,
+                bottom - top,
+            ),
+        );
+        put(
+            svg,
+            &format!(
+                r#"<text class="band-label" x="{}" y="{}">interruption, {}</text>"#,
+                RECEIVER - 8,
+                top + 14,
+                spoken(end.since(*start)),
+            ),
+        );
+    }
+}
+
+/// Breaks `text` between words; a longer word stays whole.
+fn wrap(text: &str, characters: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= characters => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}
