@@ -85,6 +85,8 @@ pub struct SynOptions {
 /// One direction of a connection: the data segments and the acknowledgements coming back.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Flow {
+    /// Where the tap stood, seen from this direction's sender.
+    pub tap: Tap,
     /// Every segment with data, SYN or FIN, in capture order.
     pub segments: Vec<Segment>,
     /// Every packet of the opposite direction, as an acknowledgement, in capture order.
@@ -123,6 +125,8 @@ pub struct Segment {
     pub psh: bool,
     /// New data, or a retransmission and why.
     pub kind: SegmentKind,
+    /// The timer that sent it, where no acknowledgement did; a probe may carry new data.
+    pub timer: Option<Timer>,
     /// Bytes sent and neither acknowledged nor SACKed, this segment included, after it was sent.
     pub in_flight: Bytes,
     /// What the path did to it if the capture's comments say so ("dropped by ...").
@@ -144,6 +148,29 @@ pub enum SegmentKind {
     AfterTimeoutRetransmission,
     /// At the receiver's tap: fills a hole; the original was not seen here.
     FillsHole,
+}
+
+/// A timer at the sender that runs out and sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timer {
+    /// The tail loss probe's (RFC 8985 section 7): one new segment, or the newest one again.
+    Probe,
+    /// The retransmission timer (RFC 6298): the oldest unacknowledged segment again.
+    Retransmission,
+}
+
+/// Where in the network one direction's capture was taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tap {
+    /// Nothing tells; read as if at the sender.
+    #[default]
+    Unknown,
+    /// Beside the sender of the data: every transmission is seen, losses lie ahead.
+    Sender,
+    /// Beside the receiver: what was lost was never seen.
+    Receiver,
 }
 
 /// One packet seen as an acknowledgement.
@@ -174,7 +201,8 @@ pub struct Ack {
 pub struct Episode {
     /// Which of the three kinds of the interruption paper.
     pub kind: EpisodeKind,
-    /// Transmissions that were lost, in the order they were sent.
+    /// Transmissions that were lost, in the order they were sent: data and FIN. (A lost SYN is the
+    /// handshake's affair, a lost acknowledgement leaves no mark of its own at the sender.)
     pub lost: Vec<LostSegment>,
     /// When the first of them had been sent.
     pub first_lost_sent: Instant,
@@ -190,8 +218,10 @@ pub struct Episode {
     pub retransmissions: u64,
     /// See `retransmissions`.
     pub retransmitted: Bytes,
-    /// Of these, how many a timer sent.
+    /// Of these, how many a timer sent, probes included.
     pub timeouts: u64,
+    /// Tail loss probes during the episode, those with new data included.
+    pub probes: u64,
     /// Of the retransmissions, how many a D-SACK proved needless.
     pub needless: u64,
     /// Longest time without any data sent, from the first lost segment to the first

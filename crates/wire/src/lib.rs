@@ -1,1 +1,34 @@
-//! tcplab-wire.
+//! The shapes of packets: Ethernet, IPv4, IPv6 and TCP.
+//!
+//! Two halves, kept apart. **Views** ([`FrameView`], [`IpPacket`], [`TcpPacket`]) are total: they
+//! show whatever a capture holds, cut off or malformed as it may be, and what is wrong with it is
+//! a value ([`Anomaly`]), never an error and never a panic. **Representations** ([`IpRepr`],
+//! [`TcpRepr`]) build only packets that are legal, with lengths and checksums filled in.
+//!
+//! [`offload`] turns what a kernel hands over when it leaves work to the network card
+//! (super-packets, half-made checksums) into the packets a wire would carry.
+
+mod anomaly;
+pub mod checksum;
+mod flags;
+mod frame;
+mod ip;
+mod link;
+pub mod offload;
+mod options;
+mod repr;
+mod sequence;
+mod tcp;
+
+#[cfg(test)]
+mod tests;
+
+pub use anomaly::{Anomaly, Layer};
+pub use flags::TcpFlags;
+pub use frame::FrameView;
+pub use ip::{Ecn, Fragment, IpPacket, protocol};
+pub use link::LinkType;
+pub use options::{SackBlock, SackBlocks, TcpOption, TcpOptions};
+pub use repr::{IpRepr, Ipv4Repr, Ipv6Repr, TcpRepr};
+pub use sequence::{SeqNumber, SeqUnwrapper};
+pub use tcp::{ChecksumState, TcpPacket};

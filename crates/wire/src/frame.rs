@@ -1,0 +1,85 @@
+//! From a captured frame to what it carries.
+
+use crate::ip::{IpPacket, protocol};
+use crate::link::Carried;
+use crate::{Anomaly, LinkType, TcpPacket};
+
+/// What a captured frame holds.
+#[derive(Debug, Clone, Copy)]
+pub enum FrameView<'a> {
+    /// A TCP segment, or the first fragment of one.
+    Tcp(TcpPacket<'a>),
+    /// An IP packet of another protocol, or a fragment that does not hold the TCP header.
+    Ip(IpPacket<'a>),
+    /// Not IP: the `EtherType`, or the address family on loopback links.
+    NotIp {
+        /// The number by which the link header names what it carries.
+        protocol: u32,
+    },
+    /// Something that cannot be read to its end, and why.
+    Anomalous {
+        /// What was wrong.
+        anomaly: Anomaly,
+        /// The IP packet, where at least that could be read.
+        ip: Option<IpPacket<'a>>,
+    },
+}
+
+impl<'a> FrameView<'a> {
+    /// Looks at a frame of which the capture kept `captured` and which was `original_len` bytes
+    /// long on the wire.
+    pub fn new(link: LinkType, captured: &'a [u8], original_len: u32) -> FrameView<'a> {
+        // Some captures claim that less was sent than was kept.
+        let wire_len = original_len.max(captured.len() as u32);
+        let ip = match link.open(captured, wire_len) {
+            Err(anomaly) => return FrameView::Anomalous { anomaly, ip: None },
+            Ok(Carried::Other { protocol }) => return FrameView::NotIp { protocol },
+            Ok(Carried::Ip { at, version }) => {
+                IpPacket::look(&captured[at..], wire_len - at as u32, version)
+            }
+        };
+        match ip {
+            Err(anomaly) => FrameView::Anomalous { anomaly, ip: None },
+            Ok(ip) if ip.protocol() != protocol::TCP || ip.fragment().offset > 0 => {
+                FrameView::Ip(ip)
+            }
+            Ok(ip) => match TcpPacket::look(ip) {
+                Ok(tcp) => FrameView::Tcp(tcp),
+                Err(anomaly) => FrameView::Anomalous { anomaly, ip: Some(ip) },
+            },
+        }
+    }
+
+    /// Looks at an IP packet that is all there, without a link header.
+    pub fn of_packet(packet: &'a [u8]) -> FrameView<'a> {
+        FrameView::new(LinkType::RawIp, packet, packet.len() as u32)
+    }
+
+    /// The TCP segment, if it holds one.
+    pub fn tcp(&self) -> Option<TcpPacket<'a>> {
+        match self {
+            FrameView::Tcp(tcp) => Some(*tcp),
+            _ => None,
+        }
+    }
+
+    /// The IP packet, if it holds one whose header can be read.
+    pub fn ip(&self) -> Option<IpPacket<'a>> {
+        match self {
+            FrameView::Tcp(tcp) => Some(tcp.ip()),
+            FrameView::Ip(ip) => Some(*ip),
+            FrameView::NotIp { .. } => None,
+            FrameView::Anomalous { ip, .. } => *ip,
+        }
+    }
+
+    /// What is wrong with it, if anything; also of a segment that can be read all the same.
+    pub fn anomaly(&self) -> Option<Anomaly> {
+        match self {
+            FrameView::Tcp(tcp) => tcp.anomaly(),
+            FrameView::Ip(ip) => ip.anomaly(),
+            FrameView::NotIp { .. } => None,
+            FrameView::Anomalous { anomaly, .. } => Some(*anomaly),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! IPv4 and IPv6 packets as they were seen.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::anomaly::{Anomaly, Layer};
+use crate::checksum;
+
+/// Numbers of the protocols that IP carries.
+pub mod protocol {
+    /// Transmission Control Protocol.
+    pub const TCP: u8 = 6;
+    /// User Datagram Protocol.
+    pub const UDP: u8 = 17;
+}
+
+/// The two ECN bits of an IP header (RFC 3168 section 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Ecn {
+    /// The sender does not take part.
+    #[default]
+    NotEct = 0,
+    /// ECN-capable, second codepoint (L4S traffic, RFC 9331).
+    Ect1 = 1,
+    /// ECN-capable.
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+/// Where in the original packet a fragment belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Fragment {
+    /// Bytes of the original payload that precede it.
+    pub offset: u32,
+    /// Whether more fragments follow.
+    pub more: bool,
+}
+
+/// An IPv4 or IPv6 packet whose headers could be read.
+#[derive(Debug, Clone, Copy)]
+pub struct IpPacket<'a> {
+    /// From the first byte of the IP header to the end of the packet or of what was kept of it.
+    bytes: &'a [u8],
+    total_len: u32,
+    transport_at: usize,
+    protocol: u8,
+    fragment: Fragment,
+    anomaly: Option<Anomaly>,
+}
+
+impl<'a> IpPacket<'a> {
+    /// Reads the headers of a packet that had `wire_len` bytes of frame to itself.
+    pub(crate) fn look(
+        bytes: &'a [u8],
+        wire_len: u32,
+        announced: Option<u8>,
+    ) -> Result<IpPacket<'a>, Anomaly> {
+        let Some(first) = bytes.first() else {
+            return Err(cut_or_short(Layer::Ip, 0, wire_len, 20));
+        };
+        let version = first >> 4;
+        match version {
+            _ if announced.is_some_and(|v| v != version) => Err(Anomaly::IpVersion(version)),
+            4 => look_v4(bytes, wire_len),
+            6 => look_v6(bytes, wire_len),
+            other => Err(Anomaly::IpVersion(other)),
+        }
+    }
+
+    /// 4 or 6.
+    pub fn version(&self) -> u8 {
+        self.bytes[0] >> 4
+    }
+    /// The sender's address.
+    pub fn src(&self) -> IpAddr {
+        match self.version() {
+            4 => Ipv4Addr::from(array::<4>(self.bytes, 12)).into(),
+            _ => Ipv6Addr::from(array::<16>(self.bytes, 8)).into(),
+        }
+    }
+    /// The receiver's address.
+    pub fn dst(&self) -> IpAddr {
+        match self.version() {
+            4 => Ipv4Addr::from(array::<4>(self.bytes, 16)).into(),
+            _ => Ipv6Addr::from(array::<16>(self.bytes, 24)).into(),
+        }
+    }
+    /// The identification field of IPv4, which IPv6 has not.
+    pub fn id(&self) -> Option<u16> {
+        (self.version() == 4).then(|| u16::from_be_bytes(array(self.bytes, 4)))
+    }
+    /// Time to live, or hop limit.
+    pub fn ttl(&self) -> u8 {
+        match self.version() {
+            4 => self.bytes[8],
+            _ => self.bytes[7],
+        }
+    }
+    /// The ECN bits.
+    pub fn ecn(&self) -> Ecn {
+        match self.traffic_class() & 3 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+    /// The differentiated services codepoint, 0 to 63.
+    pub fn dscp(&self) -> u8 {
+        self.traffic_class() >> 2
+    }
+    /// Whether routers must not fragment it; always so in IPv6.
+    pub fn dont_fragment(&self) -> bool {
+        self.version() == 6 || self.bytes[6] & 0x40 != 0
+    }
+    /// Which part of a fragmented packet it is; the default for one that is whole.
+    pub fn fragment(&self) -> Fragment {
+        self.fragment
+    }
+    /// Number of the protocol it carries, behind any extension headers.
+    pub fn protocol(&self) -> u8 {
+        self.protocol
+    }
+    /// Length in bytes with all headers, as the IP header tells it, however little of it the
+    /// capture kept. Where the header says 0, as it does in captures of super-packets, the length
+    /// on the wire.
+    pub fn total_len(&self) -> u32 {
+        self.total_len
+    }
+    /// Length in bytes of all headers before the payload.
+    pub fn header_len(&self) -> usize {
+        self.transport_at
+    }
+    /// Length of the payload in bytes, by the IP header.
+    pub fn payload_len(&self) -> u32 {
+        self.total_len - self.transport_at as u32
+    }
+    /// As much of the payload as was kept.
+    pub fn payload(&self) -> &'a [u8] {
+        &self.bytes[self.transport_at..]
+    }
+    /// As much of the packet as was kept, from the IP header on and without link padding.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+    /// Whether the capture kept all of it.
+    pub fn is_whole(&self) -> bool {
+        self.bytes.len() as u64 == u64::from(self.total_len)
+    }
+    /// What is wrong with it, though it could be read.
+    pub fn anomaly(&self) -> Option<Anomaly> {
+        self.anomaly
+    }
+    /// Whether the checksum of the IPv4 header is right. IPv6 has none, and it is never wrong.
+    pub fn header_checksum_is_right(&self) -> bool {
+        self.version() == 6 || checksum::internet(&self.bytes[..ipv4_header_len(self.bytes)]) == 0
+    }
+
+    fn traffic_class(&self) -> u8 {
+        match self.version() {
+            4 => self.bytes[1],
+            _ => (self.bytes[0] << 4) | (self.bytes[1] >> 4),
+        }
+    }
+}
+
+/// RFC 791 section 3.1.
+fn look_v4(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
+    let header = ipv4_header_len(bytes);
+    if header < 20 {
+        return Err(Anomaly::IpHeaderLength(header as u8));
+    }
+    if bytes.len() < header {
+        return Err(cut_or_short(Layer::Ip, bytes.len(), wire_len, header));
+    }
+    let total_len = match u16::from_be_bytes(array(bytes, 2)) {
+        0 => wire_len,
+        told => u32::from(told),
+    };
+    if total_len < header as u32 {
+        return Err(Anomaly::TooShort { layer: Layer::Ip, len: total_len, needed: header as u32 });
+    }
+    let fragment = u16::from_be_bytes(array(bytes, 6));
+    Ok(IpPacket {
+        bytes: without_padding(bytes, total_len),
+        total_len,
+        transport_at: header,
+        protocol: bytes[9],
+        fragment: Fragment {
+            offset: u32::from(fragment & 0x1fff) * 8,
+            more: fragment & 0x2000 != 0,
+        },
+        anomaly: beyond_frame(total_len, wire_len),
+    })
+}
+
+/// RFC 8200 sections 3 and 4.
+fn look_v6(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
+    const HEADER: usize = 40;
+    if bytes.len() < HEADER {
+        return Err(cut_or_short(Layer::Ip, bytes.len(), wire_len, HEADER));
+    }
+    let total_len = match u16::from_be_bytes(array(bytes, 4)) {
+        0 => wire_len,
+        told => HEADER as u32 + u32::from(told),
+    };
+    let packet = without_padding(bytes, total_len);
+    let mut found = IpPacket {
+        bytes: packet,
+        total_len,
+        transport_at: HEADER,
+        protocol: bytes[6],
+        fragment: Fragment::default(),
+        anomaly: beyond_frame(total_len, wire_len),
+    };
+    // A later fragment holds no more headers, only the middle of something.
+    while found.fragment.offset == 0 && EXTENSIONS.contains(&found.protocol) {
+        let (at, kind) = (found.transport_at, found.protocol);
+        let need = |n| {
+            let cut = cut_or_short(Layer::Ip, packet.len(), total_len, n);
+            let anomaly = found.anomaly.unwrap_or(cut);
+            if packet.len() < n { Err(anomaly) } else { Ok(()) }
+        };
+        need(at + 8)?;
+        let len = match kind {
+            FRAGMENT => 8,
+            // RFC 4302 section 2.2 counts this one in 4-byte words, less two.
+            AUTHENTICATION => (usize::from(packet[at + 1]) + 2) * 4,
+            _ => (usize::from(packet[at + 1]) + 1) * 8,
+        };
+        need(at + len)?;
+        if kind == FRAGMENT {
+            let field = u16::from_be_bytes(array(packet, at + 2));
+            found.fragment = Fragment { offset: u32::from(field & 0xfff8), more: field & 1 != 0 };
+        }
+        found.protocol = packet[at];
+        found.transport_at = at + len;
+    }
+    Ok(found)
+}
+
+const FRAGMENT: u8 = 44;
+const AUTHENTICATION: u8 = 51;
+/// Extension headers that are passed over: hop-by-hop, routing, fragment, authentication,
+/// destination options, mobility, HIP, shim6.
+const EXTENSIONS: [u8; 8] = [0, 43, FRAGMENT, AUTHENTICATION, 60, 135, 139, 140];
+
+fn ipv4_header_len(bytes: &[u8]) -> usize {
+    usize::from(bytes[0] & 0xf) * 4
+}
+
+fn without_padding(bytes: &[u8], total_len: u32) -> &[u8] {
+    &bytes[..bytes.len().min(total_len as usize)]
+}
+
+fn beyond_frame(claimed: u32, available: u32) -> Option<Anomaly> {
+    (claimed > available).then_some(Anomaly::IpBeyondFrame { claimed, available })
+}
+
+/// Whether a header is not to be seen because the capture cut it or because it was not sent.
+pub(crate) fn cut_or_short(layer: Layer, kept: usize, sent: u32, needed: usize) -> Anomaly {
+    let (kept, needed) = (kept as u32, needed as u32);
+    if sent < needed {
+        Anomaly::TooShort { layer, len: sent, needed }
+    } else {
+        Anomaly::Cut { layer, kept, needed }
+    }
+}
+
+/// The `N` bytes at `at`, which must be there.
+pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    std::array::from_fn(|i| bytes[at + i])
+}

@@ -1,0 +1,244 @@
+//! Packets to be built: only legal ones can be.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::options::kind;
+use crate::{Ecn, SackBlocks, SeqNumber, TcpFlags, checksum, protocol};
+
+/// The header of an IPv4 packet to be built, without options or fragmentation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ipv4Repr {
+    /// Sender.
+    pub src: Ipv4Addr,
+    /// Receiver.
+    pub dst: Ipv4Addr,
+    /// Identification.
+    pub id: u16,
+    /// Time to live.
+    pub ttl: u8,
+    /// ECN bits.
+    pub ecn: Ecn,
+}
+
+/// The header of an IPv6 packet to be built, without extension headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ipv6Repr {
+    /// Sender.
+    pub src: Ipv6Addr,
+    /// Receiver.
+    pub dst: Ipv6Addr,
+    /// Hop limit.
+    pub hop_limit: u8,
+    /// ECN bits.
+    pub ecn: Ecn,
+}
+
+/// The IP header of a packet to be built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IpRepr {
+    /// IPv4.
+    V4(Ipv4Repr),
+    /// IPv6.
+    V6(Ipv6Repr),
+}
+
+impl IpRepr {
+    /// Sender.
+    pub fn src(&self) -> IpAddr {
+        match self {
+            IpRepr::V4(ip) => ip.src.into(),
+            IpRepr::V6(ip) => ip.src.into(),
+        }
+    }
+    /// Receiver.
+    pub fn dst(&self) -> IpAddr {
+        match self {
+            IpRepr::V4(ip) => ip.dst.into(),
+            IpRepr::V6(ip) => ip.dst.into(),
+        }
+    }
+    /// Length in bytes.
+    pub fn header_len(&self) -> usize {
+        match self {
+            IpRepr::V4(_) => 20,
+            IpRepr::V6(_) => 40,
+        }
+    }
+
+    /// Appends the header of a packet that carries `payload_len` bytes of `protocol`.
+    ///
+    /// # Panics
+    /// If the packet would be longer than its length field can tell.
+    pub fn emit(&self, protocol: u8, payload_len: usize, out: &mut Vec<u8>) {
+        match self {
+            IpRepr::V4(ip) => ip.emit(protocol, payload_len, out),
+            IpRepr::V6(ip) => ip.emit(protocol, payload_len, out),
+        }
+    }
+}
+impl From<Ipv4Repr> for IpRepr {
+    fn from(ip: Ipv4Repr) -> IpRepr {
+        IpRepr::V4(ip)
+    }
+}
+impl From<Ipv6Repr> for IpRepr {
+    fn from(ip: Ipv6Repr) -> IpRepr {
+        IpRepr::V6(ip)
+    }
+}
+
+impl Ipv4Repr {
+    /// RFC 791 section 3.1. "Don't fragment" is always set: path MTU discovery needs it.
+    fn emit(&self, protocol: u8, payload_len: usize, out: &mut Vec<u8>) {
+        let total_len = u16::try_from(20 + payload_len).expect("an IPv4 packet is below 64 KiB");
+        let mut header = [0; 20];
+        header[0] = 0x45;
+        header[1] = self.ecn as u8;
+        header[2..4].copy_from_slice(&total_len.to_be_bytes());
+        header[4..6].copy_from_slice(&self.id.to_be_bytes());
+        header[6] = 0x40;
+        header[8] = self.ttl;
+        header[9] = protocol;
+        header[12..16].copy_from_slice(&self.src.octets());
+        header[16..20].copy_from_slice(&self.dst.octets());
+        let sum = checksum::internet(&header);
+        header[10..12].copy_from_slice(&sum.to_be_bytes());
+        out.extend_from_slice(&header);
+    }
+}
+impl Ipv6Repr {
+    /// RFC 8200 section 3.
+    fn emit(&self, protocol: u8, payload_len: usize, out: &mut Vec<u8>) {
+        let payload_len = u16::try_from(payload_len).expect("an IPv6 payload is below 64 KiB");
+        out.extend_from_slice(&[0x60, (self.ecn as u8) << 4, 0, 0]);
+        out.extend_from_slice(&payload_len.to_be_bytes());
+        out.extend_from_slice(&[protocol, self.hop_limit]);
+        out.extend_from_slice(&self.src.octets());
+        out.extend_from_slice(&self.dst.octets());
+    }
+}
+
+/// A TCP header to be built. Options are laid out as Linux does (`tcp_options_write`), so that
+/// those present take the same room and the same order as they would from a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TcpRepr {
+    /// The sender's port.
+    pub src_port: u16,
+    /// The receiver's port.
+    pub dst_port: u16,
+    /// Number of the first byte of data, or of the SYN.
+    pub seq: SeqNumber,
+    /// The next number expected.
+    pub ack: SeqNumber,
+    /// Control bits.
+    pub flags: TcpFlags,
+    /// Window, as scaled.
+    pub window: u16,
+    /// Urgent pointer.
+    pub urgent_pointer: u16,
+    /// Largest segment, in bytes; only with SYN.
+    pub mss: Option<u16>,
+    /// Shift of later windows, at most 14; only with SYN.
+    pub window_scale: Option<u8>,
+    /// Whether selective acknowledgements are welcome; only with SYN.
+    pub sack_permitted: bool,
+    /// Timestamp value and echo.
+    pub timestamps: Option<(u32, u32)>,
+    /// Blocks received out of order. The last is left out where timestamps leave no room for four
+    /// (RFC 2018 section 3).
+    pub sack: SackBlocks,
+}
+
+impl TcpRepr {
+    /// Length of the header with its options in bytes, 20 to 60.
+    pub fn header_len(&self) -> usize {
+        let (_, options_len) = self.options();
+        20 + options_len
+    }
+
+    /// Appends a packet with this header and `payload` to `out`, checksums and all.
+    ///
+    /// # Panics
+    /// If a segment without SYN carries an option that belongs to SYN (RFC 9293 section 3.7.1,
+    /// RFC 7323 section 2.2, RFC 2018 section 2), if the window scale is above 14, or if the
+    /// packet is longer than an IP header can tell.
+    pub fn emit(&self, ip: &IpRepr, payload: &[u8], out: &mut Vec<u8>) {
+        let (options, options_len) = self.options();
+        let header_len = 20 + options_len;
+        ip.emit(protocol::TCP, header_len + payload.len(), out);
+        let tcp_at = out.len();
+        let offset_and_flags = (header_len as u16 / 4) << 12 | self.flags.bits();
+        out.extend_from_slice(&self.src_port.to_be_bytes());
+        out.extend_from_slice(&self.dst_port.to_be_bytes());
+        out.extend_from_slice(&self.seq.as_u32().to_be_bytes());
+        out.extend_from_slice(&self.ack.as_u32().to_be_bytes());
+        out.extend_from_slice(&offset_and_flags.to_be_bytes());
+        out.extend_from_slice(&self.window.to_be_bytes());
+        out.extend_from_slice(&[0, 0]);
+        out.extend_from_slice(&self.urgent_pointer.to_be_bytes());
+        out.extend_from_slice(&options[..options_len]);
+        out.extend_from_slice(payload);
+        let sum = checksum::transport(ip.src(), ip.dst(), protocol::TCP, &out[tcp_at..]);
+        out[tcp_at + 16..tcp_at + 18].copy_from_slice(&sum.to_be_bytes());
+    }
+
+    /// A packet with this header and `payload`; see [`TcpRepr::emit`].
+    pub fn to_packet(&self, ip: &IpRepr, payload: &[u8]) -> Vec<u8> {
+        let mut packet = Vec::with_capacity(ip.header_len() + self.header_len() + payload.len());
+        self.emit(ip, payload, &mut packet);
+        packet
+    }
+
+    /// The options, padded to words of four bytes, and their length.
+    fn options(&self) -> ([u8; 40], usize) {
+        let of_syn = self.mss.is_some() || self.window_scale.is_some() || self.sack_permitted;
+        assert!(
+            self.flags.contains(TcpFlags::SYN) || !of_syn,
+            "MSS, window scale and SACK-permitted belong to SYN segments"
+        );
+        let mut options = Options { bytes: [0; 40], len: 0 };
+        if let Some(mss) = self.mss {
+            options.push(&[kind::MSS, 4]);
+            options.push(&mss.to_be_bytes());
+        }
+        match (self.sack_permitted, self.timestamps.is_some()) {
+            // The four bytes before the timestamps are padding unless there is a use for them.
+            (true, true) => options.push(&[kind::SACK_PERMITTED, 2]),
+            (true, false) => options.push(&[NOP, NOP, kind::SACK_PERMITTED, 2]),
+            (false, true) => options.push(&[NOP, NOP]),
+            (false, false) => {}
+        }
+        if let Some((value, echo)) = self.timestamps {
+            options.push(&[kind::TIMESTAMPS, 10]);
+            options.push(&value.to_be_bytes());
+            options.push(&echo.to_be_bytes());
+        }
+        if let Some(shift) = self.window_scale {
+            assert!(shift <= 14, "a window scale of {shift} is above 14");
+            options.push(&[NOP, kind::WINDOW_SCALE, 3, shift]);
+        }
+        let room = (options.bytes.len() - options.len).saturating_sub(4) / 8;
+        let fitting = &self.sack.as_slice()[..self.sack.len().min(room)];
+        if !fitting.is_empty() {
+            options.push(&[NOP, NOP, kind::SACK, 2 + 8 * fitting.len() as u8]);
+            for block in fitting {
+                options.push(&block.left.as_u32().to_be_bytes());
+                options.push(&block.right.as_u32().to_be_bytes());
+            }
+        }
+        (options.bytes, options.len)
+    }
+}
+
+const NOP: u8 = kind::NO_OPERATION;
+
+struct Options {
+    bytes: [u8; 40],
+    len: usize,
+}
+impl Options {
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+}

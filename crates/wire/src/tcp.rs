@@ -1,0 +1,157 @@
+//! TCP segments as they were seen.
+
+use std::net::IpAddr;
+
+use crate::anomaly::{Anomaly, Layer};
+use crate::ip::{Ecn, IpPacket, array, cut_or_short, protocol};
+use crate::options::TcpOptions;
+use crate::{SeqNumber, TcpFlags, checksum};
+
+/// The least length of a TCP header in bytes (RFC 9293 section 3.1).
+const HEADER: usize = 20;
+
+/// A TCP segment whose fixed header was kept whole.
+#[derive(Debug, Clone, Copy)]
+pub struct TcpPacket<'a> {
+    ip: IpPacket<'a>,
+    /// From the first byte of the TCP header on; at least [`HEADER`] bytes.
+    segment: &'a [u8],
+}
+
+/// What a segment's checksum says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChecksumState {
+    /// It fits the segment.
+    Right,
+    /// It is the sum of the pseudo-header alone: captured before the network card completed it.
+    Partial,
+    /// It does not fit.
+    Wrong,
+    /// Not all of the segment was kept, so there is no telling.
+    Unknown,
+}
+
+impl<'a> TcpPacket<'a> {
+    pub(crate) fn look(ip: IpPacket<'a>) -> Result<TcpPacket<'a>, Anomaly> {
+        let segment = ip.payload();
+        if segment.len() < HEADER {
+            let cut = cut_or_short(Layer::Tcp, segment.len(), ip.payload_len(), HEADER);
+            return Err(ip.anomaly().unwrap_or(cut));
+        }
+        Ok(TcpPacket { ip, segment })
+    }
+
+    /// The IP packet that carries it.
+    pub fn ip(&self) -> IpPacket<'a> {
+        self.ip
+    }
+    /// The sender's address.
+    pub fn src(&self) -> IpAddr {
+        self.ip.src()
+    }
+    /// The receiver's address.
+    pub fn dst(&self) -> IpAddr {
+        self.ip.dst()
+    }
+    /// The ECN bits of the IP header.
+    pub fn ecn(&self) -> Ecn {
+        self.ip.ecn()
+    }
+    /// The sender's port.
+    pub fn src_port(&self) -> u16 {
+        u16::from_be_bytes(array(self.segment, 0))
+    }
+    /// The receiver's port.
+    pub fn dst_port(&self) -> u16 {
+        u16::from_be_bytes(array(self.segment, 2))
+    }
+    /// Sequence number of the first byte of data, or of the SYN.
+    pub fn seq(&self) -> SeqNumber {
+        SeqNumber::new(u32::from_be_bytes(array(self.segment, 4)))
+    }
+    /// The acknowledgement field, whether or not [`TcpFlags::ACK`] makes it count.
+    pub fn ack(&self) -> SeqNumber {
+        SeqNumber::new(u32::from_be_bytes(array(self.segment, 8)))
+    }
+    /// The control bits.
+    pub fn flags(&self) -> TcpFlags {
+        TcpFlags::from_bits(u16::from_be_bytes(array(self.segment, 12)))
+    }
+    /// The window field as sent, not scaled.
+    pub fn window(&self) -> u16 {
+        u16::from_be_bytes(array(self.segment, 14))
+    }
+    /// The checksum field.
+    pub fn checksum(&self) -> u16 {
+        u16::from_be_bytes(array(self.segment, 16))
+    }
+    /// The urgent pointer field, whether or not [`TcpFlags::URG`] makes it count.
+    pub fn urgent_pointer(&self) -> u16 {
+        u16::from_be_bytes(array(self.segment, 18))
+    }
+    /// Length of the header in bytes as its data offset claims it, 0 to 60; see
+    /// [`TcpPacket::anomaly`] for claims that cannot be.
+    pub fn data_offset(&self) -> u8 {
+        (self.segment[12] >> 4) * 4
+    }
+    /// Length of header and data in bytes, by the IP header.
+    pub fn segment_len(&self) -> u32 {
+        self.ip.payload_len()
+    }
+    /// Length of the data in bytes, by the IP header, however little of it was kept; 0 where the
+    /// data offset cannot be.
+    pub fn payload_len(&self) -> u32 {
+        match self.bad_data_offset() {
+            Some(_) => 0,
+            None => self.segment_len() - u32::from(self.data_offset()),
+        }
+    }
+    /// How far the segment moves the sequence: its data, and one each for SYN and FIN.
+    pub fn sequence_len(&self) -> u32 {
+        let flags = self.flags();
+        self.payload_len()
+            + u32::from(flags.contains(TcpFlags::SYN))
+            + u32::from(flags.contains(TcpFlags::FIN))
+    }
+    /// As much of the data as was kept.
+    pub fn payload(&self) -> &'a [u8] {
+        match self.bad_data_offset() {
+            Some(_) => &[],
+            None => self.segment.get(usize::from(self.data_offset())..).unwrap_or(&[]),
+        }
+    }
+    /// The options, as far as they were kept.
+    pub fn options(&self) -> TcpOptions<'a> {
+        let end = usize::from(self.data_offset()).clamp(HEADER, self.segment.len().max(HEADER));
+        TcpOptions::new(&self.segment[HEADER..end], self.options_complete())
+    }
+    /// Whether all options were kept. If not, an option that is not seen may still have been sent.
+    pub fn options_complete(&self) -> bool {
+        self.bad_data_offset().is_some() || self.segment.len() >= usize::from(self.data_offset())
+    }
+    /// What is wrong with the segment, though its header could be read.
+    pub fn anomaly(&self) -> Option<Anomaly> {
+        self.bad_data_offset().or(self.ip.anomaly())
+    }
+    /// Whether the checksum fits (RFC 9293 section 3.1). Fragments cannot be judged.
+    pub fn checksum_state(&self) -> ChecksumState {
+        if !self.ip.is_whole() || self.ip.fragment().more {
+            return ChecksumState::Unknown;
+        }
+        let pseudo =
+            checksum::pseudo_header(self.src(), self.dst(), protocol::TCP, self.segment_len());
+        if pseudo.with(self.segment).complement() == 0 {
+            ChecksumState::Right
+        } else if pseudo.folded() == self.checksum() {
+            ChecksumState::Partial
+        } else {
+            ChecksumState::Wrong
+        }
+    }
+
+    fn bad_data_offset(&self) -> Option<Anomaly> {
+        let (claimed, segment) = (self.data_offset(), self.segment_len());
+        let possible = usize::from(claimed) >= HEADER && u32::from(claimed) <= segment;
+        (!possible).then_some(Anomaly::TcpDataOffset { claimed, segment })
+    }
+}
