@@ -65,9 +65,11 @@ pub fn chart(chart: &Chart<'_>, view: &View<'_>) -> Figure {
 }
 
 fn peak(series: &Series) -> Option<f64> {
-    series.points.iter().filter_map(|(_, value)| *value).fold(None, |most, v| {
-        Some(most.map_or(v, |m: f64| m.max(v)))
-    })
+    series
+        .points
+        .iter()
+        .filter_map(|(_, value)| *value)
+        .fold(None, |most, v| Some(most.map_or(v, |m: f64| m.max(v))))
 }
 
 fn summary(chart: &Chart<'_>) -> String {
@@ -85,5 +87,10 @@ fn summary(chart: &Chart<'_>) -> String {
 }
 
 fn brief(value: f64) -> String {
-    decimal(value, if value < 10.0 { 2 } else if value < 100.0 { 1 } else { 0 })
+    let decimals = match value {
+        v if v < 10.0 => 2,
+        v if v < 100.0 => 1,
+        _ => 0,
+    };
+    decimal(value, decimals)
 }

@@ -9,10 +9,10 @@ use crate::svg::escape;
 
 /// Pixels from the left: frame numbers and times end, lines of time, notes begin and end.
 const FRAMES: i64 = 56;
-const TIMES: i64 = 132;
-const SENDER: i64 = 152;
-const RECEIVER: i64 = 664;
-const NOTES: i64 = 684;
+const TIMES: i64 = 122;
+const SENDER: i64 = 160;
+const RECEIVER: i64 = 672;
+const NOTES: i64 = 690;
 const WIDTH: i64 = 960;
 /// How far an arrow falls on its way.
 const FALL: i64 = 9;
@@ -139,9 +139,9 @@ fn packet(svg: &mut String, row: &Row<'_>, line: &LadderLine) {
         (false, Fate::Unknown) => "ack unknown",
     };
     put(svg, &format!(r#"<g class="packet {class}">"#));
-    // A lost packet gets as far as the middle and ends in a cross.
+    // A lost packet ends on the way in a cross, beside its label.
     let (tip, y) = if lost {
-        (i64::midpoint(from, to), middle)
+        (from + (to - from) * 7 / 10, middle + FALL / 4)
     } else {
         (to, middle + FALL / 2)
     };
@@ -169,22 +169,24 @@ fn fold(svg: &mut String, row: &Row<'_>, line: &LadderLine) {
     let text = folded(line);
     put(
         svg,
-        &format!(r#"<text class="{class}" x="{centre}" y="{}">{}</text>"#, middle + 4, escape(&text)),
+        &format!(
+            r#"<text class="{class}" x="{centre}" y="{}">{}</text>"#,
+            middle + 4,
+            escape(&text)
+        ),
     );
     notes(svg, row, middle);
 }
 
-/// `⋮ 84 more, lost`.
+/// `⋮ 84 more segments, lost`.
 fn folded(line: &LadderLine) -> String {
-    let what = match (line.from_sender, line.folded) {
-        (true, _) => "more",
-        (false, 1) => "more acknowledgement",
-        (false, _) => "more acknowledgements",
+    let what = line.label.trim_start_matches(['…', '⋮', ' ']);
+    let what = match what {
+        "" => format!("{} more", grouped(line.folded)),
+        what => what.to_string(),
     };
-    let lost = if line.fate == Fate::Lost { ", lost" } else { "" };
-    let label = line.label.trim();
-    let about = if label.is_empty() { String::new() } else { format!(" · {label}") };
-    format!("⋮ {} {what}{lost}{about}", grouped(line.folded))
+    let lost = line.fate == Fate::Lost && !what.contains("lost");
+    format!("⋮ {what}{}", if lost { ", lost" } else { "" })
 }
 
 fn silence(svg: &mut String, row: &Row<'_>, span: Span) {
@@ -192,7 +194,10 @@ fn silence(svg: &mut String, row: &Row<'_>, span: Span) {
     let y = row.top + row.height / 2 + 6;
     put(
         svg,
-        &format!(r#"<text class="silence" x="{centre}" y="{y}">{} of silence</text>"#, spoken(span)),
+        &format!(
+            r#"<text class="silence" x="{centre}" y="{y}">{} of silence</text>"#,
+            spoken(span)
+        ),
     );
 }
 

@@ -49,12 +49,10 @@ impl PathData {
     }
 
     fn write(&mut self, command: char, numbers: &[i64]) {
-        let mut first = true;
-        if self.command != command {
+        let mut first = self.command != command;
+        if first {
             self.text.push(command);
             self.command = command;
-        } else {
-            first = false;
         }
         for number in numbers {
             if !first && *number >= 0 {

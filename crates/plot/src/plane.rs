@@ -146,7 +146,10 @@ impl Graph<'_> {
                     * WIDTH_OF_PLANE as f64;
             put(svg, &format!(r#"<path d="M{x:.1} {TOP}V{bottom}"/>"#));
             let label = times.label(*at);
-            put(svg, &format!(r#"<text class="time" x="{x:.1}" y="{}">{label} s</text>"#, bottom + 16));
+            put(
+                svg,
+                &format!(r#"<text class="time" x="{x:.1}" y="{}">{label} s</text>"#, bottom + 16),
+            );
         }
         let most = (self.height / 36).max(2) as usize;
         let y = |value: f64, low: f64, high: f64| {
@@ -156,22 +159,32 @@ impl Graph<'_> {
         for at in &values.at {
             let (y, label) = (y(*at, low, high), values.label(*at));
             put(svg, &format!(r#"<path d="M{LEFT} {y:.1}H{right}"/>"#));
-            put(svg, &format!(r#"<text class="value" x="{}" y="{:.1}">{label}</text>"#, LEFT - 8, y + 4.0));
+            put(
+                svg,
+                &format!(
+                    r#"<text class="value" x="{}" y="{:.1}">{label}</text>"#,
+                    LEFT - 8,
+                    y + 4.0
+                ),
+            );
         }
         if let Some((factor, _)) = self.right {
             let values = Ticks::between(low * factor, high * factor, most);
             for at in &values.at {
                 let (y, label) = (y(*at, low * factor, high * factor), values.label(*at));
                 let x = right + 8;
-                put(svg, &format!(r#"<text class="other" x="{x}" y="{:.1}">{label}</text>"#, y + 4.0));
+                put(
+                    svg,
+                    &format!(r#"<text class="other" x="{x}" y="{:.1}">{label}</text>"#, y + 4.0),
+                );
             }
         }
         put(svg, "</g>");
         let unit = escape(self.unit);
-        put(svg, &format!(r#"<text class="unit" x="{}" y="14">{unit}</text>"#, LEFT - 8));
+        put(svg, &format!(r#"<text class="unit" x="0" y="14">{unit}</text>"#));
         if let Some((_, unit)) = self.right {
             let unit = escape(unit);
-            put(svg, &format!(r#"<text class="other unit" x="{}" y="14">{unit}</text>"#, right + 8));
+            put(svg, &format!(r#"<text class="far unit" x="{WIDTH}" y="14">{unit}</text>"#));
         }
         self.band_labels(svg);
     }

@@ -35,11 +35,9 @@ pub fn advertised_window(flow: &Flow) -> Series {
     Series { class: "window", label: "advertised window".into(), points, steps: true }
 }
 
-/// Bytes sent and neither acknowledged nor SACKed, as told at each segment and each
-/// acknowledgement that moves the left edge.
+/// Bytes sent and neither acknowledged nor SACKed, as they stand after each segment.
 pub fn in_flight(flow: &Flow) -> Series {
-    let points =
-        flow.segments.iter().map(|s| (s.at, Some(s.in_flight.as_u64() as f64))).collect();
+    let points = flow.segments.iter().map(|s| (s.at, Some(s.in_flight.as_u64() as f64))).collect();
     Series { class: "flight", label: "bytes in flight".into(), points, steps: false }
 }
 
@@ -81,7 +79,8 @@ fn binned(amounts: impl Iterator<Item = (Instant, u64)>, bin: Span) -> Vec<(Inst
     for (at, bytes) in amounts {
         *bins.entry(at.as_nanos() / width).or_default() += bytes;
     }
-    let (Some((first, _)), Some((last, _))) = (bins.first_key_value(), bins.last_key_value()) else {
+    let (Some((first, _)), Some((last, _))) = (bins.first_key_value(), bins.last_key_value())
+    else {
         return Vec::new();
     };
     let (first, last) = (*first, *last);

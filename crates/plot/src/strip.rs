@@ -70,7 +70,10 @@ pub fn strip(
     }
     if mean.is_finite() {
         let x = scale.x(mean);
-        put(&mut svg, &format!(r#"<path class="mean" d="M{x:.1} {}l4 9-4 9-4-9z"/>"#, middle - 9.0));
+        put(
+            &mut svg,
+            &format!(r#"<path class="mean" d="M{x:.1} {}l4 9-4 9-4-9z"/>"#, middle - 9.0),
+        );
     }
     svg.push_str("</svg>");
     svg
