@@ -1,1 +1,22 @@
-//! tcplab-capture.
+//! Capture files: pcapng and pcap, read from any stream and written to any.
+//!
+//! Reading ([`Reader`]) takes what is there: a file cut off or damaged anywhere gives all its
+//! whole records and then says what was wrong. Nothing is interpreted but the file itself; what
+//! the frames hold is another crate's business, told by [`Interface::link_type`].
+//!
+//! Writing ([`PcapngWriter`], [`PcapWriter`]) keeps nanoseconds, and always the same byte order,
+//! so that the same records give the same bytes on every machine.
+
+mod block;
+mod read;
+mod record;
+mod time;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use read::{Damage, ReadError, Reader};
+pub use record::{Comments, Direction, Interface, Record, Statistics};
+pub use time::UnixTime;
+pub use write::{Packet, PcapWriter, PcapngWriter, Section};

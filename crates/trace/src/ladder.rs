@@ -1,7 +1,11 @@
 //! The ladder diagram of a recovery episode: what was sent and answered, in the paper's notation.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Offset};
+
+use crate::{Episode, Evidence, Flow, Segment, SegmentKind, listing};
 
 /// One rung.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,4 +36,182 @@ pub enum Fate {
     Lost,
     /// The capture does not tell.
     Unknown,
+}
+
+/// As many lines as a ladder has at most.
+const MOST: usize = 40;
+/// Runs of alike packets up to this length are shown whole.
+const SHORT: usize = 3;
+
+/// The ladder of an episode: from the last segment before the loss to the acknowledgement that
+/// covers everything lost. Runs of alike packets are folded, their first and last kept, so that
+/// it has about 40 lines however long the episode was.
+pub fn ladder(flow: &Flow, episode: &Episode) -> Vec<LadderLine> {
+    let rungs = rungs(flow, episode);
+    for keep in [Keep::Ends, Keep::Nothing] {
+        let lines = fold(&rungs, keep);
+        if lines.len() <= MOST {
+            return lines;
+        }
+    }
+    cut(fold(&rungs, Keep::Nothing))
+}
+
+/// A packet of the ladder and to which kind of run it belongs.
+struct Rung {
+    line: LadderLine,
+    run: Run,
+}
+
+/// Packets of the same run may be folded into one line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Run {
+    Segments,
+    Retransmissions,
+    Lost,
+    LostRetransmissions,
+    Acks,
+    Sacks,
+}
+
+impl Run {
+    fn more(self, count: usize) -> String {
+        match self {
+            Run::Segments => format!("… {count} more segments"),
+            Run::Retransmissions => format!("… {count} more retransmissions"),
+            Run::Lost => format!("… {count} more segments, lost"),
+            Run::LostRetransmissions => format!("… {count} more retransmissions, lost"),
+            Run::Acks => format!("… {count} more acknowledgements"),
+            Run::Sacks => format!("… {count} more acknowledgements with SACK"),
+        }
+    }
+}
+
+/// What of a folded run is shown beside the line that stands for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// Its first and last packet.
+    Ends,
+    /// Nothing, unless it was lost.
+    Nothing,
+}
+
+fn rungs(flow: &Flow, episode: &Episode) -> Vec<Rung> {
+    let (first, last) = episode.frames;
+    let before = flow.segments.partition_point(|s| s.frame < first).saturating_sub(1);
+    let from = flow.segments.get(before).map_or(first, |s| s.frame);
+    let received = flow.acks.iter().map(|ack| ack.ack).max().unwrap_or_default();
+    let mut rungs: Vec<Rung> = Vec::new();
+    let mut retransmitted = false;
+    for segment in flow.segments.iter().filter(|s| s.frame >= from && s.frame <= last) {
+        let fate = fate_of(segment, episode, received);
+        let repeat = segment.kind != SegmentKind::New;
+        let note = match segment.timer {
+            Some(_) => listing::reason(segment).map(str::to_owned),
+            None if repeat && !retransmitted => Some("first retransmission".to_owned()),
+            None => None,
+        };
+        retransmitted |= repeat;
+        let run = match (fate == Fate::Lost, repeat) {
+            (true, true) => Run::LostRetransmissions,
+            (true, false) => Run::Lost,
+            (false, true) => Run::Retransmissions,
+            (false, false) => Run::Segments,
+        };
+        let (at, frame, label) = (segment.at, segment.frame, segment.to_string());
+        let line = LadderLine { at, frame, from_sender: true, label, fate, note, folded: 0 };
+        rungs.push(Rung { line, run });
+    }
+    let mut sacked = false;
+    for ack in flow.acks.iter().filter(|a| a.frame > from && a.frame <= last) {
+        let first_sack = !sacked && !ack.sack.is_empty() && ack.frame > first;
+        sacked |= first_sack;
+        let note = if Some(ack.at) == episode.repaired_at && ack.frame == last {
+            Some("repaired")
+        } else if ack.dsack.is_some() {
+            Some("arrived twice")
+        } else if first_sack {
+            Some("first SACK")
+        } else if matches!(episode.evidence, Evidence::DuplicateAcks { frame } if frame == ack.frame) {
+            Some("first duplicate")
+        } else {
+            None
+        };
+        let line = LadderLine {
+            at: ack.at,
+            frame: ack.frame,
+            from_sender: false,
+            label: ack.to_string(),
+            fate: Fate::Arrived,
+            note: note.map(str::to_owned),
+            folded: 0,
+        };
+        let run = if ack.sack.is_empty() { Run::Acks } else { Run::Sacks };
+        rungs.push(Rung { line, run });
+    }
+    rungs.sort_by_key(|rung| rung.line.frame);
+    rungs
+}
+
+fn fate_of(segment: &Segment, episode: &Episode, received: Offset) -> Fate {
+    if episode.lost.binary_search_by_key(&segment.frame, |lost| lost.frame).is_ok() {
+        Fate::Lost
+    } else if segment.range.end <= received {
+        Fate::Arrived
+    } else {
+        Fate::Unknown
+    }
+}
+
+/// Shows what has a note, and the first rung; folds the runs between them.
+fn fold(rungs: &[Rung], keep: Keep) -> Vec<LadderLine> {
+    let mut lines = Vec::new();
+    let mut between: BTreeMap<Run, Vec<&LadderLine>> = BTreeMap::new();
+    for (index, rung) in rungs.iter().enumerate() {
+        if index == 0 || rung.line.note.is_some() {
+            flush(&mut between, keep, &mut lines);
+            lines.push(rung.line.clone());
+        } else {
+            between.entry(rung.run).or_default().push(&rung.line);
+        }
+    }
+    flush(&mut between, keep, &mut lines);
+    lines
+}
+
+fn flush(between: &mut BTreeMap<Run, Vec<&LadderLine>>, keep: Keep, lines: &mut Vec<LadderLine>) {
+    let from = lines.len();
+    for (run, members) in std::mem::take(between) {
+        let ends = keep == Keep::Ends || run == Run::Lost;
+        if members.len() <= if ends { SHORT } else { 1 } {
+            lines.extend(members.into_iter().cloned());
+            continue;
+        }
+        let folded = if ends { &members[1..members.len() - 1] } else { &members[..] };
+        lines.push(LadderLine {
+            label: run.more(folded.len()),
+            folded: folded.len() as u64,
+            ..folded[0].clone()
+        });
+        if ends {
+            lines.push(members[0].clone());
+            lines.push(members[members.len() - 1].clone());
+        }
+    }
+    lines[from..].sort_by_key(|line| line.frame);
+}
+
+/// Cuts the middle out of a ladder that is too long even when folded.
+fn cut(mut lines: Vec<LadderLine>) -> Vec<LadderLine> {
+    let (head, tail) = (MOST / 2, lines.len() - MOST / 2 + 1);
+    let count: u64 = lines[head..tail].iter().map(|line| line.folded.max(1)).sum();
+    let gap = LadderLine {
+        label: format!("… {count} more packets"),
+        fate: Fate::Unknown,
+        note: None,
+        folded: count,
+        ..lines[head].clone()
+    };
+    lines.splice(head..tail, [gap]);
+    lines
 }

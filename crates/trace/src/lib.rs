@@ -1,7 +1,24 @@
 //! From frames to an explanation: connections, segments, acknowledgements, recovery episodes.
 
+mod analyzer;
+mod cause;
+mod connection;
+mod episodes;
+mod flow;
 mod ladder;
+mod listing;
+mod log;
 mod model;
+mod notation;
+mod packet;
+mod ranges;
+mod scoreboard;
+mod watch;
 
-pub use ladder::{Fate, LadderLine};
+pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
+pub use ladder::{Fate, LadderLine, ladder};
+pub use listing::listing;
 pub use model::*;
+
+#[cfg(test)]
+mod tests;

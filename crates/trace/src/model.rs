@@ -106,6 +106,21 @@ pub struct Range {
     pub end: Offset,
 }
 
+impl Range {
+    /// How many bytes it covers.
+    pub fn len(self) -> u64 {
+        self.end.since(self.start).as_u64()
+    }
+    /// Whether it covers nothing.
+    pub fn is_empty(self) -> bool {
+        self.end <= self.start
+    }
+    /// Whether some byte is in both.
+    pub fn overlaps(self, other: Range) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+}
+
 /// One packet that carries data, a SYN or a FIN.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Segment {

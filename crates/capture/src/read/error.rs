@@ -1,0 +1,137 @@
+//! Why a capture cannot be read, or not to its end.
+
+use std::path::PathBuf;
+use std::{fmt, io};
+
+use crate::block::LONGEST_BLOCK;
+
+/// Why a capture cannot be read, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file cannot be opened.
+    #[error("cannot open {}", path.display())]
+    Open {
+        /// Its path.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is neither pcapng nor pcap.
+    #[error("not a capture: it begins with {begins:02x?}, which neither pcapng nor pcap does")]
+    NotACapture {
+        /// Its first bytes, at most four.
+        begins: Vec<u8>,
+    },
+    /// It may be a capture, but it is compressed.
+    #[error("compressed with {with}: decompress it first")]
+    Compressed {
+        /// The name of the compression.
+        with: &'static str,
+    },
+    /// The file ends in the middle of a record, as it does when the program that wrote it was
+    /// killed.
+    #[error("cut off in the middle of record {}; the {records} before it are good", records + 1)]
+    Truncated {
+        /// Records before the end, all good.
+        records: u64,
+    },
+    /// What is written there cannot be.
+    #[error("damaged at byte {at}, after {records} good records: {damage}")]
+    Damaged {
+        /// Records before the damage, all good.
+        records: u64,
+        /// Where in the file the damaged record or block begins.
+        at: u64,
+        /// What is wrong.
+        damage: Damage,
+    },
+    /// The stream cannot be read on.
+    #[error("cannot be read on after {records} good records")]
+    Io {
+        /// Records before, all good.
+        records: u64,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl ReadError {
+    pub(super) fn not_a_capture(ahead: &[u8]) -> ReadError {
+        match ahead {
+            [0x1f, 0x8b, ..] => ReadError::Compressed { with: "gzip" },
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => ReadError::Compressed { with: "zstd" },
+            [0xfd, b'7', b'z', b'X', ..] => ReadError::Compressed { with: "xz" },
+            _ => ReadError::NotACapture { begins: ahead[..ahead.len().min(4)].to_vec() },
+        }
+    }
+}
+
+/// What is wrong with a damaged capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Damage {
+    /// A record or block claims a length in bytes that none has.
+    Length(u32),
+    /// The length at the end of a block is not that at its beginning.
+    Lengths {
+        /// The length at the beginning.
+        first: u32,
+        /// The length at the end.
+        last: u32,
+    },
+    /// A section header without a byte order.
+    ByteOrder,
+    /// A section in another version of the format.
+    Version(u16),
+    /// A block is too short for what it must hold, or its packet is longer than the block.
+    Overfull,
+    /// A packet of an interface that the section has not told of.
+    UnknownInterface(u32),
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Damage::Length(len) => {
+                write!(f, "a length of {len} bytes (at most {LONGEST_BLOCK} are believed)")
+            }
+            Damage::Lengths { first, last } => {
+                write!(f, "a block of {first} bytes says at its end that it has {last}")
+            }
+            Damage::ByteOrder => write!(f, "a section without a byte order"),
+            Damage::Version(major) => write!(f, "a section in version {major} of the format"),
+            Damage::Overfull => write!(f, "a block too short for what it should hold"),
+            Damage::UnknownInterface(id) => {
+                write!(f, "a packet of interface {id}, of which nothing was told")
+            }
+        }
+    }
+}
+
+/// Why reading stops, before it is known where.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Io(io::Error),
+    Truncated,
+    Damaged(Damage),
+}
+
+impl Stop {
+    /// This, after so many `records`, in the record that begins at byte `at`.
+    pub(super) fn after(self, records: u64, at: u64) -> ReadError {
+        match self {
+            Stop::Io(source) => ReadError::Io { records, source },
+            Stop::Truncated => ReadError::Truncated { records },
+            Stop::Damaged(damage) => ReadError::Damaged { records, at, damage },
+        }
+    }
+}
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Io(error)
+    }
+}
+impl From<Damage> for Stop {
+    fn from(damage: Damage) -> Stop {
+        Stop::Damaged(damage)
+    }
+}

@@ -1,0 +1,170 @@
+//! Reading captures.
+
+mod error;
+mod pcap;
+mod pcapng;
+mod window;
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::block::{Endian, Options};
+use crate::{Interface, Record, Statistics, UnixTime};
+use error::Stop;
+pub use error::{Damage, ReadError};
+use window::Window;
+
+/// Reads a capture, pcapng or pcap, in either byte order, record by record.
+///
+/// ```
+/// # fn count(file: &[u8]) -> Result<u64, tcplab_capture::ReadError> {
+/// let mut reader = tcplab_capture::Reader::new(file)?;
+/// let mut bytes = 0;
+/// while let Some(record) = reader.next_record()? {
+///     bytes += u64::from(record.original_len);
+/// }
+/// # Ok(bytes) }
+/// ```
+#[derive(Debug)]
+pub struct Reader<R> {
+    window: Window<R>,
+    format: Format,
+    found: Findings,
+    records: u64,
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Format {
+    Pcap(pcap::Layout),
+    Pcapng(pcapng::Section),
+}
+
+/// What a file has told so far beside its records.
+#[derive(Debug, Default)]
+struct Findings {
+    interfaces: Vec<Interface>,
+    /// One for each interface.
+    statistics: Vec<Option<Statistics>>,
+}
+
+impl Findings {
+    fn add(&mut self, interface: Interface) {
+        self.interfaces.push(interface);
+        self.statistics.push(None);
+    }
+}
+
+impl Reader<File> {
+    /// Opens the capture at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not a capture.
+    pub fn open(path: impl AsRef<Path>) -> Result<Reader<File>, ReadError> {
+        let path = path.as_ref();
+        let file = File::open(path)
+            .map_err(|source| ReadError::Open { path: path.to_path_buf(), source })?;
+        Reader::new(file)
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads from `source`, which needs no buffering of its own.
+    ///
+    /// # Errors
+    /// If `source` cannot be read, or what it gives does not begin as a capture does.
+    pub fn new(source: R) -> Result<Reader<R>, ReadError> {
+        let mut window = Window::new(source);
+        let mut found = Findings::default();
+        match Format::detect(&mut window, &mut found) {
+            Ok(Some(format)) => Ok(Reader { window, format, found, records: 0, ended: false }),
+            Ok(None) => Err(ReadError::not_a_capture(window.ahead())),
+            Err(stop) => Err(stop.after(0, window.passed())),
+        }
+    }
+
+    /// The next record; `None` at the end, and after an error.
+    ///
+    /// # Errors
+    /// If the file is cut off or damaged here, or cannot be read on. All records given before are
+    /// good.
+    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let found = match &mut self.format {
+            Format::Pcap(layout) => layout.find_record(&mut self.window),
+            Format::Pcapng(section) => section.find_record(&mut self.window, &mut self.found),
+        };
+        match found {
+            Ok(Some(place)) => {
+                self.records += 1;
+                Ok(Some(place.record(&self.window)))
+            }
+            Ok(None) => {
+                self.ended = true;
+                Ok(None)
+            }
+            Err(stop) => {
+                self.ended = true;
+                Err(stop.after(self.records, self.window.passed()))
+            }
+        }
+    }
+
+    /// The interfaces that the file has told of so far, which is always enough for the records
+    /// read so far.
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.found.interfaces
+    }
+    /// What was counted at each of the [interfaces](Reader::interfaces), as far as the file has
+    /// told: usually only at its end.
+    pub fn statistics(&self) -> &[Option<Statistics>] {
+        &self.found.statistics
+    }
+    /// How many records were read.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+}
+
+impl Format {
+    fn detect<R: Read>(
+        window: &mut Window<R>,
+        found: &mut Findings,
+    ) -> Result<Option<Format>, Stop> {
+        if !window.want(4)? {
+            return Ok(None);
+        }
+        if let Some(section) = pcapng::Section::detect(window)? {
+            return Ok(Some(Format::Pcapng(section)));
+        }
+        let Some((layout, interface)) = pcap::Layout::detect(window)? else { return Ok(None) };
+        found.add(interface);
+        Ok(Some(Format::Pcap(layout)))
+    }
+}
+
+/// Where in the window a record lies, and what was read of it.
+struct Place {
+    interface: u32,
+    time: Option<UnixTime>,
+    captured: Range<usize>,
+    original_len: u32,
+    options: Range<usize>,
+    endian: Endian,
+}
+
+impl Place {
+    fn record<R>(self, window: &Window<R>) -> Record<'_> {
+        Record {
+            interface: self.interface,
+            time: self.time,
+            captured: window.at(self.captured),
+            original_len: self.original_len,
+            options: Options { bytes: window.at(self.options), endian: self.endian },
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The stretch of a stream that is in memory.
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+/// How much is asked of the source at once, at least.
+const CHUNK: usize = 256 << 10;
+
+/// A stretch of a stream: some bytes that were passed and are still lent, and the bytes ahead.
+#[derive(Debug)]
+pub(super) struct Window<R> {
+    source: R,
+    buffer: Vec<u8>,
+    /// The bytes ahead; before them lies what was passed.
+    ahead: Range<usize>,
+    passed: u64,
+}
+
+impl<R> Window<R> {
+    pub(super) fn new(source: R) -> Window<R> {
+        Window { source, buffer: Vec::new(), ahead: 0..0, passed: 0 }
+    }
+    /// How many bytes of the stream were passed.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed
+    }
+    /// What was read and not yet passed.
+    pub(super) fn ahead(&self) -> &[u8] {
+        &self.buffer[self.ahead.clone()]
+    }
+    /// The bytes of a range that [`Window::pass`] gave, until the next call of [`Window::want`].
+    pub(super) fn at(&self, range: Range<usize>) -> &[u8] {
+        &self.buffer[range]
+    }
+    /// Passes the next `len` bytes, which must be ahead, and says where they lie.
+    pub(super) fn pass(&mut self, len: usize) -> Range<usize> {
+        assert!(len <= self.ahead.len(), "what is passed was read before");
+        let passed = self.ahead.start..self.ahead.start + len;
+        self.ahead.start += len;
+        self.passed += len as u64;
+        passed
+    }
+}
+
+impl<R: Read> Window<R> {
+    /// Reads until `len` bytes are ahead; whether there are that many. Memory grows with what has
+    /// come, never with what was only announced.
+    pub(super) fn want(&mut self, len: usize) -> io::Result<bool> {
+        while self.ahead.len() < len {
+            self.make_room();
+            match self.source.read(&mut self.buffer[self.ahead.end..]) {
+                Ok(0) => return Ok(false),
+                Ok(more) => self.ahead.end += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    fn make_room(&mut self) {
+        if self.ahead.end < self.buffer.len() {
+            return;
+        }
+        self.buffer.copy_within(self.ahead.clone(), 0);
+        self.ahead = 0..self.ahead.len();
+        if self.buffer.len() - self.ahead.end < CHUNK / 2 {
+            let len = (self.buffer.len() * 2).max(CHUNK);
+            self.buffer.resize(len, 0);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The transmissions of one direction that still matter, in the order they were sent.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use tcplab_units::{Instant, Offset};
+
+use crate::{Range, Timer};
+
+/// One packet with data, SYN or FIN, as the sender sent it.
+#[derive(Debug, Clone)]
+pub(crate) struct Transmission {
+    pub(crate) range: Range,
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+    pub(crate) payload: u64,
+    /// It carries a SYN: its loss is the handshake's affair.
+    pub(crate) syn: bool,
+    /// It repeats something that was sent before.
+    pub(crate) repeat: bool,
+    /// The timer that sent it.
+    pub(crate) timer: Option<Timer>,
+    /// Value of its timestamp option (RFC 7323 section 3).
+    pub(crate) clock: Option<u32>,
+    pub(crate) arrival: Arrival,
+    /// A D-SACK told that it was needless.
+    pub(crate) needless: bool,
+}
+
+/// What the acknowledgements tell of one transmission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// Nothing yet.
+    Unknown,
+    /// It reached the receiver.
+    Arrived,
+    /// Something sent later arrived while this had not: on a path that keeps the order, lost.
+    Overtaken,
+    /// Its range was received, by another transmission of the same range.
+    Superseded,
+    /// Its range was received before this one can have got there.
+    Surplus,
+}
+
+/// The transmissions still of interest; each has a running number, its order.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    first: u64,
+    entries: VecDeque<Transmission>,
+    /// Those that begin where the highest byte before them ended or later: in order of both time
+    /// and place.
+    in_order: VecDeque<(Offset, u64)>,
+    /// All others: retransmissions, and what fills holes at a receiver's tap.
+    others: BTreeSet<(Offset, u64)>,
+    /// Length of the longest of `others`.
+    longest: u64,
+}
+
+impl Log {
+    /// The order of the first transmission still held.
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
+    /// Whether no other transmission held here overlaps this one.
+    pub(crate) fn is_alone(&self, order: u64) -> bool {
+        let Some(transmission) = self.get(order) else { return false };
+        !transmission.repeat
+            && (self.others.is_empty() || self.overlapping(transmission.range).len() == 1)
+    }
+    /// The order that the next transmission will get.
+    pub(crate) fn next(&self) -> u64 {
+        self.first + self.entries.len() as u64
+    }
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, &Transmission)> {
+        self.entries.iter().enumerate().map(|(i, t)| (self.first + i as u64, t))
+    }
+    pub(crate) fn get(&self, order: u64) -> Option<&Transmission> {
+        self.entries.get(usize::try_from(order.checked_sub(self.first)?).ok()?)
+    }
+    pub(crate) fn get_mut(&mut self, order: u64) -> Option<&mut Transmission> {
+        self.entries.get_mut(usize::try_from(order.checked_sub(self.first)?).ok()?)
+    }
+    pub(crate) fn push(&mut self, transmission: Transmission) {
+        let (range, order) = (transmission.range, self.next());
+        let follows = self.in_order.back().is_none_or(|&(start, last)| {
+            self.get(last).map_or(start, |t| t.range.end) <= range.start
+        });
+        if follows && !transmission.repeat {
+            self.in_order.push_back((range.start, order));
+        } else {
+            self.longest = self.longest.max(range.len());
+            self.others.insert((range.start, order));
+        }
+        self.entries.push_back(transmission);
+    }
+    /// The orders of all transmissions that overlap `range`, earliest first.
+    pub(crate) fn overlapping(&self, range: Range) -> Vec<u64> {
+        let meets = |order: &u64| self.get(*order).is_some_and(|t| t.range.overlaps(range));
+        let from = self.in_order.partition_point(|&(start, _)| start <= range.start);
+        let mut orders: Vec<u64> = self
+            .in_order
+            .range(from.saturating_sub(1)..)
+            .take_while(|&&(start, _)| start < range.end)
+            .map(|&(_, order)| order)
+            .filter(meets)
+            .collect();
+        if !self.others.is_empty() {
+            let lowest = Offset::new(range.start.as_u64().saturating_sub(self.longest));
+            orders.extend(
+                self.others.range((lowest, 0)..(range.end, 0)).map(|&(_, o)| o).filter(meets),
+            );
+            orders.sort_unstable();
+        }
+        orders
+    }
+    /// Forgets everything sent before `order`.
+    pub(crate) fn forget_before(&mut self, order: u64) {
+        while self.first < order {
+            let Some(gone) = self.entries.pop_front() else { break };
+            if self.in_order.front().is_some_and(|&(_, o)| o == self.first) {
+                self.in_order.pop_front();
+            } else {
+                self.others.remove(&(gone.range.start, self.first));
+            }
+            self.first += 1;
+        }
+        if self.others.is_empty() {
+            self.longest = 0;
+        }
+    }
+}

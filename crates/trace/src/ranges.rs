@@ -1,0 +1,146 @@
+//! Sets of stream ranges.
+
+use std::collections::VecDeque;
+
+use tcplab_units::Offset;
+
+use crate::Range;
+
+/// A set of places in the stream, kept as ranges that neither overlap nor touch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Ranges {
+    ranges: VecDeque<Range>,
+    total: u64,
+}
+
+impl Ranges {
+    /// The set of one range.
+    pub(crate) fn of(range: Range) -> Ranges {
+        let mut ranges = Ranges::default();
+        ranges.insert(range);
+        ranges
+    }
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+    /// How many bytes are in the set.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+    /// The end of the last range.
+    pub(crate) fn end(&self) -> Option<Offset> {
+        self.ranges.back().map(|r| r.end)
+    }
+    /// Whether all of `range` is in the set.
+    pub(crate) fn covers(&self, range: Range) -> bool {
+        let at = self.first_reaching(range.start);
+        range.is_empty()
+            || self.ranges.get(at).is_some_and(|r| r.start <= range.start && range.end <= r.end)
+    }
+    /// The parts of `range` that are not in the set.
+    pub(crate) fn missing(&self, range: Range) -> Vec<Range> {
+        let mut missing = Vec::new();
+        let mut from = range.start;
+        for held in self.ranges.iter().skip(self.first_reaching(range.start)) {
+            if held.start >= range.end {
+                break;
+            }
+            if held.start > from {
+                missing.push(Range { start: from, end: held.start });
+            }
+            from = from.max(held.end);
+        }
+        if from < range.end {
+            missing.push(Range { start: from, end: range.end });
+        }
+        missing
+    }
+    /// Whether some of `range` is in the set.
+    pub(crate) fn meets(&self, range: Range) -> bool {
+        self.ranges.get(self.first_reaching(range.start)).is_some_and(|r| r.overlaps(range))
+    }
+    /// Adds `range`.
+    pub(crate) fn insert(&mut self, range: Range) {
+        if range.is_empty() {
+            return;
+        }
+        // Touching ranges melt into one.
+        let from = self.ranges.partition_point(|r| r.end < range.start);
+        let to = self.ranges.partition_point(|r| r.start <= range.end);
+        let mut merged = range;
+        for old in self.ranges.drain(from..to) {
+            self.total -= old.len();
+            merged = Range { start: merged.start.min(old.start), end: merged.end.max(old.end) };
+        }
+        self.total += merged.len();
+        self.ranges.insert(from, merged);
+    }
+    /// Takes `range` out.
+    pub(crate) fn remove(&mut self, range: Range) {
+        if !self.meets(range) {
+            return;
+        }
+        let from = self.first_reaching(range.start);
+        let to = self.ranges.partition_point(|r| r.start < range.end);
+        let taken: Vec<Range> = self.ranges.drain(from..to).collect();
+        let before = Range { start: taken[0].start, end: range.start };
+        let behind = Range { start: range.end, end: taken[taken.len() - 1].end };
+        self.total -= taken.iter().map(|r| r.len()).sum::<u64>();
+        for left in [behind, before].into_iter().filter(|r| !r.is_empty()) {
+            self.total += left.len();
+            self.ranges.insert(from, left);
+        }
+    }
+    /// Takes out everything before `offset`.
+    pub(crate) fn remove_before(&mut self, offset: Offset) {
+        self.remove(Range { start: Offset::ZERO, end: offset });
+    }
+
+    /// Index of the first range that ends behind `offset`.
+    fn first_reaching(&self, offset: Offset) -> usize {
+        self.ranges.partition_point(|r| r.end <= offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn range(start: u64, end: u64) -> Range {
+        Range { start: Offset::new(start), end: Offset::new(end) }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        #[test]
+        fn agrees_with_a_set_of_bytes(
+            steps in prop::collection::vec((any::<bool>(), 0_u64..60, 0_u64..20), 1..40),
+            asked in (0_u64..60, 0_u64..20),
+        ) {
+            let (mut ranges, mut bytes) = (Ranges::default(), BTreeSet::new());
+            for (add, start, len) in steps {
+                if add {
+                    ranges.insert(range(start, start + len));
+                    bytes.extend(start..start + len);
+                } else {
+                    ranges.remove(range(start, start + len));
+                    bytes.retain(|b| !(start..start + len).contains(b));
+                }
+            }
+            let (from, to) = (asked.0, asked.0 + asked.1);
+            let held: Vec<u64> =
+                ranges.ranges.iter().flat_map(|r| r.start.as_u64()..r.end.as_u64()).collect();
+            let missing: Vec<u64> = ranges.missing(range(from, to)).iter()
+                .flat_map(|r| r.start.as_u64()..r.end.as_u64()).collect();
+            prop_assert_eq!(&held, &bytes.iter().copied().collect::<Vec<_>>());
+            prop_assert_eq!(ranges.total(), bytes.len() as u64);
+            prop_assert_eq!(ranges.covers(range(from, to)), (from..to).all(|b| bytes.contains(&b)));
+            prop_assert_eq!(ranges.meets(range(from, to)), (from..to).any(|b| bytes.contains(&b)));
+            prop_assert_eq!(missing, (from..to).filter(|b| !bytes.contains(b)).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! What the receiver is known to hold, and which transmissions of it must have arrived.
+//!
+//! Every acknowledgement is set against the [`Log`] of transmissions. Where a range was sent once,
+//! its acknowledgement says that this transmission arrived. Where it was sent several times, the
+//! capture must decide which arrived:
+//!
+//! - The first acknowledgement of the range was caused by the latest transmission that can have
+//!   caused it: one sent at least (almost) the smallest round trip before, and not later than the
+//!   timestamp that the acknowledgement echoes. The earlier ones are *superseded*: lost, unless a
+//!   D-SACK follows. Later ones are *surplus*: needless, and nobody says whether they arrived.
+//! - A D-SACK (RFC 2883) says that one more arrived: the latest that can have caused it; if that
+//!   one is known to have arrived already, then also the earliest that is not known to be lost
+//!   (the paper's Reno (4): the data arrived, its acknowledgement was lost, the timeout's
+//!   repetition arrived as well).
+//! - A transmission is *overtaken* when something sent later arrived while it had not. On a path
+//!   that keeps the order it is lost; should its range be acknowledged without a repetition, it
+//!   was merely late.
+//!
+//! What the capture cannot know: when the acknowledgement that carried a D-SACK was itself lost,
+//! a superseded transmission counts as lost although it arrived. And where one of two
+//! transmissions was lost, the timing may name the wrong one; the number is right.
+
+use tcplab_units::{Instant, Offset, Span};
+
+use crate::Range;
+use crate::log::{Arrival, Log, Transmission};
+use crate::ranges::Ranges;
+
+/// One acknowledgement, in offsets.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer<'a> {
+    pub(crate) at: Instant,
+    pub(crate) ack: Offset,
+    pub(crate) sack: &'a [Range],
+    pub(crate) dsack: Option<Range>,
+    /// The timestamp it echoes.
+    pub(crate) echo: Option<u32>,
+}
+
+/// What an acknowledgement told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// The cumulative acknowledgement moved.
+    pub(crate) advanced: bool,
+    /// SACK blocks told something new.
+    pub(crate) sacked: bool,
+    /// The order of the earliest transmission that it shows, by SACK, to have arrived.
+    pub(crate) earliest_sacked: Option<u64>,
+    /// A round trip time that no retransmission blurs (Karn's rule).
+    pub(crate) round_trip: Option<Span>,
+}
+
+/// The state of one direction as its acknowledgements tell it.
+#[derive(Debug, Default)]
+pub(crate) struct Scoreboard {
+    /// Everything before this is acknowledged.
+    pub(crate) una: Offset,
+    /// The end of the highest byte sent.
+    pub(crate) high: Offset,
+    /// Received above `una`.
+    pub(crate) sacked: Ranges,
+    pub(crate) log: Log,
+    /// The smallest round trip seen.
+    pub(crate) min_round_trip: Option<Span>,
+    /// Transmissions before this order were looked at for being overtaken.
+    examined: u64,
+}
+
+impl Scoreboard {
+    /// Nothing before `offset` is known of.
+    pub(crate) fn start_at(&mut self, offset: Offset) {
+        self.una = offset;
+        self.high = offset;
+    }
+    /// Bytes sent and neither acknowledged nor SACKed.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.high.since(self.una).as_u64().saturating_sub(self.sacked.total())
+    }
+    /// Whether the receiver is known to have all of `range`.
+    pub(crate) fn covers(&self, range: Range) -> bool {
+        let above = Range { start: range.start.max(self.una), end: range.end };
+        above.is_empty() || self.sacked.covers(above)
+    }
+    /// When the oldest unacknowledged byte was last sent.
+    pub(crate) fn oldest_sent(&self) -> Option<Instant> {
+        let oldest = Range { start: self.una, end: Offset::new(self.una.as_u64() + 1) };
+        let last = *self.log.overlapping(oldest).last()?;
+        self.log.get(last).map(|t| t.at)
+    }
+
+    /// Takes in a transmission.
+    pub(crate) fn sent(&mut self, mut transmission: Transmission) {
+        if transmission.repeat && self.covers(transmission.range) {
+            transmission.arrival = Arrival::Surplus;
+        }
+        self.high = self.high.max(transmission.range.end);
+        self.log.push(transmission);
+    }
+
+    /// Takes in an acknowledgement.
+    pub(crate) fn answered(&mut self, answer: &Answer<'_>) -> Told {
+        let mut told = Told::default();
+        let left_edge = self.una;
+        let cumulative = Range { start: self.una, end: answer.ack };
+        let mut winners = Winners::default();
+        if answer.ack > self.una {
+            told.advanced = true;
+            let fresh = self.sacked.missing(cumulative);
+            self.una = answer.ack;
+            self.high = self.high.max(self.una);
+            self.sacked.remove_before(self.una);
+            for piece in fresh {
+                self.settle(piece, answer, left_edge, &mut winners);
+            }
+        }
+        told.round_trip = winners.round_trip;
+        for block in answer.sack {
+            let block = Range { start: block.start.max(self.una), end: block.end.min(self.high) };
+            for piece in self.sacked.missing(block) {
+                told.sacked = true;
+                self.sacked.insert(piece);
+                let mut by_sack = Winners::default();
+                self.settle(piece, answer, Offset::ZERO, &mut by_sack);
+                told.earliest_sacked = earlier(told.earliest_sacked, by_sack.earliest);
+                winners.latest_sure = winners.latest_sure.max(by_sack.latest_sure);
+                told.round_trip = told.round_trip.or(by_sack.round_trip);
+            }
+        }
+        if let Some(block) = answer.dsack {
+            self.received_again(block, answer.at);
+        }
+        if let Some(sample) = told.round_trip {
+            self.min_round_trip = Some(self.min_round_trip.map_or(sample, |min| min.min(sample)));
+        }
+        self.mark_overtaken(winners.latest_sure);
+        told
+    }
+
+    /// Forgets transmissions before `order`.
+    pub(crate) fn forget_before(&mut self, order: u64) {
+        self.log.forget_before(order);
+    }
+    /// The order of the first transmission that the receiver is not known to have.
+    pub(crate) fn first_open(&self) -> u64 {
+        let open = self.log.iter().find(|(_, t)| !self.covers(t.range));
+        open.map_or(self.log.next(), |(order, _)| order)
+    }
+    /// Forgets the transmissions at the front that are acknowledged.
+    pub(crate) fn forget_acknowledged(&mut self) {
+        let mut order = self.log.next();
+        for (at, transmission) in self.log.iter() {
+            if transmission.range.end > self.una {
+                order = at;
+                break;
+            }
+        }
+        self.log.forget_before(order);
+    }
+
+    /// Decides which transmissions brought `piece`, now received. `left_edge` is what the receiver
+    /// expected next, where the echoed timestamp tells who caused this acknowledgement.
+    fn settle(
+        &mut self,
+        piece: Range,
+        answer: &Answer<'_>,
+        left_edge: Offset,
+        winners: &mut Winners,
+    ) {
+        let mut rivals: Vec<(Preference, u64)> = Vec::new();
+        for order in self.log.overlapping(piece) {
+            let Some(transmission) = self.log.get(order) else { continue };
+            if transmission.arrival != Arrival::Arrived && self.covers(transmission.range) {
+                let possible = self.can_have_caused(transmission, answer, left_edge);
+                rivals.push((Preference::of(transmission, possible, order), order));
+            }
+        }
+        rivals.sort_unstable();
+        let mut unclaimed = Ranges::of(piece);
+        for (preference, order) in rivals {
+            let alone = self.log.is_alone(order);
+            let Some(transmission) = self.log.get_mut(order) else { continue };
+            if unclaimed.meets(transmission.range) {
+                unclaimed.remove(transmission.range);
+                transmission.arrival = Arrival::Arrived;
+                let sample = answer.at.since(transmission.at);
+                winners.add(order, alone.then_some(sample));
+            } else if transmission.arrival == Arrival::Unknown {
+                transmission.arrival = match preference {
+                    Preference::TooLate(_) => Arrival::Surplus,
+                    _ => Arrival::Superseded,
+                };
+            }
+        }
+    }
+
+    /// Whether the answer may be the answer to this transmission.
+    fn can_have_caused(&self, sent: &Transmission, answer: &Answer<'_>, left_edge: Offset) -> bool {
+        // RFC 7323 section 4.3: a segment at the left edge leaves its timestamp to be echoed, so
+        // an older echo was caused by something older.
+        if let (Some(clock), Some(echo)) = (sent.clock, answer.echo)
+            && sent.range.start <= left_edge
+            && (echo.wrapping_sub(clock) as i32) < 0
+        {
+            return false;
+        }
+        self.was_on_the_way_long_enough(sent, answer.at)
+    }
+
+    /// Whether a round trip fits between the transmission and `answered`. An eighth less than
+    /// the smallest round trip seen is allowed for: the next one may be smaller yet.
+    fn was_on_the_way_long_enough(&self, sent: &Transmission, answered: Instant) -> bool {
+        let least = self.min_round_trip.unwrap_or_default();
+        answered.since(sent.at) >= least.saturating_sub(least / 8)
+    }
+
+    /// A D-SACK: one more transmission of `block` arrived.
+    fn received_again(&mut self, block: Range, at: Instant) {
+        let mut unclaimed = Ranges::of(block);
+        for order in self.log.overlapping(block).into_iter().rev() {
+            let Some(latest) = self.log.get(order) else { continue };
+            let range = latest.range;
+            if !unclaimed.meets(range) || !self.was_on_the_way_long_enough(latest, at) {
+                continue;
+            }
+            unclaimed.remove(range);
+            let (known, repeat, counted) =
+                (latest.arrival == Arrival::Arrived, latest.repeat, latest.needless);
+            let twin = if known { self.unknown_twin(order, range, at) } else { None };
+            if let Some(twin) = twin.and_then(|order| self.log.get_mut(order)) {
+                twin.arrival = Arrival::Arrived;
+                twin.needless |= twin.repeat && counted;
+            }
+            if let Some(latest) = self.log.get_mut(order) {
+                latest.arrival = Arrival::Arrived;
+                latest.needless |= repeat;
+            }
+        }
+    }
+
+    /// Another transmission of `range` that may have arrived too: the earliest not known to be
+    /// lost, else the earliest.
+    fn unknown_twin(&self, order: u64, range: Range, at: Instant) -> Option<u64> {
+        let twins = self.log.overlapping(range).into_iter().filter_map(|o| Some((o, self.log.get(o)?)));
+        twins
+            .filter(|&(o, t)| {
+                o != order
+                    && t.arrival != Arrival::Arrived
+                    && self.was_on_the_way_long_enough(t, at)
+            })
+            .min_by_key(|&(o, t)| (t.arrival == Arrival::Overtaken, o))
+            .map(|(o, _)| o)
+    }
+
+    /// Something sent as `latest` arrived: what was sent before and is still missing was lost.
+    fn mark_overtaken(&mut self, latest: Option<u64>) {
+        let Some(latest) = latest else { return };
+        for order in self.examined.max(self.log.first())..latest {
+            let Some(transmission) = self.log.get(order) else { continue };
+            let range = transmission.range;
+            if transmission.arrival == Arrival::Unknown
+                && !self.covers(range)
+                && let Some(transmission) = self.log.get_mut(order)
+            {
+                transmission.arrival = Arrival::Overtaken;
+            }
+        }
+        self.examined = self.examined.max(latest);
+    }
+}
+
+/// In which order transmissions of one range are thought to have brought it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Preference {
+    /// The latest that can have; counted down.
+    Possible(std::cmp::Reverse<u64>),
+    /// The latest of those that something later overtook.
+    Overtaken(std::cmp::Reverse<u64>),
+    /// The earliest of those that were sent too late.
+    TooLate(u64),
+}
+
+impl Preference {
+    fn of(transmission: &Transmission, possible: bool, order: u64) -> Preference {
+        match (possible, transmission.arrival) {
+            (true, Arrival::Overtaken) => Preference::Overtaken(std::cmp::Reverse(order)),
+            (true, _) => Preference::Possible(std::cmp::Reverse(order)),
+            (false, Arrival::Overtaken) => Preference::Overtaken(std::cmp::Reverse(order)),
+            (false, _) => Preference::TooLate(order),
+        }
+    }
+}
+
+/// The transmissions that an acknowledgement shows to have arrived.
+#[derive(Debug, Default)]
+struct Winners {
+    earliest: Option<u64>,
+    /// The latest of those whose range was sent only once.
+    latest_sure: Option<u64>,
+    round_trip: Option<Span>,
+}
+
+impl Winners {
+    fn add(&mut self, order: u64, sample: Option<Span>) {
+        self.earliest = earlier(self.earliest, Some(order));
+        if sample.is_some() && self.latest_sure.is_none_or(|latest| latest < order) {
+            self.latest_sure = Some(order);
+            self.round_trip = sample;
+        }
+    }
+}
+
+fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

@@ -1,0 +1,179 @@
+//! A small language for captures, near to packetdrill's:
+//!
+//! ```text
+//! 0.000 > S                          the client's SYN      (`S nosack`: without SACK)
+//! 0.010 < S                          the server's SYN-ACK
+//! 0.100 > 1:14481 every 0.001        data, cut into segments of 1448 bytes, one each 0.001 s
+//! 0.110 < ack 1449 sack 2897-4345    an acknowledgement; also `dsack 1-1449`, `win 500`
+//! 0.110 < acks 1449 5793 every 0.001 an acknowledgement for each segment, up to 5793
+//! 0.120 < ack 5793 sack 7241-... 10137 every 0.001   one with the block 7241-8689, 7241-10137 ...
+//! 0.200 > 14481:14482 fin            the last segment
+//! ```
+//!
+//! Numbers are relative to the initial sequence number, times in seconds.
+
+use std::net::Ipv4Addr;
+
+use tcplab_wire::{
+    Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpRepr,
+};
+
+use crate::{Analyzer, Connection, Flow, Frame, Trace};
+
+pub(super) const MSS: u64 = 1448;
+
+/// One packet, ready to be captured.
+#[derive(Debug, Clone)]
+pub(super) struct Captured {
+    pub(super) time_ns: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The packets that `text` describes, with this initial sequence number for the client.
+pub(super) fn drill(text: &str, isn: u32) -> Vec<Captured> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut packets: Vec<Captured> = lines.flat_map(|line| packets(line, isn)).collect();
+    packets.sort_by_key(|packet| packet.time_ns);
+    packets
+}
+
+pub(super) fn analyze(packets: &[Captured]) -> Trace {
+    let mut analyzer = Analyzer::new();
+    for packet in packets {
+        analyzer.packet(&Frame {
+            time_ns: packet.time_ns,
+            link: LinkType::RawIp,
+            captured: &packet.bytes,
+            original_len: packet.bytes.len() as u32,
+            comment: None,
+        });
+    }
+    analyzer.finish()
+}
+
+/// The only connection in what `text` describes.
+pub(super) fn connection(text: &str) -> Connection {
+    let mut trace = analyze(&drill(text, 1_000));
+    assert_eq!(trace.connections.len(), 1);
+    trace.connections.remove(0)
+}
+
+/// What was sent by the client in what `text` describes.
+pub(super) fn flow(text: &str) -> Flow {
+    connection(text).forward
+}
+
+fn packets(line: &str, isn: u32) -> Vec<Captured> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at: f64 = words[0].parse().unwrap();
+    let from_client = words[1] == ">";
+    let header = Header { from_client, isn };
+    let after = |name: &str| {
+        words.iter().position(|word| *word == name).map(|index| &words[index + 1..])
+    };
+    let every = after("every").map_or(0.0, |rest| rest[0].parse::<f64>().unwrap());
+    if words[2] == "S" {
+        return vec![header.packet(at, &header.syn(words.contains(&"nosack")), 0)];
+    }
+    if let Some(unrolled) = unrolled(&words, at, every) {
+        return unrolled.iter().flat_map(|line| packets(line, isn)).collect();
+    }
+    if let Some(numbers) = after("ack") {
+        let mut tcp = header.tcp(1);
+        tcp.ack = header.peer(numbers[0].parse().unwrap());
+        tcp.window = after("win").map_or(65_535, |rest| rest[0].parse().unwrap());
+        let listed = |rest: Option<&[&str]>| -> Vec<SackBlock> {
+            let ranges = rest.unwrap_or_default().iter().map_while(|word| word.split_once('-'));
+            ranges
+                .map(|(left, right)| SackBlock {
+                    left: header.peer(left.parse().unwrap()),
+                    right: header.peer(right.parse().unwrap()),
+                })
+                .collect()
+        };
+        let blocks = listed(after("dsack")).into_iter().chain(listed(after("sack")));
+        tcp.sack = blocks.collect::<SackBlocks>();
+        return vec![header.packet(at, &tcp, 0)];
+    }
+    let (start, end) = words[2].split_once(':').unwrap();
+    let (start, end): (u64, u64) = (start.parse().unwrap(), end.parse().unwrap());
+    let fin = words.contains(&"fin");
+    let starts = (start..end).step_by(MSS as usize).enumerate();
+    starts
+        .map(|(index, from)| {
+            let mut tcp = header.tcp(from);
+            let last = from + MSS >= end;
+            if last && fin {
+                tcp.flags |= TcpFlags::FIN;
+            }
+            let len = (end - from).min(MSS) - u64::from(last && fin);
+            header.packet(at + every * index as f64, &tcp, len as usize)
+        })
+        .collect()
+}
+
+/// The single acknowledgements that `acks` and `sack A-... B` stand for.
+fn unrolled(words: &[&str], at: f64, every: f64) -> Option<Vec<String>> {
+    let number = |word: &str| word.parse::<u64>().unwrap();
+    let line = |index: usize, rest: String| {
+        format!("{} {} {rest}", at + every * index as f64, words[1])
+    };
+    if words[2] == "acks" {
+        let steps = (number(words[3])..=number(words[4])).step_by(MSS as usize).enumerate();
+        return Some(steps.map(|(index, ack)| line(index, format!("ack {ack}"))).collect());
+    }
+    let growing = words.iter().position(|word| word.ends_with("-..."))?;
+    let left = number(words[growing].strip_suffix("-...").unwrap());
+    let rights = (left + MSS..=number(words[growing + 1])).step_by(MSS as usize).enumerate();
+    let ack = number(words[3]);
+    Some(rights.map(|(i, right)| line(i, format!("ack {ack} sack {left}-{right}"))).collect())
+}
+
+/// What all packets of one direction have in common.
+struct Header {
+    from_client: bool,
+    isn: u32,
+}
+
+impl Header {
+    const SERVER_ISN: u32 = 77_000;
+
+    fn own_isn(&self) -> u32 {
+        if self.from_client { self.isn } else { Header::SERVER_ISN }
+    }
+    /// The peer's number at this offset.
+    fn peer(&self, offset: u64) -> SeqNumber {
+        let isn = if self.from_client { Header::SERVER_ISN } else { self.isn };
+        SeqNumber::new(isn.wrapping_add(offset as u32))
+    }
+    fn tcp(&self, offset: u64) -> TcpRepr {
+        let (client, server) = (40_000, 21);
+        TcpRepr {
+            src_port: if self.from_client { client } else { server },
+            dst_port: if self.from_client { server } else { client },
+            seq: SeqNumber::new(self.own_isn().wrapping_add(offset as u32)),
+            ack: self.peer(1),
+            flags: TcpFlags::ACK,
+            window: 500,
+            ..TcpRepr::default()
+        }
+    }
+    fn syn(&self, without_sack: bool) -> TcpRepr {
+        TcpRepr {
+            flags: if self.from_client { TcpFlags::SYN } else { TcpFlags::SYN | TcpFlags::ACK },
+            seq: SeqNumber::new(self.own_isn()),
+            ack: if self.from_client { SeqNumber::new(0) } else { self.peer(1) },
+            mss: Some(1460),
+            window_scale: Some(7),
+            sack_permitted: !without_sack,
+            ..self.tcp(0)
+        }
+    }
+    fn packet(&self, at: f64, tcp: &TcpRepr, payload: usize) -> Captured {
+        let (client, server) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
+        let (src, dst) = if self.from_client { (client, server) } else { (server, client) };
+        let ip = Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct };
+        let bytes = tcp.to_packet(&ip.into(), &vec![0; payload]);
+        Captured { time_ns: (at * 1e9).round() as u64, bytes }
+    }
+}

@@ -1,0 +1,219 @@
+//! Which transmissions were lost, decided from the sender's side alone.
+
+use super::drill::flow;
+use crate::{EpisodeKind, Evidence, Flow};
+
+const OPEN: &str = "0.000 > S\n0.010 < S\n0.0101 > ack 1\n";
+
+fn after_handshake(text: &str) -> Flow {
+    flow(&format!("{OPEN}{text}"))
+}
+
+/// Start and frame-order place of each lost segment, episode by episode.
+fn lost(flow: &Flow) -> Vec<Vec<(u64, u64)>> {
+    let numbered = |frame: u64| {
+        flow.segments.iter().filter(|s| !s.syn && s.frame <= frame).count() as u64
+    };
+    let of = |episode: &crate::Episode| {
+        episode.lost.iter().map(|l| (l.range.start.as_u64(), numbered(l.frame))).collect()
+    };
+    flow.episodes.iter().map(of).collect()
+}
+
+#[test]
+fn exactly_what_the_path_dropped() {
+    // Lost transmissions are named by their start and their place in the order of sending.
+    for (name, text, expected) in [
+        (
+            "a retransmission that is lost itself counts again",
+            "0.100 > 1:14481 every 0.001
+             0.110 < ack 1449
+             0.112 < ack 1449 sack 2897-... 14481 every 0.001
+             0.1121 > 1449:2897
+             0.1131 > 14481:17377
+             0.1231 < ack 1449 sack 2897-15929
+             0.1232 > 1449:2897
+             0.1233 < ack 1449 sack 2897-17377
+             0.1332 < ack 17377
+             0.134 > 17377:18825
+             0.144 < ack 18825",
+            vec![vec![(1_449, 2), (1_449, 11)]],
+        ),
+        (
+            "a spurious timeout loses nothing",
+            "0.100 > 1:5793 every 0.001
+             0.350 > 1:1449
+             0.355 < ack 1449
+             0.356 < acks 2897 5793 every 0.001
+             0.366 < ack 5793 dsack 1-1449
+             0.367 > 5793:7241
+             0.377 < ack 7241",
+            vec![],
+        ),
+        (
+            "delivered, its acknowledgement lost, two timeouts lost, the third arrives again",
+            "0.100 > 1:4345 every 0.001
+             0.110 < ack 1449
+             0.400 > 1449:2897
+             0.900 > 1449:2897
+             1.800 > 1449:2897
+             1.810 < ack 2897 dsack 1449-2897
+             1.8101 > 2897:4345
+             1.8201 < ack 4345
+             1.821 > 4345:5793
+             1.831 < ack 5793",
+            vec![vec![(2_897, 3), (1_449, 4), (1_449, 5)]],
+        ),
+        (
+            "reordering is not loss",
+            "0.100 > 1:7241 every 0.001
+             0.110 < ack 1449
+             0.111 < ack 1449 sack 2897-4345
+             0.112 < ack 4345
+             0.113 < acks 5793 7241 every 0.001
+             0.120 > 7241:8689
+             0.130 < ack 8689",
+            vec![],
+        ),
+        (
+            "reordering that provokes a retransmission is not loss either",
+            "0.100 > 1:10137 every 0.001
+             0.110 < ack 1449
+             0.111 < ack 1449 sack 2897-... 8689 every 0.001
+             0.1141 > 1449:2897
+             0.116 < ack 8689
+             0.117 < ack 10137
+             0.1242 < ack 10137 dsack 1449-2897
+             0.130 > 10137:11585
+             0.140 < ack 11585",
+            vec![],
+        ),
+        (
+            "two interruptions with a repair between are two episodes",
+            "0.100 > 1:7241 every 0.001
+             0.110 < ack 1449
+             0.112 < ack 1449 sack 2897-... 7241 every 0.001
+             0.1121 > 1449:2897
+             0.1221 < ack 7241
+             0.200 > 7241:14481 every 0.001
+             0.210 < ack 8689
+             0.213 < ack 8689 sack 11585-... 14481 every 0.001
+             0.2131 > 8689:11585
+             0.2231 < ack 10137 sack 11585-14481
+             0.2232 < ack 14481
+             0.230 > 14481:15929
+             0.240 < ack 15929",
+            vec![vec![(1_449, 2)], vec![(8_689, 8), (10_137, 9)]],
+        ),
+        (
+            "the second interruption comes before the first loss is repaired",
+            "0.100 > 1:7241 every 0.001
+             0.110 < ack 1449
+             0.112 < ack 1449 sack 2897-... 7241 every 0.001
+             0.1121 > 1449:2897
+             0.1122 > 7241:14481 every 0.001
+             0.1221 < ack 7241
+             0.1252 < ack 7241 sack 10137-... 14481 every 0.001
+             0.1253 > 7241:10137
+             0.1353 < ack 8689 sack 10137-14481
+             0.1354 < ack 14481
+             0.140 > 14481:15929
+             0.150 < ack 15929",
+            vec![vec![(1_449, 2)], vec![(7_241, 7), (8_689, 8)]],
+        ),
+        (
+            "a probe that arrives a second time",
+            "0.100 > 1:5793 every 0.001
+             0.110 < acks 1449 2897 every 0.001
+             0.140 > 4345:5793
+             0.150 < ack 5793 dsack 4345-5793
+             0.160 > 5793:7241
+             0.170 < ack 7241",
+            vec![],
+        ),
+        (
+            "an end without repair: what was repeated was lost, of the last nobody knows",
+            "0.100 > 1:4345 every 0.001
+             0.110 < ack 1449
+             0.400 > 1449:2897
+             0.900 > 1449:2897",
+            vec![vec![(1_449, 2), (1_449, 4)]],
+        ),
+        (
+            "the last segment with its FIN",
+            "0.100 > 1:2897 every 0.001
+             0.110 < acks 1449 2897 every 0.001
+             0.112 > 2897:3001 fin
+             0.340 > 2897:3001 fin
+             0.350 < ack 3001",
+            vec![vec![(2_897, 3)]],
+        ),
+    ] {
+        let flow = after_handshake(text);
+        assert_eq!(lost(&flow), expected, "{name}");
+    }
+}
+
+#[test]
+fn without_sack_duplicates_tell() {
+    let flow = flow(
+        "0.000 > S nosack
+         0.010 < S nosack
+         0.0101 > ack 1
+         0.100 > 1:8689 every 0.001
+         0.110 < ack 1449
+         0.112 < ack 1449
+         0.113 < ack 1449
+         0.114 < ack 1449
+         0.1141 > 1449:2897
+         0.1241 < ack 8689
+         0.130 > 8689:10137
+         0.140 < ack 10137",
+    );
+    assert_eq!(lost(&flow), [[(1_449, 2)]]);
+    assert_eq!(flow.episodes[0].kind, EpisodeKind::WithoutTimeLag);
+    assert!(matches!(flow.episodes[0].evidence, Evidence::DuplicateAcks { .. }));
+    assert_eq!(flow.totals.duplicate_acks, 3);
+}
+
+#[test]
+fn without_sack_there_is_no_probe() {
+    // The only outstanding segment is sent again: with SACK a probe, without it a timeout.
+    for (sack, probes) in [("", 1), (" nosack", 0)] {
+        let flow = flow(&format!(
+            "0.000 > S{sack}
+             0.010 < S{sack}
+             0.0101 > ack 1
+             0.100 > 1:1449
+             0.330 > 1:1449
+             0.340 < ack 1449
+             0.350 > 1449:2897
+             0.360 < ack 2897"
+        ));
+        let episode = &flow.episodes[0];
+        assert_eq!((episode.probes, episode.timeouts), (probes, 1), "{sack}");
+        assert_eq!(lost(&flow), [[(1, 1)]]);
+    }
+}
+
+#[test]
+fn a_go_back_n_sender_is_not_accused_of_losses_it_did_not_suffer() {
+    // Without SACK: 1449:2897 is lost, the rest waits at the receiver. After the timeout the
+    // sender goes on to repeat what had arrived; the acknowledgement for all of it is on its way.
+    let flow = flow(
+        "0.000 > S nosack
+         0.010 < S nosack
+         0.0101 > ack 1
+         0.100 > 1:7241 every 0.001
+         0.110 < ack 1449
+         0.112 < ack 1449
+         0.400 > 1449:2897
+         0.4001 > 2897:5793
+         0.410 < ack 7241
+         0.4101 < ack 7241
+         0.4102 < ack 7241
+         0.420 > 7241:8689
+         0.430 < ack 8689",
+    );
+    assert_eq!(lost(&flow)[0][0], (1_449, 2));
+}

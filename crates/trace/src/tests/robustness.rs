@@ -1,0 +1,153 @@
+//! Whatever a capture holds, there is an answer.
+
+use proptest::prelude::*;
+use tcplab_wire::LinkType;
+
+use super::drill::{Captured, analyze, drill};
+use crate::{Analyzer, Frame, Trace, ladder, listing};
+
+const TRANSFER: &str = "
+    0.000 > S
+    0.010 < S
+    0.0101 > ack 1
+    0.100 > 1:14481 every 0.001
+    0.110 < acks 1449 7241 every 0.001
+    0.140 > 14481:15929
+    0.150 < ack 7241 sack 14481-15929
+    0.1501 > 7241:10137
+    0.1601 < ack 8689 sack 14481-15929
+    0.1602 < ack 10137 dsack 1449-2897 sack 14481-15929
+    0.1603 > 10137:14481
+    0.1703 < ack 15929
+    0.171 > 15929:17377
+    0.181 < ack 17377
+    0.182 > 17377:17378 fin";
+
+/// What must hold of any trace.
+fn check(trace: &Trace) {
+    for connection in &trace.connections {
+        listing(connection);
+        for flow in [&connection.forward, &connection.reverse] {
+            let totals = &flow.totals;
+            assert!(totals.unique <= totals.data && totals.retransmitted <= totals.data);
+            let sum: u64 = flow.segments.iter().map(|s| s.payload.as_u64()).sum();
+            assert_eq!(sum, totals.data.as_u64());
+            for episode in &flow.episodes {
+                assert!(!episode.lost.is_empty());
+                assert!(episode.lost.is_sorted_by_key(|lost| lost.frame));
+                assert!(ladder(flow, episode).len() <= 40);
+            }
+        }
+    }
+}
+
+fn packets() -> impl Strategy<Value = Vec<Captured>> {
+    Just(drill(TRANSFER, 1_000))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_order(packets in packets().prop_shuffle()) {
+        check(&analyze(&packets));
+    }
+
+    #[test]
+    fn any_part(packets in packets(), kept in prop::collection::vec(any::<bool>(), 60)) {
+        let part: Vec<Captured> =
+            packets.into_iter().zip(kept).filter(|(_, keep)| *keep).map(|(p, _)| p).collect();
+        check(&analyze(&part));
+    }
+
+    #[test]
+    fn any_byte_changed(
+        packets in packets(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 20_usize..72, any::<u8>()), 1..30),
+    ) {
+        let mut packets = packets;
+        for (packet, at, value) in changes {
+            let packet = packet.get_mut(&mut packets);
+            if let Some(byte) = packet.bytes.get_mut(at) {
+                *byte = value;
+            }
+        }
+        check(&analyze(&packets));
+    }
+
+    #[test]
+    fn any_bytes(
+        frames in prop::collection::vec(
+            (any::<u64>(), prop::collection::vec(any::<u8>(), 0..80), any::<u32>()), 0..20),
+        link in prop::sample::select(vec![0_u16, 1, 101, 113, 276, 999]),
+    ) {
+        let mut analyzer = Analyzer::new();
+        for (time_ns, bytes, original_len) in &frames {
+            analyzer.packet(&Frame {
+                time_ns: *time_ns,
+                link: LinkType::from_number(link),
+                captured: bytes,
+                original_len: *original_len,
+                comment: None,
+            });
+        }
+        check(&analyzer.finish());
+    }
+
+    /// A handful of ranges and acknowledgements that have nothing to do with one another.
+    #[test]
+    fn any_conversation(
+        steps in prop::collection::vec(
+            (0_u64..300, any::<bool>(), 0_u64..12, 1_u64..5, 0_u64..12, 0_u64..12), 1..120),
+    ) {
+        let mut text = String::from("0.000 > S\n0.010 < S\n0.0101 > ack 1\n");
+        let mut at = 0.02;
+        for (wait, sends, start, len, left, right) in steps {
+            at += wait as f64 / 1000.0;
+            let (from, to) = (1 + start * 700, 1 + (start + len) * 700);
+            let (left, right) = (1 + left * 700, 1 + right * 700);
+            text += &if sends {
+                format!("{at} > {from}:{to}\n")
+            } else {
+                format!("{at} < ack {from} sack {left}-{right} {to}-{right}\n")
+            };
+        }
+        check(&analyze(&drill(&text, u32::MAX - 4_000)));
+    }
+}
+
+#[test]
+fn one_direction_alone() {
+    for only_client in [true, false] {
+        let packets: Vec<Captured> = drill(TRANSFER, 1_000)
+            .into_iter()
+            .filter(|p| (p.bytes[12..16] == [10, 0, 0, 1]) == only_client)
+            .collect();
+        let trace = analyze(&packets);
+        check(&trace);
+        assert_eq!(trace.connections.len(), 1);
+    }
+}
+
+#[test]
+fn a_capture_cut_short_at_any_packet() {
+    let packets = drill(TRANSFER, 1_000);
+    for len in 0..=packets.len() {
+        check(&analyze(&packets[..len]));
+    }
+}
+
+#[test]
+fn a_number_from_elsewhere_is_noted_and_changes_nothing() {
+    let mut packets = drill(TRANSFER, 1_000);
+    let plain = analyze(&packets);
+    let mut stray = drill("0.112 > 1:1449", 0x9000_0000);
+    packets.append(&mut stray);
+    packets.sort_by_key(|p| p.time_ns);
+    let trace = analyze(&packets);
+    assert_eq!(trace.notes.len(), 1);
+    assert_eq!(
+        trace.connections[0].forward.totals,
+        plain.connections[0].forward.totals
+    );
+}

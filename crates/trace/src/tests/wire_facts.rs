@@ -1,0 +1,157 @@
+//! Numbers as they stand in headers: windows, wrapping, the handshake, duplicates, flight.
+
+use tcplab_units::{Bytes, Offset, Span};
+
+use super::drill::{analyze, connection, drill, flow};
+use crate::{Range, SegmentKind, Tap};
+
+fn range(start: u64, end: u64) -> Range {
+    Range { start: Offset::new(start), end: Offset::new(end) }
+}
+
+#[test]
+fn handshake_and_windows() {
+    let connection = connection(
+        "0.000 > S
+         0.010 < S
+         0.0101 > ack 1
+         0.100 > 1:1449
+         0.110 < ack 1449 win 500",
+    );
+    assert_eq!(connection.client.port(), 40_000);
+    assert_eq!(connection.handshake.round_trip, Some(Span::from_micros(10_100)));
+    assert_eq!(connection.handshake.client.window_scale, Some(7));
+    let windows: Vec<_> = connection.forward.acks.iter().map(|a| a.window.unwrap()).collect();
+    // The SYN-ACK's window is not scaled.
+    assert_eq!(windows, [Bytes::new(500), Bytes::new(500 << 7)]);
+    assert_eq!(connection.forward.tap, Tap::Sender);
+    assert_eq!(connection.reverse.tap, Tap::Receiver);
+}
+
+#[test]
+fn in_mid_stream_nothing_is_presumed() {
+    let flow = flow(
+        "0.100 > 28961:34753 every 0.001
+         0.110 < ack 30409 win 500
+         0.112 < ack 30409 sack 31857-34753
+         0.1121 > 30409:31857
+         0.1221 < ack 34753
+         0.130 > 34753:36201
+         0.140 < ack 36201",
+    );
+    assert_eq!(flow.segments[0].range, range(1, 1_449));
+    assert!(flow.acks.iter().all(|ack| ack.window.is_none()));
+    assert_eq!(flow.acks[1].sack, [range(2_897, 5_793)]);
+    assert_eq!(flow.episodes.len(), 1);
+}
+
+#[test]
+fn numbers_go_on_across_the_wrap() {
+    let text = "0.000 > S
+         0.010 < S
+         0.0101 > ack 1
+         0.100 > 1:14481 every 0.001
+         0.110 < acks 1449 4345 every 0.001
+         0.114 < ack 4345 sack 7241-... 14481 every 0.001
+         0.1141 > 4345:7241
+         0.1241 < ack 5793 sack 7241-14481
+         0.1242 < ack 14481
+         0.130 > 14481:15929
+         0.140 < ack 15929";
+    let plain = analyze(&drill(text, 1_000)).connections.remove(0);
+    for isn in [u32::MAX, u32::MAX - 1, u32::MAX - 2_000, u32::MAX - 5_000, 1 << 31] {
+        assert_eq!(analyze(&drill(text, isn)).connections, [plain.clone()], "{isn}");
+    }
+    assert_eq!(plain.forward.episodes[0].lost.len(), 2);
+}
+
+#[test]
+fn flight_leaves_out_what_is_sacked() {
+    let flow = flow(
+        "0.000 > S
+         0.010 < S
+         0.0101 > ack 1
+         0.100 > 1:5793 every 0.001
+         0.110 < ack 1449
+         0.112 < ack 1449 sack 2897-4345
+         0.1121 > 5793:7241
+         0.1130 < ack 1449 sack 2897-5793
+         0.1131 > 1449:2897",
+    );
+    let flights: Vec<u64> = flow.segments.iter().map(|s| s.in_flight.as_u64()).collect();
+    assert_eq!(flights, [1, 1_448, 2_896, 4_344, 5_792, 4_344, 2_896]);
+    assert_eq!(flow.totals.max_in_flight, Bytes::new(5_792));
+    assert_eq!(flow.totals.unique, Bytes::new(7_240));
+    assert_eq!(flow.totals.retransmitted, Bytes::new(1_448));
+}
+
+#[test]
+fn duplicates_as_rfc_5681_has_them() {
+    for (name, last, duplicate) in [
+        ("the same again", "0.112 < ack 1449 win 500", true),
+        ("another window", "0.112 < ack 1449 win 600", false),
+        ("another window, but a new block", "0.112 < ack 1449 win 600 sack 2897-4345", true),
+        ("it moves", "0.112 < ack 2897 win 500", false),
+        ("it carries data", "0.112 < 1:100", false),
+    ] {
+        let text = format!(
+            "0.000 > S
+             0.010 < S
+             0.0101 > ack 1
+             0.100 > 1:5793 every 0.001
+             0.110 < ack 1449 win 500
+             {last}"
+        );
+        assert_eq!(flow(&text).acks.last().unwrap().duplicate, duplicate, "{name}");
+    }
+    let nothing_outstanding = "0.100 > 1:1449\n0.110 < ack 1449\n0.111 < ack 1449";
+    assert!(!flow(nothing_outstanding).acks[1].duplicate);
+}
+
+#[test]
+fn a_first_block_below_or_inside_the_next_is_a_dsack() {
+    for (ack, dsack, sack) in [
+        ("ack 5793 dsack 1-1449", Some(range(1, 1_449)), vec![]),
+        ("ack 1449 dsack 2897-4345 sack 2897-5793", Some(range(2_897, 4_345)), vec![range(2_897, 5_793)]),
+        ("ack 1449 sack 2897-4345", None, vec![range(2_897, 4_345)]),
+        ("ack 1449 sack 4345-5793 2897-4345", None, vec![range(4_345, 5_793), range(2_897, 4_345)]),
+    ] {
+        let flow = flow(&format!("0.000 > S\n0.010 < S\n0.0101 > ack 1\n0.100 > 1:5793\n0.110 < {ack}"));
+        let last = flow.acks.last().unwrap();
+        assert_eq!((last.dsack, &last.sack), (dsack, &sack), "{ack}");
+    }
+}
+
+#[test]
+fn at_the_receiver_a_retransmission_fills_a_hole_and_is_no_episode() {
+    let connection = connection(
+        "0.000 > S
+         0.0001 < S
+         0.010 > ack 1
+         0.100 > 1:1449
+         0.1001 < ack 1449
+         0.102 > 2897:7241 every 0.001
+         0.1021 < ack 1449 sack 2897-... 7241 every 0.001
+         0.120 > 1449:2897
+         0.1201 < ack 7241
+         0.130 > 7241:8689
+         0.1301 < ack 8689",
+    );
+    let flow = &connection.forward;
+    assert_eq!(flow.tap, Tap::Receiver);
+    let filling: Vec<_> =
+        flow.segments.iter().filter(|s| s.kind == SegmentKind::FillsHole).map(|s| s.range).collect();
+    assert_eq!(filling, [range(1_449, 2_897)]);
+    assert!(flow.episodes.is_empty());
+    assert_eq!((flow.totals.retransmissions, flow.totals.unique), (0, Bytes::new(8_688)));
+}
+
+#[test]
+fn another_syn_is_another_connection() {
+    let mut packets = drill("0.000 > S\n0.010 < S\n0.020 > ack 1\n0.1 > 1:1449", 1_000);
+    packets.extend(drill("0.5 > S\n1.5 > S\n1.510 < S\n1.520 > ack 1\n1.6 > 1:1449", 900_000));
+    let trace = analyze(&packets);
+    assert_eq!(trace.connections.len(), 2);
+    assert_eq!(trace.connections[1].handshake.round_trip, Some(Span::from_millis(20)));
+    assert!(trace.connections.iter().all(|c| c.forward.totals.data == Bytes::new(1_448)));
+}

@@ -1,0 +1,64 @@
+//! Keeps the transmissions and acknowledgements of troubled times until the episodes in them can
+//! be told for good; in calm times nothing is kept beyond what is in flight.
+
+use tcplab_units::Offset;
+
+use crate::Episode;
+use crate::episodes::{self, Mark};
+use crate::scoreboard::Scoreboard;
+
+/// Open from the first sign of loss until everything sent before the repair is answered.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    marks: Vec<Mark>,
+    /// What was sent up to here may be lost.
+    until: Offset,
+    /// The trouble is over once this, the highest byte sent when calm returned, is acknowledged.
+    calm_at: Option<Offset>,
+    /// When to look for finished episodes next: once a round trip.
+    look_at: Offset,
+}
+
+impl Watch {
+    /// Begins to keep everything; `mark` says how things stand.
+    pub(crate) fn open(mark: Mark, board: &Scoreboard) -> Watch {
+        Watch { marks: vec![mark], until: board.una, calm_at: None, look_at: board.high }
+    }
+
+    /// What was sent so far may be lost.
+    pub(crate) fn suspect(&mut self, board: &Scoreboard) {
+        self.until = self.until.max(board.high);
+    }
+
+    /// Takes in an acknowledgement; the episodes that are finished, and whether all is calm.
+    pub(crate) fn answered(&mut self, mark: Mark, board: &mut Scoreboard) -> (Vec<Episode>, bool) {
+        self.marks.push(mark);
+        let trouble = !board.sacked.is_empty() || board.una < self.until;
+        self.calm_at = if trouble { None } else { self.calm_at.or(Some(board.high)) };
+        if self.calm_at.is_some_and(|calm| board.una >= calm) {
+            return (self.finish(board), true);
+        }
+        if board.una < self.look_at {
+            return (Vec::new(), false);
+        }
+        self.look_at = board.high;
+        let mut finished = Vec::new();
+        let mut keep_from = board.first_open();
+        for found in episodes::find(&board.log, &self.marks) {
+            if !found.settled {
+                keep_from = keep_from.min(found.first_lost);
+                break;
+            }
+            finished.push(found.episode);
+        }
+        board.forget_before(keep_from);
+        let stale = self.marks.partition_point(|mark| mark.position <= keep_from);
+        self.marks.drain(..stale.saturating_sub(1));
+        (finished, false)
+    }
+
+    /// The episodes that are left when no more packets come.
+    pub(crate) fn finish(&self, board: &Scoreboard) -> Vec<Episode> {
+        episodes::find(&board.log, &self.marks).into_iter().map(|found| found.episode).collect()
+    }
+}

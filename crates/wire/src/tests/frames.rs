@@ -1,0 +1,233 @@
+//! Link headers, snap lengths, fragments, and what can be wrong.
+
+use super::*;
+
+fn ethernet(tags: &[u16], ether_type: u16, packet: &[u8]) -> Vec<u8> {
+    let mut frame = vec![2; 12];
+    for tag in tags {
+        frame.extend_from_slice(&tag.to_be_bytes());
+        frame.extend_from_slice(&[0x20, 0x07]);
+    }
+    frame.extend_from_slice(&ether_type.to_be_bytes());
+    frame.extend_from_slice(packet);
+    frame
+}
+fn behind(header: &[u8], packet: &[u8]) -> Vec<u8> {
+    [header, packet].concat()
+}
+fn v6_packet() -> Vec<u8> {
+    let (src, dst) = ("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap());
+    let ip = Ipv6Repr { src, dst, hop_limit: 64, ecn: Ecn::Ect0 };
+    linux_syn().to_packet(&ip.into(), &[])
+}
+fn look(link: LinkType, frame: &[u8]) -> FrameView<'_> {
+    FrameView::new(link, frame, frame.len() as u32)
+}
+
+#[test]
+fn finds_tcp_behind_every_link_header() {
+    let (four, six) = (&LINUX_SYN[..], &v6_packet()[..]);
+    let sll = [0, 0, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0];
+    let sll2 = [0, 0, 0, 0, 0, 3, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0];
+    for (number, frame) in [
+        (0, behind(&[2, 0, 0, 0], four)),
+        (0, behind(&[0, 0, 0, 2], four)),
+        (0, behind(&[30, 0, 0, 0], six)),
+        (0, behind(&[0, 0, 0, 24], six)),
+        (0, behind(&[28, 0, 0, 0], six)),
+        (0, behind(&[10, 0, 0, 0], six)),
+        (1, ethernet(&[], 0x0800, four)),
+        (1, ethernet(&[0x8100], 0x0800, four)),
+        (1, ethernet(&[0x88a8, 0x8100], 0x86dd, six)),
+        (1, ethernet(&[0x9100, 0x8100, 0x8100], 0x86dd, six)),
+        (12, four.to_vec()),
+        (14, six.to_vec()),
+        (101, four.to_vec()),
+        (101, six.to_vec()),
+        (108, behind(&[0, 0, 0, 2], four)),
+        (113, behind(&[&sll[..], &[0x08, 0x00]].concat(), four)),
+        (113, behind(&[&sll[..], &[0x81, 0x00, 0, 7, 0x86, 0xdd]].concat(), six)),
+        (228, four.to_vec()),
+        (229, six.to_vec()),
+        (276, behind(&[&[0x86, 0xdd][..], &sll2].concat(), six)),
+    ] {
+        let view = look(LinkType::from_number(number), &frame);
+        assert_eq!(view.anomaly(), None, "{number}");
+        let tcp = view.tcp().unwrap_or_else(|| panic!("{number}: {frame:x?}"));
+        assert_eq!(tcp.src_port(), 52188, "{number}");
+        assert_eq!(tcp.checksum_state(), ChecksumState::Right, "{number}");
+    }
+}
+
+#[test]
+fn link_types_keep_their_numbers() {
+    for number in 0..400 {
+        let back = LinkType::from_number(number).number();
+        let expected = if [12, 14].contains(&number) { 101 } else { number };
+        assert_eq!(back, expected);
+    }
+}
+
+#[test]
+fn says_what_is_wrong() {
+    use Anomaly::*;
+    let patched = |at: usize, value: u8| {
+        let mut packet = LINUX_SYN;
+        packet[at] = value;
+        packet.to_vec()
+    };
+    let raw = LinkType::RawIp;
+    let ether = LinkType::Ethernet;
+    let tcp_of_12 = {
+        let mut packet = patched(3, 32);
+        packet.truncate(32);
+        packet
+    };
+    for (link, frame, anomaly) in [
+        (LinkType::Other(147), vec![1, 2, 3], UnknownLinkType(147)),
+        (ether, vec![0; 13], TooShort { layer: Layer::Link, len: 13, needed: 14 }),
+        (
+            ether,
+            ethernet(&[0x8100], 0x0800, &[])[..16].to_vec(),
+            TooShort { layer: Layer::Link, len: 16, needed: 18 },
+        ),
+        (ether, ethernet(&[], 0x86dd, &LINUX_SYN), IpVersion(4)),
+        (raw, vec![], TooShort { layer: Layer::Ip, len: 0, needed: 20 }),
+        (raw, patched(0, 0x75), IpVersion(7)),
+        (raw, patched(0, 0x44), IpHeaderLength(16)),
+        (raw, patched(3, 19), TooShort { layer: Layer::Ip, len: 19, needed: 20 }),
+        (raw, patched(3, 61), IpBeyondFrame { claimed: 61, available: 60 }),
+        (raw, tcp_of_12, TooShort { layer: Layer::Tcp, len: 12, needed: 20 }),
+        (raw, patched(32, 0x40), TcpDataOffset { claimed: 16, segment: 40 }),
+        (raw, patched(32, 0xb0), TcpDataOffset { claimed: 44, segment: 40 }),
+    ] {
+        assert_eq!(look(link, &frame).anomaly(), Some(anomaly), "{frame:x?}");
+        assert!(!anomaly.to_string().is_empty());
+    }
+}
+
+#[test]
+fn a_segment_with_an_impossible_data_offset_still_shows_the_rest() {
+    let mut packet = LINUX_SYN;
+    packet[32] = 0xf0;
+    let tcp = FrameView::of_packet(&packet).tcp().unwrap();
+    assert_eq!(tcp.seq().as_u32(), 3_089_172_557);
+    assert_eq!((tcp.payload_len(), tcp.payload()), (0, &[][..]));
+    assert_eq!(tcp.options().next(), Some(TcpOption::Mss(1460)));
+}
+
+#[test]
+fn what_is_not_tcp_is_named() {
+    let mut udp = LINUX_SYN;
+    udp[9] = 17;
+    let arp = ethernet(&[], 0x0806, &[0; 28]);
+    let view = look(LinkType::RawIp, &udp);
+    assert!(view.tcp().is_none() && view.anomaly().is_none());
+    assert_eq!(view.ip().unwrap().protocol(), protocol::UDP);
+    assert!(matches!(look(LinkType::Ethernet, &arp), FrameView::NotIp { protocol: 0x0806 }));
+    assert!(matches!(look(LinkType::Null, &[7, 0, 0, 0]), FrameView::NotIp { protocol: 7 }));
+}
+
+#[test]
+fn lengths_are_those_of_the_ip_header_whatever_the_capture_kept() {
+    let packet = linux_syn().to_packet(&v4().into(), &[7; 100]);
+    let frame = ethernet(&[], 0x0800, &packet);
+    // Ethernet, IPv4 and the fixed part of TCP take 54 bytes; the options end at 74.
+    for kept in 0..=frame.len() {
+        let view = FrameView::new(LinkType::Ethernet, &frame[..kept], frame.len() as u32);
+        let Some(tcp) = view.tcp() else {
+            assert!(kept < 54, "{kept}");
+            assert!(matches!(view.anomaly(), Some(Anomaly::Cut { .. })), "{kept}");
+            continue;
+        };
+        assert!(kept >= 54 && view.anomaly().is_none(), "{kept}");
+        assert_eq!((tcp.ip().total_len(), tcp.payload_len()), (160, 100));
+        assert_eq!(tcp.payload().len(), kept.saturating_sub(74));
+        assert_eq!(tcp.options_complete(), kept >= 74);
+        let malformed = |o| matches!(o, TcpOption::Malformed { .. });
+        assert!(!tcp.options().any(malformed), "{kept}");
+        let expected =
+            if kept == frame.len() { ChecksumState::Right } else { ChecksumState::Unknown };
+        assert_eq!(tcp.checksum_state(), expected);
+    }
+}
+
+#[test]
+fn padding_of_short_frames_is_no_data() {
+    let ack = TcpRepr { flags: TcpFlags::ACK, ..TcpRepr::default() };
+    let mut frame = ethernet(&[], 0x0800, &ack.to_packet(&v4().into(), &[]));
+    frame.resize(60, 0xaa);
+    let tcp = look(LinkType::Ethernet, &frame).tcp().unwrap();
+    assert_eq!((tcp.payload_len(), tcp.payload().len()), (0, 0));
+    assert_eq!(tcp.checksum_state(), ChecksumState::Right);
+}
+
+#[test]
+fn a_super_packet_that_tells_no_length_has_that_of_the_frame() {
+    for (mut packet, len_at) in [(LINUX_SYN.to_vec(), 2), (v6_packet(), 4)] {
+        let headers = packet.len() as u32;
+        packet[len_at..len_at + 2].fill(0);
+        let view = FrameView::new(LinkType::RawIp, &packet, headers + 65_160);
+        assert_eq!(view.anomaly(), None);
+        assert_eq!(view.tcp().unwrap().payload_len(), 65_160);
+    }
+}
+
+#[test]
+fn fragments_are_not_taken_for_segments() {
+    let mut first = linux_syn().to_packet(&v4().into(), &[7; 100]);
+    first[6] = 0x20;
+    let mut later = first.clone();
+    later[6..8].copy_from_slice(&[0x00, 0x14]);
+    let tcp = FrameView::of_packet(&first).tcp().unwrap();
+    assert_eq!(tcp.ip().fragment(), Fragment { offset: 0, more: true });
+    assert_eq!(tcp.checksum_state(), ChecksumState::Unknown);
+    let FrameView::Ip(ip) = FrameView::of_packet(&later) else { panic!("not a segment") };
+    assert_eq!(ip.fragment(), Fragment { offset: 160, more: false });
+}
+
+#[test]
+fn extension_headers_are_passed_over() {
+    let plain = v6_packet();
+    let with = |first: u8, chain: &[u8]| {
+        let mut packet = [&plain[..40], chain, &plain[40..]].concat();
+        packet[6] = first;
+        packet[5] += chain.len() as u8;
+        packet
+    };
+    let hop_by_hop_and_fragment = [44, 0, 1, 4, 0, 0, 0, 0, 6, 0, 0x00, 0x01, 0, 0, 0, 9];
+    let authentication = [6, 4, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let options = [6, 1, 1, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    for packet in [with(0, &hop_by_hop_and_fragment), with(51, &authentication), with(60, &options)]
+    {
+        let tcp = FrameView::of_packet(&packet).tcp().unwrap();
+        assert_eq!((tcp.src_port(), tcp.payload_len()), (52188, 0));
+    }
+    let first = with(0, &hop_by_hop_and_fragment);
+    let first = FrameView::of_packet(&first).tcp().unwrap().ip();
+    assert_eq!(first.fragment(), Fragment { offset: 0, more: true });
+    let cut = &with(60, &options)[..48];
+    let view = FrameView::new(LinkType::Ipv6, cut, 96);
+    let anomaly = Anomaly::Cut { layer: Layer::Ip, kept: 48, needed: 56 };
+    assert_eq!(view.anomaly(), Some(anomaly));
+}
+
+#[test]
+fn options_of_ipv4_belong_to_its_header() {
+    let mut packet = [&LINUX_SYN[..20], &[0x94, 4, 0, 0], &LINUX_SYN[20..]].concat();
+    packet[0] = 0x46;
+    packet[1] = 0xb9;
+    packet[3] = 64;
+    packet[10..12].fill(0);
+    let sum = checksum::internet(&packet[..24]);
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    let tcp = FrameView::of_packet(&packet).tcp().unwrap();
+    assert_eq!((tcp.src_port(), tcp.ip().header_len()), (52188, 24));
+    assert_eq!((tcp.ip().dscp(), tcp.ecn()), (46, Ecn::Ect1));
+    assert!(tcp.ip().header_checksum_is_right());
+    assert_eq!(tcp.checksum_state(), ChecksumState::Right);
+    packet[21] ^= 1;
+    assert!(!FrameView::of_packet(&packet).ip().unwrap().header_checksum_is_right());
+    let view = FrameView::new(LinkType::Ipv4, &packet[..22], 64);
+    assert_eq!(view.anomaly(), Some(Anomaly::Cut { layer: Layer::Ip, kept: 22, needed: 24 }));
+}

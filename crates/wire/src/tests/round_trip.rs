@@ -1,0 +1,160 @@
+//! What is built is what is seen.
+
+use std::net::Ipv4Addr;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A duplicate acknowledgement of the same kernel as [`LINUX_SYN`], with two SACK blocks.
+const LINUX_SACK: [u8; 72] = [
+    0x45, 0x00, 0x00, 0x48, 0x05, 0x93, 0x40, 0x00, 0x40, 0x06, 0x20, 0x57, 0x0a, 0x62, 0x00, 0x02,
+    0x0a, 0x62, 0x00, 0x01, 0x14, 0x51, 0xcb, 0xe8, 0xfc, 0x06, 0x94, 0xcd, 0x7a, 0x54, 0xef, 0x6a,
+    0xd0, 0x10, 0x02, 0xb7, 0x76, 0xa5, 0x00, 0x00, 0x01, 0x01, 0x08, 0x0a, 0x86, 0x52, 0x33, 0x81,
+    0x90, 0x7e, 0x77, 0x8d, 0x01, 0x01, 0x05, 0x12, 0x7a, 0x57, 0xac, 0xca, 0x7a, 0x57, 0xbd, 0xc2,
+    0x7a, 0x54, 0xfa, 0xba, 0x7a, 0x57, 0xa7, 0x22,
+];
+
+#[test]
+fn builds_the_very_packets_that_linux_sends() {
+    assert_eq!(linux_syn().to_packet(&v4().into(), &[]), LINUX_SYN);
+
+    let block = |l, r| SackBlock { left: SeqNumber::new(l), right: SeqNumber::new(r) };
+    let sack = TcpRepr {
+        src_port: 5201,
+        dst_port: 52200,
+        seq: SeqNumber::new(4_228_289_741),
+        ack: SeqNumber::new(2_052_386_666),
+        flags: TcpFlags::ACK,
+        window: 695,
+        timestamps: Some((2_253_534_081, 2_424_207_245)),
+        sack: [block(2_052_566_218, 2_052_570_562), block(2_052_389_562, 2_052_564_770)]
+            .into_iter()
+            .collect(),
+        ..TcpRepr::default()
+    };
+    let back = Ipv4Repr { src: v4().dst, dst: v4().src, id: 1427, ..v4() };
+    assert_eq!(sack.to_packet(&back.into(), &[]), LINUX_SACK);
+}
+
+#[test]
+fn sees_the_packets_that_linux_sends() {
+    let syn = FrameView::of_packet(&LINUX_SYN).tcp().unwrap();
+    assert_eq!((syn.src_port(), syn.dst_port()), (52188, 5201));
+    assert_eq!(syn.src(), Ipv4Addr::new(10, 98, 0, 1));
+    assert_eq!(syn.ip().id(), Some(24351));
+    assert_eq!(syn.flags().to_string(), "[S]");
+    assert_eq!((syn.payload_len(), syn.sequence_len()), (0, 1));
+    assert_eq!(syn.checksum_state(), ChecksumState::Right);
+    assert!(syn.ip().header_checksum_is_right());
+    assert_eq!(
+        format!("{:?}", syn.options().collect::<Vec<_>>()),
+        "[Mss(1460), SackPermitted, Timestamps { value: 3557166568, echo: 0 }, NoOperation, \
+         WindowScale(10)]"
+    );
+    let sack = FrameView::of_packet(&LINUX_SACK).tcp().unwrap();
+    assert_eq!(sack.checksum_state(), ChecksumState::Right);
+    assert_eq!(
+        format!("{:?}", sack.options().last().unwrap()),
+        "Sack([(2052566218, 2052570562), (2052389562, 2052564770)])"
+    );
+}
+
+proptest! {
+    #[test]
+    fn every_representation_is_seen_as_it_was_meant(
+        ip in any_ip(), tcp in any_tcp(), payload in any_payload(),
+    ) {
+        let packet = tcp.to_packet(&ip, &payload);
+        let view = FrameView::of_packet(&packet);
+        prop_assert_eq!(view.anomaly(), None);
+        let seen = view.tcp().unwrap();
+        assert_header(&ip, &tcp, &seen)?;
+        assert_options(&tcp, &seen)?;
+        prop_assert_eq!(seen.payload(), &payload[..]);
+        prop_assert_eq!(seen.payload_len() as usize, payload.len());
+        prop_assert_eq!(seen.checksum_state(), ChecksumState::Right);
+        prop_assert!(seen.ip().header_checksum_is_right());
+    }
+
+    #[test]
+    fn one_wrong_byte_of_the_segment_is_noticed(
+        ip in any_ip(), tcp in any_tcp(), payload in any_payload(),
+        place in any::<prop::sample::Index>(), change in 1..=255_u8,
+    ) {
+        let mut packet = tcp.to_packet(&ip, &payload);
+        let at = ip.header_len() + place.index(packet.len() - ip.header_len());
+        packet[at] ^= change;
+        if let Some(seen) = FrameView::of_packet(&packet).tcp() {
+            // A damaged checksum can by chance be that of the pseudo-header alone.
+            prop_assert_ne!(seen.checksum_state(), ChecksumState::Right);
+        }
+    }
+
+    #[test]
+    fn a_segment_without_its_checksum_completed_is_told_from_a_wrong_one(
+        ip in any_ip(), tcp in any_tcp(), payload in any_payload(),
+    ) {
+        let mut packet = tcp.to_packet(&ip, &payload);
+        let at = ip.header_len() + 16;
+        let len = (packet.len() - ip.header_len()) as u32;
+        let partial = checksum::pseudo_header(ip.src(), ip.dst(), protocol::TCP, len).folded();
+        packet[at..at + 2].copy_from_slice(&partial.to_be_bytes());
+        let state = FrameView::of_packet(&packet).tcp().unwrap().checksum_state();
+        // One segment in 65,536 is right with either.
+        prop_assert!(matches!(state, ChecksumState::Partial | ChecksumState::Right), "{:?}", state);
+    }
+}
+
+fn assert_header(ip: &IpRepr, tcp: &TcpRepr, seen: &TcpPacket<'_>) -> Result<(), TestCaseError> {
+    prop_assert_eq!((seen.src(), seen.dst()), (ip.src(), ip.dst()));
+    prop_assert_eq!((seen.src_port(), seen.dst_port()), (tcp.src_port, tcp.dst_port));
+    prop_assert_eq!((seen.seq(), seen.ack()), (tcp.seq, tcp.ack));
+    prop_assert_eq!(seen.flags(), tcp.flags);
+    prop_assert_eq!(seen.window(), tcp.window);
+    prop_assert_eq!(seen.urgent_pointer(), tcp.urgent_pointer);
+    prop_assert_eq!(usize::from(seen.data_offset()), tcp.header_len());
+    let below = seen.ip();
+    match ip {
+        IpRepr::V4(ip) => {
+            prop_assert_eq!(below.version(), 4);
+            prop_assert_eq!(below.id(), Some(ip.id));
+            prop_assert_eq!((below.ttl(), below.ecn()), (ip.ttl, ip.ecn));
+        }
+        IpRepr::V6(ip) => {
+            prop_assert_eq!(below.version(), 6);
+            prop_assert_eq!(below.id(), None);
+            prop_assert_eq!((below.ttl(), below.ecn()), (ip.hop_limit, ip.ecn));
+        }
+    }
+    prop_assert!(below.is_whole() && below.dont_fragment());
+    prop_assert_eq!(below.dscp(), 0);
+    prop_assert_eq!(below.fragment(), Fragment::default());
+    Ok(())
+}
+
+fn assert_options(tcp: &TcpRepr, seen: &TcpPacket<'_>) -> Result<(), TestCaseError> {
+    let mut again = TcpRepr { mss: None, window_scale: None, sack_permitted: false, ..*tcp };
+    again.timestamps = None;
+    again.sack = SackBlocks::default();
+    for option in seen.options() {
+        match option {
+            TcpOption::NoOperation => {}
+            TcpOption::Mss(mss) => again.mss = Some(mss),
+            TcpOption::WindowScale(shift) => again.window_scale = Some(shift),
+            TcpOption::SackPermitted => again.sack_permitted = true,
+            TcpOption::Timestamps { value, echo } => again.timestamps = Some((value, echo)),
+            TcpOption::Sack(blocks) => again.sack = blocks,
+            other => prop_assert!(false, "{:?} was not asked for", other),
+        }
+    }
+    prop_assert!(tcp.sack.as_slice().starts_with(again.sack.as_slice()));
+    if !tcp.flags.contains(TcpFlags::SYN) {
+        let fitting = if tcp.timestamps.is_some() { 3 } else { 4 };
+        prop_assert_eq!(again.sack.len(), tcp.sack.len().min(fitting));
+    }
+    again.sack = tcp.sack;
+    prop_assert_eq!(&again, tcp);
+    prop_assert!(seen.options_complete());
+    Ok(())
+}
