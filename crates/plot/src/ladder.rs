@@ -1,6 +1,6 @@
 //! The ladder diagram: two lines of time and the packets between them, in the paper's notation.
 
-use tcplab_trace::{Fate, LadderLine};
+use tcplab_trace::{Fate, Flow, LadderLine, SegmentKind};
 use tcplab_units::{Instant, Span};
 
 use crate::plane::put;
@@ -37,6 +37,8 @@ pub struct LadderScene<'a> {
     pub sender: &'a str,
     /// Name above the right line.
     pub receiver: &'a str,
+    /// The flow the packets are of: tells which are retransmissions.
+    pub flow: &'a Flow,
     /// The packets in order of time.
     pub lines: &'a [LadderLine],
     /// When the path let nothing through.
@@ -60,7 +62,7 @@ pub fn ladder(scene: &LadderScene<'_>) -> String {
     put(&mut svg, &format!(r#"<text class="head" x="{TIMES}" y="16">time, s</text>"#));
     for row in &rows {
         match &row.what {
-            What::Packet(line) => packet(&mut svg, row, line),
+            What::Packet(line) => packet(&mut svg, row, line, again(scene.flow, line)),
             What::Fold(line) => fold(&mut svg, row, line),
             What::Silence(span) => silence(&mut svg, row, *span),
         }
@@ -127,18 +129,27 @@ fn rows<'a>(scene: &LadderScene<'a>) -> Vec<Row<'a>> {
     rows
 }
 
-fn packet(svg: &mut String, row: &Row<'_>, line: &LadderLine) {
+/// Whether the packet repeats data.
+fn again(flow: &Flow, line: &LadderLine) -> bool {
+    let found = flow.segments.binary_search_by_key(&line.frame, |s| s.frame);
+    line.from_sender && found.is_ok_and(|i| flow.segments[i].kind != SegmentKind::New)
+}
+
+fn packet(svg: &mut String, row: &Row<'_>, line: &LadderLine, again: bool) {
     let middle = row.middle();
     let (from, to) = if line.from_sender { (SENDER, RECEIVER) } else { (RECEIVER, SENDER) };
     let lost = line.fate == Fate::Lost;
-    let class = match (line.from_sender, line.fate) {
-        (_, Fate::Lost) => "lost",
-        (true, Fate::Arrived) => "data",
-        (false, Fate::Arrived) => "ack",
-        (true, Fate::Unknown) => "data unknown",
-        (false, Fate::Unknown) => "ack unknown",
+    let class = match (line.from_sender, again) {
+        (true, false) => "data",
+        (true, true) => "again",
+        (false, _) => "ack",
     };
-    put(svg, &format!(r#"<g class="packet {class}">"#));
+    let fate = match line.fate {
+        Fate::Arrived => "arrived",
+        Fate::Lost => "lost",
+        Fate::Unknown => "unknown",
+    };
+    put(svg, &format!(r#"<g class="packet {class} {fate}">"#));
     // A lost packet ends on the way in a cross, beside its label.
     let (tip, y) = if lost {
         (from + (to - from) * 7 / 10, middle + FALL / 4)
@@ -236,30 +247,55 @@ fn lifelines(svg: &mut String, rows: &[Row<'_>], height: i64) {
     }
 }
 
-/// Shades the rows that fall into an interruption.
+/// Shades what fell into an interruption.
 fn shade(svg: &mut String, scene: &LadderScene<'_>, rows: &[Row<'_>]) {
+    let places = places(rows);
     for (start, end) in scene.interruptions {
-        let within = |row: &&Row<'_>| row.at().is_some_and(|at| at >= *start && at <= *end);
-        let Some(first) = rows.iter().find(within) else { continue };
-        let last = rows.iter().rfind(within).expect("what has a first has a last");
-        let (top, bottom) = (first.top + 2, last.top + last.height + 2);
+        let (Some(top), Some(bottom)) = (height_of(&places, *start), height_of(&places, *end))
+        else {
+            continue;
+        };
+        if bottom - top < 2 {
+            continue;
+        }
+        let (width, tall) = (RECEIVER - SENDER, bottom - top);
         put(
             svg,
             &format!(
-                r#"<rect class="band" x="{SENDER}" y="{top}" width="{}" height="{}"/>"#,
-                RECEIVER - SENDER,
-                bottom - top,
+                r#"<rect class="band" x="{SENDER}" y="{top}" width="{width}" height="{tall}"/>"#
             ),
         );
+        let (x, y, span) = (RECEIVER - 8, bottom - 6, spoken(end.since(*start)));
         put(
             svg,
-            &format!(
-                r#"<text class="band-label" x="{}" y="{}">interruption, {}</text>"#,
-                RECEIVER - 8,
-                top + 14,
-                spoken(end.since(*start)),
-            ),
+            &format!(r#"<text class="band-label" x="{x}" y="{y}">interruption, {span}</text>"#),
         );
+    }
+}
+
+/// Times and heights of the rows, times rising.
+fn places(rows: &[Row<'_>]) -> Vec<(Instant, i64)> {
+    let mut places: Vec<(Instant, i64)> = Vec::new();
+    for row in rows {
+        if let Some(at) = row.at().filter(|at| places.last().is_none_or(|(last, _)| at > last)) {
+            places.push((at, row.middle()));
+        }
+    }
+    places
+}
+
+/// How far down a moment is: between two rows in proportion to time, before the first and after
+/// the last at these; nothing for a ladder without rows.
+fn height_of(places: &[(Instant, i64)], at: Instant) -> Option<i64> {
+    let after = places.partition_point(|(time, _)| *time <= at);
+    match (after.checked_sub(1).map(|before| places[before]), places.get(after)) {
+        (Some((t0, y0)), Some((t1, y1))) => {
+            let share = at.since(t0).as_secs_f64() / t1.since(t0).as_secs_f64();
+            Some(y0 + (share * (y1 - y0) as f64).round() as i64)
+        }
+        (Some((_, y)), None) => Some(y),
+        (None, Some((_, y))) => Some(*y),
+        (None, None) => None,
     }
 }
 

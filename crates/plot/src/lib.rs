@@ -26,3 +26,6 @@ pub use time_sequence::time_sequence;
 
 /// The style sheet of everything drawn here.
 pub const STYLE: &str = include_str!("../assets/plot.css");
+
+#[cfg(test)]
+mod tests;

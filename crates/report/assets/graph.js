@@ -79,7 +79,7 @@ class Graph {
   }
 
   extra(name, className) {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+    const element = document.createElementNS(this.svg.namespaceURI, name);
     element.setAttribute("class", className);
     this.svg.append(element);
     return element;

@@ -282,6 +282,7 @@ fn drawn(row: &EpisodeRow, transfer: &Transfer<'_>, data: &TrialData) -> Option<
         title: &title,
         sender: transfer.sender.name(),
         receiver: transfer.receiver().name(),
+        flow,
         lines: &tcplab_trace::ladder(flow, episode),
         interruptions: &data.interruptions,
     }))
@@ -290,8 +291,9 @@ fn drawn(row: &EpisodeRow, transfer: &Transfer<'_>, data: &TrialData) -> Option<
 fn numbers(row: &EpisodeRow) -> Vec<(&'static str, String)> {
     let time = |seconds: f64| tcplab_plot::spoken(Span::from_secs_f64(seconds));
     let repair = if row.repaired { time(row.duration_s) } else { "never".to_string() };
+    let evidence = if row.evidence == "sack" { "SACK" } else { &row.evidence };
     vec![
-        ("first evidence", format!("{} at {} s", row.evidence, decimal(row.start_s, 3))),
+        ("first evidence", format!("{evidence} at {} s", decimal(row.start_s, 3))),
         ("repaired in", repair),
         ("longest silence", time(row.silence_s)),
         ("lost segments", grouped(row.lost_segments as u64)),
