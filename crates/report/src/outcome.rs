@@ -17,7 +17,7 @@ pub(crate) fn sentences(run: &Run) -> Vec<String> {
 fn what_ran(run: &Run) -> String {
     let trials: usize = run.cases.iter().map(|case| case.trials.len()).sum();
     let place = match run.world.as_str() {
-        "kernel" => "on this machine's own kernel".to_string(),
+        "kernel" => "on the kernel's own TCP".to_string(),
         "sim" => "in virtual time".to_string(),
         other => format!("in the world “{other}”"),
     };

@@ -25,6 +25,7 @@ pub(crate) struct TrialView<'a> {
     pub(crate) open: bool,
     pub(crate) case: &'a str,
     pub(crate) trial: &'a Trial,
+    pub(crate) warnings: Vec<String>,
     pub(crate) metrics: Vec<(String, String)>,
     pub(crate) figures: Vec<Figure>,
     /// Start, end and name of what the reader may want to zoom into, seconds.
@@ -76,6 +77,7 @@ impl<'a> TrialView<'a> {
             open,
             case,
             trial,
+            warnings: warnings(trial, data),
             metrics: metrics(trial),
             figures: transfer.as_ref().map_or(vec![], |t| figures_of(t, data)),
             stops: stops
@@ -96,6 +98,18 @@ impl<'a> TrialView<'a> {
                 .collect(),
         }
     }
+}
+
+/// What is less than perfect about the trial and about its captures.
+fn warnings(trial: &Trial, data: &TrialData) -> Vec<String> {
+    let mut warnings = trial.warnings.clone();
+    for (endpoint, trace) in Endpoint::BOTH.into_iter().zip([&data.client, &data.server]) {
+        warnings.extend(trace.notes.iter().map(|note| {
+            let place = note.frame.map_or(String::new(), |frame| format!(", frame {frame}"));
+            format!("capture at the {}{place}: {}", endpoint.name(), note.text)
+        }));
+    }
+    warnings
 }
 
 /// What people ask for first, then as the run lists them.

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use tcplab_lab::{Run, Trial, TrialData};
 use tcplab_report::{ReportError, render, text_table};
+use tcplab_trace::Note;
 
 type Recordings = Vec<(String, TrialData)>;
 
@@ -122,6 +123,9 @@ fn nothing_foreign_becomes_markup() {
     {
         text.clone_from(&evil);
     }
+    for (_, data) in &mut recordings {
+        data.client.notes = vec![Note { frame: Some(7), text: evil.clone() }];
+    }
     run.reference = Some(evil.clone());
     run.path = vec![evil.clone()];
     run.environment = vec![(evil.clone(), evil.clone())];
@@ -154,6 +158,7 @@ fn nothing_foreign_becomes_markup() {
     let page = page(&run, &recordings);
     assert!(!page.contains("<script>alert"));
     assert!(!page.contains("<!--"));
+    assert!(page.contains("capture at the client, frame 7: &#34;"));
     assert_eq!(page.matches("<script").count(), 2, "the page's own");
     assert_eq!(page.matches("</title>").count(), page.matches("<title>").count());
 }
