@@ -1,1 +1,31 @@
-//! tcplab-plot.
+//! Graphs as SVG text: time-sequence, window, rate, ladder, strips.
+//!
+//! Everything drawn is complete without scripts. Colours are CSS variables of [`STYLE`], so a
+//! page decides about dark mode and print; layers are `<path>`s with a class each, so a page can
+//! zoom, hide and read them.
+
+mod chart;
+mod coverage;
+mod ladder;
+mod path_data;
+mod plane;
+mod scale;
+mod series;
+mod strip;
+mod svg;
+mod time_sequence;
+
+pub use chart::{Chart, chart};
+pub use ladder::{LadderScene, ladder};
+pub use plane::{Figure, Key, View};
+pub use scale::{decimal, grouped, spoken};
+pub use series::{Series, advertised_window, delivered_rate, in_flight, sent_rate};
+pub use strip::{StripScale, strip, strip_axis};
+pub use svg::escape;
+pub use time_sequence::time_sequence;
+
+/// The style sheet of everything drawn here.
+pub const STYLE: &str = include_str!("../assets/plot.css");
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,12 @@
-//! tcplab-report.
+//! What a run says, for people: one self-contained HTML page, and tables for the terminal.
+
+mod matrix;
+mod number;
+mod outcome;
+mod page;
+mod summary;
+mod text;
+mod trial;
+
+pub use page::{ReportError, render, write};
+pub use text::text_table;

@@ -1,0 +1,96 @@
+//! Charts: a few lines over time on the common frame.
+
+use tcplab_units::Instant;
+
+use crate::path_data::polyline;
+use crate::plane::{Figure, Graph, Layer, View};
+use crate::scale::{Scale, decimal};
+use crate::series::Series;
+
+/// What to draw.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart<'a> {
+    /// What it shows.
+    pub title: &'a str,
+    /// The values' unit.
+    pub unit: &'a str,
+    /// The same values in another unit, on the right: how many of it one is, and its name.
+    pub right: Option<(f64, &'a str)>,
+    /// The lines, the lowermost first.
+    pub series: &'a [Series],
+    /// Values above need not be seen at first; a line leaving the graph is cut, its peak told.
+    pub at_most: Option<f64>,
+}
+
+/// Pixels.
+const HEIGHT: i64 = 132;
+/// A quarter pixel: closer points of a line are thinned to their extremes.
+const COLUMN: i64 = 16;
+
+/// Draws lines over time. The axis starts at zero.
+pub fn chart(chart: &Chart<'_>, view: &View<'_>) -> Figure {
+    let largest = chart.series.iter().filter_map(peak).fold(0.0, f64::max);
+    let shown = chart.at_most.map_or(largest, |most| largest.min(most));
+    let high = if shown > 0.0 { shown * 1.06 } else { 1.0 };
+    let scale = Scale { from: view.from, until: view.until, low: 0.0, high };
+    let layers = chart
+        .series
+        .iter()
+        .map(|series| {
+            let points: Vec<_> = series
+                .points
+                .iter()
+                .map(|(at, value)| (scale.x(*at), value.map(|v| scale.y(v))))
+                .collect();
+            let path = polyline(&points, series.steps, COLUMN);
+            let label = match peak(series).filter(|peak| *peak > high) {
+                Some(peak) => format!("{} (up to {} {})", series.label, brief(peak), chart.unit),
+                None => series.label.clone(),
+            };
+            Layer { class: series.class, label, path }
+        })
+        .collect();
+    Graph {
+        kind: "chart",
+        title: chart.title,
+        summary: summary(chart),
+        view: *view,
+        scale,
+        unit: chart.unit,
+        right: chart.right,
+        height: HEIGHT,
+        layers,
+    }
+    .figure()
+}
+
+fn peak(series: &Series) -> Option<f64> {
+    series
+        .points
+        .iter()
+        .filter_map(|(_, value)| *value)
+        .fold(None, |most, v| Some(most.map_or(v, |m: f64| m.max(v))))
+}
+
+fn summary(chart: &Chart<'_>) -> String {
+    let lines: Vec<String> = chart
+        .series
+        .iter()
+        .filter_map(|s| {
+            let peak = peak(s)?;
+            let at: Option<&(Instant, _)> = s.points.iter().find(|(_, v)| *v == Some(peak));
+            let when = at.map_or(0.0, |(at, _)| at.as_secs_f64());
+            Some(format!("{} at most {} {} (at {when:.1} s)", s.label, brief(peak), chart.unit))
+        })
+        .collect();
+    format!("{}: {}.", chart.title, lines.join("; "))
+}
+
+fn brief(value: f64) -> String {
+    let decimals = match value {
+        v if v < 10.0 => 2,
+        v if v < 100.0 => 1,
+        _ => 0,
+    };
+    decimal(value, decimals)
+}

@@ -1,0 +1,197 @@
+//! SVG path data in whole numbers and relative steps: a thousand segments in a few kilobytes.
+
+use std::fmt::Write as _;
+
+/// A path being drawn. Coordinates are plane units ([`crate::plane`]).
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PathData {
+    text: String,
+    /// Where the pen is; none before the first move.
+    pen: Option<(i64, i64)>,
+    /// The last command letter, which SVG lets the next numbers share.
+    command: char,
+}
+
+impl PathData {
+    /// Lifts the pen to a place.
+    pub(crate) fn move_to(&mut self, x: i64, y: i64) {
+        match self.pen {
+            None => self.write('M', &[x, y]),
+            Some((px, py)) => {
+                self.command = ' '; // numbers after `m` would be lines
+                self.write('m', &[x - px, y - py]);
+            }
+        }
+        self.pen = Some((x, y));
+    }
+
+    /// Draws to a place; moves there if nothing was drawn yet.
+    pub(crate) fn line_to(&mut self, x: i64, y: i64) {
+        let Some((px, py)) = self.pen else { return self.move_to(x, y) };
+        match (x - px, y - py) {
+            (0, 0) => {}
+            (dx, 0) => self.write('h', &[dx]),
+            (0, dy) => self.write('v', &[dy]),
+            (dx, dy) => self.write('l', &[dx, dy]),
+        }
+        self.pen = Some((x, y));
+    }
+
+    /// A vertical stroke, at least one unit long so that every renderer shows it.
+    pub(crate) fn stroke(&mut self, x: i64, from: i64, to: i64) {
+        self.move_to(x, from);
+        self.line_to(x, if from == to { to - 1 } else { to });
+    }
+
+    /// The text for the `d` attribute.
+    pub(crate) fn finish(self) -> String {
+        self.text
+    }
+
+    fn write(&mut self, command: char, numbers: &[i64]) {
+        let mut first = self.command != command;
+        if first {
+            self.text.push(command);
+            self.command = command;
+        }
+        for number in numbers {
+            if !first && *number >= 0 {
+                self.text.push(' ');
+            }
+            first = false;
+            write!(self.text, "{number}").expect("a String takes what it is given");
+        }
+    }
+}
+
+/// One vertical stroke: at `x`, from `from` up to `to` (`to` ≤ `from`, since y grows downwards).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Stroke {
+    pub(crate) x: i64,
+    pub(crate) from: i64,
+    pub(crate) to: i64,
+}
+
+/// So many strokes a layer may have before columns widen: about 100 kB of path data.
+pub(crate) const STROKES: usize = 10_000;
+
+/// Draws `strokes` in one path. Strokes in the same column that touch become one; columns widen
+/// until at most `budget` strokes are left or a column is two pixels wide. Strokes that do not
+/// touch are never joined, so a hole stays a hole and nothing vanishes.
+pub(crate) fn strokes(mut strokes: Vec<Stroke>, budget: usize) -> String {
+    let mut column = 1;
+    strokes.sort_unstable();
+    loop {
+        let merged = merge(&strokes, column);
+        if merged.len() <= budget || column >= 128 {
+            let mut path = PathData::default();
+            for stroke in merged {
+                path.stroke(stroke.x, stroke.from, stroke.to);
+            }
+            return path.finish();
+        }
+        column *= 2;
+    }
+}
+
+fn merge(strokes: &[Stroke], column: i64) -> Vec<Stroke> {
+    let mut by_column: Vec<Stroke> = strokes
+        .iter()
+        .map(|s| Stroke { x: s.x.div_euclid(column) * column + column / 2, ..*s })
+        .collect();
+    // Lowest first within a column: then whatever touches comes next.
+    by_column.sort_unstable_by_key(|s| (s.x, -s.from, s.to));
+    let mut merged: Vec<Stroke> = Vec::with_capacity(by_column.len());
+    for stroke in by_column {
+        match merged.last_mut() {
+            Some(last) if last.x == stroke.x && stroke.from >= last.to => {
+                last.to = last.to.min(stroke.to);
+            }
+            _ => merged.push(stroke),
+        }
+    }
+    merged
+}
+
+/// A line through `points`; `None` lifts the pen. With `steps` a value holds until the next.
+/// Where points are closer than `column`, only the first, lowest, highest and last of a column
+/// are kept: peaks stay.
+pub(crate) fn polyline(points: &[(i64, Option<i64>)], steps: bool, column: i64) -> String {
+    let mut path = PathData::default();
+    let mut lifted = true;
+    let mut held = None;
+    for (x, y) in thin(points, column) {
+        let before: Option<i64> = held;
+        held = y;
+        match (y, before) {
+            (None, Some(before)) if steps => path.line_to(x, before),
+            (None, _) => {}
+            (Some(y), _) if lifted => path.move_to(x, y),
+            (Some(y), before) => {
+                if let Some(before) = before.filter(|_| steps) {
+                    path.line_to(x, before);
+                }
+                path.line_to(x, y);
+            }
+        }
+        lifted = y.is_none();
+    }
+    path.finish()
+}
+
+fn thin(points: &[(i64, Option<i64>)], column: i64) -> Vec<(i64, Option<i64>)> {
+    let mut kept = Vec::with_capacity(points.len());
+    for group in points.chunk_by(|a, b| {
+        a.0.div_euclid(column) == b.0.div_euclid(column) && a.1.is_some() == b.1.is_some()
+    }) {
+        let low = (0..group.len()).max_by_key(|i| group[*i].1);
+        let high = (0..group.len()).min_by_key(|i| group[*i].1);
+        let mut indices = vec![0, group.len() - 1];
+        indices.extend(low);
+        indices.extend(high);
+        indices.sort_unstable();
+        indices.dedup();
+        kept.extend(indices.into_iter().map(|i| group[i]));
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_relative_and_share_their_letter() {
+        let mut path = PathData::default();
+        path.stroke(10, 100, 90);
+        path.stroke(14, 90, 85);
+        path.line_to(20, 85);
+        path.line_to(25, 85);
+        path.line_to(26, 80);
+        path.line_to(28, 79);
+        path.line_to(28, 79);
+        assert_eq!(path.finish(), "M10 100v-10m4 0v-5h6 5l1-5 2-1");
+    }
+
+    #[test]
+    fn strokes_join_only_where_they_touch() {
+        let stroke = |x, from, to| Stroke { x, from, to };
+        let drawn = vec![
+            stroke(1, 100, 90),
+            stroke(1, 90, 80),
+            stroke(1, 60, 50), // a hole between 80 and 60
+            stroke(2, 50, 50), // nothing high, still seen
+        ];
+        assert_eq!(strokes(drawn.clone(), 10), "M1 100v-20m0-20v-10m1 0v-1");
+        // Columns widen until they hold both when the budget is short; the hole is still there.
+        assert_eq!(strokes(drawn, 2), "M2 100v-20m0-20v-10");
+    }
+
+    #[test]
+    fn thinning_keeps_peaks() {
+        let points: Vec<_> = [5, 9, 1, 7, 6].iter().map(|y| (3, Some(*y))).collect();
+        assert_eq!(polyline(&points, false, 16), "M3 5v4-8 5");
+        let held = [(0, Some(10)), (4, Some(6)), (9, None), (12, Some(2))];
+        assert_eq!(polyline(&held, true, 1), "M0 10h4v-4h5m3-4");
+    }
+}

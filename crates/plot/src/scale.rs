@@ -1,0 +1,177 @@
+//! From values to places and to the numbers people read beside an axis.
+
+use tcplab_units::{Instant, Span};
+
+use crate::plane::{PLANE_HEIGHT, PLANE_WIDTH};
+
+/// The marks of an axis: multiples of a nice step inside the range.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ticks {
+    /// Distance from one to the next: 1, 2 or 5 times a power of ten.
+    pub(crate) step: f64,
+    /// Decimals that tell neighbours apart.
+    pub(crate) decimals: usize,
+    /// Where they are, in rising order.
+    pub(crate) at: Vec<f64>,
+}
+
+impl Ticks {
+    /// At most `most` marks between `low` and `high`; one at `low` for an empty range.
+    pub(crate) fn between(low: f64, high: f64, most: usize) -> Ticks {
+        let range = high - low;
+        if !range.is_finite() || range <= 0.0 {
+            return Ticks { step: 1.0, decimals: 0, at: vec![low] };
+        }
+        let rough = range / most.max(1) as f64;
+        let power = 10f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .into_iter()
+            .map(|nice| nice * power)
+            .find(|step| *step >= rough * 0.999_999)
+            .unwrap_or(10.0 * power);
+        let decimals = (-(step.log10() + 1e-9).floor()).max(0.0) as usize;
+        let first = (low / step - 1e-6).ceil() as i64;
+        let last = (high / step + 1e-6).floor() as i64;
+        Ticks { step, decimals, at: (first..=last).map(|n| n as f64 * step).collect() }
+    }
+
+    /// The number beside a mark.
+    pub(crate) fn label(&self, value: f64) -> String {
+        decimal(value, self.decimals)
+    }
+}
+
+/// `value` with `decimals` decimals and thousands set apart: `1,967,433.5`.
+pub fn decimal(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if !whole.bytes().all(|b| b.is_ascii_digit()) {
+        return text; // NaN, inf
+    }
+    let mut grouped = String::from(sign);
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    if !fraction.is_empty() {
+        grouped.push('.');
+        grouped.push_str(fraction);
+    }
+    // A minus in front of nothing but zeros says nothing.
+    if grouped.bytes().all(|b| matches!(b, b'-' | b'0' | b'.')) {
+        return grouped.trim_start_matches('-').to_string();
+    }
+    grouped
+}
+
+/// A count with its thousands set apart.
+pub fn grouped(count: u64) -> String {
+    decimal(count as f64, 0)
+}
+
+/// A span in three figures, as one says it: `214 ms`, `1.23 s`, `85 µs`.
+pub fn spoken(span: Span) -> String {
+    let nanos = span.as_nanos() as f64;
+    let (value, unit) = match span.as_nanos() {
+        0..1_000 => (nanos, "ns"),
+        1_000..1_000_000 => (nanos / 1e3, "µs"),
+        1_000_000..1_000_000_000 => (nanos / 1e6, "ms"),
+        _ => (nanos / 1e9, "s"),
+    };
+    let decimals = match value {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        _ => 2,
+    };
+    let text = decimal(value, decimals);
+    let short = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        text.as_str()
+    };
+    format!("{short} {unit}")
+}
+
+/// The unit in which amounts up to `largest` bytes read well: its size in bytes and its name.
+pub(crate) fn byte_unit(largest: f64) -> (f64, &'static str) {
+    match largest {
+        v if v < 2e3 => (1.0, "B"),
+        v if v < 2e6 => (1e3, "kB"),
+        v if v < 2e9 => (1e6, "MB"),
+        _ => (1e9, "GB"),
+    }
+}
+
+/// Where things lie on a plane: time to the right, values upwards.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Scale {
+    pub(crate) from: Instant,
+    pub(crate) until: Instant,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl Scale {
+    /// Plane units from the left edge; outside the plane for times outside the range.
+    pub(crate) fn x(&self, at: Instant) -> i64 {
+        let range = self.until.since(self.from).as_nanos().max(1) as f64;
+        let offset = at.as_nanos() as f64 - self.from.as_nanos() as f64;
+        (offset / range * PLANE_WIDTH as f64).round() as i64
+    }
+
+    /// Plane units from the top edge.
+    pub(crate) fn y(&self, value: f64) -> i64 {
+        let range = (self.high - self.low).max(f64::MIN_POSITIVE);
+        ((self.high - value) / range * PLANE_HEIGHT as f64).round() as i64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_nice_and_inside() {
+        for (low, high, most, labels) in [
+            (0.0, 20.4, 10, "0 5 10 15 20"),
+            (5.2, 5.31, 6, "5.20 5.22 5.24 5.26 5.28 5.30"),
+            (0.0, 451.84, 5, "0 100 200 300 400"),
+            (0.0, 12_000.0, 4, "0 5,000 10,000"),
+            (-1.0, 1.0, 4, "-1.0 -0.5 0.0 0.5 1.0"),
+            (3.0, 3.0, 4, "3"),
+        ] {
+            let ticks = Ticks::between(low, high, most);
+            let texts: Vec<_> = ticks.at.iter().map(|t| ticks.label(*t)).collect();
+            assert_eq!(texts.join(" "), labels, "{low} to {high}");
+        }
+    }
+
+    #[test]
+    fn spans_are_said_in_three_figures() {
+        for (nanos, text) in [
+            (0, "0 ns"),
+            (85_400, "85.4 µs"),
+            (200_000_000, "200 ms"),
+            (203_456_000, "203 ms"),
+            (1_234_000_000, "1.23 s"),
+            (20_000_000_000, "20 s"),
+        ] {
+            assert_eq!(spoken(Span::from_nanos(nanos)), text);
+        }
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        for (value, decimals, text) in [
+            (1_967_433.0, 0, "1,967,433"),
+            (999.0, 0, "999"),
+            (-1234.5, 1, "-1,234.5"),
+            (-0.001, 1, "0.0"),
+        ] {
+            assert_eq!(decimal(value, decimals), text);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Values over time, drawn from an analysed flow.
+
+use std::collections::BTreeMap;
+
+use tcplab_trace::{Flow, Range};
+use tcplab_units::{Instant, Span};
+
+use crate::coverage::Coverage;
+
+/// One line of a chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// CSS class: says colour and dash.
+    pub class: &'static str,
+    /// What the legend calls it.
+    pub label: String,
+    /// In order of time; `None` where there is no value.
+    pub points: Vec<(Instant, Option<f64>)>,
+    /// Whether a value holds until the next, instead of leading to it.
+    pub steps: bool,
+}
+
+/// The window that the receiver advertised, in bytes; nothing where its scale is unknown.
+pub fn advertised_window(flow: &Flow) -> Series {
+    let mut points: Vec<(Instant, Option<f64>)> = Vec::new();
+    for ack in &flow.acks {
+        let window = ack.window.map(|w| w.as_u64() as f64);
+        if points.last().is_none_or(|(_, last)| *last != window) {
+            points.push((ack.at, window));
+        }
+    }
+    if let (Some(ack), Some((_, last))) = (flow.acks.last(), points.last().copied()) {
+        points.push((ack.at, last));
+    }
+    Series { class: "window", label: "advertised window".into(), points, steps: true }
+}
+
+/// Bytes sent and neither acknowledged nor SACKed, as they stand after each segment.
+pub fn in_flight(flow: &Flow) -> Series {
+    let points = flow.segments.iter().map(|s| (s.at, Some(s.in_flight.as_u64() as f64))).collect();
+    Series { class: "flight", label: "bytes in flight".into(), points, steps: false }
+}
+
+/// Data sent per `bin`, repeats counted, in Mbit/s.
+pub fn sent_rate(flow: &Flow, bin: Span) -> Series {
+    let amounts = flow.segments.iter().map(|s| (s.at, s.payload.as_u64()));
+    Series {
+        class: "sent",
+        label: "sent, repeats included".into(),
+        points: binned(amounts, bin),
+        steps: true,
+    }
+}
+
+/// Data that acknowledgements newly report as arrived, cumulatively or by SACK, per `bin`, in
+/// Mbit/s: each byte counts once, when the sender first learns of it.
+pub fn delivered_rate(flow: &Flow, bin: Span) -> Series {
+    let mut coverage = Coverage::default();
+    let mut amounts = Vec::new();
+    let Some(start) = flow.acks.first().map(|a| a.ack) else {
+        return Series { class: "goodput", label: String::new(), points: vec![], steps: true };
+    };
+    for ack in &flow.acks {
+        let reported = std::iter::once(Range { start, end: ack.ack }).chain(ack.sack.clone());
+        let new: u64 = reported.flat_map(|r| coverage.add(r)).map(|(s, e)| e - s).sum();
+        amounts.push((ack.at, new));
+    }
+    Series {
+        class: "goodput",
+        label: "delivered, as acknowledgements tell".into(),
+        points: binned(amounts.into_iter(), bin),
+        steps: true,
+    }
+}
+
+fn binned(amounts: impl Iterator<Item = (Instant, u64)>, bin: Span) -> Vec<(Instant, Option<f64>)> {
+    let width = bin.as_nanos().max(1);
+    let mut bins: BTreeMap<u64, u64> = BTreeMap::new();
+    for (at, bytes) in amounts {
+        *bins.entry(at.as_nanos() / width).or_default() += bytes;
+    }
+    let (Some((first, _)), Some((last, _))) = (bins.first_key_value(), bins.last_key_value())
+    else {
+        return Vec::new();
+    };
+    let (first, last) = (*first, *last);
+    let rate = |bytes: u64| Some(bytes as f64 * 8.0 * 1e3 / width as f64);
+    let mut points: Vec<(Instant, Option<f64>)> = Vec::new();
+    for n in first..=last {
+        let value = rate(bins.get(&n).copied().unwrap_or(0));
+        if points.last().is_none_or(|(_, held)| *held != value) {
+            points.push((Instant::from_nanos(n * width), value));
+        }
+    }
+    points.push((Instant::from_nanos((last + 1) * width), None));
+    points
+}

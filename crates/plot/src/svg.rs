@@ -1,0 +1,42 @@
+//! Writing SVG.
+
+use std::borrow::Cow;
+
+/// `text` fit for text nodes and quoted attributes, whoever wrote it. Characters that XML does
+/// not allow at all become U+FFFD.
+pub fn escape(text: &str) -> Cow<'_, str> {
+    let special = |c: char| {
+        matches!(c, '&' | '<' | '>' | '"' | '\'' | '\u{fffe}' | '\u{ffff}')
+            || (c < ' ' && !matches!(c, '\t' | '\n' | '\r'))
+    };
+    if !text.contains(special) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            c if special(c) => safe.push('\u{fffd}'),
+            c => safe.push(c),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn nothing_foreign_gets_through() {
+        for (raw, safe) in [
+            ("ack 5 SACK 7-9", "ack 5 SACK 7-9"),
+            ("</svg><script>\"&'", "&lt;/svg&gt;&lt;script&gt;&quot;&amp;&#39;"),
+            ("bell\u{7}", "bell\u{fffd}"),
+        ] {
+            assert_eq!(super::escape(raw), safe);
+        }
+    }
+}

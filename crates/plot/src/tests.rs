@@ -1,0 +1,269 @@
+//! Small scenes as snapshots, and what must hold of every scene.
+
+use tcplab_trace::{Ack, Fate, Flow, LadderLine, Range, Segment, SegmentKind};
+use tcplab_units::{Bytes, Instant, Offset, Rng, Span};
+
+use crate::*;
+
+const MSS: u64 = 1448;
+
+fn ms(n: u64) -> Instant {
+    Instant::from_nanos(n * 1_000_000)
+}
+
+fn segment(at: Instant, number: u64, kind: SegmentKind, dropped: bool) -> Segment {
+    let start = Offset::new(1 + number * MSS);
+    Segment {
+        at,
+        frame: at.as_nanos() / 1_000_000,
+        range: Range { start, end: start + Bytes::new(MSS) },
+        payload: Bytes::new(MSS),
+        syn: false,
+        fin: false,
+        psh: false,
+        kind,
+        timer: None,
+        in_flight: Bytes::new(MSS),
+        comment: dropped.then(|| "dropped by interruption 1".to_string()),
+    }
+}
+
+fn ack(at: Instant, number: u64, sack: &[(u64, u64)]) -> Ack {
+    let place = |n: u64| Offset::new(1 + n * MSS);
+    Ack {
+        at,
+        frame: at.as_nanos() / 1_000_000,
+        ack: place(number),
+        window: Some(Bytes::new(20_000)),
+        sack: sack.iter().map(|(s, e)| Range { start: place(*s), end: place(*e) }).collect(),
+        dsack: None,
+        duplicate: !sack.is_empty(),
+        has_data: false,
+        comment: None,
+    }
+}
+
+/// Five segments, the second and third lost; one comes back on SACK, one by timeout.
+fn small() -> Flow {
+    use SegmentKind::{FastRetransmission, New, TimeoutRetransmission};
+    let mut duplicate = ack(ms(480), 5, &[]);
+    duplicate.dsack = Some(segment(ms(480), 2, New, false).range);
+    Flow {
+        segments: vec![
+            segment(ms(20), 0, New, false),
+            segment(ms(30), 1, New, true),
+            segment(ms(40), 2, New, true),
+            segment(ms(110), 3, New, false),
+            segment(ms(120), 4, New, false),
+            segment(ms(150), 1, FastRetransmission, false),
+            segment(ms(400), 2, TimeoutRetransmission, false),
+        ],
+        acks: vec![
+            ack(ms(50), 1, &[]),
+            ack(ms(140), 1, &[(3, 4)]),
+            ack(ms(145), 1, &[(3, 5)]),
+            ack(ms(180), 2, &[(3, 5)]),
+            ack(ms(430), 5, &[]),
+            duplicate,
+        ],
+        ..Flow::default()
+    }
+}
+
+fn view(interruptions: &[(Instant, Instant)]) -> View<'_> {
+    View { from: Instant::ZERO, until: ms(500), interruptions }
+}
+
+/// One tag per line reads better in a snapshot.
+fn lines(svg: &str) -> String {
+    svg.replace("><", ">\n<")
+}
+
+#[test]
+fn a_small_transfer_as_a_time_sequence_graph() {
+    let breaks = [(ms(25), ms(105))];
+    let figure = time_sequence("Sequence <number>", &small(), &view(&breaks));
+    let legend: Vec<_> =
+        figure.legend.iter().map(|k| format!("{}: {}", k.class, k.label)).collect();
+    insta::assert_snapshot!(format!("{}\n\n{}", lines(&figure.svg), legend.join("\n")));
+}
+
+#[test]
+fn a_small_transfer_as_charts() {
+    let flow = small();
+    let series =
+        [sent_rate(&flow, Span::from_millis(100)), delivered_rate(&flow, Span::from_millis(100))];
+    let what = Chart {
+        title: "Throughput",
+        unit: "Mbit/s",
+        right: Some((125.0, "kB/s")),
+        series: &series,
+        at_most: Some(0.3),
+    };
+    insta::assert_snapshot!(lines(&chart(&what, &view(&[])).svg));
+}
+
+#[test]
+fn a_small_ladder() {
+    let line = |at, from_sender, label: &str, fate, note: Option<&str>, folded| LadderLine {
+        at: ms(at),
+        frame: at,
+        from_sender,
+        label: label.into(),
+        fate,
+        note: note.map(Into::into),
+        folded,
+    };
+    let lines_of = [
+        line(30, true, "1449:2897(1448)", Fate::Lost, None, 0),
+        line(31, true, "… 84 more segments, lost", Fate::Lost, None, 84),
+        line(110, true, "4345:5793(1448)", Fate::Arrived, None, 0),
+        line(140, false, "ack 1449 SACK 4345-5793", Fate::Arrived, Some("first SACK"), 0),
+        line(150, true, "1449:2897(1448)", Fate::Arrived, Some("<first> & retransmission"), 0),
+        line(400, true, "2897:4345(1448)", Fate::Unknown, Some("retransmission timeout"), 0),
+    ];
+    let scene = LadderScene {
+        title: "Ladder of \"episode\" 1",
+        sender: "client",
+        receiver: "server",
+        flow: &small(),
+        lines: &lines_of,
+        interruptions: &[(ms(25), ms(105))],
+    };
+    let svg = ladder(&scene);
+    assert!(svg.contains("⋮ 84 more segments, lost<"));
+    assert!(svg.contains("250 ms of silence"));
+    assert!(svg.contains("&lt;first&gt; &amp; retransmission") && !svg.contains("<first>"));
+    insta::assert_snapshot!(lines(&svg));
+}
+
+#[test]
+fn a_strip_with_its_axis() {
+    let values = [20.1, 20.4, 19.8];
+    let scale = StripScale::over(values);
+    let svg = strip("transfer time", &values, 20.1, Some((19.35, 20.85)), scale);
+    insta::assert_snapshot!(lines(&format!("{svg}{}", strip_axis(scale, "s"))));
+    // One place only, or none, must not divide by zero.
+    for values in [vec![], vec![4.0, 4.0], vec![0.0], vec![f64::NAN]] {
+        let scale = StripScale::over(values.clone());
+        let svg = strip("", &values, values.first().copied().unwrap_or(f64::NAN), None, scale);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+}
+
+/// The strokes of a layer: x, lower end, upper end.
+fn strokes_of(svg: &str, class: &str) -> Vec<(i64, i64, i64)> {
+    let Some((_, rest)) = svg.split_once(&format!("<path class=\"{class}\" d=\"")) else {
+        return vec![];
+    };
+    let path = &rest[..rest.find('"').unwrap()];
+    let (mut x, mut y) = (0, 0);
+    let mut strokes = Vec::new();
+    for part in path.split(['M', 'm']) {
+        let Some((place, up)) = part.split_once('v') else { continue };
+        let spaced = place.replace('-', " -");
+        let mut numbers = spaced.split_whitespace().map(|n| n.parse::<i64>().unwrap());
+        x += numbers.next().unwrap();
+        y += numbers.next().unwrap();
+        let low = y;
+        y += up.parse::<i64>().unwrap();
+        strokes.push((x, low, y));
+    }
+    strokes
+}
+
+/// A flow of `count` segments in which every third is sent again, at random times.
+fn busy(count: u64, seed: u64) -> Flow {
+    let mut rng = Rng::new(seed, "busy flow");
+    let mut flow = Flow::default();
+    let mut at = 0;
+    for n in 0..count {
+        at += rng.below(3);
+        flow.segments.push(segment(ms(at), n, SegmentKind::New, rng.below(9) == 0));
+        flow.acks.push(ack(ms(at), n.saturating_sub(20), &[]));
+        if n % 3 == 0 {
+            let kind = [
+                SegmentKind::FastRetransmission,
+                SegmentKind::TimeoutRetransmission,
+                SegmentKind::AfterTimeoutRetransmission,
+                SegmentKind::FillsHole,
+            ][rng.below(4) as usize];
+            let again = n - rng.below(n.min(50) + 1);
+            flow.segments.push(segment(ms(at), again, kind, rng.below(9) == 0));
+        }
+    }
+    flow
+}
+
+#[test]
+fn no_retransmission_vanishes() {
+    for seed in 0..20 {
+        let flow = busy(3_000, seed);
+        let last = flow.segments.last().unwrap();
+        let view = View { from: Instant::ZERO, until: last.at, interruptions: &[] };
+        let svg = time_sequence("", &flow, &view).svg;
+        let high = {
+            let data_y = svg.split("data-y=\"0 ").nth(1).unwrap();
+            data_y[..data_y.find('"').unwrap()].parse::<f64>().unwrap() * 1e6
+        };
+        for (kind, class) in [
+            (SegmentKind::FastRetransmission, "fast"),
+            (SegmentKind::TimeoutRetransmission, "timeout"),
+            (SegmentKind::AfterTimeoutRetransmission, "after"),
+            (SegmentKind::FillsHole, "fills"),
+        ] {
+            let drawn = strokes_of(&svg, class);
+            let scale = scale::Scale { from: view.from, until: view.until, low: 0.0, high };
+            for segment in flow.segments.iter().filter(|s| s.kind == kind) {
+                let x = scale.x(segment.at);
+                let (low, up) = (
+                    scale.y(segment.range.start.as_u64() as f64),
+                    scale.y(segment.range.end.as_u64() as f64),
+                );
+                let covered = drawn
+                    .iter()
+                    .any(|(at, l, u)| (at - x).abs() <= 1 && *l >= low - 1 && *u <= up + 1);
+                assert!(covered, "seed {seed}: {class} of frame {} is not drawn", segment.frame);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_graph_of_seven_thousand_segments_stays_small() {
+    let flow = busy(7_000, 1);
+    let view =
+        View { from: Instant::ZERO, until: flow.segments.last().unwrap().at, interruptions: &[] };
+    let size = time_sequence("", &flow, &view).svg.len();
+    assert!(size < 150_000, "{size} bytes");
+    // A hundred times as much data is still a page: only retransmissions add to it.
+    let mut long = busy(200_000, 2);
+    long.segments.retain(|s| s.kind == SegmentKind::New);
+    let view =
+        View { from: Instant::ZERO, until: long.segments.last().unwrap().at, interruptions: &[] };
+    let size = time_sequence("", &long, &view).svg.len();
+    assert!(size < 1_500_000, "{size} bytes");
+}
+
+#[test]
+fn nothing_at_all_gives_an_empty_graph() {
+    let view = View { from: Instant::ZERO, until: Instant::ZERO, interruptions: &[] };
+    let flow = Flow::default();
+    let figures = [
+        time_sequence("", &flow, &view),
+        chart(
+            &Chart {
+                title: "",
+                unit: "",
+                right: None,
+                series: &[advertised_window(&flow), in_flight(&flow), sent_rate(&flow, Span::ZERO)],
+                at_most: None,
+            },
+            &view,
+        ),
+    ];
+    for figure in figures {
+        assert!(figure.legend.is_empty());
+        assert!(!figure.svg.contains("NaN") && !figure.svg.contains("inf"), "{}", figure.svg);
+    }
+}

@@ -1,0 +1,226 @@
+"use strict";
+// One graph: reads its layers back from their paths, shows a part of its plane, draws its axes.
+// Places on the plane are whole units; `x` and `y` of the data attributes say what they mean.
+
+/** The strokes of a path as written by tcplab: M, m, h, v, l with whole numbers. */
+function decode(path) {
+  const xs = [], ys = [];
+  let x = 0, y = 0;
+  for (const [, command, rest] of path.matchAll(/([Mmhvl])([^Mmhvl]*)/g)) {
+    const numbers = (rest.match(/-?\d+/g) || []).map(Number);
+    const pair = command !== "h" && command !== "v";
+    for (let i = 0; i < numbers.length; i += pair ? 2 : 1) {
+      if (command === "M") { x = numbers[i]; y = numbers[i + 1]; }
+      else if (pair) { x += numbers[i]; y += numbers[i + 1]; }
+      else if (command === "h") x += numbers[i];
+      else y += numbers[i];
+      xs.push(x);
+      ys.push(y);
+    }
+  }
+  return { xs, ys };
+}
+
+/** Marks at multiples of 1, 2 or 5 times a power of ten, as in the plot crate. */
+function ticks(low, high, most) {
+  const range = high - low;
+  if (!(range > 0)) return { decimals: 0, at: [low] };
+  const rough = range / Math.max(most, 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((n) => n * power).find((s) => s >= rough * 0.999999);
+  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const at = [];
+  for (let n = Math.ceil(low / step - 1e-6); n <= Math.floor(high / step + 1e-6); n++) at.push(n * step);
+  return { decimals, at };
+}
+
+function decimal(value, decimals) {
+  const text = value.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return /^-[0.,]*$/.test(text) ? text.slice(1) : text;
+}
+
+/** The first index whose value is above `x`, in a rising list. */
+function above(xs, x) {
+  let low = 0, high = xs.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (xs[middle] > x) high = middle; else low = middle + 1;
+  }
+  return low;
+}
+
+const DATA_LAYERS = ["data", "drop", "fast", "fills", "after", "timeout"];
+
+class Graph {
+  constructor(svg) {
+    this.svg = svg;
+    this.plane = svg.querySelector(".plane");
+    const pair = (text) => text.split(" ").map(Number);
+    this.x = pair(svg.dataset.x);
+    this.y = pair(svg.dataset.y);
+    this.unit = svg.dataset.unit;
+    const right = /^(\S+) (.*)$/.exec(svg.dataset.right || "");
+    this.right = right && { factor: Number(right[1]), unit: right[2] };
+    const box = this.plane.viewBox.baseVal;
+    this.units = [box.width, box.height];
+    this.top = Number(this.plane.getAttribute("y"));
+    this.height = Number(this.plane.getAttribute("height"));
+    this.sequence = svg.classList.contains("time-sequence");
+    this.figure = svg.closest("figure");
+    this.readout = this.figure.querySelector(".readout");
+    this.chosenY = null; // set once the reader zooms upwards
+    this.layers = null;
+    svg.querySelector("title")?.remove(); // its tooltip would cover the readout
+    svg.classList.add("live");
+    svg.setAttribute("tabindex", "0");
+    this.cursor = this.extra("path", "cursor");
+    this.choice = this.extra("rect", "choice");
+    this.layout(1000);
+  }
+
+  extra(name, className) {
+    const element = document.createElementNS(this.svg.namespaceURI, name);
+    element.setAttribute("class", className);
+    this.svg.append(element);
+    return element;
+  }
+
+  /** Takes the width there is, so that letters keep their size. */
+  layout(width) {
+    const narrow = width < 620;
+    this.width = width;
+    this.left = narrow ? 42 : 56;
+    this.across = Math.max(80, width - this.left - (this.right ? (narrow ? 40 : 52) : narrow ? 10 : 52));
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${this.top + this.height + 24}`);
+    this.plane.setAttribute("x", this.left);
+    this.plane.setAttribute("width", this.across);
+  }
+
+  read() {
+    this.layers ??= [...this.plane.querySelectorAll("path:not(.band)")].map((path) => ({
+      path,
+      name: path.getAttribute("class"),
+      label: this.figure.querySelector(`[data-layer="${path.getAttribute("class")}"]`)?.textContent ?? "",
+      ...decode(path.getAttribute("d")),
+    }));
+    return this.layers;
+  }
+
+  toUnits(time) { return ((time - this.x[0]) / (this.x[1] - this.x[0])) * this.units[0]; }
+  toValue(unitsDown) { return this.y[1] - (unitsDown / this.units[1]) * (this.y[1] - this.y[0]); }
+
+  /** What to show upwards for a stretch of time: all, or what the data in it need. */
+  range(from, until) {
+    if (this.chosenY) return this.chosenY;
+    if (!this.sequence || (from <= this.x[0] && until >= this.x[1])) return this.y;
+    const [x0, x1] = [this.toUnits(from), this.toUnits(until)];
+    let top = Infinity, bottom = -Infinity;
+    for (const layer of this.read()) {
+      if (!DATA_LAYERS.includes(layer.name) || layer.path.classList.contains("off")) continue;
+      for (let i = above(layer.xs, x0 - 1), end = above(layer.xs, x1); i < end; i++) {
+        top = Math.min(top, layer.ys[i]);
+        bottom = Math.max(bottom, layer.ys[i]);
+      }
+    }
+    if (top > bottom) return this.y;
+    const room = Math.max((bottom - top) * 0.08, 24);
+    return [this.toValue(bottom + room), this.toValue(top - room)];
+  }
+
+  /** Shows the stretch of time. */
+  draw(from, until) {
+    const [low, high] = this.range(from, until);
+    this.view = { from, until, low, high };
+    const x = this.toUnits(from);
+    const y = ((this.y[1] - high) / (this.y[1] - this.y[0])) * this.units[1];
+    const w = this.toUnits(until) - x;
+    const h = ((high - low) / (this.y[1] - this.y[0])) * this.units[1];
+    this.plane.setAttribute("viewBox", `${x} ${y} ${Math.max(w, 1e-6)} ${Math.max(h, 1e-6)}`);
+    this.axes();
+    this.cursor.setAttribute("d", "");
+  }
+
+  timeToX(time) { return this.left + ((time - this.view.from) / (this.view.until - this.view.from)) * this.across; }
+  valueToY(value) { return this.top + ((this.view.high - value) / (this.view.high - this.view.low)) * this.height; }
+  xToTime(x) { return this.view.from + ((x - this.left) / this.across) * (this.view.until - this.view.from); }
+  yToValue(y) { return this.view.high - ((y - this.top) / this.height) * (this.view.high - this.view.low); }
+
+  axes() {
+    const { from, until, low, high } = this.view;
+    const bottom = this.top + this.height, right = this.left + this.across;
+    let svg = "";
+    const times = ticks(from, until, Math.max(2, Math.floor(this.across / (this.width < 620 ? 56 : 76))));
+    for (const at of times.at) {
+      const x = this.timeToX(at).toFixed(1);
+      svg += `<path d="M${x} ${this.top}V${bottom}"/><text class="time" x="${x}" y="${bottom + 16}">${decimal(at, times.decimals)} s</text>`;
+    }
+    const most = Math.max(2, Math.floor(this.height / 36));
+    const values = ticks(low, high, most);
+    for (const at of values.at) {
+      const y = this.valueToY(at);
+      svg += `<path d="M${this.left} ${y.toFixed(1)}H${right}"/><text class="value" x="${this.left - 8}" y="${(y + 4).toFixed(1)}">${decimal(at, values.decimals)}</text>`;
+    }
+    if (this.right) {
+      const { factor } = this.right;
+      const others = ticks(low * factor, high * factor, most);
+      for (const at of others.at) {
+        svg += `<text class="other" x="${right + 8}" y="${(this.valueToY(at / factor) + 4).toFixed(1)}">${decimal(at, others.decimals)}</text>`;
+      }
+    }
+    this.svg.querySelector(".ticks").innerHTML = svg;
+    this.svg.querySelector(".far")?.setAttribute("x", this.width);
+    let free = -Infinity;
+    for (const label of this.svg.querySelectorAll(".band-label")) {
+      const x = this.timeToX(Number(label.dataset.at));
+      const half = label.textContent.length * 3.5 + 3;
+      const hidden = x < this.left || x > right || x - half < free;
+      if (!hidden) free = x + half;
+      label.classList.toggle("hidden", hidden);
+      label.setAttribute("x", x.toFixed(1));
+    }
+  }
+
+  /** Shows the time of the pointer, here or in a neighbour, and what was then. */
+  point(time, y) {
+    const x = this.timeToX(time);
+    const inside = x >= this.left && x <= this.left + this.across;
+    this.cursor.setAttribute("d", inside ? `M${x.toFixed(1)} ${this.top}V${this.top + this.height}` : "");
+    if (!inside) { this.readout.textContent = ""; return; }
+    const parts = [`${decimal(time, 4)} s`];
+    if (this.sequence) {
+      if (y !== null) parts.push(`byte ${decimal(Math.max(0, Math.round(this.yToValue(y) * this.bytes())), 0)}`);
+    } else {
+      parts.push(...this.valuesAt(time));
+    }
+    this.readout.textContent = parts.join(" · ");
+  }
+
+  bytes() { return { B: 1, kB: 1e3, MB: 1e6, GB: 1e9 }[this.unit] ?? 1; }
+
+  valuesAt(time) {
+    const x = this.toUnits(time);
+    const texts = [];
+    for (const layer of this.read()) {
+      if (layer.path.classList.contains("off")) continue;
+      const i = above(layer.xs, x) - 1;
+      if (i < 0) continue;
+      const value = this.toValue(layer.ys[i]);
+      const places = value < 10 ? 2 : value < 100 ? 1 : 0;
+      texts.push(`${layer.label.replace(/ \(.*/, "")} ${decimal(value, places)} ${this.unit}`);
+    }
+    return texts;
+  }
+
+  leave() {
+    this.cursor.setAttribute("d", "");
+    this.readout.textContent = "";
+  }
+
+  choose(x0, x1) {
+    const [a, b] = [Math.min(x0, x1), Math.max(x0, x1)];
+    this.choice.setAttribute("x", a);
+    this.choice.setAttribute("y", this.top);
+    this.choice.setAttribute("width", Math.max(0, b - a));
+    this.choice.setAttribute("height", this.height);
+  }
+}

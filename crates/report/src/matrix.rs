@@ -1,0 +1,72 @@
+//! All episodes of a run at a glance: variant and trial down, interruption across.
+
+use tcplab_lab::{EpisodeRow, Run};
+
+use crate::outcome::kind_class;
+use crate::page::anchor;
+
+/// The overview.
+pub(crate) struct Matrix {
+    /// Interruptions that met any transfer, by number.
+    pub(crate) columns: Vec<u64>,
+    /// Whether some episode has another cause.
+    pub(crate) others: bool,
+    pub(crate) rows: Vec<MatrixRow>,
+}
+
+/// One trial.
+pub(crate) struct MatrixRow {
+    /// Set at the first trial of a case: its name and how many rows it spans.
+    pub(crate) case: Option<(String, usize)>,
+    pub(crate) trial: u32,
+    pub(crate) href: String,
+    /// One per column.
+    pub(crate) cells: Vec<Vec<Mark>>,
+}
+
+/// One episode.
+pub(crate) struct Mark {
+    pub(crate) class: &'static str,
+    pub(crate) kind: String,
+    pub(crate) lost: usize,
+    pub(crate) href: String,
+    pub(crate) repaired: bool,
+}
+
+pub(crate) fn matrix(run: &Run) -> Matrix {
+    let all = || run.cases.iter().flat_map(|c| &c.trials).flat_map(|t| &t.episodes);
+    let last = all().filter_map(|row| row.interruption).max().unwrap_or(0);
+    let columns: Vec<u64> =
+        (1..=last).filter(|n| all().any(|row| row.interruption == Some(*n))).collect();
+    let others = all().any(|row| row.interruption.is_none());
+    let mut rows = Vec::new();
+    for (case_index, case) in run.cases.iter().enumerate() {
+        for (i, trial) in case.trials.iter().enumerate() {
+            let marks = |which: Option<u64>| -> Vec<Mark> {
+                let here = trial.episodes.iter().filter(|row| row.interruption == which);
+                here.map(|row| mark(row, case_index, trial.number)).collect()
+            };
+            let mut cells: Vec<Vec<Mark>> = columns.iter().map(|n| marks(Some(*n))).collect();
+            if others {
+                cells.push(marks(None));
+            }
+            rows.push(MatrixRow {
+                case: (i == 0).then(|| (case.name.clone(), case.trials.len())),
+                trial: trial.number,
+                href: format!("#{}", anchor(case_index, Some(trial.number), None)),
+                cells,
+            });
+        }
+    }
+    Matrix { columns, others, rows }
+}
+
+fn mark(row: &EpisodeRow, case: usize, trial: u32) -> Mark {
+    Mark {
+        class: kind_class(&row.kind),
+        kind: row.kind.clone(),
+        lost: row.lost_segments,
+        href: format!("#{}", anchor(case, Some(trial), Some(row.number))),
+        repaired: row.repaired,
+    }
+}

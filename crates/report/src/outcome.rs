@@ -1,0 +1,93 @@
+//! The outcome of a run in a few sentences.
+
+use std::collections::BTreeMap;
+
+use tcplab_lab::{EpisodeRow, Run};
+
+use crate::number::counted;
+
+/// What was run, whether the claims held, how the losses were repaired.
+pub(crate) fn sentences(run: &Run) -> Vec<String> {
+    let mut sentences = vec![what_ran(run)];
+    sentences.extend(claims(run));
+    sentences.push(episodes(run));
+    sentences
+}
+
+fn what_ran(run: &Run) -> String {
+    let trials: usize = run.cases.iter().map(|case| case.trials.len()).sum();
+    let place = match run.world.as_str() {
+        "kernel" => "on the kernel's own TCP".to_string(),
+        "sim" => "in virtual time".to_string(),
+        other => format!("in the world “{other}”"),
+    };
+    format!(
+        "{} of {}, {place}.",
+        counted(trials, "trial", "trials"),
+        counted(run.cases.len(), "variant", "variants"),
+    )
+}
+
+fn claims(run: &Run) -> Option<String> {
+    let broken = run.claims.iter().filter(|claim| !claim.held).count();
+    Some(match (run.claims.len(), broken) {
+        (0, _) => return None,
+        (1, 0) => "The scenario's claim held.".to_string(),
+        (1, _) => "The scenario's claim did not hold.".to_string(),
+        (all, 0) => format!("All {all} claims held."),
+        (all, broken) => format!("{broken} of {all} claims did not hold."),
+    })
+}
+
+fn episodes(run: &Run) -> String {
+    let rows: Vec<&EpisodeRow> =
+        run.cases.iter().flat_map(|case| &case.trials).flat_map(|trial| &trial.episodes).collect();
+    if rows.is_empty() {
+        return "No packet of a transfer had to be recovered.".to_string();
+    }
+    let kinds: Vec<String> =
+        by_kind(rows.iter().copied()).into_iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+    let open = rows.iter().filter(|row| !row.repaired).count();
+    let repaired = match open {
+        0 => "every one was repaired".to_string(),
+        open => format!("{open} never repaired"),
+    };
+    format!(
+        "{}: {}; {repaired}.",
+        counted(rows.len(), "recovery episode", "recovery episodes"),
+        kinds.join(", "),
+    )
+}
+
+/// How many episodes are of each type, in the paper's order, unknown names last.
+pub(crate) fn by_kind<'a>(rows: impl Iterator<Item = &'a EpisodeRow>) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<(usize, &str), usize> = BTreeMap::new();
+    for row in rows {
+        *counts.entry((rank(&row.kind), &row.kind)).or_default() += 1;
+    }
+    counts.into_iter().map(|((_, kind), n)| (kind.to_string(), n)).collect()
+}
+
+/// The types of "Experimental Analysis of TCP Behaviors against Bursty Packet Losses Caused by
+/// Transmission Interruption", and the CSS class of each.
+pub(crate) const KINDS: [(&str, &str); 3] =
+    [("without time lag", "without"), ("with time lag", "with"), ("intermittent", "intermittent")];
+
+fn rank(kind: &str) -> usize {
+    KINDS.iter().position(|(name, _)| *name == kind).unwrap_or(KINDS.len())
+}
+
+/// The CSS class of a type.
+pub(crate) fn kind_class(kind: &str) -> &'static str {
+    KINDS.iter().find(|(name, _)| *name == kind).map_or("unknown", |(_, class)| class)
+}
+
+/// The path of a type's sign: a line that goes on, one with a gap, one in pieces.
+pub(crate) fn icon(class: &str) -> &'static str {
+    match class {
+        "without" => "M2 4h20",
+        "with" => "M2 4h6m9 0h5",
+        "intermittent" => "M2 4h2m6 0h2m6 0h2",
+        _ => "M10 4h4",
+    }
+}

@@ -1,0 +1,205 @@
+//! The page as a whole, from a made-up run.
+
+mod synthetic;
+
+use std::collections::BTreeSet;
+
+use tcplab_lab::{Run, Trial, TrialData};
+use tcplab_report::{ReportError, render, text_table};
+use tcplab_trace::Note;
+
+type Recordings = Vec<(String, TrialData)>;
+
+fn load(recordings: &Recordings) -> impl FnMut(&Trial) -> Result<TrialData, String> + '_ {
+    |trial| {
+        let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
+        found.map(|(_, data)| data.clone()).ok_or_else(|| "no such trial".to_string())
+    }
+}
+
+fn page(run: &Run, recordings: &Recordings) -> String {
+    render(run, load(recordings)).expect("a made-up run can be shown")
+}
+
+/// What is between tags and in them, without the contents of scripts and styles.
+fn tags(page: &str) -> Vec<&str> {
+    let mut tags = Vec::new();
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start..];
+        let end = rest.find('>').expect("a tag ends");
+        let tag = &rest[1..end];
+        tags.push(tag);
+        rest = &rest[end + 1..];
+        for raw in ["script", "style"] {
+            if tag.split_whitespace().next() == Some(raw) {
+                let close = format!("</{raw}>");
+                rest = &rest[rest.find(&close).expect("raw text ends")..];
+            }
+        }
+    }
+    tags
+}
+
+const VOID: [&str; 2] = ["meta", "!doctype"];
+
+#[test]
+fn tags_are_balanced_and_names_unique() {
+    let (run, recordings) = synthetic::run(2);
+    let page = page(&run, &recordings);
+    let mut open: Vec<&str> = Vec::new();
+    let mut ids = BTreeSet::new();
+    let mut targets = Vec::new();
+    for tag in tags(&page) {
+        let name = tag.trim_start_matches('/').split_whitespace().next().unwrap_or("");
+        let name = name.trim_end_matches('/');
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "</{name}> closes something else");
+        } else if !tag.ends_with('/') && !VOID.contains(&name) {
+            open.push(name);
+        }
+        let value = |key: &str| {
+            let (_, rest) = tag.split_once(&format!(" {key}=\""))?;
+            rest.split('"').next()
+        };
+        if let Some(id) = value("id") {
+            assert!(ids.insert(id.to_string()), "{id} twice");
+        }
+        targets.extend(value("href").and_then(|h| h.strip_prefix('#')).map(String::from));
+    }
+    assert!(open.is_empty(), "{open:?} still open");
+    for target in targets {
+        assert!(ids.contains(&target), "a link leads to #{target}, which is not there");
+    }
+}
+
+#[test]
+fn the_page_needs_nothing_else() {
+    let (run, recordings) = synthetic::run(1);
+    let page = page(&run, &recordings);
+    for tag in tags(&page) {
+        for loads in [" src=", "<link", "@import", "srcset="] {
+            assert!(!tag.contains(loads), "{tag}");
+        }
+        assert!(!tag.starts_with("link"), "{tag}");
+    }
+    for foreign in ["http:", "https:", "url(", "fetch(", "XMLHttpRequest", "import("] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+}
+
+#[test]
+fn everything_is_on_it_and_it_stays_small() {
+    let (run, recordings) = synthetic::run(5);
+    let page = page(&run, &recordings);
+    let count = |text: &str| page.matches(text).count();
+    let episodes: usize = run.cases.iter().flat_map(|c| &c.trials).map(|t| t.episodes.len()).sum();
+    assert!(episodes >= 30, "the made-up run has only {episodes} episodes");
+    assert_eq!(count("<svg class=\"graph time-sequence\""), 20);
+    assert_eq!(count("<svg class=\"graph chart\""), 40);
+    assert_eq!(count("<svg class=\"ladder\""), episodes);
+    assert_eq!(count("<details class=\"trial\""), 10);
+    assert_eq!(count("<details class=\"trial\" id=\"case-1-trial-1\" open"), 1);
+    assert_eq!(count(" open>"), 2, "the first trial of each case");
+    for text in ["✓ held", "✗ broke", "transfer time", "--seed 1<", "trials/reno-1/client.pcapng"]
+    {
+        assert!(count(text) > 0, "{text}");
+    }
+    assert!(page.len() < 6_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes() {
+    let (run, recordings) = synthetic::run(1);
+    let (again, recorded) = synthetic::run(1);
+    assert!(page(&run, &recordings) == page(&again, &recorded));
+}
+
+#[test]
+fn nothing_foreign_becomes_markup() {
+    let (mut run, mut recordings) = synthetic::run(1);
+    let evil = "\"'></title></script></style><script>alert(1)</script>&<!--".to_string();
+    for text in [&mut run.title, &mut run.name, &mut run.scenario, &mut run.world, &mut run.started]
+    {
+        text.clone_from(&evil);
+    }
+    for (_, data) in &mut recordings {
+        data.client.notes = vec![Note { frame: Some(7), text: evil.clone() }];
+    }
+    run.reference = Some(evil.clone());
+    run.path = vec![evil.clone()];
+    run.environment = vec![(evil.clone(), evil.clone())];
+    run.claims[0].claim.clone_from(&evil);
+    run.claims[0].check.clone_from(&evil);
+    run.claims[0].found.clone_from(&evil);
+    for case in &mut run.cases {
+        case.name.clone_from(&evil);
+        case.levels = vec![(evil.clone(), evil.clone())];
+        case.summaries[0].name.clone_from(&evil);
+        case.summaries[0].unit.clone_from(&evil);
+        for trial in &mut case.trials {
+            let directory = format!("{evil}{}", trial.directory);
+            for (known, _) in recordings.iter_mut().filter(|(d, _)| *d == trial.directory) {
+                known.clone_from(&directory);
+            }
+            trial.directory = directory;
+            trial.warnings = vec![evil.clone()];
+            trial.findings[0].statement.clone_from(&evil);
+            trial.findings[0].rule.clone_from(&evil);
+            trial.metrics[0].name.clone_from(&evil);
+            trial.metrics[0].unit.clone_from(&evil);
+            for row in &mut trial.episodes {
+                row.kind.clone_from(&evil);
+                row.evidence.clone_from(&evil);
+                row.story.clone_from(&evil);
+            }
+        }
+    }
+    let page = page(&run, &recordings);
+    assert!(!page.contains("<script>alert"));
+    assert!(!page.contains("<!--"));
+    assert!(page.contains("capture at the client, frame 7: &#34;"));
+    assert_eq!(page.matches("<script").count(), 2, "the page's own");
+    assert_eq!(page.matches("</title>").count(), page.matches("<title>").count());
+}
+
+#[test]
+fn a_run_without_anything_is_still_a_page() {
+    let (mut run, _) = synthetic::run(1);
+    run.cases.truncate(1);
+    run.claims.clear();
+    run.reference = None;
+    run.cases[0].summaries.clear();
+    for trial in &mut run.cases[0].trials {
+        trial.metrics.clear();
+        trial.findings.clear();
+    }
+    let empty = |_: &Trial| -> Result<TrialData, String> {
+        Ok(TrialData {
+            client: tcplab_trace::Trace::default(),
+            server: tcplab_trace::Trace::default(),
+            samples: vec![],
+            interruptions: vec![],
+        })
+    };
+    let page = render(&run, empty).unwrap();
+    assert!(page.contains("The captures hold no TCP connection."));
+    assert!(page.contains("holds no such episode"));
+    run.cases.clear();
+    assert!(render(&run, empty).unwrap().contains("0 trials of 0 variants"));
+    assert!(text_table(&run).starts_with("recovery episodes"));
+}
+
+#[test]
+fn a_trial_that_cannot_be_loaded_is_named() {
+    let (run, _) = synthetic::run(1);
+    let error = render(&run, load(&vec![])).unwrap_err();
+    assert!(matches!(&error, ReportError::Load { number: 1, .. }));
+    assert_eq!(error.to_string(), "trial 1 of case reno: no such trial");
+}
+
+#[test]
+fn the_terminal_gets_a_table() {
+    let (run, _) = synthetic::run(3);
+    insta::assert_snapshot!(text_table(&run));
+}

@@ -1,0 +1,252 @@
+//! A run made up for looking at the page and for testing it.
+
+mod transfer;
+
+use std::net::SocketAddr;
+
+use tcplab_lab::{Case, Claim, EpisodeRow, FindingRow, Metric, Run, Summary, Trial, TrialData};
+use tcplab_trace::{
+    Connection, Episode, EpisodeKind, Evidence, Flow, Handshake, LostSegment, Segment, SegmentKind,
+    Trace,
+};
+use tcplab_units::{Bytes, Instant, Rng, Span};
+
+pub(crate) use transfer::{Setup, transfer};
+
+const MS: u64 = 1_000_000;
+const LASTING: u64 = 200 * MS;
+/// No segment waits longer at the bottleneck.
+const QUEUED: Span = Span::from_secs(2);
+
+/// Two variants, so many trials each.
+pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
+    let mut recordings = Vec::new();
+    let mut rng = Rng::new(7, "synthetic");
+    let mut cases = Vec::new();
+    for (name, window) in [("reno", 451_840), ("cubic", 93_000)] {
+        let mut made = Vec::new();
+        for number in 1..=trials {
+            let offset = 1_000 * MS + rng.below(600 * MS);
+            let interruptions: Vec<u64> = (0..6).map(|k| offset + k * 5_000 * MS).collect();
+            let setup = Setup { bytes: 10_000_000, interruptions, lasting: LASTING, window };
+            let (trial, data) = trial(name, number, setup);
+            recordings.push((trial.directory.clone(), data));
+            made.push(trial);
+        }
+        let levels = vec![("client.socket.congestion".into(), name.to_string())];
+        let summaries = summaries(&made);
+        cases.push(Case { name: name.into(), levels, trials: made, summaries });
+    }
+    (Run { cases, ..frame() }, recordings)
+}
+
+fn frame() -> Run {
+    let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
+    Run {
+        name: "interruption".into(),
+        title: "10 MB upload through a 200 ms interruption every 5 s".into(),
+        reference: Some("Experimental Analysis of TCP Behaviors against Bursty Packet Losses".into()),
+        scenario: "title = \"10 MB upload through a 200 ms interruption every 5 s\"\n\n[path]\nrate = \"5 Mbit/s\" # <&>\n".into(),
+        world: "kernel".into(),
+        started: "2026-03-01T09:30:00Z".into(),
+        seed: 1,
+        path: vec![
+            "forward: 5 Mbit/s, queue of 512 packets, 5 ms, 200 ms interruption every 5 s".into(),
+            "reverse: 5 Mbit/s, queue of 512 packets, 5 ms, 200 ms interruption every 5 s".into(),
+        ],
+        environment: vec![
+            pair("kernel", "Linux 6.12.0"),
+            pair("cpu", "2 × x86_64"),
+            pair("net.ipv4.tcp_rmem", "4096 131072 6291456"),
+            pair("net.ipv4.tcp_sack", "1"),
+        ],
+        cases: vec![],
+        claims: vec![
+            claim("Linux recovers in both ways the paper describes", true),
+            claim("and within a second, <always>", false),
+        ],
+    }
+}
+
+fn claim(text: &str, held: bool) -> Claim {
+    Claim {
+        claim: text.into(),
+        check: "episode.type includes \"with time lag\"".into(),
+        held,
+        found: "reno: without time lag; cubic: with time lag".into(),
+    }
+}
+
+fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
+    let breaks: Vec<(Instant, Instant)> = setup
+        .interruptions
+        .iter()
+        .map(|s| (Instant::from_nanos(*s), Instant::from_nanos(*s + setup.lasting)))
+        .collect();
+    let mut seen = transfer(setup);
+    let mut rows = Vec::new();
+    for (i, (start, end)) in breaks.iter().enumerate() {
+        if let Some(episode) = episode(&seen.client, *start, *end) {
+            seen.client.episodes.push(episode.clone());
+            rows.push(row(rows.len() + 1, i as u64 + 1, &episode));
+        }
+    }
+    let time = transfer::duration(&seen).as_secs_f64();
+    let metric =
+        |name: &str, unit: &str, value| Metric { name: name.into(), unit: unit.into(), value };
+    let totals = seen.client.totals;
+    let made = Trial {
+        number,
+        seed: u64::from(number) * 7919,
+        directory: format!("trials/{case}-{number}"),
+        metrics: vec![
+            metric("retransmissions", "", totals.retransmissions as f64),
+            metric("transfer_time", "s", time),
+            metric("goodput", "Mbit/s", 80.0 / time),
+            metric("retransmitted", "kB", totals.retransmitted.as_u64() as f64 / 1e3),
+            metric("episodes", "", rows.len() as f64),
+        ],
+        episodes: rows,
+        findings: vec![FindingRow {
+            rule: "tail-loss".into(),
+            statement: "The last window before an interruption was lost whole.".into(),
+            frames: (900..912).collect(),
+        }],
+        warnings: if number == 2 {
+            vec!["the path was late by more than 1 ms 12 times".into()]
+        } else {
+            vec![]
+        },
+    };
+    let data = TrialData {
+        client: trace(seen.client),
+        server: trace(seen.server),
+        samples: seen.samples,
+        interruptions: breaks,
+    };
+    (made, data)
+}
+
+fn trace(forward: Flow) -> Trace {
+    let client: SocketAddr = "10.0.0.1:40000".parse().unwrap();
+    let server: SocketAddr = "10.0.0.2:5000".parse().unwrap();
+    let last = forward.acks.last().map_or(Instant::ZERO, |a| a.at);
+    Trace {
+        epoch_nanos: 0,
+        packets: (forward.segments.len() + forward.acks.len()) as u64,
+        connections: vec![Connection {
+            client,
+            server,
+            first: Instant::ZERO,
+            last,
+            handshake: Handshake::default(),
+            forward,
+            reverse: Flow::default(),
+        }],
+        notes: vec![],
+    }
+}
+
+fn episode(flow: &Flow, start: Instant, end: Instant) -> Option<Episode> {
+    let lost: Vec<&Segment> = flow
+        .segments
+        .iter()
+        .filter(|s| s.comment.is_some() && (start - QUEUED..end).contains(&s.at))
+        .collect();
+    let (first, last) = (lost.first()?, lost.last()?);
+    let again = flow
+        .segments
+        .iter()
+        .find(|s| s.at > first.at && s.kind != SegmentKind::New && s.comment.is_none())?;
+    let highest = lost.iter().map(|s| s.range.end).max()?;
+    let repaired = flow.acks.iter().find(|a| a.at > last.at && a.ack >= highest);
+    let until = repaired.map_or(Instant::MAX, |a| a.at);
+    let timed = again.kind == SegmentKind::TimeoutRetransmission;
+    let sack = flow.acks.iter().rfind(|a| a.at <= again.at && !a.sack.is_empty());
+    let (kind, evidence, evidence_at) = match sack {
+        Some(ack) if !timed => {
+            (EpisodeKind::WithoutTimeLag, Evidence::Sack { frame: ack.frame }, ack.at)
+        }
+        _ => (EpisodeKind::WithTimeLag, Evidence::Timeout { frame: again.frame }, again.at),
+    };
+    let within = || flow.segments.iter().filter(|s| (first.at..until).contains(&s.at));
+    let resent = || within().filter(|s| s.kind != SegmentKind::New);
+    let silence = within()
+        .zip(within().skip(1))
+        .filter(|(_, b)| b.at <= again.at)
+        .map(|(a, b)| b.at.since(a.at))
+        .max();
+    Some(Episode {
+        kind,
+        lost: lost
+            .iter()
+            .map(|s| LostSegment { range: s.range, sent_at: s.at, frame: s.frame })
+            .collect(),
+        first_lost_sent: first.at,
+        evidence_at,
+        evidence,
+        first_retransmission: Some((again.at, again.frame)),
+        repaired_at: repaired.map(|a| a.at),
+        retransmissions: resent().count() as u64,
+        retransmitted: resent().map(|s| s.payload).sum::<Bytes>(),
+        timeouts: u64::from(timed),
+        probes: 0,
+        needless: 0,
+        silence: silence.unwrap_or(Span::ZERO),
+        frames: (first.frame, repaired.map_or(again.frame, |a| a.frame)),
+    })
+}
+
+fn row(number: usize, interruption: u64, episode: &Episode) -> EpisodeRow {
+    let timed = episode.timeouts > 0;
+    EpisodeRow {
+        number,
+        kind: episode.kind.name().into(),
+        evidence: if timed { "timeout" } else { "sack" }.into(),
+        start_s: episode.evidence_at.as_secs_f64(),
+        duration_s: episode.duration(Instant::MAX).as_secs_f64(),
+        silence_s: episode.silence.as_secs_f64(),
+        lost_segments: episode.lost.len(),
+        retransmissions: episode.retransmissions,
+        retransmitted_bytes: episode.retransmitted.as_u64(),
+        timeouts: episode.timeouts,
+        repaired: episode.repaired_at.is_some(),
+        truth_lost: episode.lost.len(),
+        interruption: Some(interruption),
+        story: format!(
+            "{} segments were lost in a row. {}",
+            episode.lost.len(),
+            if timed {
+                "The window ran out, the sender fell silent, and the retransmission timer sent first."
+            } else {
+                "Data still flowed when the path came back, so SACK told of the hole at once."
+            }
+        ),
+    }
+}
+
+fn summaries(trials: &[Trial]) -> Vec<Summary> {
+    let Some(first) = trials.first() else { return vec![] };
+    first
+        .metrics
+        .iter()
+        .enumerate()
+        .map(|(i, metric)| {
+            let values: Vec<f64> = trials.iter().map(|t| t.metrics[i].value).collect();
+            let count = values.len();
+            let mean = values.iter().sum::<f64>() / count as f64;
+            let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+            let deviation = (count > 1).then(|| (squares / (count as f64 - 1.0)).sqrt());
+            // Student's t for four degrees of freedom; the page only shows what it is given.
+            let half = deviation.map(|sd| 2.776 * sd / (count as f64).sqrt());
+            Summary {
+                name: metric.name.clone(),
+                unit: metric.unit.clone(),
+                count,
+                mean,
+                standard_deviation: deviation,
+                interval: half.map(|half| (mean - half, mean + half)),
+            }
+        })
+        .collect()
+}
