@@ -12,6 +12,7 @@ mod model;
 mod notation;
 mod packet;
 mod ranges;
+mod reading;
 mod scoreboard;
 mod watch;
 
@@ -19,6 +20,7 @@ pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
 pub use ladder::{Fate, LadderLine, ladder};
 pub use listing::listing;
 pub use model::*;
+pub use reading::analyze;
 
 #[cfg(test)]
 mod tests;
