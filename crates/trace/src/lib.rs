@@ -23,4 +23,7 @@ pub use model::*;
 pub use reading::analyze;
 
 #[cfg(test)]
+extern crate self as tcplab_trace;
+
+#[cfg(test)]
 mod tests;

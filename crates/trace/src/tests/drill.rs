@@ -17,7 +17,8 @@ use std::net::Ipv4Addr;
 
 use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpRepr};
 
-use crate::{Analyzer, Connection, Flow, Frame, Trace};
+// By the crate's outer name: the findings' tests include this file.
+use tcplab_trace::{Analyzer, Connection, Flow, Frame, Trace};
 
 pub(super) const MSS: u64 = 1448;
 
