@@ -115,6 +115,11 @@ impl<S: Sink> Analyzer<S> {
         self.tcp(&Packet::read(&tcp, at, self.frames, frame.comment));
     }
 
+    /// A remark on the capture as a whole.
+    pub(crate) fn note(&mut self, note: Note) {
+        self.remarks.whole.push(note);
+    }
+
     /// The trace without its connections, and the sink, when no more frames come.
     pub fn finish_into(mut self) -> (Trace, S) {
         for (index, state) in self.connections.into_iter().enumerate() {
@@ -216,6 +221,7 @@ impl Sink for Collector {
 /// Remarks on the capture; of each kind the first few frames and how many there are.
 #[derive(Debug, Default)]
 struct Remarks {
+    whole: Vec<Note>,
     kinds: BTreeMap<String, (Vec<u64>, u64)>,
 }
 
@@ -233,7 +239,7 @@ impl Remarks {
     }
 
     fn into_notes(self) -> Vec<Note> {
-        let mut notes = Vec::new();
+        let mut notes = self.whole;
         for (text, (frames, count)) in self.kinds {
             let more = count - frames.len() as u64;
             notes.extend(

@@ -91,7 +91,9 @@ impl Judge {
         let silent = self.silent(at);
         self.last_sent = Some(at);
         if (silent && (oldest || newest)) || !(told || after_timeout) {
+            // A SYN, alone at the beginning, is never probed for.
             let probe = newest
+                && range.start > Offset::ZERO
                 && board.sacked.is_empty()
                 && self.recovery.is_none()
                 && self.timeout.is_none()

@@ -168,7 +168,11 @@ impl<'a> Draft<'a> {
             silence: longest_gap(span.iter().take_while(|&&(order, _)| order < repeat_order)),
             frames: (first.frame, last_frame.map_or(last_sent, |frame| frame.max(first.frame))),
         };
-        Found { episode, settled: repair.is_some_and(|r| settled(r, log, marks)), first_lost: first_order }
+        Found {
+            episode,
+            settled: repair.is_some_and(|r| settled(r, log, marks)),
+            first_lost: first_order,
+        }
     }
 
     fn kind(&self, span: &[Sent<'_>], marks: &[Mark], until: u64) -> EpisodeKind {
@@ -198,9 +202,7 @@ impl Transmission {
 /// probe went out meanwhile; a retransmission timeout that comes first has told first.
 fn first_evidence(lost: Sent<'_>, log: &Log, marks: &[Mark]) -> (Evidence, Instant, u64) {
     let (order, transmission) = lost;
-    let later = |timer: Timer| {
-        log.iter().find(move |&(o, t)| o > order && t.timer == Some(timer))
-    };
+    let later = |timer: Timer| log.iter().find(move |&(o, t)| o > order && t.timer == Some(timer));
     let (probe, timeout) = (later(Timer::Probe), later(Timer::Retransmission));
     let told = marks.iter().find(|mark| {
         mark.position > order
@@ -254,11 +256,8 @@ fn lone_timeouts(span: &[Sent<'_>], marks: &[Mark], until: u64) -> u64 {
     let (mut longest, mut row) = (0, 0);
     for (index, &order) in timeouts.iter().enumerate() {
         let end = timeouts.get(index + 1).copied().unwrap_or(until);
-        let between: Vec<&Transmission> = span
-            .iter()
-            .filter(|&&(o, _)| o > order && o < end)
-            .map(|&(_, t)| t)
-            .collect();
+        let between: Vec<&Transmission> =
+            span.iter().filter(|&&(o, _)| o > order && o < end).map(|&(_, t)| t).collect();
         let moved = una_at(end) > una_at(order);
         let lone = moved && between.len() <= 2 && between.iter().all(|t| !t.repeat);
         row = if lone { row + 1 } else { 0 };
@@ -267,12 +266,14 @@ fn lone_timeouts(span: &[Sent<'_>], marks: &[Mark], until: u64) -> u64 {
     longest
 }
 
-/// Whether everything sent before the repair was known is answered: a later D-SACK or SACK cannot
-/// speak of it any more.
+/// Whether everything sent before the repair is answered, and something that was sent after its
+/// last repetition: a later SACK or D-SACK cannot speak of it any more.
 fn settled(repair: &Mark, log: &Log, marks: &[Mark]) -> bool {
-    let before = log.iter().take_while(|&(order, _)| order < repair.position);
-    let high = before.map(|(_, t)| t.range.end).max().unwrap_or_default();
-    marks.last().is_some_and(|mark| mark.una >= high)
+    let Some(una) = marks.last().map(|mark| mark.una) else { return false };
+    let before = || log.iter().take_while(|&(order, _)| order < repair.position);
+    let last_repeat = before().filter(|(_, t)| t.repeat).last().map_or(0, |(order, _)| order);
+    let mut after = log.iter().filter(|&(order, t)| order > last_repeat && !t.repeat);
+    before().all(|(_, t)| t.range.end <= una) && after.any(|(_, t)| t.range.end <= una)
 }
 
 fn longest_gap<'a>(sent: impl Iterator<Item = &'a Sent<'a>>) -> Span {

@@ -203,7 +203,7 @@ impl FlowState {
         if let Some(watch) = &mut self.watch
             && (timer.is_some() || repeat)
         {
-            watch.suspect(&self.board);
+            watch.repeated(packet.at, &self.board);
         }
         (kind, timer)
     }
@@ -275,10 +275,9 @@ fn blocks(
         })
         .collect();
     let again = match ranges.as_slice() {
-        [] => false,
         [first, ..] if first.start < ack => true,
         [first, second, ..] => second.start <= first.start && first.end <= second.end,
-        [_] => false,
+        _ => false,
     };
     let dsack = again.then(|| ranges.remove(0));
     ranges.retain(|r| !r.is_empty());

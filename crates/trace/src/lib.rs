@@ -12,6 +12,7 @@ mod model;
 mod notation;
 mod packet;
 mod ranges;
+mod reading;
 mod scoreboard;
 mod watch;
 
@@ -19,6 +20,10 @@ pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
 pub use ladder::{Fate, LadderLine, ladder};
 pub use listing::listing;
 pub use model::*;
+pub use reading::analyze;
+
+#[cfg(test)]
+extern crate self as tcplab_trace;
 
 #[cfg(test)]
 mod tests;

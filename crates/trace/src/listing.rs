@@ -47,7 +47,11 @@ impl Packet<'_> {
             .map(|(segment, _)| segment_text(segment))
             .into_iter()
             // An acknowledgement beside data is of interest only if it tells of more.
-            .chain(self.ack.filter(|(ack, _)| self.segment.is_none() || !ack.sack.is_empty()).map(|(ack, _)| ack_text(ack)));
+            .chain(
+                self.ack
+                    .filter(|(ack, _)| self.segment.is_none() || !ack.sack.is_empty())
+                    .map(|(ack, _)| ack_text(ack)),
+            );
         let line: Vec<String> = parts.collect();
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{} #{frame} {way} {}", seconds(at), line.join(" "));

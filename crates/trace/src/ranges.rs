@@ -57,7 +57,8 @@ impl Ranges {
     }
     /// Whether some of `range` is in the set.
     pub(crate) fn meets(&self, range: Range) -> bool {
-        self.ranges.get(self.first_reaching(range.start)).is_some_and(|r| r.overlaps(range))
+        let at = self.first_reaching(range.start);
+        !range.is_empty() && self.ranges.get(at).is_some_and(|r| r.overlaps(range))
     }
     /// Adds `range`.
     pub(crate) fn insert(&mut self, range: Range) {

@@ -234,13 +234,22 @@ impl Scoreboard {
                 latest.arrival = Arrival::Arrived;
                 latest.needless |= repeat;
             }
+            // Those sent before it would have been reported before it.
+            for earlier in self.log.overlapping(range).into_iter().filter(|&o| o < order) {
+                if let Some(earlier) = self.log.get_mut(earlier)
+                    && matches!(earlier.arrival, Arrival::Surplus | Arrival::Unknown)
+                {
+                    earlier.arrival = Arrival::Superseded;
+                }
+            }
         }
     }
 
     /// Another transmission of `range` that may have arrived too: the earliest not known to be
     /// lost, else the earliest.
     fn unknown_twin(&self, order: u64, range: Range, at: Instant) -> Option<u64> {
-        let twins = self.log.overlapping(range).into_iter().filter_map(|o| Some((o, self.log.get(o)?)));
+        let twins =
+            self.log.overlapping(range).into_iter().filter_map(|o| Some((o, self.log.get(o)?)));
         twins
             .filter(|&(o, t)| {
                 o != order
@@ -281,11 +290,12 @@ enum Preference {
 
 impl Preference {
     fn of(transmission: &Transmission, possible: bool, order: u64) -> Preference {
-        match (possible, transmission.arrival) {
-            (true, Arrival::Overtaken) => Preference::Overtaken(std::cmp::Reverse(order)),
-            (true, _) => Preference::Possible(std::cmp::Reverse(order)),
-            (false, Arrival::Overtaken) => Preference::Overtaken(std::cmp::Reverse(order)),
-            (false, _) => Preference::TooLate(order),
+        if transmission.arrival == Arrival::Overtaken {
+            Preference::Overtaken(std::cmp::Reverse(order))
+        } else if possible {
+            Preference::Possible(std::cmp::Reverse(order))
+        } else {
+            Preference::TooLate(order)
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Keeps the transmissions and acknowledgements of troubled times until the episodes in them can
 //! be told for good; in calm times nothing is kept beyond what is in flight.
 
-use tcplab_units::Offset;
+use tcplab_units::{Instant, Offset, Span};
 
 use crate::Episode;
 use crate::episodes::{self, Mark};
 use crate::scoreboard::Scoreboard;
+
+/// The answer to a repetition is not waited for longer than this where nothing is sent after it.
+const PATIENCE: Span = Span::from_secs(2);
 
 /// Open from the first sign of loss until everything sent before the repair is answered.
 #[derive(Debug)]
@@ -15,6 +18,9 @@ pub(crate) struct Watch {
     until: Offset,
     /// The trouble is over once this, the highest byte sent when calm returned, is acknowledged.
     calm_at: Option<Offset>,
+    /// When the last repetition was sent, and the end of the highest byte sent until then: once
+    /// anything above is acknowledged, a D-SACK for it would have come.
+    last_repeat: Option<(Instant, Offset)>,
     /// When to look for finished episodes next: once a round trip.
     look_at: Offset,
 }
@@ -22,9 +28,20 @@ pub(crate) struct Watch {
 impl Watch {
     /// Begins to keep everything; `mark` says how things stand.
     pub(crate) fn open(mark: Mark, board: &Scoreboard) -> Watch {
-        Watch { marks: vec![mark], until: board.una, calm_at: None, look_at: board.high }
+        Watch {
+            marks: vec![mark],
+            until: board.una,
+            calm_at: None,
+            last_repeat: None,
+            look_at: board.high,
+        }
     }
 
+    /// Something was sent again, or a timer sent.
+    pub(crate) fn repeated(&mut self, at: Instant, board: &Scoreboard) {
+        self.last_repeat = Some((at, board.high));
+        self.suspect(board);
+    }
     /// What was sent so far may be lost.
     pub(crate) fn suspect(&mut self, board: &Scoreboard) {
         self.until = self.until.max(board.high);
@@ -33,9 +50,12 @@ impl Watch {
     /// Takes in an acknowledgement; the episodes that are finished, and whether all is calm.
     pub(crate) fn answered(&mut self, mark: Mark, board: &mut Scoreboard) -> (Vec<Episode>, bool) {
         self.marks.push(mark);
+        let answered = self
+            .last_repeat
+            .is_none_or(|(at, high)| board.una > high || mark.at.since(at) > PATIENCE);
         let trouble = !board.sacked.is_empty() || board.una < self.until;
         self.calm_at = if trouble { None } else { self.calm_at.or(Some(board.high)) };
-        if self.calm_at.is_some_and(|calm| board.una >= calm) {
+        if answered && self.calm_at.is_some_and(|calm| board.una >= calm) {
             return (self.finish(board), true);
         }
         if board.una < self.look_at {

@@ -8,17 +8,17 @@
 //! 0.110 < acks 1449 5793 every 0.001 an acknowledgement for each segment, up to 5793
 //! 0.120 < ack 5793 sack 7241-... 10137 every 0.001   one with the block 7241-8689, 7241-10137 ...
 //! 0.200 > 14481:14482 fin            the last segment
+//! 0.300 > 1:1449 clock 7             with a timestamp of 7; `echo 7` in the answer
 //! ```
 //!
 //! Numbers are relative to the initial sequence number, times in seconds.
 
 use std::net::Ipv4Addr;
 
-use tcplab_wire::{
-    Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpRepr,
-};
+use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpRepr};
 
-use crate::{Analyzer, Connection, Flow, Frame, Trace};
+// By the crate's outer name: the findings' tests include this file.
+use tcplab_trace::{Analyzer, Connection, Flow, Frame, Trace};
 
 pub(super) const MSS: u64 = 1448;
 
@@ -68,10 +68,10 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
     let at: f64 = words[0].parse().unwrap();
     let from_client = words[1] == ">";
     let header = Header { from_client, isn };
-    let after = |name: &str| {
-        words.iter().position(|word| *word == name).map(|index| &words[index + 1..])
-    };
+    let after =
+        |name: &str| words.iter().position(|word| *word == name).map(|index| &words[index + 1..]);
     let every = after("every").map_or(0.0, |rest| rest[0].parse::<f64>().unwrap());
+    let stamp = |name: &str| after(name).map(|rest| rest[0].parse::<u32>().unwrap());
     if words[2] == "S" {
         return vec![header.packet(at, &header.syn(words.contains(&"nosack")), 0)];
     }
@@ -80,6 +80,7 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
     }
     if let Some(numbers) = after("ack") {
         let mut tcp = header.tcp(1);
+        tcp.timestamps = stamp("echo").map(|echo| (1, echo));
         tcp.ack = header.peer(numbers[0].parse().unwrap());
         tcp.window = after("win").map_or(65_535, |rest| rest[0].parse().unwrap());
         let listed = |rest: Option<&[&str]>| -> Vec<SackBlock> {
@@ -102,6 +103,7 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
     starts
         .map(|(index, from)| {
             let mut tcp = header.tcp(from);
+            tcp.timestamps = stamp("clock").map(|clock| (clock, 1));
             let last = from + MSS >= end;
             if last && fin {
                 tcp.flags |= TcpFlags::FIN;
@@ -115,9 +117,8 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
 /// The single acknowledgements that `acks` and `sack A-... B` stand for.
 fn unrolled(words: &[&str], at: f64, every: f64) -> Option<Vec<String>> {
     let number = |word: &str| word.parse::<u64>().unwrap();
-    let line = |index: usize, rest: String| {
-        format!("{} {} {rest}", at + every * index as f64, words[1])
-    };
+    let line =
+        |index: usize, rest: String| format!("{} {} {rest}", at + every * index as f64, words[1]);
     if words[2] == "acks" {
         let steps = (number(words[3])..=number(words[4])).step_by(MSS as usize).enumerate();
         return Some(steps.map(|(index, ack)| line(index, format!("ack {ack}"))).collect());

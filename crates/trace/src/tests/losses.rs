@@ -11,9 +11,8 @@ fn after_handshake(text: &str) -> Flow {
 
 /// Start and frame-order place of each lost segment, episode by episode.
 fn lost(flow: &Flow) -> Vec<Vec<(u64, u64)>> {
-    let numbered = |frame: u64| {
-        flow.segments.iter().filter(|s| !s.syn && s.frame <= frame).count() as u64
-    };
+    let numbered =
+        |frame: u64| flow.segments.iter().filter(|s| !s.syn && s.frame <= frame).count() as u64;
     let of = |episode: &crate::Episode| {
         episode.lost.iter().map(|l| (l.range.start.as_u64(), numbered(l.frame))).collect()
     };
@@ -63,6 +62,31 @@ fn exactly_what_the_path_dropped() {
              1.821 > 4345:5793
              1.831 < ack 5793",
             vec![vec![(2_897, 3), (1_449, 4), (1_449, 5)]],
+        ),
+        (
+            "the same with timestamps: what comes from before the window leaves none to echo",
+            "0.100 > 1:4345 every 0.001 clock 100
+             0.110 < ack 1449 echo 100
+             0.400 > 1449:2897 clock 400
+             0.900 > 1449:2897 clock 900
+             1.800 > 1449:2897 clock 1800
+             1.810 < ack 2897 dsack 1449-2897 echo 100
+             1.8101 > 2897:4345 clock 1810
+             1.8201 < ack 4345 echo 1810
+             1.821 > 4345:5793 clock 1821
+             1.831 < ack 5793 echo 1821",
+            vec![vec![(2_897, 3), (1_449, 4), (1_449, 5)]],
+        ),
+        (
+            "an acknowledgement that echoes an older timestamp answers the original",
+            "0.100 > 1:2897 every 0.001 clock 100
+             0.110 < ack 1449 echo 100
+             0.350 > 1449:2897 clock 350
+             0.365 < ack 2897 echo 100
+             0.380 < ack 2897 dsack 1449-2897 echo 100
+             0.400 > 2897:4345 clock 400
+             0.410 < ack 4345 echo 400",
+            vec![],
         ),
         (
             "reordering is not loss",
@@ -129,6 +153,18 @@ fn exactly_what_the_path_dropped() {
              0.150 < ack 5793 dsack 4345-5793
              0.160 > 5793:7241
              0.170 < ack 7241",
+            vec![],
+        ),
+        (
+            "a probe whose D-SACK comes after everything is acknowledged",
+            "0.100 > 1:1449
+             0.110 < ack 1449
+             0.115 > 1449:2897
+             0.150 > 1449:2897
+             0.165 < ack 2897
+             0.175 < ack 2897 dsack 1449-2897
+             0.200 > 2897:4345
+             0.210 < ack 4345",
             vec![],
         ),
         (

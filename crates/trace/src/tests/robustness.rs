@@ -1,5 +1,7 @@
 //! Whatever a capture holds, there is an answer.
 
+use std::fmt::Write;
+
 use proptest::prelude::*;
 use tcplab_wire::LinkType;
 
@@ -106,10 +108,10 @@ proptest! {
             at += wait as f64 / 1000.0;
             let (from, to) = (1 + start * 700, 1 + (start + len) * 700);
             let (left, right) = (1 + left * 700, 1 + right * 700);
-            text += &if sends {
-                format!("{at} > {from}:{to}\n")
+            let _ = if sends {
+                writeln!(text, "{at} > {from}:{to}")
             } else {
-                format!("{at} < ack {from} sack {left}-{right} {to}-{right}\n")
+                writeln!(text, "{at} < ack {from} sack {left}-{right} {to}-{right}")
             };
         }
         check(&analyze(&drill(&text, u32::MAX - 4_000)));
@@ -146,8 +148,5 @@ fn a_number_from_elsewhere_is_noted_and_changes_nothing() {
     packets.sort_by_key(|p| p.time_ns);
     let trace = analyze(&packets);
     assert_eq!(trace.notes.len(), 1);
-    assert_eq!(
-        trace.connections[0].forward.totals,
-        plain.connections[0].forward.totals
-    );
+    assert_eq!(trace.connections[0].forward.totals, plain.connections[0].forward.totals);
 }

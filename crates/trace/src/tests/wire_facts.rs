@@ -60,7 +60,7 @@ fn numbers_go_on_across_the_wrap() {
          0.140 < ack 15929";
     let plain = analyze(&drill(text, 1_000)).connections.remove(0);
     for isn in [u32::MAX, u32::MAX - 1, u32::MAX - 2_000, u32::MAX - 5_000, 1 << 31] {
-        assert_eq!(analyze(&drill(text, isn)).connections, [plain.clone()], "{isn}");
+        assert_eq!(analyze(&drill(text, isn)).connections[0], plain, "{isn}");
     }
     assert_eq!(plain.forward.episodes[0].lost.len(), 2);
 }
@@ -112,11 +112,16 @@ fn duplicates_as_rfc_5681_has_them() {
 fn a_first_block_below_or_inside_the_next_is_a_dsack() {
     for (ack, dsack, sack) in [
         ("ack 5793 dsack 1-1449", Some(range(1, 1_449)), vec![]),
-        ("ack 1449 dsack 2897-4345 sack 2897-5793", Some(range(2_897, 4_345)), vec![range(2_897, 5_793)]),
+        (
+            "ack 1449 dsack 2897-4345 sack 2897-5793",
+            Some(range(2_897, 4_345)),
+            vec![range(2_897, 5_793)],
+        ),
         ("ack 1449 sack 2897-4345", None, vec![range(2_897, 4_345)]),
         ("ack 1449 sack 4345-5793 2897-4345", None, vec![range(4_345, 5_793), range(2_897, 4_345)]),
     ] {
-        let flow = flow(&format!("0.000 > S\n0.010 < S\n0.0101 > ack 1\n0.100 > 1:5793\n0.110 < {ack}"));
+        let flow =
+            flow(&format!("0.000 > S\n0.010 < S\n0.0101 > ack 1\n0.100 > 1:5793\n0.110 < {ack}"));
         let last = flow.acks.last().unwrap();
         assert_eq!((last.dsack, &last.sack), (dsack, &sack), "{ack}");
     }
@@ -139,8 +144,12 @@ fn at_the_receiver_a_retransmission_fills_a_hole_and_is_no_episode() {
     );
     let flow = &connection.forward;
     assert_eq!(flow.tap, Tap::Receiver);
-    let filling: Vec<_> =
-        flow.segments.iter().filter(|s| s.kind == SegmentKind::FillsHole).map(|s| s.range).collect();
+    let filling: Vec<_> = flow
+        .segments
+        .iter()
+        .filter(|s| s.kind == SegmentKind::FillsHole)
+        .map(|s| s.range)
+        .collect();
     assert_eq!(filling, [range(1_449, 2_897)]);
     assert!(flow.episodes.is_empty());
     assert_eq!((flow.totals.retransmissions, flow.totals.unique), (0, Bytes::new(8_688)));

@@ -1,0 +1,48 @@
+//! # Recovery episode
+//!
+//! **What it says.** Segments were lost, and how the sender came to know and repaired the loss.
+//!
+//! **Why it matters.** While a loss is repaired the receiver's application gets nothing and the
+//! sender slows down; how long that takes depends on whether a timer had to run out first.
+//!
+//! **Evidence.** The first lost segment, what told of the loss, and the acknowledgement that
+//! covers everything lost.
+//!
+//! **False positives.** At the receiver's side of the path no episode can be seen and none is
+//! stated. If the acknowledgement that carried a D-SACK was lost, a segment that arrived may be
+//! counted as lost.
+//!
+//! **Reference.** W. Wang et al., "Experimental Analysis of TCP Behaviors against Bursty Packet
+//! Losses Caused by Transmission Interruption", section III; RFC 6675; RFC 8985.
+
+use tcplab_trace::{Connection, Evidence};
+
+use crate::{Finding, flows, story};
+
+/// The rule's name.
+pub const NAME: &str = "recovery-episode";
+
+/// One finding for each recovery episode.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (_, flow) in flows(connection) {
+        for episode in &flow.episodes {
+            let told = match episode.evidence {
+                Evidence::Sack { frame }
+                | Evidence::DuplicateAcks { frame }
+                | Evidence::Timeout { frame }
+                | Evidence::Probe { frame } => frame,
+            };
+            let mut frames = vec![episode.frames.0, told, episode.frames.1];
+            frames.sort_unstable();
+            frames.dedup();
+            findings.push(Finding {
+                rule: NAME,
+                statement: story(episode, flow),
+                frames,
+                at: episode.first_lost_sent,
+            });
+        }
+    }
+    findings
+}

@@ -1,0 +1,64 @@
+//! Where the rules fire.
+
+use super::{after_handshake, found};
+
+/// The path is gone for 1.6 s: a probe and two timeouts are lost, the third gets through.
+pub(super) const BLACKOUT: &str = "0.100 > 1:14481 every 0.001
+    0.110 < acks 1449 7241 every 0.001
+    0.140 > 14481:15929
+    0.380 > 7241:8689
+    0.840 > 7241:8689
+    1.740 > 7241:8689
+    1.750 < ack 8689
+    1.7501 > 8689:15929
+    1.7601 < ack 15929
+    1.761 > 15929:17377
+    1.771 < ack 17377";
+
+/// 20 segments fill a window of 160 << 7 = 20,480 bytes, again and again.
+pub(super) const FULL_WINDOW: &str = "0.100 > 1:20273
+    0.150 < ack 20273 win 160
+    0.151 > 20273:40545
+    0.201 < ack 40545 win 160
+    0.202 > 40545:60817
+    0.252 < ack 60817 win 160
+    0.253 > 60817:81089
+    0.303 < ack 81089 win 160";
+
+#[test]
+fn window_limited() {
+    let findings = found("window-limited", &after_handshake(FULL_WINDOW));
+    let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+    insta::assert_snapshot!(finding.statement);
+}
+
+#[test]
+fn timeout_backoff() {
+    let findings = found("timeout-backoff", &after_handshake(BLACKOUT));
+    let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+    insta::assert_snapshot!(finding.statement);
+    assert_eq!(finding.frames.len(), 4);
+}
+
+#[test]
+fn needless_retransmissions() {
+    let connection = after_handshake(
+        "0.100 > 1:5793 every 0.001
+         0.350 > 1:1449
+         0.355 < ack 1449
+         0.356 < acks 2897 5793 every 0.001
+         0.366 < ack 5793 dsack 1-1449
+         0.367 > 5793:7241
+         0.377 < ack 7241",
+    );
+    let findings = found("needless-retransmissions", &connection);
+    let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+    insta::assert_snapshot!(finding.statement);
+}
+
+#[test]
+fn recovery_episode() {
+    let findings = found("recovery-episode", &after_handshake(BLACKOUT));
+    let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+    assert_eq!(finding.frames.len(), 3);
+}

@@ -1,0 +1,71 @@
+//! Episodes in sentences.
+
+use super::{after_handshake, fires};
+use crate::story;
+
+#[test]
+fn each_kind_of_episode_has_its_story() {
+    for (name, text) in [
+        (
+            "without_time_lag",
+            "0.100 > 1:43441 every 0.001
+             0.110 < acks 1449 7241 every 0.001
+             0.120 < ack 7241 sack 14481-... 43441 every 0.001
+             0.1201 > 7241:14481 every 0.001
+             0.1401 < ack 43441",
+        ),
+        (
+            "one_segment_told_by_duplicates",
+            "0.100 > 1:8689 every 0.001
+             0.110 < ack 1449
+             0.112 < ack 1449
+             0.113 < ack 1449
+             0.114 < ack 1449
+             0.1141 > 1449:2897
+             0.1241 < ack 8689",
+        ),
+        (
+            "with_time_lag_by_timeout",
+            "0.100 > 1:14481 every 0.001
+             0.110 < acks 1449 5793 every 0.001
+             0.350 > 5793:7241
+             0.360 < ack 7241 dsack 5793-7241
+             0.3601 > 14481:17377
+             0.3701 < ack 7241 sack 14481-17377
+             0.3703 > 7241:14481
+             0.3803 < ack 17377",
+        ),
+        (
+            "with_time_lag_by_probe",
+            "0.100 > 1:14481 every 0.001
+             0.110 < acks 1449 7241 every 0.001
+             0.140 > 14481:15929
+             0.150 < ack 7241 sack 14481-15929
+             0.1501 > 7241:14481
+             0.1601 < ack 15929",
+        ),
+        ("after_a_blackout", fires::BLACKOUT),
+        (
+            "intermittent",
+            "0.100 > 1:11585 every 0.001
+             0.110 < acks 1449 7241 every 0.001
+             0.400 > 7241:8689
+             0.410 < ack 8689
+             0.900 > 8689:10137
+             0.910 < ack 10137
+             1.700 > 10137:11585
+             1.710 < ack 11585",
+        ),
+        (
+            "not_repaired",
+            "0.100 > 1:4345 every 0.001
+             0.110 < ack 1449
+             0.400 > 1449:2897
+             0.900 > 1449:2897",
+        ),
+    ] {
+        let flow = after_handshake(text).forward;
+        assert_eq!(flow.episodes.len(), 1, "{name}");
+        insta::assert_snapshot!(name, story(&flow.episodes[0], &flow));
+    }
+}
