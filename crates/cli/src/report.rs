@@ -26,10 +26,8 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
 
 /// Writes tables and report of a finished run and prints its summary.
 pub(crate) fn write_and_print(run: &RunDirectory, result: &Run, json: bool) -> Result<ExitCode> {
-    let html = tcplab_report::render(result, |case, trial| {
-        tcplab_lab::load_trial(run, &case.name, trial.number)
-    })
-    .context("cannot make the report")?;
+    let html = tcplab_report::render(result, |trial| tcplab_lab::load_trial(run, trial))
+        .context("cannot make the report")?;
     let place = run.replace("report.html", html.as_bytes())?;
     tcplab_lab::write_tables(run, result)?;
     let mut text = if json {

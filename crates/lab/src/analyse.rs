@@ -39,7 +39,7 @@ pub fn analyse(run: &RunDirectory, mut tell: impl FnMut(usize, usize)) -> Result
         let mut trials = Vec::new();
         for number in 1..=plan.trials {
             let recording = run.recording(&case.name, number)?;
-            let mut trial = examine(&recording, &case.path)?;
+            let mut trial = examine(&recording)?;
             trial.number = number;
             trial.seed = trial_seed(plan.seed, number);
             trial.directory = RunDirectory::trial_directory(&case.name, number);
@@ -75,9 +75,12 @@ pub fn analyse(run: &RunDirectory, mut tell: impl FnMut(usize, usize)) -> Result
 ///
 /// # Errors
 /// When the recording cannot be read.
-pub fn load_trial(run: &RunDirectory, case: &str, number: u32) -> Result<TrialData, LabError> {
-    let recording = run.recording(case, number)?;
-    let path = run.scenario().cases.iter().find(|c| c.name == case).map(|c| &c.path);
+pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabError> {
+    let recording = Recording::open(&run.path().join(&trial.directory))?;
+    let own = |case: &&tcplab_scenario::Case| {
+        RunDirectory::trial_directory(&case.name, trial.number) == trial.directory
+    };
+    let path = run.scenario().cases.iter().find(own).map(|case| &case.path);
     let record = recording.record()?;
     let client = trace(&recording, Endpoint::Client)?;
     let server = trace(&recording, Endpoint::Server)?;
@@ -101,7 +104,7 @@ pub fn load_trial(run: &RunDirectory, case: &str, number: u32) -> Result<TrialDa
 }
 
 /// What one recording says, but for its number, seed and place.
-fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
+fn examine(recording: &Recording) -> Result<Trial, LabError> {
     let (app, record) = (recording.app()?, recording.record()?);
     let (truth, samples) = (recording.truth()?, recording.samples()?);
     let (sending_end, direction) = match app.client.role {
@@ -115,7 +118,6 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         return Ok(empty_trial(warnings));
     };
     let flow = flow_of(connection, sending_end);
-    let lead = Span::from_nanos(trace.epoch_nanos.saturating_sub(record.epoch_nanos));
     let drops = data_drops(flow, &truth, direction);
     let episodes: Vec<EpisodeRow> = flow
         .episodes
@@ -137,7 +139,6 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
             frames: finding.frames,
         })
         .collect();
-    let _ = (path, lead);
     let metrics = metrics(&app, flow, &samples, sending_end, drops.len());
     Ok(Trial { metrics, episodes, findings, warnings, ..empty_trial(Vec::new()) })
 }

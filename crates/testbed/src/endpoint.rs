@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
@@ -27,7 +27,6 @@ pub(crate) struct Shared {
     workload: WorkloadSpec,
     seed: u64,
     received: AtomicU64,
-    failed: AtomicBool,
 }
 
 impl Shared {
@@ -38,7 +37,6 @@ impl Shared {
             workload: case.workload.clone(),
             seed,
             received: AtomicU64::new(0),
-            failed: AtomicBool::new(false),
         }
     }
 
@@ -52,11 +50,6 @@ impl Shared {
     /// Payload bytes that have arrived.
     pub(crate) fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
-    }
-
-    /// Whether an endpoint has met an error.
-    pub(crate) fn failed(&self) -> bool {
-        self.failed.load(Ordering::Relaxed)
     }
 
     /// Whether what arrived is what was sent.
@@ -87,20 +80,6 @@ pub(crate) struct Outcome {
 /// Runs the endpoint in the calling thread's namespace, which is set up, as soon as `start`
 /// says so; its socket is handed to `sockets` for sampling.
 pub(crate) fn run(
-    end: Endpoint,
-    addresses: [Ipv4Addr; 2],
-    shared: &Shared,
-    start: &Receiver<Clock>,
-    sockets: Sender<(Endpoint, OwnedFd)>,
-) -> Result<Outcome, TrialError> {
-    let outcome = run_inner(end, addresses, shared, start, sockets);
-    if outcome.is_err() {
-        shared.failed.store(true, Ordering::Relaxed);
-    }
-    outcome
-}
-
-fn run_inner(
     end: Endpoint,
     addresses: [Ipv4Addr; 2],
     shared: &Shared,

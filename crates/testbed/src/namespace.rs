@@ -12,7 +12,7 @@ use crate::TrialError;
 /// How the process came to be allowed to make namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Privilege {
+pub(crate) enum Privilege {
     /// It was allowed already: root, or `CAP_SYS_ADMIN` and `CAP_NET_ADMIN`.
     Held,
     /// Inside a user namespace of its own.

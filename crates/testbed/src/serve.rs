@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::{self, JoinHandle};
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
@@ -106,7 +106,8 @@ fn trial(caller: Pid) -> Result<(), TrialError> {
 struct Ready {
     device: Device,
     go: Sender<Clock>,
-    thread: JoinHandle<Result<Outcome, TrialError>>,
+    outcome: Receiver<Result<Outcome, TrialError>>,
+    stay: Sender<()>,
 }
 
 fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
@@ -130,23 +131,19 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     for go in [server.go, client.go] {
         let _ = go.send(clock);
     }
-    let threads = [client.thread, server.thread];
-    let mut watch = Watch::new(case.limits.trial, &shared);
-    bridge.run(|state| watch.over(state, &threads, recorder.is_finished()))?;
-    let timed_out = watch.timed_out;
+    let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
+    bridge.run(|state| watch.over(state, recorder.is_finished()))?;
+    // It only ends by itself once the bridge has let go of it, or for an error of its own.
+    let recorder_failed = recorder.is_finished();
     let device_drops = bridge.device_drops();
     let lateness = Lateness::of(bridge.finish());
-    if timed_out {
-        let limit = case.limits.trial;
-        return Err(TrialError::TimeLimit { limit, received: shared.received() });
+    // Until here the namespaces were needed: the last acknowledgements come from the kernel.
+    drop([client.stay, server.stay]);
+    if recorder_failed {
+        recorder.join().expect("the recorder does not panic")?;
+        return Err(TrialError::Stopped);
     }
-    let [client, server] = threads.map(JoinHandle::join).map(|joined| {
-        joined.unwrap_or_else(|_| {
-            Err(TrialError::setup("go on")(io::Error::other("an endpoint's thread panicked")))
-        })
-    });
-    // Where both failed, the first of them is commonly the cause.
-    let (client, server) = (client?, server?);
+    let [client, server] = watch.outcomes()?;
     let samples_missed = samples.join().unwrap_or_default();
     let writer = recorder.join().expect("the recorder does not panic")?;
     let record = TrialRecord {
@@ -183,20 +180,25 @@ fn prepare(
         .map_err(TrialError::setup("look at its own network namespace"))?;
     let (device_sender, device) = mpsc::channel::<DeviceEnd>();
     let (go, start) = mpsc::channel();
+    let (outcome_sender, outcome) = mpsc::channel();
+    let (stay, until) = mpsc::channel::<()>();
     let (shared, sockets) = (Arc::clone(shared), sockets.clone());
-    let thread = thread::spawn(move || {
+    let thread: JoinHandle<Result<(), TrialError>> = thread::spawn(move || {
         namespace::isolate_thread()?;
         let settings = &shared.endpoint(end).sysctl;
         crate::sysctl::apply(end.name(), settings)?;
         let device = Device::create(kind, ADDRESSES[end as usize], bridge.as_fd())?;
         let _ = device_sender.send(device);
-        endpoint::run(end, ADDRESSES, &shared, &start, sockets)
+        let _ = outcome_sender.send(endpoint::run(end, ADDRESSES, &shared, &start, sockets));
+        // The namespace, and what its kernel still has to say, ends with this thread.
+        let _ = until.recv();
+        Ok(())
     });
     match device.recv() {
-        Ok(device) => Ok(Ready { device: device.open()?, go, thread }),
+        Ok(device) => Ok(Ready { device: device.open()?, go, outcome, stay }),
         Err(_) => match thread.join() {
             Ok(Err(error)) => Err(error),
-            _ => Err(TrialError::setup("set up an endpoint")(io::Error::other("it panicked"))),
+            _ => Err(panicked()),
         },
     }
 }
@@ -223,46 +225,66 @@ fn start_recorder(
     }))
 }
 
-/// Decides when the trial is over.
+/// Decides when the trial is over, and knows how it ended.
 struct Watch<'a> {
     limit: Span,
     shared: &'a Shared,
+    incoming: [Receiver<Result<Outcome, TrialError>>; 2],
+    outcomes: [Option<Result<Outcome, TrialError>>; 2],
     told: Instant,
     quiet_since: Option<Instant>,
-    timed_out: bool,
 }
 
 impl<'a> Watch<'a> {
-    fn new(limit: Span, shared: &'a Shared) -> Watch<'a> {
-        Watch { limit, shared, told: Instant::ZERO, quiet_since: None, timed_out: false }
+    fn new(
+        limit: Span,
+        shared: &'a Shared,
+        incoming: [Receiver<Result<Outcome, TrialError>>; 2],
+    ) -> Watch<'a> {
+        let (told, quiet_since) = (Instant::ZERO, None);
+        Watch { limit, shared, incoming, outcomes: [None, None], told, quiet_since }
     }
 
-    fn over(
-        &mut self,
-        state: &BridgeState,
-        threads: &[JoinHandle<Result<Outcome, TrialError>>],
-        recorder_failed: bool,
-    ) -> bool {
+    fn over(&mut self, state: &BridgeState, recorder_failed: bool) -> bool {
         let BridgeState { now, on_path } = *state;
         if now.since(self.told) >= TELL_EVERY {
             self.told = now;
             let received = Bytes::new(self.shared.received());
             say(&Message::Progress(Progress { at: now, received }));
         }
-        if recorder_failed || self.shared.failed() {
+        for (outcome, incoming) in self.outcomes.iter_mut().zip(&self.incoming) {
+            match incoming.try_recv() {
+                Ok(told) => *outcome = Some(told),
+                Err(TryRecvError::Disconnected) if outcome.is_none() => {
+                    *outcome = Some(Err(panicked()));
+                }
+                Err(_) => {}
+            }
+        }
+        let failed = self.outcomes.iter().any(|outcome| matches!(outcome, Some(Err(_))));
+        if recorder_failed || failed || now.since(Instant::ZERO) > self.limit {
             return true;
         }
-        if now.since(Instant::ZERO) > self.limit {
-            self.timed_out = true;
-            return true;
-        }
-        if !threads.iter().all(JoinHandle::is_finished) || on_path > 0 {
+        if self.outcomes.iter().any(Option::is_none) || on_path > 0 {
             self.quiet_since = None;
             return false;
         }
         let since = *self.quiet_since.get_or_insert(now);
         now.since(since) >= QUIET
     }
+
+    /// What the endpoints leave, or why there is none.
+    fn outcomes(self) -> Result<[Outcome; 2], TrialError> {
+        match self.outcomes {
+            [Some(client), Some(server)] => Ok([client?, server?]),
+            [Some(Err(error)), _] | [_, Some(Err(error))] => Err(error),
+            _ => Err(TrialError::TimeLimit { limit: self.limit, received: self.shared.received() }),
+        }
+    }
+}
+
+fn panicked() -> TrialError {
+    TrialError::setup("go on")(io::Error::other("an endpoint's thread panicked"))
 }
 
 /// The name of a plain enum value as its JSON has it.
