@@ -17,6 +17,9 @@
 //!   that keeps the order it is lost; should its range be acknowledged without a repetition, it
 //!   was merely late.
 //!
+//! Without SACK, an acknowledgement that jumps over data sent only once was caused by what filled
+//! the hole at its left edge; the rest had arrived before, so that no later repetition brought it.
+//!
 //! What the capture cannot know: when the acknowledgement that carried a D-SACK was itself lost,
 //! a superseded transmission counts as lost although it arrived. And where one of two
 //! transmissions was lost, the timing may name the wrong one; the number is right.
@@ -26,6 +29,9 @@ use tcplab_units::{Instant, Offset, Span};
 use crate::Range;
 use crate::log::{Arrival, Log, Transmission};
 use crate::ranges::Ranges;
+
+/// How much a round trip may vary for reasons that have nothing to do with the path.
+const JITTER: Span = Span::from_millis(1);
 
 /// One acknowledgement, in offsets.
 #[derive(Debug, Clone)]
@@ -69,6 +75,8 @@ pub(crate) struct Scoreboard {
     latest_arrived: Option<u64>,
     /// How old the latest acknowledged transmission was when it was acknowledged.
     latest_age: Span,
+    /// SACK blocks were seen.
+    sack_used: bool,
 }
 
 impl Scoreboard {
@@ -139,6 +147,7 @@ impl Scoreboard {
         for block in answer.sack {
             let block = Range { start: block.start.max(self.una), end: block.end.min(self.high) };
             for piece in self.sacked.missing(block) {
+                self.sack_used = true;
                 told.sacked = true;
                 self.sacked.insert(piece);
                 let mut by_sack = Winners::default();
@@ -194,8 +203,16 @@ impl Scoreboard {
         winners: &mut Winners,
     ) {
         let mut rivals: Vec<(Preference, u64)> = Vec::new();
-        for order in self.log.overlapping(piece) {
+        let candidates = self.log.overlapping(piece);
+        let filler = if self.sack_used { None } else { self.hole_filler(piece, &candidates) };
+        for order in candidates {
             let Some(transmission) = self.log.get(order) else { continue };
+            let beyond = transmission.range.start > piece.start;
+            if beyond && filler.is_some_and(|filler| order > filler) {
+                // It cannot have got there before the one that filled the hole.
+                rivals.push((Preference::TooLate(order), order));
+                continue;
+            }
             if transmission.arrival != Arrival::Arrived && self.covers(transmission.range) {
                 let likelihood = self.likelihood(transmission, answer, left_edge);
                 rivals.push((Preference::of(transmission, likelihood, order), order));
@@ -218,6 +235,20 @@ impl Scoreboard {
                 };
             }
         }
+    }
+
+    /// If `piece` ends with data sent only once, and earlier than the last repetition of its first
+    /// byte: that repetition.
+    fn hole_filler(&self, piece: Range, candidates: &[u64]) -> Option<u64> {
+        let top = candidates
+            .iter()
+            .rev()
+            .find(|&&order| self.log.get(order).is_some_and(|t| t.range.end >= piece.end))?;
+        let first = candidates
+            .iter()
+            .rev()
+            .find(|&&order| self.log.get(order).is_some_and(|t| t.range.start <= piece.start))?;
+        (self.log.is_alone(*top) && first > top).then_some(*first)
     }
 
     /// Whether the answer may be the answer to this transmission.
@@ -245,11 +276,11 @@ impl Scoreboard {
         }
     }
 
-    /// Whether a round trip fits between the transmission and `answered`. An eighth less than
-    /// the smallest round trip seen is allowed for: the next one may be smaller yet.
+    /// Whether a round trip fits between the transmission and `answered`. The next one may be
+    /// smaller than the smallest seen: by an eighth, and by what clocks and schedulers add.
     fn was_on_the_way_long_enough(&self, sent: &Transmission, answered: Instant) -> bool {
         let least = self.min_round_trip.unwrap_or_default();
-        answered.since(sent.at) >= least.saturating_sub(least / 8)
+        answered.since(sent.at) >= least.saturating_sub((least / 8).max(JITTER))
     }
 
     /// A D-SACK: one more transmission of `block` arrived.
