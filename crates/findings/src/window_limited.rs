@@ -16,6 +16,8 @@
 //! **Reference.** Y. Zhang et al., "On the Characteristics and Origins of Internet Flow Rates"
 //! (three segments); M. Siekkinen et al., "A root cause analysis toolkit for TCP".
 
+use std::fmt::Write;
+
 use tcplab_trace::{Ack, Connection, Flow, Segment};
 use tcplab_units::{Bytes, Instant, Offset, Rate, Span};
 
@@ -62,7 +64,9 @@ fn statement(clock: &Clock, round_trip: Option<Span>, scaled: bool) -> String {
     if let Some(round_trip) = round_trip.filter(|rtt| !rtt.is_zero()) {
         let bits = window.bits() * 1_000_000_000 / u128::from(round_trip.as_nanos());
         let rate = Rate::from_bits_per_second(bits.min(u128::from(u64::MAX)) as u64);
-        text += &format!(
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
             " With the handshake's round trip of {} such a window cannot carry more than {:.1} Mbit/s.",
             rounded(round_trip),
             rate.as_mbit_f64(),

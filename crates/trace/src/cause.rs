@@ -2,11 +2,12 @@
 //!
 //! A sender answers an acknowledgement within the moment (the kernel sends from the interrupt
 //! that brought it), so what is sent after a *silence* of both sides was sent by a timer. Three
-//! things other than timers delay a sender, and the limit of silence must exceed them: pacing
-//! (a fraction of the round trip), RACK's reordering timer (a quarter of the smallest round trip
-//! and two ticks, RFC 8985 section 6.2), and a capture whose clock is read a little late. On the
-//! other side stand the timers: a retransmission timer of 200 ms and more on Linux (RFC 6298 asks
-//! for 1 s), and the probe timer of two round trips.
+//! things other than these timers delay a sender. Pacing (a fraction of the round trip) and a
+//! capture whose clock is read a little late must stay below the limit of silence. RACK's
+//! reordering timer (RFC 8985 section 6.2) can take as long as a round trip; what it sends is
+//! prompted by SACK evidence, and [`Scoreboard::reordering_deadline`] tells it. On the other side
+//! stand the timers: a retransmission timer of 200 ms and more on Linux (RFC 6298 asks for 1 s),
+//! and the probe timer of two round trips.
 
 use tcplab_units::{Instant, Offset, Span};
 
@@ -17,6 +18,10 @@ use crate::{Range, SegmentKind, Timer};
 const SLACK: Span = Span::from_millis(20);
 /// Linux's smallest retransmission timeout (`TCP_RTO_MIN`, 200 ms) less a tenth.
 const LONGEST: Span = Span::from_millis(180);
+
+/// A timer of Linux may be late by two ticks, another that is under way, and rounding: the ticks
+/// of 100 Hz are the longest.
+const TICKS: Span = Span::from_millis(50);
 
 /// What the sender of one direction must know and feel, as far as the tap shows.
 #[derive(Debug, Default)]
@@ -88,7 +93,8 @@ impl Judge {
         let told = board.sacked.end().is_some_and(|end| end > range.end)
             || self.duplicates > 0
             || self.recovery.is_some_and(|point| range.start < point);
-        let silent = self.silent(at);
+        let by_rack = || board.reordering_deadline(range).is_some_and(|due| at <= due + TICKS);
+        let silent = self.silent(at) && !(told && by_rack());
         self.last_sent = Some(at);
         if (silent && (oldest || newest)) || !(told || after_timeout) {
             // A SYN, alone at the beginning, is never probed for.

@@ -12,9 +12,13 @@
 //!   one is known to have arrived already, then also the earliest that is not known to be lost
 //!   (the paper's Reno (4): the data arrived, its acknowledgement was lost, the timeout's
 //!   repetition arrived as well).
+//!   Where the earlier ones are known to be lost, a much shorter time is believed too.
 //! - A transmission is *overtaken* when something sent later arrived while it had not. On a path
 //!   that keeps the order it is lost; should its range be acknowledged without a repetition, it
 //!   was merely late.
+//!
+//! Without SACK, an acknowledgement that jumps over data sent only once was caused by what filled
+//! the hole at its left edge; the rest had arrived before, so that no later repetition brought it.
 //!
 //! What the capture cannot know: when the acknowledgement that carried a D-SACK was itself lost,
 //! a superseded transmission counts as lost although it arrived. And where one of two
@@ -25,6 +29,9 @@ use tcplab_units::{Instant, Offset, Span};
 use crate::Range;
 use crate::log::{Arrival, Log, Transmission};
 use crate::ranges::Ranges;
+
+/// How much a round trip may vary for reasons that have nothing to do with the path.
+const JITTER: Span = Span::from_millis(1);
 
 /// One acknowledgement, in offsets.
 #[derive(Debug, Clone)]
@@ -64,6 +71,12 @@ pub(crate) struct Scoreboard {
     pub(crate) min_round_trip: Option<Span>,
     /// Transmissions before this order were looked at for being overtaken.
     examined: u64,
+    /// The latest transmission known to have arrived, in the order of sending.
+    latest_arrived: Option<u64>,
+    /// How old the latest acknowledged transmission was when it was acknowledged.
+    latest_age: Span,
+    /// SACK blocks were seen.
+    sack_used: bool,
 }
 
 impl Scoreboard {
@@ -86,6 +99,23 @@ impl Scoreboard {
         let oldest = Range { start: self.una, end: Offset::new(self.una.as_u64() + 1) };
         let last = *self.log.overlapping(oldest).last()?;
         self.log.get(last).map(|t| t.at)
+    }
+
+    /// Until when RACK's reordering timer may send `range` again: `None` if nothing sent after it
+    /// is known to have arrived. The timer waits for the youngest segment that was overtaken to
+    /// grow as old as the latest acknowledged one was, and a quarter of the smallest round trip
+    /// (RFC 8985 section 6.2, step 5; `tcp_rack_mark_lost` in Linux).
+    pub(crate) fn reordering_deadline(&self, range: Range) -> Option<Instant> {
+        let latest = self.latest_arrived?;
+        let last_sent = *self.log.overlapping(range).last()?;
+        if last_sent >= latest {
+            return None;
+        }
+        let youngest = (self.log.first()..latest)
+            .rev()
+            .filter_map(|order| self.log.get(order))
+            .find(|t| !self.covers(t.range))?;
+        Some(youngest.at + self.latest_age + self.min_round_trip.unwrap_or_default() / 4)
     }
 
     /// Takes in a transmission.
@@ -117,12 +147,16 @@ impl Scoreboard {
         for block in answer.sack {
             let block = Range { start: block.start.max(self.una), end: block.end.min(self.high) };
             for piece in self.sacked.missing(block) {
+                self.sack_used = true;
                 told.sacked = true;
                 self.sacked.insert(piece);
                 let mut by_sack = Winners::default();
                 self.settle(piece, answer, Offset::ZERO, &mut by_sack);
                 told.earliest_sacked = earlier(told.earliest_sacked, by_sack.earliest);
                 winners.latest_sure = winners.latest_sure.max(by_sack.latest_sure);
+                winners.latest = winners.latest.max(by_sack.latest);
+                // Linux keeps the age of the last one it looks at: SACKed ones come first.
+                winners.latest_age = winners.latest_age.or(by_sack.latest_age);
                 told.round_trip = told.round_trip.or(by_sack.round_trip);
             }
         }
@@ -133,6 +167,8 @@ impl Scoreboard {
             self.min_round_trip = Some(self.min_round_trip.map_or(sample, |min| min.min(sample)));
         }
         self.mark_overtaken(winners.latest_sure);
+        self.latest_arrived = self.latest_arrived.max(winners.latest);
+        self.latest_age = winners.latest_age.unwrap_or(self.latest_age);
         told
     }
 
@@ -167,11 +203,19 @@ impl Scoreboard {
         winners: &mut Winners,
     ) {
         let mut rivals: Vec<(Preference, u64)> = Vec::new();
-        for order in self.log.overlapping(piece) {
+        let candidates = self.log.overlapping(piece);
+        let filler = if self.sack_used { None } else { self.hole_filler(piece, &candidates) };
+        for order in candidates {
             let Some(transmission) = self.log.get(order) else { continue };
+            let beyond = transmission.range.start > piece.start;
+            if beyond && filler.is_some_and(|filler| order > filler) {
+                // It cannot have got there before the one that filled the hole.
+                rivals.push((Preference::TooLate(order), order));
+                continue;
+            }
             if transmission.arrival != Arrival::Arrived && self.covers(transmission.range) {
-                let possible = self.can_have_caused(transmission, answer, left_edge);
-                rivals.push((Preference::of(transmission, possible, order), order));
+                let likelihood = self.likelihood(transmission, answer, left_edge);
+                rivals.push((Preference::of(transmission, likelihood, order), order));
             }
         }
         rivals.sort_unstable();
@@ -183,34 +227,60 @@ impl Scoreboard {
                 unclaimed.remove(transmission.range);
                 transmission.arrival = Arrival::Arrived;
                 let sample = answer.at.since(transmission.at);
-                winners.add(order, alone.then_some(sample));
+                winners.add(order, sample, alone);
             } else if transmission.arrival == Arrival::Unknown {
                 transmission.arrival = match preference {
-                    Preference::TooLate(_) => Arrival::Surplus,
+                    Preference::TooLate(_) | Preference::Hasty(_) => Arrival::Surplus,
                     _ => Arrival::Superseded,
                 };
             }
         }
     }
 
+    /// If `piece` ends with data sent only once, and earlier than the last repetition of its first
+    /// byte: that repetition.
+    fn hole_filler(&self, piece: Range, candidates: &[u64]) -> Option<u64> {
+        let top = candidates
+            .iter()
+            .rev()
+            .find(|&&order| self.log.get(order).is_some_and(|t| t.range.end >= piece.end))?;
+        let first = candidates
+            .iter()
+            .rev()
+            .find(|&&order| self.log.get(order).is_some_and(|t| t.range.start <= piece.start))?;
+        (self.log.is_alone(*top) && first > top).then_some(*first)
+    }
+
     /// Whether the answer may be the answer to this transmission.
-    fn can_have_caused(&self, sent: &Transmission, answer: &Answer<'_>, left_edge: Offset) -> bool {
+    fn likelihood(
+        &self,
+        sent: &Transmission,
+        answer: &Answer<'_>,
+        left_edge: Offset,
+    ) -> Likelihood {
         // RFC 7323 section 4.3: a segment at the left edge leaves its timestamp to be echoed, so
         // an older echo was caused by something older.
         if let (Some(clock), Some(echo)) = (sent.clock, answer.echo)
             && sent.range.start <= left_edge
             && (echo.wrapping_sub(clock) as i32) < 0
         {
-            return false;
+            return Likelihood::None;
         }
-        self.was_on_the_way_long_enough(sent, answer.at)
+        let least = self.min_round_trip.unwrap_or_default() / 4;
+        if self.was_on_the_way_long_enough(sent, answer.at) {
+            Likelihood::Full
+        } else if answer.at.since(sent.at) >= least {
+            Likelihood::Small
+        } else {
+            Likelihood::None
+        }
     }
 
-    /// Whether a round trip fits between the transmission and `answered`. An eighth less than
-    /// the smallest round trip seen is allowed for: the next one may be smaller yet.
+    /// Whether a round trip fits between the transmission and `answered`. The next one may be
+    /// smaller than the smallest seen: by an eighth, and by what clocks and schedulers add.
     fn was_on_the_way_long_enough(&self, sent: &Transmission, answered: Instant) -> bool {
         let least = self.min_round_trip.unwrap_or_default();
-        answered.since(sent.at) >= least.saturating_sub(least / 8)
+        answered.since(sent.at) >= least.saturating_sub((least / 8).max(JITTER))
     }
 
     /// A D-SACK: one more transmission of `block` arrived.
@@ -282,6 +352,8 @@ impl Scoreboard {
 enum Preference {
     /// The latest that can have; counted down.
     Possible(std::cmp::Reverse<u64>),
+    /// The latest of those that came back sooner than any before.
+    Hasty(std::cmp::Reverse<u64>),
     /// The latest of those that something later overtook.
     Overtaken(std::cmp::Reverse<u64>),
     /// The earliest of those that were sent too late.
@@ -289,15 +361,26 @@ enum Preference {
 }
 
 impl Preference {
-    fn of(transmission: &Transmission, possible: bool, order: u64) -> Preference {
-        if transmission.arrival == Arrival::Overtaken {
-            Preference::Overtaken(std::cmp::Reverse(order))
-        } else if possible {
-            Preference::Possible(std::cmp::Reverse(order))
-        } else {
-            Preference::TooLate(order)
+    fn of(transmission: &Transmission, likelihood: Likelihood, order: u64) -> Preference {
+        let latest_first = std::cmp::Reverse(order);
+        match likelihood {
+            _ if transmission.arrival == Arrival::Overtaken => Preference::Overtaken(latest_first),
+            Likelihood::Full => Preference::Possible(latest_first),
+            Likelihood::Small => Preference::Hasty(latest_first),
+            Likelihood::None => Preference::TooLate(order),
         }
     }
+}
+
+/// How well the time fits for a transmission to have caused an acknowledgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Likelihood {
+    /// A round trip lies between.
+    Full,
+    /// A good part of one.
+    Small,
+    /// It cannot have.
+    None,
 }
 
 /// The transmissions that an acknowledgement shows to have arrived.
@@ -307,14 +390,21 @@ struct Winners {
     /// The latest of those whose range was sent only once.
     latest_sure: Option<u64>,
     round_trip: Option<Span>,
+    latest: Option<u64>,
+    latest_age: Option<Span>,
 }
 
 impl Winners {
-    fn add(&mut self, order: u64, sample: Option<Span>) {
+    /// `alone`: its range was sent only once.
+    fn add(&mut self, order: u64, age: Span, alone: bool) {
         self.earliest = earlier(self.earliest, Some(order));
-        if sample.is_some() && self.latest_sure.is_none_or(|latest| latest < order) {
+        if self.latest.is_none_or(|latest| latest < order) {
+            self.latest = Some(order);
+            self.latest_age = Some(age);
+        }
+        if alone && self.latest_sure.is_none_or(|latest| latest < order) {
             self.latest_sure = Some(order);
-            self.round_trip = sample;
+            self.round_trip = Some(age);
         }
     }
 }
