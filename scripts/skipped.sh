@@ -8,8 +8,16 @@ set -euo pipefail
 [[ -e $1 ]] || exit 0
 
 awk '
-  /<testcase / { name = $0; sub(/.*<testcase name="/, "", name); sub(/".*/, "", name) }
-  /skipped: /  { reason = $0; sub(/.*skipped: /, "", reason); sub(/<.*/, "", reason)
-                 if (name != told) print "skipped: " name ": " reason
-                 told = name }
+  /<testcase / {
+    test = $0; sub(/.*<testcase name="/, "", test); sub(/".*/, "", test)
+    binary = $0; sub(/.* classname="/, "", binary); sub(/".*/, "", binary)
+    told = 0
+  }
+  /skipped: / && !told {
+    reason = $0; sub(/.*skipped: /, "", reason); sub(/<.*/, "", reason)
+    gsub(/&lt;/, "<", reason); gsub(/&gt;/, ">", reason); gsub(/&quot;/, "\"", reason)
+    gsub(/&amp;/, "\\&", reason)
+    print "skipped: " binary " " test ": " reason
+    told = 1
+  }
 ' "$1"
