@@ -1,6 +1,6 @@
 //! From the recordings of a run to its tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tcplab_path::{Cause, Direction, Fate, PathSpec};
 use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
@@ -172,15 +172,15 @@ fn flow_of(connection: &Connection, sending_end: Endpoint) -> &Flow {
 
 /// The data segments that the path dropped: frame in the sender's capture, and why.
 fn data_drops(flow: &Flow, truth: &[TruthRow], direction: Direction) -> BTreeMap<u64, Cause> {
-    let data: BTreeMap<u64, ()> = flow
+    let data: BTreeSet<u64> = flow
         .segments
         .iter()
         .filter(|segment| segment.payload > Bytes::ZERO)
-        .map(|segment| (segment.frame, ()))
+        .map(|segment| segment.frame)
         .collect();
     truth
         .iter()
-        .filter(|row| row.verdict.direction == direction && data.contains_key(&row.frame))
+        .filter(|row| row.verdict.direction == direction && data.contains(&row.frame))
         .filter_map(|row| match row.verdict.fate {
             Fate::Dropped(cause) => Some((row.frame, cause)),
             _ => None,
