@@ -18,6 +18,9 @@ mod record;
 mod sample;
 mod write;
 
+#[cfg(test)]
+mod tests;
+
 pub use read::Recording;
 pub use record::{
     AppLog, EndpointRecord, Lateness, OptionRecord, TrialRecord, TruthRow, WorldRecord,
