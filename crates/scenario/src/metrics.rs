@@ -81,7 +81,7 @@ pub const METRICS: &[MetricInfo] = &[
         "transfer_time",
         "s",
         Better::Lower,
-        "From the client's start until it knows that all data has arrived.",
+        "From the call of connect() until the receiver has read the last byte.",
     ),
     of_trial("goodput", "Mbit/s", Better::Higher, "Payload over transfer time."),
     of_trial("lost", "segments", Better::Lower, "Packets with data or FIN that the path dropped."),

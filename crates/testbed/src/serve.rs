@@ -18,7 +18,7 @@ use tcplab_units::{Bytes, Instant, Span};
 use crate::bridge::{Bridge, BridgeState, Event};
 use crate::clock::Clock;
 use crate::device::{Device, DeviceEnd, DeviceKind};
-use crate::endpoint::{self, Outcome, Shared};
+use crate::endpoint::{Outcome, Prepared, Shared};
 use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
 use crate::{TrialError, doctor, sampler};
@@ -188,8 +188,9 @@ fn prepare(
         let settings = &shared.endpoint(end).sysctl;
         crate::sysctl::apply(end.name(), settings)?;
         let device = Device::create(kind, ADDRESSES[end as usize], bridge.as_fd())?;
+        let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
         let _ = device_sender.send(device);
-        let _ = outcome_sender.send(endpoint::run(end, ADDRESSES, &shared, &start, sockets));
+        let _ = outcome_sender.send(endpoint.run(&start, sockets));
         // The namespace, and what its kernel still has to say, ends with this thread.
         let _ = until.recv();
         Ok(())
