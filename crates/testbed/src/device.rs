@@ -124,10 +124,9 @@ impl Device {
     /// call, that nobody read in time from a packet socket. A TUN device does not tell its reader
     /// of those; the endpoint's own counters do.
     pub(crate) fn drops(&self) -> u64 {
-        let unread = match self.ethernet.is_empty() {
-            true => 0,
-            false => sys::packet_drops(self.fd.as_fd()).unwrap_or_default(),
-        };
+        let is_tun = self.ethernet.is_empty();
+        let unread =
+            if is_tun { 0 } else { sys::packet_drops(self.fd.as_fd()).unwrap_or_default() };
         self.refused + unread
     }
 
