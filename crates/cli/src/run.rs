@@ -45,10 +45,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
 fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     if let Some(directory) = &arguments.resume {
         let name = arguments.scenario.as_deref();
-        let path = if directory.as_os_str().is_empty() {
-            RunDirectory::newest_unfinished(&arguments.runs, name)?
-        } else {
-            directory.clone()
+        let path = match directory {
+            Some(directory) => directory.clone(),
+            None => RunDirectory::newest_unfinished(&arguments.runs, name)?,
         };
         return Ok(RunDirectory::open(&path)?);
     }
