@@ -73,14 +73,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Go on with an unfinished run: the directory given, or else the newest one
-    #[arg(
-        long,
-        value_name = "DIR",
-        num_args = 0..=1,
-        default_missing_value = "",
-        conflicts_with_all = ["quick", "trials", "seed"]
-    )]
-    pub(crate) resume: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "trials", "seed"])]
+    pub(crate) resume: Option<Option<PathBuf>>,
     /// Where run directories are made
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
@@ -144,6 +138,22 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn resume_takes_a_directory_or_none() {
+        for (line, expected) in [
+            ("tcplab run --resume", Some(None)),
+            ("tcplab run interruption --resume", Some(None)),
+            ("tcplab run --resume runs/x/y", Some(Some(PathBuf::from("runs/x/y")))),
+            ("tcplab run interruption", None),
+        ] {
+            let Command::Run(arguments) = Cli::parse_from(line.split(' ')).command else {
+                panic!("{line} is a run");
+            };
+            assert_eq!(arguments.resume, expected, "{line}");
+        }
+        assert!(Cli::try_parse_from(["tcplab", "run"]).is_err());
     }
 
     #[test]

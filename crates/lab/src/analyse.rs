@@ -64,7 +64,7 @@ pub fn analyse(run: &RunDirectory, mut tell: impl FnMut(usize, usize)) -> Result
         world: plan.world.clone(),
         started: plan.started.clone(),
         seed: plan.seed,
-        path: scenario.cases.first().map(|case| describe(&case.path)).unwrap_or_default(),
+        path: describe_paths(&scenario.cases),
         environment: run.environment()?,
         cases,
         claims,
@@ -352,6 +352,21 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
             })
         })
         .collect()
+}
+
+/// A sentence per direction; per case too, where the path is varied.
+fn describe_paths(cases: &[tcplab_scenario::Case]) -> Vec<String> {
+    match cases {
+        [first, rest @ ..] if rest.iter().all(|case| case.path == first.path) => {
+            describe(&first.path)
+        }
+        _ => cases
+            .iter()
+            .flat_map(|case| {
+                describe(&case.path).into_iter().map(|line| format!("{}, {line}", case.name))
+            })
+            .collect(),
+    }
 }
 
 fn describe(path: &PathSpec) -> Vec<String> {

@@ -10,7 +10,7 @@ use tcplab_scenario::Scenario;
 use crate::LabError;
 
 const PLAN: &str = "plan.json";
-const SCENARIO: &str = "scenario.toml";
+const SCENARIO_FILE: &str = "scenario.toml";
 const ENVIRONMENT: &str = "environment.json";
 pub(crate) const RUN: &str = "run.json";
 const LOCK: &str = "lock";
@@ -67,7 +67,7 @@ impl RunDirectory {
         fs::create_dir_all(&trials).map_err(LabError::file("make", &trials))?;
         let lock = lock(&path)?;
         let run = RunDirectory { path, plan, scenario, _lock: lock };
-        run.replace(SCENARIO, run.scenario.source.as_bytes())?;
+        run.replace(SCENARIO_FILE, run.scenario.source.as_bytes())?;
         run.replace(ENVIRONMENT, &to_json(&environment))?;
         // Last, for it makes this a run.
         run.replace(PLAN, &to_json(&run.plan))?;
@@ -84,7 +84,7 @@ impl RunDirectory {
             .map_err(|error| not_a_run(format!("{PLAN} cannot be read: {error}")))?;
         let plan: Plan = serde_json::from_slice(&text)
             .map_err(|error| not_a_run(format!("{PLAN} is damaged: {error}")))?;
-        let file = path.join(SCENARIO);
+        let file = path.join(SCENARIO_FILE);
         let source = fs::read_to_string(&file).map_err(LabError::file("read", &file))?;
         let mut scenario = Scenario::parse(&source, &plan.name).map_err(Box::new)?;
         scenario.trials = plan.trials;
@@ -252,3 +252,6 @@ fn newest(runs: &Path, name: Option<&str>, fits: impl Fn(&Path) -> bool) -> Opti
         .filter(|path| fits(path))
         .max_by(|a, b| a.file_name().cmp(&b.file_name()))
 }
+
+#[cfg(test)]
+mod tests;
