@@ -9,7 +9,7 @@ use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
 use tcplab_workload::Role;
 use tempfile::TempDir;
 
-use crate::program::{Ended, Io, allowed, tcplab};
+use crate::program::{Io, allowed, tcplab};
 use crate::tap::{Sent, Tap};
 
 /// A path that nothing but interruptions (and random loss, where asked for) takes packets from: the
@@ -24,11 +24,20 @@ queue = "2000 packets"
 /// A finished run.
 #[derive(Debug)]
 pub(crate) struct Experiment {
-    /// Deleted when dropped.
-    _home: TempDir,
-    pub(crate) directory: PathBuf,
-    pub(crate) run: Run,
-    pub(crate) ended: Ended,
+    home: TempDir,
+    directory: PathBuf,
+    run: Run,
+}
+
+/// What a failed test judged is worth a look.
+impl Drop for Experiment {
+    #[expect(clippy::print_stderr, reason = "for whoever looks into the failure")]
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.home.disable_cleanup(true);
+            eprintln!("the run is kept in {}", self.directory.display());
+        }
+    }
 }
 
 impl Experiment {
@@ -43,7 +52,7 @@ impl Experiment {
         assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
         let directory = only_entry(&home.path().join("runs/made"));
         let run = serde_json::from_slice(&fs::read(directory.join("run.json")).unwrap()).unwrap();
-        Some(Experiment { _home: home, directory, run, ended })
+        Some(Experiment { home, directory, run })
     }
 
     /// Every trial with its recording.

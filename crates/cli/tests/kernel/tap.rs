@@ -62,10 +62,8 @@ impl Tap {
             }
             // Transfers of these tests are far shorter than 2³¹ bytes.
             let start = tcp.seq().as_u32().wrapping_sub(isn);
-            let fin = tcp.flags().contains(TcpFlags::FIN);
             let syn = tcp.flags().contains(TcpFlags::SYN);
-            let data = tcp.payload_len() > 0;
-            sent.push(Sent { frame: frame.number, start, syn, fin, data, again: start < highest });
+            sent.push(Sent { frame: frame.number, syn, again: start < highest });
             highest = highest.max(start + length);
         }
         sent
@@ -76,11 +74,7 @@ impl Tap {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
     pub(crate) frame: u64,
-    /// Place in the stream; the SYN is at 0.
-    pub(crate) start: u32,
     pub(crate) syn: bool,
-    pub(crate) fin: bool,
-    pub(crate) data: bool,
     /// It repeats what went before.
     pub(crate) again: bool,
 }
