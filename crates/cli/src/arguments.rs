@@ -74,6 +74,7 @@ pub(crate) struct RunArguments {
     pub(crate) seed: Option<u64>,
     /// Go on with an unfinished run: the directory given, or else the newest one
     #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "trials", "seed"])]
+    #[expect(clippy::option_option, reason = "clap's way to say: a value that may be left out")]
     pub(crate) resume: Option<Option<PathBuf>>,
     /// Where run directories are made
     #[arg(long, value_name = "DIR", default_value = "runs")]

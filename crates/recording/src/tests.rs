@@ -47,6 +47,7 @@ fn record() -> TrialRecord {
             name: "kernel".into(),
             device: "tun".into(),
             privilege: "held".into(),
+            scheduling: "real-time".into(),
             lateness: Lateness::default(),
             device_drops: 2,
             samples_missed: 0,
