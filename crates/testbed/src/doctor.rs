@@ -42,10 +42,12 @@ pub enum Verdict {
 /// Tries everything that an experiment on the kernel needs, in a process of its own.
 ///
 /// # Errors
-/// When that process could not be started.
+/// When that process could not be started, or died.
 pub fn examine(launcher: &Launcher) -> Result<Vec<Ability>, TrialError> {
     let helper = Helper::<Ability>::start(launcher, "probe")?;
-    Ok(helper.messages.iter().collect())
+    let abilities = helper.messages.iter().collect();
+    helper.finish()?;
+    Ok(abilities)
 }
 
 /// The other side of [`examine`].

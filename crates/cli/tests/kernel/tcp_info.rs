@@ -69,7 +69,7 @@ fn analysed(trial: &Recorded<'_>) -> (Trace, Span) {
     (trace, lead)
 }
 
-pub(crate) fn payload_flow(trace: &Trace, sender: Endpoint) -> &Flow {
+fn payload_flow(trace: &Trace, sender: Endpoint) -> &Flow {
     assert_eq!(trace.connections.len(), 1);
     match sender {
         Endpoint::Client => &trace.connections[0].forward,
