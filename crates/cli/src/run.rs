@@ -33,8 +33,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
         if error.is_stop() || stop.load(Ordering::Relaxed) {
             return Ok(stopped(run.path()));
         }
-        let hint = format!("the run is in {}", run.path().display());
-        return Err(anyhow::Error::from(error).context(hint));
+        let error = anyhow::Error::from(error);
+        if run.kept() == 0 {
+            run.discard()?;
+            return Err(error);
+        }
+        let path = run.path().display();
+        return Err(error.context(format!("the run in {path} is not finished")));
     }
     let result = tcplab_lab::analyse(&run, |done, total| display.analysing(done, total));
     display.clear();

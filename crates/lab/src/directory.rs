@@ -194,6 +194,29 @@ impl RunDirectory {
         Ok(())
     }
 
+    /// How many of the plan's trials are there.
+    pub fn kept(&self) -> usize {
+        let cases = &self.scenario.cases;
+        let of = |case: &tcplab_scenario::Case| {
+            (1..=self.plan.trials).filter(|&number| self.has_trial(&case.name, number)).count()
+        };
+        cases.iter().map(of).sum()
+    }
+
+    /// Removes the run, and the directories above it that are then empty: for a run that holds
+    /// nothing yet.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn discard(self) -> Result<(), LabError> {
+        fs::remove_dir_all(&self.path).map_err(LabError::file("remove", &self.path))?;
+        // The scenario's directory and that of all runs; one that holds something stays.
+        for above in self.path.ancestors().skip(1).take(2) {
+            let _ = fs::remove_dir(above);
+        }
+        Ok(())
+    }
+
     /// Writes a file of the run, whole or not at all.
     ///
     /// # Errors
