@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tcplab_path::{Cause, Direction, Fate, PathSpec};
+use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
 use tcplab_scenario::{METRICS, trial_seed};
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Trace};
@@ -114,19 +114,16 @@ fn examine(recording: &Recording) -> Result<Trial, LabError> {
         return Ok(empty_trial(warnings));
     };
     let flow = flow_of(connection, sending_end);
-    let drops = data_drops(flow, &truth, direction);
+    let drops = drops(flow, &truth, direction);
+    let owned = shared_out(&drops, &flow.episodes);
     let episodes: Vec<EpisodeRow> = flow
         .episodes
         .iter()
+        .zip(&owned)
         .enumerate()
-        .map(|(index, episode)| episode_row(index + 1, episode, connection, flow, &drops))
+        .map(|(index, (episode, own))| episode_row(index + 1, episode, connection, flow, own))
         .collect();
-    for row in episodes.iter().filter(|row| row.truth_lost != row.lost_segments) {
-        warnings.push(format!(
-            "episode {}: the analyser finds {} lost segments, the path dropped {}",
-            row.number, row.lost_segments, row.truth_lost
-        ));
-    }
+    warnings.extend(contradictions(&flow.episodes, &owned, drops.len()));
     let findings = tcplab_findings::examine(connection)
         .into_iter()
         .map(|finding| FindingRow {
@@ -166,22 +163,61 @@ fn flow_of(connection: &Connection, sending_end: Endpoint) -> &Flow {
     }
 }
 
-/// The data segments that the path dropped: frame in the sender's capture, and why.
-fn data_drops(flow: &Flow, truth: &[TruthRow], direction: Direction) -> BTreeMap<u64, Cause> {
-    let data: BTreeSet<u64> = flow
+/// The packets of the stream that the path dropped: frame in the sender's capture, and why. As in
+/// [`Episode::lost`], data and FIN count, the handshake's SYN does not.
+fn drops(flow: &Flow, truth: &[TruthRow], direction: Direction) -> BTreeMap<u64, Cause> {
+    let stream: BTreeSet<u64> = flow
         .segments
         .iter()
-        .filter(|segment| segment.payload > Bytes::ZERO)
+        .filter(|segment| segment.payload > Bytes::ZERO || segment.fin)
         .map(|segment| segment.frame)
         .collect();
     truth
         .iter()
-        .filter(|row| row.verdict.direction == direction && data.contains(&row.frame))
-        .filter_map(|row| match row.verdict.fate {
-            Fate::Dropped(cause) => Some((row.frame, cause)),
-            _ => None,
-        })
+        .filter(|row| row.verdict.direction == direction && stream.contains(&row.frame))
+        .filter_map(|row| Some((row.frame, row.verdict.fate.cause()?)))
         .collect()
+}
+
+/// Shares the drops out among the episodes, each to one at most: to the one that counts it, or else
+/// to the latest in whose time it falls (episodes may overlap).
+fn shared_out(drops: &BTreeMap<u64, Cause>, episodes: &[Episode]) -> Vec<BTreeMap<u64, Cause>> {
+    let mut owned = vec![BTreeMap::new(); episodes.len()];
+    for (&frame, &cause) in drops {
+        let counts = |e: &Episode| e.lost.iter().any(|lost| lost.frame == frame);
+        let spans = |e: &Episode| (e.frames.0..=e.frames.1).contains(&frame);
+        let owner =
+            episodes.iter().position(counts).or_else(|| episodes.iter().rposition(spans));
+        if let Some(owner) = owner {
+            owned[owner].insert(frame, cause);
+        }
+    }
+    owned
+}
+
+/// Where what the analyser found in the capture is not what the path did.
+fn contradictions(
+    episodes: &[Episode],
+    owned: &[BTreeMap<u64, Cause>],
+    dropped: usize,
+) -> Vec<String> {
+    let mut told = Vec::new();
+    for (index, (episode, own)) in episodes.iter().zip(owned).enumerate() {
+        let real = episode.lost.iter().filter(|lost| own.contains_key(&lost.frame)).count();
+        let (found, truth) = (episode.lost.len(), own.len());
+        if real != found || real != truth {
+            told.push(format!(
+                "episode {}: the analyser finds {found} lost segments, the path dropped {truth}, \
+                 {real} are the same",
+                index + 1
+            ));
+        }
+    }
+    let outside = dropped - owned.iter().map(BTreeMap::len).sum::<usize>();
+    if outside > 0 {
+        told.push(format!("the path dropped {outside} segments that no episode tells of"));
+    }
+    told
 }
 
 fn episode_row(
@@ -191,9 +227,7 @@ fn episode_row(
     flow: &Flow,
     drops: &BTreeMap<u64, Cause>,
 ) -> EpisodeRow {
-    let (first, last) = episode.frames;
-    let truth: Vec<&Cause> = drops.range(first..=last).map(|(_, cause)| cause).collect();
-    let interruption = truth.iter().find_map(|cause| match cause {
+    let interruption = drops.values().find_map(|cause| match cause {
         Cause::Interruption { number, .. } => Some(*number),
         _ => None,
     });
@@ -215,7 +249,7 @@ fn episode_row(
         retransmitted_bytes: episode.retransmitted.as_u64(),
         timeouts: episode.timeouts,
         repaired: episode.repaired_at.is_some(),
-        truth_lost: truth.len(),
+        truth_lost: drops.len(),
         interruption,
         story: tcplab_findings::story(episode, flow),
     }

@@ -84,7 +84,7 @@ pub const METRICS: &[MetricInfo] = &[
         "From the call of connect() until the receiver has read the last byte.",
     ),
     of_trial("goodput", "Mbit/s", Better::Higher, "Payload over transfer time."),
-    of_trial("lost", "segments", Better::Lower, "Data packets that the path dropped."),
+    of_trial("lost", "segments", Better::Lower, "Packets with data or FIN that the path dropped."),
     of_trial("retransmissions", "segments", Better::Lower, "Packets that repeat data."),
     of_trial("retransmitted", "bytes", Better::Lower, "The data that they repeat."),
     of_trial("timeouts", "", Better::Lower, "Retransmissions that a timer sent."),
