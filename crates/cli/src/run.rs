@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
             return Ok(ExitCode::from(UNABLE));
         }
         let code = complain(&error.into());
-        if run.finished_trials() == 0 {
+        if run.kept() == 0 {
             // Nothing is worth going on with, and its place may be wanted back.
             let _ = run.discard();
         } else {

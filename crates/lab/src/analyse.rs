@@ -25,11 +25,7 @@ const LATE: Span = Span::from_millis(4);
 pub fn analyse(run: &RunDirectory, mut tell: impl FnMut(usize, usize)) -> Result<Run, LabError> {
     let (plan, scenario) = (run.plan(), run.scenario());
     let total = scenario.cases.len() * plan.trials as usize;
-    let done = scenario
-        .cases
-        .iter()
-        .map(|case| (1..=plan.trials).filter(|&n| run.has_trial(&case.name, n)).count())
-        .sum();
+    let done = run.kept();
     if done < total {
         return Err(LabError::Unfinished { path: run.path().into(), done, total });
     }

@@ -85,14 +85,6 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// Removes the run with all that is in it.
-    ///
-    /// # Errors
-    /// When something in it cannot be removed.
-    pub fn discard(self) -> Result<(), LabError> {
-        fs::remove_dir_all(&self.path).map_err(LabError::file("remove", &self.path))
-    }
-
     /// Opens an existing run.
     ///
     /// # Errors
@@ -171,14 +163,6 @@ impl RunDirectory {
         self.recording(case, number).is_ok()
     }
 
-    /// How many of the plan's trials are there, whole.
-    pub fn finished_trials(&self) -> usize {
-        let cases = self.scenario.cases.iter();
-        cases
-            .flat_map(|case| (1..=self.plan.trials).filter(|&n| self.has_trial(&case.name, n)))
-            .count()
-    }
-
     /// The recording of a trial.
     ///
     /// # Errors
@@ -220,6 +204,29 @@ impl RunDirectory {
                 let path = entry.path();
                 fs::remove_dir_all(&path).map_err(LabError::file("remove", &path))?;
             }
+        }
+        Ok(())
+    }
+
+    /// How many of the plan's trials are there.
+    pub fn kept(&self) -> usize {
+        let cases = &self.scenario.cases;
+        let of = |case: &tcplab_scenario::Case| {
+            (1..=self.plan.trials).filter(|&number| self.has_trial(&case.name, number)).count()
+        };
+        cases.iter().map(of).sum()
+    }
+
+    /// Removes the run, and the directories above it that are then empty: for a run that holds
+    /// nothing yet.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn discard(self) -> Result<(), LabError> {
+        fs::remove_dir_all(&self.path).map_err(LabError::file("remove", &self.path))?;
+        // The scenario's directory and that of all runs; one that holds something stays.
+        for above in self.path.ancestors().skip(1).take(2) {
+            let _ = fs::remove_dir(above);
         }
         Ok(())
     }

@@ -75,6 +75,21 @@ fn what_a_kill_left_is_swept_away() {
 }
 
 #[test]
+fn a_run_without_trials_leaves_nothing_behind() {
+    let place = tempfile::tempdir().unwrap();
+    let runs = place.path().join("runs");
+    let run = create(&runs, "2026-11-21T20:15:00Z");
+    assert_eq!(run.kept(), 0);
+    run.discard().unwrap();
+    assert!(!runs.exists());
+
+    let kept = create(&runs, "2026-11-21T20:16:00Z");
+    let empty = create(&runs, "2026-11-21T20:17:00Z");
+    empty.discard().unwrap();
+    assert!(kept.path().exists(), "a run beside it stays");
+}
+
+#[test]
 fn only_one_process_works_on_a_run() {
     let runs = tempfile::tempdir().unwrap();
     let run = create(runs.path(), "2026-11-21T20:15:00Z");
