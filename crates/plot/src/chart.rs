@@ -3,7 +3,7 @@
 use tcplab_units::Instant;
 
 use crate::path_data::polyline;
-use crate::plane::{Figure, Graph, Layer, View};
+use crate::plane::{ACROSS, CHART_ROWS, Figure, Graph, Layer, Unit, View};
 use crate::scale::{Scale, decimal};
 use crate::series::Series;
 
@@ -24,15 +24,16 @@ pub struct Chart<'a> {
 
 /// Pixels.
 const HEIGHT: i64 = 132;
-/// A quarter pixel: closer points of a line are thinned to their extremes.
-const COLUMN: i64 = 16;
+/// An eighth of a pixel: closer points of a line are thinned to their extremes.
+const FINENESS: i64 = 8;
 
 /// Draws lines over time. The axis starts at zero.
 pub fn chart(chart: &Chart<'_>, view: &View<'_>) -> Figure {
     let largest = chart.series.iter().filter_map(peak).fold(0.0, f64::max);
     let shown = chart.at_most.map_or(largest, |most| largest.min(most));
     let high = if shown > 0.0 { shown * 1.06 } else { 1.0 };
-    let scale = Scale { from: view.from, until: view.until, low: 0.0, high };
+    let scale = Scale::new(view.from, view.until, 0.0, high, CHART_ROWS);
+    let column = (scale.columns / (ACROSS * FINENESS)).max(1);
     let layers = chart
         .series
         .iter()
@@ -42,7 +43,7 @@ pub fn chart(chart: &Chart<'_>, view: &View<'_>) -> Figure {
                 .iter()
                 .map(|(at, value)| (scale.x(*at), value.map(|v| scale.y(v))))
                 .collect();
-            let path = polyline(&points, series.steps, COLUMN);
+            let path = polyline(&points, series.steps, column);
             let label = match peak(series).filter(|peak| *peak > high) {
                 Some(peak) => format!("{} (up to {} {})", series.label, brief(peak), chart.unit),
                 None => series.label.clone(),
@@ -52,11 +53,12 @@ pub fn chart(chart: &Chart<'_>, view: &View<'_>) -> Figure {
         .collect();
     Graph {
         kind: "chart",
+        id: "",
         title: chart.title,
         summary: summary(chart),
         view: *view,
         scale,
-        unit: chart.unit,
+        unit: Unit::Named(chart.unit.to_string()),
         right: chart.right,
         height: HEIGHT,
         layers,

@@ -1,4 +1,4 @@
-//! Graphs as SVG text: time-sequence, window, rate, ladder, strips.
+//! Graphs as SVG text: time-sequence, window, rate, ladder, strips, and panes of these.
 //!
 //! Everything drawn is complete without scripts. Colours are CSS variables of [`STYLE`], so a
 //! page decides about dark mode and print; layers are `<path>`s with a class each, so a page can
@@ -6,7 +6,9 @@
 
 mod chart;
 mod coverage;
+mod frame;
 mod ladder;
+mod pane;
 mod path_data;
 mod plane;
 mod scale;
@@ -17,7 +19,8 @@ mod time_sequence;
 
 pub use chart::{Chart, chart};
 pub use ladder::{LadderScene, ladder};
-pub use plane::{Figure, Key, View};
+pub use pane::{Pane, pane};
+pub use plane::{Band, Figure, Key, Plane, View};
 pub use scale::{decimal, grouped, spoken};
 pub use series::{Series, advertised_window, delivered_rate, in_flight, sent_rate};
 pub use strip::{StripScale, strip, strip_axis};

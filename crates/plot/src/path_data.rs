@@ -75,23 +75,26 @@ pub(crate) struct Stroke {
 /// So many strokes a layer may have before columns widen: about 100 kB of path data.
 pub(crate) const STROKES: usize = 10_000;
 
-/// Draws `strokes` in one path. Strokes in the same column that touch become one; columns widen
-/// until at most `budget` strokes are left or a column is two pixels wide. Strokes that do not
-/// touch are never joined, so a hole stays a hole and nothing vanishes.
-pub(crate) fn strokes(mut strokes: Vec<Stroke>, budget: usize) -> String {
-    let mut column = 1;
+/// Draws `strokes` in one path, each for itself if they are no more than `budget`. Otherwise those
+/// in the same column that touch become one, and columns widen until the budget holds or a column
+/// is `widest`. Strokes that do not touch are never joined, so a hole stays a hole and nothing
+/// vanishes.
+pub(crate) fn strokes(mut strokes: Vec<Stroke>, budget: usize, widest: i64) -> String {
     strokes.sort_unstable();
-    loop {
+    let mut column = 1;
+    while strokes.len() > budget {
         let merged = merge(&strokes, column);
-        if merged.len() <= budget || column >= 128 {
-            let mut path = PathData::default();
-            for stroke in merged {
-                path.stroke(stroke.x, stroke.from, stroke.to);
-            }
-            return path.finish();
+        if merged.len() <= budget || column >= widest {
+            strokes = merged;
+            break;
         }
         column *= 2;
     }
+    let mut path = PathData::default();
+    for stroke in strokes {
+        path.stroke(stroke.x, stroke.from, stroke.to);
+    }
+    path.finish()
 }
 
 fn merge(strokes: &[Stroke], column: i64) -> Vec<Stroke> {
@@ -182,9 +185,11 @@ mod tests {
             stroke(1, 60, 50), // a hole between 80 and 60
             stroke(2, 50, 50), // nothing high, still seen
         ];
-        assert_eq!(strokes(drawn.clone(), 10), "M1 100v-20m0-20v-10m1 0v-1");
-        // Columns widen until they hold both when the budget is short; the hole is still there.
-        assert_eq!(strokes(drawn, 2), "M2 100v-20m0-20v-10");
+        assert_eq!(strokes(drawn.clone(), 10, 64), "M1 60v-10m0 40v-10m0 20v-10m1-40v-1");
+        // Too many: those that touch are joined, then columns widen; the hole is still there.
+        assert_eq!(strokes(drawn.clone(), 3, 64), "M1 100v-20m0-20v-10m1 0v-1");
+        assert_eq!(strokes(drawn.clone(), 2, 64), "M2 100v-20m0-20v-10");
+        assert_eq!(strokes(drawn, 1, 4), "M2 100v-20m0-20v-10", "a hole is never filled");
     }
 
     #[test]

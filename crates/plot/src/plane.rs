@@ -1,22 +1,22 @@
 //! The frame all graphs share: axes, shaded interruptions, and a plane of layers.
 //!
-//! The plane is a nested `<svg>` with a coordinate system of its own, [`PLANE_WIDTH`] by
-//! [`PLANE_HEIGHT`] whole units. Zooming is choosing another part of it to show; one unit is a
-//! 64th of a pixel at first, so places stay true to a quarter pixel up to sixteenfold zoom.
-//! Strokes keep their width on the screen (`vector-effect` in the style sheet).
+//! The plane is a nested `<svg>` with a coordinate system of its own, in whole units of 10 µs and,
+//! for sequence numbers, of a byte ([`Scale`]). Zooming is choosing another part of it to show, so
+//! places stay exact however close one looks. Strokes keep their width on the screen
+//! (`vector-effect` in the style sheet). The layers are a group with a name, so that a
+//! [`crate::pane`] can show a part of them a second time without repeating them.
 
 use std::fmt::Write as _;
 
 use tcplab_units::Instant;
 
+use crate::frame::{Frame, Window};
 use crate::path_data::PathData;
-use crate::scale::{Scale, Ticks, spoken};
+use crate::scale::Scale;
 use crate::svg::escape;
 
-/// Units across the plane.
-pub(crate) const PLANE_WIDTH: i64 = WIDTH_OF_PLANE * 64;
-/// Units down the plane.
-pub(crate) const PLANE_HEIGHT: i64 = 32_768;
+/// Rows of the plane of a chart.
+pub(crate) const CHART_ROWS: i64 = 32_768;
 
 /// Pixels of the whole graph and around the plane.
 const WIDTH: i64 = 1000;
@@ -24,10 +24,11 @@ const LEFT: i64 = 56;
 const RIGHT: i64 = 52;
 const TOP: i64 = 24;
 const BOTTOM: i64 = 24;
-const WIDTH_OF_PLANE: i64 = WIDTH - LEFT - RIGHT;
+/// Pixels across the plane, before a page stretches it.
+pub(crate) const ACROSS: i64 = WIDTH - LEFT - RIGHT;
 
 /// A graph and the key to its layers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     /// What it shows.
     pub title: String,
@@ -35,6 +36,8 @@ pub struct Figure {
     pub svg: String,
     /// What each layer means, in the order to show.
     pub legend: Vec<Key>,
+    /// Its layers, for panes.
+    pub plane: Plane,
 }
 
 /// One entry of a legend.
@@ -46,6 +49,35 @@ pub struct Key {
     pub label: String,
 }
 
+/// The layers of a figure, by name, and where things lie on them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plane {
+    pub(crate) id: String,
+    pub(crate) scale: Scale,
+    pub(crate) unit: Unit,
+}
+
+impl Plane {
+    /// Its right edge.
+    pub fn until(&self) -> Instant {
+        self.scale.until
+    }
+
+    /// Its upper edge, in the axis's own unit.
+    pub fn high(&self) -> f64 {
+        self.scale.high
+    }
+}
+
+/// What the left axis counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Bytes, shown in kB or MB as the marks need it.
+    Bytes,
+    /// Something of this name.
+    Named(String),
+}
+
 /// What graphs of one trial have in common: the stretch of time and what happened to the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View<'a> {
@@ -53,22 +85,38 @@ pub struct View<'a> {
     pub from: Instant,
     /// The right edge.
     pub until: Instant,
-    /// When the path let nothing through.
-    pub interruptions: &'a [(Instant, Instant)],
+    /// When the path let nothing through, in order of time.
+    pub bands: &'a [Band],
+}
+
+/// A shaded stretch of time: an interruption.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Band {
+    /// Its beginning.
+    pub from: Instant,
+    /// Its end.
+    pub until: Instant,
+    /// What stands above it: `1 without time lag`.
+    pub label: String,
+    /// The same where there is no room: `1`.
+    pub short: String,
+    /// CSS class of the label.
+    pub class: &'static str,
 }
 
 /// A graph before it is written.
 pub(crate) struct Graph<'a> {
     /// CSS class of the kind of graph.
     pub(crate) kind: &'static str,
+    /// Name of the group of layers, for panes; may be empty.
+    pub(crate) id: &'a str,
     pub(crate) title: &'a str,
     /// For those who cannot see it.
     pub(crate) summary: String,
     pub(crate) view: View<'a>,
     /// In the axis's own unit.
     pub(crate) scale: Scale,
-    /// Name of the unit of the left axis.
-    pub(crate) unit: &'a str,
+    pub(crate) unit: Unit,
     /// How much one left unit is on the right axis, and the right unit's name.
     pub(crate) right: Option<(f64, &'a str)>,
     /// Pixels of the plane.
@@ -85,7 +133,31 @@ pub(crate) struct Layer {
 
 impl Graph<'_> {
     pub(crate) fn figure(self) -> Figure {
-        let height = self.height + TOP + BOTTOM;
+        let frame =
+            Frame { left: LEFT, top: TOP, across: ACROSS, height: self.height, width: WIDTH };
+        let window = Window::whole(&self.scale);
+        let mut svg = self.opening();
+        frame.axes(&mut svg, &window, &self.unit, self.right);
+        frame.band_labels(&mut svg, &window, self.view.bands);
+        let Scale { columns, rows, .. } = self.scale;
+        put(&mut svg, &frame.plane(&format!("0 0 {columns} {rows}")));
+        let id = if self.id.is_empty() { String::new() } else { format!(r#" id="{}""#, self.id) };
+        put(&mut svg, &format!(r#"<g class="layers"{id}>"#));
+        self.bands(&mut svg);
+        let mut legend = Vec::new();
+        for layer in self.layers.into_iter().filter(|l| !l.path.is_empty()) {
+            put(&mut svg, &format!(r#"<path class="{}" d="{}"/>"#, layer.class, layer.path));
+            legend.push(Key { class: layer.class, label: layer.label });
+        }
+        svg.push_str("</g></svg></svg>");
+        if !self.view.bands.is_empty() {
+            legend.push(Key { class: "band", label: "interruption".into() });
+        }
+        let plane = Plane { id: self.id.to_string(), scale: self.scale, unit: self.unit };
+        Figure { title: self.title.to_string(), svg, legend, plane }
+    }
+
+    fn opening(&self) -> String {
         let mut svg = format!(
             concat!(
                 r#"<svg class="graph {kind}" viewBox="0 0 {width} {height}" role="img" "#,
@@ -93,146 +165,44 @@ impl Graph<'_> {
             ),
             kind = self.kind,
             width = WIDTH,
-            height = height,
+            height = self.height + TOP + BOTTOM,
             label = escape(&self.summary),
             x0 = self.scale.from.as_secs_f64(),
             x1 = self.scale.until.as_secs_f64(),
             y0 = self.scale.low,
             y1 = self.scale.high,
-            unit = escape(self.unit),
+            unit = match &self.unit {
+                Unit::Bytes => "bytes".into(),
+                Unit::Named(name) => escape(name),
+            },
         );
         if let Some((factor, unit)) = self.right {
             put(&mut svg, &format!(r#" data-right="{factor} {}""#, escape(unit)));
         }
         put(&mut svg, &format!("><title>{}</title>", escape(self.title)));
-        self.axes(&mut svg);
-        put(
-            &mut svg,
-            &format!(
-                concat!(
-                    r#"<svg class="plane" x="{x}" y="{y}" width="{w}" height="{h}" "#,
-                    r#"viewBox="0 0 {pw} {ph}" preserveAspectRatio="none">"#,
-                ),
-                x = LEFT,
-                y = TOP,
-                w = WIDTH_OF_PLANE,
-                h = self.height,
-                pw = PLANE_WIDTH,
-                ph = PLANE_HEIGHT,
-            ),
-        );
-        self.bands(&mut svg);
-        let mut legend = Vec::new();
-        for layer in self.layers.into_iter().filter(|l| !l.path.is_empty()) {
-            put(&mut svg, &format!(r#"<path class="{}" d="{}"/>"#, layer.class, layer.path));
-            legend.push(Key { class: layer.class, label: layer.label });
-        }
-        svg.push_str("</svg></svg>");
-        if !self.view.interruptions.is_empty() {
-            legend.push(Key { class: "band", label: "interruption".into() });
-        }
-        Figure { title: self.title.to_string(), svg, legend }
-    }
-
-    fn axes(&self, svg: &mut String) {
-        let bottom = TOP + self.height;
-        let right = LEFT + WIDTH_OF_PLANE;
-        put(svg, r#"<g class="ticks">"#);
-        let Scale { from, until, low, high } = self.scale;
-        let times = Ticks::between(from.as_secs_f64(), until.as_secs_f64(), 12);
-        for at in &times.at {
-            let x = LEFT as f64
-                + (at - from.as_secs_f64()) / until.since(from).as_secs_f64().max(1e-9)
-                    * WIDTH_OF_PLANE as f64;
-            put(svg, &format!(r#"<path d="M{x:.1} {TOP}V{bottom}"/>"#));
-            let label = times.label(*at);
-            put(
-                svg,
-                &format!(r#"<text class="time" x="{x:.1}" y="{}">{label} s</text>"#, bottom + 16),
-            );
-        }
-        let most = (self.height / 36).max(2) as usize;
-        let y = |value: f64, low: f64, high: f64| {
-            bottom as f64 - (value - low) / (high - low).max(1e-300) * self.height as f64
-        };
-        let values = Ticks::between(low, high, most);
-        for at in &values.at {
-            let (y, label) = (y(*at, low, high), values.label(*at));
-            put(svg, &format!(r#"<path d="M{LEFT} {y:.1}H{right}"/>"#));
-            put(
-                svg,
-                &format!(
-                    r#"<text class="value" x="{}" y="{:.1}">{label}</text>"#,
-                    LEFT - 8,
-                    y + 4.0
-                ),
-            );
-        }
-        if let Some((factor, _)) = self.right {
-            let values = Ticks::between(low * factor, high * factor, most);
-            for at in &values.at {
-                let (y, label) = (y(*at, low * factor, high * factor), values.label(*at));
-                let x = right + 8;
-                put(
-                    svg,
-                    &format!(r#"<text class="other" x="{x}" y="{:.1}">{label}</text>"#, y + 4.0),
-                );
-            }
-        }
-        put(svg, "</g>");
-        let unit = escape(self.unit);
-        put(svg, &format!(r#"<text class="unit" x="0" y="14">{unit}</text>"#));
-        if let Some((_, unit)) = self.right {
-            let unit = escape(unit);
-            put(svg, &format!(r#"<text class="far unit" x="{WIDTH}" y="14">{unit}</text>"#));
-        }
-        self.band_labels(svg);
-    }
-
-    /// The names of the interruptions above the plane, as far as they do not run into another.
-    fn band_labels(&self, svg: &mut String) {
-        put(svg, r#"<g class="band-labels">"#);
-        let mut free_from = f64::MIN;
-        for (start, end) in self.seen_interruptions() {
-            let middle = i64::midpoint(self.scale.x(start), self.scale.x(end)) as f64 / 64.0;
-            let x = LEFT as f64 + middle;
-            let label = spoken(end.since(start));
-            let half = label.chars().count() as f64 * 3.5 + 3.0;
-            let hidden = if x - half < free_from { " hidden" } else { "" };
-            if hidden.is_empty() {
-                free_from = x + half;
-            }
-            let at = Instant::from_nanos(u64::midpoint(start.as_nanos(), end.as_nanos()));
-            put(
-                svg,
-                &format!(
-                    r#"<text class="band-label{hidden}" x="{x:.1}" y="{}" data-at="{}">{label}</text>"#,
-                    TOP - 8,
-                    at.as_secs_f64(),
-                ),
-            );
-        }
-        put(svg, "</g>");
+        svg
     }
 
     fn bands(&self, svg: &mut String) {
         let mut path = PathData::default();
-        for (start, end) in self.seen_interruptions() {
-            let (x0, x1) = (self.scale.x(start), self.scale.x(end));
+        let rows = self.scale.rows;
+        for band in self.view.seen_bands() {
+            let (x0, x1) = (self.scale.x(band.from), self.scale.x(band.until));
             path.move_to(x0, 0);
             path.line_to(x1.max(x0 + 1), 0);
-            path.line_to(x1.max(x0 + 1), PLANE_HEIGHT);
-            path.line_to(x0, PLANE_HEIGHT);
+            path.line_to(x1.max(x0 + 1), rows);
+            path.line_to(x0, rows);
         }
         let path = path.finish();
         if !path.is_empty() {
             put(svg, &format!(r#"<path class="band" d="{path}"/>"#));
         }
     }
+}
 
-    fn seen_interruptions(&self) -> impl Iterator<Item = (Instant, Instant)> {
-        let (from, until) = (self.view.from, self.view.until);
-        self.view.interruptions.iter().copied().filter(move |(s, e)| *e > from && *s < until)
+impl View<'_> {
+    fn seen_bands(&self) -> impl Iterator<Item = &Band> {
+        self.bands.iter().filter(|band| band.until > self.from && band.from < self.until)
     }
 }
 

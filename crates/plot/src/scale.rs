@@ -2,8 +2,6 @@
 
 use tcplab_units::{Instant, Span};
 
-use crate::plane::{PLANE_HEIGHT, PLANE_WIDTH};
-
 /// The marks of an axis: multiples of a nice step inside the range.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ticks {
@@ -95,37 +93,61 @@ pub fn spoken(span: Span) -> String {
     format!("{short} {unit}")
 }
 
-/// The unit in which amounts up to `largest` bytes read well: its size in bytes and its name.
-pub(crate) fn byte_unit(largest: f64) -> (f64, &'static str) {
-    match largest {
-        v if v < 2e3 => (1.0, "B"),
-        v if v < 2e6 => (1e3, "kB"),
-        v if v < 2e9 => (1e6, "MB"),
-        _ => (1e9, "GB"),
+/// The unit for marks `step` bytes apart, so that they need one decimal at most: its size in
+/// bytes and its name.
+pub(crate) fn byte_unit(step: f64) -> (f64, &'static str) {
+    match step {
+        v if v >= 1e8 => (1e9, "GB"),
+        v if v >= 1e5 => (1e6, "MB"),
+        v if v >= 1e2 => (1e3, "kB"),
+        _ => (1.0, "B"),
     }
 }
 
-/// Where things lie on a plane: time to the right, values upwards.
+/// Columns and rows of a plane stay below this: what single precision still tells apart, which
+/// is what browsers draw with.
+pub(crate) const MOST_UNITS: i64 = 1 << 24;
+/// The finest column of a plane.
+const FINEST: Span = Span::from_micros(10);
+
+/// Where things lie on a plane of whole units: time to the right, values upwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
     pub(crate) from: Instant,
+    /// The right edge: a whole number of columns from `from`.
     pub(crate) until: Instant,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    pub(crate) columns: i64,
+    pub(crate) rows: i64,
+    /// Nanoseconds of a column.
+    column: u64,
 }
 
 impl Scale {
-    /// Plane units from the left edge; outside the plane for times outside the range.
-    pub(crate) fn x(&self, at: Instant) -> i64 {
-        let range = self.until.since(self.from).as_nanos().max(1) as f64;
-        let offset = at.as_nanos() as f64 - self.from.as_nanos() as f64;
-        (offset / range * PLANE_WIDTH as f64).round() as i64
+    /// A plane from `from` to `until` or a little further, in columns of 10 µs or, for long
+    /// times, of the next 2 or 5 times a power of ten; and of `rows` rows from `low` to `high`.
+    pub(crate) fn new(from: Instant, until: Instant, low: f64, high: f64, rows: i64) -> Scale {
+        let range = until.since(from).as_nanos().max(1);
+        let column = (0..17)
+            .flat_map(|power| [1, 2, 5].map(|n| n * 10u64.pow(power)))
+            .find(|column| *column >= FINEST.as_nanos() && range / column < MOST_UNITS as u64)
+            .unwrap_or(u64::MAX);
+        let columns = range.div_ceil(column);
+        let until = from + Span::from_nanos(columns * column);
+        Scale { from, until, low, high, columns: columns as i64, rows, column }
     }
 
-    /// Plane units from the top edge.
+    /// Columns from the left edge; outside the plane for times outside the range.
+    pub(crate) fn x(&self, at: Instant) -> i64 {
+        let offset = at.as_nanos() as f64 - self.from.as_nanos() as f64;
+        (offset / self.column as f64).round() as i64
+    }
+
+    /// Rows from the top edge.
     pub(crate) fn y(&self, value: f64) -> i64 {
         let range = (self.high - self.low).max(f64::MIN_POSITIVE);
-        ((self.high - value) / range * PLANE_HEIGHT as f64).round() as i64
+        ((self.high - value) / range * self.rows as f64).round() as i64
     }
 }
 
@@ -147,6 +169,27 @@ mod tests {
             let texts: Vec<_> = ticks.at.iter().map(|t| ticks.label(*t)).collect();
             assert_eq!(texts.join(" "), labels, "{low} to {high}");
         }
+    }
+
+    #[test]
+    fn planes_are_exact_until_they_grow_too_wide() {
+        for (seconds, column) in [(0, 10_000), (17, 10_000), (167, 10_000), (168, 20_000)] {
+            let until = Instant::from_nanos(seconds * 1_000_000_000 + 1);
+            let scale = Scale::new(Instant::ZERO, until, 0.0, 10e6, 10_000_000);
+            assert_eq!(scale.column, column, "{seconds} s");
+            assert!(scale.columns <= MOST_UNITS && scale.until >= until);
+            assert_eq!(scale.x(scale.until), scale.columns);
+            assert_eq!(scale.y(1448.0), 10_000_000 - 1448);
+        }
+    }
+
+    #[test]
+    fn marks_of_bytes_need_one_decimal_at_most() {
+        for (high, unit) in [(10.4e6, "MB"), (0.7e6, "MB"), (70e3, "kB"), (1_448.0, "kB")] {
+            let ticks = Ticks::between(0.0, high, 8);
+            assert_eq!(byte_unit(ticks.step).1, unit, "{high}");
+        }
+        assert_eq!(byte_unit(50.0).1, "B");
     }
 
     #[test]

@@ -16,21 +16,48 @@ pub struct StripScale {
     high: f64,
 }
 
+/// A scale is at least so wide, as a share of its largest value: what differs by less than a
+/// small part of it must not look far apart.
+const LEAST_SHARE: f64 = 0.02;
+/// A scale as wide as this share of its largest value begins at zero.
+const SHARE_FROM_ZERO: f64 = 0.4;
+
 impl StripScale {
-    /// Holds all of `values`; none of them, or only one place, gives a scale around it.
-    pub fn over(values: impl IntoIterator<Item = f64>) -> StripScale {
+    /// Holds all of `values`, and of `intervals` what lies no further out than the values are
+    /// apart: few trials give intervals so wide that nothing else could be seen.
+    pub fn over(
+        values: impl IntoIterator<Item = f64>,
+        intervals: impl IntoIterator<Item = (f64, f64)>,
+    ) -> StripScale {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.into_iter().filter(|v| v.is_finite()) {
             (low, high) = (low.min(value), high.max(value));
         }
-        match (low, high) {
-            (low, high) if low > high => StripScale { low: 0.0, high: 1.0 },
-            (low, high) if (high - low) <= low.abs() * 1e-9 => {
-                let around = if low == 0.0 { 1.0 } else { low.abs() * 0.05 };
-                StripScale { low: low - around, high: high + around }
-            }
-            (low, high) => StripScale { low, high },
+        if low > high {
+            return StripScale { low: 0.0, high: 1.0 };
         }
+        let most = low.abs().max(high.abs());
+        let least = if most == 0.0 { 1.0 } else { most * LEAST_SHARE };
+        let room = (high - low).max(least);
+        let wanted = intervals
+            .into_iter()
+            .filter(|(from, until)| from.is_finite() && until.is_finite())
+            .fold((low, high), |(low, high), (from, until)| (low.min(from), high.max(until)));
+        let (low, high) = (wanted.0.max(low - room), wanted.1.min(high + room));
+        let around = ((least - (high - low)) / 2.0).max(0.0);
+        let (low, high) = (low - around, high + around);
+        if low > 0.0 && high - low > high * SHARE_FROM_ZERO {
+            return StripScale { low: 0.0, high };
+        }
+        StripScale { low, high }
+    }
+
+    /// How much of its largest value the scale spans, from 0 to 1; 1 if zero is on it.
+    pub fn share(self) -> f64 {
+        if self.low <= 0.0 && self.high >= 0.0 {
+            return 1.0;
+        }
+        (self.high - self.low) / self.low.abs().max(self.high.abs())
     }
 
     fn x(self, value: f64) -> f64 {
@@ -38,7 +65,8 @@ impl StripScale {
     }
 }
 
-/// A dot per value, a bar for the interval of the mean, a diamond for the mean.
+/// A dot per value, a bar for the interval of the mean (with an arrowhead where it is cut), a
+/// diamond for the mean.
 pub fn strip(
     label: &str,
     values: &[f64],
@@ -53,16 +81,22 @@ pub fn strip(
     );
     put(&mut svg, &format!(r#"<path class="rule" d="M0 {middle}H{WIDTH}"/>"#));
     if let Some((low, high)) = interval.filter(|(l, h)| l.is_finite() && h.is_finite()) {
-        // A wide interval of few trials may leave the strip; it is cut at the edges.
         let (from, to) = (scale.x(low).max(0.0), scale.x(high).min(WIDTH));
+        let (y, width) = (middle - 6.0, (to - from).max(1.0));
         put(
             &mut svg,
             &format!(
-                r#"<rect class="interval" x="{from:.1}" y="{}" width="{:.1}" height="12" rx="2"/>"#,
-                middle - 6.0,
-                (to - from).max(1.0),
+                r#"<rect class="interval" x="{from:.1}" y="{y}" width="{width:.1}" height="12"/>"#
             ),
         );
+        // An arrowhead where it goes on beyond the strip.
+        let y = middle - 4.0;
+        if scale.x(low) < 0.0 {
+            put(&mut svg, &format!(r#"<path class="cut" d="M5 {y}l-4 4 4 4"/>"#));
+        }
+        if scale.x(high) > WIDTH {
+            put(&mut svg, &format!(r#"<path class="cut" d="M{} {y}l4 4-4 4"/>"#, WIDTH - 5.0));
+        }
     }
     for value in values.iter().filter(|v| v.is_finite()) {
         let x = scale.x(*value);

@@ -70,8 +70,13 @@ fn small() -> Flow {
     }
 }
 
-fn view(interruptions: &[(Instant, Instant)]) -> View<'_> {
-    View { from: Instant::ZERO, until: ms(500), interruptions }
+fn view(bands: &[Band]) -> View<'_> {
+    View { from: Instant::ZERO, until: ms(500), bands }
+}
+
+fn band(number: u64, from: Instant, until: Instant) -> Band {
+    let (label, short) = (format!("{number} <without> time lag"), number.to_string());
+    Band { from, until, label, short, class: "without" }
 }
 
 /// One tag per line reads better in a snapshot.
@@ -81,8 +86,8 @@ fn lines(svg: &str) -> String {
 
 #[test]
 fn a_small_transfer_as_a_time_sequence_graph() {
-    let breaks = [(ms(25), ms(105))];
-    let figure = time_sequence("Sequence <number>", &small(), &view(&breaks));
+    let breaks = [band(1, ms(25), ms(105))];
+    let figure = time_sequence("tap", "Sequence <number>", &small(), &view(&breaks));
     let legend: Vec<_> =
         figure.legend.iter().map(|k| format!("{}: {}", k.class, k.label)).collect();
     insta::assert_snapshot!(format!("{}\n\n{}", lines(&figure.svg), legend.join("\n")));
@@ -140,14 +145,33 @@ fn a_small_ladder() {
 #[test]
 fn a_strip_with_its_axis() {
     let values = [20.1, 20.4, 19.8];
-    let scale = StripScale::over(values);
-    let svg = strip("transfer time", &values, 20.1, Some((19.35, 20.85)), scale);
+    let scale = StripScale::over(values, [(19.35, 20.85)]);
+    let svg = strip("transfer time", &values, 20.1, Some((19.35, 22.85)), scale);
     insta::assert_snapshot!(lines(&format!("{svg}{}", strip_axis(scale, "s"))));
     // One place only, or none, must not divide by zero.
     for values in [vec![], vec![4.0, 4.0], vec![0.0], vec![f64::NAN]] {
-        let scale = StripScale::over(values.clone());
+        let scale = StripScale::over(values.clone(), []);
         let svg = strip("", &values, values.first().copied().unwrap_or(f64::NAN), None, scale);
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+}
+
+#[test]
+fn strips_do_not_make_much_of_little() {
+    let none: &[(f64, f64)] = &[];
+    for (values, intervals, share) in [
+        // Half a percent apart fills a quarter of the strip.
+        (vec![16.6, 16.683], none, 0.02),
+        // A tenth apart: as wide as that, intervals included as far as they go no further out.
+        (vec![300.0, 330.0], &[(290.0, 310.0)], 0.121),
+        (vec![300.0, 330.0], &[(0.0, 310.0)], 0.182),
+        // Three times as much: from zero.
+        (vec![100.0, 300.0], none, 1.0),
+        (vec![0.0, 0.0], none, 1.0),
+        (vec![-1.0, 3.0], none, 1.0),
+    ] {
+        let scale = StripScale::over(values.clone(), intervals.iter().copied());
+        assert!((scale.share() - share).abs() < 0.001, "{values:?}: {}", scale.share());
     }
 }
 
@@ -200,29 +224,27 @@ fn no_retransmission_vanishes() {
     for seed in 0..20 {
         let flow = busy(3_000, seed);
         let last = flow.segments.last().unwrap();
-        let view = View { from: Instant::ZERO, until: last.at, interruptions: &[] };
-        let svg = time_sequence("", &flow, &view).svg;
+        let view = View { from: Instant::ZERO, until: last.at, bands: &[] };
+        let svg = time_sequence("", "", &flow, &view).svg;
         let high = {
             let data_y = svg.split("data-y=\"0 ").nth(1).unwrap();
-            data_y[..data_y.find('"').unwrap()].parse::<f64>().unwrap() * 1e6
+            data_y[..data_y.find('"').unwrap()].parse::<i64>().unwrap()
         };
         for (kind, class) in [
             (SegmentKind::FastRetransmission, "fast"),
             (SegmentKind::TimeoutRetransmission, "timeout"),
-            (SegmentKind::AfterTimeoutRetransmission, "after"),
+            (SegmentKind::AfterTimeoutRetransmission, "fast"),
             (SegmentKind::FillsHole, "fills"),
         ] {
             let drawn = strokes_of(&svg, class);
-            let scale = scale::Scale { from: view.from, until: view.until, low: 0.0, high };
+            let scale = scale::Scale::new(view.from, view.until, 0.0, high as f64, high);
             for segment in flow.segments.iter().filter(|s| s.kind == kind) {
                 let x = scale.x(segment.at);
                 let (low, up) = (
                     scale.y(segment.range.start.as_u64() as f64),
                     scale.y(segment.range.end.as_u64() as f64),
                 );
-                let covered = drawn
-                    .iter()
-                    .any(|(at, l, u)| (at - x).abs() <= 1 && *l >= low - 1 && *u <= up + 1);
+                let covered = drawn.iter().any(|(at, l, u)| *at == x && *l == low && *u == up);
                 assert!(covered, "seed {seed}: {class} of frame {} is not drawn", segment.frame);
             }
         }
@@ -230,27 +252,63 @@ fn no_retransmission_vanishes() {
 }
 
 #[test]
+fn a_part_of_a_plane_is_shown_again_by_its_name() {
+    let bands = [band(1, ms(25), ms(105)), band(2, ms(130), ms(140))];
+    let figure = time_sequence("tap", "", &small(), &view(&bands));
+    let part = Pane {
+        title: "Around the \"first\" interruption",
+        plane: &figure.plane,
+        time: Some((ms(0), ms(200))),
+        values: Some((0.0, 10_000.0)),
+        bands: &bands,
+        size: (250, 170),
+    };
+    let svg = pane(&part);
+    assert!(figure.svg.contains("<g class=\"layers\" id=\"tap\">"));
+    insta::assert_snapshot!(lines(&svg));
+}
+
+#[test]
+fn names_of_interruptions_give_way_to_one_another() {
+    let texts = |bands: &[Band]| -> Vec<String> {
+        let svg = time_sequence("", "", &small(), &view(bands)).svg;
+        svg.split("<text class=\"band-label without")
+            .skip(1)
+            .map(|rest| {
+                let tag = &rest[..rest.find("</text>").unwrap()];
+                let text = &tag[tag.find('>').unwrap() + 1..];
+                if rest.starts_with(" hidden") { format!("({text})") } else { text.to_string() }
+            })
+            .collect()
+    };
+    let apart = [band(1, ms(100), ms(110)), band(2, ms(400), ms(410))];
+    assert_eq!(texts(&apart), ["1 &lt;without&gt; time lag", "2 &lt;without&gt; time lag"]);
+    let close = [band(1, ms(100), ms(110)), band(2, ms(130), ms(140)), band(3, ms(141), ms(142))];
+    assert_eq!(texts(&close), ["1", "2", "(3)"]);
+    let outside = [band(1, ms(600), ms(700))];
+    assert_eq!(texts(&outside), Vec::<String>::new());
+}
+
+#[test]
 fn a_graph_of_seven_thousand_segments_stays_small() {
     let flow = busy(7_000, 1);
-    let view =
-        View { from: Instant::ZERO, until: flow.segments.last().unwrap().at, interruptions: &[] };
-    let size = time_sequence("", &flow, &view).svg.len();
-    assert!(size < 150_000, "{size} bytes");
+    let view = View { from: Instant::ZERO, until: flow.segments.last().unwrap().at, bands: &[] };
+    let size = time_sequence("", "", &flow, &view).svg.len();
+    assert!(size < 300_000, "{size} bytes");
     // A hundred times as much data is still a page: only retransmissions add to it.
     let mut long = busy(200_000, 2);
     long.segments.retain(|s| s.kind == SegmentKind::New);
-    let view =
-        View { from: Instant::ZERO, until: long.segments.last().unwrap().at, interruptions: &[] };
-    let size = time_sequence("", &long, &view).svg.len();
-    assert!(size < 1_500_000, "{size} bytes");
+    let view = View { from: Instant::ZERO, until: long.segments.last().unwrap().at, bands: &[] };
+    let size = time_sequence("", "", &long, &view).svg.len();
+    assert!(size < 2_000_000, "{size} bytes");
 }
 
 #[test]
 fn nothing_at_all_gives_an_empty_graph() {
-    let view = View { from: Instant::ZERO, until: Instant::ZERO, interruptions: &[] };
+    let view = View { from: Instant::ZERO, until: Instant::ZERO, bands: &[] };
     let flow = Flow::default();
     let figures = [
-        time_sequence("", &flow, &view),
+        time_sequence("", "", &flow, &view),
         chart(
             &Chart {
                 title: "",

@@ -5,30 +5,33 @@ use tcplab_units::Instant;
 
 use crate::coverage::Coverage;
 use crate::path_data::{PathData, STROKES, Stroke, polyline, strokes};
-use crate::plane::{Figure, Graph, Layer, View};
-use crate::scale::{Scale, byte_unit, grouped};
+use crate::plane::{ACROSS, Figure, Graph, Layer, Unit, View};
+use crate::scale::{MOST_UNITS, Scale, grouped};
 
 /// Pixels.
-const HEIGHT: i64 = 300;
-/// A sixteenth of a pixel: steps of the stairs finer than that are thinned.
-const STAIR: i64 = 4;
+const HEIGHT: i64 = 330;
 
-/// Draws `flow` as its tap saw it; `title` says which end that was.
-pub fn time_sequence(title: &str, flow: &Flow, view: &View<'_>) -> Figure {
-    let highest = flow.segments.iter().map(|s| s.range.end.as_u64()).max().unwrap_or(1) as f64;
-    let edge = window_edges(flow).iter().map(|(_, edge)| *edge).max().unwrap_or(0) as f64;
-    let (unit_size, unit) = byte_unit(highest);
+/// Draws `flow` as its tap saw it; `title` says which end that was, `id` names its layers for
+/// panes (letters, digits and hyphens; may be empty).
+pub fn time_sequence(id: &str, title: &str, flow: &Flow, view: &View<'_>) -> Figure {
+    let highest = flow.segments.iter().map(|s| s.range.end.as_u64()).max().unwrap_or(1);
+    let edge = window_edges(flow).iter().map(|(_, edge)| *edge).max().unwrap_or(0);
     // The edge may run far ahead of the data; the data keep four fifths of the height.
-    let high = (highest * 1.04).max(edge.min(highest * 1.25));
-    let scale = Scale { from: view.from, until: view.until, low: 0.0, high: high / unit_size };
-    let plot = Plot { flow, scale, unit_size };
+    let high = (highest + highest / 25).max(edge.min(highest + highest / 4)) as i64;
+    // A row per byte; of so many bytes more that a graph of gigabytes has a row for several.
+    let bytes_per_row = (high / MOST_UNITS + 1).max(1);
+    let rows = (high / bytes_per_row + 1).max(1);
+    let high = (rows * bytes_per_row) as f64;
+    let scale = Scale::new(view.from, view.until, 0.0, high, rows);
+    let plot = Plot { flow, scale };
     Graph {
         kind: "time-sequence",
+        id,
         title,
         summary: summary(title, flow),
         view: *view,
         scale,
-        unit,
+        unit: Unit::Bytes,
         right: None,
         height: HEIGHT,
         layers: plot.layers(),
@@ -48,40 +51,48 @@ fn repeats(kind: SegmentKind) -> bool {
 struct Plot<'a> {
     flow: &'a Flow,
     scale: Scale,
-    unit_size: f64,
 }
 
 impl Plot<'_> {
+    /// The lowermost first: what was lost lies on top of the segment that was lost, which shows
+    /// beside it.
     fn layers(&self) -> Vec<Layer> {
         use SegmentKind::{
             AfterTimeoutRetransmission, FastRetransmission, FillsHole, New, TimeoutRetransmission,
         };
         let layer = |class, label: &str, path| Layer { class, label: label.into(), path };
-        let dropped_new = |s: &Segment| s.kind == New && dropped(s.comment.as_deref());
+        let resent =
+            |s: &Segment| matches!(s.kind, FastRetransmission | AfterTimeoutRetransmission);
         vec![
             layer("edge", "edge of the advertised window", self.edge()),
             layer("acks", "acknowledged", self.stairs()),
             layer("sack", "newly reported by SACK", self.sacked()),
-            layer("data", "data", self.segments(|s| s.kind == New && !dropped_new(s))),
-            layer("drop", "dropped by the path", self.dropped()),
-            layer("fast", "retransmission", self.segments(|s| s.kind == FastRetransmission)),
+            layer("data", "data", self.segments(|s| s.kind == New)),
+            layer("fast", "retransmission", self.segments(resent)),
             layer("fills", "fills a hole", self.segments(|s| s.kind == FillsHole)),
-            layer(
-                "after",
-                "retransmission after a timeout",
-                self.segments(|s| s.kind == AfterTimeoutRetransmission),
-            ),
             layer(
                 "timeout",
                 "retransmission by timeout",
                 self.segments(|s| s.kind == TimeoutRetransmission),
             ),
+            layer("drop", "lost on the path", self.dropped()),
             layer("dsack", "received twice (D-SACK)", self.received_twice()),
         ]
     }
 
     fn y(&self, bytes: u64) -> i64 {
-        self.scale.y(bytes as f64 / self.unit_size)
+        self.scale.y(bytes as f64)
+    }
+
+    /// Columns of two pixels.
+    fn widest(&self) -> i64 {
+        (self.scale.columns * 2 / ACROSS).max(1)
+    }
+
+    /// Points of a line are kept unless there are very many; then a quarter pixel apart.
+    fn thinned(&self, points: &[(i64, Option<i64>)]) -> String {
+        let column = if points.len() <= STROKES { 1 } else { self.widest() / 8 };
+        polyline(points, true, column.max(1))
     }
 
     fn stroke(&self, at: Instant, start: u64, end: u64) -> Stroke {
@@ -96,7 +107,11 @@ impl Plot<'_> {
     fn segments(&self, which: impl Fn(&Segment) -> bool) -> String {
         let chosen: Vec<&Segment> = self.flow.segments.iter().filter(|s| which(s)).collect();
         let budget = if chosen.iter().any(|s| repeats(s.kind)) { usize::MAX } else { STROKES };
-        strokes(chosen.into_iter().map(|s| self.range(s.at, s.range)).collect(), budget)
+        strokes(
+            chosen.into_iter().map(|s| self.range(s.at, s.range)).collect(),
+            budget,
+            self.widest(),
+        )
     }
 
     /// What the path dropped: segments at the sender's tap, acknowledgements at the receiver's.
@@ -113,7 +128,7 @@ impl Plot<'_> {
             .iter()
             .filter(|a| dropped(a.comment.as_deref()))
             .map(|a| self.stroke(a.at, a.ack.as_u64(), a.ack.as_u64()));
-        strokes(segments.chain(acks).collect(), STROKES)
+        strokes(segments.chain(acks).collect(), STROKES, self.widest())
     }
 
     fn stairs(&self) -> String {
@@ -123,7 +138,7 @@ impl Plot<'_> {
             highest = highest.max(ack.ack.as_u64());
             points.push((self.scale.x(ack.at), Some(self.y(highest))));
         }
-        polyline(&points, true, STAIR)
+        self.thinned(&points)
     }
 
     fn edge(&self) -> String {
@@ -131,7 +146,7 @@ impl Plot<'_> {
             .into_iter()
             .map(|(at, edge)| (self.scale.x(at), Some(self.y(edge))))
             .collect();
-        polyline(&points, true, STAIR)
+        self.thinned(&points)
     }
 
     fn sacked(&self) -> String {
@@ -145,7 +160,7 @@ impl Plot<'_> {
                 }
             }
         }
-        strokes(new, STROKES)
+        strokes(new, STROKES, self.widest())
     }
 
     fn received_twice(&self) -> String {

@@ -24,14 +24,14 @@ function decode(path) {
 /** Marks at multiples of 1, 2 or 5 times a power of ten, as in the plot crate. */
 function ticks(low, high, most) {
   const range = high - low;
-  if (!(range > 0)) return { decimals: 0, at: [low] };
+  if (!(range > 0)) return { step: 1, decimals: 0, at: [low] };
   const rough = range / Math.max(most, 1);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((n) => n * power).find((s) => s >= rough * 0.999999);
   const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const at = [];
   for (let n = Math.ceil(low / step - 1e-6); n <= Math.floor(high / step + 1e-6); n++) at.push(n * step);
-  return { decimals, at };
+  return { step, decimals, at };
 }
 
 function decimal(value, decimals) {
@@ -49,7 +49,16 @@ function above(xs, x) {
   return low;
 }
 
-const DATA_LAYERS = ["data", "drop", "fast", "fills", "after", "timeout"];
+/** The unit for marks so many bytes apart, so that they need one decimal at most. */
+function byteUnit(step) {
+  return step >= 1e8 ? [1e9, "GB"] : step >= 1e5 ? [1e6, "MB"] : step >= 1e2 ? [1e3, "kB"] : [1, "B"];
+}
+
+const DATA_LAYERS = ["data", "drop", "fast", "fills", "timeout"];
+const STROKE_LAYERS = ["sack", ...DATA_LAYERS, "dsack"];
+const LINE_LAYERS = { acks: "ack", edge: "window edge" };
+const LETTER = 6.2; // pixels of a letter, about
+const REACH = 12; // pixels from the pointer within which something is meant
 
 class Graph {
   constructor(svg) {
@@ -74,6 +83,7 @@ class Graph {
     svg.classList.add("live");
     svg.setAttribute("tabindex", "0");
     this.cursor = this.extra("path", "cursor");
+    this.found = this.extra("circle", "found");
     this.choice = this.extra("rect", "choice");
     this.layout(1000);
   }
@@ -109,10 +119,8 @@ class Graph {
   toUnits(time) { return ((time - this.x[0]) / (this.x[1] - this.x[0])) * this.units[0]; }
   toValue(unitsDown) { return this.y[1] - (unitsDown / this.units[1]) * (this.y[1] - this.y[0]); }
 
-  /** What to show upwards for a stretch of time: all, or what the data in it need. */
-  range(from, until) {
-    if (this.chosenY) return this.chosenY;
-    if (!this.sequence || (from <= this.x[0] && until >= this.x[1])) return this.y;
+  /** What the data of a stretch of time need upwards: row of the highest, of the lowest. */
+  needs(from, until) {
     const [x0, x1] = [this.toUnits(from), this.toUnits(until)];
     let top = Infinity, bottom = -Infinity;
     for (const layer of this.read()) {
@@ -122,14 +130,12 @@ class Graph {
         bottom = Math.max(bottom, layer.ys[i]);
       }
     }
-    if (top > bottom) return this.y;
-    const room = Math.max((bottom - top) * 0.08, 24);
-    return [this.toValue(bottom + room), this.toValue(top - room)];
+    return [this.toValue(bottom), this.toValue(top)];
   }
 
-  /** Shows the stretch of time. */
-  draw(from, until) {
-    const [low, high] = this.range(from, until);
+  /** Shows the stretch of time, and upwards what the reader chose, `range`, or all. */
+  draw(from, until, range) {
+    const [low, high] = this.chosenY ?? range ?? this.y;
     this.view = { from, until, low, high };
     const x = this.toUnits(from);
     const y = ((this.y[1] - high) / (this.y[1] - this.y[0])) * this.units[1];
@@ -138,6 +144,7 @@ class Graph {
     this.plane.setAttribute("viewBox", `${x} ${y} ${Math.max(w, 1e-6)} ${Math.max(h, 1e-6)}`);
     this.axes();
     this.cursor.setAttribute("d", "");
+    this.found.setAttribute("r", 0);
   }
 
   timeToX(time) { return this.left + ((time - this.view.from) / (this.view.until - this.view.from)) * this.across; }
@@ -154,29 +161,48 @@ class Graph {
       const x = this.timeToX(at).toFixed(1);
       svg += `<path d="M${x} ${this.top}V${bottom}"/><text class="time" x="${x}" y="${bottom + 16}">${decimal(at, times.decimals)} s</text>`;
     }
-    const most = Math.max(2, Math.floor(this.height / 36));
-    const values = ticks(low, high, most);
+    const most = Math.min(8, Math.max(2, Math.floor(this.height / 28)));
+    const [size, unit] = this.unit === "bytes" ? byteUnit(ticks(low, high, most).step) : [1, this.unit];
+    const values = ticks(low / size, high / size, most);
     for (const at of values.at) {
-      const y = this.valueToY(at);
+      const y = this.valueToY(at * size);
       svg += `<path d="M${this.left} ${y.toFixed(1)}H${right}"/><text class="value" x="${this.left - 8}" y="${(y + 4).toFixed(1)}">${decimal(at, values.decimals)}</text>`;
     }
     if (this.right) {
       const { factor } = this.right;
       const others = ticks(low * factor, high * factor, most);
       for (const at of others.at) {
-        svg += `<text class="other" x="${right + 8}" y="${(this.valueToY(at / factor) + 4).toFixed(1)}">${decimal(at, others.decimals)}</text>`;
+        const y = this.valueToY(at / factor);
+        svg += `<path d="M${right} ${y.toFixed(1)}h4"/><text class="other" x="${right + 8}" y="${(y + 4).toFixed(1)}">${decimal(at, others.decimals)}</text>`;
       }
     }
     this.svg.querySelector(".ticks").innerHTML = svg;
-    this.svg.querySelector(".far")?.setAttribute("x", this.width);
-    let free = -Infinity;
+    this.svg.querySelector(".unit").textContent = unit;
+    this.svg.querySelector(".far")?.setAttribute("x", right + 8);
+    this.nameBands(unit.length * LETTER + 4);
+  }
+
+  /** Names of interruptions: the long ones if all have room, else the short ones that have. */
+  nameBands(taken) {
+    const seen = [];
     for (const label of this.svg.querySelectorAll(".band-label")) {
       const x = this.timeToX(Number(label.dataset.at));
-      const half = label.textContent.length * 3.5 + 3;
-      const hidden = x < this.left || x > right || x - half < free;
-      if (!hidden) free = x + half;
-      label.classList.toggle("hidden", hidden);
       label.setAttribute("x", x.toFixed(1));
+      const inside = x >= this.left && x <= this.left + this.across;
+      label.classList.toggle("hidden", !inside);
+      if (inside) seen.push({ label, x });
+    }
+    const half = (text) => (text.length * LETTER) / 2 + 3;
+    const long = seen.every(({ label, x }, i) => {
+      const from = i ? seen[i - 1].x + half(seen[i - 1].label.dataset.long) : taken;
+      return x - half(label.dataset.long) >= from && x + half(label.dataset.long) <= this.width;
+    });
+    let free = taken;
+    for (const { label, x } of seen) {
+      label.textContent = long ? label.dataset.long : label.dataset.short;
+      const fits = x - half(label.textContent) >= free;
+      label.classList.toggle("hidden", !fits);
+      if (fits) free = x + half(label.textContent);
     }
   }
 
@@ -184,35 +210,62 @@ class Graph {
   point(time, y) {
     const x = this.timeToX(time);
     const inside = x >= this.left && x <= this.left + this.across;
-    this.cursor.setAttribute("d", inside ? `M${x.toFixed(1)} ${this.top}V${this.top + this.height}` : "");
-    if (!inside) { this.readout.textContent = ""; return; }
-    const parts = [`${decimal(time, 4)} s`];
-    if (this.sequence) {
-      if (y !== null) parts.push(`byte ${decimal(Math.max(0, Math.round(this.yToValue(y) * this.bytes())), 0)}`);
-    } else {
-      parts.push(...this.valuesAt(time));
+    if (!inside) { this.leave(); return; }
+    const segment = this.sequence && y !== null ? this.nearest(x, y) : null;
+    this.cursor.setAttribute("d", `M${x.toFixed(1)} ${this.top}V${this.top + this.height}`);
+    this.found.setAttribute("r", segment ? 6 : 0);
+    if (segment) {
+      this.found.setAttribute("cx", segment.x);
+      this.found.setAttribute("cy", segment.y);
     }
-    this.readout.textContent = parts.join(" · ");
+    const parts = segment ? [`${decimal(segment.time, 4)} s`, segment.text] : [`${decimal(time, 4)} s`];
+    this.readout.textContent = [...parts, ...this.valuesAt(time)].join(" · ");
   }
 
-  bytes() { return { B: 1, kB: 1e3, MB: 1e6, GB: 1e9 }[this.unit] ?? 1; }
+  /** The segment or report that the pointer is at, in the paper's notation. */
+  nearest(x, y) {
+    if (this.units[1] !== this.y[1] - this.y[0]) return null; // a row is several bytes
+    const perX = (this.x[1] - this.x[0]) / this.units[0];
+    const reach = this.toUnits(this.xToTime(x + REACH)) - this.toUnits(this.xToTime(x));
+    const at = this.toUnits(this.xToTime(x));
+    const row = this.y[1] - this.yToValue(y);
+    let best = null, nearest = REACH;
+    for (const layer of this.read()) {
+      if (!STROKE_LAYERS.includes(layer.name) || layer.path.classList.contains("off")) continue;
+      for (let i = above(layer.xs, at - reach - 1); i < layer.xs.length && layer.xs[i] <= at + reach; i++) {
+        if (i % 2) continue; // a stroke is two points: its lower end, its upper end
+        const [bottom, top] = [layer.ys[i], layer.ys[i + 1]];
+        const time = this.x[0] + layer.xs[i] * perX;
+        const away = Math.max(0, row - bottom, top - row) * (this.height / (this.view.high - this.view.low));
+        const distance = Math.hypot(this.timeToX(time) - x, away);
+        if (distance > nearest) continue;
+        nearest = distance;
+        const [start, end] = [this.y[1] - bottom, this.y[1] - top];
+        const range = layer.name.endsWith("sack") ? `SACK ${start}-${end}` : `${start}:${end}(${end - start})`;
+        best = { time, x: this.timeToX(time), y: this.valueToY((start + end) / 2), text: `${range} ${layer.label}` };
+      }
+    }
+    return best;
+  }
 
   valuesAt(time) {
     const x = this.toUnits(time);
     const texts = [];
     for (const layer of this.read()) {
-      if (layer.path.classList.contains("off")) continue;
+      if (layer.path.classList.contains("off") || (this.sequence && !LINE_LAYERS[layer.name])) continue;
       const i = above(layer.xs, x) - 1;
       if (i < 0) continue;
       const value = this.toValue(layer.ys[i]);
-      const places = value < 10 ? 2 : value < 100 ? 1 : 0;
-      texts.push(`${layer.label.replace(/ \(.*/, "")} ${decimal(value, places)} ${this.unit}`);
+      const places = this.sequence ? 0 : value < 10 ? 2 : value < 100 ? 1 : 0;
+      const name = LINE_LAYERS[layer.name] ?? layer.label.replace(/ \(.*/, "");
+      texts.push(`${name} ${this.sequence ? Math.round(value) : decimal(value, places)}${this.sequence ? "" : ` ${this.unit}`}`);
     }
     return texts;
   }
 
   leave() {
     this.cursor.setAttribute("d", "");
+    this.found.setAttribute("r", 0);
     this.readout.textContent = "";
   }
 

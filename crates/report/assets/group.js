@@ -1,7 +1,7 @@
 "use strict";
 // The graphs of one trial share their stretch of time: zooming one zooms all.
 
-const SHORTEST = 0.004; // seconds across the plane; beyond it the drawing has no more detail
+const SHORTEST = 0.002; // seconds across the plane; times are drawn to 10 µs
 
 class Group {
   constructor(element) {
@@ -58,8 +58,20 @@ class Group {
     this.frame ??= requestAnimationFrame(() => { this.frame = null; this.draw(); });
   }
 
+  /** What both ends' data need upwards when zoomed: the same at both, to be compared. */
+  range() {
+    if (!this.zoomed) return null;
+    const sequences = this.graphs.filter((graph) => graph.sequence);
+    const needs = sequences.map((graph) => graph.needs(this.from, this.until)).filter(([low, high]) => low <= high);
+    if (needs.length === 0) return null;
+    const low = Math.min(...needs.map((range) => range[0])), high = Math.max(...needs.map((range) => range[1]));
+    const room = Math.max((high - low) * 0.08, 500);
+    return [low - room, high + room];
+  }
+
   draw() {
-    for (const graph of this.graphs) graph.draw(this.from, this.until);
+    const range = this.range();
+    for (const graph of this.graphs) graph.draw(this.from, this.until, graph.sequence ? range : null);
     for (const button of this.tools.querySelectorAll("[data-from], [data-reset]")) {
       const shown = "reset" in button.dataset
         ? !this.zoomed
@@ -135,6 +147,7 @@ class Group {
       return;
     }
     const moves = event.pointerType === "touch" || (this.zoomed && !event.shiftKey);
+    this.touched(graph, place);
     this.drag = { kind: moves ? "move" : "choose", graph, start: place, view: { ...graph.view }, from: this.from, until: this.until };
     graph.svg.classList.toggle("moving", moves && this.zoomed);
   }
@@ -165,6 +178,11 @@ class Group {
     } else if (drag?.kind === "choose") {
       graph.choose(drag.start.x, place.x);
     }
+    this.touched(graph, place);
+  }
+
+  /** Reads out what is at a place, and what was at that time in the other graphs. */
+  touched(graph, place) {
     const time = graph.xToTime(place.x);
     for (const other of this.graphs) other.point(time, other === graph ? place.y : null);
   }

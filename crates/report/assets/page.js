@@ -14,8 +14,16 @@ for (const button of document.querySelectorAll(".episode .show")) {
   });
 }
 
+for (const close of document.querySelectorAll(".close-up")) {
+  const group = groups.get(close.closest(".graphs"));
+  close.querySelector("svg").addEventListener("click", () => {
+    group.stretch(close);
+    group.element.scrollIntoView();
+  });
+}
+
 // A name in a legend hides and shows its layer.
-for (const key of document.querySelectorAll(".legend .key")) {
+for (const key of document.querySelectorAll(".graphs .legend .key")) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = key.className;
@@ -72,9 +80,10 @@ function unfold() {
 addEventListener("hashchange", unfold);
 if (location.hash) unfold();
 
+// Trials stay as folded as the reader left them; the metrics and warnings unfold for paper.
 let folded = [];
 addEventListener("beforeprint", () => {
-  folded = [...document.querySelectorAll("details:not([open])")];
+  folded = [...document.querySelectorAll("details.more:not([open])")];
   for (const fold of folded) fold.open = true;
   for (const group of groups.values()) { for (const graph of group.graphs) graph.layout(1000); group.draw(); }
 });

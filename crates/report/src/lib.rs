@@ -1,11 +1,16 @@
 //! What a run says, for people: one self-contained HTML page, and tables for the terminal.
 
+mod episode;
+mod graphs;
+mod interruption;
 mod matrix;
 mod number;
 mod outcome;
+mod overview;
 mod page;
 mod summary;
 mod text;
+mod transfer;
 mod trial;
 
 pub use page::{ReportError, render, write};

@@ -3,7 +3,7 @@
 use tcplab_plot::decimal;
 
 /// Decimals that show `value` in about four figures, none beyond the fourth.
-pub(crate) fn decimals(value: f64) -> usize {
+fn decimals(value: f64) -> usize {
     let size = value.abs();
     if !size.is_finite() || size == 0.0 {
         return 0;
@@ -11,29 +11,47 @@ pub(crate) fn decimals(value: f64) -> usize {
     (3.0 - size.log10().floor()).clamp(0.0, 4.0) as usize
 }
 
-/// Decimals for a mean with the standard deviation `deviation`: two figures of the latter, so no
-/// digit is shown that the next run would change.
-pub(crate) fn decimals_of_mean(mean: f64, deviation: Option<f64>) -> usize {
-    match deviation {
-        Some(sd) if sd > 0.0 && sd.is_finite() => {
-            (1.0 - sd.log10().floor()).clamp(0.0, 4.0) as usize
-        }
-        _ if mean.fract() == 0.0 => 0,
-        _ => decimals(mean),
+/// Decimals for a number that is uncertain by `error`: two figures of the latter, so no digit is
+/// shown that the next run would change.
+pub(crate) fn decimals_for_error(error: f64) -> usize {
+    if !error.is_finite() || error <= 0.0 {
+        return 0;
     }
+    (1.0 - error.log10().floor()).clamp(0.0, 4.0) as usize
+}
+
+/// Decimals for a mean of which nothing is known but itself.
+pub(crate) fn decimals_of_mean(mean: f64) -> usize {
+    if mean.fract() == 0.0 { 0 } else { decimals(mean) }
 }
 
 /// `value` in about four figures, whole numbers without a point.
 pub(crate) fn figures(value: f64) -> String {
-    if value.is_finite() && value.fract() == 0.0 {
-        return decimal(value, 0);
-    }
-    decimal(value, decimals(value))
+    decimal(value, decimals_of_mean(value))
 }
 
-/// `transfer_time` as `transfer time`.
-pub(crate) fn words(name: &str) -> String {
-    name.replace(['_', '.'], " ")
+/// `1 segment`, `343 segments`, `16.7 s`.
+pub(crate) fn with_unit(value: f64, unit: &str) -> String {
+    let number = figures(value);
+    let unit = match unit {
+        "segments" | "bytes" | "packets" if number == "1" => &unit[..unit.len() - 1],
+        unit => unit,
+    };
+    format!("{number} {unit}").trim_end().to_string()
+}
+
+/// A metric's name for people: `transfer_time` as `transfer time`, `mean_rtt` as `mean RTT`.
+pub(crate) fn title(name: &str) -> String {
+    let words = name.split(['_', '.']).map(|word| match word {
+        "rtt" => "RTT",
+        "max" => "most",
+        word => word,
+    });
+    let title = words.collect::<Vec<_>>().join(" ");
+    match title.as_str() {
+        "most window" => "largest window".to_string(),
+        _ => title,
+    }
 }
 
 /// `1 trial`, `5 trials`.
@@ -43,6 +61,8 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn four_figures_are_enough() {
         for (value, text) in [
@@ -53,7 +73,31 @@ mod tests {
             (0.0, "0"),
             (f64::NAN, "NaN"),
         ] {
-            assert_eq!(super::figures(value), text);
+            assert_eq!(figures(value), text);
+        }
+    }
+
+    #[test]
+    fn one_is_not_many() {
+        for (value, unit, text) in [
+            (1.0, "segments", "1 segment"),
+            (0.0, "segments", "0 segments"),
+            (1.0, "s", "1 s"),
+            (3.0, "", "3"),
+        ] {
+            assert_eq!(with_unit(value, unit), text);
+        }
+    }
+
+    #[test]
+    fn names_are_words() {
+        for (name, text) in [
+            ("transfer_time", "transfer time"),
+            ("mean_rtt", "mean RTT"),
+            ("max_in_flight", "most in flight"),
+            ("max_window", "largest window"),
+        ] {
+            assert_eq!(title(name), text);
         }
     }
 }

@@ -8,6 +8,7 @@ use tcplab_lab::{Case, Run, Trial, TrialData};
 
 use crate::matrix::{Matrix, matrix};
 use crate::outcome::{KINDS, sentences};
+use crate::overview::{Overview, Transferred, overviews};
 use crate::summary::{Block, blocks};
 use crate::trial::TrialView;
 
@@ -61,7 +62,8 @@ pub fn render<E: Into<Box<dyn Error + Send + Sync>>>(
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// Writes the page. Trials are loaded one after the other, so only one is in memory at a time.
+/// Writes the page. Trials are loaded one after the other, so only the packets of one are in
+/// memory at a time.
 /// The same run and recordings give the same bytes.
 ///
 /// # Errors
@@ -71,22 +73,12 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
     mut load: impl FnMut(&Trial) -> Result<TrialData, E>,
     out: &mut impl io::Write,
 ) -> Result<(), ReportError> {
-    let mut metrics = blocks(run);
-    let others = metrics.split_off(metrics.len().min(SHOWN_METRICS));
-    let head = Head {
-        run,
-        style: STYLES.concat(),
-        theme: THEME,
-        outcome: sentences(run).join(" "),
-        metrics,
-        others,
-        matrix: matrix(run),
-        kinds: KINDS,
-    };
-    out.write_all(head.render()?.as_bytes())?;
+    let mut transfers = Vec::new();
+    let mut warnings = Vec::new();
+    let mut cases = String::new();
     for (index, case) in run.cases.iter().enumerate() {
         let id = anchor(index, None, None);
-        out.write_all(CaseHead { id, case }.render()?.as_bytes())?;
+        cases.push_str(&CaseHead { id, case }.render()?);
         for (i, trial) in case.trials.iter().enumerate() {
             let data = load(trial).map_err(|source| ReportError::Load {
                 case: case.name.clone(),
@@ -94,12 +86,57 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
                 source: source.into(),
             })?;
             let view = TrialView::new(&case.name, index, trial, &data, i == 0);
-            out.write_all(TrialPart { view }.render()?.as_bytes())?;
+            if i == 0 {
+                transfers.extend(Transferred::of(&view));
+            }
+            warnings.extend(Warnings::of(&view));
+            cases.push_str(&TrialPart { view }.render()?);
         }
-        out.write_all(b"</section>\n")?;
+        cases.push_str("</section>\n");
     }
-    out.write_all(Foot { run, script: SCRIPTS.concat() }.render()?.as_bytes())?;
+    let head = head(run, overviews(&transfers), warnings);
+    out.write_all(head.render()?.as_bytes())?;
+    out.write_all(cases.as_bytes())?;
+    let trials = run.cases.iter().map(|case| case.trials.len()).max().unwrap_or(0);
+    out.write_all(Foot { run, trials, script: SCRIPTS.concat() }.render()?.as_bytes())?;
     Ok(())
+}
+
+fn head(run: &Run, overviews: Vec<Overview>, warnings: Vec<Warnings>) -> Head<'_> {
+    let mut metrics = blocks(run);
+    let spread = metrics.iter().flat_map(|block| &block.rows).any(|row| row.spread.is_some());
+    let others = metrics.split_off(metrics.len().min(SHOWN_METRICS));
+    let path = run.path.iter().map(|line| line.split_once(": ").unwrap_or(("", line))).collect();
+    Head {
+        run,
+        style: STYLES.concat(),
+        theme: THEME,
+        outcome: sentences(run).join(" "),
+        path,
+        overviews,
+        warnings,
+        spread,
+        metrics,
+        others,
+        matrix: matrix(run),
+        kinds: KINDS,
+    }
+}
+
+/// What is less than perfect about a trial.
+struct Warnings {
+    case: String,
+    number: u32,
+    href: String,
+    texts: Vec<String>,
+}
+
+impl Warnings {
+    fn of(view: &TrialView<'_>) -> Option<Warnings> {
+        let (case, number, texts) = (view.case.into(), view.trial.number, view.warnings.clone());
+        let href = format!("#{}", view.id);
+        (!texts.is_empty()).then_some(Warnings { case, number, href, texts })
+    }
 }
 
 /// The place in the page of a case, a trial or an episode.
@@ -121,6 +158,12 @@ struct Head<'a> {
     style: String,
     theme: &'static str,
     outcome: String,
+    /// Direction and what it does.
+    path: Vec<(&'a str, &'a str)>,
+    overviews: Vec<Overview>,
+    warnings: Vec<Warnings>,
+    /// Whether any variant has more than one trial.
+    spread: bool,
     metrics: Vec<Block>,
     others: Vec<Block>,
     matrix: Matrix,
@@ -144,5 +187,7 @@ struct TrialPart<'a> {
 #[template(path = "foot.html")]
 struct Foot<'a> {
     run: &'a Run,
+    /// Of each variant.
+    trials: usize,
     script: String,
 }

@@ -1,97 +1,188 @@
 //! Tables for the terminal.
 
-use std::fmt::Write as _;
-
 use tcplab_lab::Run;
 use tcplab_plot::grouped;
 
 use crate::outcome::by_kind;
-use crate::summary::blocks;
+use crate::summary::{Block, blocks};
+
+/// Columns of a terminal that a table fills before it goes on below.
+const WIDTH: usize = 100;
+/// Between columns.
+const GAP: &str = "  ";
 
 /// The run as text: metrics by variant, recovery episodes by type, claims. Every line ends in
-/// `\n`; columns are aligned for a fixed-width font.
+/// `\n`; columns are aligned for a fixed-width font and fit in 100 as long as the names do.
 pub fn text_table(run: &Run) -> String {
     let mut text = String::new();
-    let metrics = metrics(run);
-    if !metrics.is_empty() {
-        text.push_str(&aligned(&metrics));
+    let blocks = blocks(run);
+    let names: Vec<String> = run.cases.iter().map(|case| case.name.clone()).collect();
+    let trials = run.cases.iter().map(|case| grouped(case.trials.len() as u64)).collect();
+    let first = Group { columns: vec![Column::new("variant", "", names)], left: true };
+    let first = [first, Group { columns: vec![Column::new("trials", "", trials)], left: false }];
+    let groups: Vec<Group> = blocks.iter().map(|block| group(run, block)).collect();
+    for table in tables(&first, &groups) {
+        table_lines(&mut text, &table);
         text.push('\n');
     }
-    text.push_str(&aligned(&episodes(run)));
+    if blocks.iter().any(|block| block.rows.iter().any(|row| row.spread.is_some())) {
+        line(
+            &mut text,
+            "± half the 95 % confidence interval of the mean (without: all trials alike); sd standard \
+             deviation",
+        );
+        text.push('\n');
+    }
+    episodes(run, &mut text);
     for (i, claim) in run.claims.iter().enumerate() {
         if i == 0 {
             text.push('\n');
         }
         let sign = if claim.held { '✓' } else { '✗' };
         line(&mut text, &format!("{sign} {}", claim.claim));
-        line(&mut text, &format!("    {}: {}", claim.check, claim.found));
+        for part in wrapped(&format!("{}: {}", claim.check, claim.found), WIDTH - 4) {
+            line(&mut text, &format!("    {part}"));
+        }
     }
     text
 }
 
-fn metrics(run: &Run) -> Vec<Vec<String>> {
-    let head = |name: String| -> Vec<String> {
-        [name.as_str(), "mean", "sd", "95 % interval", "trials"].map(String::from).to_vec()
-    };
-    let mut rows = Vec::new();
-    for block in blocks(run) {
-        let unit = if block.unit.is_empty() { String::new() } else { format!(", {}", block.unit) };
-        rows.push(head(format!("{}{unit}", block.name)));
-        for row in block.rows {
-            rows.push(vec![
-                format!("  {}", row.case),
-                row.mean,
-                row.deviation,
-                row.interval,
-                row.count.to_string(),
-            ]);
-        }
-    }
-    rows
+/// Columns under one name, never parted.
+struct Group {
+    columns: Vec<Column>,
+    /// Text stands at the left of its column, numbers at the right.
+    left: bool,
 }
 
-fn episodes(run: &Run) -> Vec<Vec<String>> {
+/// A name, a unit or what the number is, and a cell per variant.
+struct Column {
+    name: String,
+    unit: String,
+    cells: Vec<String>,
+}
+
+impl Column {
+    fn new(name: &str, unit: &str, cells: Vec<String>) -> Column {
+        Column { name: name.into(), unit: unit.into(), cells }
+    }
+
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().chain([&self.unit]);
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    }
+}
+
+impl Group {
+    /// What the name of the first column stands above: all of them.
+    fn width(&self) -> usize {
+        let gaps = (self.columns.len() - 1) * GAP.len();
+        let columns = self.columns.iter().map(Column::width).sum::<usize>() + gaps;
+        columns.max(self.columns[0].name.chars().count())
+    }
+}
+
+/// A metric's columns: the means with their uncertainty, and the deviations where there are any.
+fn group(run: &Run, block: &Block) -> Group {
+    let row = |case: &str| block.rows.iter().find(|row| row.case == case);
+    let spread = |case: &str| row(case).and_then(|row| row.spread.as_ref());
+    let varies = block.rows.iter().filter_map(|r| r.spread.as_ref()).any(|s| s.deviation != "0");
+    let half = |case: &str| spread(case).map_or("", |s| s.half.as_str());
+    let halves = run.cases.iter().map(|case| half(&case.name).chars().count()).max().unwrap_or(0);
+    let mean = |case: &str| {
+        let mean = row(case).map_or("–", |row| row.mean.as_str());
+        if varies { format!("{mean} ± {:>halves$}", half(case)) } else { mean.to_string() }
+    };
+    let cases = || run.cases.iter().map(|case| case.name.as_str());
+    let mut columns = vec![Column::new(&block.name, &block.unit, cases().map(mean).collect())];
+    if varies {
+        let deviation = |case| spread(case).map_or("–", |s| s.deviation.as_str()).to_string();
+        columns.push(Column::new("", "sd", cases().map(deviation).collect()));
+    }
+    Group { columns, left: false }
+}
+
+/// As many groups in a table as fit beside the first ones.
+fn tables<'a>(first: &'a [Group], groups: &'a [Group]) -> Vec<Vec<&'a Group>> {
+    let width = |table: &[&Group]| -> usize {
+        table.iter().map(|g| g.width()).sum::<usize>() + (table.len().max(1) - 1) * GAP.len()
+    };
+    let mut tables: Vec<Vec<&Group>> = Vec::new();
+    for group in groups {
+        let room = WIDTH.saturating_sub(group.width() + GAP.len());
+        match tables.last_mut() {
+            Some(table) if width(table) <= room => table.push(group),
+            _ => tables.push(first.iter().chain([group]).collect()),
+        }
+    }
+    tables
+}
+
+fn table_lines(text: &mut String, groups: &[&Group]) {
+    let heads = groups.iter().map(|g| placed(&g.columns[0].name, g.width(), g.left));
+    line(text, heads.collect::<Vec<_>>().join(GAP).trim_end());
+    let rows = groups.iter().flat_map(|g| &g.columns).map(|c| c.cells.len()).max().unwrap_or(0);
+    let part = |group: &Group, cell: &dyn Fn(&Column) -> String| -> String {
+        let cells = group.columns.iter().map(|c| placed(&cell(c), c.width(), group.left));
+        placed(&cells.collect::<Vec<_>>().join(GAP), group.width(), group.left)
+    };
+    let whole = |cell: &dyn Fn(&Column) -> String| -> String {
+        groups.iter().map(|group| part(group, cell)).collect::<Vec<_>>().join(GAP)
+    };
+    let units = whole(&|column| column.unit.clone());
+    if !units.trim().is_empty() {
+        line(text, units.trim_end());
+    }
+    for row in 0..rows {
+        let cells = whole(&|column| column.cells.get(row).cloned().unwrap_or_default());
+        line(text, cells.trim_end());
+    }
+}
+
+fn placed(cell: &str, width: usize, left: bool) -> String {
+    if left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+}
+
+fn episodes(run: &Run, text: &mut String) {
     let all = run.cases.iter().flat_map(|c| &c.trials).flat_map(|t| &t.episodes);
     let kinds: Vec<String> = by_kind(all).into_iter().map(|(kind, _)| kind).collect();
-    let mut rows = vec![vec!["recovery episodes".to_string()]];
-    rows[0].extend(kinds.iter().cloned());
-    rows[0].extend(["lost segments", "repaired"].map(String::from));
-    for case in &run.cases {
-        let here: Vec<_> = case.trials.iter().flat_map(|t| &t.episodes).collect();
-        let mut row = vec![format!("  {}", case.name)];
-        for kind in &kinds {
-            row.push(grouped(here.iter().filter(|e| e.kind == *kind).count() as u64));
-        }
-        row.push(grouped(here.iter().map(|e| e.lost_segments as u64).sum()));
-        let repaired = here.iter().filter(|e| e.repaired).count();
-        row.push(format!("{repaired} of {}", here.len()));
-        rows.push(row);
+    let counts =
+        |count: &dyn Fn(&tcplab_lab::Case) -> String| run.cases.iter().map(count).collect();
+    let of = |case: &tcplab_lab::Case| {
+        case.trials.iter().flat_map(|t| &t.episodes).cloned().collect::<Vec<_>>()
+    };
+    let names = counts(&|case| case.name.clone());
+    let mut columns = vec![(true, Column::new("recovery episodes", "", names))];
+    for kind in &kinds {
+        let cells =
+            counts(&|case| grouped(of(case).iter().filter(|e| e.kind == *kind).count() as u64));
+        columns.push((false, Column::new(kind, "", cells)));
     }
-    rows
+    let lost =
+        counts(&|case| grouped(of(case).iter().map(|e| e.lost_segments as u64).sum::<u64>()));
+    columns.push((false, Column::new("lost segments", "", lost)));
+    let repaired = counts(&|case| {
+        let here = of(case);
+        format!("{} of {}", here.iter().filter(|e| e.repaired).count(), here.len())
+    });
+    columns.push((false, Column::new("repaired", "", repaired)));
+    let groups: Vec<Group> =
+        columns.into_iter().map(|(left, column)| Group { columns: vec![column], left }).collect();
+    table_lines(text, &groups.iter().collect::<Vec<_>>());
 }
 
-/// The first column to the left, the others to the right, two spaces between.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|c| c.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut out = String::new();
-        for (i, cell) in row.iter().enumerate() {
-            let width = widths[i];
-            let written = if i == 0 {
-                write!(out, "{cell:<width$}")
-            } else {
-                write!(out, "  {cell:>width$}")
-            };
-            written.expect("a String takes what it is given");
+/// Breaks between words; a longer word stays whole.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
         }
-        line(&mut text, out.trim_end());
     }
-    text
+    lines
 }
 
 fn line(text: &mut String, line: &str) {

@@ -98,11 +98,23 @@ fn everything_is_on_it_and_it_stays_small() {
     assert_eq!(count("<svg class=\"graph time-sequence\""), 20);
     assert_eq!(count("<svg class=\"graph chart\""), 40);
     assert_eq!(count("<svg class=\"ladder\""), episodes);
+    assert_eq!(
+        count("<svg class=\"pane\""),
+        2 + episodes,
+        "a picture per variant, one per episode"
+    );
     assert_eq!(count("<details class=\"trial\""), 10);
     assert_eq!(count("<details class=\"trial\" id=\"case-1-trial-1\" open"), 1);
     assert_eq!(count(" open>"), 2, "the first trial of each case");
-    for text in ["✓ held", "✗ broke", "transfer time", "--seed 1<", "trials/reno-1/client.pcapng"]
-    {
+    assert_eq!(count("<dt>payload intact</dt><dd>yes</dd>"), 10);
+    assert_eq!(count("less than perfect"), 1, "warnings are told before everything else");
+    for text in [
+        "✓ held",
+        "✗ broke",
+        "transfer time",
+        "--trials 5 --seed 1<",
+        "trials/reno-1/client.pcapng",
+    ] {
         assert!(count(text) > 0, "{text}");
     }
     assert!(page.len() < 6_000_000, "{} bytes", page.len());

@@ -105,6 +105,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
             metric("goodput", "Mbit/s", 80.0 / time),
             metric("retransmitted", "kB", totals.retransmitted.as_u64() as f64 / 1e3),
             metric("episodes", "", rows.len() as f64),
+            metric("payload_intact", "", 1.0),
         ],
         episodes: rows,
         findings: vec![FindingRow {

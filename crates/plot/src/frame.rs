@@ -1,0 +1,187 @@
+//! What stands around a plane: axes and the names of the interruptions.
+
+use crate::plane::{Band, Unit, put};
+use crate::scale::{Scale, Ticks, byte_unit};
+use crate::svg::escape;
+
+/// Pixels: where the plane lies in its graph.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    pub(crate) left: i64,
+    pub(crate) top: i64,
+    pub(crate) across: i64,
+    pub(crate) height: i64,
+    /// Of the whole graph.
+    pub(crate) width: i64,
+}
+
+/// The part of the plane that is seen: seconds, and values in the axis's unit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    pub(crate) from: f64,
+    pub(crate) until: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl Window {
+    pub(crate) fn whole(scale: &Scale) -> Window {
+        let Scale { from, until, low, high, .. } = *scale;
+        Window { from: from.as_secs_f64(), until: until.as_secs_f64(), low, high }
+    }
+}
+
+/// Pixels a mark needs beside it: of time, of value.
+const TIME_ROOM: i64 = 64;
+const VALUE_ROOM: i64 = 28;
+/// More marks of value than this are a ladder.
+const MOST_VALUES: i64 = 8;
+/// Pixels of a letter, about.
+const LETTER: f64 = 6.2;
+
+impl Frame {
+    pub(crate) fn bottom(&self) -> i64 {
+        self.top + self.height
+    }
+
+    pub(crate) fn right(&self) -> i64 {
+        self.left + self.across
+    }
+
+    fn x(&self, seconds: f64, window: &Window) -> f64 {
+        let share = (seconds - window.from) / (window.until - window.from).max(1e-9);
+        self.left as f64 + share * self.across as f64
+    }
+
+    fn y(&self, value: f64, low: f64, high: f64) -> f64 {
+        self.bottom() as f64 - (value - low) / (high - low).max(1e-300) * self.height as f64
+    }
+
+    /// The nested `<svg>` of the plane, still open.
+    pub(crate) fn plane(&self, view_box: &str) -> String {
+        format!(
+            concat!(
+                r#"<svg class="plane" x="{x}" y="{y}" width="{w}" height="{h}" "#,
+                r#"viewBox="{view_box}" preserveAspectRatio="none">"#,
+            ),
+            x = self.left,
+            y = self.top,
+            w = self.across,
+            h = self.height,
+            view_box = view_box,
+        )
+    }
+
+    /// Marks, their numbers, the units.
+    pub(crate) fn axes(
+        &self,
+        svg: &mut String,
+        window: &Window,
+        unit: &Unit,
+        right: Option<(f64, &str)>,
+    ) {
+        put(svg, r#"<g class="ticks">"#);
+        let (top, bottom) = (self.top, self.bottom());
+        let times =
+            Ticks::between(window.from, window.until, (self.across / TIME_ROOM).max(2) as usize);
+        for at in &times.at {
+            let (x, label) = (self.x(*at, window), times.label(*at));
+            put(svg, &format!(r#"<path d="M{x:.1} {top}V{bottom}"/>"#));
+            put(
+                svg,
+                &format!(r#"<text class="time" x="{x:.1}" y="{}">{label} s</text>"#, bottom + 16),
+            );
+        }
+        let name = self.values(svg, window, unit);
+        if let Some((factor, _)) = right {
+            self.others(svg, window, factor);
+        }
+        put(svg, "</g>");
+        let y = top - 10;
+        put(svg, &format!(r#"<text class="unit" x="0" y="{y}">{}</text>"#, escape(name)));
+        if let Some((_, unit)) = right {
+            let (x, unit) = (self.right() + 8, escape(unit));
+            put(svg, &format!(r#"<text class="far unit" x="{x}" y="{y}">{unit}</text>"#));
+        }
+    }
+
+    /// The left axis; answers its unit's name.
+    fn values<'a>(&self, svg: &mut String, window: &Window, unit: &'a Unit) -> &'a str {
+        let most = (self.height / VALUE_ROOM).clamp(2, MOST_VALUES) as usize;
+        let (size, name) = match unit {
+            Unit::Bytes => byte_unit(Ticks::between(window.low, window.high, most).step),
+            Unit::Named(name) => (1.0, name.as_str()),
+        };
+        let (low, high) = (window.low / size, window.high / size);
+        let values = Ticks::between(low, high, most);
+        for at in &values.at {
+            let (y, label) = (self.y(*at, low, high), values.label(*at));
+            put(svg, &format!(r#"<path d="M{} {y:.1}H{}"/>"#, self.left, self.right()));
+            let (x, y) = (self.left - 8, y + 4.0);
+            put(svg, &format!(r#"<text class="value" x="{x}" y="{y:.1}">{label}</text>"#));
+        }
+        name
+    }
+
+    fn others(&self, svg: &mut String, window: &Window, factor: f64) {
+        let (low, high) = (window.low * factor, window.high * factor);
+        let most = (self.height / VALUE_ROOM).clamp(2, MOST_VALUES) as usize;
+        let values = Ticks::between(low, high, most);
+        for at in &values.at {
+            let (y, label) = (self.y(*at, low, high), values.label(*at));
+            let (right, x) = (self.right(), self.right() + 8);
+            put(svg, &format!(r#"<path d="M{right} {y:.1}h4"/>"#));
+            put(svg, &format!(r#"<text class="other" x="{x}" y="{:.1}">{label}</text>"#, y + 4.0));
+        }
+    }
+
+    /// The names of the interruptions above the plane: the long ones if there is room for all of
+    /// them, else the short ones as far as they do not run into another.
+    pub(crate) fn band_labels(&self, svg: &mut String, window: &Window, bands: &[Band]) {
+        let places: Vec<(&Band, f64)> = bands
+            .iter()
+            .map(|band| (band, f64::midpoint(band.from.as_secs_f64(), band.until.as_secs_f64())))
+            .filter(|(_, at)| (window.from..=window.until).contains(at))
+            .collect();
+        if places.is_empty() {
+            return;
+        }
+        let spans = |text: fn(&Band) -> &str| -> Vec<(f64, f64)> {
+            let span = |(band, at): &(&Band, f64)| {
+                let half = text(band).chars().count() as f64 * LETTER / 2.0 + 3.0;
+                (self.x(*at, window) - half, self.x(*at, window) + half)
+            };
+            places.iter().map(span).collect()
+        };
+        let long = spans(|band| &band.label);
+        let fits = long.windows(2).all(|pair| pair[0].1 <= pair[1].0)
+            && long.iter().all(|(from, until)| *from >= 0.0 && *until <= self.width as f64);
+        let text: fn(&Band) -> &str = if fits { |band| &band.label } else { |band| &band.short };
+        put(svg, r#"<g class="band-labels">"#);
+        let mut free_from = f64::MIN;
+        for ((band, at), (from, until)) in places.iter().zip(spans(text)) {
+            let hidden = if from < free_from { " hidden" } else { "" };
+            if hidden.is_empty() {
+                free_from = until;
+            }
+            put(
+                svg,
+                &format!(
+                    concat!(
+                        r#"<text class="band-label {}{hidden}" x="{:.1}" y="{}" data-at="{at}" "#,
+                        r#"data-long="{}" data-short="{}">{}</text>"#,
+                    ),
+                    band.class,
+                    self.x(*at, window),
+                    self.top - 8,
+                    escape(&band.label),
+                    escape(&band.short),
+                    escape(text(band)),
+                    hidden = hidden,
+                    at = at,
+                ),
+            );
+        }
+        put(svg, "</g>");
+    }
+}

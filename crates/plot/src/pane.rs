@@ -1,0 +1,67 @@
+//! Panes: parts of a figure's plane, shown again beside one another without drawing them twice.
+
+use tcplab_units::Instant;
+
+use crate::frame::{Frame, Window};
+use crate::plane::{Band, Plane, put};
+use crate::svg::escape;
+
+/// What to show.
+#[derive(Debug, Clone, Copy)]
+pub struct Pane<'a> {
+    /// What it shows, for those who cannot see it.
+    pub title: &'a str,
+    /// The plane it is a part of.
+    pub plane: &'a Plane,
+    /// Its left and right edge; the plane's own by default.
+    pub time: Option<(Instant, Instant)>,
+    /// Its lower and upper edge in the axis's own unit; the plane's own by default.
+    pub values: Option<(f64, f64)>,
+    /// Interruptions to be named.
+    pub bands: &'a [Band],
+    /// Pixels, axes included.
+    pub size: (i64, i64),
+}
+
+/// Pixels around the plane.
+const LEFT: i64 = 34;
+const RIGHT: i64 = 12;
+const TOP: i64 = 22;
+const BOTTOM: i64 = 22;
+
+/// Draws a pane; the page must hold the figure of its plane, in any place.
+pub fn pane(pane: &Pane<'_>) -> String {
+    let (width, height) = pane.size;
+    let scale = &pane.plane.scale;
+    let whole = Window::whole(scale);
+    let (from, until) = pane.time.map_or((whole.from, whole.until), |(from, until)| {
+        (from.as_secs_f64(), until.as_secs_f64())
+    });
+    let (low, high) = pane.values.unwrap_or((whole.low, whole.high));
+    let window = Window { from, until, low, high };
+    let frame = Frame {
+        left: LEFT,
+        top: TOP,
+        across: width - LEFT - RIGHT,
+        height: height - TOP - BOTTOM,
+        width,
+    };
+    let mut svg = format!(
+        r#"<svg class="pane" viewBox="0 0 {width} {height}" role="img" aria-label="{}">"#,
+        escape(pane.title)
+    );
+    frame.axes(&mut svg, &window, &pane.plane.unit, None);
+    frame.band_labels(&mut svg, &window, pane.bands);
+    let column = scale.columns as f64 / (whole.until - whole.from).max(1e-9);
+    let row = scale.rows as f64 / (whole.high - whole.low).max(1e-300);
+    let view_box = format!(
+        "{:.0} {:.0} {:.0} {:.0}",
+        (from - whole.from) * column,
+        (whole.high - high) * row,
+        ((until - from) * column).max(1.0),
+        ((high - low) * row).max(1.0),
+    );
+    put(&mut svg, &frame.plane(&view_box));
+    put(&mut svg, &format!(r##"<use href="#{}"/></svg></svg>"##, escape(&pane.plane.id)));
+    svg
+}

@@ -1,0 +1,93 @@
+//! The transfers of all variants beside one another: the first picture on the page.
+
+use tcplab_plot::{Band, Pane, Plane, pane};
+use tcplab_units::Instant;
+
+use crate::episode::EpisodeView;
+use crate::trial::TrialView;
+
+/// So many are drawn; more would not be looked at one by one.
+const MOST: usize = 12;
+/// Pixels.
+const SIZE: (i64, i64) = (460, 250);
+
+/// What an overview needs of a variant's first trial once its packets are out of memory.
+pub(crate) struct Transferred {
+    case: String,
+    number: u32,
+    href: String,
+    facts: Vec<(String, String)>,
+    marks: Vec<Mark>,
+    plane: Plane,
+    bands: Vec<Band>,
+}
+
+/// One picture.
+pub(crate) struct Overview {
+    pub(crate) case: String,
+    pub(crate) number: u32,
+    pub(crate) href: String,
+    /// Names and values of the first metrics.
+    pub(crate) facts: Vec<(String, String)>,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) svg: String,
+}
+
+/// An episode of the trial.
+#[derive(Clone)]
+pub(crate) struct Mark {
+    pub(crate) kind: String,
+    pub(crate) class: &'static str,
+    pub(crate) lost: usize,
+    pub(crate) href: String,
+}
+
+impl Transferred {
+    /// None when the trial's captures hold no transfer.
+    pub(crate) fn of(view: &TrialView<'_>) -> Option<Transferred> {
+        let figure = view.figures.first()?;
+        Some(Transferred {
+            case: view.case.to_string(),
+            number: view.trial.number,
+            href: format!("#{}", view.id),
+            facts: view.metrics.iter().take(2).cloned().collect(),
+            marks: view.episodes.iter().map(mark).collect(),
+            plane: figure.plane.clone(),
+            bands: view.bands.clone(),
+        })
+    }
+}
+
+fn mark(episode: &EpisodeView<'_>) -> Mark {
+    Mark {
+        kind: episode.row.kind.clone(),
+        class: episode.class,
+        lost: episode.row.lost_segments,
+        href: format!("#{}", episode.id),
+    }
+}
+
+/// The pictures, all on the same axes.
+pub(crate) fn overviews(transfers: &[Transferred]) -> Vec<Overview> {
+    let until = transfers.iter().map(|t| t.plane.until()).max().unwrap_or(Instant::ZERO);
+    let high = transfers.iter().map(|t| t.plane.high()).fold(0.0, f64::max);
+    transfers
+        .iter()
+        .take(MOST)
+        .map(|transfer| Overview {
+            case: transfer.case.clone(),
+            number: transfer.number,
+            href: transfer.href.clone(),
+            facts: transfer.facts.clone(),
+            marks: transfer.marks.clone(),
+            svg: pane(&Pane {
+                title: &format!("Sequence numbers over time, {}", transfer.case),
+                plane: &transfer.plane,
+                time: Some((Instant::ZERO, until)),
+                values: Some((0.0, high)),
+                bands: &transfer.bands,
+                size: SIZE,
+            }),
+        })
+        .collect()
+}
