@@ -21,8 +21,8 @@ const BROKEN: u8 = 1;
 const UNABLE: u8 = 2;
 
 fn main() -> ExitCode {
-    // With a handler of any kind, writing past `ulimit -f` fails with an error instead of ending the
-    // process (setrlimit(2)).
+    // With a handler of any kind, writing past `ulimit -f` fails with an error instead of ending
+    // the process (setrlimit(2)).
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let result = match arguments::parse() {
         Command::Run(arguments) => run::run(&arguments),

@@ -68,7 +68,9 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
         };
         let run = RunDirectory::open(&path)?;
         match name.filter(|name| *name != run.plan().name) {
-            Some(name) => bail!("{} is a run of {}, not of {name}", path.display(), run.plan().name),
+            Some(name) => {
+                bail!("{} is a run of {}, not of {name}", path.display(), run.plan().name)
+            }
             None => return Ok(run),
         }
     }

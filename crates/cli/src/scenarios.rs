@@ -60,7 +60,7 @@ pub(crate) fn find(given: &str) -> Result<Scenario> {
 
 fn not_utf8(given: &str, error: &FromUtf8Error) -> anyhow::Error {
     let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-    let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let line = good.split(|byte| *byte == b'\n').count();
     anyhow!("{given}, line {line}: this is not UTF-8: save the file in that encoding")
 }
 

@@ -73,7 +73,9 @@ fn what_is_no_scenario_is_named() {
     write("latin.toml", &[b"title = \"x\"\n# caf", &[0xe9][..], b"\n"].concat());
     write("empty.toml", b"");
     let mut all = String::new();
-    for given in ["intrruption", "missing.toml", "folder", "folder.toml", "latin.toml", "empty.toml"] {
+    for given in
+        ["intrruption", "missing.toml", "folder", "folder.toml", "latin.toml", "empty.toml"]
+    {
         all += &format!("$ tcplab run {given}\n{}\n", refusal(home.path(), &["run", given]));
     }
     all += "$ tcplab scenarios nosuch\n";
@@ -214,7 +216,8 @@ fn a_full_disk_is_named() {
 fn nobody_listening_is_no_panic() {
     let home = home();
     let full = || File::options().write(true).open("/dev/full").unwrap();
-    for arguments in [&["scenarios"][..], &["scenarios", "interruption"], &["scenarios", "--json"]] {
+    for arguments in [&["scenarios"][..], &["scenarios", "interruption"], &["scenarios", "--json"]]
+    {
         let output = command(home.path(), arguments).stdout(full()).output().unwrap();
         let said = refused(&output, "/dev/full");
         assert!(said.contains("cannot write to standard output: No space left"), "{said}");

@@ -277,7 +277,11 @@ fn the_death_of_a_trials_process() {
         for part in ["the process of the trial", "ended early (signal: 9"] {
             assert!(said.contains(part), "{name}: `{part}` is missing: {said}");
         }
-        assert_eq!(said.contains("go on with: tcplab run --resume"), worth_keeping, "{name}: {said}");
+        assert_eq!(
+            said.contains("go on with: tcplab run --resume"),
+            worth_keeping,
+            "{name}: {said}"
+        );
         let directory = newest(&home.path().join("runs/short"), |_| true);
         assert_eq!(directory.is_some(), worth_keeping, "{name}: {directory:?}");
         if let Some(directory) = directory {
@@ -298,7 +302,8 @@ fn a_second_tcplab_in_the_same_run() {
     let mut run = Underway::start(home.path(), command(home.path(), &[]), "two at once".into());
     run.await_event(Event::TrialBegun);
     let directory = run.run_directory().unwrap();
-    let second = ended(&mut command(home.path(), &["run", "--resume", directory.to_str().unwrap()]));
+    let second =
+        ended(&mut command(home.path(), &["run", "--resume", directory.to_str().unwrap()]));
     assert_eq!(second.code, Some(2), "{}", second.stderr);
     assert!(second.stderr.contains("another tcplab is at work in"), "{}", second.stderr);
     assert!(run.child.wait().unwrap().success());

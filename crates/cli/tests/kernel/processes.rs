@@ -84,8 +84,8 @@ impl Machine {
     }
 }
 
-/// A process, by its directory in `/proc`. Whatever of it cannot be read belongs to somebody else or
-/// is gone.
+/// A process, by its directory in `/proc`. Whatever of it cannot be read belongs to somebody else
+/// or is gone.
 #[derive(Debug)]
 pub(crate) struct Member(PathBuf);
 
