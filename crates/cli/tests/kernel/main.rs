@@ -6,6 +6,7 @@
 
 mod captures;
 mod experiment;
+mod full;
 mod leftovers;
 mod outcomes;
 mod processes;

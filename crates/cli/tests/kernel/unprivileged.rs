@@ -12,6 +12,15 @@ use crate::experiment::only_entry;
 use crate::leftovers::killed_in_transfer;
 use crate::program::{ended, skipped};
 
+const TINY: &str = r#"
+title = "Tiny"
+
+[path]
+delay = "1 ms"
+
+[workload]
+upload = "100 kB"
+"#;
 /// The user called nobody, nearly everywhere.
 const NOBODY: u32 = 65_534;
 
@@ -43,8 +52,7 @@ fn as_nobody(home: &Path, program: &str) -> Command {
 #[test]
 fn an_experiment_of_nobodys() {
     let Some(home) = nobodys_home() else { return };
-    let scenario = "title = \"tiny\"\n[path]\ndelay = \"1 ms\"\n[workload]\nupload = \"100 kB\"\n";
-    fs::write(home.path().join("tiny.toml"), scenario).unwrap();
+    fs::write(home.path().join("tiny.toml"), TINY).unwrap();
     let allowed = as_nobody(home.path(), "unshare")
         .args(["--user", "--map-root-user", "--net", "true"])
         .stderr(Stdio::null())
@@ -84,4 +92,35 @@ fn a_kill_leaves_nothing_of_nobodys() {
         return;
     }
     killed_in_transfer(home.path(), as_nobody(home.path(), "./tcplab"));
+}
+
+/// A limit of zero in a user namespace of our own is the refusal that every machine can give.
+#[test]
+fn refused_namespaces_are_explained() {
+    let home = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_tcplab");
+    fs::write(home.path().join("tiny.toml"), TINY).unwrap();
+    let within = |arguments: &str| {
+        let line = format!(
+            "echo 0 > /proc/sys/user/max_net_namespaces || exit 77; exec '{program}' {arguments}"
+        );
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--user", "--map-root-user", "sh", "-c", &line]).current_dir(home.path());
+        unshare.output().ok().filter(|output| output.status.code() == Some(2))
+    };
+    let Some(run) = within("run tiny.toml") else {
+        return skipped("no user namespace to set a limit in");
+    };
+    let said = String::from_utf8(run.stderr).unwrap();
+    for part in [
+        "this user may not make network namespaces: the limit of namespaces is reached",
+        "try: as root: raise them with `sysctl`",
+    ] {
+        assert!(said.contains(part), "`{part}` is missing: {said}");
+    }
+    assert!(!home.path().join("runs").exists(), "a run without any trial");
+    let doctor = within("doctor").expect("it fails, too");
+    let told = String::from_utf8(doctor.stdout).unwrap();
+    assert!(told.contains("✗ network namespaces"), "{told}");
+    assert!(told.contains("→ as root: raise them"), "{told}");
 }
