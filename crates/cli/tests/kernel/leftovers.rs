@@ -266,11 +266,16 @@ fn the_death_of_a_trials_process() {
     family.is_gone(&name, &before, &had);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    for part in ["the process of the trial", "ended early (signal: 9", "the run is in", "--resume"] {
+    for part in ["the process of the trial", "ended early (signal: 9", "the run is in", "--resume"]
+    {
         assert!(said.contains(part), "`{part}` is missing: {said}");
     }
     let directory = newest(&home.path().join("runs/short"), |_| true).unwrap();
-    assert_eq!(newest(&directory.join("trials"), |name| name.starts_with('.')), None, "half a trial");
+    assert_eq!(
+        newest(&directory.join("trials"), |name| name.starts_with('.')),
+        None,
+        "half a trial"
+    );
     gone_on_with(home.path());
 }
 
@@ -284,7 +289,8 @@ fn a_second_tcplab_in_the_same_run() {
     let mut run = Underway::start(home.path(), command(home.path(), &[]), "two at once".into());
     run.await_event(Event::TrialBegun);
     let directory = run.run_directory().unwrap();
-    let second = ended(&mut command(home.path(), &["run", "--resume", directory.to_str().unwrap()]));
+    let second =
+        ended(&mut command(home.path(), &["run", "--resume", directory.to_str().unwrap()]));
     assert_eq!(second.code, Some(2), "{}", second.stderr);
     assert!(second.stderr.contains("another tcplab is at work in"), "{}", second.stderr);
     assert!(run.child.wait().unwrap().success());

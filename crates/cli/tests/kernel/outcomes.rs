@@ -53,7 +53,9 @@ equals = true
         assert!(ended.stdout.contains(part), "`{part}` is missing: {}", ended.stdout);
     }
     let directory = only_entry(&home.path().join("runs/tiny"));
-    assert!(fs::read_to_string(directory.join("report.html")).unwrap().contains("light is overtaken"));
+    assert!(
+        fs::read_to_string(directory.join("report.html")).unwrap().contains("light is overtaken")
+    );
     // To look again is not to run again, and gives the same verdict.
     let again = tcplab(home.path(), &["report"]);
     assert_eq!((again.code, again.stdout), (Some(1), ended.stdout.clone()), "{}", again.stderr);
@@ -70,7 +72,8 @@ fn json_is_all_that_is_printed() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let printed: Run = serde_json::from_str(&ended.stdout).unwrap();
     let directory = only_entry(&home.path().join("runs/tiny"));
-    let written: Run = serde_json::from_slice(&fs::read(directory.join("run.json")).unwrap()).unwrap();
+    let written: Run =
+        serde_json::from_slice(&fs::read(directory.join("run.json")).unwrap()).unwrap();
     assert_eq!(printed, written);
     assert_eq!(printed.cases.len(), 1);
 }

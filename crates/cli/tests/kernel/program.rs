@@ -46,11 +46,7 @@ pub(crate) fn tcplab(directory: &Path, arguments: &[&str]) -> Ended {
 pub(crate) fn ended(command: &mut Command) -> Ended {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = |bytes| String::from_utf8(bytes).expect("the program speaks UTF-8");
-    Ended {
-        code: output.status.code(),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
-    }
+    Ended { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
 /// Whether experiments can run here; if not, says that the test is skipped. Asked of another
@@ -61,7 +57,9 @@ pub(crate) fn namespaces_allowed() -> bool {
     };
     let allowed = match unshare(&["--net"]) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            skipped("unshare(1) is not installed, so nobody can tell whether namespaces are allowed");
+            skipped(
+                "unshare(1) is not installed, so nobody can tell whether namespaces are allowed",
+            );
             return false;
         }
         status => status.is_ok_and(|status| status.success()),

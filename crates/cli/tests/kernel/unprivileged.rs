@@ -61,7 +61,8 @@ fn an_experiment_of_nobodys() {
         }
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         let directory = only_entry(&home.path().join(runs(io)).join("tiny"));
-        let record = Recording::open(&only_entry(&directory.join("trials"))).unwrap().record().unwrap();
+        let record =
+            Recording::open(&only_entry(&directory.join("trials"))).unwrap().record().unwrap();
         assert_eq!(record.world.privilege, "user-namespace");
         assert_eq!(record.world.device_drops, 0);
         if !io.is_empty() {
