@@ -8,22 +8,22 @@ use tcplab_scenario::ScenarioError;
 use tcplab_testbed::TrialError;
 
 use crate::UNABLE;
+use crate::output::tell;
 
 /// Shows an error with its source line or its remedy, where it has one.
-#[expect(clippy::print_stderr, reason = "this is the place for it")]
 pub(crate) fn complain(error: &Error) -> ExitCode {
     if let Some(scenario) = scenario_error(error) {
         let mut text = String::new();
         let handler = miette::GraphicalReportHandler::new();
         match handler.render_report(&mut text, scenario) {
-            Ok(()) => eprint!("{text}"),
-            Err(_) => eprintln!("error: {scenario}"),
+            Ok(()) => tell(text.trim_end()),
+            Err(_) => tell(&format!("error: {scenario}")),
         }
         return ExitCode::from(UNABLE);
     }
-    eprintln!("error: {}", chain(error));
+    tell(&format!("error: {}", chain(error)));
     if let Some(remedy) = remedy(error) {
-        eprintln!("  try: {remedy}");
+        tell(&format!("  try: {remedy}"));
     }
     ExitCode::from(UNABLE)
 }

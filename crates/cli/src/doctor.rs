@@ -7,13 +7,15 @@ use tcplab_testbed::Verdict;
 
 use crate::UNABLE;
 use crate::arguments::DoctorArguments;
+use crate::output::answer;
 use crate::run::launcher;
 
-#[expect(clippy::print_stdout, reason = "its answer")]
 pub(crate) fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
     let abilities = tcplab_testbed::examine(&launcher()?)?;
+    let mut text = String::new();
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&abilities)?);
+        text += &serde_json::to_string_pretty(&abilities)?;
+        text += "\n";
     } else {
         let width = abilities.iter().map(|ability| ability.name.len()).max().unwrap_or_default();
         for ability in &abilities {
@@ -22,12 +24,13 @@ pub(crate) fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
                 Verdict::Limited => "!",
                 Verdict::Missing => "✗",
             };
-            println!("{mark} {:width$}  {}", ability.name, ability.found);
+            text += &format!("{mark} {:width$}  {}\n", ability.name, ability.found);
             if let Some(remedy) = &ability.remedy {
-                println!("  {:width$}  → {remedy}", "");
+                text += &format!("  {:width$}  → {remedy}\n", "");
             }
         }
     }
+    answer(&text)?;
     let able = abilities.iter().all(|ability| ability.verdict != Verdict::Missing);
     Ok(if able { ExitCode::SUCCESS } else { ExitCode::from(UNABLE) })
 }

@@ -3,14 +3,17 @@
 mod arguments;
 mod complain;
 mod doctor;
+mod output;
 mod progress;
 mod report;
 mod run;
 mod scenarios;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use arguments::Command;
+use signal_hook::consts::SIGXFSZ;
 
 /// A claim broke.
 const BROKEN: u8 = 1;
@@ -18,6 +21,9 @@ const BROKEN: u8 = 1;
 const UNABLE: u8 = 2;
 
 fn main() -> ExitCode {
+    // With a handler of any kind, writing past `ulimit -f` fails with an error instead of ending
+    // the process (setrlimit(2)).
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let result = match arguments::parse() {
         Command::Run(arguments) => run::run(&arguments),
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),

@@ -6,6 +6,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tcplab_lab::Event;
 use tcplab_units::Bytes;
 
+use crate::output::tell;
+
 /// A trial's share of the bar.
 const STEPS: u64 = 1000;
 
@@ -79,10 +81,10 @@ impl Display {
         self.bar.finish_and_clear();
     }
 
-    #[expect(clippy::print_stderr, reason = "progress where there is no terminal")]
+    /// Progress where there is no terminal.
     fn line(&self, text: &str) {
         if self.plain {
-            eprintln!("{text}");
+            tell(text);
         }
     }
 }

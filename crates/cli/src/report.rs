@@ -1,6 +1,5 @@
 //! `tcplab report`, and what `tcplab run` ends with.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -8,6 +7,7 @@ use tcplab_lab::{Run, RunDirectory};
 
 use crate::BROKEN;
 use crate::arguments::ReportArguments;
+use crate::output::answer;
 use crate::progress::Display;
 
 pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
@@ -39,7 +39,7 @@ pub(crate) fn write_and_print(run: &RunDirectory, result: &Run, json: bool) -> R
     if !json {
         text += &format!("report: {}\n", place.display());
     }
-    std::io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")?;
+    answer(&text)?;
     let held = result.claims.iter().all(|claim| claim.held);
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
 }

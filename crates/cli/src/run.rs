@@ -1,16 +1,17 @@
 //! `tcplab run`.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tcplab_lab::{Bench, RunDirectory};
 use tcplab_testbed::{DeviceKind, Launcher};
 
 use crate::arguments::{Io, RunArguments, WORLD};
+use crate::complain::complain;
+use crate::output::tell;
 use crate::progress::Display;
 use crate::{UNABLE, report, scenarios};
 
@@ -31,19 +32,30 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     if let Err(error) = executed {
         display.clear();
         if error.is_stop() || stop.load(Ordering::Relaxed) {
-            return Ok(stopped(run.path()));
+            tell(&format!("stopped; {}", how_to_go_on(&run)));
+            return Ok(ExitCode::from(UNABLE));
         }
-        let error = anyhow::Error::from(error);
+        let code = complain(&error.into());
         if run.kept() == 0 {
-            run.discard()?;
-            return Err(error);
+            // Nothing is worth going on with, and its place may be wanted back.
+            let _ = run.discard();
+        } else {
+            tell(&format!("what is finished stays; {}", how_to_go_on(&run)));
         }
-        let path = run.path().display();
-        return Err(error.context(format!("the run in {path} is not finished")));
+        return Ok(code);
     }
     let result = tcplab_lab::analyse(&run, |done, total| display.analysing(done, total));
     display.clear();
-    report::write_and_print(&run, &result?, arguments.json)
+    let reported =
+        result.map_err(Into::into).and_then(|r| report::write_and_print(&run, &r, arguments.json));
+    if reported.is_err() {
+        tell(&format!("all trials are there; {}", how_to_go_on(&run)));
+    }
+    reported
+}
+
+fn how_to_go_on(run: &RunDirectory) -> String {
+    format!("go on with: tcplab run --resume {}", run.path().display())
 }
 
 /// The directory of a new run, or of the one to go on with.
@@ -54,7 +66,13 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
             Some(directory) => directory.clone(),
             None => RunDirectory::newest_unfinished(&arguments.runs, name)?,
         };
-        return Ok(RunDirectory::open(&path)?);
+        let run = RunDirectory::open(&path)?;
+        match name.filter(|name| *name != run.plan().name) {
+            Some(name) => {
+                bail!("{} is a run of {}, not of {name}", path.display(), run.plan().name)
+            }
+            None => return Ok(run),
+        }
     }
     let scenario = scenarios::find(arguments.scenario.as_deref().unwrap_or_default())?;
     let trials = if arguments.quick { Some(1) } else { arguments.trials };
@@ -73,10 +91,4 @@ fn device(io: Io) -> DeviceKind {
         Io::Tun => DeviceKind::Tun,
         Io::PacketSocket => DeviceKind::PacketSocket,
     }
-}
-
-#[expect(clippy::print_stderr, reason = "the answer to Ctrl-C")]
-fn stopped(path: &Path) -> ExitCode {
-    eprintln!("stopped; go on with: tcplab run --resume {}", path.display());
-    ExitCode::from(UNABLE)
 }

@@ -1,13 +1,14 @@
 //! `tcplab scenarios`, and finding a scenario by name or file.
 
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::string::FromUtf8Error;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use tcplab_scenario::{Scenario, catalogue};
 
 use crate::arguments::ScenariosArguments;
+use crate::output::answer;
 
 pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
     let mut text = String::new();
@@ -33,7 +34,7 @@ pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
             text += "\n`tcplab scenarios NAME` prints one, as a start for your own.\n";
         }
     }
-    std::io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")?;
+    answer(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -41,17 +42,26 @@ pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
 pub(crate) fn find(given: &str) -> Result<Scenario> {
     let path = Path::new(given);
     let looks_like_a_file = path.extension().is_some() || given.contains('/') || path.is_file();
-    if !looks_like_a_file {
-        let source = embedded(given).with_context(|| unknown(given))?;
+    if !looks_like_a_file && let Some(source) = embedded(given) {
         return Ok(Scenario::parse(source, given)?);
     }
     if path.is_dir() {
         bail!("{given} is a directory: name a scenario file (*.toml)");
     }
-    let source = std::fs::read_to_string(path).with_context(|| format!("cannot read {given}"))?;
+    if !looks_like_a_file {
+        bail!(unknown(given));
+    }
+    let source = std::fs::read(path).with_context(|| format!("cannot read {given}"))?;
+    let source = String::from_utf8(source).map_err(|error| not_utf8(given, &error))?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let scenario = Scenario::parse(&source, &name.unwrap_or_else(|| given.into()));
     Ok(scenario.map_err(|error| error.in_file(given))?)
+}
+
+fn not_utf8(given: &str, error: &FromUtf8Error) -> anyhow::Error {
+    let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+    let line = good.split(|byte| *byte == b'\n').count();
+    anyhow!("{given}, line {line}: this is not UTF-8: save the file in that encoding")
 }
 
 fn embedded(name: &str) -> Option<&'static str> {

@@ -1,11 +1,11 @@
 //! From the recordings of a run to its tables.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
 use tcplab_scenario::{METRICS, trial_seed};
-use tcplab_trace::{Connection, Episode, Evidence, Flow, Trace};
+use tcplab_trace::{Connection, Episode, Evidence, Flow, Range, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Role;
 
@@ -166,56 +166,69 @@ fn flow_of(connection: &Connection, sending_end: Endpoint) -> &Flow {
     }
 }
 
-/// The packets of the stream that the path dropped: frame in the sender's capture, and why. As in
-/// [`Episode::lost`], data and FIN count, the handshake's SYN does not.
-fn drops(flow: &Flow, truth: &[TruthRow], direction: Direction) -> BTreeMap<u64, Cause> {
-    let stream: BTreeSet<u64> = flow
+/// A packet of the stream that the path dropped.
+struct Dropped {
+    /// Its frame in the sender's capture.
+    frame: u64,
+    range: Range,
+    cause: Cause,
+}
+
+/// All of them in the order sent. As in [`Episode::lost`], data and FIN count, the handshake's SYN
+/// does not.
+fn drops(flow: &Flow, truth: &[TruthRow], direction: Direction) -> Vec<Dropped> {
+    let stream: BTreeMap<u64, Range> = flow
         .segments
         .iter()
         .filter(|segment| segment.payload > Bytes::ZERO || segment.fin)
-        .map(|segment| segment.frame)
+        .map(|segment| (segment.frame, segment.range))
         .collect();
     truth
         .iter()
-        .filter(|row| row.verdict.direction == direction && stream.contains(&row.frame))
-        .filter_map(|row| Some((row.frame, row.verdict.fate.cause()?)))
+        .filter(|row| row.verdict.direction == direction)
+        .filter_map(|row| {
+            let (range, cause) = (*stream.get(&row.frame)?, row.verdict.fate.cause()?);
+            Some(Dropped { frame: row.frame, range, cause })
+        })
         .collect()
 }
 
 /// Shares the drops out among the episodes, each to one at most: to the one that counts it, or else
 /// to the latest in whose time it falls (episodes may overlap).
-fn shared_out(drops: &BTreeMap<u64, Cause>, episodes: &[Episode]) -> Vec<BTreeMap<u64, Cause>> {
-    let mut owned = vec![BTreeMap::new(); episodes.len()];
-    for (&frame, &cause) in drops {
-        let counts = |e: &Episode| e.lost.iter().any(|lost| lost.frame == frame);
-        let spans = |e: &Episode| (e.frames.0..=e.frames.1).contains(&frame);
+fn shared_out<'d>(drops: &'d [Dropped], episodes: &[Episode]) -> Vec<Vec<&'d Dropped>> {
+    let mut owned = vec![Vec::new(); episodes.len()];
+    for dropped in drops {
+        let counts = |e: &Episode| e.lost.iter().any(|lost| lost.frame == dropped.frame);
+        let spans = |e: &Episode| (e.frames.0..=e.frames.1).contains(&dropped.frame);
         let owner = episodes.iter().position(counts).or_else(|| episodes.iter().rposition(spans));
         if let Some(owner) = owner {
-            owned[owner].insert(frame, cause);
+            owned[owner].push(dropped);
         }
     }
     owned
 }
 
 /// Where what the analyser found in the capture is not what the path did.
-fn contradictions(
-    episodes: &[Episode],
-    owned: &[BTreeMap<u64, Cause>],
-    dropped: usize,
-) -> Vec<String> {
+///
+/// Data counts, not frames: when a segment was sent twice and one of the two was lost, the sender
+/// cannot always tell which.
+fn contradictions(episodes: &[Episode], owned: &[Vec<&Dropped>], dropped: usize) -> Vec<String> {
     let mut told = Vec::new();
     for (index, (episode, own)) in episodes.iter().zip(owned).enumerate() {
-        let real = episode.lost.iter().filter(|lost| own.contains_key(&lost.frame)).count();
         let (found, truth) = (episode.lost.len(), own.len());
-        if real != found || real != truth {
+        let real = |range: Range| own.iter().any(|dropped| dropped.range.overlaps(range));
+        let known = |range: Range| episode.lost.iter().any(|lost| lost.range.overlaps(range));
+        let wrong = episode.lost.iter().filter(|lost| !real(lost.range)).count();
+        let missed = own.iter().filter(|dropped| !known(dropped.range)).count();
+        if found != truth || wrong + missed > 0 {
             told.push(format!(
-                "episode {}: the analyser finds {found} lost segments, the path dropped {truth}, \
-                 {real} are the same",
+                "episode {}: the analyser finds {found} lost segments, the path dropped {truth} \
+                 ({wrong} not dropped, {missed} not found)",
                 index + 1
             ));
         }
     }
-    let outside = dropped - owned.iter().map(BTreeMap::len).sum::<usize>();
+    let outside = dropped - owned.iter().map(Vec::len).sum::<usize>();
     if outside > 0 {
         told.push(format!("the path dropped {outside} segments that no episode tells of"));
     }
@@ -227,10 +240,10 @@ fn episode_row(
     episode: &Episode,
     connection: &Connection,
     flow: &Flow,
-    drops: &BTreeMap<u64, Cause>,
+    drops: &[&Dropped],
 ) -> EpisodeRow {
-    let interruption = drops.values().find_map(|cause| match cause {
-        Cause::Interruption { number, .. } => Some(*number),
+    let interruption = drops.iter().find_map(|dropped| match dropped.cause {
+        Cause::Interruption { number, .. } => Some(number),
         _ => None,
     });
     EpisodeRow {

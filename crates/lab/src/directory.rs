@@ -1,6 +1,7 @@
 //! The run directory: what is where, and how a trial comes to stand in it whole or not at all.
 
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -62,16 +63,26 @@ impl RunDirectory {
         let hash: String = blake3::hash(&to_json(&plan)).to_hex().chars().take(8).collect();
         let time: String =
             plan.started.chars().filter(|c| !matches!(c, '-' | ':')).take(15).collect();
-        let path = runs.join(&plan.name).join(format!("{time}-{hash}"));
-        let trials = path.join(TRIALS);
-        fs::create_dir_all(&trials).map_err(LabError::file("make", &trials))?;
+        let path = fresh(&runs.join(&plan.name), &format!("{time}-{hash}"))?;
         let lock = lock(&path)?;
         let run = RunDirectory { path, plan, scenario, _lock: lock };
-        run.replace(SCENARIO_FILE, run.scenario.source.as_bytes())?;
-        run.replace(ENVIRONMENT, &to_json(&environment))?;
+        match run.furnish(environment) {
+            Ok(()) => Ok(run),
+            Err(error) => {
+                let _ = run.discard();
+                Err(error)
+            }
+        }
+    }
+
+    fn furnish(&self, environment: &[(String, String)]) -> Result<(), LabError> {
+        let trials = self.path.join(TRIALS);
+        fs::create_dir(&trials).map_err(LabError::file("make", &trials))?;
+        self.replace(SCENARIO_FILE, self.scenario.source.as_bytes())?;
+        self.replace(ENVIRONMENT, &to_json(&environment))?;
         // Last, for it makes this a run.
-        run.replace(PLAN, &to_json(&run.plan))?;
-        Ok(run)
+        self.replace(PLAN, &to_json(&self.plan))?;
+        Ok(())
     }
 
     /// Opens an existing run.
@@ -80,8 +91,11 @@ impl RunDirectory {
     /// When it is none, is being worked on, or its scenario means something else to this version.
     pub fn open(path: &Path) -> Result<RunDirectory, LabError> {
         let not_a_run = |what: String| LabError::NotARun { path: path.into(), what };
-        let text = fs::read(path.join(PLAN))
-            .map_err(|error| not_a_run(format!("{PLAN} cannot be read: {error}")))?;
+        let text = fs::read(path.join(PLAN)).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound if path.is_dir() => not_a_run(format!("it has no {PLAN}")),
+            io::ErrorKind::NotFound => not_a_run("there is no such directory".into()),
+            _ => not_a_run(format!("{PLAN} cannot be read: {error}")),
+        })?;
         let plan: Plan = serde_json::from_slice(&text)
             .map_err(|error| not_a_run(format!("{PLAN} is damaged: {error}")))?;
         let file = path.join(SCENARIO_FILE);
@@ -240,6 +254,24 @@ pub(crate) fn to_json(value: &impl Serialize) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(value).expect("plain data has a JSON form");
     text.push(b'\n');
     text
+}
+
+/// Makes a directory that was not there: two runs may start in the same second.
+fn fresh(parent: &Path, name: &str) -> Result<PathBuf, LabError> {
+    fs::create_dir_all(parent).map_err(LabError::file("make", parent))?;
+    let mut path = parent.join(name);
+    for number in 2.. {
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                path = parent.join(format!("{name}-{number}"));
+            }
+            made => {
+                made.map_err(LabError::file("make", &path))?;
+                break;
+            }
+        }
+    }
+    Ok(path)
 }
 
 fn lock(path: &Path) -> Result<File, LabError> {

@@ -56,12 +56,16 @@ impl LabError {
             LabError::Unfinished { path, .. } => {
                 Some(format!("finish it with `tcplab run --resume {}`", path.display()))
             }
-            LabError::File { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                Some("make room, then go on with `--resume`".into())
+            LabError::NotARun { .. } | LabError::NothingToResume { .. } => Some(
+                "name the directory of a run (RUNS/<name>/<time>-<hash>), or none for the newest \
+                 below `--runs DIR`"
+                    .into(),
+            ),
+            LabError::Busy { .. } => Some("wait until it is done, or stop it".into()),
+            LabError::File { verb, source, .. } if *verb != "read" => {
+                tcplab_recording::room_for_files(source).map(Into::into)
             }
-            LabError::File { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                Some("choose another place with `--runs DIR`".into())
-            }
+            LabError::Recording(error) => error.remedy().map(Into::into),
             _ => None,
         }
     }

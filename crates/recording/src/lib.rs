@@ -84,6 +84,33 @@ pub enum RecordingError {
     Unfinished { path: PathBuf },
 }
 
+impl RecordingError {
+    /// What the user can do about it, where something can be done.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            RecordingError::File { verb, source, .. } if *verb != "read" => room_for_files(source),
+            _ => None,
+        }
+    }
+}
+
+/// What helps when a file could not be made or written.
+pub fn room_for_files(refusal: &io::Error) -> Option<&'static str> {
+    match refusal.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Some("make room on that disk, or choose another with `--runs DIR`")
+        }
+        io::ErrorKind::FileTooLarge => {
+            Some("raise the limit on the size of files (`ulimit -f unlimited`)")
+        }
+        io::ErrorKind::PermissionDenied
+        | io::ErrorKind::ReadOnlyFilesystem
+        | io::ErrorKind::NotFound
+        | io::ErrorKind::NotADirectory => Some("choose another place with `--runs DIR`"),
+        _ => None,
+    }
+}
+
 pub(crate) const TRUTH_FILE: &str = "path.jsonl";
 pub(crate) const SAMPLES_FILE: &str = "samples.csv";
 pub(crate) const APP_FILE: &str = "app.json";

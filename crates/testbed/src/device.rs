@@ -8,6 +8,7 @@ use std::fs::OpenOptions;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use rustix::io::Errno;
 use tcplab_wire::offload::{Cutter, VnetHeader};
@@ -46,6 +47,9 @@ const QUEUE_LEN: u32 = 10_000;
 /// The largest piece the kernel hands over.
 const BUFFER: usize = 65_536 + ETHERNET;
 const ETHERNET: usize = 14;
+/// The kernel notices a carrier within milliseconds, but no more than once a second where many
+/// come and go (net/core/link_watch.c).
+const CARRIER_PATIENCE: Duration = Duration::from_secs(10);
 /// EtherType of IPv4.
 const ETH_P_IP: u16 = 0x0800;
 
@@ -97,6 +101,16 @@ impl Device {
             .add_address(index, address, 24)
             .map_err(TrialError::setup(format!("give {NAME} the address {address}")))?;
         Ok(end)
+    }
+
+    /// Waits until what the endpoint sends gets to the bridge, which has opened its end or is about
+    /// to. To be called in the endpoint's namespace.
+    pub(crate) fn await_carrier(kind: DeviceKind) -> Result<(), TrialError> {
+        match kind {
+            // It has one from the start.
+            DeviceKind::Tun => Ok(()),
+            DeviceKind::PacketSocket => await_carrier(NAME),
+        }
     }
 
     /// Reads what the endpoint sent next, cut into packets as on the wire; `false` when nothing
@@ -179,10 +193,26 @@ impl DeviceEnd {
                 ethernet.extend(ETH_P_IP.to_be_bytes());
                 let fd = sys::packet_socket(index, ETH_P_IP)
                     .map_err(TrialError::setup("open a packet socket"))?;
+                await_carrier(&peer)?;
                 Ok(Device { fd, ethernet, buffer, cutter, refused: 0 })
             }
         }
     }
+}
+
+/// Waits until the interface of the calling thread's namespace sends what it is given.
+fn await_carrier(name: &str) -> Result<(), TrialError> {
+    let failed = || TrialError::setup(format!("wait for the carrier of {name}"));
+    let index = interface_index(name)?;
+    let mut netlink = Netlink::open().map_err(failed())?;
+    let started = std::time::Instant::now();
+    while !netlink.is_operational(index).map_err(failed())? {
+        if started.elapsed() > CARRIER_PATIENCE {
+            return Err(failed()(io::ErrorKind::TimedOut.into()));
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    Ok(())
 }
 
 fn open_tun() -> Result<OwnedFd, TrialError> {

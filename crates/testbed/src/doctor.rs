@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::fd::AsFd;
+use std::sync::mpsc;
 
 use serde::{Deserialize, Serialize};
 use tcplab_units::Span;
@@ -42,10 +43,12 @@ pub enum Verdict {
 /// Tries everything that an experiment on the kernel needs, in a process of its own.
 ///
 /// # Errors
-/// When that process could not be started.
+/// When that process could not be started, or died.
 pub fn examine(launcher: &Launcher) -> Result<Vec<Ability>, TrialError> {
     let helper = Helper::<Ability>::start(launcher, "probe")?;
-    Ok(helper.messages.iter().collect())
+    let abilities = helper.messages.iter().collect();
+    helper.finish()?;
+    Ok(abilities)
 }
 
 /// The other side of [`examine`].
@@ -120,20 +123,25 @@ fn device_remedy(kind: DeviceKind) -> &'static str {
     }
 }
 
-/// In a thread, whose namespace goes with it.
+/// Makes a device in the namespace of a thread that lives until the other end was opened.
 fn try_device(kind: DeviceKind) -> Result<(), TrialError> {
     let bridge = fs::File::open("/proc/self/ns/net")
         .map_err(TrialError::setup("look at its own network namespace"))?;
-    let end = std::thread::spawn(move || {
-        namespace::isolate_thread()?;
-        let end = Device::create(kind, std::net::Ipv4Addr::new(10, 98, 0, 1), bridge.as_fd())?;
-        Ok::<_, TrialError>(end)
-    })
-    .join()
-    .unwrap_or_else(|_| {
+    let (device, made) = mpsc::channel();
+    let (stay, until) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        let address = std::net::Ipv4Addr::new(10, 98, 0, 1);
+        let end = namespace::isolate_thread()
+            .and_then(|()| Device::create(kind, address, bridge.as_fd()));
+        let _ = device.send(end);
+        let _ = until.recv();
+    });
+    let end = made.recv().unwrap_or_else(|_| {
         Err(TrialError::setup("make a device")(std::io::Error::other("it panicked")))
     })?;
-    end.open().map(drop)
+    let opened = end.open().map(drop);
+    drop(stay);
+    opened
 }
 
 fn congestion_controls() -> Ability {

@@ -210,7 +210,7 @@ fn drive(
 }
 
 /// Frames dropped on the way out of the calling thread's namespace, from `/proc/net/dev`.
-fn device_drops() -> u64 {
+pub(crate) fn device_drops() -> u64 {
     let table = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     transmit_drops(&table)
 }

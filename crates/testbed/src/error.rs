@@ -64,6 +64,12 @@ impl TrialError {
                 "this kernel has no such setting: `sysctl -a | grep net.` lists those it has"
                     .into(),
             ),
+            TrialError::Sysctl { name, source, .. }
+                if source.kind() == io::ErrorKind::InvalidInput =>
+            {
+                Some(format!("`sysctl {name}` shows what a value looks like"))
+            }
+            TrialError::Recording(error) => error.remedy().map(Into::into),
             TrialError::SocketOption { option: "congestion", .. } => Some(
                 "`tcplab doctor` lists the congestion controls this kernel has; \
                  `modprobe tcp_NAME` as root may load another"

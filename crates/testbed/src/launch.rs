@@ -1,7 +1,7 @@
 //! The caller's side: each trial runs in a process of its own, so its namespaces are fresh, and
 //! nothing of it is left when it ends, or when the caller does.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -72,7 +72,9 @@ pub fn run_trial(
     mut progress: impl FnMut(Progress),
 ) -> Result<(), TrialError> {
     let mut helper = Helper::start(launcher, "trial")?;
-    helper.ask(request)?;
+    if helper.ask(request).is_err() {
+        return Err(helper.died());
+    }
     loop {
         if stop.load(Ordering::Relaxed) {
             return Err(TrialError::Stopped);
@@ -132,17 +134,21 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
 
     /// Hands the process what to do. Its standard input stays open: its end tells the process
     /// that its caller is gone.
-    pub(crate) fn ask(&mut self, request: &impl Serialize) -> Result<(), TrialError> {
+    pub(crate) fn ask(&mut self, request: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_string(request).expect("plain data has a JSON form");
         line.push('\n');
-        let sent = match self.child.stdin.as_mut() {
+        match self.child.stdin.as_mut() {
             Some(stdin) => stdin.write_all(line.as_bytes()),
             None => Ok(()),
-        };
-        sent.map_err(|error| TrialError::Helper {
-            program: self.program.clone(),
-            what: format!("does not listen: {error}"),
-        })
+        }
+    }
+
+    /// Waits for the process to end by itself, having told all it had to.
+    pub(crate) fn finish(mut self) -> Result<(), TrialError> {
+        match self.child.wait() {
+            Ok(status) if status.success() => Ok(()),
+            _ => Err(self.died()),
+        }
     }
 
     /// Why a process ended that should not have.

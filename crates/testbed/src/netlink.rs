@@ -11,7 +11,7 @@ use netlink_packet_core::{
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, State,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -97,11 +97,41 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
+    /// Whether the interface `index` has a carrier and the kernel acts upon it.
+    ///
+    /// It notices that both ends of a veth pair are up some time after they are, and drops silently
+    /// what is sent until then; this state and the queue for what is sent change in one step, under
+    /// the lock that this answer takes, too (net/core/link_watch.c, `linkwatch_do_dev`).
+    pub(crate) fn is_operational(&mut self, index: u32) -> io::Result<bool> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        match self.exchange(RouteNetlinkMessage::GetLink(message), 0)? {
+            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
+                Ok(link.attributes.contains(&LinkAttribute::OperState(State::Up)))
+            }
+            NetlinkPayload::Error(error) => Err(error.to_io()),
+            other => Err(io::Error::other(format!("unexpected netlink answer {other:?}"))),
+        }
+    }
+
     /// Sends one request and waits for its acknowledgement.
     fn ask(&mut self, request: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        match self.exchange(request, NLM_F_ACK | flags)? {
+            NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
+            NetlinkPayload::Error(_) => Ok(()),
+            other => Err(io::Error::other(format!("unexpected netlink answer {other:?}"))),
+        }
+    }
+
+    /// Sends one request and waits for its answer.
+    fn exchange(
+        &mut self,
+        request: RouteNetlinkMessage,
+        flags: u16,
+    ) -> io::Result<NetlinkPayload<RouteNetlinkMessage>> {
         self.sequence += 1;
         let mut header = NetlinkHeader::default();
-        header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        header.flags = NLM_F_REQUEST | flags;
         header.sequence_number = self.sequence;
         let mut message = NetlinkMessage::new(header, NetlinkPayload::from(request));
         message.finalize();
@@ -111,10 +141,6 @@ impl Netlink {
         let (answer, _) = self.socket.recv_from_full()?;
         let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
             .map_err(|e| io::Error::other(e.to_string()))?;
-        match answer.payload {
-            NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
-            NetlinkPayload::Error(_) => Ok(()),
-            other => Err(io::Error::other(format!("unexpected netlink answer {other:?}"))),
-        }
+        Ok(answer.payload)
     }
 }

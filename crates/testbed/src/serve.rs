@@ -18,10 +18,10 @@ use tcplab_units::{Bytes, Instant, Span};
 use crate::bridge::{self, Bridge, BridgeState, Event};
 use crate::clock::Clock;
 use crate::device::{Device, DeviceEnd, DeviceKind};
-use crate::endpoint::{Outcome, Prepared, Shared};
+use crate::endpoint::{self, Outcome, Prepared, Shared};
 use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
-use crate::{TrialError, doctor, sampler};
+use crate::{TrialError, doctor, sampler, sysctl};
 
 /// A /24 across both ends keeps the kernel's reverse path filter out of play.
 const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
@@ -119,6 +119,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     let links = [link(Direction::Forward)?, link(Direction::Reverse)?];
     let shared = Arc::new(Shared::new(case, request.seed));
     let (sockets, new_sockets) = mpsc::channel();
+    sysctl::keep_quiet();
     let [client, server] = Endpoint::BOTH.map(|end| prepare(end, kind, &shared, &sockets));
     drop(sockets);
     let (client, server) = (client?, server?);
@@ -136,7 +137,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     bridge.run(|state| watch.over(state, recorder.is_finished()))?;
     // It only ends by itself once the bridge has let go of it, or for an error of its own.
     let recorder_failed = recorder.is_finished();
-    let device_drops = bridge.device_drops();
+    let device_drops = bridge.device_drops() + endpoint::device_drops();
     let lateness = Lateness::of(bridge.finish());
     // Until here the namespaces were needed: the last acknowledgements come from the kernel.
     drop([client.stay, server.stay]);
@@ -181,6 +182,7 @@ fn prepare(
     let bridge = std::fs::File::open("/proc/self/ns/net")
         .map_err(TrialError::setup("look at its own network namespace"))?;
     let (device_sender, device) = mpsc::channel::<DeviceEnd>();
+    let (ready_sender, ready) = mpsc::channel();
     let (go, start) = mpsc::channel();
     let (outcome_sender, outcome) = mpsc::channel();
     let (stay, until) = mpsc::channel::<()>();
@@ -188,21 +190,26 @@ fn prepare(
     let thread: JoinHandle<Result<(), TrialError>> = thread::spawn(move || {
         namespace::isolate_thread()?;
         let settings = &shared.endpoint(end).sysctl;
-        crate::sysctl::apply(end.name(), settings)?;
+        sysctl::apply(end.name(), settings)?;
         let device = Device::create(kind, ADDRESSES[end as usize], bridge.as_fd())?;
-        let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
         let _ = device_sender.send(device);
+        Device::await_carrier(kind)?;
+        let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
+        let _ = ready_sender.send(());
         let _ = outcome_sender.send(endpoint.run(&start, sockets));
         // The namespace, and what its kernel still has to say, ends with this thread.
         let _ = until.recv();
         Ok(())
     });
-    match device.recv() {
-        Ok(device) => Ok(Ready { device: device.open()?, go, outcome, stay }),
-        Err(_) => match thread.join() {
-            Ok(Err(error)) => Err(error),
-            _ => Err(panicked()),
-        },
+    let why_not = |thread: JoinHandle<_>| match thread.join() {
+        Ok(Err(error)) => error,
+        _ => panicked(),
+    };
+    let Ok(device) = device.recv() else { return Err(why_not(thread)) };
+    let device = device.open()?;
+    match ready.recv() {
+        Ok(()) => Ok(Ready { device, go, outcome, stay }),
+        Err(_) => Err(why_not(thread)),
     }
 }
 

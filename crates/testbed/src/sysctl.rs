@@ -12,15 +12,20 @@ use crate::TrialError;
 const OWN: &[(&str, &str)] =
     &[("net.ipv6.conf.all.disable_ipv6", "1"), ("net.ipv6.conf.default.disable_ipv6", "1")];
 
+/// Sets tcplab's own settings in the calling thread's namespace.
+pub(crate) fn keep_quiet() {
+    for (name, value) in OWN {
+        // A kernel without IPv6 has nothing to switch off.
+        let _ = fs::write(file_of(name), value);
+    }
+}
+
 /// Sets tcplab's own settings and then the scenario's in the calling thread's namespace.
 pub(crate) fn apply(
     endpoint: &'static str,
     settings: &BTreeMap<String, String>,
 ) -> Result<(), TrialError> {
-    for (name, value) in OWN {
-        // A kernel without IPv6 has nothing to switch off.
-        let _ = fs::write(file_of(name), value);
-    }
+    keep_quiet();
     for (name, value) in settings {
         fs::write(file_of(name), value)
             .map_err(|source| refusal(endpoint, name, value, explained(name, value, source)))?;

@@ -1,6 +1,7 @@
 //! However a run ends, nothing of it stays on the machine, no half trial looks whole, and it can be
 //! gone on with.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ rate  = "20 Mbit/s"
 delay = "5 ms"
 
 [workload]
-upload = "500 kB"
+upload = "250 kB"
 
 [matrix]
 "client.socket.congestion" = ["reno", "cubic"]
@@ -56,9 +57,9 @@ enum Event {
 }
 
 const MOMENTS: [Moment; 5] = [
-    Moment { after: Event::Start, within: 2_000 },
+    Moment { after: Event::Start, within: 1_200 },
     Moment { after: Event::TrialBegun, within: 20 },
-    Moment { after: Event::TransferBegun, within: 250 },
+    Moment { after: Event::TransferBegun, within: 150 },
     Moment { after: Event::TrialKept, within: 5 },
     Moment { after: Event::Start, within: 60 },
 ];
@@ -120,12 +121,13 @@ fn survives(signal: Signal, whole_group: bool) {
         return;
     }
     let mut random = Rng::new(1, &format!("{signal:?}"));
+    let mut namespaces = 0;
     for (index, moment) in MOMENTS.into_iter().enumerate() {
         let home = tempfile::tempdir().unwrap();
         let wait = Duration::from_millis(random.below(moment.within));
         let name = format!("{signal:?} {wait:?} after {:?} ({index})", moment.after);
         let program = command(home.path(), &[]);
-        struck(home.path(), program, name, moment.after, wait, |child| {
+        namespaces += struck(home.path(), program, name, moment.after, wait, |child| {
             let pid = Pid::from_child(child);
             // It may have come to its end just before.
             let _ = if whole_group {
@@ -136,16 +138,20 @@ fn survives(signal: Signal, whole_group: bool) {
         });
         gone_on_with(home.path());
     }
+    assert!(namespaces > 0, "no strike came while there was something to leave behind");
 }
 
-/// One strike, and nothing left of it.
+/// One strike while namespaces are there, and nothing left of it.
 pub(crate) fn killed_in_transfer(home: &Path, program: Command) {
-    let (name, wait) = ("killed in the transfer".to_owned(), Duration::from_millis(50));
-    struck(home, program, name, Event::TransferBegun, wait, |child| {
+    let (name, wait) = ("killed in the transfer".to_owned(), Duration::from_millis(20));
+    let own = struck(home, program, name, Event::TransferBegun, wait, |child| {
         kill_process(Pid::from_child(child), Signal::KILL).unwrap();
     });
+    // The helper's own, and one for each endpoint.
+    assert_eq!(own, 3, "namespaces seen before");
 }
 
+/// Strikes, and looks whether anything is left. Gives how many namespaces the run had until then.
 fn struck(
     home: &Path,
     program: Command,
@@ -153,7 +159,7 @@ fn struck(
     event: Event,
     wait: Duration,
     strike: impl Fn(&Child),
-) {
+) -> usize {
     let mut run = Underway::start(home, program, name);
     run.await_event(event);
     std::thread::sleep(wait);
@@ -172,6 +178,7 @@ fn struck(
     if let Some(run) = newest(&home.join("runs/short"), |_| true) {
         whatever_looks_whole_is(&name, &run);
     }
+    had.difference(&before.namespaces).count()
 }
 
 /// No name that a finished file or trial has stands for half of one.
@@ -250,33 +257,39 @@ fn an_interrupt_from_the_keyboard() {
     survives(Signal::INT, true);
 }
 
+/// Before any trial was finished nothing is worth keeping; afterwards, what is.
 #[test]
 fn the_death_of_a_trials_process() {
     if !namespaces_allowed() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
-    let mut run =
-        Underway::start(home.path(), command(home.path(), &[]), "a trial's process dies".into());
-    run.await_event(Event::TransferBegun);
-    let had = run.family.namespaces();
-    run.family.helper().expect("the trial has a process").kill();
-    let Underway { child, family, before, name, .. } = run;
-    let output = child.wait_with_output().unwrap();
-    family.is_gone(&name, &before, &had);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    for part in ["the process of the trial", "ended early (signal: 9", "the run is in", "--resume"]
-    {
-        assert!(said.contains(part), "`{part}` is missing: {said}");
+    for (event, worth_keeping) in [(Event::TransferBegun, false), (Event::TrialKept, true)] {
+        let home = tempfile::tempdir().unwrap();
+        let name = format!("a trial's process dies after {event:?}");
+        let mut run = Underway::start(home.path(), command(home.path(), &[]), name);
+        run.await_event(event);
+        assert!(await_that(|| run.family.helper().is_some_and(|helper| helper.kill())));
+        let Underway { child, family, before, name, .. } = run;
+        let output = child.wait_with_output().unwrap();
+        family.is_gone(&name, &before, &BTreeSet::new());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}: {said}");
+        for part in ["the process of the trial", "ended early (signal: 9"] {
+            assert!(said.contains(part), "{name}: `{part}` is missing: {said}");
+        }
+        assert_eq!(
+            said.contains("go on with: tcplab run --resume"),
+            worth_keeping,
+            "{name}: {said}"
+        );
+        let directory = newest(&home.path().join("runs/short"), |_| true);
+        assert_eq!(directory.is_some(), worth_keeping, "{name}: {directory:?}");
+        if let Some(directory) = directory {
+            let half = newest(&directory.join("trials"), |name| name.starts_with('.'));
+            assert_eq!(half, None, "{name}");
+        }
+        gone_on_with(home.path());
     }
-    let directory = newest(&home.path().join("runs/short"), |_| true).unwrap();
-    assert_eq!(
-        newest(&directory.join("trials"), |name| name.starts_with('.')),
-        None,
-        "half a trial"
-    );
-    gone_on_with(home.path());
 }
 
 /// Two at once in one run: the second must not touch it.

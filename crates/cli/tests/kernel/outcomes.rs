@@ -59,6 +59,7 @@ equals = true
     // To look again is not to run again, and gives the same verdict.
     let again = tcplab(home.path(), &["report"]);
     assert_eq!((again.code, again.stdout), (Some(1), ended.stdout.clone()), "{}", again.stderr);
+    let directory = directory.strip_prefix(home.path()).unwrap();
     let resumed = tcplab(home.path(), &["run", "--resume", directory.to_str().unwrap()]);
     assert_eq!((resumed.code, resumed.stdout), (Some(1), ended.stdout), "{}", resumed.stderr);
 }
@@ -137,11 +138,10 @@ fn what_the_kernel_refuses_is_explained() {
         fs::write(home.path().join("tiny.toml"), format!("{slow}{sides}\n")).unwrap();
         let ended = tcplab(home.path(), &["run", "tiny.toml"]);
         assert_eq!(ended.code, Some(2), "{sides}: {}", ended.stderr);
-        for part in parts.iter().chain(&["trial 1 of case", "the run is in", "try: "]) {
+        for part in parts.iter().chain(&["trial 1 of case", "try: "]) {
             assert!(ended.stderr.contains(part), "{sides}: `{part}` is missing: {}", ended.stderr);
         }
-        let trials = only_entry(&home.path().join("runs/tiny")).join("trials");
-        assert_eq!(fs::read_dir(trials).unwrap().count(), 0, "{sides}: half a trial");
+        assert!(!home.path().join("runs").exists(), "{sides}: a run without any trial");
     }
 }
 

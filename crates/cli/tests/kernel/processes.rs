@@ -25,7 +25,7 @@ pub(crate) struct Family {
 /// The machine, before.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    namespaces: BTreeSet<PathBuf>,
+    pub(crate) namespaces: BTreeSet<PathBuf>,
     devices: BTreeSet<String>,
 }
 
@@ -84,15 +84,16 @@ impl Machine {
     }
 }
 
-/// A process, by its directory in `/proc`. Whatever of it cannot be read belongs to somebody else or
-/// is gone.
+/// A process, by its directory in `/proc`. Whatever of it cannot be read belongs to somebody else
+/// or is gone.
 #[derive(Debug)]
 pub(crate) struct Member(PathBuf);
 
 impl Member {
-    pub(crate) fn kill(&self) {
+    /// Kills it; `false` if it was dead already.
+    pub(crate) fn kill(&self) -> bool {
         let pid = self.0.file_name().unwrap().to_str().unwrap().parse().unwrap();
-        kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).is_ok()
     }
 
     fn environment_has(&self, entry: &str) -> bool {

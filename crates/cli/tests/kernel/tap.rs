@@ -63,7 +63,7 @@ impl Tap {
             // Transfers of these tests are far shorter than 2³¹ bytes.
             let start = tcp.seq().as_u32().wrapping_sub(isn);
             let syn = tcp.flags().contains(TcpFlags::SYN);
-            sent.push(Sent { frame: frame.number, syn, again: start < highest });
+            sent.push(Sent { frame: frame.number, start, syn, again: start < highest });
             highest = highest.max(start + length);
         }
         sent
@@ -74,6 +74,8 @@ impl Tap {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
     pub(crate) frame: u64,
+    /// Place in the stream; the SYN is at 0.
+    pub(crate) start: u32,
     pub(crate) syn: bool,
     /// It repeats what went before.
     pub(crate) again: bool,

@@ -41,7 +41,7 @@ fn retransmissions_agree(trial: &Recorded<'_>, samples: &[Sample]) {
         let all = again.len() as u64;
         assert!((seen..=all).contains(&counted), "{}: {counted}, {seen}, {all}", trial.name());
     }
-    let last = of_sender.last().unwrap();
+    let last = of_sender.max_by_key(|sample| sample.at).unwrap();
     if again.last().is_none_or(|at| *at <= last.at) {
         let (counted, found) = (last.total_retrans_segments, again.len() as u64);
         assert_eq!(counted, found, "{}: retransmissions in all", trial.name());
@@ -69,7 +69,7 @@ fn analysed(trial: &Recorded<'_>) -> (Trace, Span) {
     (trace, lead)
 }
 
-pub(crate) fn payload_flow(trace: &Trace, sender: Endpoint) -> &Flow {
+fn payload_flow(trace: &Trace, sender: Endpoint) -> &Flow {
     assert_eq!(trace.connections.len(), 1);
     match sender {
         Endpoint::Client => &trace.connections[0].forward,

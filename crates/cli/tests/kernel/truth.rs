@@ -5,29 +5,33 @@ use std::collections::BTreeMap;
 use tcplab_path::Cause;
 
 use crate::experiment::Recorded;
+use crate::tap::Sent;
 
-/// Every interruption that dropped something of the transfer is one episode with exactly its losses,
-/// and there is no other.
+/// Every interruption that dropped something of the transfer is one episode with exactly its
+/// losses, and there is no other.
 ///
-/// One exception stands in `tcplab_trace`: an interruption that hits nothing but repetitions of what
-/// an episode repairs lengthens that episode, as it does TCP's own recovery.
+/// One exception stands in `tcplab_trace`: an interruption that hits nothing but repetitions of
+/// what an episode repairs lengthens that episode, as it does TCP's own recovery.
 pub(crate) fn interruptions_are_episodes(trial: &Recorded<'_>) {
-    let mut losses: BTreeMap<u64, (usize, bool)> = BTreeMap::new();
+    let mut hit: BTreeMap<u64, Vec<Sent>> = BTreeMap::new();
     for (packet, cause) in trial.drops() {
         let Cause::Interruption { number, .. } = cause else {
             panic!("{}: frame {} was {cause}", trial.name(), packet.frame);
         };
-        let (lost, new_data) = losses.entry(number).or_default();
-        *lost += 1;
-        *new_data |= !packet.again;
+        hit.entry(number).or_default().push(packet);
     }
-    let mut expected: Vec<(u64, usize)> = Vec::new();
-    for (number, (lost, new_data)) in losses {
+    let mut expected: Vec<(u64, Vec<Sent>)> = Vec::new();
+    for (number, packets) in hit {
+        let repairs = |before: &[Sent]| {
+            packets.iter().all(|p| p.again && before.iter().any(|b| b.start == p.start))
+        };
         match expected.last_mut() {
-            Some((_, before)) if !new_data => *before += lost,
-            _ => expected.push((number, lost)),
+            Some((_, before)) if repairs(before) => before.extend(packets),
+            _ => expected.push((number, packets)),
         }
     }
+    let expected: Vec<(u64, usize)> =
+        expected.into_iter().map(|(number, packets)| (number, packets.len())).collect();
     let found: Vec<(u64, usize)> = trial
         .row
         .episodes

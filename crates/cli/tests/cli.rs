@@ -1,0 +1,270 @@
+//! Mistakes and misfortune: exit code 2, a message that names the cause and what to do, and nothing
+//! half-written. None of this needs a kernel that allows experiments.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+const GOOD: &str = r#"title = "Small"
+
+[path]
+delay = "1 ms"
+
+[workload]
+upload = "1 kB"
+"#;
+
+/// A directory with a good scenario in it.
+fn home() -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("small.toml"), GOOD).unwrap();
+    home
+}
+
+fn command(home: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tcplab"));
+    command.args(arguments).current_dir(home).stdin(Stdio::null());
+    // A terminal's wishes must not change what is compared.
+    command.env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8").env("COLUMNS", "100");
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// What is said when the program cannot do what it is asked: no answer, exit code 2, and no run.
+fn refusal(home: &Path, arguments: &[&str]) -> String {
+    let output = command(home, arguments).output().unwrap();
+    let said = refused(&output, &arguments.join(" "));
+    assert!(!home.join("runs").exists(), "{arguments:?} left {:?}", everything(home));
+    said
+}
+
+fn refused(output: &Output, what: &str) -> String {
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{what}: {said}");
+    assert_eq!(text(&output.stdout), "", "{what}");
+    assert!(!said.contains("panicked"), "{what}: {said}");
+    said
+}
+
+/// Everything below a directory, for messages.
+fn everything(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.iter().flat_map(|p| [vec![p.display().to_string()], everything(p)].concat()).collect()
+}
+
+#[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
+fn skipped(reason: &str) {
+    eprintln!("SKIPPED: {reason}");
+}
+
+#[test]
+fn what_is_no_scenario_is_named() {
+    let home = home();
+    let write = |name: &str, content: &[u8]| fs::write(home.path().join(name), content).unwrap();
+    fs::create_dir(home.path().join("folder")).unwrap();
+    fs::create_dir(home.path().join("folder.toml")).unwrap();
+    write("latin.toml", &[b"title = \"x\"\n# caf", &[0xe9][..], b"\n"].concat());
+    write("empty.toml", b"");
+    let mut all = String::new();
+    for given in
+        ["intrruption", "missing.toml", "folder", "folder.toml", "latin.toml", "empty.toml"]
+    {
+        all += &format!("$ tcplab run {given}\n{}\n", refusal(home.path(), &["run", given]));
+    }
+    all += "$ tcplab scenarios nosuch\n";
+    all += &refusal(home.path(), &["scenarios", "nosuch"]);
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn mistakes_are_shown_where_they_are() {
+    let home = home();
+    let mut all = String::new();
+    for (old, new) in [
+        ("delay = \"1 ms\"", "delaay = \"1 ms\""),
+        ("\"1 ms\"", "\"1 MB\""),
+        ("\"1 ms\"", "\"1 ms\"\nrate = \"-5 Mbit/s\""),
+        ("\"1 ms\"", "\"1 ms\"\nrate = \"0 bit/s\""),
+        ("upload", "uplod"),
+        ("[workload]", "[workload"),
+    ] {
+        fs::write(home.path().join("bad.toml"), GOOD.replacen(old, new, 1)).unwrap();
+        let said = refusal(home.path(), &["run", "bad.toml"]);
+        assert!(said.contains("bad.toml:"), "no source line: {said}");
+        all += &format!("{new}\n{said}\n");
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn what_cannot_be_resumed_is_left_alone() {
+    let home = home();
+    fs::create_dir(home.path().join("folder")).unwrap();
+    let mut all = String::new();
+    for arguments in [
+        &["run", "--resume"][..],
+        &["run", "small", "--resume"],
+        &["run", "--resume", "folder"],
+        &["run", "--resume", "nowhere"],
+        &["run", "--resume", "small.toml"],
+        &["report"],
+        &["report", "folder"],
+    ] {
+        let line = arguments.join(" ");
+        all += &format!("$ tcplab {line}\n{}\n", refusal(home.path(), arguments));
+    }
+    assert_eq!(everything(&home.path().join("folder")), [""; 0]);
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn damaged_runs_are_refused() {
+    let home = home();
+    let folder = home.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    let plan = r#"{"name": "small", "world": "kernel", "started": "2026-11-21T20:15:00Z",
+        "seed": 1, "trials": 1, "tcplab": "0.1.0", "cases": ["another"]}"#;
+    for (plan, said) in [
+        ("{\"name\": \"sm", "plan.json is damaged: EOF while parsing"),
+        (plan, "its scenario means something else by now"),
+    ] {
+        fs::write(folder.join("plan.json"), plan).unwrap();
+        fs::write(folder.join("scenario.toml"), GOOD).unwrap();
+        let refusal = refusal(home.path(), &["run", "--resume", "folder"]);
+        assert!(refusal.contains(said), "{refusal}");
+    }
+}
+
+#[test]
+fn runs_that_cannot_be_written_are_named() {
+    let home = home();
+    let said = refusal(home.path(), &["run", "small.toml", "--runs", "small.toml/below"]);
+    insta::assert_snapshot!(said, @r"
+    error: cannot make small.toml/below/small: Not a directory (os error 20)
+      try: choose another place with `--runs DIR`
+    ");
+    if rustix::process::geteuid().is_root() {
+        // No permission stops root; /proc does.
+        let said = refusal(home.path(), &["run", "small.toml", "--runs", "/proc/here"]);
+        assert!(said.contains("cannot make /proc/here/small: "), "{said}");
+        assert!(said.contains("--runs DIR"), "{said}");
+    } else {
+        let said = refusal(home.path(), &["run", "small.toml", "--runs", "/proc/1/here"]);
+        assert!(said.contains("--runs DIR"), "{said}");
+    }
+}
+
+/// A limit on file sizes is the full disk that anybody can make.
+#[test]
+fn a_file_that_may_not_grow_is_named() {
+    let home = home();
+    let program = env!("CARGO_BIN_EXE_tcplab");
+    // In blocks of 512 or 1024 bytes; not even the plan fits.
+    let line = format!("ulimit -f 0 && exec '{program}' run small.toml");
+    let output = Command::new("sh").args(["-c", &line]).current_dir(home.path()).output().unwrap();
+    let said = refused(&output, "ulimit -f 0");
+    assert!(said.contains("scenario.toml: File too large"), "{said}");
+    assert!(said.contains("ulimit -f unlimited"), "{said}");
+    assert_eq!(everything(&home.path().join("runs/small")), [""; 0], "half a run");
+}
+
+#[test]
+fn a_full_disk_is_named() {
+    let home = home();
+    fs::create_dir(home.path().join("runs")).unwrap();
+    let program = env!("CARGO_BIN_EXE_tcplab");
+    // Room for the directories and nothing else. The mount is seen by this command only.
+    let line = format!(
+        "mount -t tmpfs -o size=4k,nr_inodes=20 none runs || exit 77; \
+         head -c 4096 /dev/zero > runs/ballast; '{program}' run small.toml; code=$?; \
+         find runs -name 'small*' -exec echo left over: {{}} + >&2; exit $code"
+    );
+    let unshare = |private: &[&str]| {
+        Command::new("unshare")
+            .args(private)
+            .args(["sh", "-c", &line])
+            .current_dir(home.path())
+            .output()
+    };
+    let output = match unshare(&["--mount"]) {
+        Ok(output) if output.status.code() == Some(2) => Ok(output),
+        _ => unshare(&["--user", "--map-root-user", "--mount"]),
+    };
+    let output = match output {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return skipped("unshare(1) is not installed, so no disk was filled");
+        }
+        output => output.unwrap(),
+    };
+    if output.status.code() != Some(2) && text(&output.stderr).contains("ermi") {
+        return skipped("this user may not mount a small disk to fill");
+    }
+    let said = refused(&output, "a full disk");
+    assert!(said.contains("scenario.toml: No space left on device"), "{said}");
+    assert!(said.contains("try: make room"), "{said}");
+    assert!(!said.contains("left over"), "half a run: {said}");
+}
+
+#[test]
+fn nobody_listening_is_no_panic() {
+    let home = home();
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    for arguments in [&["scenarios"][..], &["scenarios", "interruption"], &["scenarios", "--json"]]
+    {
+        let output = command(home.path(), arguments).stdout(full()).output().unwrap();
+        let said = refused(&output, "/dev/full");
+        assert!(said.contains("cannot write to standard output: No space left"), "{said}");
+    }
+    // A pipe whose reader has gone.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = command(home.path(), &["scenarios"]).stdout(writer).output().unwrap();
+    let said = refused(&output, "a broken pipe");
+    assert!(said.contains("cannot write to standard output: Broken pipe"), "{said}");
+    // Without anybody to tell the error to.
+    let status = command(home.path(), &["run", "nosuch"]).stderr(full()).status().unwrap();
+    assert_eq!(status.code(), Some(2));
+}
+
+#[test]
+fn the_command_line_is_checked() {
+    let home = home();
+    for (arguments, said) in [
+        (&[][..], "Usage: tcplab"),
+        (&["run"], "<SCENARIO>"),
+        (&["run", "small.toml", "--trials", "0"], "0 is not in 1..=9999"),
+        (&["run", "small.toml", "--io", "wire"], "[possible values: tun, packet-socket]"),
+        (&["run", "small.toml", "--quick", "--trials", "2"], "cannot be used with"),
+        (&["run", "small.toml", "--resume", "x", "--seed", "2"], "cannot be used with"),
+        (&["measure"], "unrecognized subcommand 'measure'"),
+    ] {
+        let refusal = refusal(home.path(), arguments);
+        assert!(refusal.contains(said), "{arguments:?}: {refusal}");
+    }
+}
+
+/// What is printed as a start for one's own file is a file that can be read.
+#[test]
+fn scenarios_are_printed_as_they_are_read() {
+    let home = home();
+    let list = command(home.path(), &["scenarios", "--json"]).output().unwrap();
+    assert!(list.status.success());
+    let list: Vec<serde_json::Value> = serde_json::from_slice(&list.stdout).unwrap();
+    assert!(!list.is_empty());
+    let plain = command(home.path(), &["scenarios"]).output().unwrap();
+    for scenario in list {
+        let name = scenario["name"].as_str().unwrap();
+        assert!(text(&plain.stdout).contains(name), "{name} is not listed");
+        let printed = command(home.path(), &["scenarios", name]).output().unwrap();
+        assert!(printed.status.success());
+        let read = tcplab_scenario::Scenario::parse(&text(&printed.stdout), name).unwrap();
+        assert_eq!(Some(read.title.as_str()), scenario["title"].as_str());
+    }
+}
