@@ -75,7 +75,7 @@ impl Plot<'_> {
                 "retransmission by timeout",
                 self.segments(|s| s.kind == TimeoutRetransmission),
             ),
-            layer("drop", "lost on the path", self.dropped()),
+            layer("drop", self.lost(), self.dropped()),
             layer("dsack", "received twice (D-SACK)", self.received_twice()),
         ]
     }
@@ -112,6 +112,15 @@ impl Plot<'_> {
             budget,
             self.widest(),
         )
+    }
+
+    /// What is lost after a tap is what passes it on the way out.
+    fn lost(&self) -> &'static str {
+        if self.flow.segments.iter().any(|s| dropped(s.comment.as_deref())) {
+            "lost on the path"
+        } else {
+            "acknowledgement lost on the path"
+        }
     }
 
     /// What the path dropped: segments at the sender's tap, acknowledgements at the receiver's.

@@ -106,7 +106,7 @@ class Group {
     svg.addEventListener("pointerdown", (event) => this.down(graph, event));
     svg.addEventListener("pointermove", (event) => this.pointing(graph, event));
     for (const name of ["pointerup", "pointercancel"]) svg.addEventListener(name, (event) => this.up(graph, event));
-    svg.addEventListener("pointerleave", () => { if (!this.drag) for (const other of this.graphs) other.leave(); });
+    svg.addEventListener("pointerleave", (event) => { if (!this.drag && event.pointerType !== "touch") for (const other of this.graphs) other.leave(); });
     svg.addEventListener("dblclick", (event) => this.zoom(event.shiftKey ? 3 : 1 / 3, graph.xToTime(this.place(graph, event).x)));
     svg.addEventListener("keydown", (event) => this.key(event));
   }

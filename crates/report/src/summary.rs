@@ -4,7 +4,7 @@ use tcplab_lab::{Case, Run, Summary};
 use tcplab_plot::{StripScale, decimal, strip, strip_axis};
 use tcplab_scenario::{MetricKind, metric};
 
-use crate::number::{counted, decimals_for_error, decimals_of_mean, figures, title};
+use crate::number::{counted, decimals_for_error, decimals_of_mean, title};
 
 /// One metric over all variants.
 pub(crate) struct Block {
@@ -154,8 +154,8 @@ fn caution(scale: StripScale) -> String {
     if share >= 100.0 {
         return String::new();
     }
-    let share =
-        if share < 10.0 { figures((share * 10.0).round() / 10.0) } else { decimal(share, 0) };
+    let share = decimal(share, usize::from(share < 9.95));
+    let share = share.trim_end_matches(".0");
     format!("not from zero: the strip spans {share} % of the value")
 }
 

@@ -1,6 +1,6 @@
 //! One trial: its graphs and its episodes.
 
-use tcplab_lab::{Metric, Trial, TrialData};
+use tcplab_lab::{FindingRow, Metric, Trial, TrialData};
 use tcplab_plot::{Band, Figure};
 use tcplab_recording::Endpoint;
 
@@ -24,6 +24,8 @@ pub(crate) struct TrialView<'a> {
     pub(crate) bands: Vec<Band>,
     pub(crate) stops: Vec<Stop>,
     pub(crate) close_ups: Vec<CloseUp<'a>>,
+    /// What the episodes do not tell themselves.
+    pub(crate) findings: Vec<&'a FindingRow>,
     pub(crate) episodes: Vec<EpisodeView<'a>>,
 }
 
@@ -66,6 +68,7 @@ impl<'a> TrialView<'a> {
             bands,
             stops: met.iter().map(stop).collect(),
             close_ups: close,
+            findings: findings(trial),
             episodes: trial.episodes.iter().map(episode).collect(),
         }
     }
@@ -74,6 +77,11 @@ impl<'a> TrialView<'a> {
 fn stop(interruption: &Interruption<'_>) -> Stop {
     let (from, until) = interruption.window;
     Stop { number: interruption.number, from: seconds(from), until: seconds(until) }
+}
+
+fn findings(trial: &Trial) -> Vec<&FindingRow> {
+    let told = |finding: &FindingRow| trial.episodes.iter().any(|e| e.story == finding.statement);
+    trial.findings.iter().filter(|finding| !told(finding)).collect()
 }
 
 /// What is less than perfect about the trial and about its captures.
