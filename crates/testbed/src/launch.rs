@@ -161,12 +161,10 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
                 .unwrap_or_default(),
             Err(_) => String::new(),
         };
-        // Ctrl-C in a terminal, and its end, reach the whole group of processes.
-        const REQUESTS: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+        let asked_to = |signal| matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP);
         let what = match status {
-            Ok(status) if status.signal().is_some_and(|s| REQUESTS.contains(&s)) => {
-                return TrialError::Stopped;
-            }
+            // Ctrl-C in a terminal, and its end, reach the whole group of processes.
+            Ok(status) if status.signal().is_some_and(asked_to) => return TrialError::Stopped,
             Ok(status) => format!("ended early ({status})"),
             Err(error) => format!("cannot be waited for: {error}"),
         };

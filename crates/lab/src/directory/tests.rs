@@ -49,6 +49,15 @@ fn a_run_is_found_again_as_it_was_planned() {
 }
 
 #[test]
+fn runs_of_the_same_second_do_not_share_a_place() {
+    let runs = tempfile::tempdir().unwrap();
+    let [first, second] = [(); 2].map(|()| create(runs.path(), "2026-11-21T20:15:00Z"));
+    assert_ne!(first.path(), second.path());
+    let newest = RunDirectory::newest_unfinished(runs.path(), None).unwrap();
+    assert_eq!(newest, second.path());
+}
+
+#[test]
 fn a_trial_stands_in_the_run_whole_or_not_at_all() {
     let runs = tempfile::tempdir().unwrap();
     let run = create(runs.path(), "2026-11-21T20:15:00Z");
@@ -117,7 +126,9 @@ fn the_newest_run_is_the_one_to_go_on_with() {
 fn what_is_no_run_is_refused_with_the_reason() {
     let runs = tempfile::tempdir().unwrap();
     let error = RunDirectory::open(runs.path()).unwrap_err().to_string();
-    assert!(error.contains("plan.json cannot be read"), "{error}");
+    assert!(error.contains("it has no plan.json"), "{error}");
+    let error = RunDirectory::open(&runs.path().join("nowhere")).unwrap_err().to_string();
+    assert!(error.contains("there is no such directory"), "{error}");
 
     let path = create(runs.path(), "2026-11-21T20:15:00Z").path().to_owned();
     let changed = SCENARIO.replace("1 ms", "2 ms");
