@@ -67,6 +67,7 @@ licences: toolchain
 .PHONY: tests
 tests: toolchain
 	@$(call tool,cargo-nextest,$(NEXTEST),--no-default-features --features default-no-update)
+	@rm -rf $(TOOLS)/build
 	@rm -f target/nextest/default/junit.xml
 	@result=0; \
 	  cargo nextest run --locked --workspace --no-tests fail || result=$$?; \

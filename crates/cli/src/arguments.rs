@@ -33,12 +33,22 @@ Exit codes: 0 every expectation of the scenario held, 1 one broke, 2 it could no
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run an experiment and write its report
+    ///
+    /// Every trial runs in fresh network namespaces, in random order (from the seed), one at a
+    /// time. All it leaves is a directory RUNS/<name>/<time>-<hash>/ with captures, samples,
+    /// tables and report.html. A run that was stopped or killed goes on with --resume.
     Run(RunArguments),
     /// List the experiments that come with tcplab, or print one
     Scenarios(ScenariosArguments),
     /// Make the report of a finished run again
+    ///
+    /// Reads the captures, samples and logs in the run's directory and writes its tables and
+    /// report.html anew, such as after an update of tcplab. Nothing is run.
     Report(ReportArguments),
     /// Say what this machine can do, a line each
+    ///
+    /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not
+    /// good comes with what would make it so. Exit code 2 when experiments cannot run here.
     Doctor(DoctorArguments),
     /// For tcplab's own use: the process of a trial
     #[command(name = WORLD, hide = true)]
@@ -48,11 +58,6 @@ pub(crate) enum Command {
     },
 }
 
-/// Run an experiment and write its report.
-///
-/// Every trial runs in fresh network namespaces, in random order (from the seed), one at a time.
-/// All it leaves is a directory `RUNS/<name>/<time>-<hash>/` with captures, samples, tables and
-/// report.html. A run that was stopped or killed goes on with --resume.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     /// Name of an experiment that comes with tcplab, or a scenario file (*.toml)
@@ -68,14 +73,9 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Go on with an unfinished run: the directory given, or else the newest one
-    #[arg(
-        long,
-        value_name = "DIR",
-        num_args = 0..=1,
-        default_missing_value = "",
-        conflicts_with_all = ["quick", "trials", "seed"]
-    )]
-    pub(crate) resume: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "trials", "seed"])]
+    #[expect(clippy::option_option, reason = "clap's way to say: a value that may be left out")]
+    pub(crate) resume: Option<Option<PathBuf>>,
     /// Where run directories are made
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
@@ -104,7 +104,6 @@ pub(crate) struct ScenariosArguments {
     pub(crate) json: bool,
 }
 
-/// Make the report of a finished run again, from its captures.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
     /// A run directory; by default the newest finished run
@@ -135,8 +134,65 @@ mod tests {
 
     use super::*;
 
+    const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
+
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn resume_takes_a_directory_or_none() {
+        for (line, expected) in [
+            ("tcplab run --resume", Some(None)),
+            ("tcplab run interruption --resume", Some(None)),
+            ("tcplab run --resume runs/x/y", Some(Some(PathBuf::from("runs/x/y")))),
+            ("tcplab run interruption", None),
+        ] {
+            let Command::Run(arguments) = Cli::parse_from(line.split(' ')).command else {
+                panic!("{line} is a run");
+            };
+            assert_eq!(arguments.resume, expected, "{line}");
+        }
+        assert!(Cli::try_parse_from(["tcplab", "run"]).is_err());
+    }
+
+    #[test]
+    fn the_page_says_what_the_help_says() {
+        let page = page();
+        if std::env::var_os("TCPLAB_BLESS").is_some() {
+            std::fs::write(PAGE, &page).unwrap();
+        }
+        let written = std::fs::read_to_string(PAGE).unwrap_or_default();
+        assert!(
+            written == page,
+            "docs/cli.md is out of date: make it anew with `TCPLAB_BLESS=1 cargo test -p tcplab`"
+        );
+    }
+
+    /// The help of every command, as a terminal 100 columns wide shows it.
+    fn page() -> String {
+        let mut page = "# The command line\n\nMade from the definitions that parse it \
+                        (`TCPLAB_BLESS=1 cargo test -p tcplab`).\n"
+            .to_owned();
+        let mut tcplab = Cli::command().term_width(100);
+        tcplab.build();
+        page += &section(&mut tcplab);
+        let names: Vec<String> = tcplab
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set() && command.get_name() != "help")
+            .map(|command| command.get_name().to_owned())
+            .collect();
+        for name in names {
+            page += &section(tcplab.find_subcommand_mut(&name).expect("just listed"));
+        }
+        page
+    }
+
+    fn section(command: &mut clap::Command) -> String {
+        let name = command.get_bin_name().unwrap_or("tcplab").to_owned();
+        let help = command.render_long_help().to_string();
+        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+        format!("\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end())
     }
 }

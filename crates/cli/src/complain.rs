@@ -21,11 +21,25 @@ pub(crate) fn complain(error: &Error) -> ExitCode {
         }
         return ExitCode::from(UNABLE);
     }
-    eprintln!("error: {error:#}");
+    eprintln!("error: {}", chain(error));
     if let Some(remedy) = remedy(error) {
         eprintln!("  try: {remedy}");
     }
     ExitCode::from(UNABLE)
+}
+
+/// The error and its causes, each told once: most messages contain their cause's already.
+fn chain(error: &Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !told.contains(&cause) {
+            if !told.is_empty() {
+                told += ": ";
+            }
+            told += &cause;
+        }
+    }
+    told
 }
 
 fn scenario_error(error: &Error) -> Option<&ScenarioError> {

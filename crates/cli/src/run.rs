@@ -18,7 +18,10 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let run = open(arguments)?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
+        // The first asks to stop; the second, should that take too long, does.
+        let code = i32::from(UNABLE);
+        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
             .context("cannot prepare for being stopped")?;
     }
     let bench = Bench { launcher: launcher()?, device: arguments.io.map(device) };
@@ -30,8 +33,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
         if error.is_stop() || stop.load(Ordering::Relaxed) {
             return Ok(stopped(run.path()));
         }
-        let hint = format!("the run is in {}", run.path().display());
-        return Err(anyhow::Error::from(error).context(hint));
+        let error = anyhow::Error::from(error);
+        if run.kept() == 0 {
+            run.discard()?;
+            return Err(error);
+        }
+        let path = run.path().display();
+        return Err(error.context(format!("the run in {path} is not finished")));
     }
     let result = tcplab_lab::analyse(&run, |done, total| display.analysing(done, total));
     display.clear();
@@ -42,10 +50,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
 fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     if let Some(directory) = &arguments.resume {
         let name = arguments.scenario.as_deref();
-        let path = if directory.as_os_str().is_empty() {
-            RunDirectory::newest_unfinished(&arguments.runs, name)?
-        } else {
-            directory.clone()
+        let path = match directory {
+            Some(directory) => directory.clone(),
+            None => RunDirectory::newest_unfinished(&arguments.runs, name)?,
         };
         return Ok(RunDirectory::open(&path)?);
     }

@@ -1,8 +1,8 @@
 //! From the recordings of a run to its tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use tcplab_path::{Cause, Direction, Fate, PathSpec};
+use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
 use tcplab_scenario::{METRICS, trial_seed};
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Trace};
@@ -17,6 +17,8 @@ use crate::{
 /// Packets handed over later than this are told of: a fiftieth of the shortest delay that
 /// matters to TCP's timers, and what a busy machine without real-time scheduling still reaches.
 const LATE: Span = Span::from_millis(4);
+/// More missed looks at `TCP_INFO` than this are told of; fewer leave no gap that a graph shows.
+const MISSED_PER_CENT: u64 = 2;
 
 /// Reads every recording of a finished run and says what came out. `tell` hears of each trial.
 ///
@@ -25,11 +27,7 @@ const LATE: Span = Span::from_millis(4);
 pub fn analyse(run: &RunDirectory, mut tell: impl FnMut(usize, usize)) -> Result<Run, LabError> {
     let (plan, scenario) = (run.plan(), run.scenario());
     let total = scenario.cases.len() * plan.trials as usize;
-    let done = scenario
-        .cases
-        .iter()
-        .map(|case| (1..=plan.trials).filter(|&n| run.has_trial(&case.name, n)).count())
-        .sum();
+    let done = run.kept();
     if done < total {
         return Err(LabError::Unfinished { path: run.path().into(), done, total });
     }
@@ -64,7 +62,7 @@ pub fn analyse(run: &RunDirectory, mut tell: impl FnMut(usize, usize)) -> Result
         world: plan.world.clone(),
         started: plan.started.clone(),
         seed: plan.seed,
-        path: scenario.cases.first().map(|case| describe(&case.path)).unwrap_or_default(),
+        path: describe_paths(&scenario.cases),
         environment: run.environment()?,
         cases,
         claims,
@@ -112,25 +110,23 @@ fn examine(recording: &Recording) -> Result<Trial, LabError> {
         Role::Receiver => (Endpoint::Server, Direction::Reverse),
     };
     let trace = trace(recording, sending_end)?;
-    let mut warnings = warnings(&record, &trace);
+    // Each look takes a sample of both sockets.
+    let mut warnings = warnings(&record, samples.len() as u64 / 2, &trace);
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
         return Ok(empty_trial(warnings));
     };
     let flow = flow_of(connection, sending_end);
-    let drops = data_drops(flow, &truth, direction);
+    let drops = drops(flow, &truth, direction);
+    let owned = shared_out(&drops, &flow.episodes);
     let episodes: Vec<EpisodeRow> = flow
         .episodes
         .iter()
+        .zip(&owned)
         .enumerate()
-        .map(|(index, episode)| episode_row(index + 1, episode, connection, flow, &drops))
+        .map(|(index, (episode, own))| episode_row(index + 1, episode, connection, flow, own))
         .collect();
-    for row in episodes.iter().filter(|row| row.truth_lost != row.lost_segments) {
-        warnings.push(format!(
-            "episode {}: the analyser finds {} lost segments, the path dropped {}",
-            row.number, row.lost_segments, row.truth_lost
-        ));
-    }
+    warnings.extend(contradictions(&flow.episodes, &owned, drops.len()));
     let findings = tcplab_findings::examine(connection)
         .into_iter()
         .map(|finding| FindingRow {
@@ -170,22 +166,60 @@ fn flow_of(connection: &Connection, sending_end: Endpoint) -> &Flow {
     }
 }
 
-/// The data segments that the path dropped: frame in the sender's capture, and why.
-fn data_drops(flow: &Flow, truth: &[TruthRow], direction: Direction) -> BTreeMap<u64, Cause> {
-    let data: BTreeMap<u64, ()> = flow
+/// The packets of the stream that the path dropped: frame in the sender's capture, and why. As in
+/// [`Episode::lost`], data and FIN count, the handshake's SYN does not.
+fn drops(flow: &Flow, truth: &[TruthRow], direction: Direction) -> BTreeMap<u64, Cause> {
+    let stream: BTreeSet<u64> = flow
         .segments
         .iter()
-        .filter(|segment| segment.payload > Bytes::ZERO)
-        .map(|segment| (segment.frame, ()))
+        .filter(|segment| segment.payload > Bytes::ZERO || segment.fin)
+        .map(|segment| segment.frame)
         .collect();
     truth
         .iter()
-        .filter(|row| row.verdict.direction == direction && data.contains_key(&row.frame))
-        .filter_map(|row| match row.verdict.fate {
-            Fate::Dropped(cause) => Some((row.frame, cause)),
-            _ => None,
-        })
+        .filter(|row| row.verdict.direction == direction && stream.contains(&row.frame))
+        .filter_map(|row| Some((row.frame, row.verdict.fate.cause()?)))
         .collect()
+}
+
+/// Shares the drops out among the episodes, each to one at most: to the one that counts it, or else
+/// to the latest in whose time it falls (episodes may overlap).
+fn shared_out(drops: &BTreeMap<u64, Cause>, episodes: &[Episode]) -> Vec<BTreeMap<u64, Cause>> {
+    let mut owned = vec![BTreeMap::new(); episodes.len()];
+    for (&frame, &cause) in drops {
+        let counts = |e: &Episode| e.lost.iter().any(|lost| lost.frame == frame);
+        let spans = |e: &Episode| (e.frames.0..=e.frames.1).contains(&frame);
+        let owner = episodes.iter().position(counts).or_else(|| episodes.iter().rposition(spans));
+        if let Some(owner) = owner {
+            owned[owner].insert(frame, cause);
+        }
+    }
+    owned
+}
+
+/// Where what the analyser found in the capture is not what the path did.
+fn contradictions(
+    episodes: &[Episode],
+    owned: &[BTreeMap<u64, Cause>],
+    dropped: usize,
+) -> Vec<String> {
+    let mut told = Vec::new();
+    for (index, (episode, own)) in episodes.iter().zip(owned).enumerate() {
+        let real = episode.lost.iter().filter(|lost| own.contains_key(&lost.frame)).count();
+        let (found, truth) = (episode.lost.len(), own.len());
+        if real != found || real != truth {
+            told.push(format!(
+                "episode {}: the analyser finds {found} lost segments, the path dropped {truth}, \
+                 {real} are the same",
+                index + 1
+            ));
+        }
+    }
+    let outside = dropped - owned.iter().map(BTreeMap::len).sum::<usize>();
+    if outside > 0 {
+        told.push(format!("the path dropped {outside} segments that no episode tells of"));
+    }
+    told
 }
 
 fn episode_row(
@@ -195,9 +229,7 @@ fn episode_row(
     flow: &Flow,
     drops: &BTreeMap<u64, Cause>,
 ) -> EpisodeRow {
-    let (first, last) = episode.frames;
-    let truth: Vec<&Cause> = drops.range(first..=last).map(|(_, cause)| cause).collect();
-    let interruption = truth.iter().find_map(|cause| match cause {
+    let interruption = drops.values().find_map(|cause| match cause {
         Cause::Interruption { number, .. } => Some(*number),
         _ => None,
     });
@@ -219,7 +251,7 @@ fn episode_row(
         retransmitted_bytes: episode.retransmitted.as_u64(),
         timeouts: episode.timeouts,
         repaired: episode.repaired_at.is_some(),
-        truth_lost: truth.len(),
+        truth_lost: drops.len(),
         interruption,
         story: tcplab_findings::story(episode, flow),
     }
@@ -273,7 +305,7 @@ fn metrics(
 const ESTABLISHED: u64 = 1;
 
 /// What made the trial less than perfect.
-fn warnings(record: &TrialRecord, trace: &Trace) -> Vec<String> {
+fn warnings(record: &TrialRecord, looks: u64, trace: &Trace) -> Vec<String> {
     let mut warnings = Vec::new();
     let world = &record.world;
     if world.lateness.p99 > LATE {
@@ -286,8 +318,9 @@ fn warnings(record: &TrialRecord, trace: &Trace) -> Vec<String> {
     if world.device_drops > 0 {
         warnings.push(format!("{} frames were lost outside the path", world.device_drops));
     }
-    if world.samples_missed > 0 {
-        warnings.push(format!("{} samples of TCP_INFO were missed", world.samples_missed));
+    let (missed, due) = (world.samples_missed, looks + world.samples_missed);
+    if missed * 100 > due * MISSED_PER_CENT {
+        warnings.push(format!("{missed} of {due} looks at TCP_INFO were missed"));
     }
     warnings.extend(trace.notes.iter().map(|note| note.text.clone()));
     warnings
@@ -320,12 +353,27 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
         .collect()
 }
 
+/// A sentence per direction; per case too, where the path is varied.
+fn describe_paths(cases: &[tcplab_scenario::Case]) -> Vec<String> {
+    match cases {
+        [first, rest @ ..] if rest.iter().all(|case| case.path == first.path) => {
+            describe(&first.path)
+        }
+        _ => cases
+            .iter()
+            .flat_map(|case| {
+                describe(&case.path).into_iter().map(|line| format!("{}, {line}", case.name))
+            })
+            .collect(),
+    }
+}
+
 fn describe(path: &PathSpec) -> Vec<String> {
     Direction::BOTH
         .into_iter()
         .filter_map(|direction| {
             let link = path.link(direction).ok()?;
-            Some(format!("{direction}: {}", link.describe().join(", then ")))
+            Some(format!("{direction}: {}", link.describe().join(" ")))
         })
         .collect()
 }

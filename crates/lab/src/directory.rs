@@ -10,7 +10,7 @@ use tcplab_scenario::Scenario;
 use crate::LabError;
 
 const PLAN: &str = "plan.json";
-const SCENARIO: &str = "scenario.toml";
+const SCENARIO_FILE: &str = "scenario.toml";
 const ENVIRONMENT: &str = "environment.json";
 pub(crate) const RUN: &str = "run.json";
 const LOCK: &str = "lock";
@@ -67,7 +67,7 @@ impl RunDirectory {
         fs::create_dir_all(&trials).map_err(LabError::file("make", &trials))?;
         let lock = lock(&path)?;
         let run = RunDirectory { path, plan, scenario, _lock: lock };
-        run.replace(SCENARIO, run.scenario.source.as_bytes())?;
+        run.replace(SCENARIO_FILE, run.scenario.source.as_bytes())?;
         run.replace(ENVIRONMENT, &to_json(&environment))?;
         // Last, for it makes this a run.
         run.replace(PLAN, &to_json(&run.plan))?;
@@ -84,7 +84,7 @@ impl RunDirectory {
             .map_err(|error| not_a_run(format!("{PLAN} cannot be read: {error}")))?;
         let plan: Plan = serde_json::from_slice(&text)
             .map_err(|error| not_a_run(format!("{PLAN} is damaged: {error}")))?;
-        let file = path.join(SCENARIO);
+        let file = path.join(SCENARIO_FILE);
         let source = fs::read_to_string(&file).map_err(LabError::file("read", &file))?;
         let mut scenario = Scenario::parse(&source, &plan.name).map_err(Box::new)?;
         scenario.trials = plan.trials;
@@ -194,6 +194,29 @@ impl RunDirectory {
         Ok(())
     }
 
+    /// How many of the plan's trials are there.
+    pub fn kept(&self) -> usize {
+        let cases = &self.scenario.cases;
+        let of = |case: &tcplab_scenario::Case| {
+            (1..=self.plan.trials).filter(|&number| self.has_trial(&case.name, number)).count()
+        };
+        cases.iter().map(of).sum()
+    }
+
+    /// Removes the run, and the directories above it that are then empty: for a run that holds
+    /// nothing yet.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn discard(self) -> Result<(), LabError> {
+        fs::remove_dir_all(&self.path).map_err(LabError::file("remove", &self.path))?;
+        // The scenario's directory and that of all runs; one that holds something stays.
+        for above in self.path.ancestors().skip(1).take(2) {
+            let _ = fs::remove_dir(above);
+        }
+        Ok(())
+    }
+
     /// Writes a file of the run, whole or not at all.
     ///
     /// # Errors
@@ -252,3 +275,6 @@ fn newest(runs: &Path, name: Option<&str>, fits: impl Fn(&Path) -> bool) -> Opti
         .filter(|path| fits(path))
         .max_by(|a, b| a.file_name().cmp(&b.file_name()))
 }
+
+#[cfg(test)]
+mod tests;

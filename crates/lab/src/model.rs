@@ -114,7 +114,7 @@ pub struct EpisodeRow {
     pub timeouts: u64,
     /// Whether everything lost was acknowledged in the end.
     pub repaired: bool,
-    /// What the path's own log says: data packets it dropped in the time of this episode.
+    /// What the path's own log says: segments it dropped that belong to this episode.
     pub truth_lost: usize,
     /// Which interruption hit, from 1; none if another cause did.
     pub interruption: Option<u64>,

@@ -31,7 +31,8 @@
 //!     }
 //! }
 //! let full = Cause::QueueFull { packets: 1, bytes: Bytes::new(1500) };
-//! assert_eq!(seen, [(2, 0, Fate::Dropped(full)), (0, 6, Fate::Delivered), (1, 7, Fate::Delivered)]);
+//! let dropped = (2, 0, Fate::Dropped(full));
+//! assert_eq!(seen, [dropped, (0, 6, Fate::Delivered), (1, 7, Fate::Delivered)]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -2,12 +2,14 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `client.pcapng`, `server.pcapng` | every packet as it left and entered that endpoint; a frame that the path dropped says why in its comment |
+//! | `client.pcapng`, `server.pcapng` | every packet as it left and entered that endpoint |
 //! | `path.jsonl` | the ground truth: the path's verdict on every packet, a row each |
 //! | `samples.csv` | `TCP_INFO` of both sockets, a row each time it was looked at |
 //! | `app.json` | what the applications did and saw |
 //! | `result.json` | how the trial was set up and how the world behaved |
 //! | `DONE` | written last: without it the directory is not a recording |
+//!
+//! In the captures, a frame that the path dropped says why in its comment.
 
 mod capture;
 mod csv;
@@ -15,6 +17,9 @@ mod read;
 mod record;
 mod sample;
 mod write;
+
+#[cfg(test)]
+mod tests;
 
 pub use read::Recording;
 pub use record::{

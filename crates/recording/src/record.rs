@@ -80,6 +80,8 @@ pub struct WorldRecord {
     pub device: String,
     /// Such as `held` or `user-namespace`.
     pub privilege: String,
+    /// Such as `real-time` or `short-slices`: how the thread that moves frames is scheduled.
+    pub scheduling: String,
     /// How late packets were handed over after the path let them go.
     pub lateness: Lateness,
     /// Frames that the world itself lost, outside the path: should be none.

@@ -186,7 +186,7 @@ mod tests {
             proptest::prop_assert_eq!(deciles[0].to_bits(), summary.min.to_bits());
             proptest::prop_assert_eq!(deciles[10].to_bits(), summary.max.to_bits());
             if let Some(interval) = summary.interval {
-                proptest::prop_assert!(interval.low <= summary.mean && summary.mean <= interval.high);
+                proptest::prop_assert!((interval.low..=interval.high).contains(&summary.mean));
             }
         }
 

@@ -11,6 +11,7 @@ use tcplab_units::{Instant, Span};
 use crate::TrialError;
 use crate::clock::Clock;
 use crate::device::Device;
+use crate::sys;
 
 /// Waking up from sleep takes 30 to 100 µs on common machines; the last stretch before a packet
 /// is due is waited out awake.
@@ -58,7 +59,6 @@ impl Bridge {
         &mut self,
         mut over: impl FnMut(&BridgeState) -> bool,
     ) -> Result<(), TrialError> {
-        fine_timers();
         let mut looked = Instant::ZERO;
         loop {
             let read = self.read()?;
@@ -180,8 +180,27 @@ fn tell(events: &Sender<Event>, event: Event) {
     let _ = events.send(event);
 }
 
-/// Lets the calling thread's sleeps end as exactly as the kernel can (prctl(2), PR_SET_TIMERSLACK;
-/// the default allows 50 µs more).
-pub(crate) fn fine_timers() {
+/// How soon the calling thread gets the processor when it wakes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Promptness {
+    /// Before all ordinary threads.
+    RealTime,
+    /// In short slices, sooner than others.
+    ShortSlices,
+    /// As any other.
+    Ordinary,
+}
+
+/// Makes the calling thread as prompt as this process may: its sleeps end as exactly as the kernel
+/// can (prctl(2), PR_SET_TIMERSLACK; the default allows 50 µs more), and it runs soon after.
+pub(crate) fn be_prompt() -> Promptness {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    if sys::run_in_real_time().is_ok() {
+        Promptness::RealTime
+    } else if sys::run_in_short_slices().is_ok() {
+        Promptness::ShortSlices
+    } else {
+        Promptness::Ordinary
+    }
 }

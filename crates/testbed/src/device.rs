@@ -9,6 +9,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use rustix::io::Errno;
 use tcplab_wire::offload::{Cutter, VnetHeader};
 
 use crate::TrialError;
@@ -55,6 +56,8 @@ pub(crate) struct Device {
     ethernet: Vec<u8>,
     buffer: Vec<u8>,
     cutter: Cutter,
+    /// Frames that the kernel had no room for.
+    refused: u64,
 }
 
 impl Device {
@@ -103,7 +106,7 @@ impl Device {
         let mut parts = [IoSliceMut::new(&mut header), IoSliceMut::new(&mut self.buffer)];
         let length = match rustix::io::readv(&self.fd, &mut parts) {
             Ok(length) => length,
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return Ok(false),
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(false),
             Err(errno) => return Err(errno.into()),
         };
         let link_header = self.ethernet.len();
@@ -117,14 +120,14 @@ impl Device {
         Ok(true)
     }
 
-    /// Frames lost since the last call because nobody read them in time. A TUN device does not
-    /// tell its reader; its queue is deep enough for ten thousand large pieces.
+    /// Frames lost here, outside the path: that the kernel had no room for, and, since the last
+    /// call, that nobody read in time from a packet socket. A TUN device does not tell its reader
+    /// of those; the endpoint's own counters do.
     pub(crate) fn drops(&self) -> u64 {
-        if self.ethernet.is_empty() {
-            0
-        } else {
-            sys::packet_drops(self.fd.as_fd()).unwrap_or_default()
-        }
+        let is_tun = self.ethernet.is_empty();
+        let unread =
+            if is_tun { 0 } else { sys::packet_drops(self.fd.as_fd()).unwrap_or_default() };
+        self.refused + unread
     }
 
     /// Hands one IP packet to the endpoint.
@@ -132,8 +135,15 @@ impl Device {
         // All zero: one packet, whose checksums the kernel is to verify.
         let header = [0; VnetHeader::LEN];
         let parts = [IoSlice::new(&header), IoSlice::new(&self.ethernet), IoSlice::new(packet)];
-        rustix::io::writev(&self.fd, &parts)?;
-        Ok(())
+        match rustix::io::writev(&self.fd, &parts) {
+            Ok(_) => Ok(()),
+            // No room in the kernel: like a frame lost on the way in, it is counted, not retried.
+            Err(Errno::AGAIN | Errno::NOBUFS) => {
+                self.refused += 1;
+                Ok(())
+            }
+            Err(errno) => Err(errno.into()),
+        }
     }
 }
 
@@ -154,7 +164,9 @@ impl DeviceEnd {
     pub(crate) fn open(self) -> Result<Device, TrialError> {
         let (buffer, cutter) = (vec![0; BUFFER], Cutter::new());
         match self {
-            DeviceEnd::Tun(fd) => Ok(Device { fd, ethernet: Vec::new(), buffer, cutter }),
+            DeviceEnd::Tun(fd) => {
+                Ok(Device { fd, ethernet: Vec::new(), buffer, cutter, refused: 0 })
+            }
             DeviceEnd::Veth { peer, mac } => {
                 let index = interface_index(&peer)?;
                 let settings =
@@ -167,7 +179,7 @@ impl DeviceEnd {
                 ethernet.extend(ETH_P_IP.to_be_bytes());
                 let fd = sys::packet_socket(index, ETH_P_IP)
                     .map_err(TrialError::setup("open a packet socket"))?;
-                Ok(Device { fd, ethernet, buffer, cutter })
+                Ok(Device { fd, ethernet, buffer, cutter, refused: 0 })
             }
         }
     }

@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use serde::{Deserialize, Serialize};
 use tcplab_units::Span;
 
+use crate::bridge::Promptness;
 use crate::clock::Clock;
 use crate::device::{Device, DeviceKind};
 use crate::launch::{Helper, Launcher};
@@ -159,7 +160,7 @@ fn congestion_controls() -> Ability {
 
 /// How late a sleep of a millisecond ends, with the finest timer slack.
 fn timers() -> Ability {
-    crate::bridge::fine_timers();
+    let promptness = crate::bridge::be_prompt();
     let clock = Clock::start();
     let mut late: Vec<Span> =
         (0..200).map(|_| clock.sleep_until(clock.now() + Span::from_millis(1))).collect();
@@ -170,9 +171,14 @@ fn timers() -> Ability {
         name: "timers".into(),
         verdict: if good { Verdict::Good } else { Verdict::Limited },
         found: format!(
-            "a sleep ends {} µs late (median), {} µs (99 %)",
+            "a sleep ends {} µs late (median), {} µs (99 %), {}",
             median.as_micros(),
-            p99.as_micros()
+            p99.as_micros(),
+            match promptness {
+                Promptness::RealTime => "in real-time scheduling",
+                Promptness::ShortSlices => "in short slices of the processor",
+                Promptness::Ordinary => "in ordinary scheduling",
+            }
         ),
         remedy: (!good).then(|| "delays will be off by this much; end other work".into()),
     }

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
+use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use tcplab_recording::{AppLog, Endpoint, EndpointRecord};
 use tcplab_scenario::{Case, EndpointSpec};
@@ -77,55 +78,82 @@ pub(crate) struct Outcome {
     pub(crate) device_drops: u64,
 }
 
-/// Runs the endpoint in the calling thread's namespace, which is set up, as soon as `start`
-/// says so; its socket is handed to `sockets` for sampling.
-pub(crate) fn run(
+/// An endpoint with its socket open, the server's listening already.
+pub(crate) struct Prepared<'a> {
     end: Endpoint,
     addresses: [Ipv4Addr; 2],
-    shared: &Shared,
-    start: &Receiver<Clock>,
-    sockets: Sender<(Endpoint, OwnedFd)>,
-) -> Result<Outcome, TrialError> {
-    let asked = &shared.endpoint(end).socket;
-    let role = match end {
-        Endpoint::Client => shared.workload.client_role(),
-        Endpoint::Server => shared.workload.server_role(),
-    };
-    let mut application = Application::new(role, &shared.workload, shared.seed);
-    let call = |call| move |source| TrialError::Application { endpoint: end.name(), call, source };
-    let socket = open(asked, end)?;
-    let server = SocketAddrV4::new(addresses[Endpoint::Server as usize], PORT);
-    if end == Endpoint::Server {
-        rustix::net::bind(&socket, &server).map_err(|e| call("bind")(e.into()))?;
-        rustix::net::listen(&socket, 16).map_err(|e| call("listen")(e.into()))?;
+    shared: &'a Shared,
+    socket: OwnedFd,
+}
+
+impl Prepared<'_> {
+    /// Opens the endpoint's socket in the calling thread's namespace, which is set up.
+    pub(crate) fn new(
+        end: Endpoint,
+        addresses: [Ipv4Addr; 2],
+        shared: &Shared,
+    ) -> Result<Prepared<'_>, TrialError> {
+        let call = |call| {
+            move |e: Errno| TrialError::Application { endpoint: end.name(), call, source: e.into() }
+        };
+        let socket = open(&shared.endpoint(end).socket, end)?;
+        if end == Endpoint::Server {
+            rustix::net::bind(&socket, &server(addresses)).map_err(call("bind"))?;
+            rustix::net::listen(&socket, 16).map_err(call("listen"))?;
+        }
+        Ok(Prepared { end, addresses, shared, socket })
     }
-    let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
-    let stream = if end == Endpoint::Server {
-        let (stream, _) = TcpListener::from(socket).accept().map_err(call("accept"))?;
-        application.start(clock.now());
-        stream
-    } else {
-        application.start(clock.now());
-        rustix::net::connect(&socket, &SocketAddr::V4(server))
-            .map_err(|e| call("connect")(e.into()))?;
-        TcpStream::from(socket)
-    };
-    options::verify_congestion(&stream, asked, end.name())?;
-    let duplicate = stream.as_fd().try_clone_to_owned().map_err(call("duplicate its socket"))?;
-    let _ = sockets.send((end, duplicate));
-    drive(&stream, &mut application, clock, shared).map_err(|(name, e)| call(name)(e))?;
-    let options = options::read_back(stream.as_fd(), asked).map_err(call("read its options"))?;
-    // When both ends have let go of theirs, the sampler ends.
-    drop(sockets);
-    Ok(Outcome {
-        report: application.report(),
-        record: EndpointRecord {
-            address: addresses[end as usize].to_string(),
-            options,
-            sysctls: sysctl::in_force(),
-        },
-        device_drops: device_drops(),
-    })
+
+    /// Runs the endpoint as soon as `start` says so; its socket is handed to `sockets` for
+    /// sampling.
+    pub(crate) fn run(
+        self,
+        start: &Receiver<Clock>,
+        sockets: Sender<(Endpoint, OwnedFd)>,
+    ) -> Result<Outcome, TrialError> {
+        let Prepared { end, addresses, shared, socket } = self;
+        let call =
+            |call| move |source| TrialError::Application { endpoint: end.name(), call, source };
+        let asked = &shared.endpoint(end).socket;
+        let role = match end {
+            Endpoint::Client => shared.workload.client_role(),
+            Endpoint::Server => shared.workload.server_role(),
+        };
+        let mut application = Application::new(role, &shared.workload, shared.seed);
+        let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
+        let stream = if end == Endpoint::Server {
+            let (stream, _) = TcpListener::from(socket).accept().map_err(call("accept"))?;
+            application.start(clock.now());
+            stream
+        } else {
+            application.start(clock.now());
+            rustix::net::connect(&socket, &server(addresses))
+                .map_err(|e| call("connect")(e.into()))?;
+            TcpStream::from(socket)
+        };
+        options::verify_congestion(&stream, asked, end.name())?;
+        let duplicate =
+            stream.as_fd().try_clone_to_owned().map_err(call("duplicate its socket"))?;
+        let _ = sockets.send((end, duplicate));
+        drive(&stream, &mut application, clock, shared).map_err(|(name, e)| call(name)(e))?;
+        let options =
+            options::read_back(stream.as_fd(), asked).map_err(call("read its options"))?;
+        // When both ends have let go of theirs, the sampler ends.
+        drop(sockets);
+        Ok(Outcome {
+            report: application.report(),
+            record: EndpointRecord {
+                address: addresses[end as usize].to_string(),
+                options,
+                sysctls: sysctl::in_force(),
+            },
+            device_drops: device_drops(),
+        })
+    }
+}
+
+fn server(addresses: [Ipv4Addr; 2]) -> SocketAddrV4 {
+    SocketAddrV4::new(addresses[Endpoint::Server as usize], PORT)
 }
 
 fn open(options: &SocketOptions, end: Endpoint) -> Result<OwnedFd, TrialError> {

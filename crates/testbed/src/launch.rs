@@ -156,13 +156,12 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
             Err(_) => String::new(),
         };
         // Ctrl-C in a terminal reaches the whole group of processes.
-        const INTERRUPT: i32 = 2;
         let what = match status {
-            Ok(status) if status.signal() == Some(INTERRUPT) => return TrialError::Stopped,
+            Ok(status) if status.signal() == Some(libc::SIGINT) => return TrialError::Stopped,
             Ok(status) => format!("ended early ({status})"),
             Err(error) => format!("cannot be waited for: {error}"),
         };
-        let last = complaint.lines().filter(|line| !line.trim().is_empty()).last();
+        let last = complaint.lines().rfind(|line| !line.trim().is_empty());
         let what = last.map_or(what.clone(), |last| format!("{what}: {last}"));
         TrialError::Helper { program: self.program.clone(), what }
     }

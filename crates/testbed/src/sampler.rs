@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use tcplab_recording::Endpoint;
 use tcplab_units::{Instant, Span};
 
-use crate::bridge::Event;
+use crate::bridge::{Event, be_prompt};
 use crate::clock::Clock;
 use crate::tcp_info;
 
@@ -21,6 +21,7 @@ pub(crate) fn start(
     events: Sender<Event>,
 ) -> JoinHandle<u64> {
     thread::spawn(move || {
+        be_prompt();
         let mut open = Vec::new();
         let mut missed = 0;
         let mut due = Instant::ZERO + interval;

@@ -15,10 +15,10 @@ use tcplab_recording::{
 };
 use tcplab_units::{Bytes, Instant, Span};
 
-use crate::bridge::{Bridge, BridgeState, Event};
+use crate::bridge::{self, Bridge, BridgeState, Event};
 use crate::clock::Clock;
 use crate::device::{Device, DeviceEnd, DeviceKind};
-use crate::endpoint::{self, Outcome, Shared};
+use crate::endpoint::{Outcome, Prepared, Shared};
 use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
 use crate::{TrialError, doctor, sampler};
@@ -131,6 +131,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     for go in [server.go, client.go] {
         let _ = go.send(clock);
     }
+    let promptness = bridge::be_prompt();
     let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
     bridge.run(|state| watch.over(state, recorder.is_finished()))?;
     // It only ends by itself once the bridge has let go of it, or for an error of its own.
@@ -157,6 +158,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
             name: "kernel".into(),
             device: serde_name(&kind),
             privilege: serde_name(&privilege),
+            scheduling: serde_name(&promptness),
             lateness,
             device_drops: device_drops + client.device_drops + server.device_drops,
             samples_missed,
@@ -188,8 +190,9 @@ fn prepare(
         let settings = &shared.endpoint(end).sysctl;
         crate::sysctl::apply(end.name(), settings)?;
         let device = Device::create(kind, ADDRESSES[end as usize], bridge.as_fd())?;
+        let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
         let _ = device_sender.send(device);
-        let _ = outcome_sender.send(endpoint::run(end, ADDRESSES, &shared, &start, sockets));
+        let _ = outcome_sender.send(endpoint.run(&start, sockets));
         // The namespace, and what its kernel still has to say, ends with this thread.
         let _ = until.recv();
         Ok(())

@@ -74,6 +74,35 @@ pub(crate) fn packet_drops(socket: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(u64::from(statistics.tp_drops))
 }
 
+/// Puts the calling thread before all ordinary ones, if that is allowed (SCHED_FIFO, which needs
+/// CAP_SYS_NICE). The thread must sleep often.
+pub(crate) fn run_in_real_time() -> io::Result<()> {
+    /// Above ordinary threads, below whatever an administrator made urgent.
+    const PRIORITY: libc::c_int = 10;
+    // SAFETY: an all-zero sched_param is a valid one.
+    let mut parameters: libc::sched_param = unsafe { zeroed() };
+    parameters.sched_priority = PRIORITY;
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: the parameters outlive the call; 0 is the calling thread.
+    check(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) })?;
+    Ok(())
+}
+
+/// Asks for time on the processor in short slices, and so sooner (sched_setattr(2) with
+/// `sched_runtime`, Linux 6.12). Any process may.
+pub(crate) fn run_in_short_slices() -> io::Result<()> {
+    /// The shortest slice that the kernel takes.
+    const SLICE_NANOS: u64 = 100_000;
+    // SAFETY: an all-zero sched_attr is a valid one: SCHED_OTHER.
+    let mut attributes: libc::sched_attr = unsafe { zeroed() };
+    attributes.size = size_of::<libc::sched_attr>() as u32;
+    attributes.sched_runtime = SLICE_NANOS;
+    // SAFETY: the attributes outlive the call; 0 is the calling thread.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+    check(result as libc::c_int)?;
+    Ok(())
+}
+
 /// The number of an interface of the calling thread's namespace.
 pub(crate) fn interface_index(name: &str) -> io::Result<u32> {
     let name = CString::new(name).map_err(io::Error::other)?;

@@ -32,6 +32,8 @@ pub(crate) struct Judge {
     last_sent: Option<Instant>,
     /// Duplicate acknowledgements since the cumulative one last moved.
     duplicates: u64,
+    /// The oldest byte when it was last sent again.
+    head_resent: Option<Offset>,
     /// In fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
     recovery: Option<Offset>,
     /// After a timeout, until this is acknowledged.
@@ -95,8 +97,13 @@ impl Judge {
             || self.recovery.is_some_and(|point| range.start < point);
         let by_rack = || board.reordering_deadline(range).is_some_and(|due| at <= due + TICKS);
         let silent = self.silent(at) && !(told && by_rack());
+        // Without SACK nothing but the timer tells that a retransmission was lost (RFC 6582).
+        let again = oldest && board.sacked.is_empty() && self.head_resent == Some(board.una);
         self.last_sent = Some(at);
-        if (silent && (oldest || newest)) || !(told || after_timeout) {
+        if oldest {
+            self.head_resent = Some(board.una);
+        }
+        if (silent && (oldest || newest)) || again || !(told || after_timeout) {
             // A SYN, alone at the beginning, is never probed for.
             let probe = newest
                 && range.start > Offset::ZERO

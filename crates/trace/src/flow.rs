@@ -43,9 +43,10 @@ impl FlowState {
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
     }
-    /// See [`Judge::refuse_sack`].
+    /// The handshake showed that SACK is not used.
     pub(crate) fn refuse_sack(&mut self) {
         self.judge.refuse_sack();
+        self.board.without_sack = true;
     }
 
     /// Where the tap stood, `handshake` being what the handshake says of it.

@@ -132,8 +132,7 @@ fn rungs(flow: &Flow, episode: &Episode) -> Vec<Rung> {
             Some("arrived twice")
         } else if first_sack {
             Some("first SACK")
-        } else if matches!(episode.evidence, Evidence::DuplicateAcks { frame } if frame == ack.frame)
-        {
+        } else if episode.evidence == (Evidence::DuplicateAcks { frame: ack.frame }) {
             Some("first duplicate")
         } else {
             None

@@ -8,21 +8,23 @@
 //!   caused it: one sent at least (almost) the smallest round trip before, and not later than the
 //!   timestamp that the acknowledgement echoes. The earlier ones are *superseded*: lost, unless a
 //!   D-SACK follows. Later ones are *surplus*: needless, and nobody says whether they arrived.
+//!   Where the earlier ones are known to be lost, a much shorter time is believed too.
 //! - A D-SACK (RFC 2883) says that one more arrived: the latest that can have caused it; if that
 //!   one is known to have arrived already, then also the earliest that is not known to be lost
 //!   (the paper's Reno (4): the data arrived, its acknowledgement was lost, the timeout's
-//!   repetition arrived as well).
-//!   Where the earlier ones are known to be lost, a much shorter time is believed too.
+//!   repetition arrived as well). Those between, which it does not speak of, were lost.
 //! - A transmission is *overtaken* when something sent later arrived while it had not. On a path
 //!   that keeps the order it is lost; should its range be acknowledged without a repetition, it
 //!   was merely late.
-//!
-//! Without SACK, an acknowledgement that jumps over data sent only once was caused by what filled
-//! the hole at its left edge; the rest had arrived before, so that no later repetition brought it.
+//! - Without SACK, an acknowledgement that jumps over data sent only once was caused by what
+//!   filled the hole at its left edge; the rest had arrived before, so that no later repetition
+//!   brought it.
 //!
 //! What the capture cannot know: when the acknowledgement that carried a D-SACK was itself lost,
-//! a superseded transmission counts as lost although it arrived. And where one of two
-//! transmissions was lost, the timing may name the wrong one; the number is right.
+//! a superseded transmission counts as lost although it arrived. Without SACK there is no such
+//! report at all, and a sender that goes back repeats what had arrived: where the time does not
+//! tell, the repeated transmission is held to be lost. And where one of two transmissions was
+//! lost, the timing may name the wrong one; the number is right.
 
 use tcplab_units::{Instant, Offset, Span};
 
@@ -75,8 +77,8 @@ pub(crate) struct Scoreboard {
     latest_arrived: Option<u64>,
     /// How old the latest acknowledged transmission was when it was acknowledged.
     latest_age: Span,
-    /// SACK blocks were seen.
-    sack_used: bool,
+    /// The ends agreed on not using SACK.
+    pub(crate) without_sack: bool,
 }
 
 impl Scoreboard {
@@ -147,7 +149,6 @@ impl Scoreboard {
         for block in answer.sack {
             let block = Range { start: block.start.max(self.una), end: block.end.min(self.high) };
             for piece in self.sacked.missing(block) {
-                self.sack_used = true;
                 told.sacked = true;
                 self.sacked.insert(piece);
                 let mut by_sack = Winners::default();
@@ -204,7 +205,7 @@ impl Scoreboard {
     ) {
         let mut rivals: Vec<(Preference, u64)> = Vec::new();
         let candidates = self.log.overlapping(piece);
-        let filler = if self.sack_used { None } else { self.hole_filler(piece, &candidates) };
+        let filler = if self.without_sack { self.hole_filler(piece, &candidates) } else { None };
         for order in candidates {
             let Some(transmission) = self.log.get(order) else { continue };
             let beyond = transmission.range.start > piece.start;

@@ -41,7 +41,6 @@ const CASES: &[Counted] = &[
 ];
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that checks nothing must say so")]
 fn agrees_with_the_kernel_and_with_the_other_end() {
     let Some(folder) = std::env::var_os("TCPLAB_CORPUS").map(PathBuf::from) else {
         eprintln!("SKIPPED: TCPLAB_CORPUS is not set, so no capture was checked");

@@ -7,6 +7,9 @@ use super::source::Source;
 const SAYS_NOTHING: [&str; 8] =
     ["util", "utils", "common", "misc", "helper", "helpers", "shared", "stuff"];
 
+/// Getters as the standard library's collections have them.
+const ESTABLISHED: [&str; 3] = ["get_mut", "get_or_insert", "get_or_insert_with"];
+
 pub(super) fn check(source: &Source) -> Vec<Violation> {
     let mut violations = Vec::new();
     let mut tell = |at: usize, what: String, why: &str, remedy: &str| {
@@ -19,7 +22,7 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
         });
     };
     for function in source.functions() {
-        if function.name.starts_with("get_") {
+        if function.name.starts_with("get_") && !ESTABLISHED.contains(&function.name) {
             let what = format!("`fn {}`", function.name);
             tell(
                 function.span.start,
@@ -76,7 +79,7 @@ mod tests {
     #[test]
     fn what_only_looks_like_it_is_let_be() {
         let table = [
-            "fn gets() {} fn target_rate() {} fn f() { map.get_mut(&1); }",
+            "fn gets() {} fn target_rate() {} fn f() { map.get_it(&1); } fn get_mut() {}",
             "mod utilisation;\n// mod utils;\nlet text = \"mod misc;\";",
             "#[expect(dead_code, reason = \"the report of the next step calls it\")]\nfn f() {}",
             "#[allow(unused_mut, reason = \"other systems change it\")]\nlet mut x = 1;",

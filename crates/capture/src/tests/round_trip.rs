@@ -120,7 +120,8 @@ proptest! {
         let outcome = read(&file[..]);
         prop_assert!(outcome.error.is_none());
         prop_assert_eq!(outcome.records, expected);
-        prop_assert_eq!(outcome.interfaces, [Interface { link_type, snap_len, ..Interface::default() }]);
+        let interface = Interface { link_type, snap_len, ..Interface::default() };
+        prop_assert_eq!(outcome.interfaces, [interface]);
     }
 
     #[test]

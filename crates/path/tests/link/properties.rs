@@ -113,7 +113,8 @@ proptest! {
         let span = Span::from_nanos(n);
         let verdicts = run(&mut link(&[delay(span)]), &packets);
         prop_assert_eq!(verdicts.len(), packets.len());
-        prop_assert!(verdicts.iter().all(|v| v.fate == Fate::Delivered && v.left == v.entered + span));
+        let delayed = |v: &Verdict| v.fate == Fate::Delivered && v.left == v.entered + span;
+        prop_assert!(verdicts.iter().all(delayed));
     }
 
     #[test]

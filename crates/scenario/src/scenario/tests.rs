@@ -159,7 +159,8 @@ fn the_interruption_experiment_says_what_the_paper_does() {
     assert_eq!(names(&scenario), ["reno", "cubic"]);
     let case = &scenario.cases[0];
     assert_eq!(case.path.rate.unwrap().bits_per_second(), 5_300_000);
-    assert_eq!(case.server.sysctl["net.ipv4.tcp_rmem"], "4096 131072 903680");
+    let every = case.path.interruption.as_ref().map(|it| it.every);
+    assert_eq!(every, Some(tcplab_units::Span::from_secs(5)));
     let told: Vec<String> = scenario.expects.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(told.join("\n"));
     assert_eq!(scenario.expects[1].cases, [0]);

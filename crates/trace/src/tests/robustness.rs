@@ -47,6 +47,11 @@ fn packets() -> impl Strategy<Value = Vec<Captured>> {
     Just(drill(TRANSFER, 1_000))
 }
 
+/// Which packet, which of its bytes, and what that becomes.
+fn change() -> impl Strategy<Value = (prop::sample::Index, usize, u8)> {
+    (any::<prop::sample::Index>(), 20_usize..72, any::<u8>())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -65,7 +70,7 @@ proptest! {
     #[test]
     fn any_byte_changed(
         packets in packets(),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), 20_usize..72, any::<u8>()), 1..30),
+        changes in prop::collection::vec(change(), 1..30),
     ) {
         let mut packets = packets;
         for (packet, at, value) in changes {

@@ -1,0 +1,298 @@
+//! However a run ends, nothing of it stays on the machine, no half trial looks whole, and it can be
+//! gone on with.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tcplab_lab::Run;
+use tcplab_recording::{Endpoint, Recording};
+use tcplab_units::Rng;
+
+use crate::processes::{Family, Machine, await_that};
+use crate::program::{command, ended, namespaces_allowed, tcplab};
+use crate::tap::Tap;
+
+/// Two cases, two trials each, a few hundred milliseconds apiece.
+pub(crate) const SCENARIO: &str = r#"
+title = "Short trials"
+
+[path]
+rate  = "20 Mbit/s"
+delay = "5 ms"
+
+[workload]
+upload = "500 kB"
+
+[matrix]
+"client.socket.congestion" = ["reno", "cubic"]
+
+[repeat]
+trials = 2
+"#;
+const TRIALS: usize = 4;
+
+/// When to strike: a random while after something happened.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    after: Event,
+    /// Milliseconds to wait at most.
+    within: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    /// The program was started.
+    Start,
+    /// It has made the directory for a trial: namespaces and devices come next.
+    TrialBegun,
+    /// The trial's captures are there: the transfer comes next.
+    TransferBegun,
+    /// A trial was put in its place: the next is about to be set up.
+    TrialKept,
+}
+
+const MOMENTS: [Moment; 5] = [
+    Moment { after: Event::Start, within: 2_000 },
+    Moment { after: Event::TrialBegun, within: 20 },
+    Moment { after: Event::TransferBegun, within: 250 },
+    Moment { after: Event::TrialKept, within: 5 },
+    Moment { after: Event::Start, within: 60 },
+];
+
+/// A run under way, in a directory of its own.
+struct Underway<'h> {
+    home: &'h Path,
+    child: Child,
+    family: Family,
+    before: Machine,
+    name: String,
+}
+
+impl<'h> Underway<'h> {
+    fn start(home: &'h Path, mut command: Command, name: String) -> Underway<'h> {
+        fs::write(home.join("short.toml"), SCENARIO).unwrap();
+        let family = Family::of(&mut command, &name);
+        let before = Machine::now();
+        command.args(["run", "short.toml"]).process_group(0);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Underway { home, child, family, before, name }
+    }
+
+    fn run_directory(&self) -> Option<PathBuf> {
+        newest(&self.home.join("runs/short"), |_| true)
+    }
+
+    /// Waits until it happens, or the program has ended.
+    fn await_event(&mut self, event: Event) {
+        let runs = self.home.join("runs/short");
+        let happened = || {
+            let trials = newest(&runs, |_| true).unwrap_or_default().join("trials");
+            let staged = || newest(&trials, |name| name.starts_with(".partial-"));
+            match event {
+                Event::Start => true,
+                Event::TrialBegun => staged().is_some(),
+                Event::TransferBegun => staged().is_some_and(|s| s.join("client.pcapng").exists()),
+                Event::TrialKept => newest(&trials, |name| !name.starts_with('.')).is_some(),
+            }
+        };
+        let over = await_that(|| happened() || self.child.try_wait().unwrap().is_some());
+        assert!(over, "{}: {event:?} never came", self.name);
+    }
+}
+
+/// The last entry by name that fits.
+fn newest(directory: &Path, fits: impl Fn(&str) -> bool) -> Option<PathBuf> {
+    let entries = fs::read_dir(directory).ok()?.flatten();
+    entries.map(|entry| entry.path()).filter(|path| fits(&file_name(path))).max()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Strikes at each moment, then looks around and goes on with the run.
+fn survives(signal: Signal, whole_group: bool) {
+    if !namespaces_allowed() {
+        return;
+    }
+    let mut random = Rng::new(1, &format!("{signal:?}"));
+    for (index, moment) in MOMENTS.into_iter().enumerate() {
+        let home = tempfile::tempdir().unwrap();
+        let wait = Duration::from_millis(random.below(moment.within));
+        let name = format!("{signal:?} {wait:?} after {:?} ({index})", moment.after);
+        let program = command(home.path(), &[]);
+        struck(home.path(), program, name, moment.after, wait, |child| {
+            let pid = Pid::from_child(child);
+            // It may have come to its end just before.
+            let _ = if whole_group {
+                kill_process_group(pid, signal)
+            } else {
+                kill_process(pid, signal)
+            };
+        });
+        gone_on_with(home.path());
+    }
+}
+
+/// One strike, and nothing left of it.
+pub(crate) fn killed_in_transfer(home: &Path, program: Command) {
+    let (name, wait) = ("killed in the transfer".to_owned(), Duration::from_millis(50));
+    struck(home, program, name, Event::TransferBegun, wait, |child| {
+        kill_process(Pid::from_child(child), Signal::KILL).unwrap();
+    });
+}
+
+fn struck(
+    home: &Path,
+    program: Command,
+    name: String,
+    event: Event,
+    wait: Duration,
+    strike: impl Fn(&Child),
+) {
+    let mut run = Underway::start(home, program, name);
+    run.await_event(event);
+    std::thread::sleep(wait);
+    let had = run.family.namespaces();
+    strike(&run.child);
+    let Underway { child, family, before, name, .. } = run;
+    let output = child.wait_with_output().unwrap();
+    family.is_gone(&name, &before, &had);
+    let said = String::from_utf8(output.stderr).unwrap();
+    match output.status.code() {
+        // By the signal itself, or finished just before.
+        None | Some(0) => {}
+        Some(2) => assert!(said.contains("tcplab run --resume"), "{name}: {said}"),
+        Some(code) => panic!("{name}: exit code {code}: {said}"),
+    }
+    if let Some(run) = newest(&home.join("runs/short"), |_| true) {
+        whatever_looks_whole_is(&name, &run);
+    }
+}
+
+/// No name that a finished file or trial has stands for half of one.
+fn whatever_looks_whole_is(name: &str, run: &Path) {
+    let text = |file: &str| fs::read_to_string(run.join(file)).ok();
+    for file in ["plan.json", "environment.json", "run.json"] {
+        if let Some(text) = text(file) {
+            let parsed = serde_json::from_str::<serde_json::Value>(&text);
+            assert!(parsed.is_ok(), "{name}: {file}: {parsed:?}");
+        }
+    }
+    if let Some(page) = text("report.html") {
+        assert!(page.trim_end().ends_with("</html>"), "{name}: report.html is cut off");
+    }
+    for table in ["metrics.csv", "episodes.csv"].into_iter().filter_map(text) {
+        assert!(table.ends_with('\n'), "{name}: a table is cut off");
+    }
+    assert!(text("plan.json").is_none() || text("scenario.toml").is_some_and(|t| t == SCENARIO));
+    for trial in whole_trials(run) {
+        let recording = Recording::open(&trial).unwrap_or_else(|error| panic!("{name}: {error}"));
+        recording.app().and(recording.record()).unwrap();
+        assert!(!recording.truth().unwrap().is_empty() && !recording.samples().unwrap().is_empty());
+        for end in Endpoint::BOTH {
+            let tap = Tap::read(&trial.join(end.capture_file()));
+            let [Some(counted)] = tap.statistics[..] else {
+                panic!("{name}: {} has no end", trial.display())
+            };
+            assert_eq!(counted.received, Some(tap.frames.len() as u64), "{name}");
+        }
+    }
+}
+
+/// Trials in their places.
+fn whole_trials(run: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(run.join("trials")).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| !file_name(path).starts_with('.')).collect()
+}
+
+/// The run is finished as if nothing had happened; or it had not begun, and says so.
+fn gone_on_with(home: &Path) {
+    let run = newest(&home.join("runs/short"), |_| true);
+    let Some(run) = run.filter(|run| run.join("plan.json").exists()) else {
+        let resumed = tcplab(home, &["run", "--resume"]);
+        assert_eq!(resumed.code, Some(2));
+        assert!(resumed.stderr.contains("holds no run that is unfinished"), "{}", resumed.stderr);
+        return;
+    };
+    let kept = whole_trials(&run);
+    let digest = |trial: &PathBuf| fs::read(trial.join("result.json")).unwrap();
+    let before: Vec<Vec<u8>> = kept.iter().map(digest).collect();
+    let resumed = tcplab(home, &["run", "--resume", run.to_str().unwrap()]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    assert_eq!(kept.iter().map(digest).collect::<Vec<_>>(), before, "finished trials stay");
+    assert_eq!(whole_trials(&run).len(), TRIALS);
+    whatever_looks_whole_is("resumed", &run);
+    let result: Run = serde_json::from_slice(&fs::read(run.join("run.json")).unwrap()).unwrap();
+    assert_eq!(result.cases.iter().map(|case| case.trials.len()).sum::<usize>(), TRIALS);
+    for place in [run.clone(), run.join("trials")] {
+        assert_eq!(newest(&place, |name| name.starts_with(".partial-")), None);
+    }
+}
+
+#[test]
+fn a_kill() {
+    survives(Signal::KILL, false);
+}
+
+#[test]
+fn a_request_to_terminate() {
+    survives(Signal::TERM, false);
+}
+
+/// As a terminal sends it: to every process of the group.
+#[test]
+fn an_interrupt_from_the_keyboard() {
+    survives(Signal::INT, true);
+}
+
+#[test]
+fn the_death_of_a_trials_process() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let mut run =
+        Underway::start(home.path(), command(home.path(), &[]), "a trial's process dies".into());
+    run.await_event(Event::TransferBegun);
+    let had = run.family.namespaces();
+    run.family.helper().expect("the trial has a process").kill();
+    let Underway { child, family, before, name, .. } = run;
+    let output = child.wait_with_output().unwrap();
+    family.is_gone(&name, &before, &had);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    for part in ["the process of the trial", "ended early (signal: 9", "the run is in", "--resume"]
+    {
+        assert!(said.contains(part), "`{part}` is missing: {said}");
+    }
+    let directory = newest(&home.path().join("runs/short"), |_| true).unwrap();
+    assert_eq!(
+        newest(&directory.join("trials"), |name| name.starts_with('.')),
+        None,
+        "half a trial"
+    );
+    gone_on_with(home.path());
+}
+
+/// Two at once in one run: the second must not touch it.
+#[test]
+fn a_second_tcplab_in_the_same_run() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let mut run = Underway::start(home.path(), command(home.path(), &[]), "two at once".into());
+    run.await_event(Event::TrialBegun);
+    let directory = run.run_directory().unwrap();
+    let second =
+        ended(&mut command(home.path(), &["run", "--resume", directory.to_str().unwrap()]));
+    assert_eq!(second.code, Some(2), "{}", second.stderr);
+    assert!(second.stderr.contains("another tcplab is at work in"), "{}", second.stderr);
+    assert!(run.child.wait().unwrap().success());
+    assert_eq!(whole_trials(&directory).len(), TRIALS);
+}

@@ -1,0 +1,18 @@
+//! tcplab's promises, kept on the real kernel.
+//!
+//! Each test runs the program as a user does, in a directory of its own, and judges what it leaves
+//! by reading the files again from the bytes up. Where network namespaces are not allowed the tests
+//! say so (`SKIPPED: …`) and pass. No test asserts how long anything takes.
+
+mod captures;
+mod experiment;
+mod leftovers;
+mod outcomes;
+mod processes;
+mod program;
+mod tap;
+mod tcp_info;
+mod transfers;
+mod truth;
+mod tshark;
+mod unprivileged;

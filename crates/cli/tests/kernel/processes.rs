@@ -1,0 +1,139 @@
+//! What a test's program leaves on the machine: processes, network namespaces, devices.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Every process that inherits this variable from us is ours, whoever its parent is by now.
+const MARK: &str = "TCPLAB_TEST_FAMILY";
+/// What dies needs a moment; a machine under load, several.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How often to look for something that is awaited.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// All processes that descend from one command.
+#[derive(Debug)]
+pub(crate) struct Family {
+    mark: String,
+}
+
+/// The machine, before.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    namespaces: BTreeSet<PathBuf>,
+    devices: BTreeSet<String>,
+}
+
+impl Family {
+    /// The family of `command`, which is to be started afterwards. `name` must be unique in this
+    /// process.
+    pub(crate) fn of(command: &mut Command, name: &str) -> Family {
+        let mark = format!("{MARK}={name} of {}", std::process::id());
+        command.env(MARK, &mark[MARK.len() + 1..]);
+        Family { mark }
+    }
+
+    /// Members that live; a process that nobody has waited for yet is dead all the same.
+    pub(crate) fn members(&self) -> Vec<Member> {
+        processes().into_iter().filter(|process| process.environment_has(&self.mark)).collect()
+    }
+
+    /// The process of a trial, if there is one now.
+    pub(crate) fn helper(&self) -> Option<Member> {
+        self.members().into_iter().find(|member| {
+            let line = fs::read(member.0.join("cmdline")).unwrap_or_default();
+            line.split(|byte| *byte == 0).any(|argument| argument == b"kernel-world")
+        })
+    }
+
+    /// The network namespaces that members are in or hold, right now.
+    pub(crate) fn namespaces(&self) -> BTreeSet<PathBuf> {
+        self.members().iter().flat_map(Member::namespaces).collect()
+    }
+
+    /// Nothing of the family is left: not a process, none of these namespaces, no device.
+    pub(crate) fn is_gone(&self, name: &str, before: &Machine, had: &BTreeSet<PathBuf>) {
+        let own: BTreeSet<&PathBuf> = had.difference(&before.namespaces).collect();
+        let left = || {
+            let now = Machine::now();
+            let members: Vec<PathBuf> = self.members().into_iter().map(|member| member.0).collect();
+            let namespaces: Vec<&PathBuf> =
+                own.iter().copied().filter(|one| now.namespaces.contains(*one)).collect();
+            let devices: Vec<&String> = now.devices.difference(&before.devices).collect();
+            let left = format!("{members:?} {namespaces:?} {devices:?}");
+            (left != "[] [] []").then_some(left)
+        };
+        let gone = await_that(|| left().is_none());
+        assert!(gone, "{name}: left over: {:?}", left());
+    }
+}
+
+impl Machine {
+    pub(crate) fn now() -> Machine {
+        let table = fs::read_to_string("/proc/net/dev").unwrap();
+        let devices = table.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().into()));
+        Machine {
+            namespaces: processes().iter().flat_map(Member::namespaces).collect(),
+            devices: devices.collect(),
+        }
+    }
+}
+
+/// A process, by its directory in `/proc`. Whatever of it cannot be read belongs to somebody else or
+/// is gone.
+#[derive(Debug)]
+pub(crate) struct Member(PathBuf);
+
+impl Member {
+    pub(crate) fn kill(&self) {
+        let pid = self.0.file_name().unwrap().to_str().unwrap().parse().unwrap();
+        kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    }
+
+    fn environment_has(&self, entry: &str) -> bool {
+        let environment = fs::read(self.0.join("environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|one| one == entry.as_bytes())
+    }
+
+    /// As `net:[4026531840]`: those its threads are in, and those it has open.
+    fn namespaces(&self) -> BTreeSet<PathBuf> {
+        let threads = entries(&self.0.join("task")).into_iter().map(|task| task.join("ns/net"));
+        threads
+            .chain(entries(&self.0.join("fd")))
+            .filter_map(|link| fs::read_link(link).ok())
+            .filter(|target| target.to_string_lossy().starts_with("net:["))
+            .collect()
+    }
+}
+
+/// Looks until it is so; `false` when it does not come.
+pub(crate) fn await_that(mut it_is_so: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if it_is_so() {
+            return true;
+        }
+        if Instant::now() > until {
+            return false;
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+fn processes() -> Vec<Member> {
+    let is_number = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().parse::<u32>().is_ok())
+    };
+    entries(Path::new("/proc")).into_iter().filter(is_number).map(Member).collect()
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    fs::read_dir(directory)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default()
+}

@@ -1,0 +1,120 @@
+//! An independent reader sees in our captures what our own analyser sees.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::Command;
+
+use tcplab_recording::Endpoint;
+use tcplab_trace::Trace;
+
+use crate::experiment::Recorded;
+use crate::program::skipped;
+
+/// What one frame says, relative to the initial sequence numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Said {
+    seq: Option<u64>,
+    payload: u64,
+    ack: Option<u64>,
+    /// In the order of their left edges.
+    sack: Vec<(u64, u64)>,
+    comment: Option<String>,
+}
+
+/// Both captures of a trial.
+pub(crate) fn agrees(trial: &Recorded<'_>) {
+    for end in Endpoint::BOTH {
+        let name = format!("{}, {}'s capture", trial.name(), end.name());
+        let Some(theirs) = asked(&name, &trial.directory.join(end.capture_file())) else { return };
+        let (_, file) = trial.recording.capture(end).unwrap();
+        let ours = tcplab_trace::analyze(tcplab_capture::Reader::new(file).unwrap());
+        assert_eq!(theirs.len() as u64, ours.packets, "{name}: frames");
+        for (number, ours) in told(&ours) {
+            let mut theirs = theirs[&number].clone();
+            // Our trace tells the place only of packets that take some.
+            theirs.seq = ours.seq.and(theirs.seq);
+            assert_eq!(ours, theirs, "{name}: frame {number}, ours and theirs");
+        }
+    }
+}
+
+/// Every frame as our trace has it.
+fn told(trace: &Trace) -> BTreeMap<u64, Said> {
+    let mut frames: BTreeMap<u64, Said> = BTreeMap::new();
+    for connection in &trace.connections {
+        for flow in [&connection.forward, &connection.reverse] {
+            for segment in &flow.segments {
+                let said = frames.entry(segment.frame).or_default();
+                said.seq = Some(segment.range.start.as_u64());
+                said.payload = segment.payload.as_u64();
+                said.comment.clone_from(&segment.comment);
+            }
+            for ack in &flow.acks {
+                let said = frames.entry(ack.frame).or_default();
+                said.ack = Some(ack.ack.as_u64());
+                let blocks = ack.sack.iter().chain(&ack.dsack);
+                said.sack = blocks.map(|b| (b.start.as_u64(), b.end.as_u64())).collect();
+                said.sack.sort_unstable();
+                said.comment.clone_from(&ack.comment);
+            }
+        }
+    }
+    frames
+}
+
+/// Every frame as tshark has it, which also verifies the checksums; `None` if it is not installed.
+fn asked(name: &str, capture: &Path) -> Option<BTreeMap<u64, Said>> {
+    const FIELDS: [&str; 10] = [
+        "frame.number",
+        "ip.checksum.status",
+        "tcp.checksum.status",
+        "tcp.seq",
+        "tcp.len",
+        "tcp.flags.ack",
+        "tcp.ack",
+        "tcp.options.sack_le",
+        "tcp.options.sack_re",
+        "frame.comment",
+    ];
+    let ran = Command::new("tshark")
+        .args(["-n", "-T", "fields", "-E", "separator=;", "-E", "aggregator=,"])
+        .args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"])
+        .args(FIELDS.iter().flat_map(|field| ["-e", field]))
+        .arg("-r")
+        .arg(capture)
+        .env("LC_ALL", "C.UTF-8")
+        .output();
+    let output = match ran {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            skipped("tshark is not installed, so our captures were not shown to it");
+            return None;
+        }
+        ran => ran.unwrap(),
+    };
+    assert!(output.status.success(), "tshark: {}", String::from_utf8_lossy(&output.stderr));
+    let lines = String::from_utf8(output.stdout).unwrap();
+    Some(lines.lines().map(|line| read(name, line)).collect())
+}
+
+fn read(name: &str, line: &str) -> (u64, Said) {
+    const GOOD: &str = "1";
+    let fields: Vec<&str> = line.splitn(10, ';').collect();
+    let [number, ip, tcp, seq, len, has_ack, ack, left, right, comment] = fields[..] else {
+        panic!("{name}: tshark says `{line}`");
+    };
+    assert_eq!((ip, tcp), (GOOD, GOOD), "{name}: checksums of frame {number}");
+    let edges = |list: &str| -> Vec<u64> {
+        list.split(',').filter(|edge| !edge.is_empty()).map(|edge| edge.parse().unwrap()).collect()
+    };
+    let mut sack: Vec<(u64, u64)> = edges(left).into_iter().zip(edges(right)).collect();
+    sack.sort_unstable();
+    let said = Said {
+        seq: Some(seq.parse().unwrap()),
+        payload: len.parse().unwrap(),
+        ack: matches!(has_ack, "1" | "True").then(|| ack.parse().unwrap()),
+        sack,
+        comment: (!comment.is_empty()).then(|| comment.to_owned()),
+    };
+    (number.parse().unwrap(), said)
+}

@@ -1,0 +1,87 @@
+//! Without any privilege, inside user namespaces: the same, or the reason why not.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tcplab_recording::Recording;
+use tempfile::TempDir;
+
+use crate::experiment::only_entry;
+use crate::leftovers::killed_in_transfer;
+use crate::program::{ended, skipped};
+
+/// The user called nobody, nearly everywhere.
+const NOBODY: u32 = 65_534;
+
+/// A place where nobody may write and run tcplab; `None` where one cannot be nobody.
+fn nobodys_home() -> Option<TempDir> {
+    if !rustix::process::geteuid().is_root() {
+        skipped("only root can become somebody else; all other tests ran without privilege");
+        return None;
+    }
+    if !as_nobody(Path::new("/"), "true").status().is_ok_and(|status| status.success()) {
+        skipped("setpriv(1) is not installed or not allowed");
+        return None;
+    }
+    let home = tempfile::tempdir().unwrap();
+    // Where it was built, nobody may be barred.
+    fs::copy(env!("CARGO_BIN_EXE_tcplab"), home.path().join("tcplab")).unwrap();
+    fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    chown(home.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    Some(home)
+}
+
+fn as_nobody(home: &Path, program: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", &NOBODY.to_string(), "--regid", &NOBODY.to_string()]);
+    command.args(["--clear-groups", program]).current_dir(home).stdin(Stdio::null());
+    command
+}
+
+#[test]
+fn an_experiment_of_nobodys() {
+    let Some(home) = nobodys_home() else { return };
+    let scenario = "title = \"tiny\"\n[path]\ndelay = \"1 ms\"\n[workload]\nupload = \"100 kB\"\n";
+    fs::write(home.path().join("tiny.toml"), scenario).unwrap();
+    let allowed = as_nobody(home.path(), "unshare")
+        .args(["--user", "--map-root-user", "--net", "true"])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    for io in [&[][..], &["--io", "packet-socket"]] {
+        let mut run = as_nobody(home.path(), "./tcplab");
+        let run = ended(run.args(["run", "tiny.toml", "--quick", "--runs"]).arg(runs(io)).args(io));
+        if !allowed {
+            assert_eq!(run.code, Some(2));
+            assert!(run.stderr.contains("may not make network namespaces"), "{}", run.stderr);
+            assert!(run.stderr.contains("as root"), "{}", run.stderr);
+            continue;
+        }
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let directory = only_entry(&home.path().join(runs(io)).join("tiny"));
+        let record =
+            Recording::open(&only_entry(&directory.join("trials"))).unwrap().record().unwrap();
+        assert_eq!(record.world.privilege, "user-namespace");
+        assert_eq!(record.world.device_drops, 0);
+        if !io.is_empty() {
+            assert_eq!(record.world.device, "packet-socket");
+        }
+    }
+}
+
+fn runs(io: &[&str]) -> String {
+    format!("runs{}", io.len())
+}
+
+/// A change of credentials on the way into a user namespace takes back the wish to die with the
+/// caller (prctl(2), PR_SET_PDEATHSIG), so this is not what root's tests show.
+#[test]
+fn a_kill_leaves_nothing_of_nobodys() {
+    let Some(home) = nobodys_home() else { return };
+    if !crate::program::namespaces_allowed() {
+        return;
+    }
+    killed_in_transfer(home.path(), as_nobody(home.path(), "./tcplab"));
+}

@@ -1,0 +1,145 @@
+use super::*;
+
+const SCENARIO: &str = r#"
+title = "small"
+[path]
+delay = "1 ms"
+[workload]
+upload = "1 kB"
+[matrix]
+"client.socket.congestion" = ["reno", "cubic"]
+"#;
+
+fn plan(scenario: &Scenario, started: &str) -> Plan {
+    Plan {
+        name: "small".into(),
+        world: "kernel".into(),
+        started: started.into(),
+        seed: 1,
+        trials: 2,
+        tcplab: "0".into(),
+        cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
+    }
+}
+
+fn create(runs: &Path, started: &str) -> RunDirectory {
+    let scenario = Scenario::parse(SCENARIO, "small").unwrap();
+    let plan = plan(&scenario, started);
+    RunDirectory::create(runs, plan, scenario, &[("kernel".into(), "6.18".into())]).unwrap()
+}
+
+/// A trial's process came to its end in `stage`.
+fn finish_trial(stage: &Path) {
+    fs::write(stage.join("DONE"), "").unwrap();
+}
+
+#[test]
+fn a_run_is_found_again_as_it_was_planned() {
+    let runs = tempfile::tempdir().unwrap();
+    let run = create(runs.path(), "2026-11-21T20:15:00Z");
+    let path = run.path().to_owned();
+    assert!(path.starts_with(runs.path().join("small")));
+    assert!(path.file_name().unwrap().to_string_lossy().starts_with("20261121T201500-"));
+    let plan = run.plan().clone();
+    drop(run);
+    let again = RunDirectory::open(&path).unwrap();
+    assert_eq!(*again.plan(), plan);
+    assert_eq!(again.scenario().trials, 2);
+    assert_eq!(again.environment().unwrap(), [("kernel".to_owned(), "6.18".to_owned())]);
+}
+
+#[test]
+fn a_trial_stands_in_the_run_whole_or_not_at_all() {
+    let runs = tempfile::tempdir().unwrap();
+    let run = create(runs.path(), "2026-11-21T20:15:00Z");
+    let stage = run.stage_trial("reno", 1).unwrap();
+    assert!(run.keep_trial(&stage, "reno", 1).is_err(), "it has no DONE");
+    assert!(!run.has_trial("reno", 1));
+    finish_trial(&stage);
+    run.keep_trial(&stage, "reno", 1).unwrap();
+    assert!(run.has_trial("reno", 1));
+    assert!(!run.has_trial("reno", 2));
+    assert!(!stage.exists());
+}
+
+#[test]
+fn what_a_kill_left_is_swept_away() {
+    let runs = tempfile::tempdir().unwrap();
+    let run = create(runs.path(), "2026-11-21T20:15:00Z");
+    let left = run.stage_trial("reno", 1).unwrap();
+    fs::write(left.join("client.pcapng"), "half").unwrap();
+    let stage = run.stage_trial("cubic", 1).unwrap();
+    assert!(!left.exists() && stage.exists());
+    run.sweep().unwrap();
+    assert!(!stage.exists());
+}
+
+#[test]
+fn a_run_without_trials_leaves_nothing_behind() {
+    let place = tempfile::tempdir().unwrap();
+    let runs = place.path().join("runs");
+    let run = create(&runs, "2026-11-21T20:15:00Z");
+    assert_eq!(run.kept(), 0);
+    run.discard().unwrap();
+    assert!(!runs.exists());
+
+    let kept = create(&runs, "2026-11-21T20:16:00Z");
+    let empty = create(&runs, "2026-11-21T20:17:00Z");
+    empty.discard().unwrap();
+    assert!(kept.path().exists(), "a run beside it stays");
+}
+
+#[test]
+fn only_one_process_works_on_a_run() {
+    let runs = tempfile::tempdir().unwrap();
+    let run = create(runs.path(), "2026-11-21T20:15:00Z");
+    let error = RunDirectory::open(run.path()).unwrap_err();
+    assert!(matches!(error, LabError::Busy { .. }), "{error}");
+    let path = run.path().to_owned();
+    drop(run);
+    assert!(RunDirectory::open(&path).is_ok());
+}
+
+#[test]
+fn the_newest_run_is_the_one_to_go_on_with() {
+    let runs = tempfile::tempdir().unwrap();
+    let first = create(runs.path(), "2026-11-21T20:15:00Z").path().to_owned();
+    let second = create(runs.path(), "2026-11-21T20:16:00Z").path().to_owned();
+    let newest = |name| RunDirectory::newest_unfinished(runs.path(), name);
+    assert_eq!(newest(Some("small")).unwrap(), second);
+    fs::write(second.join(RUN), "{}").unwrap();
+    assert_eq!(newest(None).unwrap(), first);
+    assert_eq!(RunDirectory::newest_finished(runs.path(), None), Some(second));
+    assert!(matches!(newest(Some("other")), Err(LabError::NothingToResume { .. })));
+}
+
+#[test]
+fn what_is_no_run_is_refused_with_the_reason() {
+    let runs = tempfile::tempdir().unwrap();
+    let error = RunDirectory::open(runs.path()).unwrap_err().to_string();
+    assert!(error.contains("plan.json cannot be read"), "{error}");
+
+    let path = create(runs.path(), "2026-11-21T20:15:00Z").path().to_owned();
+    let changed = SCENARIO.replace("1 ms", "2 ms");
+    fs::write(path.join(SCENARIO_FILE), changed).unwrap();
+    let error = RunDirectory::open(&path).unwrap_err().to_string();
+    assert!(error.contains("its scenario means something else by now"), "{error}");
+
+    fs::write(path.join(PLAN), "{").unwrap();
+    let error = RunDirectory::open(&path).unwrap_err().to_string();
+    assert!(error.contains("plan.json is damaged"), "{error}");
+}
+
+#[test]
+fn a_file_is_replaced_whole_or_stays() {
+    let runs = tempfile::tempdir().unwrap();
+    let run = create(runs.path(), "2026-11-21T20:15:00Z");
+    let place = run.replace("metrics.csv", b"old").unwrap();
+    run.replace("metrics.csv", b"new").unwrap();
+    assert_eq!(fs::read(&place).unwrap(), b"new");
+    // A directory in its way cannot be replaced by a file.
+    fs::create_dir(run.path().join("report.html")).unwrap();
+    assert!(run.replace("report.html", b"page").is_err());
+    let left = fs::read_dir(run.path()).unwrap().flatten();
+    assert!(left.into_iter().all(|e| !e.file_name().to_string_lossy().starts_with(PARTIAL)));
+}

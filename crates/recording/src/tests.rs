@@ -1,0 +1,162 @@
+//! A small trial, told packet by packet, and what stands in its recording.
+
+use std::path::Path;
+
+use tcplab_capture::Reader;
+use tcplab_path::{Cause, Direction, Fate, Verdict};
+use tcplab_units::{Bytes, Instant, Span};
+use tcplab_workload::{AppReport, Application, Role, WorkloadSpec};
+
+use crate::{
+    AppLog, Endpoint, EndpointRecord, Lateness, Recording, RecordingError, RecordingWriter, Sample,
+    TrialRecord, WorldRecord,
+};
+
+const EPOCH: u64 = 1_800_000_000_000_000_000;
+
+fn ms(n: u64) -> Instant {
+    Instant::ZERO + Span::from_millis(n)
+}
+
+fn verdict(id: u64, direction: Direction, entered: u64, left: u64, fate: Fate) -> Verdict {
+    let size = Bytes::new(40);
+    Verdict { id, direction, size, entered: ms(entered), transmission: None, left: ms(left), fate }
+}
+
+fn report(role: Role) -> AppReport {
+    let spec =
+        WorkloadSpec { upload: Some(Bytes::new(1)), download: None, write_size: Bytes::new(1) };
+    Application::new(role, &spec, 1).report()
+}
+
+fn app() -> AppLog {
+    AppLog { client: report(Role::Sender), server: report(Role::Receiver) }
+}
+
+fn record() -> TrialRecord {
+    TrialRecord {
+        tcplab: "0".into(),
+        case: "base".into(),
+        case_hash: "00".into(),
+        seed: 1,
+        epoch_nanos: EPOCH,
+        duration: Span::from_millis(100),
+        client: EndpointRecord::default(),
+        server: EndpointRecord::default(),
+        world: WorldRecord {
+            name: "kernel".into(),
+            device: "tun".into(),
+            privilege: "held".into(),
+            scheduling: "real-time".into(),
+            lateness: Lateness::default(),
+            device_drops: 2,
+            samples_missed: 0,
+        },
+    }
+}
+
+/// Packet 1 is delivered, 2 is dropped long after 3 came back from the server, 4 is never judged.
+fn told(directory: &Path) -> Result<(), RecordingError> {
+    let addresses = ["10.98.0.1", "10.98.0.2"].map(str::to_owned);
+    let mut writer = RecordingWriter::create(directory, EPOCH, &addresses)?;
+    let cause = Cause::Interruption { number: 1, from: ms(20), to: ms(70) };
+    writer.left(Endpoint::Client, ms(1), 1, vec![1; 40])?;
+    writer.left(Endpoint::Client, ms(2), 2, vec![2; 40])?;
+    writer.judged(&verdict(1, Direction::Forward, 1, 10, Fate::Delivered))?;
+    writer.entered(Endpoint::Server, ms(10), vec![1; 40])?;
+    writer.left(Endpoint::Server, ms(11), 3, vec![3; 40])?;
+    writer.judged(&verdict(3, Direction::Reverse, 11, 15, Fate::Delivered))?;
+    writer.entered(Endpoint::Client, ms(15), vec![3; 40])?;
+    writer.judged(&verdict(2, Direction::Forward, 2, 20, Fate::Dropped(cause)))?;
+    writer.left(Endpoint::Client, ms(90), 4, vec![4; 40])?;
+    let mut sample = Sample::empty(ms(10), Endpoint::Client);
+    sample.cwnd_segments = 10;
+    writer.sampled(&sample)?;
+    writer.finish(&app(), &record())
+}
+
+/// A capture as lines: time, first byte, direction, comments.
+fn capture(recording: &Recording, endpoint: Endpoint) -> Vec<String> {
+    let (_, file) = recording.capture(endpoint).unwrap();
+    let mut reader = Reader::new(file).unwrap();
+    let mut lines = Vec::new();
+    while let Some(record) = reader.next_record().unwrap() {
+        let at = (record.time.unwrap().as_nanos() - EPOCH) / 1_000_000;
+        let comments: Vec<String> = record.comments().map(|text| text.to_string()).collect();
+        let direction = record.direction().unwrap();
+        lines.push(
+            format!("{at} ms {direction:?} {} {}", record.captured[0], comments.join("; "))
+                .trim_end()
+                .to_owned(),
+        );
+    }
+    let counted = reader.statistics()[0].unwrap();
+    lines.push(format!("{:?} seen, {:?} lost", counted.received, counted.dropped));
+    lines
+}
+
+#[test]
+fn frames_stand_in_order_with_what_became_of_them() {
+    let directory = tempfile::tempdir().unwrap();
+    told(directory.path()).unwrap();
+    let recording = Recording::open(directory.path()).unwrap();
+    assert_eq!(
+        capture(&recording, Endpoint::Client),
+        [
+            "1 ms Outbound 1",
+            "2 ms Outbound 2 dropped by interruption 1 (0.020 s to 0.070 s)",
+            "15 ms Inbound 3",
+            "90 ms Outbound 4 its fate is not known",
+            "Some(6) seen, Some(2) lost",
+        ]
+    );
+    assert_eq!(
+        capture(&recording, Endpoint::Server),
+        ["10 ms Inbound 1", "11 ms Outbound 3", "Some(4) seen, Some(2) lost"]
+    );
+}
+
+#[test]
+fn the_ground_truth_names_frames_of_the_senders_capture() {
+    let directory = tempfile::tempdir().unwrap();
+    told(directory.path()).unwrap();
+    let rows = Recording::open(directory.path()).unwrap().truth().unwrap();
+    let told: Vec<(u64, u64, &str)> =
+        rows.iter().map(|row| (row.frame, row.verdict.id, row.verdict.fate.name())).collect();
+    // Frame 2 of the server's capture is what it sent as packet 3.
+    assert_eq!(told, [(1, 1, "delivered"), (2, 3, "delivered"), (2, 2, "dropped")]);
+}
+
+#[test]
+fn the_other_files_are_read_as_they_were_written() {
+    let directory = tempfile::tempdir().unwrap();
+    told(directory.path()).unwrap();
+    let recording = Recording::open(directory.path()).unwrap();
+    assert_eq!(recording.app().unwrap(), app());
+    assert_eq!(recording.record().unwrap(), record());
+    let samples = recording.samples().unwrap();
+    assert_eq!((samples.len(), samples[0].cwnd_segments), (1, 10));
+}
+
+#[test]
+fn without_done_it_is_no_recording() {
+    let directory = tempfile::tempdir().unwrap();
+    told(directory.path()).unwrap();
+    std::fs::remove_file(directory.path().join("DONE")).unwrap();
+    let error = Recording::open(directory.path()).unwrap_err();
+    assert!(matches!(error, RecordingError::Unfinished { .. }), "{error}");
+}
+
+#[test]
+fn nothing_is_written_over() {
+    let directory = tempfile::tempdir().unwrap();
+    told(directory.path()).unwrap();
+    let error = told(directory.path()).unwrap_err();
+    assert!(error.to_string().contains("File exists"), "{error}");
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_named() {
+    let error = told(Path::new("/dev/null/nowhere")).unwrap_err().to_string();
+    assert!(error.starts_with("cannot make /dev/null/nowhere/samples.csv: "), "{error}");
+}

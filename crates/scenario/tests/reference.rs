@@ -1,0 +1,139 @@
+//! The reference page of the scenario file, made from the schema and the list of metrics.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use tcplab_scenario::{METRICS, schema};
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
+
+const INTRODUCTION: &str = "\
+# The scenario file
+
+An experiment in one [TOML](https://toml.io) file. `tcplab scenarios interruption` prints a complete one to start from.
+Editors that know JSON Schema complete and check it with [`scenario.schema.json`](scenario.schema.json).
+This page is made from the same types that read the file (`TCPLAB_BLESS=1 cargo test -p tcplab-scenario`).
+
+";
+
+#[test]
+fn the_page_says_what_the_types_say() {
+    let page = page();
+    if std::env::var_os("TCPLAB_BLESS").is_some() {
+        std::fs::write(PAGE, page).unwrap();
+        return;
+    }
+    let written = std::fs::read_to_string(PAGE).unwrap_or_default();
+    assert!(
+        written == page,
+        "{} is out of date: make it anew with `TCPLAB_BLESS=1 cargo test -p tcplab-scenario`",
+        Path::new(PAGE).display()
+    );
+}
+
+fn page() -> String {
+    let schema = schema();
+    let mut page = INTRODUCTION.to_owned();
+    section(&mut page, "The file", &schema);
+    for (name, definition) in schema["$defs"].as_object().expect("definitions") {
+        section(&mut page, name, definition);
+    }
+    page += "## Metrics\n\nWhat an expectation can be about (`metric = …`).\n\n";
+    page += "| metric | unit | meaning |\n|---|---|---|\n";
+    for metric in METRICS {
+        let _ = writeln!(page, "| `{}` | {} | {} |", metric.name, metric.unit, metric.meaning);
+    }
+    page
+}
+
+/// A heading, what it is, and a table of its keys or a list of its values.
+fn section(page: &mut String, name: &str, schema: &Value) {
+    let _ = writeln!(page, "## {name}\n");
+    if let Some(text) = schema["description"].as_str() {
+        let _ = writeln!(page, "{}\n", one_line(text));
+    }
+    if let Some(properties) = schema["properties"].as_object() {
+        *page += "| key | value | meaning |\n|---|---|---|\n";
+        for (key, property) in properties {
+            row(page, key, property, schema);
+        }
+        *page += "\n";
+    }
+    let values: Vec<String> = constants(schema);
+    if !values.is_empty() {
+        for value in values {
+            let _ = writeln!(page, "- {value}");
+        }
+        *page += "\n";
+    }
+}
+
+fn row(page: &mut String, key: &str, property: &Value, parent: &Value) {
+    let required = parent["required"].as_array().is_some_and(|keys| keys.iter().any(|k| k == key));
+    let mut meaning = one_line(property["description"].as_str().unwrap_or_default());
+    if required {
+        meaning += " **Required.**";
+    }
+    let _ = writeln!(page, "| `{key}` | {} | {meaning} |", kind(property));
+}
+
+/// What a value can be, as links to the sections that tell.
+fn kind(property: &Value) -> String {
+    if let Some(reference) = property["$ref"].as_str() {
+        let name = reference.rsplit('/').next().unwrap_or_default();
+        return format!("[{name}](#{})", name.to_lowercase());
+    }
+    if let Some(variants) = property["anyOf"].as_array().or(property["oneOf"].as_array()) {
+        let kinds: Vec<String> =
+            variants.iter().filter(|v| v["type"] != "null").map(kind).collect();
+        return kinds.join(" or ");
+    }
+    if let Some(constant) = property["const"].as_str() {
+        return format!("`{constant}`");
+    }
+    match &property["type"] {
+        Value::String(name) if name == "array" => match &property["items"] {
+            Value::Object(items) if !items.is_empty() => {
+                format!("list of {}", kind(&property["items"]))
+            }
+            _ => "list".into(),
+        },
+        Value::String(name) if name == "object" => table(property),
+        Value::String(name) => name.clone(),
+        Value::Array(names) => {
+            let names: Vec<&str> =
+                names.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect();
+            names.join(" or ")
+        }
+        _ => "any value".into(),
+    }
+}
+
+/// A table whose keys the user chooses.
+fn table(property: &Value) -> String {
+    let values = &property["additionalProperties"];
+    if values.is_object() && values.as_object() != Some(&Map::new()) {
+        return format!("table of {}", kind(values));
+    }
+    "table".into()
+}
+
+/// The words that an enumeration allows, with what each means.
+fn constants(schema: &Value) -> Vec<String> {
+    if let Some(words) = schema["enum"].as_array() {
+        return words.iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
+    }
+    let variants = schema["oneOf"].as_array().into_iter().flatten();
+    variants
+        .filter_map(|variant| {
+            let word = variant["const"].as_str()?;
+            let text = variant["description"].as_str().unwrap_or_default();
+            Some(format!("`{word}`: {}", one_line(text)))
+        })
+        .collect()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}
