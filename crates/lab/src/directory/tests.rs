@@ -117,7 +117,7 @@ fn the_newest_run_is_the_one_to_go_on_with() {
 fn what_is_no_run_is_refused_with_the_reason() {
     let runs = tempfile::tempdir().unwrap();
     let error = RunDirectory::open(runs.path()).unwrap_err().to_string();
-    assert!(error.contains("plan.json cannot be read"), "{error}");
+    assert!(error.contains("it has no plan.json"), "{error}");
 
     let path = create(runs.path(), "2026-11-21T20:15:00Z").path().to_owned();
     let changed = SCENARIO.replace("1 ms", "2 ms");
