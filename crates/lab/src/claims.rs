@@ -1,6 +1,6 @@
 //! Judging a scenario's expectations by what was measured.
 
-use tcplab_scenario::{Expectation, Scope, Statistic, Value};
+use tcplab_scenario::{Expectation, MetricKind, Scope, Statistic, Value};
 
 use crate::{Case, Claim, EpisodeRow, Trial};
 
@@ -82,29 +82,34 @@ fn statistic(of: Statistic, values: Vec<Value>) -> Vec<Value> {
 
 /// What was found, short: counted texts, or a number, or the span of several.
 fn told(values: &[Value], expectation: &Expectation) -> String {
-    let unit = expectation.metric_info().unit;
-    let mut texts: Vec<(&str, usize)> = Vec::new();
+    let metric = expectation.metric_info();
+    let mut words: Vec<(&str, usize)> = Vec::new();
     let mut numbers: Vec<f64> = Vec::new();
     for value in values {
-        match value {
-            Value::Number(number) => numbers.push(*number),
-            Value::Text(text) => match texts.iter_mut().find(|(known, _)| known == text) {
-                Some((_, count)) => *count += 1,
-                None => texts.push((text, 1)),
+        let word = match value {
+            Value::Text(text) => text.as_str(),
+            Value::Number(number) if metric.kind == MetricKind::Truth => match number {
+                0.0 => "false",
+                _ => "true",
             },
+            Value::Number(number) => {
+                numbers.push(*number);
+                continue;
+            }
+        };
+        match words.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += 1,
+            None => words.push((word, 1)),
         }
     }
     let mut told: Vec<String> =
-        texts.iter().map(|(text, count)| format!("{count} × {text}")).collect();
+        words.iter().map(|(word, count)| format!("{count} × {word}")).collect();
     let low = numbers.iter().copied().reduce(f64::min);
     let high = numbers.iter().copied().reduce(f64::max);
     if let Some((low, high)) = low.zip(high) {
-        let range = if low.to_bits() == high.to_bits() {
-            short(low)
-        } else {
-            format!("{} to {}", short(low), short(high))
-        };
-        told.push(format!("{range} {unit}").trim_end().to_owned());
+        let (low, high) = (short(low), short(high));
+        let range = if low == high { low } else { format!("{low} to {high}") };
+        told.push(format!("{range} {}", metric.unit).trim_end().to_owned());
     }
     if told.is_empty() { "nothing".into() } else { told.join(", ") }
 }

@@ -53,7 +53,11 @@ impl Transferred {
             facts: view.metrics.iter().take(2).cloned().collect(),
             marks: view.episodes.iter().map(mark).collect(),
             plane: figure.plane.clone(),
-            bands: view.bands.clone(),
+            bands: view
+                .bands
+                .iter()
+                .map(|band| Band { label: band.short.clone(), ..band.clone() })
+                .collect(),
         })
     }
 }
