@@ -15,7 +15,8 @@ class Group {
     this.drag = null;
     for (const graph of this.graphs) this.listen(graph);
     this.tools.addEventListener("click", (event) => this.press(event.target.closest("button")));
-    new ResizeObserver(() => this.resize()).observe(element);
+    // In the next frame: laying out inside the observer would change what it observes.
+    new ResizeObserver(() => requestAnimationFrame(() => this.resize())).observe(element);
   }
 
   resize() {

@@ -1,0 +1,69 @@
+//! The page in a real browser: its script runs, zooms and changes the theme without an error.
+
+mod synthetic;
+
+use std::fs;
+use std::process::Command;
+
+/// Stands before the page's own script, so that it hears of every error.
+const LISTEN: &str = "<script>
+window.wrong = [];
+addEventListener('error', (event) => wrong.push(event.message));
+</script>";
+
+/// Does what a reader would, and leaves what was seen in the page.
+const USE: &str = "<script>
+addEventListener('load', () => {
+  const seen = {};
+  const marks = () => [...document.querySelectorAll('.graph text')].map((t) => t.textContent).join();
+  const background = () => getComputedStyle(document.body).backgroundColor;
+  const tools = document.querySelector('.tools');
+  seen.tools = !tools.hidden;
+  const [whole, light] = [marks(), background()];
+  [...tools.querySelectorAll('button')].find((b) => b.textContent.trim() === 'Interruption 1').click();
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    seen.zoomed = marks() !== whole;
+    [...document.querySelectorAll('button')].find((b) => /Dark|Light/.test(b.textContent)).click();
+    seen.dark = background() !== light;
+    seen.wrong = wrong;
+    document.title = 'SEEN' + JSON.stringify(seen);
+  }));
+});
+</script>";
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let (run, recordings) = synthetic::run(1);
+    let load = |trial: &tcplab_lab::Trial| {
+        let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
+        found.map(|(_, data)| data.clone()).ok_or("no such trial")
+    };
+    let page = tcplab_report::render(&run, load)
+        .expect("a made-up run can be shown")
+        .replacen("<head>", &format!("<head>{LISTEN}"), 1)
+        .replacen("</body>", &format!("{USE}</body>"), 1);
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("report.html");
+    fs::write(&file, page).unwrap();
+    let browser = Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"])
+        .args(["--window-size=1200,2000", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", place.path().join("profile").display()))
+        .arg(format!("file://{}", file.display()))
+        .env("HOME", place.path())
+        .output();
+    let dom = match browser {
+        Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
+        Err(error) => {
+            println!("SKIPPED: chromium cannot be started: {error}");
+            return;
+        }
+    };
+    let seen = dom.split_once("SEEN").and_then(|(_, rest)| rest.split_once("</title>"));
+    assert_eq!(
+        seen.map(|(seen, _)| seen),
+        Some(r#"{"tools":true,"zoomed":true,"dark":true,"wrong":[]}"#),
+        "the page as the browser left it: {} B",
+        dom.len()
+    );
+}
