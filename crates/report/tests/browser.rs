@@ -5,29 +5,35 @@ mod synthetic;
 use std::fs;
 use std::process::Command;
 
-/// Stands before the page's own script, so that it hears of every error.
+/// Stands before the page's own script: hears of every error, and gives frames their time, since a
+/// browser without a window draws them when it likes.
 const LISTEN: &str = "<script>
 window.wrong = [];
+window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 16);
 addEventListener('error', (event) => wrong.push(event.message));
 </script>";
 
-/// Does what a reader would, and leaves what was seen in the page.
+/// Does what a reader would, and leaves what was seen in the page's title. Each step waits for what
+/// it brings about, but not for ever.
 const USE: &str = "<script>
-addEventListener('load', () => {
+addEventListener('load', async () => {
   const seen = {};
   const marks = () => [...document.querySelectorAll('.graph text')].map((t) => t.textContent).join();
   const background = () => getComputedStyle(document.body).backgroundColor;
-  const tools = document.querySelector('.tools');
-  seen.tools = !tools.hidden;
-  const [whole, light] = [marks(), background()];
-  [...tools.querySelectorAll('button')].find((b) => b.textContent.trim() === 'Interruption 1').click();
-  requestAnimationFrame(() => requestAnimationFrame(() => {
-    seen.zoomed = marks() !== whole;
-    [...document.querySelectorAll('button')].find((b) => /Dark|Light/.test(b.textContent)).click();
-    seen.dark = background() !== light;
-    seen.wrong = wrong;
-    document.title = 'SEEN' + JSON.stringify(seen);
-  }));
+  const button = (label) => [...document.querySelectorAll('button')].find((b) => label.test(b.textContent));
+  const comes = async (what) => {
+    for (let tries = 0; tries < 200 && !what(); tries++) await new Promise((done) => setTimeout(done, 50));
+    return what();
+  };
+  seen.tools = await comes(() => !document.querySelector('.tools').hidden);
+  const whole = marks();
+  button(/Interruption 1/).click();
+  seen.zoomed = await comes(() => marks() !== whole);
+  const light = background();
+  button(/Dark|Light/).click();
+  seen.dark = await comes(() => background() !== light);
+  seen.wrong = wrong;
+  document.title = 'SEEN' + JSON.stringify(seen);
 });
 </script>";
 
@@ -46,8 +52,15 @@ fn the_page_works_in_a_browser() {
     let file = place.path().join("report.html");
     fs::write(&file, page).unwrap();
     let browser = Command::new("chromium")
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"])
-        .args(["--window-size=1200,2000", "--dump-dom"])
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--window-size=1200,2000",
+        ])
+        .args(["--virtual-time-budget=40000", "--run-all-compositor-stages-before-draw"])
+        .arg("--dump-dom")
         .arg(format!("--user-data-dir={}", place.path().join("profile").display()))
         .arg(format!("file://{}", file.display()))
         .env("HOME", place.path())
