@@ -13,6 +13,7 @@ pub fn environment() -> Vec<(String, String)> {
         }
     };
     row("tcplab", Some(env!("CARGO_PKG_VERSION").into()));
+    row("tcplab's revision", Some(env!("TCPLAB_REVISION").into()));
     row("kernel", read("/proc/sys/kernel/osrelease"));
     row("kernel build", read("/proc/sys/kernel/version"));
     row("processor", processor());
