@@ -44,7 +44,23 @@ pub fn text_table(run: &Run) -> String {
             line(&mut text, &format!("    {part}"));
         }
     }
+    warnings(run, &mut text);
     text
+}
+
+/// What made trials less than perfect, trial by trial.
+fn warnings(run: &Run, text: &mut String) {
+    let trials = run.cases.iter().flat_map(|case| case.trials.iter().map(move |t| (case, t)));
+    let mut first = true;
+    for (case, trial) in trials.filter(|(_, trial)| !trial.warnings.is_empty()) {
+        if std::mem::take(&mut first) {
+            text.push('\n');
+        }
+        line(text, &format!("! {}, trial {}", case.name, trial.number));
+        for part in wrapped(&trial.warnings.join("; "), WIDTH - 4) {
+            line(text, &format!("    {part}"));
+        }
+    }
 }
 
 /// Columns under one name, never parted.
