@@ -1,5 +1,6 @@
 //! `tcplab report`, and what `tcplab run` ends with.
 
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -19,7 +20,10 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     };
     let run = RunDirectory::open(&path)?;
     let display = Display::new(tcplab_units::Bytes::ZERO);
-    let result = tcplab_lab::analyse(&run, |done, total| display.analysing(done, total));
+    let result = tcplab_lab::analyse(&run, |done, total| {
+        display.analysing(done, total);
+        ControlFlow::Continue(())
+    });
     display.clear();
     write_and_print(&run, &result?, arguments.json)
 }

@@ -1,5 +1,6 @@
 //! `tcplab run`.
 
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,8 +45,19 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
         }
         return Ok(code);
     }
-    let result = tcplab_lab::analyse(&run, |done, total| display.analysing(done, total));
+    let result = tcplab_lab::analyse(&run, |done, total| {
+        display.analysing(done, total);
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
     display.clear();
+    if matches!(&result, Err(error) if error.is_stop()) {
+        tell(&format!("stopped; {}", how_to_go_on(&run)));
+        return Ok(ExitCode::from(UNABLE));
+    }
     let reported =
         result.map_err(Into::into).and_then(|r| report::write_and_print(&run, &r, arguments.json));
     if reported.is_err() {

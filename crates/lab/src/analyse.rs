@@ -1,6 +1,7 @@
 //! From the recordings of a run to its tables.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
@@ -20,11 +21,15 @@ const LATE: Span = Span::from_millis(4);
 /// More missed looks at `TCP_INFO` than this are told of; fewer leave no gap that a graph shows.
 const MISSED_PER_CENT: u64 = 2;
 
-/// Reads every recording of a finished run and says what came out. `tell` hears of each trial.
+/// Reads every recording of a finished run and says what came out. `tell` hears of each trial, and
+/// may break off.
 ///
 /// # Errors
-/// When trials are missing or unreadable.
-pub fn analyse(run: &RunDirectory, mut tell: impl FnMut(usize, usize)) -> Result<Run, LabError> {
+/// When trials are missing or unreadable, or `tell` broke off.
+pub fn analyse(
+    run: &RunDirectory,
+    mut tell: impl FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Run, LabError> {
     let (plan, scenario) = (run.plan(), run.scenario());
     let total = scenario.cases.len() * plan.trials as usize;
     let done = run.kept();
@@ -43,7 +48,9 @@ pub fn analyse(run: &RunDirectory, mut tell: impl FnMut(usize, usize)) -> Result
             trial.directory = RunDirectory::trial_directory(&case.name, number);
             trials.push(trial);
             analysed += 1;
-            tell(analysed, total);
+            if tell(analysed, total).is_break() {
+                return Err(LabError::Stopped);
+            }
         }
         let summaries = summarise(&trials);
         cases.push(Case {

@@ -26,6 +26,9 @@ pub enum LabError {
     /// A run that is not finished yet.
     #[error("{path} is unfinished: {done} of {total} trials are there")]
     Unfinished { path: PathBuf, done: usize, total: usize },
+    /// The caller asked to stop.
+    #[error("stopped on request")]
+    Stopped,
     /// A trial did not come to its end.
     #[error("trial {number} of case {case}: {source}")]
     Trial { case: String, number: u32, source: TrialError },
@@ -72,6 +75,6 @@ impl LabError {
 
     /// Whether the user asked for it.
     pub fn is_stop(&self) -> bool {
-        matches!(self, LabError::Trial { source: TrialError::Stopped, .. })
+        matches!(self, LabError::Stopped | LabError::Trial { source: TrialError::Stopped, .. })
     }
 }
