@@ -1,6 +1,6 @@
 //! When a packet was captured.
 
-use tcplab_units::{Instant, Span};
+use tcplab_units::Span;
 
 /// A time in nanoseconds since 1970-01-01 UTC, up to the year 2554.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -18,9 +18,5 @@ impl UnixTime {
     /// How long after `earlier` this is; zero when it is not after.
     pub const fn since(self, earlier: UnixTime) -> Span {
         Span::from_nanos(self.0.saturating_sub(earlier.0))
-    }
-    /// The same point in time where `zero` is the world's own zero; zero when it is before.
-    pub const fn seen_from(self, zero: UnixTime) -> Instant {
-        Instant::from_nanos(self.0.saturating_sub(zero.0))
     }
 }

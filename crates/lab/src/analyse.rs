@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
 use tcplab_scenario::{METRICS, trial_seed};
-use tcplab_trace::{Connection, Episode, Evidence, Flow, Range, Trace};
+use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Role;
 
@@ -87,25 +87,22 @@ pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabErr
     };
     let path = run.scenario().cases.iter().find(own).map(|case| &case.path);
     let record = recording.record()?;
-    let client = trace(&recording, Endpoint::Client)?;
-    let server = trace(&recording, Endpoint::Server)?;
-    // All times shall count from the client's first packet.
-    let lead = Span::from_nanos(client.epoch_nanos.saturating_sub(record.epoch_nanos));
-    let until = Instant::ZERO + record.duration;
-    let interruptions = path
-        .and_then(|path| path.link(Direction::Forward).ok())
-        .map(|link| link.interruptions(until))
-        .unwrap_or_default();
-    let mut samples = recording.samples()?;
-    for sample in &mut samples {
-        sample.at = sample.at - lead;
-    }
     Ok(TrialData {
-        client,
-        server,
-        samples,
-        interruptions: interruptions.into_iter().map(|(a, b)| (a - lead, b - lead)).collect(),
+        client: trace(&recording, &record, Endpoint::Client)?,
+        server: trace(&recording, &record, Endpoint::Server)?,
+        samples: recording.samples()?,
+        interruptions: path.map(|path| interruptions(path, record.duration)).unwrap_or_default(),
     })
+}
+
+/// When either direction lets nothing through.
+fn interruptions(path: &PathSpec, duration: Span) -> Vec<(Instant, Instant)> {
+    let until = Instant::ZERO + duration;
+    let links = Direction::BOTH.into_iter().filter_map(|direction| path.link(direction).ok());
+    let mut windows: Vec<_> = links.flat_map(|link| link.interruptions(until)).collect();
+    windows.sort_unstable();
+    windows.dedup();
+    windows
 }
 
 /// What one recording says, but for its number, seed and place.
@@ -116,9 +113,9 @@ fn examine(recording: &Recording) -> Result<Trial, LabError> {
         Role::Sender => (Endpoint::Client, Direction::Forward),
         Role::Receiver => (Endpoint::Server, Direction::Reverse),
     };
-    let trace = trace(recording, sending_end)?;
+    let trace = trace(recording, &record, sending_end)?;
     // Each look takes a sample of both sockets.
-    let mut warnings = warnings(&record, samples.len() as u64 / 2, &trace);
+    let mut warnings = warnings(&record, samples.len() as u64 / 2, sending_end, &trace);
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
         return Ok(empty_trial(warnings));
@@ -158,11 +155,18 @@ fn empty_trial(warnings: Vec<String>) -> Trial {
     }
 }
 
-fn trace(recording: &Recording, endpoint: Endpoint) -> Result<Trace, LabError> {
+/// The capture at one end, explained; its times count from the trial's zero.
+fn trace(
+    recording: &Recording,
+    record: &TrialRecord,
+    endpoint: Endpoint,
+) -> Result<Trace, LabError> {
     let (path, file) = recording.capture(endpoint)?;
     let unreadable = |source| LabError::Capture { path: path.clone(), source };
     let reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
-    Ok(tcplab_trace::analyze(reader))
+    let mut analyzer = tcplab_trace::Analyzer::new().counting_from(record.epoch_nanos);
+    analyzer.read(reader);
+    Ok(analyzer.finish())
 }
 
 /// The direction in which the payload goes.
@@ -324,8 +328,14 @@ fn metrics(
 /// `TCP_ESTABLISHED` in `TCP_INFO`.
 const ESTABLISHED: u64 = 1;
 
+/// A remark on the capture at one end, as a warning.
+pub fn remark(endpoint: Endpoint, note: &Note) -> String {
+    let place = note.frame.map_or(String::new(), |frame| format!(", frame {frame}"));
+    format!("capture at the {}{place}: {}", endpoint.name(), note.text)
+}
+
 /// What made the trial less than perfect.
-fn warnings(record: &TrialRecord, looks: u64, trace: &Trace) -> Vec<String> {
+fn warnings(record: &TrialRecord, looks: u64, sending_end: Endpoint, trace: &Trace) -> Vec<String> {
     let mut warnings = Vec::new();
     let world = &record.world;
     if world.lateness.p99 > LATE {
@@ -342,7 +352,7 @@ fn warnings(record: &TrialRecord, looks: u64, trace: &Trace) -> Vec<String> {
     if missed * 100 > due * MISSED_PER_CENT {
         warnings.push(format!("{missed} of {due} looks at TCP_INFO were missed"));
     }
-    warnings.extend(trace.notes.iter().map(|note| note.text.clone()));
+    warnings.extend(trace.notes.iter().map(|note| remark(sending_end, note)));
     warnings
 }
 
@@ -396,4 +406,21 @@ fn describe(path: &PathSpec) -> Vec<String> {
             Some(format!("{direction}: {}", link.describe().join(" ")))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interruptions_of_either_direction_are_shaded_once() {
+        let every = r#""interruption": { "every": "1 s", "lasting": "100 ms", "offset": "500 ms""#;
+        for (direction, expected) in [("both", 2), ("forward", 2), ("reverse", 2)] {
+            let text = format!(r#"{{ {every}, "direction": "{direction}" }} }}"#);
+            let path: PathSpec = serde_json::from_str(&text).unwrap();
+            let windows = interruptions(&path, Span::from_secs(2));
+            assert_eq!(windows.len(), expected, "{direction}");
+            assert_eq!(windows[0].0, Instant::ZERO + Span::from_millis(500), "{direction}");
+        }
+    }
 }

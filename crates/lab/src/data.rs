@@ -4,7 +4,7 @@ use tcplab_recording::Sample;
 use tcplab_trace::Trace;
 use tcplab_units::Instant;
 
-/// A trial's recording, analysed. All times share one zero: the trace's first packet.
+/// A trial's recording, analysed. All times share one zero: the trial's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialData {
     /// As captured at the client.

@@ -10,7 +10,7 @@ mod execute;
 mod model;
 mod tables;
 
-pub use analyse::{analyse, load_trial};
+pub use analyse::{analyse, load_trial, remark};
 pub use data::TrialData;
 pub use directory::{Plan, RunDirectory};
 pub use environment::environment;

@@ -98,7 +98,7 @@ pub struct EpisodeRow {
     pub kind: String,
     /// What first told of the loss: `sack`, `duplicate acks`, `timeout`, `probe`.
     pub evidence: String,
-    /// First evidence, seconds since the connection's first packet.
+    /// First evidence, seconds since the trial's zero.
     pub start_s: f64,
     /// From the first evidence to the repair, seconds.
     pub duration_s: f64,

@@ -1,6 +1,6 @@
 //! One trial: its graphs and its episodes.
 
-use tcplab_lab::{FindingRow, Metric, Trial, TrialData};
+use tcplab_lab::{FindingRow, Metric, Trial, TrialData, remark};
 use tcplab_plot::{Band, Figure};
 use tcplab_recording::Endpoint;
 
@@ -88,10 +88,9 @@ fn findings(trial: &Trial) -> Vec<&FindingRow> {
 fn warnings(trial: &Trial, data: &TrialData) -> Vec<String> {
     let mut warnings = trial.warnings.clone();
     for (endpoint, trace) in Endpoint::BOTH.into_iter().zip([&data.client, &data.server]) {
-        warnings.extend(trace.notes.iter().map(|note| {
-            let place = note.frame.map_or(String::new(), |frame| format!(", frame {frame}"));
-            format!("capture at the {}{place}: {}", endpoint.name(), note.text)
-        }));
+        // Of the sender's capture the trial has told already.
+        let told = trace.notes.iter().map(|note| remark(endpoint, note));
+        warnings.extend(told.filter(|text| !trial.warnings.contains(text)));
     }
     warnings
 }

@@ -95,6 +95,14 @@ impl<S: Sink> Analyzer<S> {
         }
     }
 
+    /// Counts time from `epoch_nanos` after the Unix epoch, not from the first frame: so that the
+    /// two captures of a trial share a zero. A frame from before counts as at zero.
+    #[must_use]
+    pub fn counting_from(mut self, epoch_nanos: u64) -> Analyzer<S> {
+        self.epoch_nanos = Some(epoch_nanos);
+        self
+    }
+
     /// The next frame of the capture.
     pub fn packet(&mut self, frame: &Frame<'_>) {
         self.frames += 1;

@@ -12,7 +12,8 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 /// An analysed capture.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Trace {
-    /// Nanoseconds since the Unix epoch of the first packet: the zero of every [`Instant`] here.
+    /// The zero of every [`Instant`] here, in nanoseconds since the Unix epoch: the first packet's
+    /// time, or what [`counting_from`](crate::Analyzer::counting_from) was told.
     pub epoch_nanos: u64,
     /// Packets read, of whatever kind.
     pub packets: u64,

@@ -43,10 +43,6 @@ impl TcpFlags {
     pub const fn contains(self, others: TcpFlags) -> bool {
         self.0 & others.0 == others.0
     }
-    /// Whether any of `others` is set.
-    pub const fn intersects(self, others: TcpFlags) -> bool {
-        self.0 & others.0 != 0
-    }
     /// These without `others`.
     #[must_use]
     pub const fn without(self, others: TcpFlags) -> TcpFlags {

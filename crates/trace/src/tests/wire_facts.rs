@@ -3,7 +3,7 @@
 use tcplab_units::{Bytes, Offset, Span};
 
 use super::drill::{analyze, connection, drill, flow};
-use crate::{Range, SegmentKind, Tap};
+use crate::{Analyzer, Frame, Range, SegmentKind, Tap};
 
 fn range(start: u64, end: u64) -> Range {
     Range { start: Offset::new(start), end: Offset::new(end) }
@@ -163,4 +163,23 @@ fn another_syn_is_another_connection() {
     assert_eq!(trace.connections.len(), 2);
     assert_eq!(trace.connections[1].handshake.round_trip, Some(Span::from_millis(20)));
     assert!(trace.connections.iter().all(|c| c.forward.totals.data == Bytes::new(1_448)));
+}
+
+#[test]
+fn two_captures_can_share_a_zero() {
+    let packets = drill("0.000 > S\n0.010 < S\n0.0101 > ack 1\n", 1_000);
+    let (zero, later) = (Span::from_secs(1).as_nanos(), Span::from_millis(1_050).as_nanos());
+    let mut analyzer = Analyzer::new().counting_from(zero);
+    for packet in &packets {
+        analyzer.packet(&Frame {
+            time_ns: packet.time_ns + later,
+            link: tcplab_wire::LinkType::RawIp,
+            captured: &packet.bytes,
+            original_len: packet.bytes.len() as u32,
+            comment: None,
+        });
+    }
+    let trace = analyzer.finish();
+    assert_eq!(trace.epoch_nanos, zero);
+    assert_eq!(trace.connections[0].first.as_nanos(), Span::from_millis(50).as_nanos());
 }
