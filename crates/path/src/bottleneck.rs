@@ -1,27 +1,150 @@
 //! The bottleneck: a queue, and a transmitter that sends at a rate.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use crate::Transmission;
-use crate::element::{Behaviour, Outbox, Transit};
-use crate::queue::{DropTail, QueuePlan};
+use crate::element::{Behaviour, Outbox, Streams, Transit};
+use crate::queue::{Queue, QueuePlan};
+use crate::schedule::{Schedule, Step};
+use crate::spec::Fault;
+use crate::text_or_table::text_or_table;
+
+/// A rate as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum RateSpec {
+    /// Always the same.
+    Constant(Rate),
+    /// It changes with time, or comes from a trace.
+    Table(RateTable),
+}
+
+/// A rate that changes: `start` and `steps`, or a `trace`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "VaryingRate")]
+pub struct RateTable {
+    /// The rate from the world's zero on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Rate>,
+    /// The changes, in order of time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Vec<Step<Rate>>>,
+    /// Begin again after so long; later than the last step has ended. Default: the last rate stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Span>,
+    /// A file of delivery opportunities in Mahimahi's format: a line each, its time in whole
+    /// milliseconds, not falling; it begins again after its last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+    /// The content of `trace`, in milliseconds; filled in when the scenario is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opportunities: Option<Vec<u64>>,
+}
+
+text_or_table!(
+    RateSpec, "LinkRate", "How fast the bottleneck sends.",
+    "a rate such as \"5 Mbit/s\", or a table",
+    text(Rate): |text: &str| text.parse().map(RateSpec::Constant), table: RateTable
+);
+
+impl From<RateTable> for RateSpec {
+    fn from(table: RateTable) -> RateSpec {
+        RateSpec::Table(table)
+    }
+}
+
+impl RateSpec {
+    /// What sends at this rate, so much of it at once.
+    pub(crate) fn plan(&self, _burst: Option<Bytes>) -> Result<ServerPlan, Fault> {
+        match self {
+            RateSpec::Constant(rate) if rate.bits_per_second() == 0 => Err(Fault::here(
+                "a rate of zero lets nothing pass: give one above zero, or none for no bottleneck",
+            )),
+            RateSpec::Constant(rate) => Ok(ServerPlan::Rate(*rate)),
+            RateSpec::Table(_) => Err(Fault::here("not yet")),
+        }
+    }
+}
+
+/// A wireless link as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Wifi")]
+pub struct WifiSpec {
+    /// The rate of the physical layer while a frame's data is sent.
+    pub rate: Rate,
+}
+
+/// A wireless link, checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WifiPlan {
+    /// The rate of the physical layer.
+    pub rate: Rate,
+}
+
+impl WifiSpec {
+    pub(crate) fn plan(&self) -> Result<WifiPlan, Fault> {
+        Err(Fault::here("not yet"))
+    }
+}
+
+/// A queue and what empties it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BottleneckPlan {
+    /// What sends.
+    pub server: ServerPlan,
+    /// Where packets wait.
+    pub queue: QueuePlan,
+}
+
+/// What sends the packets of a queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServerPlan {
+    /// One packet after the other, at that rate.
+    Rate(Rate),
+    /// One packet after the other, at a rate that changes with time.
+    Varying(Schedule<Rate>),
+    /// A wireless link.
+    Wifi(WifiPlan),
+}
+
+impl ServerPlan {
+    /// Its rate; the mean or nominal one where it changes. Queues in bdp count with it.
+    pub fn rate(&self) -> Rate {
+        match self {
+            ServerPlan::Rate(rate) => *rate,
+            ServerPlan::Varying(schedule) => schedule.start,
+            ServerPlan::Wifi(plan) => plan.rate,
+        }
+    }
+}
+
+impl BottleneckPlan {
+    pub(crate) fn describe(&self) -> String {
+        let ServerPlan::Rate(rate) = &self.server else { return String::new() };
+        format!("A bottleneck sends {rate}; {}.", self.queue.describe())
+    }
+}
 
 /// Packets wait in the queue while one is being sent. A packet moves on when its last bit has
 /// been sent.
 #[derive(Debug)]
 pub(crate) struct Bottleneck {
-    queue: DropTail,
+    queue: Queue,
     transmitter: Transmitter,
     /// The packet being sent, and when that ends.
     sending: Option<(Instant, Transit)>,
 }
 
 impl Bottleneck {
-    pub(crate) fn new(rate: Rate, queue: QueuePlan) -> Bottleneck {
-        let QueuePlan::DropTail(limit) = queue;
+    pub(crate) fn new(plan: &BottleneckPlan, streams: Streams) -> Bottleneck {
         Bottleneck {
-            queue: DropTail::new(limit),
-            transmitter: Transmitter::new(rate),
+            queue: Queue::new(&plan.queue, || streams.own()),
+            transmitter: Transmitter::new(plan.server.rate()),
             sending: None,
         }
     }
@@ -41,8 +164,8 @@ impl Behaviour for Bottleneck {
         if self.sending.is_none() {
             self.transmitter.wake(now);
             self.send(now, packet);
-        } else if let Some((packet, cause)) = self.queue.push(now, packet) {
-            out.drop(now, packet, cause);
+        } else {
+            self.queue.push(now, packet, out);
         }
     }
 
@@ -50,23 +173,27 @@ impl Behaviour for Bottleneck {
         self.sending.as_ref().map(|(ends, _)| *ends)
     }
 
-    fn advance(&mut self, _now: Instant, out: &mut Outbox) {
+    fn advance(&mut self, now: Instant, out: &mut Outbox) {
         if let Some((_, packet)) = self.sending.take() {
-            out.pass(packet);
+            if packet.is_background {
+                out.absorb(now, packet);
+            } else {
+                out.pass(packet);
+            }
         }
-        if let Some((queued, packet)) = self.queue.pop() {
+        if let Some((queued, packet)) = self.queue.pop(now, out) {
             self.send(queued, packet);
         }
     }
 
     fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {
         let sending = self.sending.iter().map(|(_, packet)| packet);
-        Box::new(sending.chain(self.queue.iter()))
+        Box::new(sending.chain(self.queue.held()))
     }
 
     fn release(&mut self, into: &mut Vec<Transit>) {
         into.extend(self.sending.take().map(|(_, packet)| packet));
-        into.extend(std::iter::from_fn(|| self.queue.pop()).map(|(_, packet)| packet));
+        self.queue.release(into);
     }
 }
 

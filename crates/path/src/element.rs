@@ -5,10 +5,20 @@ use std::collections::VecDeque;
 use tcplab_units::{Instant, Rng};
 
 use crate::bottleneck::Bottleneck;
+use crate::corruption::Corruption;
+use crate::cross_traffic::CrossTraffic;
 use crate::delay::Delay;
-use crate::interruption::Interruption;
+use crate::drop_rules::DropRules;
+use crate::duplication::Duplication;
+use crate::interruption::{Blackhole, Interruption};
 use crate::loss::Loss;
-use crate::{Cause, Departure, Direction, ElementPlan, Fate, Packet, Transmission, Verdict};
+use crate::mark::Mark;
+use crate::mtu::MtuLimit;
+use crate::policer::Policer;
+use crate::reordering::Reordering;
+use crate::{
+    Cause, Departure, Direction, ElementPlan, FIRST_MADE_ID, Fate, Packet, Transmission, Verdict,
+};
 
 /// How an element behaves.
 ///
@@ -36,57 +46,87 @@ pub(crate) trait Behaviour {
     fn release(&mut self, _into: &mut Vec<Transit>) {}
 }
 
-/// An element of a link at work.
-#[derive(Debug)]
-pub(crate) enum Element {
-    Bottleneck(Bottleneck),
-    Interruption(Interruption),
-    Loss(Loss),
-    Delay(Delay),
+/// Where an element takes its randomness from: streams with names of their own, so other elements
+/// can come and go without shifting its draws.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Streams {
+    pub(crate) seed: u64,
+    pub(crate) direction: Direction,
+    pub(crate) kind: &'static str,
+    /// Which of its kind it is on this link, from 1.
+    pub(crate) number: usize,
 }
 
-impl Element {
-    /// The element planned, drawing from `stream` if it is a random one.
-    pub(crate) fn new(plan: &ElementPlan, stream: impl FnOnce() -> Rng) -> Element {
-        match *plan {
-            ElementPlan::Bottleneck { rate, queue } => {
-                Element::Bottleneck(Bottleneck::new(rate, queue))
-            }
-            ElementPlan::Interruption(plan) => Element::Interruption(Interruption::new(plan)),
-            ElementPlan::Loss { probability } => Element::Loss(Loss::new(probability, stream())),
-            ElementPlan::Delay { delay } => Element::Delay(Delay::new(delay)),
-        }
+impl Streams {
+    /// The element's own stream, such as `forward/loss/1`.
+    pub(crate) fn own(self) -> Rng {
+        let Streams { seed, direction, kind, number } = self;
+        Rng::new(seed, &format!("{direction}/{kind}/{number}"))
     }
 }
 
-/// Calls the same method of whichever element it is.
-macro_rules! whichever {
-    ($self:ident, $element:ident => $call:expr) => {
-        match $self {
-            Element::Bottleneck($element) => $call,
-            Element::Interruption($element) => $call,
-            Element::Loss($element) => $call,
-            Element::Delay($element) => $call,
+/// Declares the elements of a link once: each has a plan of the same name, from which it is made.
+macro_rules! elements {
+    ($($name:ident($type:ty),)*) => {
+        /// An element of a link at work.
+        #[derive(Debug)]
+        pub(crate) enum Element {
+            $($name($type),)*
+        }
+
+        impl Element {
+            /// The element planned, drawing from `streams` if it is a random one.
+            pub(crate) fn new(plan: &ElementPlan, streams: Streams) -> Element {
+                match plan {
+                    $(ElementPlan::$name(plan) => Element::$name(<$type>::new(plan, streams)),)*
+                }
+            }
+        }
+
+        impl Behaviour for Element {
+            fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
+                match self {
+                    $(Element::$name(element) => element.accept(now, packet, out),)*
+                }
+            }
+            fn poll_at(&self) -> Option<Instant> {
+                match self {
+                    $(Element::$name(element) => element.poll_at(),)*
+                }
+            }
+            fn advance(&mut self, now: Instant, out: &mut Outbox) {
+                match self {
+                    $(Element::$name(element) => element.advance(now, out),)*
+                }
+            }
+            fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {
+                match self {
+                    $(Element::$name(element) => element.held(),)*
+                }
+            }
+            fn release(&mut self, into: &mut Vec<Transit>) {
+                match self {
+                    $(Element::$name(element) => element.release(into),)*
+                }
+            }
         }
     };
 }
 
-impl Behaviour for Element {
-    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
-        whichever!(self, element => element.accept(now, packet, out));
-    }
-    fn poll_at(&self) -> Option<Instant> {
-        whichever!(self, element => element.poll_at())
-    }
-    fn advance(&mut self, now: Instant, out: &mut Outbox) {
-        whichever!(self, element => element.advance(now, out));
-    }
-    fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {
-        whichever!(self, element => element.held())
-    }
-    fn release(&mut self, into: &mut Vec<Transit>) {
-        whichever!(self, element => element.release(into));
-    }
+elements! {
+    Mtu(MtuLimit),
+    Policer(Policer),
+    CrossTraffic(CrossTraffic),
+    Bottleneck(Bottleneck),
+    Interruption(Interruption),
+    Blackhole(Blackhole),
+    Loss(Loss),
+    Drop(DropRules),
+    Mark(Mark),
+    Corruption(Corruption),
+    Duplication(Duplication),
+    Reordering(Reordering),
+    Delay(Delay),
 }
 
 /// A packet on its way, with what its verdict will need.
@@ -95,17 +135,58 @@ pub(crate) struct Transit {
     pub(crate) packet: Packet,
     pub(crate) entered: Instant,
     pub(crate) transmission: Option<Transmission>,
+    /// See [`Verdict::origin`].
+    pub(crate) origin: Option<u64>,
+    /// See [`Verdict::marked`].
+    pub(crate) marked: bool,
+    /// See [`Verdict::corrupted`].
+    pub(crate) corrupted: Option<u32>,
+    /// Whether it is cross traffic, which leaves the path behind the bottleneck.
+    pub(crate) is_background: bool,
 }
 
 impl Transit {
+    /// A packet that comes to the link now.
+    pub(crate) fn new(packet: Packet, now: Instant) -> Transit {
+        Transit {
+            packet,
+            entered: now,
+            transmission: None,
+            origin: None,
+            marked: false,
+            corrupted: None,
+            is_background: false,
+        }
+    }
+
+    /// A copy of it with an id of its own, as far on its way.
+    pub(crate) fn copy(&self, id: u64) -> Transit {
+        let packet = if self.packet.bytes.is_empty() {
+            Packet::of_size(id, self.packet.size())
+        } else {
+            Packet::new(id, self.packet.bytes.clone())
+        };
+        let origin = Some(self.origin.unwrap_or(self.packet.id));
+        Transit { packet, origin, ..*self }
+    }
+
     /// The end of its way.
     pub(crate) fn depart(self, direction: Direction, left: Instant, fate: Fate) -> Departure {
-        let Transit { packet, entered, transmission } = self;
+        let Transit { packet, entered, transmission, origin, marked, corrupted, .. } = self;
         let (id, size) = (packet.id, packet.size());
-        Departure {
-            packet,
-            verdict: Verdict { id, direction, size, entered, transmission, left, fate },
-        }
+        let verdict = Verdict {
+            id,
+            direction,
+            size,
+            entered,
+            transmission,
+            left,
+            fate,
+            origin,
+            marked,
+            corrupted,
+        };
+        Departure { packet, verdict }
     }
 }
 
@@ -117,11 +198,13 @@ pub(crate) struct Outbox {
     pub(crate) passed: Vec<Transit>,
     /// Packets that have left the link, in order of time.
     pub(crate) departures: VecDeque<Departure>,
+    /// How many packets the link has made itself.
+    made: u64,
 }
 
 impl Outbox {
     pub(crate) fn new(direction: Direction) -> Outbox {
-        Outbox { direction, passed: Vec::new(), departures: VecDeque::new() }
+        Outbox { direction, passed: Vec::new(), departures: VecDeque::new(), made: 0 }
     }
     /// Passes a packet on to the next element.
     pub(crate) fn pass(&mut self, packet: Transit) {
@@ -131,10 +214,31 @@ impl Outbox {
     pub(crate) fn drop(&mut self, now: Instant, packet: Transit, cause: Cause) {
         self.departures.push_back(packet.depart(self.direction, now, Fate::Dropped(cause)));
     }
+    /// Takes cross traffic off the path now.
+    pub(crate) fn absorb(&mut self, now: Instant, packet: Transit) {
+        self.departures.push_back(packet.depart(self.direction, now, Fate::Absorbed));
+    }
+    /// Hands a packet of the link's own, about the packet `origin`, back to where that came from,
+    /// now.
+    pub(crate) fn answer(&mut self, now: Instant, origin: u64, bytes: Vec<u8>) {
+        let answer = Transit {
+            origin: Some(origin),
+            ..Transit::new(Packet::new(self.next_id(), bytes), now)
+        };
+        let back = self.direction.opposite();
+        self.departures.push_back(answer.depart(back, now, Fate::Delivered));
+    }
     /// Delivers what has passed the last element.
     pub(crate) fn deliver(&mut self, now: Instant) {
         for packet in self.passed.drain(..) {
             self.departures.push_back(packet.depart(self.direction, now, Fate::Delivered));
         }
+    }
+    /// The id of the next packet that the link makes itself: even ones on the forward link, odd
+    /// ones on the reverse link, so that none is given twice in a trial.
+    pub(crate) fn next_id(&mut self) -> u64 {
+        let id = FIRST_MADE_ID + 2 * self.made + u64::from(self.direction == Direction::Reverse);
+        self.made += 1;
+        id
     }
 }

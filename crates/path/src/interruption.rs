@@ -1,9 +1,192 @@
 //! Interruptions: for a while, nothing passes.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tcplab_units::{Instant, Span};
 
-use crate::Cause;
-use crate::element::{Behaviour, Outbox, Transit};
+use crate::element::{Behaviour, Outbox, Streams, Transit};
+use crate::spec::Fault;
+use crate::text_or_table::text_or_table;
+use crate::{Cause, Direction, Directions};
+
+/// Interruptions of one kind, or of several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct InterruptionsSpec(pub Vec<InterruptionSpec>);
+
+/// Times at which all packets are dropped: periodic (`every`), listed (`at`), or at random (`up`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Interruption")]
+pub struct InterruptionSpec {
+    /// From the start of one to the start of the next; above zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Span>,
+    /// When each starts, in order, instead of `every`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Vec<Span>>,
+    /// The mean time from the end of one to the start of the next, instead of `every`: times up and
+    /// times down (whose mean is `lasting`) are exponentially distributed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub up: Option<Span>,
+    /// How long each lasts; with `every`, less than that.
+    pub lasting: Span,
+    /// From the start of the trial to the start of the first. Default: as long as `every`, so that
+    /// connections are set up in peace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<Span>,
+    /// Which directions are interrupted: `both`, `forward` (client to server) or `reverse`. Within
+    /// the table of one direction it can only mean that one. Default: `both`.
+    #[serde(default)]
+    pub direction: Directions,
+}
+
+text_or_table!(
+    InterruptionsSpec, "Interruptions", "Times at which all packets are dropped.",
+    "a table such as { every = \"5 s\", lasting = \"200 ms\" }, or a list of them",
+    text(Span): |text: &str| Err::<InterruptionsSpec, String>(format!(
+        "`{text}` does not tell when: write a table such as {{ every = \"5 s\", lasting = \"200 ms\" }}"
+    )),
+    table: InterruptionSpec, list: list
+);
+
+impl From<InterruptionSpec> for InterruptionsSpec {
+    fn from(one: InterruptionSpec) -> InterruptionsSpec {
+        InterruptionsSpec(vec![one])
+    }
+}
+impl From<Vec<InterruptionSpec>> for InterruptionsSpec {
+    fn from(several: Vec<InterruptionSpec>) -> InterruptionsSpec {
+        InterruptionsSpec(several)
+    }
+}
+
+/// From when on everything is dropped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum BlackholeSpec {
+    /// From then on for ever.
+    From(Span),
+    /// In full.
+    Table(BlackholePlan),
+}
+
+/// A time during which everything is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Blackhole")]
+pub struct BlackholePlan {
+    /// When it begins.
+    pub from: Span,
+    /// When it ends. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Span>,
+}
+
+text_or_table!(
+    BlackholeSpec, "BlackholeFrom", "From when on everything is dropped.",
+    "a time such as \"3 s\", or a table",
+    text(Span): |text: &str| text.parse().map(BlackholeSpec::From), table: BlackholePlan
+);
+
+impl From<BlackholePlan> for BlackholeSpec {
+    fn from(table: BlackholePlan) -> BlackholeSpec {
+        BlackholeSpec::Table(table)
+    }
+}
+
+impl BlackholeSpec {
+    pub(crate) fn plan(&self) -> Result<BlackholePlan, Fault> {
+        Ok(match self {
+            BlackholeSpec::From(from) => BlackholePlan { from: *from, until: None },
+            BlackholeSpec::Table(table) => *table,
+        })
+    }
+}
+
+impl InterruptionsSpec {
+    /// What interrupts `direction`; the key stands in the table of one direction, or in the path's.
+    pub(crate) fn plan(
+        &self,
+        direction: Direction,
+        table: Option<Direction>,
+    ) -> Result<Vec<InterruptionPlan>, Fault> {
+        let mut plans = Vec::new();
+        for spec in &self.0 {
+            plans.extend(spec.plan(direction, table)?);
+        }
+        Ok(plans)
+    }
+}
+
+impl InterruptionSpec {
+    fn plan(
+        &self,
+        direction: Direction,
+        table: Option<Direction>,
+    ) -> Result<Option<InterruptionPlan>, Fault> {
+        let InterruptionSpec { every, lasting, offset, direction: interrupted, .. } = self;
+        let (lasting, interrupted) = (*lasting, *interrupted);
+        let every = every.unwrap_or_default();
+        if every.is_zero() {
+            let what =
+                format!("interruptions every {every} come all at once: give a time above zero");
+            return Err(Fault::below("every", what));
+        }
+        if lasting >= every {
+            let what = format!(
+                "interruptions lasting {lasting} every {every} never end: `lasting` must be less than `every`"
+            );
+            return Err(Fault::below("lasting", what));
+        }
+        if let Some(table) = table
+            && !interrupted.include(table)
+        {
+            let what = format!(
+                "this interruption stands in the table of the {table} direction, and names the other one"
+            );
+            return Err(Fault::below("direction", what));
+        }
+        let offset = offset.unwrap_or(every);
+        Ok((interrupted.include(direction) && !lasting.is_zero()).then_some(InterruptionPlan {
+            every,
+            lasting,
+            offset,
+        }))
+    }
+}
+
+impl BlackholePlan {
+    pub(crate) fn describe(&self) -> String {
+        match self.until {
+            None => format!("From {} on, all packets are dropped.", self.from),
+            Some(until) => format!("From {} to {until}, all packets are dropped.", self.from),
+        }
+    }
+}
+
+/// Drops all that comes to it during its time.
+#[derive(Debug)]
+pub(crate) struct Blackhole {
+    plan: BlackholePlan,
+}
+
+impl Blackhole {
+    pub(crate) fn new(plan: &BlackholePlan, _streams: Streams) -> Blackhole {
+        Blackhole { plan: *plan }
+    }
+}
+
+impl Behaviour for Blackhole {
+    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
+        let since = now.since(Instant::ZERO);
+        if since >= self.plan.from && self.plan.until.is_none_or(|until| since < until) {
+            out.drop(now, packet, Cause::Blackhole);
+        } else {
+            out.pass(packet);
+        }
+    }
+}
 
 /// When a link is interrupted: during [`offset` + k·`every`, `offset` + k·`every` + `lasting`)
 /// for k = 0, 1, 2...
@@ -37,6 +220,11 @@ impl InterruptionPlan {
             .map(move |index| plan.window(first, index))
     }
 
+    pub(crate) fn describe(&self) -> String {
+        let InterruptionPlan { every, lasting, offset } = self;
+        format!("Every {every}, first at {offset}, all packets are dropped for {lasting}.")
+    }
+
     fn window(&self, first: Instant, index: u64) -> (Instant, Instant) {
         let from = first + self.every * index;
         (from, from + self.lasting)
@@ -52,9 +240,9 @@ pub(crate) struct Interruption {
 impl Interruption {
     /// # Panics
     /// When `every` is zero.
-    pub(crate) fn new(plan: InterruptionPlan) -> Interruption {
+    pub(crate) fn new(plan: &InterruptionPlan, _streams: Streams) -> Interruption {
         assert!(!plan.every.is_zero(), "interruptions need a time between them");
-        Interruption { plan }
+        Interruption { plan: *plan }
     }
 }
 

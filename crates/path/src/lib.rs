@@ -41,27 +41,51 @@
 //! A new element is a file with its `Behaviour`, an [`ElementPlan`], and a key of [`PathSpec`].
 
 mod bottleneck;
+mod corruption;
+mod cross_traffic;
 mod delay;
 mod direction;
+mod drop_rules;
+mod duplication;
+mod ecn;
 mod element;
 mod interruption;
 mod link;
 mod loss;
+mod mark;
+mod mtu;
 mod packet;
 mod plan;
+mod policer;
 mod queue;
-mod queue_spec;
+mod reordering;
+mod schedule;
 mod spec;
+mod text_or_table;
 mod verdict;
 
+pub use bottleneck::{BottleneckPlan, RateSpec, RateTable, ServerPlan, WifiPlan, WifiSpec};
+pub use corruption::{CorruptSpec, CorruptionPlan, PacketPart};
+pub use cross_traffic::{Arrivals, CrossFlow, CrossSpec};
+pub use delay::{DelayPlan, DelaySpec, JitterPlan, JitterSpec, JitterTable};
 pub use direction::{Direction, Directions};
-pub use interruption::InterruptionPlan;
+pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind};
+pub use duplication::{DuplicateSpec, DuplicationPlan};
+pub use interruption::{
+    BlackholePlan, BlackholeSpec, InterruptionPlan, InterruptionSpec, InterruptionsSpec,
+};
 pub use link::Link;
+pub use loss::{GilbertElliott, LossBurst, LossPlan, LossSpec, LossTable};
+pub use mark::MarkPlan;
+pub use mtu::{MtuPlan, MtuSpec, MtuTable};
 pub use packet::Packet;
 pub use plan::{ElementPlan, LinkPlan};
-pub use queue::{QueueLimit, QueuePlan};
-pub use queue_spec::{BdpMultiple, QueueSpec, QueueSpecError};
-pub use spec::{
-    DEFAULT_QUEUE, InterruptionSpec, LinkSpec, PathError, PathProblem, PathSpec, SMALLEST_QUEUE,
+pub use policer::PolicerSpec;
+pub use queue::{
+    BdpMultiple, QueueLimit, QueuePlan, QueueSize, QueueSizeError, QueueSpec, QueueTable,
+    SMALLEST_QUEUE,
 };
-pub use verdict::{Cause, Departure, Fate, Transmission, Verdict};
+pub use reordering::{ReorderSpec, ReorderingPlan};
+pub use schedule::{Quantity, Schedule, Step};
+pub use spec::{DEFAULT_QUEUE, LinkSpec, PathError, PathSpec, StageSpec};
+pub use verdict::{Cause, Departure, Discipline, FIRST_MADE_ID, Fate, Transmission, Verdict};

@@ -1,8 +1,8 @@
 //! One direction of a path at work.
 
-use tcplab_units::{Instant, Rng};
+use tcplab_units::Instant;
 
-use crate::element::{Behaviour, Element, Outbox, Transit};
+use crate::element::{Behaviour, Element, Outbox, Streams, Transit};
 use crate::{Departure, Direction, Fate, LinkPlan, Packet};
 
 /// One direction of a path: packets go in, and come out later, or not, each with a verdict.
@@ -42,7 +42,7 @@ impl Link {
         let elements = plan.elements.iter().enumerate().map(|(index, element)| {
             let kind = element.kind();
             let before = plan.elements[..index].iter().filter(|e| e.kind() == kind).count();
-            Element::new(element, || Rng::new(seed, &format!("{direction}/{kind}/{}", before + 1)))
+            Element::new(element, Streams { seed, direction, kind, number: before + 1 })
         });
         Link {
             direction,
@@ -60,7 +60,7 @@ impl Link {
     pub fn handle_packet(&mut self, now: Instant, packet: Packet) {
         while self.step(now) {}
         self.clock = self.clock.max(now);
-        self.outbox.pass(Transit { packet, entered: self.clock, transmission: None });
+        self.outbox.pass(Transit::new(packet, self.clock));
         self.carry_on(0);
     }
 
@@ -84,9 +84,10 @@ impl Link {
         if is_due { self.outbox.departures.pop_front() } else { None }
     }
 
-    /// The packets on the link, roughly oldest first.
+    /// The packets on the link, roughly oldest first; without cross traffic.
     pub fn in_flight(&self) -> impl Iterator<Item = &Packet> {
-        self.elements.iter().rev().flat_map(Element::held).map(|transit| &transit.packet)
+        let held = self.elements.iter().rev().flat_map(Element::held);
+        held.filter(|transit| !transit.is_background).map(|transit| &transit.packet)
     }
 
     /// Ends the trial at `now`: gives all that left until then, and then all that is

@@ -1,25 +1,40 @@
 //! What a link is made of, merged and checked.
 
-use tcplab_units::{Instant, Probability, Rate, Span};
+use tcplab_units::{Instant, Span};
 
-use crate::interruption::InterruptionPlan;
-use crate::queue::{QueueLimit, QueuePlan};
+use crate::bottleneck::BottleneckPlan;
+use crate::corruption::CorruptionPlan;
+use crate::cross_traffic::CrossFlow;
+use crate::delay::DelayPlan;
+use crate::drop_rules::DropPlan;
+use crate::duplication::DuplicationPlan;
+use crate::interruption::{BlackholePlan, InterruptionPlan};
+use crate::loss::LossPlan;
+use crate::mark::MarkPlan;
+use crate::mtu::MtuPlan;
+use crate::policer::PolicerSpec;
+use crate::reordering::ReorderingPlan;
 
 /// The elements of one direction of a path, in the order a packet meets them.
 ///
 /// [`PathSpec::link`](crate::PathSpec::link) makes one from the keys of a scenario, in this order:
 ///
-/// 1. the **bottleneck** (queue and rate), because packets are impaired on the line, not in front
-///    of it. So an interruption hits what the bottleneck sends during it, and neither what waits
-///    in the queue nor all that the sender bursts into it. This is what the interruption paper
-///    measured: a 200 ms interruption lost 88 segments, which is the bottleneck's rate times
-///    200 ms, while 300 were in flight;
-/// 2. the **interruption**: first what the line does to all packets;
-/// 3. the **loss**: then what it does to some, so that packets of an interruption do not count as
-///    drawn and lost, and what is lost is that share of what is not interrupted;
-/// 4. the **delay**, last, because then a verdict on a drop falls at the moment the packet enters
-///    the line, and packets already beyond it are safe from an interruption, as on a long cable cut
-///    at the near end.
+/// 1. what stands at the **entrance**: the limit to the size of packets, which the first router
+///    knows, and the policer;
+/// 2. **cross traffic**, which joins here, and the **bottleneck** (queue and rate), because packets
+///    are impaired on the line, not in front of it. So an interruption hits what the bottleneck
+///    sends during it, and neither what waits in the queue nor all that the sender bursts into it.
+///    This is what the interruption paper measured: a 200 ms interruption lost 88 segments, which
+///    is the bottleneck's rate times 200 ms, while 300 were in flight;
+/// 3. the **interruptions** and the **black hole**: first what the line does to all packets;
+/// 4. the **loss** and the **rules**: then what it does to some, so that packets of an interruption
+///    do not count as drawn and lost, and what is lost is that share of what is not interrupted;
+/// 5. what changes packets that get through: **marks**, **corruption**, **duplication**;
+/// 6. **reordering** and the **delay**, last, because then a verdict on a drop falls at the moment
+///    the packet enters the line, and packets already beyond it are safe from an interruption, as
+///    on a long cable cut at the near end.
+///
+/// Any other order is written as `stages`, each of which has all these places again.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct LinkPlan {
@@ -31,32 +46,40 @@ pub struct LinkPlan {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ElementPlan {
-    /// Sends one packet after the other at a rate; the others wait in a queue.
-    Bottleneck {
-        /// Above zero; counts bytes of IP.
-        rate: Rate,
-        /// Where packets wait.
-        queue: QueuePlan,
-    },
+    /// Drops, and may answer, packets that are too large.
+    Mtu(MtuPlan),
+    /// Drops what comes faster than agreed.
+    Policer(PolicerSpec),
+    /// Adds packets of others.
+    CrossTraffic(CrossFlow),
+    /// Sends one packet after the other; the others wait in a queue.
+    Bottleneck(BottleneckPlan),
     /// Drops all packets for a while.
     Interruption(InterruptionPlan),
-    /// Drops some packets at random, independently of one another.
-    Loss {
-        /// For each packet.
-        probability: Probability,
-    },
-    /// Holds each packet for a constant time.
-    Delay {
-        /// How long.
-        delay: Span,
-    },
+    /// Drops all packets from some time on.
+    Blackhole(BlackholePlan),
+    /// Drops some packets at random.
+    Loss(LossPlan),
+    /// Drops packets by rules.
+    Drop(DropPlan),
+    /// Marks some packets as having met congestion, at random.
+    Mark(MarkPlan),
+    /// Flips bits.
+    Corruption(CorruptionPlan),
+    /// Adds copies.
+    Duplication(DuplicationPlan),
+    /// Holds some packets back, so that others overtake them.
+    Reordering(ReorderingPlan),
+    /// Holds each packet for a while.
+    Delay(DelayPlan),
 }
 
 impl LinkPlan {
-    /// How long a packet is on the idle link at least: its delays, without the time to send it.
+    /// How long a packet is on the idle link at least, at the start: its delays, without the time
+    /// to send it.
     pub fn delay(&self) -> Span {
         let delays = self.elements.iter().map(|element| match element {
-            ElementPlan::Delay { delay } => delay.as_nanos(),
+            ElementPlan::Delay(plan) => plan.delay.at_start().as_nanos(),
             _ => 0,
         });
         Span::from_nanos(delays.fold(0, u64::saturating_add))
@@ -88,30 +111,38 @@ impl ElementPlan {
     /// What kind of element it is; part of the name of its stream of random numbers.
     pub const fn kind(&self) -> &'static str {
         match self {
-            ElementPlan::Bottleneck { .. } => "bottleneck",
+            ElementPlan::Mtu(_) => "mtu",
+            ElementPlan::Policer(_) => "policer",
+            ElementPlan::CrossTraffic(_) => "cross",
+            ElementPlan::Bottleneck(_) => "bottleneck",
             ElementPlan::Interruption(_) => "interruption",
-            ElementPlan::Loss { .. } => "loss",
-            ElementPlan::Delay { .. } => "delay",
+            ElementPlan::Blackhole(_) => "blackhole",
+            ElementPlan::Loss(_) => "loss",
+            ElementPlan::Drop(_) => "drop",
+            ElementPlan::Mark(_) => "mark",
+            ElementPlan::Corruption(_) => "corrupt",
+            ElementPlan::Duplication(_) => "duplicate",
+            ElementPlan::Reordering(_) => "reorder",
+            ElementPlan::Delay(_) => "delay",
         }
     }
 
+    /// Each plan tells for itself.
     fn describe(&self) -> String {
         match self {
-            ElementPlan::Bottleneck { rate, queue: QueuePlan::DropTail(limit) } => {
-                let limit = match limit {
-                    QueueLimit::Packets(1) => "1 packet".into(),
-                    QueueLimit::Packets(n) => format!("{n} packets"),
-                    QueueLimit::Bytes(bytes) => bytes.to_string(),
-                };
-                format!("A bottleneck sends {rate}; {limit} can wait, what comes then is dropped.")
-            }
-            ElementPlan::Interruption(InterruptionPlan { every, lasting, offset }) => {
-                format!("Every {every}, first at {offset}, all packets are dropped for {lasting}.")
-            }
-            ElementPlan::Loss { probability } => {
-                format!("Each packet is lost with a probability of {probability}.")
-            }
-            ElementPlan::Delay { delay } => format!("Each packet takes {delay}."),
+            ElementPlan::Mtu(plan) => plan.describe(),
+            ElementPlan::Policer(plan) => plan.describe(),
+            ElementPlan::CrossTraffic(plan) => plan.describe(),
+            ElementPlan::Bottleneck(plan) => plan.describe(),
+            ElementPlan::Interruption(plan) => plan.describe(),
+            ElementPlan::Blackhole(plan) => plan.describe(),
+            ElementPlan::Loss(plan) => plan.describe(),
+            ElementPlan::Drop(plan) => plan.describe(),
+            ElementPlan::Mark(plan) => plan.describe(),
+            ElementPlan::Corruption(plan) => plan.describe(),
+            ElementPlan::Duplication(plan) => plan.describe(),
+            ElementPlan::Reordering(plan) => plan.describe(),
+            ElementPlan::Delay(plan) => plan.describe(),
         }
     }
 }

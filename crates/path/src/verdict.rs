@@ -36,9 +36,26 @@ pub struct Verdict {
     pub left: Instant,
     /// How it left.
     pub fate: Fate,
+    /// Of a packet that the link made itself: the one that it is a copy of, or an answer to. Cross
+    /// traffic has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<u64>,
+    /// Whether the link marked it as having met congestion (CE, RFC 3168).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub marked: bool,
+    /// The first bit that the link changed, counted from the packet's first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrupted: Option<u32>,
 }
 
+/// Ids from here on belong to packets that a link makes itself: copies, answers, cross traffic.
+pub const FIRST_MADE_ID: u64 = 1 << 63;
+
 impl Verdict {
+    /// Whether the link made the packet itself, so that no endpoint ever sent it.
+    pub const fn is_made(&self) -> bool {
+        self.id >= FIRST_MADE_ID
+    }
     /// How long it was on the link.
     pub const fn time_on_link(&self) -> Span {
         self.left.since(self.entered)
@@ -73,6 +90,8 @@ pub enum Fate {
     Dropped(Cause),
     /// It was still under way when the trial ended.
     StillOnLink,
+    /// It was cross traffic, which leaves the path behind the bottleneck.
+    Absorbed,
 }
 
 impl Fate {
@@ -82,13 +101,14 @@ impl Fate {
             Fate::Delivered => "delivered",
             Fate::Dropped(_) => "dropped",
             Fate::StillOnLink => "still-on-link",
+            Fate::Absorbed => "absorbed",
         }
     }
     /// Why it was dropped, if it was.
     pub const fn cause(self) -> Option<Cause> {
         match self {
             Fate::Dropped(cause) => Some(cause),
-            Fate::Delivered | Fate::StillOnLink => None,
+            Fate::Delivered | Fate::StillOnLink | Fate::Absorbed => None,
         }
     }
 }
@@ -99,6 +119,7 @@ impl fmt::Display for Fate {
             Fate::Delivered => f.write_str("delivered"),
             Fate::Dropped(cause) => cause.fmt(f),
             Fate::StillOnLink => f.write_str("still on the link when the trial ended"),
+            Fate::Absorbed => f.write_str("cross traffic that left behind the bottleneck"),
         }
     }
 }
@@ -126,6 +147,62 @@ pub enum Cause {
         /// When that ended; a packet at this very instant passes.
         to: Instant,
     },
+    /// An active queue management dropped it before the queue was full.
+    Aqm {
+        /// Which discipline.
+        discipline: Discipline,
+        /// How long it had waited.
+        waited: Span,
+        /// How many packets were waiting.
+        packets: u32,
+    },
+    /// A policer had no tokens for it.
+    Policed,
+    /// It met a rule of the scenario.
+    Rule {
+        /// Which one, counted from 1.
+        number: u32,
+        /// Which of the packets that meet its conditions, counted from 1.
+        nth: u64,
+    },
+    /// It was larger than the link takes.
+    TooBig {
+        /// The largest that passes, in bytes of IP.
+        #[serde(with = "plain_bytes")]
+        limit: Bytes,
+    },
+    /// It came to a black hole.
+    Blackhole,
+    /// A wireless link gave it up.
+    RetriesExhausted {
+        /// How often it was sent.
+        attempts: u32,
+    },
+}
+
+/// A queueing discipline that drops before its queue is full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Discipline {
+    /// Controlled Delay (RFC 8289).
+    Codel,
+    /// Flow Queue CoDel (RFC 8290).
+    FqCodel,
+    /// Proportional Integral controller Enhanced (RFC 8033).
+    Pie,
+    /// Random Early Detection (Floyd and Jacobson 1993).
+    Red,
+}
+
+impl fmt::Display for Discipline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Discipline::Codel => "CoDel",
+            Discipline::FqCodel => "FQ-CoDel",
+            Discipline::Pie => "PIE",
+            Discipline::Red => "RED",
+        })
+    }
 }
 
 impl Cause {
@@ -135,6 +212,12 @@ impl Cause {
             Cause::QueueFull { .. } => "queue-full",
             Cause::Loss => "loss",
             Cause::Interruption { .. } => "interruption",
+            Cause::Aqm { .. } => "aqm",
+            Cause::Policed => "policed",
+            Cause::Rule { .. } => "rule",
+            Cause::TooBig { .. } => "too-big",
+            Cause::Blackhole => "blackhole",
+            Cause::RetriesExhausted { .. } => "retries-exhausted",
         }
     }
 }
@@ -151,6 +234,24 @@ impl fmt::Display for Cause {
             Cause::Interruption { number, from, to } => {
                 let (from, to) = (Seconds(from), Seconds(to));
                 write!(f, "dropped by interruption {number} ({from} to {to})")
+            }
+            Cause::Aqm { discipline, waited, packets } => {
+                let plural = if packets == 1 { "" } else { "s" };
+                write!(
+                    f,
+                    "dropped by {discipline} after {waited} ({packets} packet{plural} waiting)"
+                )
+            }
+            Cause::Policed => f.write_str("dropped by a policer"),
+            Cause::Rule { number, nth } => {
+                write!(f, "dropped by rule {number} of the scenario (match {nth})")
+            }
+            Cause::TooBig { limit } => {
+                write!(f, "dropped: larger than the {} B that the link takes", limit.as_u64())
+            }
+            Cause::Blackhole => f.write_str("dropped by a black hole"),
+            Cause::RetriesExhausted { attempts } => {
+                write!(f, "given up by a wireless link after {attempts} attempts")
             }
         }
     }
@@ -231,6 +332,9 @@ mod tests {
             transmission: None,
             left: Instant::from_nanos(9),
             fate: Fate::Dropped(Cause::QueueFull { packets: 2, bytes: Bytes::new(3000) }),
+            origin: None,
+            marked: false,
+            corrupted: None,
         };
         let line = serde_json::to_string(&verdict).unwrap();
         assert_eq!(

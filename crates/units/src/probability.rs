@@ -30,6 +30,10 @@ impl Probability {
     pub fn per_million(n: u32) -> Probability {
         Probability((u64::from(n) * 1_000_000).min(ONE))
     }
+    /// From 0 to 1.
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / ONE as f64
+    }
     /// Whether it happens this time. Takes exactly one draw, whatever the probability, so that
     /// changing a probability does not shift the draws that follow.
     pub fn happens(self, rng: &mut Rng) -> bool {

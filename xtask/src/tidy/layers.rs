@@ -21,7 +21,11 @@ const LAYERS: &[Layer] = &[
     Layer { name: "stats", may_use: &[], why: "statistics know numbers, not where they come from" },
     Layer { name: "wire", may_use: &["units"], why: "packets are bytes and quantities" },
     Layer { name: "capture", may_use: &["units"], why: "capture files carry any frame" },
-    Layer { name: "path", may_use: &["units"], why: "a path moves packets without reading them" },
+    Layer {
+        name: "path",
+        may_use: &["units", "wire"],
+        why: "a path moves packets, and reads of them what a router could",
+    },
     Layer { name: "workload", may_use: &["units"], why: "an application sees a byte stream" },
     Layer {
         name: "recording",

@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tcplab_path::{
-    Departure, Direction, ElementPlan, InterruptionPlan, Link, LinkPlan, Packet, QueueLimit,
-    QueuePlan, Verdict,
+    BottleneckPlan, DelayPlan, DelaySpec, Departure, Direction, ElementPlan, InterruptionPlan,
+    Link, LinkPlan, LossPlan, Packet, QueueLimit, QueuePlan, ServerPlan, Verdict,
 };
 use tcplab_units::{Bytes, Instant, Probability, Rate, Span};
 
@@ -24,7 +24,10 @@ pub(crate) fn bottlenecks() -> impl Strategy<Value = ElementPlan> {
 }
 
 pub(crate) fn bottleneck(rate: Rate, limit: QueueLimit) -> ElementPlan {
-    ElementPlan::Bottleneck { rate, queue: QueuePlan::DropTail(limit) }
+    ElementPlan::Bottleneck(BottleneckPlan {
+        server: ServerPlan::Rate(rate),
+        queue: QueuePlan::DropTail(limit),
+    })
 }
 
 /// From one bit in a second to more than a bit in a nanosecond; few divide a second evenly.
@@ -59,7 +62,7 @@ pub(crate) fn losses() -> impl Strategy<Value = ElementPlan> {
 }
 
 pub(crate) fn loss(probability: Probability) -> ElementPlan {
-    ElementPlan::Loss { probability }
+    ElementPlan::Loss(LossPlan::Independent(probability))
 }
 
 pub(crate) fn delays() -> impl Strategy<Value = ElementPlan> {
@@ -67,7 +70,7 @@ pub(crate) fn delays() -> impl Strategy<Value = ElementPlan> {
 }
 
 pub(crate) fn delay(delay: Span) -> ElementPlan {
-    ElementPlan::Delay { delay }
+    ElementPlan::Delay(DelayPlan { delay: DelaySpec::Constant(delay), jitter: None })
 }
 
 /// Bursts, trickles and pauses of packets of all lengths, an empty one among them.

@@ -4,12 +4,91 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::{Deserializer, Error, Visitor};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Rate, Span, UnitError};
+
+use super::{QueueLimit, QueuePlan};
+use crate::spec::Fault;
+use crate::text_or_table::text_or_table;
+
+/// The least that a queue in bytes must hold: a full-sized Ethernet frame. Links count 1,500 B of
+/// it, the IP packet; tools that count its 14 B header too would drop every packet at a limit
+/// between the two.
+pub const SMALLEST_QUEUE: Bytes = Bytes::new(1514);
+
+/// A queue as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum QueueSpec {
+    /// Drop-tail of that size.
+    Size(QueueSize),
+    /// Another discipline.
+    Table(QueueTable),
+}
+
+/// A queueing discipline: exactly one of its keys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "QueueDiscipline")]
+pub struct QueueTable {
+    /// First in, first out; to what finds no room, the one that has waited longest gives way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drop_head: Option<QueueSize>,
+}
+
+text_or_table!(
+    QueueSpec, "Queue", "How much may wait at a bottleneck, and how that is managed.",
+    "the size of a queue such as \"512 packets\", \"64 kB\" or \"1 bdp\", or a table",
+    text(QueueSize): |text: &str| text.parse().map(QueueSpec::Size), table: QueueTable
+);
+
+impl From<QueueTable> for QueueSpec {
+    fn from(table: QueueTable) -> QueueSpec {
+        QueueSpec::Table(table)
+    }
+}
+
+impl QueueSpec {
+    /// The queue of a bottleneck with this rate, on a path with this round trip.
+    pub(crate) fn plan(&self, rate: Rate, round_trip: Span) -> Result<QueuePlan, Fault> {
+        match self {
+            QueueSpec::Size(size) => {
+                size.limit(rate, round_trip).map(QueuePlan::DropTail).map_err(Fault::here)
+            }
+            QueueSpec::Table(_) => Err(Fault::here("not yet")),
+        }
+    }
+}
+
+impl QueueSize {
+    /// The limit it comes to, or why there is none.
+    pub(crate) fn limit(self, rate: Rate, round_trip: Span) -> Result<QueueLimit, String> {
+        let too_small = |bytes: Option<Bytes>| {
+            let told = bytes.map(|bytes| format!(" ({} B)", bytes.as_u64())).unwrap_or_default();
+            let least = SMALLEST_QUEUE.as_u64();
+            format!("a queue of {self}{told} cannot hold a packet: it takes at least {least} B")
+        };
+        match self {
+            QueueSize::Packets(0) => Err(too_small(None)),
+            QueueSize::Packets(packets) => Ok(QueueLimit::Packets(packets)),
+            QueueSize::Bytes(bytes) if bytes < SMALLEST_QUEUE => Err(too_small(None)),
+            QueueSize::Bytes(bytes) => Ok(QueueLimit::Bytes(bytes)),
+            QueueSize::Bdp(_) if round_trip.is_zero() => Err("a queue in bdp needs a delay: \
+                without one the bandwidth-delay product is zero"
+                .into()),
+            QueueSize::Bdp(multiple) => match multiple.of(rate, round_trip) {
+                None => Err(format!("a queue of {self} is larger than 2⁶⁴ bytes")),
+                Some(bytes) if bytes < SMALLEST_QUEUE => Err(too_small(Some(bytes))),
+                Some(bytes) => Ok(QueueLimit::Bytes(bytes)),
+            },
+        }
+    }
+}
 
 /// The size of a drop-tail queue: `512 packets`, `64 kB`, or `1 bdp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueueSpec {
+pub enum QueueSize {
     /// So many packets of any size.
     Packets(u32),
     /// So many bytes of IP packets.
@@ -43,7 +122,7 @@ impl BdpMultiple {
 
 /// Why the size of a queue could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum QueueSpecError {
+pub enum QueueSizeError {
     /// It is none of the three.
     #[error("`{0}` is not the size of a queue: write it as `512 packets`, `64 kB` or `1 bdp`")]
     NotASize(String),
@@ -58,11 +137,11 @@ pub enum QueueSpecError {
     Bytes(UnitError),
 }
 
-impl FromStr for QueueSpec {
-    type Err = QueueSpecError;
+impl FromStr for QueueSize {
+    type Err = QueueSizeError;
 
-    fn from_str(text: &str) -> Result<QueueSpec, QueueSpecError> {
-        let not_a_size = || QueueSpecError::NotASize(text.into());
+    fn from_str(text: &str) -> Result<QueueSize, QueueSizeError> {
+        let not_a_size = || QueueSizeError::NotASize(text.into());
         let trimmed = text.trim();
         let unit_at = trimmed.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(not_a_size)?;
         let (number, unit) = (trimmed[..unit_at].trim_end().replace('_', ""), &trimmed[unit_at..]);
@@ -74,15 +153,15 @@ impl FromStr for QueueSpec {
         }
         match unit {
             "packets" | "packet" => match number.parse() {
-                Ok(packets) => Ok(QueueSpec::Packets(packets)),
-                Err(_) => Err(QueueSpecError::Packets(text.into())),
+                Ok(packets) => Ok(QueueSize::Packets(packets)),
+                Err(_) => Err(QueueSizeError::Packets(text.into())),
             },
             "bdp" => match millionths(&number) {
-                Some(n) => Ok(QueueSpec::Bdp(BdpMultiple(n))),
-                None => Err(QueueSpecError::Bdp(text.into())),
+                Some(n) => Ok(QueueSize::Bdp(BdpMultiple(n))),
+                None => Err(QueueSizeError::Bdp(text.into())),
             },
-            _ => trimmed.parse().map(QueueSpec::Bytes).map_err(|error| match error {
-                UnitError::OutOfRange { .. } => QueueSpecError::Bytes(error),
+            _ => trimmed.parse().map(QueueSize::Bytes).map_err(|error| match error {
+                UnitError::OutOfRange { .. } => QueueSizeError::Bytes(error),
                 _ => not_a_size(),
             }),
         }
@@ -101,13 +180,13 @@ fn millionths(number: &str) -> Option<u64> {
     (whole <= MILLION).then(|| whole * MILLION + fraction)
 }
 
-impl fmt::Display for QueueSpec {
+impl fmt::Display for QueueSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            QueueSpec::Packets(1) => f.write_str("1 packet"),
-            QueueSpec::Packets(n) => write!(f, "{n} packets"),
-            QueueSpec::Bytes(bytes) => bytes.fmt(f),
-            QueueSpec::Bdp(multiple) => multiple.fmt(f),
+            QueueSize::Packets(1) => f.write_str("1 packet"),
+            QueueSize::Packets(n) => write!(f, "{n} packets"),
+            QueueSize::Bytes(bytes) => bytes.fmt(f),
+            QueueSize::Bdp(multiple) => multiple.fmt(f),
         }
     }
 }
@@ -122,41 +201,22 @@ impl fmt::Display for BdpMultiple {
     }
 }
 
-impl serde::Serialize for QueueSpec {
+impl serde::Serialize for QueueSize {
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.collect_str(self)
     }
 }
 
-impl<'de> serde::Deserialize<'de> for QueueSpec {
-    /// From a string. Queues that need more than a size are tables: they get a `visit_map`.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<QueueSpec, D::Error> {
-        struct Size;
-        impl Visitor<'_> for Size {
-            type Value = QueueSpec;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the size of a queue such as \"512 packets\", \"64 kB\" or \"1 bdp\"")
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<QueueSpec, E> {
-                text.parse().map_err(E::custom)
-            }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<QueueSpec, E> {
-                self.visit_str(&number.to_string())
-            }
-            fn visit_u64<E: Error>(self, number: u64) -> Result<QueueSpec, E> {
-                self.visit_str(&number.to_string())
-            }
-            fn visit_f64<E: Error>(self, number: f64) -> Result<QueueSpec, E> {
-                self.visit_str(&number.to_string())
-            }
-        }
-        deserializer.deserialize_any(Size)
+impl<'de> serde::Deserialize<'de> for QueueSize {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<QueueSize, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 
-impl schemars::JsonSchema for QueueSpec {
+impl schemars::JsonSchema for QueueSize {
     fn schema_name() -> Cow<'static, str> {
-        "Queue".into()
+        "QueueSize".into()
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
@@ -176,21 +236,21 @@ mod tests {
     #[test]
     fn reads_packets_bytes_and_bdp() {
         for (text, queue, written) in [
-            ("512 packets", QueueSpec::Packets(512), "512 packets"),
-            ("1 packet", QueueSpec::Packets(1), "1 packet"),
-            (" 1_000packets ", QueueSpec::Packets(1000), "1000 packets"),
-            ("64 kB", QueueSpec::Bytes(Bytes::new(64_000)), "64 kB"),
-            ("64 KiB", QueueSpec::Bytes(Bytes::new(65_536)), "65.536 kB"),
-            ("1 bdp", QueueSpec::Bdp(BdpMultiple(1_000_000)), "1 bdp"),
-            ("0.5 bdp", QueueSpec::Bdp(BdpMultiple(500_000)), "0.5 bdp"),
-            (".000001bdp", QueueSpec::Bdp(BdpMultiple(1)), "0.000001 bdp"),
-            ("1.5000000 bdp", QueueSpec::Bdp(BdpMultiple(1_500_000)), "1.5 bdp"),
+            ("512 packets", QueueSize::Packets(512), "512 packets"),
+            ("1 packet", QueueSize::Packets(1), "1 packet"),
+            (" 1_000packets ", QueueSize::Packets(1000), "1000 packets"),
+            ("64 kB", QueueSize::Bytes(Bytes::new(64_000)), "64 kB"),
+            ("64 KiB", QueueSize::Bytes(Bytes::new(65_536)), "65.536 kB"),
+            ("1 bdp", QueueSize::Bdp(BdpMultiple(1_000_000)), "1 bdp"),
+            ("0.5 bdp", QueueSize::Bdp(BdpMultiple(500_000)), "0.5 bdp"),
+            (".000001bdp", QueueSize::Bdp(BdpMultiple(1)), "0.000001 bdp"),
+            ("1.5000000 bdp", QueueSize::Bdp(BdpMultiple(1_500_000)), "1.5 bdp"),
         ] {
             assert_eq!(text.parse(), Ok(queue), "{text}");
             assert_eq!(queue.to_string(), written);
             assert_eq!(written.parse(), Ok(queue), "{written} can be read back");
             let json = serde_json::to_string(&queue).unwrap();
-            assert_eq!(serde_json::from_str::<QueueSpec>(&json).unwrap(), queue);
+            assert_eq!(serde_json::from_str::<QueueSize>(&json).unwrap(), queue);
         }
     }
 
@@ -199,7 +259,7 @@ mod tests {
         let size = "is not the size of a queue: write it as `512 packets`, `64 kB` or `1 bdp`";
         for text in ["512", "deep", "", "-1 packets", "1.2.3 bdp", "1..2 kB", "8 Mbit/s", ". bdp"] {
             assert_eq!(
-                text.parse::<QueueSpec>().unwrap_err().to_string(),
+                text.parse::<QueueSize>().unwrap_err().to_string(),
                 format!("`{text}` {size}")
             );
         }
@@ -210,12 +270,12 @@ mod tests {
             ("1000001 bdp", "`1000001 bdp` is out of range for a queue"),
             ("0.5 B", "`0.5 B` is out of range for an amount of data"),
         ] {
-            let message = text.parse::<QueueSpec>().unwrap_err().to_string();
+            let message = text.parse::<QueueSize>().unwrap_err().to_string();
             assert!(message.starts_with(limit), "{message}");
         }
         let message = serde_json::from_str::<QueueSpec>("512").unwrap_err().to_string();
         assert!(message.starts_with(&format!("`512` {size}")), "{message}");
-        let message = serde_json::from_str::<QueueSpec>("{}").unwrap_err().to_string();
+        let message = serde_json::from_str::<QueueSpec>("[]").unwrap_err().to_string();
         assert!(message.contains("expected the size of a queue such as"), "{message}");
     }
 
@@ -228,7 +288,7 @@ mod tests {
             ("3 bdp", Rate::from_bits_per_second(1), Span::from_secs(3), Some(1)),
             ("1 bdp", Rate::from_bits_per_second(u64::MAX), Span::MAX, None),
         ] {
-            let Ok(QueueSpec::Bdp(bdp)) = multiple.parse() else { panic!("{multiple}") };
+            let Ok(QueueSize::Bdp(bdp)) = multiple.parse() else { panic!("{multiple}") };
             assert_eq!(bdp.of(rate, round_trip), bytes.map(Bytes::new), "{multiple} of {rate}");
         }
     }

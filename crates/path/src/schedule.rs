@@ -1,0 +1,230 @@
+//! Values that change with time: steps and ramps.
+
+use std::fmt::Display;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcplab_units::{Instant, Rate, Span};
+
+/// A value that changes with time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule<T> {
+    /// The value from the world's zero on.
+    pub start: T,
+    /// The changes, in order of time.
+    pub steps: Vec<Step<T>>,
+    /// Begin again after so long; later than the last step has ended. Default: the last value
+    /// stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Span>,
+}
+
+/// A change of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step<T> {
+    /// When it begins, from the world's zero (or the beginning of a repetition).
+    pub at: Span,
+    /// The value it leads to.
+    pub to: T,
+    /// How long the way there takes: the value changes evenly, a ramp. Default: no time, a step.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub over: Span,
+}
+
+/// For serde, which passes a reference.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
+pub(crate) fn is_no_time(span: &Span) -> bool {
+    span.is_zero()
+}
+
+/// What can change with time: a quantity held in whole steps.
+pub trait Quantity: Copy + Eq + Display {
+    /// In its smallest unit.
+    fn whole(self) -> u64;
+    /// From its smallest unit.
+    fn from_whole(n: u64) -> Self;
+}
+
+impl Quantity for Rate {
+    fn whole(self) -> u64 {
+        self.bits_per_second()
+    }
+    fn from_whole(n: u64) -> Rate {
+        Rate::from_bits_per_second(n)
+    }
+}
+
+impl Quantity for Span {
+    fn whole(self) -> u64 {
+        self.as_nanos()
+    }
+    fn from_whole(n: u64) -> Span {
+        Span::from_nanos(n)
+    }
+}
+
+impl<T: Quantity> Schedule<T> {
+    /// A ramp is a stair: it is reckoned anew this often, so that between two such instants a value
+    /// is constant and everything that follows from it exact. Finer than anybody can steer a link.
+    pub const STAIR: Span = Span::from_millis(1);
+
+    /// The value at `now`.
+    pub fn at(&self, now: Instant) -> T {
+        let mut value = self.start;
+        let phase = self.phase(now);
+        for step in &self.steps {
+            if phase < step.at {
+                break;
+            }
+            let into = phase - step.at;
+            if into >= step.over {
+                value = step.to;
+                continue;
+            }
+            let stair = Self::STAIR.as_nanos();
+            let done = u128::from(into.as_nanos() / stair * stair);
+            let whole = u128::from(step.over.as_nanos());
+            let (from, to) = (u128::from(value.whole()), u128::from(step.to.whole()));
+            let reached = (from * (whole - done) + to * done) / whole;
+            return T::from_whole(reached as u64);
+        }
+        value
+    }
+
+    /// The first instant after `now` at which the value may be another; none when it stays.
+    pub fn next_change(&self, now: Instant) -> Option<Instant> {
+        let phase = self.phase(now);
+        let round = Span::from_nanos(now.since(Instant::ZERO).as_nanos() - phase.as_nanos());
+        let next = self.steps.iter().find_map(|step| {
+            if phase < step.at {
+                return Some(step.at);
+            }
+            let into = phase - step.at;
+            let stair = Self::STAIR.as_nanos();
+            let next = Span::from_nanos((into.as_nanos() / stair + 1) * stair);
+            (into < step.over).then(|| step.at + next.min(step.over))
+        });
+        let next = next.or(self.repeat)?;
+        Some(Instant::ZERO + round + next)
+    }
+
+    /// The time since the last repetition began.
+    fn phase(&self, now: Instant) -> Span {
+        let since = now.since(Instant::ZERO);
+        match self.repeat {
+            Some(repeat) => Span::from_nanos(since.as_nanos() % repeat.as_nanos()),
+            None => since,
+        }
+    }
+
+    /// All values that it names.
+    pub fn values(&self) -> impl Iterator<Item = T> + '_ {
+        std::iter::once(self.start).chain(self.steps.iter().map(|step| step.to))
+    }
+
+    /// What is wrong with it: the key below its own (such as `steps`) and why.
+    pub(crate) fn check(&self) -> Result<(), (&'static str, String)> {
+        if self.steps.is_empty() {
+            let what = "a schedule without steps changes nothing: write the value itself";
+            return Err(("steps", what.into()));
+        }
+        let mut free = Span::ZERO;
+        for step in &self.steps {
+            if step.at < free {
+                let what = format!("the step at {} begins before the one before it ends", step.at);
+                return Err(("steps", what));
+            }
+            free = step.at + step.over;
+        }
+        match self.repeat {
+            Some(repeat) if repeat <= free || repeat.is_zero() => {
+                let what = format!("it repeats after {repeat}, before its last step has ended");
+                Err(("repeat", what))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Such as `10 Mbit/s, from 5 s on 2 Mbit/s`.
+    pub(crate) fn describe(&self) -> String {
+        let mut text = self.start.to_string();
+        for Step { at, to, over } in &self.steps {
+            if over.is_zero() {
+                text += &format!(", from {at} on {to}");
+            } else {
+                text += &format!(", from {at} to {} evenly to {to}", *at + *over);
+            }
+        }
+        if let Some(repeat) = self.repeat {
+            text += &format!(", again every {repeat}");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Instant {
+        Instant::from_nanos(n * 1_000_000)
+    }
+
+    fn mbit(n: u64) -> Rate {
+        Rate::from_bits_per_second(n * 1_000_000)
+    }
+
+    /// 10, a ramp of 4 ms from 10 ms on to 2, a step to 5 at 20 ms, again after 30 ms.
+    fn example() -> Schedule<Rate> {
+        let steps = vec![
+            Step { at: Span::from_millis(10), to: mbit(2), over: Span::from_millis(4) },
+            Step { at: Span::from_millis(20), to: mbit(5), over: Span::ZERO },
+        ];
+        Schedule { start: mbit(10), steps, repeat: Some(Span::from_millis(30)) }
+    }
+
+    #[test]
+    fn values_follow_steps_and_ramps() {
+        let schedule = example();
+        assert_eq!(schedule.check(), Ok(()));
+        for (at, value, next) in [
+            (0, 10, 10),
+            (10, 10, 11),
+            (11, 8, 12),
+            (12, 6, 13),
+            (13, 4, 14),
+            (14, 2, 20),
+            (19, 2, 20),
+            (20, 5, 30),
+            (29, 5, 30),
+            (30, 10, 40),
+            (41, 8, 42),
+        ] {
+            assert_eq!(schedule.at(ms(at)), mbit(value), "at {at} ms");
+            assert_eq!(schedule.next_change(ms(at)), Some(ms(next)), "after {at} ms");
+        }
+        let once = Schedule { repeat: None, ..example() };
+        assert_eq!((once.at(ms(500)), once.next_change(ms(20))), (mbit(5), None));
+        assert_eq!(
+            example().describe(),
+            "10 Mbit/s, from 10 ms to 14 ms evenly to 2 Mbit/s, from 20 ms on 5 Mbit/s, \
+             again every 30 ms"
+        );
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told() {
+        let no_steps = Schedule { steps: vec![], ..example() };
+        assert_eq!(no_steps.check().unwrap_err().0, "steps");
+        let mut crossing = example();
+        crossing.steps[1].at = Span::from_millis(13);
+        assert_eq!(
+            crossing.check().unwrap_err(),
+            ("steps", "the step at 13 ms begins before the one before it ends".into())
+        );
+        let short = Schedule { repeat: Some(Span::from_millis(20)), ..example() };
+        assert_eq!(short.check().unwrap_err().0, "repeat");
+    }
+}

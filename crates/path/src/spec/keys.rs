@@ -1,0 +1,230 @@
+//! The keys of a path, declared once, and which of them hold where.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcplab_units::{Bytes, Probability};
+
+use super::{Fault, PathError};
+use crate::bottleneck::{RateSpec, WifiSpec};
+use crate::corruption::CorruptSpec;
+use crate::cross_traffic::CrossSpec;
+use crate::delay::{DelaySpec, JitterSpec};
+use crate::drop_rules::DropSpec;
+use crate::duplication::DuplicateSpec;
+use crate::interruption::{BlackholeSpec, InterruptionsSpec};
+use crate::loss::LossSpec;
+use crate::mtu::MtuSpec;
+use crate::policer::PolicerSpec;
+use crate::reordering::ReorderSpec;
+use crate::{Direction, QueueSpec};
+
+/// Declares the keys of a path once: for both directions together, for each alone, and for each
+/// stage.
+macro_rules! path_keys {
+    ($($(#[$about:meta])* $key:ident: $type:ty,)*) => {
+        /// The network path between client and server. Keys given here hold for both directions.
+        /// A path without any passes packets at once and unchanged.
+        #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct PathSpec {
+            /// A path that is well known, by its name (`tcplab path presets` lists them); each key
+            /// given beside it takes the place of the preset's.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub preset: Option<String>,
+            $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")]
+            pub $key: Option<$type>,)*
+            /// What comes behind the elements that the keys above make: further stages, each with
+            /// the same keys, in the order in which packets meet them.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub stages: Option<Vec<StageSpec>>,
+            /// What is different from client to server: each key here takes the place of the
+            /// path's.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub forward: Option<LinkSpec>,
+            /// What is different from server to client: each key here takes the place of the
+            /// path's.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub reverse: Option<LinkSpec>,
+        }
+
+        /// One direction of a path, where it differs from the other.
+        #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct LinkSpec {
+            $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")]
+            pub $key: Option<$type>,)*
+            /// What comes behind the elements that the keys above make: further stages, each with
+            /// the same keys, in the order in which packets meet them.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub stages: Option<Vec<StageSpec>>,
+        }
+
+        /// A part of a direction behind another. Its keys mean what they mean for the path.
+        #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct StageSpec {
+            $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")]
+            pub $key: Option<$type>,)*
+        }
+
+        /// The keys of one stage of one direction, each with the table it stands in.
+        pub(super) struct Keys<'a> {
+            $(pub(super) $key: Option<Given<'a, $type>>,)*
+        }
+
+        impl PathSpec {
+            /// What holds in a direction, stage by stage: first that of the direction's own keys
+            /// and, where it has none, the path's.
+            pub(super) fn stages_of(&self, direction: Direction) -> Vec<Keys<'_>> {
+                let own = self.own(direction);
+                let first = Keys {
+                    $($key: match own.and_then(|own| own.$key.as_ref()) {
+                        Some(value) => Some(Given { value, table: Table::Link(direction) }),
+                        None => {
+                            self.$key.as_ref().map(|value| Given { value, table: Table::Path })
+                        }
+                    },)*
+                };
+                let (stages, link) = match own.and_then(|own| own.stages.as_ref()) {
+                    Some(stages) => (stages.as_slice(), Some(direction)),
+                    None => (self.stages.as_deref().unwrap_or_default(), None),
+                };
+                let others = stages.iter().enumerate().map(|(index, stage)| Keys {
+                    $($key: stage.$key.as_ref().map(|value| {
+                        Given { value, table: Table::Stage(link, index) }
+                    }),)*
+                });
+                std::iter::once(first).chain(others).collect()
+            }
+
+            /// This path with what `base` has for each key that it does not give itself. A key
+            /// that this one gives for both directions takes the place of the base's for either.
+            #[must_use]
+            pub fn over(self, base: PathSpec) -> PathSpec {
+                let link = |own: Option<LinkSpec>, base: Option<LinkSpec>| {
+                    let (own, base) = (own.unwrap_or_default(), base.unwrap_or_default());
+                    let merged = LinkSpec {
+                        $($key: own.$key.or(base.$key.filter(|_| self.$key.is_none())),)*
+                        stages: own.stages.or(base.stages.filter(|_| self.stages.is_none())),
+                    };
+                    Some(merged).filter(|link| *link != LinkSpec::default())
+                };
+                PathSpec {
+                    preset: None,
+                    forward: link(self.forward, base.forward),
+                    reverse: link(self.reverse, base.reverse),
+                    $($key: self.$key.or(base.$key),)*
+                    stages: self.stages.or(base.stages),
+                }
+            }
+        }
+    };
+}
+
+path_keys! {
+    /// How fast the bottleneck sends, in bits of IP packets: a rate, a table of steps and ramps, or
+    /// a trace file. Default: no bottleneck.
+    rate: RateSpec,
+    /// How long a packet takes one way, beside waiting and being sent: a time, or a table of steps
+    /// and ramps. Default: no time.
+    delay: DelaySpec,
+    /// How much may wait at the bottleneck, and how that is managed; the packet being sent does not
+    /// count. Needs a rate. Default: `1000 packets`, as Linux.
+    queue: QueueSpec,
+    /// By how much the delay differs from packet to packet: a time (`"2 ms"`: evenly from 2 ms less
+    /// to 2 ms more), or a table. Default: it does not.
+    jitter: JitterSpec,
+    /// Random loss: a probability for each packet alone (`"0.3 %"`), or a table. Default: none.
+    loss: LossSpec,
+    /// Times at which all packets are dropped. Default: none.
+    interruption: InterruptionsSpec,
+    /// From when on everything is dropped: `"3 s"`, or a table. Default: never.
+    blackhole: BlackholeSpec,
+    /// Packets to drop, named one by one or by what they are: a table or a list. Default: none.
+    drop: DropSpec,
+    /// Packets that others overtake. Default: none.
+    reorder: ReorderSpec,
+    /// Random duplicates: a probability for each packet (`"1 %"`), or a table. Default: none.
+    duplicate: DuplicateSpec,
+    /// Random bit errors: a probability for each packet (`"1 %"`), or a table. Default: none.
+    corrupt: CorruptSpec,
+    /// The probability that a packet that allows it (ECT) is marked as having met congestion (CE).
+    /// Default: none is.
+    mark: Probability,
+    /// The largest packet that passes, in bytes of IP: `"1400 B"`, or a table. Default: any.
+    mtu: MtuSpec,
+    /// A policer at the entrance: what comes faster is dropped. Default: none.
+    police: PolicerSpec,
+    /// How much the bottleneck may send at once after a pause: the depth of a token bucket that
+    /// fills at `rate`. Needs a rate. Default: nothing, each packet takes its time.
+    burst: Bytes,
+    /// Traffic of others that shares the bottleneck: a table or a list of tables. Default: none.
+    cross: CrossSpec,
+    /// A wireless link (802.11) in place of a rate. Default: none.
+    wifi: WifiSpec,
+}
+
+impl PathSpec {
+    fn own(&self, direction: Direction) -> Option<&LinkSpec> {
+        match direction {
+            Direction::Forward => self.forward.as_ref(),
+            Direction::Reverse => self.reverse.as_ref(),
+        }
+    }
+}
+
+/// A value and the table it stands in.
+pub(super) struct Given<'a, T> {
+    pub(super) value: &'a T,
+    pub(super) table: Table,
+}
+
+impl<T> Clone for Given<'_, T> {
+    fn clone(&self) -> Self {
+        Given { value: self.value, table: self.table }
+    }
+}
+
+impl<T> Given<'_, T> {
+    /// The fault in the value of `key` as an error of the path.
+    pub(super) fn error(&self, key: &str, fault: Fault) -> PathError {
+        let dot = if fault.below.is_empty() { "" } else { "." };
+        PathError { key: format!("{}{key}{dot}{}", self.table, fault.below), what: fault.what }
+    }
+}
+
+/// A table of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Table {
+    /// The path's own.
+    Path,
+    /// That of a direction.
+    Link(Direction),
+    /// That of a stage, by its index, of the path or of a direction.
+    Stage(Option<Direction>, usize),
+}
+
+impl Table {
+    /// The direction that alone it is about; none of the path's own.
+    pub(super) fn direction(self) -> Option<Direction> {
+        match self {
+            Table::Path => None,
+            Table::Link(direction) => Some(direction),
+            Table::Stage(direction, _) => direction,
+        }
+    }
+}
+
+impl fmt::Display for Table {
+    /// What stands before a key in it, such as `forward.`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Table::Path => Ok(()),
+            Table::Link(direction) => write!(f, "{direction}."),
+            Table::Stage(None, index) => write!(f, "stages.{index}."),
+            Table::Stage(Some(direction), index) => write!(f, "{direction}.stages.{index}."),
+        }
+    }
+}
