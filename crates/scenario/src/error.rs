@@ -108,6 +108,10 @@ pub enum Problem {
     UnknownWord { word: String, allowed: Vec<String> },
     #[error(transparent)]
     Path(PathError),
+    #[error("`{name}` is not a preset")]
+    NoSuchPreset { name: String, known: Vec<String> },
+    #[error("{0}")]
+    File(String),
     #[error(transparent)]
     Workload(WorkloadError),
     #[error(transparent)]
@@ -170,6 +174,7 @@ impl Problem {
         let help = match self {
             Problem::UnknownKey { key, allowed, .. } => suggest(key, allowed, "the keys here are"),
             Problem::UnknownWord { word, allowed } => suggest(word, allowed, "use one of"),
+            Problem::NoSuchPreset { name, known } => suggest(name, known, "the presets are"),
             Problem::MissingKey { key, table } => missing(key, table.as_deref()),
             Problem::Workload(error) => error.help().into(),
             Problem::SampledTooOften => "write a time of at least \"1 ms\"".into(),

@@ -22,6 +22,12 @@ impl Fault {
         Fault { problem, span, key: None }
     }
 
+    /// A problem with the value of the dotted `key` of `file`.
+    pub(crate) fn at(key: &str, problem: Problem, file: &Spanned<DeTable<'_>>) -> Fault {
+        let key = Key(key.split('.').map(String::from).collect());
+        Fault::new(problem, key.span_in(file)).of_key(&key)
+    }
+
     pub(crate) fn of_key(self, key: &Key) -> Fault {
         Fault { key: Some(key.clone()), ..self }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tcplab_path::{Direction, PathSpec};
+use tcplab_path::PathSpec;
 use tcplab_workload::WorkloadSpec;
 use toml::Spanned;
 use toml::de::DeTable;
@@ -15,6 +15,7 @@ use crate::expect::ExpectSpec;
 use crate::fault::Fault;
 use crate::key::Key;
 use crate::matrix::Cell;
+use crate::path_file::{self, Files};
 
 /// What a file can have at its top.
 pub(crate) const SECTIONS: &[&str] = &[
@@ -112,6 +113,7 @@ impl ScenarioFile {
     pub(crate) fn read<'i>(
         mut file: Spanned<DeTable<'i>>,
         cell: &Cell<'_, 'i>,
+        files: &mut Files<'_>,
     ) -> Result<ScenarioFile, Fault> {
         for (factor, level) in cell {
             let value = level.value.clone();
@@ -120,23 +122,18 @@ impl ScenarioFile {
                 Fault::new(problem, factor.span.clone())
             })?;
         }
-        let read = ScenarioFile::deserialize(toml::de::Deserializer::from(file.clone()))
+        let mut read = ScenarioFile::deserialize(toml::de::Deserializer::from(file.clone()))
             .map_err(|error| Fault::reading(&error, &file))?;
-        let at = |key: &[&str]| Key(key.iter().map(|part| (*part).to_string()).collect());
-        read.check().map_err(|(key, problem)| {
-            let key = key.split('.').collect::<Vec<_>>();
-            Fault::new(problem, at(&key).span_in(&file)).of_key(&at(&key))
-        })?;
+        let at = |(key, problem): (String, Problem)| Fault::at(&key, problem, &file);
+        read.path = path_file::complete(read.path, files)
+            .map_err(|(key, problem)| at((format!("path.{key}"), problem)))?;
+        read.check().map_err(at)?;
         Ok(read)
     }
 
     /// Looks for values that are well written and make no sense.
     fn check(&self) -> Result<(), (String, Problem)> {
-        for direction in Direction::BOTH {
-            self.path
-                .link(direction)
-                .map_err(|error| (format!("path.{}", error.full_key()), Problem::Path(error)))?;
-        }
+        path_file::check(&self.path).map_err(|(key, problem)| (format!("path.{key}"), problem))?;
         self.workload.check().map_err(|error| {
             let key = error.key().map_or("workload".into(), |key| format!("workload.{key}"));
             (key, Problem::Workload(error))

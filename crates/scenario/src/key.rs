@@ -49,15 +49,21 @@ impl Key {
         (depth > 0).then(|| Key(self.0[..depth].to_vec()))
     }
 
-    /// Where in `table` its value stands; of a value that is not there, its nearest ancestor.
+    /// Where in `table` its value stands; of a value that is not there, its nearest ancestor. A
+    /// part that is a number counts the items of a list from 0.
     pub(crate) fn span_in(&self, table: &Spanned<DeTable<'_>>) -> Range<usize> {
-        let (mut span, mut table) = (table.span(), Some(table.get_ref()));
-        for part in &self.0 {
-            let Some(value) = table.and_then(|table| table.get(part.as_str())) else { break };
-            span = value.span();
-            table = value.get_ref().as_table();
+        let Some((first, below)) = self.0.split_first() else { return table.span() };
+        let Some(mut value) = table.get_ref().get(first.as_str()) else { return table.span() };
+        for part in below {
+            let inner = match value.get_ref() {
+                DeValue::Table(table) => table.get(part.as_str()),
+                DeValue::Array(items) => part.parse().ok().and_then(|index: usize| items.get(index)),
+                _ => None,
+            };
+            let Some(inner) = inner else { break };
+            value = inner;
         }
-        span
+        value.span()
     }
 
     /// The key of the value, or of the key, that stands at `span` in `table`; the innermost, where

@@ -1,11 +1,14 @@
 //! A scenario, read and checked; its trials, their seeds and their order.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use tcplab_units::Rng;
 
 use crate::fault::Fault;
 use crate::file::ScenarioFile;
 use crate::matrix::Matrix;
+use crate::path_file::{Files, ReadFile, no_files};
 use crate::{Case, Expectation, ScenarioError};
 
 /// An experiment: its cases, how often each is tried, and what is claimed of the outcome.
@@ -19,6 +22,9 @@ pub struct Scenario {
     pub reference: Option<String>,
     /// The file as it was read.
     pub source: String,
+    /// The files it refers to, by the names it has for them, as they were read.
+    #[serde(skip)]
+    pub files: BTreeMap<String, Vec<u8>>,
     /// The seed that all others come from.
     pub seed: u64,
     /// How often each case is tried, at least once.
@@ -39,13 +45,30 @@ pub struct TrialId {
 }
 
 impl Scenario {
-    /// Reads a scenario file. `name` is the file's name without its ending; it also names the
-    /// file in errors (see [`ScenarioError::in_file`]).
+    /// Reads a scenario file that refers to no other files. `name` is the file's name without its
+    /// ending; it also names the file in errors (see [`ScenarioError::in_file`]).
     ///
     /// # Errors
     /// The first thing in the file that cannot be, with its place and what would be right.
     pub fn parse(source: &str, name: &str) -> Result<Scenario, ScenarioError> {
-        read(source, name).map_err(|fault| ScenarioError::new(fault, source, name))
+        Scenario::parse_with_files(source, name, &mut no_files)
+    }
+
+    /// Reads a scenario file; `read` gives the content of the files it refers to (rate traces,
+    /// distribution tables), by the names it has for them, or says why there is none.
+    ///
+    /// # Errors
+    /// As for [`Scenario::parse`].
+    pub fn parse_with_files(
+        source: &str,
+        name: &str,
+        read: &mut ReadFile<'_>,
+    ) -> Result<Scenario, ScenarioError> {
+        let mut files = Files::new(read);
+        let scenario = read_scenario(source, name, &mut files);
+        scenario
+            .map(|scenario| Scenario { files: files.seen(), ..scenario })
+            .map_err(|fault| ScenarioError::new(fault, source, name))
     }
 
     /// All trials in the order to run them: complete blocks, each of which runs every case once,
@@ -71,12 +94,12 @@ pub fn trial_seed(run_seed: u64, number: u32) -> u64 {
     Rng::new(run_seed, &format!("trial {number}")).next_u64() >> 11
 }
 
-fn read(source: &str, name: &str) -> Result<Scenario, Fault> {
+fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<Scenario, Fault> {
     let mut document = toml::de::DeTable::parse(source).map_err(|error| Fault::syntax(&error))?;
     let matrix = Matrix::take(document.get_mut(), source)?;
     let mut files = Vec::new();
     for cell in matrix.cells() {
-        files.push(ScenarioFile::read(document.clone(), &cell)?);
+        files.push(ScenarioFile::read(document.clone(), &cell, referred)?);
     }
     let cases: Vec<Case> =
         files.iter().zip(matrix.cells()).map(|(f, cell)| f.case(&cell)).collect();
@@ -94,6 +117,7 @@ fn read(source: &str, name: &str) -> Result<Scenario, Fault> {
         title: file.title,
         reference: file.reference,
         source: source.into(),
+        files: BTreeMap::new(),
         seed: file.repeat.seed,
         trials: file.repeat.trials,
         expects,

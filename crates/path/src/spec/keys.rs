@@ -167,6 +167,41 @@ path_keys! {
 }
 
 impl PathSpec {
+    /// Reads in the files that it refers to: `read` gives the content of one by its name, or says
+    /// why there is none.
+    ///
+    /// # Errors
+    /// The key of a file that cannot be had, or is not what it should be.
+    pub fn load(
+        &mut self,
+        read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+    ) -> Result<(), PathError> {
+        let mut load = |table, rate: &mut Option<RateSpec>, jitter: &mut Option<JitterSpec>| {
+            let error = |key| move |what| PathError { key: format!("{table}{key}"), what };
+            if let Some(RateSpec::Table(table)) = rate {
+                table.load(read).map_err(error("rate.trace"))?;
+            }
+            if let Some(JitterSpec::Table(table)) = jitter {
+                table.load(read).map_err(error("jitter.table"))?;
+            }
+            Ok(())
+        };
+        load(Table::Path, &mut self.rate, &mut self.jitter)?;
+        for (index, stage) in self.stages.iter_mut().flatten().enumerate() {
+            load(Table::Stage(None, index), &mut stage.rate, &mut stage.jitter)?;
+        }
+        let own = [(Direction::Forward, &mut self.forward), (Direction::Reverse, &mut self.reverse)];
+        for (direction, link) in own {
+            let Some(link) = link else { continue };
+            load(Table::Link(direction), &mut link.rate, &mut link.jitter)?;
+            for (index, stage) in link.stages.iter_mut().flatten().enumerate() {
+                let table = Table::Stage(Some(direction), index);
+                load(table, &mut stage.rate, &mut stage.jitter)?;
+            }
+        }
+        Ok(())
+    }
+
     fn own(&self, direction: Direction) -> Option<&LinkSpec> {
         match direction {
             Direction::Forward => self.forward.as_ref(),

@@ -1,0 +1,153 @@
+//! A path by itself: a file of its keys, or one of the presets that come with tcplab.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use tcplab_path::{Direction, PathSpec};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::ScenarioError;
+use crate::error::Problem;
+use crate::fault::Fault;
+
+/// A path with what is said of it.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct PathFile {
+    /// The file's name without its ending.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: Option<String>,
+    /// Where its figures come from.
+    pub reference: Option<String>,
+    /// Complete: presets are resolved, files read in.
+    pub path: PathSpec,
+}
+
+/// Gives the content of a file that a path refers to, or says why there is none.
+pub type ReadFile<'a> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'a;
+
+impl PathFile {
+    /// Reads a path file: the keys of a scenario's `[path]` at its top, beside `title` and
+    /// `reference`. Of a scenario file, its `[path]` is read.
+    ///
+    /// # Errors
+    /// The first thing in the file that cannot be, with its place and what would be right.
+    pub fn parse(
+        source: &str,
+        name: &str,
+        read: &mut ReadFile<'_>,
+    ) -> Result<PathFile, ScenarioError> {
+        read_path_file(source, name, &mut Files::new(read))
+            .map_err(|fault| ScenarioError::new(fault, source, name))
+    }
+
+    /// The preset of that name.
+    pub fn preset(name: &str) -> Option<PathFile> {
+        let (name, source) = presets().iter().find(|(known, _)| *known == name)?;
+        Some(PathFile::parse(source, name, &mut no_files).expect("a test reads every preset"))
+    }
+}
+
+fn read_path_file(source: &str, name: &str, files: &mut Files<'_>) -> Result<PathFile, Fault> {
+    let mut document = DeTable::parse(source).map_err(|error| Fault::syntax(&error))?;
+    let title = text(&mut document, "title")?;
+    let reference = text(&mut document, "reference")?;
+    let is_scenario = document.get_ref().get("path").is_some_and(|path| path.get_ref().is_table());
+    let table = if is_scenario {
+        match document.get_mut().remove("path").map(|path| (path.span(), path.into_inner())) {
+            Some((span, DeValue::Table(path))) => Spanned::new(span, path),
+            _ => document,
+        }
+    } else {
+        document
+    };
+    let path = PathSpec::deserialize(toml::de::Deserializer::from(table.clone()))
+        .map_err(|error| Fault::reading(&error, &table))?;
+    let at = |(key, problem): (String, Problem)| Fault::at(&key, problem, &table);
+    let path = complete(path, files).map_err(at)?;
+    check(&path).map_err(at)?;
+    Ok(PathFile { name: name.into(), title, reference, path })
+}
+
+/// Takes a text out of the file.
+fn text(document: &mut Spanned<DeTable<'_>>, key: &str) -> Result<Option<String>, Fault> {
+    let Some(value) = document.get_mut().remove(key) else { return Ok(None) };
+    let span = value.span();
+    match value.into_inner() {
+        DeValue::String(text) => Ok(Some(text.into_owned())),
+        _ => Err(Fault::new(Problem::Value(format!("`{key}` is a text")), span)),
+    }
+}
+
+/// The path with its preset resolved and its files read in; a fault comes with its key, relative
+/// to the path.
+pub(crate) fn complete(
+    path: PathSpec,
+    files: &mut Files<'_>,
+) -> Result<PathSpec, (String, Problem)> {
+    let mut path = match path.preset.clone() {
+        None => path,
+        Some(name) => match PathFile::preset(&name) {
+            Some(preset) => path.over(preset.path),
+            None => {
+                let known = presets().iter().map(|(name, _)| (*name).into()).collect();
+                return Err(("preset".into(), Problem::NoSuchPreset { name, known }));
+            }
+        },
+    };
+    path.load(&mut |name| files.read(name)).map_err(|error| (error.key, Problem::File(error.what)))?;
+    Ok(path)
+}
+
+/// Looks for values that are well written and make no sense.
+pub(crate) fn check(path: &PathSpec) -> Result<(), (String, Problem)> {
+    for direction in Direction::BOTH {
+        path.link(direction).map_err(|error| (error.key.clone(), Problem::Path(error)))?;
+    }
+    Ok(())
+}
+
+/// The files that a path refers to, each read once.
+pub(crate) struct Files<'a> {
+    read: &'a mut ReadFile<'a>,
+    seen: BTreeMap<String, Vec<u8>>,
+}
+
+impl<'a> Files<'a> {
+    pub(crate) fn new(read: &'a mut ReadFile<'a>) -> Files<'a> {
+        Files { read, seen: BTreeMap::new() }
+    }
+
+    fn read(&mut self, name: &str) -> Result<Vec<u8>, String> {
+        if let Some(content) = self.seen.get(name) {
+            return Ok(content.clone());
+        }
+        let content = (self.read)(name)?;
+        self.seen.insert(name.into(), content.clone());
+        Ok(content)
+    }
+
+    /// All that were read.
+    pub(crate) fn seen(self) -> BTreeMap<String, Vec<u8>> {
+        self.seen
+    }
+}
+
+/// For a source that stands alone.
+pub(crate) fn no_files(name: &str) -> Result<Vec<u8>, String> {
+    Err(format!("`{name}` is a file, and this path may refer to none"))
+}
+
+/// Name and source of every file in `paths/`, by name.
+pub fn presets() -> &'static [(&'static str, &'static str)] {
+    PRESETS
+}
+
+macro_rules! embedded {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../paths/", $name, ".toml")))),*]
+    };
+}
+
+const PRESETS: &[(&str, &str)] = embedded![];
