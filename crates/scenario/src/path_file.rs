@@ -150,4 +150,28 @@ macro_rules! embedded {
     };
 }
 
-const PRESETS: &[(&str, &str)] = embedded![];
+const PRESETS: &[(&str, &str)] = embedded![
+    "3g",
+    "4g",
+    "bufferbloat",
+    "bufferbloat-cured",
+    "bursty-losses",
+    "cable-5",
+    "datacenter",
+    "dsl-1.5",
+    "dsl-25",
+    "edge",
+    "fiber-20",
+    "geo-satellite",
+    "lan-100",
+    "lan-1000",
+    "leo-satellite",
+    "lte",
+    "lte-handover",
+    "transatlantic",
+    "wifi-g",
+    "wifi-n",
+];
+
+#[cfg(test)]
+mod tests;
