@@ -9,16 +9,30 @@ pub struct Packet {
     /// that a link makes itself.
     pub id: u64,
     /// The packet from the first byte of its IP header to its last; without link-layer framing.
+    /// Empty where the world keeps the bytes to itself.
     pub bytes: Vec<u8>,
+    /// The size of a packet whose bytes stayed behind.
+    stands_for: Option<Bytes>,
 }
 
 impl Packet {
+    /// The first number of packets that links make themselves.
+    pub const FIRST_MADE: u64 = 1 << 63;
+
     /// The packet `id` with the given bytes.
     pub fn new(id: u64, bytes: Vec<u8>) -> Packet {
-        Packet { id, bytes }
+        Packet { id, bytes, stands_for: None }
     }
+
+    /// The packet `id` of the given size, whose bytes stay with the world: for links that only
+    /// ask how large a packet is ([`LinkPlan::reads_packets`](crate::LinkPlan::reads_packets)).
+    /// Verdicts are those that the packet itself would get.
+    pub fn of_size(id: u64, size: Bytes) -> Packet {
+        Packet { id, bytes: Vec::new(), stands_for: Some(size) }
+    }
+
     /// Its length on the link: every rate and every limit in bytes counts this.
     pub fn size(&self) -> Bytes {
-        Bytes::from(self.bytes.len())
+        self.stands_for.unwrap_or_else(|| Bytes::from(self.bytes.len()))
     }
 }

@@ -115,3 +115,25 @@ impl ElementPlan {
         }
     }
 }
+
+/// What a world may leave out.
+impl LinkPlan {
+    /// Whether it holds no packet: each passes or is dropped in the instant it comes.
+    pub fn is_instant(&self) -> bool {
+        self.elements.iter().all(|element| match element {
+            ElementPlan::Interruption(_) | ElementPlan::Loss { .. } => true,
+            ElementPlan::Bottleneck { .. } | ElementPlan::Delay { .. } => false,
+        })
+    }
+
+    /// Whether some element looks into packets, changes, or copies them. If none does, packets
+    /// [of a size only](crate::Packet::of_size) get the very same verdicts.
+    pub fn reads_packets(&self) -> bool {
+        self.elements.iter().any(|element| match element {
+            ElementPlan::Interruption(_)
+            | ElementPlan::Loss { .. }
+            | ElementPlan::Bottleneck { .. }
+            | ElementPlan::Delay { .. } => false,
+        })
+    }
+}
