@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::AtomicBool;
 
 use tcplab_scenario::{Scenario, TrialId, trial_seed};
-use tcplab_testbed::{DeviceKind, Launcher, Progress, TrialError, TrialRequest, run_trial};
+use tcplab_testbed::{DeviceKind, Launcher, Progress, TrialError, TrialRequest, Tuning, run_trial};
 
 use crate::{LabError, Plan, RunDirectory, environment};
 
@@ -91,6 +91,8 @@ pub fn execute(
             seed: trial_seed(plan.seed, number),
             directory: stage.clone(),
             device: bench.device,
+            tuning: Tuning::default(),
+            snaplen: None,
         };
         let outcome =
             run_trial(&bench.launcher, &request, stop, |told| tell(Event::Progress(told)));

@@ -146,3 +146,46 @@ impl ElementPlan {
         }
     }
 }
+
+/// What a world may leave out.
+impl LinkPlan {
+    /// Whether it holds no packet and makes none: each passes or is dropped in the instant it
+    /// comes.
+    pub fn is_instant(&self) -> bool {
+        self.elements.iter().all(|element| match element {
+            ElementPlan::Mtu(_)
+            | ElementPlan::Policer(_)
+            | ElementPlan::Interruption(_)
+            | ElementPlan::Blackhole(_)
+            | ElementPlan::Loss(_)
+            | ElementPlan::Drop(_)
+            | ElementPlan::Mark(_)
+            | ElementPlan::Corruption(_) => true,
+            ElementPlan::CrossTraffic(_)
+            | ElementPlan::Bottleneck(_)
+            | ElementPlan::Duplication(_)
+            | ElementPlan::Reordering(_)
+            | ElementPlan::Delay(_) => false,
+        })
+    }
+
+    /// Whether some element looks into packets, changes, or copies them. If none does, packets
+    /// [of a size only](crate::Packet::of_size) get the very same verdicts.
+    pub fn reads_packets(&self) -> bool {
+        self.elements.iter().any(|element| match element {
+            ElementPlan::Mtu(_)
+            | ElementPlan::Drop(_)
+            | ElementPlan::Mark(_)
+            | ElementPlan::Corruption(_)
+            | ElementPlan::Duplication(_) => true,
+            ElementPlan::Bottleneck(plan) => plan.queue.reads_packets(),
+            ElementPlan::Policer(_)
+            | ElementPlan::CrossTraffic(_)
+            | ElementPlan::Interruption(_)
+            | ElementPlan::Blackhole(_)
+            | ElementPlan::Loss(_)
+            | ElementPlan::Reordering(_)
+            | ElementPlan::Delay(_) => false,
+        })
+    }
+}

@@ -13,6 +13,18 @@ use crate::{Endpoint, RecordingError};
 /// `LINKTYPE_RAW`: each packet starts with its IP header.
 const RAW_IP: u16 = 101;
 
+/// Buffers kept for later; what a long queue once held is given back.
+const MOST_SPARE: usize = 4096;
+
+/// A packet as far as it is to be kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Captured<'a> {
+    /// Its first bytes, or all.
+    pub bytes: &'a [u8],
+    /// How long it was.
+    pub original_len: u32,
+}
+
 /// One endpoint's capture, being written.
 #[derive(Debug)]
 pub(crate) struct EndCapture {
@@ -26,12 +38,17 @@ pub(crate) struct EndCapture {
     next_frame: u64,
     /// The id of the last packet sent.
     last_id: u64,
+    /// Frames that never came here, because writing could not keep up.
+    missed: u64,
+    /// Buffers of frames written, for those to come.
+    spare: Vec<Vec<u8>>,
 }
 
 #[derive(Debug)]
 struct Frame {
     at: Instant,
     bytes: Vec<u8>,
+    original_len: u32,
     /// Of a received frame, that of the frame sent before it: so ids never fall along the queue.
     id: u64,
     state: State,
@@ -55,6 +72,7 @@ impl EndCapture {
         epoch_nanos: u64,
         endpoint: Endpoint,
         address: &str,
+        snap_len: u32,
     ) -> Result<EndCapture, RecordingError> {
         let section = Section {
             hardware: None,
@@ -66,7 +84,7 @@ impl EndCapture {
             name: Some(name.into()),
             description: Some(format!("packets as they leave and enter the {name}, {address}")),
             link_type: RAW_IP,
-            snap_len: 0,
+            snap_len,
         };
         let start = |output| {
             let mut writer = PcapngWriter::new(output, &section)?;
@@ -74,32 +92,68 @@ impl EndCapture {
             Ok((writer, interface))
         };
         let (writer, interface) = start(output).map_err(cannot_write(name))?;
-        let held = VecDeque::new();
-        Ok(EndCapture { writer, name, interface, epoch_nanos, held, next_frame: 1, last_id: 0 })
+        Ok(EndCapture {
+            writer,
+            name,
+            interface,
+            epoch_nanos,
+            held: VecDeque::new(),
+            next_frame: 1,
+            last_id: 0,
+            missed: 0,
+            spare: Vec::new(),
+        })
     }
 
     /// The endpoint sent packet `id`.
-    pub(crate) fn left(&mut self, at: Instant, id: u64, bytes: Vec<u8>) {
+    pub(crate) fn left(&mut self, at: Instant, id: u64, packet: Captured<'_>) {
         self.last_id = id;
-        self.held.push_back(Frame { at, bytes, id, state: State::Sent });
+        self.hold(at, packet, State::Sent);
     }
 
     /// The endpoint was handed a packet.
-    pub(crate) fn entered(&mut self, at: Instant, bytes: Vec<u8>) {
-        self.held.push_back(Frame { at, bytes, id: self.last_id, state: State::Received });
+    pub(crate) fn entered(&mut self, at: Instant, packet: Captured<'_>) {
+        self.hold(at, packet, State::Received);
     }
 
-    /// The path is done with a packet that this endpoint sent.
-    pub(crate) fn judged(&mut self, verdict: &Verdict) {
-        let first = self.held.partition_point(|frame| frame.id < verdict.id);
-        if let Some(frame) = self.held.get_mut(first).filter(|frame| frame.id == verdict.id) {
-            frame.state = State::Judged(*verdict);
-        }
+    /// The path is done with a packet that this endpoint sent; whether it waits here.
+    pub(crate) fn judged(&mut self, verdict: &Verdict) -> bool {
+        let Some(index) = self.waiting(verdict.id) else { return false };
+        self.held[index].state = State::Judged(*verdict);
+        true
     }
 
-    /// No more verdicts will come.
-    pub(crate) fn give_up_waiting(&mut self) {
-        for frame in &mut self.held {
+    /// The packet `id` that this endpoint sent, as long as it is not judged.
+    pub(crate) fn sent(&self, id: u64) -> Option<Captured<'_>> {
+        let Frame { bytes, original_len, .. } = &self.held[self.waiting(id)?];
+        Some(Captured { bytes, original_len: *original_len })
+    }
+
+    /// So many frames could not be told.
+    pub(crate) fn missed(&mut self, frames: u64) {
+        self.missed += frames;
+    }
+
+    pub(crate) fn frames_missed(&self) -> u64 {
+        self.missed
+    }
+
+    fn hold(&mut self, at: Instant, packet: Captured<'_>, state: State) {
+        let mut bytes = self.spare.pop().unwrap_or_default();
+        bytes.extend_from_slice(packet.bytes);
+        let (original_len, id) = (packet.original_len, self.last_id);
+        self.held.push_back(Frame { at, bytes, original_len, id, state });
+    }
+
+    fn waiting(&self, id: u64) -> Option<usize> {
+        let first = self.held.partition_point(|frame| frame.id < id);
+        let frame = self.held.get(first)?;
+        (frame.id == id && matches!(frame.state, State::Sent)).then_some(first)
+    }
+
+    /// No more verdicts will come on packets before `id`.
+    pub(crate) fn give_up_waiting(&mut self, id: u64) {
+        for frame in self.held.iter_mut().take_while(|frame| frame.id < id) {
             if matches!(frame.state, State::Sent) {
                 frame.state = State::Unknown;
             }
@@ -129,19 +183,25 @@ impl EndCapture {
                 interface: self.interface,
                 time: UnixTime::from_nanos(self.epoch_nanos + frame.at.as_nanos()),
                 captured: &frame.bytes,
-                original_len: frame.bytes.len() as u32,
+                original_len: frame.original_len,
                 direction: Some(direction),
                 comments: comments.as_slice(),
             };
             self.writer.write_packet(&packet).map_err(cannot_write(self.name))?;
             self.next_frame += 1;
-            self.held.pop_front();
+            if let Some(Frame { mut bytes, .. }) = self.held.pop_front()
+                && self.spare.len() < MOST_SPARE
+            {
+                bytes.clear();
+                self.spare.push(bytes);
+            }
         }
         Ok(())
     }
 
-    /// Ends the capture; `lost` frames never got into it. Gives the file back, not yet synced.
+    /// Ends the capture; `lost` frames were lost by the world. Gives the file back, not yet synced.
     pub(crate) fn finish(mut self, end: Instant, lost: u64) -> Result<Output, RecordingError> {
+        let lost = lost + self.missed;
         let counted = Statistics {
             start: Some(UnixTime::from_nanos(self.epoch_nanos)),
             end: Some(UnixTime::from_nanos(self.epoch_nanos + end.as_nanos())),

@@ -16,16 +16,20 @@ mod csv;
 mod read;
 mod record;
 mod sample;
+mod sketch;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub use capture::Captured;
 pub use read::Recording;
 pub use record::{
-    AppLog, EndpointRecord, Lateness, OptionRecord, TrialRecord, TruthRow, WorldRecord,
+    AppLog, EndpointRecord, Lateness, MoverRecord, OptionRecord, RingWait, TrialRecord, TruthRow,
+    WorldRecord,
 };
 pub use sample::{Column, Sample};
+pub use sketch::Sketch;
 pub use write::RecordingWriter;
 
 use std::io;

@@ -7,6 +7,8 @@ use tcplab_path::Verdict;
 use tcplab_units::Span;
 use tcplab_workload::AppReport;
 
+use crate::Sketch;
+
 /// `app.json`: what both applications did and saw.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AppLog {
@@ -42,7 +44,8 @@ pub struct TrialRecord {
 /// A row of `path.jsonl`: the path's verdict on one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TruthRow {
-    /// The packet's frame number in the capture of the endpoint that sent it, from 1.
+    /// The packet's frame number in the capture of the endpoint that sent it, from 1; 0 where that
+    /// has no such frame: nobody sent the packet, but the path made it, or the capture lost it.
     pub frame: u64,
     /// What became of it.
     #[serde(flatten)]
@@ -72,7 +75,9 @@ pub struct OptionRecord {
 }
 
 /// What the world says of itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+///
+/// What older recordings do not tell reads as zero.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorldRecord {
     /// `kernel` or `sim`.
     pub name: String,
@@ -84,10 +89,22 @@ pub struct WorldRecord {
     pub scheduling: String,
     /// How late packets were handed over after the path let them go.
     pub lateness: Lateness,
+    /// How long packets may have waited where the path did not see them yet.
+    #[serde(default)]
+    pub ring_wait: RingWait,
     /// Frames that the world itself lost, outside the path: should be none.
     pub device_drops: u64,
+    /// Frames that passed and are in no capture, because writing could not keep up.
+    #[serde(default)]
+    pub capture_drops: u64,
+    /// Verdicts that are missing in the ground truth, for the same reason.
+    #[serde(default)]
+    pub verdict_drops: u64,
     /// Samples that were due and could not be taken in time.
     pub samples_missed: u64,
+    /// How the thread that moves frames fared.
+    #[serde(default)]
+    pub mover: MoverRecord,
 }
 
 /// How late packets were handed over, against the time the path asked for.
@@ -99,40 +116,46 @@ pub struct Lateness {
     pub median: Span,
     /// One in a hundred was.
     pub p99: Span,
+    /// One in a thousand was.
+    #[serde(default)]
+    pub p999: Span,
     /// None was.
     pub max: Span,
 }
 
 impl Lateness {
-    /// Sums up the lateness of each packet, in any order.
-    pub fn of(mut each: Vec<Span>) -> Lateness {
-        each.sort_unstable();
-        let at = |per_cent: usize| {
-            each.get((each.len() * per_cent / 100).min(each.len().saturating_sub(1)))
-                .copied()
-                .unwrap_or_default()
-        };
+    /// What a sketch of the lateness of each packet tells.
+    pub fn of(each: &Sketch) -> Lateness {
         Lateness {
-            packets: each.len() as u64,
-            median: at(50),
-            p99: at(99),
-            max: each.last().copied().unwrap_or_default(),
+            packets: each.count(),
+            median: each.quantile(500),
+            p99: each.quantile(990),
+            p999: each.quantile(999),
+            max: each.max(),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// An upper bound of how long packets waited in a device before the path saw them: at each packet
+/// read, the time since that device was last seen empty.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RingWait {
+    /// One packet in a hundred may have waited longer than this.
+    pub p99: Span,
+    /// None did.
+    pub max: Span,
+}
 
-    #[test]
-    fn lateness_is_told_by_rank() {
-        let each = (1..=200).rev().map(Span::from_micros).collect();
-        let lateness = Lateness::of(each);
-        assert_eq!(lateness.packets, 200);
-        assert_eq!(lateness.median, Span::from_micros(101));
-        assert_eq!(lateness.p99, Span::from_micros(199));
-        assert_eq!(lateness.max, Span::from_micros(200));
-        assert_eq!(Lateness::of(Vec::new()), Lateness::default());
-    }
+/// How the thread that moves frames fared on this machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct MoverRecord {
+    /// The share of the time in which it had frames to move, 0 to 1: near 1, the machine, not the
+    /// path, sets the pace.
+    pub busy: f64,
+    /// How long it was ready to run and did not get a processor, in all.
+    pub starved: Span,
+    /// The longest time between two looks at the devices without sleep in between.
+    pub longest_turn: Span,
+    /// How often the wall clock was seen to step by more than a millisecond.
+    pub clock_steps: u64,
 }

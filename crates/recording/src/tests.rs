@@ -8,7 +8,7 @@ use tcplab_units::{Bytes, Instant, Span};
 use tcplab_workload::{AppReport, Application, Role, WorkloadSpec};
 
 use crate::{
-    AppLog, Endpoint, EndpointRecord, Lateness, Recording, RecordingError, RecordingWriter, Sample,
+    AppLog, Captured, Endpoint, EndpointRecord, Recording, RecordingError, RecordingWriter, Sample,
     TrialRecord, WorldRecord,
 };
 
@@ -21,6 +21,12 @@ fn ms(n: u64) -> Instant {
 fn verdict(id: u64, direction: Direction, entered: u64, left: u64, fate: Fate) -> Verdict {
     let size = Bytes::new(40);
     Verdict { id, direction, size, entered: ms(entered), transmission: None, left: ms(left), fate }
+}
+
+/// A packet of 40 equal bytes.
+fn of(byte: u8) -> Captured<'static> {
+    const PACKETS: [[u8; 40]; 5] = [[0; 40], [1; 40], [2; 40], [3; 40], [4; 40]];
+    Captured { bytes: &PACKETS[usize::from(byte)], original_len: 40 }
 }
 
 fn report(role: Role) -> AppReport {
@@ -48,9 +54,8 @@ fn record() -> TrialRecord {
             device: "tun".into(),
             privilege: "held".into(),
             scheduling: "real-time".into(),
-            lateness: Lateness::default(),
             device_drops: 2,
-            samples_missed: 0,
+            ..WorldRecord::default()
         },
     }
 }
@@ -58,17 +63,17 @@ fn record() -> TrialRecord {
 /// Packet 1 is delivered, 2 is dropped long after 3 came back from the server, 4 is never judged.
 fn told(directory: &Path) -> Result<(), RecordingError> {
     let addresses = ["10.98.0.1", "10.98.0.2"].map(str::to_owned);
-    let mut writer = RecordingWriter::create(directory, EPOCH, &addresses)?;
+    let mut writer = RecordingWriter::create(directory, EPOCH, &addresses, None)?;
     let cause = Cause::Interruption { number: 1, from: ms(20), to: ms(70) };
-    writer.left(Endpoint::Client, ms(1), 1, vec![1; 40])?;
-    writer.left(Endpoint::Client, ms(2), 2, vec![2; 40])?;
+    writer.left(Endpoint::Client, ms(1), 1, of(1))?;
+    writer.left(Endpoint::Client, ms(2), 2, of(2))?;
+    writer.arrived(Endpoint::Server, ms(10), 1)?;
     writer.judged(&verdict(1, Direction::Forward, 1, 10, Fate::Delivered))?;
-    writer.entered(Endpoint::Server, ms(10), vec![1; 40])?;
-    writer.left(Endpoint::Server, ms(11), 3, vec![3; 40])?;
+    writer.left(Endpoint::Server, ms(11), 3, of(3))?;
+    writer.entered(Endpoint::Client, ms(15), of(3))?;
     writer.judged(&verdict(3, Direction::Reverse, 11, 15, Fate::Delivered))?;
-    writer.entered(Endpoint::Client, ms(15), vec![3; 40])?;
     writer.judged(&verdict(2, Direction::Forward, 2, 20, Fate::Dropped(cause)))?;
-    writer.left(Endpoint::Client, ms(90), 4, vec![4; 40])?;
+    writer.left(Endpoint::Client, ms(90), 4, of(4))?;
     let mut sample = Sample::empty(ms(10), Endpoint::Client);
     sample.cwnd_segments = 10;
     writer.sampled(&sample)?;
@@ -159,4 +164,35 @@ fn nothing_is_written_over() {
 fn a_place_that_cannot_be_written_is_named() {
     let error = told(Path::new("/dev/null/nowhere")).unwrap_err().to_string();
     assert!(error.starts_with("cannot make /dev/null/nowhere/samples.csv: "), "{error}");
+}
+
+#[test]
+fn what_could_not_be_told_is_counted_and_no_verdict_is_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let addresses = ["10.98.0.1", "10.98.0.2"].map(str::to_owned);
+    let mut writer = RecordingWriter::create(directory.path(), EPOCH, &addresses, Some(4)).unwrap();
+    writer.left(Endpoint::Client, ms(1), 1, of(1)).unwrap();
+    // Packet 2 was sent, too, but the ring was full; 2^63 is a copy that the path made of it.
+    writer.missed(Endpoint::Client, 1);
+    let made = 1 << 63;
+    for (id, at) in [(1, 10), (2, 11), (made, 12)] {
+        if id == made {
+            writer.entered(Endpoint::Server, ms(at), of(2)).unwrap();
+        } else {
+            writer.arrived(Endpoint::Server, ms(at), id).unwrap();
+        }
+        writer.judged(&verdict(id, Direction::Forward, 1, at, Fate::Delivered)).unwrap();
+    }
+    assert_eq!(writer.capture_drops(), 2);
+    writer.finish(&app(), &record()).unwrap();
+    let recording = Recording::open(directory.path()).unwrap();
+    let lines = [Endpoint::Client, Endpoint::Server].map(|end| capture(&recording, end));
+    assert_eq!(lines[0], ["1 ms Outbound 1", "Some(4) seen, Some(3) lost"]);
+    assert_eq!(lines[1], ["10 ms Inbound 1", "12 ms Inbound 2", "Some(5) seen, Some(3) lost"]);
+    let rows = recording.truth().unwrap();
+    let told: Vec<(u64, u64)> = rows.iter().map(|row| (row.frame, row.verdict.id)).collect();
+    assert_eq!(told, [(1, 1), (0, 2), (0, made)]);
+    let (_, file) = recording.capture(Endpoint::Server).unwrap();
+    let first = Reader::new(file).unwrap().next_record().unwrap().unwrap().captured.len();
+    assert_eq!(first, 4, "the snap length");
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tcplab_path::{Direction, Verdict};
 use tcplab_units::Instant;
 
-use crate::capture::EndCapture;
+use crate::capture::{Captured, EndCapture};
 use crate::{
     APP_FILE, AppLog, DONE_FILE, Endpoint, RESULT_FILE, RecordingError, SAMPLES_FILE, Sample,
     TRUTH_FILE, TrialRecord, TruthRow, csv,
@@ -23,12 +23,15 @@ pub struct RecordingWriter {
     directory: PathBuf,
     captures: [EndCapture; 2],
     truth: Output,
+    /// The row of it being made.
+    row: Vec<u8>,
     samples: Output,
 }
 
 impl RecordingWriter {
     /// Starts a recording in an existing directory. The zero of all instants is `epoch_nanos`
-    /// nanoseconds after the Unix epoch; `addresses` are those of client and server.
+    /// nanoseconds after the Unix epoch; `addresses` are those of client and server. Captures keep
+    /// the first `snaplen` bytes of each packet, or all.
     ///
     /// # Errors
     /// When a file cannot be made.
@@ -36,10 +39,17 @@ impl RecordingWriter {
         directory: &Path,
         epoch_nanos: u64,
         addresses: &[String; 2],
+        snaplen: Option<u32>,
     ) -> Result<RecordingWriter, RecordingError> {
         let capture = |end: Endpoint| {
             let output = Output::create(directory, end.capture_file())?;
-            EndCapture::start(output, epoch_nanos, end, &addresses[end.index()])
+            EndCapture::start(
+                output,
+                epoch_nanos,
+                end,
+                &addresses[end.index()],
+                snaplen.unwrap_or(0),
+            )
         };
         let mut samples = Output::create(directory, SAMPLES_FILE)?;
         samples.put(csv::header().as_bytes())?;
@@ -47,11 +57,12 @@ impl RecordingWriter {
             directory: directory.into(),
             captures: [capture(Endpoint::Client)?, capture(Endpoint::Server)?],
             truth: Output::create(directory, TRUTH_FILE)?,
+            row: Vec::new(),
             samples,
         })
     }
 
-    /// `endpoint` sent a packet, which the path knows as `id`.
+    /// `endpoint` sent a packet, which the path knows as `id`; ids count up.
     ///
     /// # Errors
     /// When the recording cannot be written, such as on a full disk.
@@ -60,13 +71,13 @@ impl RecordingWriter {
         endpoint: Endpoint,
         at: Instant,
         id: u64,
-        bytes: Vec<u8>,
+        packet: Captured<'_>,
     ) -> Result<(), RecordingError> {
-        self.captures[endpoint.index()].left(at, id, bytes);
+        self.captures[endpoint.index()].left(at, id, packet);
         self.settle(endpoint)
     }
 
-    /// `endpoint` was handed a packet.
+    /// `endpoint` was handed a packet, other than the one sent or made by the path.
     ///
     /// # Errors
     /// As for [`RecordingWriter::left`].
@@ -74,10 +85,44 @@ impl RecordingWriter {
         &mut self,
         endpoint: Endpoint,
         at: Instant,
-        bytes: Vec<u8>,
+        packet: Captured<'_>,
     ) -> Result<(), RecordingError> {
-        self.captures[endpoint.index()].entered(at, bytes);
+        self.captures[endpoint.index()].entered(at, packet);
         self.settle(endpoint)
+    }
+
+    /// `endpoint` was handed the packet `id` just as the other sent it. To be told before it is
+    /// [`judged`](RecordingWriter::judged). If it was not told when that packet was sent, this
+    /// frame is counted as missed.
+    ///
+    /// # Errors
+    /// As for [`RecordingWriter::left`].
+    pub fn arrived(
+        &mut self,
+        endpoint: Endpoint,
+        at: Instant,
+        id: u64,
+    ) -> Result<(), RecordingError> {
+        let [client, server] = &mut self.captures;
+        let (receiver, sender) = match endpoint {
+            Endpoint::Client => (client, server),
+            Endpoint::Server => (server, client),
+        };
+        match sender.sent(id) {
+            Some(packet) => receiver.entered(at, packet),
+            None => receiver.missed(1),
+        }
+        self.settle(endpoint)
+    }
+
+    /// So many frames passed `endpoint` that could not be told.
+    pub fn missed(&mut self, endpoint: Endpoint, frames: u64) {
+        self.captures[endpoint.index()].missed(frames);
+    }
+
+    /// Frames that passed an endpoint and are missing in its capture.
+    pub fn capture_drops(&self) -> u64 {
+        self.captures.iter().map(EndCapture::frames_missed).sum()
     }
 
     /// The path has judged a packet.
@@ -89,8 +134,24 @@ impl RecordingWriter {
             Direction::Forward => Endpoint::Client,
             Direction::Reverse => Endpoint::Server,
         };
-        self.captures[endpoint.index()].judged(verdict);
-        self.settle(endpoint)
+        if self.captures[endpoint.index()].judged(verdict) {
+            self.settle(endpoint)
+        } else {
+            put_row(&mut self.truth, &mut self.row, 0, verdict)
+        }
+    }
+
+    /// Packets before `id` are no longer on the path, whether they were judged or not: frames need
+    /// not wait for them.
+    ///
+    /// # Errors
+    /// As for [`RecordingWriter::left`].
+    pub fn gone(&mut self, id: u64) -> Result<(), RecordingError> {
+        for endpoint in Endpoint::BOTH {
+            self.captures[endpoint.index()].give_up_waiting(id);
+            self.settle(endpoint)?;
+        }
+        Ok(())
     }
 
     /// A socket was looked at.
@@ -107,11 +168,8 @@ impl RecordingWriter {
     /// As for [`RecordingWriter::left`]. Without an error everything is on the disk, and `DONE`
     /// says so.
     pub fn finish(mut self, app: &AppLog, record: &TrialRecord) -> Result<(), RecordingError> {
-        for endpoint in Endpoint::BOTH {
-            self.captures[endpoint.index()].give_up_waiting();
-            self.settle(endpoint)?;
-        }
-        let RecordingWriter { directory, captures, truth, samples } = self;
+        self.gone(u64::MAX)?;
+        let RecordingWriter { directory, captures, truth, samples, .. } = self;
         for capture in captures {
             capture.finish(Instant::ZERO + record.duration, record.world.device_drops)?.sync()?;
         }
@@ -124,14 +182,23 @@ impl RecordingWriter {
 
     /// Writes the frames of one capture whose fate is known, up to the first one that waits.
     fn settle(&mut self, endpoint: Endpoint) -> Result<(), RecordingError> {
-        let truth = &mut self.truth;
-        self.captures[endpoint.index()].settle(|frame, verdict| {
-            let row = TruthRow { frame, verdict: *verdict };
-            let mut line = serde_json::to_vec(&row).expect("plain data has a JSON form");
-            line.push(b'\n');
-            truth.put(&line)
-        })
+        let RecordingWriter { captures, truth, row, .. } = self;
+        captures[endpoint.index()].settle(|frame, verdict| put_row(truth, row, frame, verdict))
     }
+}
+
+/// A line of the ground truth, made in a buffer that is used again.
+fn put_row(
+    truth: &mut Output,
+    row: &mut Vec<u8>,
+    frame: u64,
+    verdict: &Verdict,
+) -> Result<(), RecordingError> {
+    row.clear();
+    serde_json::to_writer(&mut *row, &TruthRow { frame, verdict: *verdict })
+        .expect("plain data has a JSON form");
+    row.push(b'\n');
+    truth.put(row)
 }
 
 /// A file being written that names itself in errors.

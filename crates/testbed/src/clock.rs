@@ -26,6 +26,12 @@ impl Clock {
         self.epoch
     }
 
+    /// The wall clock minus this one, in nanoseconds: it changes where somebody sets the clock.
+    pub(crate) fn wall_offset() -> i64 {
+        let (steady, wall) = (read(ClockId::Monotonic), read(ClockId::Realtime));
+        wall.wrapping_sub(steady).cast_signed()
+    }
+
     /// Sleeps until `then`; returns how much later it woke.
     pub(crate) fn sleep_until(self, then: Instant) -> Span {
         loop {

@@ -1,8 +1,8 @@
 //! Where frames leave and enter an endpoint: a TUN device, or a veth with a packet socket.
 //!
 //! Both hand over what the kernel's TCP sends in large pieces with unfinished checksums
-//! (`virtio_net_hdr`); what comes out of here are IP packets of the link's size with right
-//! checksums, as they would be on a wire.
+//! (`virtio_net_hdr`), and take them so. These super-packets come out of here and go in as they
+//! are; offsets in their headers count from the IP header, for either device.
 
 use std::fs::OpenOptions;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use tcplab_wire::offload::{Cutter, VnetHeader};
+use tcplab_wire::offload::VnetHeader;
 
 use crate::TrialError;
 use crate::netlink::{LinkSettings, Netlink};
@@ -44,9 +44,10 @@ const MTU: u32 = 1500;
 /// The kernel drops silently what the device's queue cannot take: it must never be the
 /// bottleneck, the path's own queue is.
 const QUEUE_LEN: u32 = 10_000;
-/// The largest piece the kernel hands over.
-const BUFFER: usize = 65_536 + ETHERNET;
-const ETHERNET: usize = 14;
+/// The largest piece the kernel hands over, headers of all layers included.
+pub(crate) const LARGEST: usize = 65_536 + 64;
+/// Stretches of memory that one packet to be sent may lie in.
+const MOST_PARTS: usize = 64;
 /// The kernel notices a carrier within milliseconds, but no more than once a second where many
 /// come and go (net/core/link_watch.c).
 const CARRIER_PATIENCE: Duration = Duration::from_secs(10);
@@ -58,10 +59,17 @@ pub(crate) struct Device {
     fd: OwnedFd,
     /// What stands before the IP packet in each frame sent; empty for TUN.
     ethernet: Vec<u8>,
-    buffer: Vec<u8>,
-    cutter: Cutter,
-    /// Frames that the kernel had no room for.
-    refused: u64,
+}
+
+/// A packet or super-packet that was read into a buffer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Received {
+    /// What the kernel left undone.
+    pub(crate) header: VnetHeader,
+    /// Where in the buffer its IP header begins.
+    pub(crate) at: usize,
+    /// Its length in bytes of IP.
+    pub(crate) len: usize,
 }
 
 impl Device {
@@ -113,49 +121,60 @@ impl Device {
         }
     }
 
-    /// Reads what the endpoint sent next, cut into packets as on the wire; `false` when nothing
-    /// waits.
-    pub(crate) fn receive(&mut self, mut each: impl FnMut(&[u8])) -> io::Result<bool> {
-        let mut header = [0; VnetHeader::LEN];
-        let mut parts = [IoSliceMut::new(&mut header), IoSliceMut::new(&mut self.buffer)];
-        let length = match rustix::io::readv(&self.fd, &mut parts) {
-            Ok(length) => length,
-            Err(Errno::AGAIN | Errno::INTR) => return Ok(false),
-            Err(errno) => return Err(errno.into()),
-        };
+    /// Reads what the endpoint sent next into `buffer`, which has room for the [`LARGEST`]; none
+    /// when nothing waits.
+    pub(crate) fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
         let link_header = self.ethernet.len();
-        let Some(length) = length.checked_sub(VnetHeader::LEN + link_header) else {
-            return Ok(true);
-        };
-        let mut header = VnetHeader::from_bytes(header);
-        header.csum_start = header.csum_start.saturating_sub(link_header as u16);
-        let packet = &mut self.buffer[link_header..][..length];
-        self.cutter.resolve(header, packet, &mut each).map_err(io::Error::other)?;
-        Ok(true)
-    }
-
-    /// Frames lost here, outside the path: that the kernel had no room for, and, since the last
-    /// call, that nobody read in time from a packet socket. A TUN device does not tell its reader
-    /// of those; the endpoint's own counters do.
-    pub(crate) fn drops(&self) -> u64 {
-        let is_tun = self.ethernet.is_empty();
-        let unread =
-            if is_tun { 0 } else { sys::packet_drops(self.fd.as_fd()).unwrap_or_default() };
-        self.refused + unread
-    }
-
-    /// Hands one IP packet to the endpoint.
-    pub(crate) fn send(&mut self, packet: &[u8]) -> io::Result<()> {
-        // All zero: one packet, whose checksums the kernel is to verify.
-        let header = [0; VnetHeader::LEN];
-        let parts = [IoSlice::new(&header), IoSlice::new(&self.ethernet), IoSlice::new(packet)];
-        match rustix::io::writev(&self.fd, &parts) {
-            Ok(_) => Ok(()),
-            // No room in the kernel: like a frame lost on the way in, it is counted, not retried.
-            Err(Errno::AGAIN | Errno::NOBUFS) => {
-                self.refused += 1;
-                Ok(())
+        loop {
+            let mut header = [0; VnetHeader::LEN];
+            let mut parts = [IoSliceMut::new(&mut header), IoSliceMut::new(buffer)];
+            let length = match rustix::io::readv(&self.fd, &mut parts) {
+                Ok(length) => length,
+                Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
+                Err(errno) => return Err(errno.into()),
+            };
+            // Less than a header would be: nothing.
+            if let Some(len) = length.checked_sub(VnetHeader::LEN + link_header) {
+                let mut header = VnetHeader::from_bytes(header);
+                header.csum_start = header.csum_start.saturating_sub(link_header as u16);
+                return Ok(Some(Received { header, at: link_header, len }));
             }
+        }
+    }
+
+    /// Frames that nobody read in time from a packet socket, since the last call. A TUN device does
+    /// not tell its reader of those; the endpoint's own counters do.
+    pub(crate) fn unread_drops(&mut self) -> u64 {
+        let is_tun = self.ethernet.is_empty();
+        if is_tun { 0 } else { sys::packet_drops(self.fd.as_fd()).unwrap_or_default() }
+    }
+
+    /// Hands the endpoint one packet or super-packet, which lies in `parts` one after the other;
+    /// false if its kernel had no room.
+    ///
+    /// # Panics
+    /// If there are more than 62 parts.
+    pub(crate) fn send(
+        &mut self,
+        mut header: VnetHeader,
+        parts: &[IoSlice<'_>],
+    ) -> io::Result<bool> {
+        let link_header = self.ethernet.len() as u16;
+        if header.needs_checksum {
+            header.csum_start += link_header;
+        }
+        if header.hdr_len > 0 {
+            header.hdr_len += link_header;
+        }
+        let header = header.to_bytes();
+        let mut all = [IoSlice::new(&[]); MOST_PARTS];
+        all[0] = IoSlice::new(&header);
+        all[1] = IoSlice::new(&self.ethernet);
+        all[2..2 + parts.len()].copy_from_slice(parts);
+        match rustix::io::writev(&self.fd, &all[..2 + parts.len()]) {
+            Ok(_) => Ok(true),
+            // Like a frame lost on the way in, it is counted, not retried.
+            Err(Errno::AGAIN | Errno::NOBUFS) => Ok(false),
             Err(errno) => Err(errno.into()),
         }
     }
@@ -176,11 +195,8 @@ pub(crate) enum DeviceEnd {
 impl DeviceEnd {
     /// To be called in the bridge's namespace.
     pub(crate) fn open(self) -> Result<Device, TrialError> {
-        let (buffer, cutter) = (vec![0; BUFFER], Cutter::new());
         match self {
-            DeviceEnd::Tun(fd) => {
-                Ok(Device { fd, ethernet: Vec::new(), buffer, cutter, refused: 0 })
-            }
+            DeviceEnd::Tun(fd) => Ok(Device { fd, ethernet: Vec::new() }),
             DeviceEnd::Veth { peer, mac } => {
                 let index = interface_index(&peer)?;
                 let settings =
@@ -194,7 +210,7 @@ impl DeviceEnd {
                 let fd = sys::packet_socket(index, ETH_P_IP)
                     .map_err(TrialError::setup("open a packet socket"))?;
                 await_carrier(&peer)?;
-                Ok(Device { fd, ethernet, buffer, cutter, refused: 0 })
+                Ok(Device { fd, ethernet })
             }
         }
     }

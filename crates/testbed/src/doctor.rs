@@ -7,11 +7,11 @@ use std::sync::mpsc;
 use serde::{Deserialize, Serialize};
 use tcplab_units::Span;
 
-use crate::bridge::Promptness;
 use crate::clock::Clock;
 use crate::device::{Device, DeviceKind};
 use crate::launch::{Helper, Launcher};
 use crate::namespace::{self, Privilege};
+use crate::promptness::{Promptness, be_prompt};
 use crate::serve::say;
 use crate::{TrialError, options};
 
@@ -168,7 +168,7 @@ fn congestion_controls() -> Ability {
 
 /// How late a sleep of a millisecond ends, with the finest timer slack.
 fn timers() -> Ability {
-    let promptness = crate::bridge::be_prompt();
+    let promptness = be_prompt(true);
     let clock = Clock::start();
     let mut late: Vec<Span> =
         (0..200).map(|_| clock.sleep_until(clock.now() + Span::from_millis(1))).collect();

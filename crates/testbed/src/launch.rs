@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_scenario::Case;
 use tcplab_units::{Bytes, Instant};
 
-use crate::{DeviceKind, TrialError};
+use crate::{DeviceKind, TrialError, Tuning};
 
 /// How to start a process that calls [`crate::serve`]: commonly this very program with a
 /// subcommand of its own.
@@ -37,6 +37,12 @@ pub struct TrialRequest {
     pub directory: PathBuf,
     /// How frames get out of the endpoints; the best allowed one where none is named.
     pub device: Option<DeviceKind>,
+    /// How frames are moved.
+    #[serde(default)]
+    pub tuning: Tuning,
+    /// How many bytes of each packet the captures keep; all where no number is given.
+    #[serde(default)]
+    pub snaplen: Option<u32>,
 }
 
 /// What a running trial tells from time to time.

@@ -17,14 +17,18 @@ mod launch;
 mod namespace;
 mod netlink;
 mod options;
+mod promptness;
 mod sampler;
 mod serve;
 mod sys;
 mod sysctl;
+mod tape;
 mod tcp_info;
+mod tuning;
 
 pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};
 pub use error::TrialError;
 pub use launch::{Launcher, Progress, TrialRequest, run_trial};
 pub use serve::serve;
+pub use tuning::Tuning;

@@ -4,11 +4,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
-use tcplab_recording::Endpoint;
+use tcplab_recording::{Endpoint, Sample};
 use tcplab_units::{Instant, Span};
 
-use crate::bridge::{Event, be_prompt};
 use crate::clock::Clock;
+use crate::promptness::be_prompt;
 use crate::tcp_info;
 
 /// Samples each socket that comes through `sockets` every `interval` on a fixed grid, until it is
@@ -16,12 +16,13 @@ use crate::tcp_info;
 /// and could not be taken in time.
 pub(crate) fn start(
     clock: Clock,
+    real_time: bool,
     interval: Span,
     sockets: Receiver<(Endpoint, OwnedFd)>,
-    events: Sender<Event>,
+    samples: Sender<Sample>,
 ) -> JoinHandle<u64> {
     thread::spawn(move || {
-        be_prompt();
+        be_prompt(real_time);
         let mut open = Vec::new();
         let mut missed = 0;
         let mut due = Instant::ZERO + interval;
@@ -40,7 +41,7 @@ pub(crate) fn start(
             for (endpoint, socket) in &open {
                 let sample = tcp_info::sample(socket.as_fd(), clock.now(), *endpoint);
                 if let Ok(sample) = sample {
-                    let _ = events.send(Event::Sampled(Box::new(sample)));
+                    let _ = samples.send(sample);
                 }
             }
         }

@@ -9,19 +9,20 @@ use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::{self, JoinHandle};
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
-use tcplab_path::{Direction, Link};
+use tcplab_path::Direction;
 use tcplab_recording::{
-    AppLog, Endpoint, Lateness, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
+    AppLog, Endpoint, RecordingError, RecordingWriter, Sample, TrialRecord, WorldRecord,
 };
 use tcplab_units::{Bytes, Instant, Span};
 
-use crate::bridge::{self, Bridge, BridgeState, Event};
+use crate::bridge::{Bridge, BridgeState};
 use crate::clock::Clock;
 use crate::device::{Device, DeviceEnd, DeviceKind};
 use crate::endpoint::{self, Outcome, Prepared, Shared};
 use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
-use crate::{TrialError, doctor, sampler, sysctl};
+use crate::tape::{self, Playback};
+use crate::{TrialError, doctor, promptness, sampler, sysctl};
 
 /// A /24 across both ends keeps the kernel's reverse path filter out of play.
 const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
@@ -113,10 +114,7 @@ struct Ready {
 fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     let case = &request.case;
     let kind = request.device.unwrap_or_else(DeviceKind::best);
-    let link = |direction| -> Result<Link, TrialError> {
-        Ok(Link::new(&case.path.link(direction)?, request.seed, direction))
-    };
-    let links = [link(Direction::Forward)?, link(Direction::Reverse)?];
+    let plans = [case.path.link(Direction::Forward)?, case.path.link(Direction::Reverse)?];
     let shared = Arc::new(Shared::new(case, request.seed));
     let (sockets, new_sockets) = mpsc::channel();
     sysctl::keep_quiet();
@@ -124,21 +122,31 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     drop(sockets);
     let (client, server) = (client?, server?);
 
-    let (events, incoming) = mpsc::channel();
     let clock = Clock::start();
-    let recorder = start_recorder(request, clock, incoming)?;
-    let samples = sampler::start(clock, case.sampling.tcp_info, new_sockets, events.clone());
-    let mut bridge = Bridge::new(clock, [client.device, server.device], links, events);
+    let (tape, playback) = tape::tape(request.snaplen);
+    let (sampled, samples_taken) = mpsc::channel();
+    let recorder = start_recorder(request, clock, playback, samples_taken)?;
+    let samples = sampler::start(
+        clock,
+        request.tuning.real_time,
+        case.sampling.tcp_info,
+        new_sockets,
+        sampled,
+    );
+    let ends = [client.device, server.device];
+    let mut bridge = Bridge::new(clock, ends, &plans, request.seed, request.tuning, Some(tape));
     for go in [server.go, client.go] {
         let _ = go.send(clock);
     }
-    let promptness = bridge::be_prompt();
+    let promptness = promptness::be_prompt(request.tuning.real_time);
+    let awake = promptness::stay_awake();
     let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
     bridge.run(|state| watch.over(state, recorder.is_finished()))?;
     // It only ends by itself once the bridge has let go of it, or for an error of its own.
     let recorder_failed = recorder.is_finished();
-    let device_drops = bridge.device_drops() + endpoint::device_drops();
-    let lateness = Lateness::of(bridge.finish());
+    let moved = bridge.finish();
+    drop(awake);
+    let device_drops = moved.device_drops + endpoint::device_drops();
     // Until here the namespaces were needed: the last acknowledgements come from the kernel.
     drop([client.stay, server.stay]);
     if recorder_failed {
@@ -147,7 +155,10 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     }
     let [client, server] = watch.outcomes()?;
     let samples_missed = samples.join().unwrap_or_default();
-    let writer = recorder.join().expect("the recorder does not panic")?;
+    let mut writer = recorder.join().expect("the recorder does not panic")?;
+    for (endpoint, frames) in Endpoint::BOTH.into_iter().zip(moved.frames_lost) {
+        writer.missed(endpoint, frames);
+    }
     let record = TrialRecord {
         tcplab: env!("CARGO_PKG_VERSION").into(),
         case: case.name.clone(),
@@ -160,9 +171,13 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
             device: serde_name(&kind),
             privilege: serde_name(&privilege),
             scheduling: serde_name(&promptness),
-            lateness,
+            lateness: moved.lateness,
+            ring_wait: moved.ring_wait,
             device_drops: device_drops + client.device_drops + server.device_drops,
+            capture_drops: writer.capture_drops(),
+            verdict_drops: moved.verdicts_lost,
             samples_missed,
+            mover: moved.mover,
         },
         client: client.record,
         server: server.record,
@@ -217,22 +232,14 @@ fn prepare(
 fn start_recorder(
     request: &TrialRequest,
     clock: Clock,
-    incoming: Receiver<Event>,
+    playback: Playback,
+    samples: Receiver<Sample>,
 ) -> Result<JoinHandle<Result<RecordingWriter, RecordingError>>, TrialError> {
     let descriptions = ADDRESSES.map(|address| address.to_string());
-    let mut writer =
-        RecordingWriter::create(&request.directory, clock.epoch_nanos(), &descriptions)?;
-    Ok(thread::spawn(move || {
-        for event in incoming {
-            match event {
-                Event::Left { endpoint, at, id, bytes } => writer.left(endpoint, at, id, bytes)?,
-                Event::Entered { endpoint, at, bytes } => writer.entered(endpoint, at, bytes)?,
-                Event::Judged(verdict) => writer.judged(&verdict)?,
-                Event::Sampled(sample) => writer.sampled(&sample)?,
-            }
-        }
-        Ok(writer)
-    }))
+    let epoch = clock.epoch_nanos();
+    let writer =
+        RecordingWriter::create(&request.directory, epoch, &descriptions, request.snaplen)?;
+    Ok(thread::spawn(move || playback.write_down(writer, &samples)))
 }
 
 /// Decides when the trial is over, and knows how it ended.

@@ -47,6 +47,13 @@ impl QueueLimit {
 }
 
 impl QueuePlan {
+    /// Whether it looks into packets, to tell flows apart, or changes them, to mark them.
+    pub(crate) fn reads_packets(&self) -> bool {
+        match self {
+            QueuePlan::DropTail(_) => false,
+        }
+    }
+
     /// Such as `512 packets can wait, what comes then is dropped`.
     pub(crate) fn describe(&self) -> String {
         match self {

@@ -3,6 +3,8 @@
 
 mod checksum;
 mod cut;
+mod layout;
+mod merge;
 mod vnet_header;
 
 #[cfg(test)]
@@ -10,6 +12,8 @@ mod tests;
 
 pub use checksum::complete_checksum;
 pub use cut::Cutter;
+pub use layout::Layout;
+pub use merge::{Merge, Piece};
 pub use vnet_header::{GsoType, VnetHeader};
 
 use crate::Anomaly;

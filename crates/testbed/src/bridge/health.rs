@@ -1,0 +1,124 @@
+//! How well the bridge keeps time, measured as it works.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use tcplab_recording::{Lateness, MoverRecord, RingWait, Sketch};
+use tcplab_units::{Instant, Span};
+
+use crate::clock::Clock;
+
+/// A step of the wall clock worth telling.
+const STEP: Span = Span::from_millis(1);
+
+/// In fixed memory, however long the trial is.
+pub(super) struct Health {
+    clock: Clock,
+    lateness: Sketch,
+    ring_wait: Sketch,
+    /// When each device was last seen empty.
+    seen_empty: [Instant; 2],
+    started: Instant,
+    busy: Span,
+    /// When the last turn began, unless it ended in sleep.
+    turn: Option<Instant>,
+    longest_turn: Span,
+    clock_steps: u64,
+    /// Wall clock minus steady clock.
+    wall: i64,
+    /// Of the thread that runs the bridge.
+    schedstat: Option<File>,
+    run_delay: Span,
+}
+
+impl Health {
+    /// To be called in the thread that will move the frames.
+    pub(super) fn new(clock: Clock) -> Health {
+        let schedstat = File::open("/proc/thread-self/schedstat").ok();
+        let now = clock.now();
+        Health {
+            clock,
+            lateness: Sketch::new(),
+            ring_wait: Sketch::new(),
+            seen_empty: [now; 2],
+            started: now,
+            busy: Span::ZERO,
+            turn: None,
+            longest_turn: Span::ZERO,
+            clock_steps: 0,
+            wall: Clock::wall_offset(),
+            run_delay: schedstat.as_ref().and_then(run_delay).unwrap_or_default(),
+            schedstat,
+        }
+    }
+
+    /// A packet was handed over at `at` that should have been at `due`.
+    pub(super) fn handed_over(&mut self, due: Instant, at: Instant) {
+        self.lateness.add(at.since(due));
+    }
+
+    /// A look at a device, begun at `at`, found nothing.
+    pub(super) fn empty(&mut self, device: usize, at: Instant) {
+        self.seen_empty[device] = at;
+    }
+
+    /// A packet was read at `at`.
+    pub(super) fn read(&mut self, device: usize, at: Instant) {
+        self.ring_wait.add(at.since(self.seen_empty[device]));
+    }
+
+    /// A turn begins; whether the one before had something to do.
+    pub(super) fn turn(&mut self, now: Instant, had_work: bool) {
+        if let Some(last) = self.turn.replace(now) {
+            let turn = now.since(last);
+            self.longest_turn = self.longest_turn.max(turn);
+            if had_work {
+                self.busy += turn;
+            }
+        }
+    }
+
+    /// It slept until now. While it did, the devices were empty: a frame ends the sleep.
+    pub(super) fn slept(&mut self, until: Instant) {
+        self.turn = None;
+        self.seen_empty = [until; 2];
+    }
+
+    /// To be called now and then.
+    pub(super) fn look_at_clock(&mut self) {
+        let wall = Clock::wall_offset();
+        if wall.abs_diff(self.wall) > STEP.as_nanos() {
+            self.clock_steps += 1;
+        }
+        self.wall = wall;
+    }
+
+    pub(super) fn lateness(&self) -> Lateness {
+        Lateness::of(&self.lateness)
+    }
+
+    pub(super) fn ring_wait(&self) -> RingWait {
+        RingWait { p99: self.ring_wait.quantile(990), max: self.ring_wait.max() }
+    }
+
+    /// To be called in the thread that moved the frames.
+    pub(super) fn mover(&self) -> MoverRecord {
+        let lasted = self.clock.now().since(self.started).as_secs_f64();
+        let run_delay_now = self.schedstat.as_ref().and_then(run_delay).unwrap_or_default();
+        MoverRecord {
+            busy: if lasted > 0.0 { (self.busy.as_secs_f64() / lasted).min(1.0) } else { 0.0 },
+            starved: run_delay_now.saturating_sub(self.run_delay),
+            longest_turn: self.longest_turn,
+            clock_steps: self.clock_steps,
+        }
+    }
+}
+
+/// Time spent ready to run without a processor: the second number of `schedstat`
+/// (Documentation/scheduler/sched-stats.rst).
+fn run_delay(schedstat: &File) -> Option<Span> {
+    let mut text = [0; 64];
+    let len = schedstat.read_at(&mut text, 0).ok()?;
+    let text = std::str::from_utf8(&text[..len]).ok()?;
+    Some(Span::from_nanos(text.split_whitespace().nth(1)?.parse().ok()?))
+}

@@ -1,0 +1,378 @@
+//! Moves frames between two devices through the path, in real time.
+//!
+//! Packets stay where they were read ([`store`]) while the path judges them by number and size,
+//! each segment of a super-packet by itself; only a path that reads packets is given their bytes.
+//! What is due leaves as it came or merged again ([`outgoing`]). In its stride the bridge allocates
+//! nothing and takes no lock.
+
+mod counters;
+mod health;
+mod outgoing;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tcplab_path::{Departure, Direction, Fate, Link, LinkPlan, Packet, Verdict};
+use tcplab_recording::{Endpoint, Lateness, MoverRecord, RingWait};
+use tcplab_units::{Bytes, Instant, Span};
+
+pub(crate) use self::counters::Counters;
+use self::health::Health;
+use self::outgoing::{Load, Outgoing};
+use self::store::Store;
+use crate::clock::Clock;
+use crate::device::{Device, Received};
+use crate::tape::Tape;
+use crate::{TrialError, Tuning};
+
+/// Without any packet due, look after this long whether the trial is over.
+const IDLE: Span = Span::from_millis(20);
+/// Reads from one device before what is due is delivered and the other gets its turn.
+const BATCH: usize = 8;
+/// Buffers kept for packets to come; what a long queue once held is given back.
+const MOST_SPARE: usize = 4096;
+
+/// Both directions of the path and the devices at its ends.
+///
+/// Must be made in the thread that will [run](Bridge::run) it.
+pub(crate) struct Bridge {
+    clock: Clock,
+    tuning: Tuning,
+    ends: [Device; 2],
+    ways: [Way; 2],
+    store: Store,
+    /// What is being handed to each endpoint.
+    outgoing: [Outgoing; 2],
+    /// Buffers for packets whose bytes the path wants.
+    spare: Vec<Vec<u8>>,
+    next_id: u64,
+    tape: Option<Tape>,
+    counters: Arc<Counters>,
+    health: Health,
+}
+
+/// One direction.
+struct Way {
+    link: Link,
+    /// Whether the link wants the bytes of packets.
+    reads: bool,
+}
+
+/// What [`Bridge::run`] shows to whom decides when the trial is over.
+pub(crate) struct BridgeState {
+    pub(crate) now: Instant,
+    /// Packets on the path, both directions.
+    pub(crate) on_path: usize,
+}
+
+/// How the bridge fared.
+pub(crate) struct BridgeReport {
+    pub(crate) lateness: Lateness,
+    pub(crate) ring_wait: RingWait,
+    pub(crate) mover: MoverRecord,
+    pub(crate) device_drops: u64,
+    /// Frames that found no room on the tape, at client and server.
+    pub(crate) frames_lost: [u64; 2],
+    /// Verdicts that found none.
+    pub(crate) verdicts_lost: u64,
+}
+
+impl Bridge {
+    /// `ends` and `plans` start with the client's: what it sends goes through the first link. What
+    /// happens is put on `tape`, if there is one.
+    pub(crate) fn new(
+        clock: Clock,
+        ends: [Device; 2],
+        plans: &[LinkPlan; 2],
+        seed: u64,
+        tuning: Tuning,
+        tape: Option<Tape>,
+    ) -> Bridge {
+        let way = |direction: Direction| {
+            let plan = &plans[direction as usize];
+            Way { link: Link::new(plan, seed, direction), reads: plan.reads_packets() }
+        };
+        let outgoing = |incoming: Direction| {
+            let is_instant = plans[incoming as usize].is_instant();
+            Outgoing::new((is_instant || !tuning.coalesce.is_zero()).then_some(tuning.coalesce))
+        };
+        Bridge {
+            clock,
+            tuning,
+            ends,
+            ways: Direction::BOTH.map(way),
+            store: Store::new(),
+            outgoing: [outgoing(Direction::Reverse), outgoing(Direction::Forward)],
+            spare: Vec::new(),
+            next_id: 1,
+            tape,
+            counters: Arc::default(),
+            health: Health::new(clock),
+        }
+    }
+
+    /// What it counts, to look at from any thread.
+    pub(crate) fn counters(&self) -> Arc<Counters> {
+        Arc::clone(&self.counters)
+    }
+
+    /// Moves frames until `over`, asked every 20 ms, says so.
+    pub(crate) fn run(
+        &mut self,
+        mut over: impl FnMut(&BridgeState) -> bool,
+    ) -> Result<(), TrialError> {
+        let mut looked = self.clock.now();
+        let mut had_work = false;
+        loop {
+            let now = self.clock.now();
+            self.health.turn(now, had_work);
+            if now.since(looked) >= IDLE {
+                looked = now;
+                self.look_around();
+                let on_path = self.ways.iter().map(|way| way.link.in_flight().count()).sum();
+                if over(&BridgeState { now, on_path }) {
+                    return Ok(());
+                }
+            }
+            let read = self.read()?;
+            let delivered = self.deliver()?;
+            had_work = read || delivered;
+            if !had_work {
+                self.wait()?;
+            }
+        }
+    }
+
+    /// Ends the trial: what is still on the path is judged so.
+    pub(crate) fn finish(mut self) -> BridgeReport {
+        let now = self.clock.now();
+        for index in 0..2 {
+            for Departure { verdict, packet } in self.ways[index].link.drain(now) {
+                self.judged(&verdict);
+                self.take_back(packet);
+            }
+        }
+        self.look_around();
+        if let Some(tape) = &mut self.tape {
+            tape.pass_on(|| self.next_id);
+        }
+        BridgeReport {
+            lateness: self.health.lateness(),
+            ring_wait: self.health.ring_wait(),
+            mover: self.health.mover(),
+            device_drops: self.counters.device_drops.value(),
+            frames_lost: self.tape.as_ref().map_or([0; 2], Tape::frames_lost),
+            verdicts_lost: self.tape.as_ref().map_or(0, Tape::verdicts_lost),
+        }
+    }
+
+    /// Takes in what the endpoints have sent; whether there was any.
+    fn read(&mut self) -> Result<bool, TrialError> {
+        let mut any = false;
+        for sender in Direction::BOTH {
+            for _ in 0..BATCH {
+                let at = self.clock.now();
+                let device = &mut self.ends[sender as usize];
+                let received = device
+                    .receive(self.store.room())
+                    .map_err(TrialError::setup("read from an endpoint's device"))?;
+                let Some(received) = received else {
+                    self.health.empty(sender as usize, at);
+                    break;
+                };
+                any = true;
+                self.health.read(sender as usize, at);
+                self.take_in(sender, at, received);
+            }
+        }
+        Ok(any)
+    }
+
+    /// Sends what was just read on its way.
+    fn take_in(&mut self, direction: Direction, at: Instant, received: Received) {
+        let Bridge { ways, store, spare, next_id, tape, counters, .. } = self;
+        let Way { link, reads } = &mut ways[direction as usize];
+        let Ok(look) = store.read(received) else {
+            // Nothing that was asked for, such as a super-packet of datagrams.
+            counters.device_drops.add(1);
+            return;
+        };
+        let (first, segments, layout) = (*next_id, look.segments, look.layout);
+        *next_id += segments as u64;
+        if let Some(tape) = tape {
+            let endpoint = Endpoint::BOTH[direction as usize];
+            tape.left(endpoint, at, first, look.header, look.packet, layout.as_ref());
+        }
+        let way = counters.way(direction);
+        way.packets_in.add(segments as u64);
+        for segment in 0..segments {
+            let id = first + segment as u64;
+            let size = look.size(segment);
+            way.bytes_in.add(size as u64);
+            let packet = if *reads {
+                let mut bytes = spare.pop().unwrap_or_default();
+                look.write_segment(segment, &mut bytes);
+                Packet::new(id, bytes)
+            } else {
+                Packet::of_size(id, Bytes::from(size))
+            };
+            link.handle_packet(at, packet);
+        }
+        if !*reads {
+            store.keep(first, received, layout);
+        }
+    }
+
+    /// Hands over what is due; whether anything was.
+    fn deliver(&mut self) -> Result<bool, TrialError> {
+        let mut any = false;
+        let due = self.clock.now() + self.tuning.lead;
+        for index in 0..2 {
+            while let Some(departure) = self.ways[index].link.poll(due) {
+                any = true;
+                self.depart(departure)?;
+            }
+        }
+        for receiver in 0..2 {
+            self.hand_over(receiver)?;
+        }
+        Ok(any)
+    }
+
+    /// A packet has left its link.
+    fn depart(&mut self, departure: Departure) -> Result<(), TrialError> {
+        let Departure { packet, verdict } = departure;
+        let place = if packet.bytes.is_empty() { self.store.find(packet.id) } else { None };
+        if verdict.fate != Fate::Delivered {
+            self.judged(&verdict);
+            self.take_back(packet);
+            return Ok(());
+        }
+        // By the verdict, not by the link: a link may answer a packet with one that goes back.
+        let receiver = verdict.direction.opposite() as usize;
+        let load = place.map_or_else(|| Load::Owned(packet.bytes), Load::Stored);
+        if !self.outgoing[receiver].takes(&self.store, &load, verdict.left) {
+            self.hand_over(receiver)?;
+        }
+        self.outgoing[receiver].push(&self.store, load, verdict);
+        Ok(())
+    }
+
+    /// Hands an endpoint what waits for it.
+    fn hand_over(&mut self, receiver: usize) -> Result<(), TrialError> {
+        if self.outgoing[receiver].is_empty() {
+            return Ok(());
+        }
+        let is_taken = self.outgoing[receiver]
+            .hand_over(&self.store, &mut self.ends[receiver])
+            .map_err(TrialError::setup("write to an endpoint's device"))?;
+        let at = self.clock.now();
+        let Bridge { outgoing, store, spare, tape, counters, health, tuning, .. } = self;
+        let endpoint = Endpoint::BOTH[receiver];
+        for (verdict, load) in outgoing[receiver].clear() {
+            count(counters, &verdict);
+            if is_taken {
+                health.handed_over(verdict.left - tuning.lead, at);
+            } else {
+                counters.device_drops.add(1);
+            }
+            if let Some(tape) = tape {
+                match &load {
+                    _ if !is_taken => {}
+                    Load::Stored(_) => tape.arrived(endpoint, at, verdict.id),
+                    Load::Owned(bytes) => tape.entered(endpoint, at, bytes),
+                }
+                tape.judged(&verdict);
+            }
+            match load {
+                Load::Stored(place) => store.release(place.serial),
+                Load::Owned(bytes) => put_by(spare, bytes),
+            }
+        }
+        Ok(())
+    }
+
+    /// A packet's way ended elsewhere than at an endpoint.
+    fn judged(&mut self, verdict: &Verdict) {
+        count(&self.counters, verdict);
+        if let Some(tape) = &mut self.tape {
+            tape.judged(verdict);
+        }
+    }
+
+    fn take_back(&mut self, packet: Packet) {
+        if !packet.bytes.is_empty() {
+            put_by(&mut self.spare, packet.bytes);
+        } else if let Some(place) = self.store.find(packet.id) {
+            self.store.release(place.serial);
+        }
+    }
+
+    /// Does what need not be done for each packet.
+    fn look_around(&mut self) {
+        self.health.look_at_clock();
+        let unread: u64 = self.ends.iter_mut().map(Device::unread_drops).sum();
+        self.counters.device_drops.add(unread);
+        let Bridge { tape, ways, counters, next_id, .. } = self;
+        if let Some(tape) = tape {
+            tape.pass_on(|| {
+                let on_path = ways.iter().flat_map(|way| way.link.in_flight());
+                on_path.map(|packet| packet.id).min().unwrap_or(*next_id)
+            });
+            counters.capture_drops.set(tape.frames_lost().iter().sum());
+            counters.verdict_drops.set(tape.verdicts_lost());
+        }
+    }
+
+    /// Sleeps until a frame comes or one is soon due.
+    fn wait(&mut self) -> Result<(), TrialError> {
+        let now = self.clock.now() + self.tuning.lead;
+        let due = self.ways.iter().filter_map(|way| way.link.poll_at()).min();
+        let span = due.map_or(IDLE, |due| due.since(now).min(IDLE));
+        let spin = self.tuning.spin;
+        if due.is_some() && span <= spin {
+            return Ok(());
+        }
+        let span = if span < IDLE { span.saturating_sub(spin) } else { span };
+        let timeout = Timespec { tv_sec: 0, tv_nsec: span.as_nanos().cast_signed() };
+        let mut fds = [
+            PollFd::from_borrowed_fd(self.ends[0].as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.ends[1].as_fd(), PollFlags::IN),
+        ];
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {
+                self.health.slept(self.clock.now());
+                Ok(())
+            }
+            Err(errno) => Err(TrialError::setup("wait for frames")(errno.into())),
+        }
+    }
+}
+
+fn count(counters: &Counters, verdict: &Verdict) {
+    let way = counters.way(verdict.direction);
+    if verdict.is_made() {
+        way.made.add(1);
+    }
+    match verdict.fate {
+        Fate::Delivered => {
+            way.packets_out.add(1);
+            way.bytes_out.add(verdict.size.as_u64());
+        }
+        Fate::Dropped(_) => way.dropped.add(1),
+        Fate::StillOnLink | Fate::Absorbed => {}
+    }
+}
+
+/// Keeps a buffer for a packet to come.
+fn put_by(spare: &mut Vec<Vec<u8>>, mut bytes: Vec<u8>) {
+    if spare.len() < MOST_SPARE {
+        bytes.clear();
+        spare.push(bytes);
+    }
+}
