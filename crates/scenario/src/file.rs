@@ -13,7 +13,6 @@ use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec};
 use crate::error::Problem;
 use crate::expect::ExpectSpec;
 use crate::fault::Fault;
-use crate::key::Key;
 use crate::matrix::Cell;
 use crate::path_file::{self, Files};
 

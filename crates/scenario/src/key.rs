@@ -57,7 +57,9 @@ impl Key {
         for part in below {
             let inner = match value.get_ref() {
                 DeValue::Table(table) => table.get(part.as_str()),
-                DeValue::Array(items) => part.parse().ok().and_then(|index: usize| items.get(index)),
+                DeValue::Array(items) => {
+                    part.parse().ok().and_then(|index: usize| items.get(index))
+                }
                 _ => None,
             };
             let Some(inner) = inner else { break };

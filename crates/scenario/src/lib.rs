@@ -22,7 +22,7 @@ pub use case::{Case, EndpointSpec, LimitsSpec, SamplingSpec, Stack};
 pub use catalogue::catalogue;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Statistic, Value};
-pub use path_file::{PathFile, ReadFile, presets};
 pub use metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, metric};
+pub use path_file::{PathFile, ReadFile, presets};
 pub use scenario::{Scenario, TrialId, trial_seed};
 pub use schema::schema;

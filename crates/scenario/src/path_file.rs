@@ -96,7 +96,8 @@ pub(crate) fn complete(
             }
         },
     };
-    path.load(&mut |name| files.read(name)).map_err(|error| (error.key, Problem::File(error.what)))?;
+    path.load(&mut |name| files.read(name))
+        .map_err(|error| (error.key, Problem::File(error.what)))?;
     Ok(path)
 }
 

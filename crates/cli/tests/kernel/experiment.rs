@@ -133,7 +133,7 @@ impl<'r> Recorded<'r> {
                 });
                 match row.expect("each packet sent has its verdict").verdict.fate {
                     Fate::Dropped(cause) => Some((packet, cause)),
-                    Fate::Delivered | Fate::StillOnLink => None,
+                    Fate::Delivered | Fate::StillOnLink | Fate::Absorbed => None,
                 }
             })
             .collect()

@@ -190,7 +190,8 @@ impl PathSpec {
         for (index, stage) in self.stages.iter_mut().flatten().enumerate() {
             load(Table::Stage(None, index), &mut stage.rate, &mut stage.jitter)?;
         }
-        let own = [(Direction::Forward, &mut self.forward), (Direction::Reverse, &mut self.reverse)];
+        let own =
+            [(Direction::Forward, &mut self.forward), (Direction::Reverse, &mut self.reverse)];
         for (direction, link) in own {
             let Some(link) = link else { continue };
             load(Table::Link(direction), &mut link.rate, &mut link.jitter)?;

@@ -52,7 +52,8 @@ fn keys_take_the_place_of_the_presets() {
 
 #[test]
 fn a_scenario_is_read_for_its_path_and_files_are_read_in() {
-    let scenario = "title = \"x\"\n[path]\nrate = { trace = \"up\" }\n[workload]\nupload = \"1 MB\"";
+    let scenario =
+        "title = \"x\"\n[path]\nrate = { trace = \"up\" }\n[workload]\nupload = \"1 MB\"";
     let file = parse(scenario).unwrap();
     assert_eq!(file.title.as_deref(), Some("x"));
     let json = serde_json::to_string(&file.path).unwrap();

@@ -158,9 +158,14 @@ fn the_interruption_experiment_says_what_the_paper_does() {
     let scenario = Scenario::parse(source, name).unwrap();
     assert_eq!(names(&scenario), ["reno", "cubic"]);
     let case = &scenario.cases[0];
-    assert_eq!(case.path.rate.unwrap().bits_per_second(), 5_300_000);
-    let every = case.path.interruption.as_ref().map(|it| it.every);
-    assert_eq!(every, Some(tcplab_units::Span::from_secs(5)));
+    let [forward, _] = case.links().unwrap();
+    assert_eq!(
+        forward.describe(),
+        [
+            "A bottleneck sends 5.3 Mbit/s; 512 packets can wait, what comes then is dropped.",
+            "Every 5 s, first at 551 ms, all packets are dropped for 200 ms.",
+        ]
+    );
     let told: Vec<String> = scenario.expects.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(told.join("\n"));
     assert_eq!(scenario.expects[1].cases, [0]);
