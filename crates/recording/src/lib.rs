@@ -21,7 +21,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use read::Recording;
+pub use read::{Recording, TruthRows};
 pub use record::{
     AppLog, EndpointRecord, Lateness, OptionRecord, TrialRecord, TruthRow, WorldRecord,
 };
