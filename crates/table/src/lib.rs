@@ -9,9 +9,6 @@ mod column;
 mod file;
 mod truth;
 
-#[cfg(test)]
-mod tests;
-
 pub use truth::truth_to_parquet;
 
 use std::io;
