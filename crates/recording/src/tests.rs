@@ -133,6 +133,31 @@ fn the_ground_truth_names_frames_of_the_senders_capture() {
 }
 
 #[test]
+fn a_row_that_is_no_verdict_is_named_by_its_line_and_ends_the_log() {
+    let directory = tempfile::tempdir().unwrap();
+    told(directory.path()).unwrap();
+    let recording = Recording::open(directory.path()).unwrap();
+    let file = directory.path().join("path.jsonl");
+    let whole = std::fs::read(&file).unwrap();
+    let third = whole.split_inclusive(|&byte| byte == b'\n').take(2).map(<[u8]>::len).sum();
+    for (bad, what) in [
+        (&b"{}"[..], "missing field"),
+        (b"", "EOF while parsing"),
+        (b"\xff", "expected value"),
+        (&whole[third..whole.len() - 9], "EOF while parsing"),
+    ] {
+        let (before, after) = whole.split_at(third);
+        std::fs::write(&file, [before, bad, b"\n", after].concat()).unwrap();
+        let mut rows = recording.truth_rows().unwrap();
+        assert_eq!(rows.by_ref().take(2).flatten().count(), 2);
+        let error = rows.next().unwrap().unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{}, line 3: ", file.display())), "{error}");
+        assert!(error.contains(what), "{error}");
+        assert!(rows.next().is_none());
+    }
+}
+
+#[test]
 fn the_other_files_are_read_as_they_were_written() {
     let directory = tempfile::tempdir().unwrap();
     told(directory.path()).unwrap();
