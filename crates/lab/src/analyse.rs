@@ -198,8 +198,9 @@ fn drops(flow: &Flow, truth: &[TruthRow], direction: Direction) -> Vec<Dropped> 
         .iter()
         .filter(|row| row.verdict.direction == direction)
         .filter_map(|row| {
-            let (range, cause) = (*stream.get(&row.frame)?, row.verdict.fate.cause()?);
-            Some(Dropped { frame: row.frame, range, cause })
+            let frame = row.frame?;
+            let (range, cause) = (*stream.get(&frame)?, row.verdict.fate.cause()?);
+            Some(Dropped { frame, range, cause })
         })
         .collect()
 }

@@ -44,9 +44,10 @@ pub struct TrialRecord {
 /// A row of `path.jsonl`: the path's verdict on one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TruthRow {
-    /// The packet's frame number in the capture of the endpoint that sent it, from 1; 0 where that
-    /// has no such frame: nobody sent the packet, but the path made it, or the capture lost it.
-    pub frame: u64,
+    /// The packet's frame number in the capture of the endpoint that sent it, from 1. None where
+    /// that has no such frame: nobody sent the packet, but the path made it, or the capture lost it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<u64>,
     /// What became of it.
     #[serde(flatten)]
     pub verdict: Verdict,

@@ -29,14 +29,13 @@ fn log() -> Vec<TruthRow> {
         now += Span::from_nanos(105_000 + id * 7_919 % 30_000);
         link.handle_packet(now, Packet::new(id, vec![0; 1500]));
         while let Some(departure) = link.poll(now) {
-            rows.push(TruthRow { frame: departure.verdict.id, verdict: departure.verdict });
+            rows.push(TruthRow { frame: Some(departure.verdict.id), verdict: departure.verdict });
         }
     }
-    rows.extend(
-        link.drain(now)
-            .into_iter()
-            .map(|departure| TruthRow { frame: departure.verdict.id, verdict: departure.verdict }),
-    );
+    rows.extend(link.drain(now).into_iter().map(|departure| TruthRow {
+        frame: Some(departure.verdict.id),
+        verdict: departure.verdict,
+    }));
     rows
 }
 

@@ -26,9 +26,9 @@ pub(crate) const COLUMNS: &[Column<TruthRow>] = &[
     Column {
         name: "frame",
         doc: "The packet's frame number in the capture of the endpoint that sent it, from 1; \
-              empty if it is in neither capture",
+              empty if that has no such frame: the path made the packet, or the capture lost it",
         values: Values::Near,
-        cells: Cells::NumberIfAny(|row| Some(row.frame)),
+        cells: Cells::NumberIfAny(|row| row.frame),
     },
     Column {
         name: "id",
@@ -84,7 +84,7 @@ pub(crate) const COLUMNS: &[Column<TruthRow>] = &[
     },
     Column {
         name: "fate",
-        doc: "How it left the link: delivered, dropped or still-on-link",
+        doc: "How it left the link: delivered, dropped, still-on-link, or absorbed (cross traffic)",
         values: Values::Few,
         cells: Cells::Text(|row| row.verdict.fate.name().into()),
     },
@@ -101,6 +101,25 @@ pub(crate) const COLUMNS: &[Column<TruthRow>] = &[
         cells: Cells::TextIfAny(|row| {
             row.verdict.fate.cause().map(|cause| cause.to_string().into())
         }),
+    },
+    Column {
+        name: "origin_id",
+        doc: "Of a packet that the path made itself: the id of the one that it is a copy of, or \
+              an answer to; empty for all others, and for cross traffic",
+        values: Values::Near,
+        cells: Cells::NumberIfAny(|row| row.verdict.origin),
+    },
+    Column {
+        name: "marked",
+        doc: "1 if the path marked it as having met congestion (CE), else 0",
+        values: Values::Few,
+        cells: Cells::Number(|row| row.verdict.marked.into()),
+    },
+    Column {
+        name: "corrupted_bit",
+        doc: "The first bit that the path changed, counted from the packet's first; empty if none",
+        values: Values::Near,
+        cells: Cells::NumberIfAny(|row| row.verdict.corrupted.map(u64::from)),
     },
 ];
 

@@ -15,7 +15,7 @@ use tcplab_recording::TruthRow;
 use tcplab_table::{TableError, truth_to_parquet};
 use tempfile::NamedTempFile;
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 15] = [
     "frame",
     "id",
     "direction",
@@ -28,9 +28,13 @@ const COLUMNS: [&str; 12] = [
     "fate",
     "cause",
     "detail",
+    "origin_id",
+    "marked",
+    "corrupted_bit",
 ];
 /// Those that can be empty.
-const NULLABLE: [&str; 6] = ["frame", "queued_ns", "began_ns", "ended_ns", "cause", "detail"];
+const NULLABLE: [&str; 8] =
+    ["frame", "queued_ns", "began_ns", "ended_ns", "cause", "detail", "origin_id", "corrupted_bit"];
 
 /// A row from a line of the log.
 fn row(line: &Value) -> TruthRow {
@@ -51,6 +55,8 @@ fn expected(line: &Value) -> Value {
         "size_bytes": line["size"], "entered_ns": line["entered"],
         "queued_ns": sent("queued"), "began_ns": sent("began"), "ended_ns": sent("ended"),
         "left_ns": line["left"], "fate": fate, "cause": cause, "detail": detail,
+        "origin_id": line["origin"], "marked": u64::from(line["marked"] == true),
+        "corrupted_bit": line["corrupted"],
     })
 }
 
@@ -103,7 +109,13 @@ fn small_log() -> Vec<Value> {
             "fate": fate,
         })
     };
-    fates.into_iter().enumerate().map(line).collect()
+    let mut log: Vec<Value> = fates.into_iter().enumerate().map(line).collect();
+    // A copy that the path made, marked and spoilt: no endpoint ever sent it.
+    log.push(json!({
+        "id": 1_u64 << 63, "direction": "forward", "size": 40, "entered": 7, "left": 8,
+        "fate": "absorbed", "origin": 3, "marked": true, "corrupted": 17,
+    }));
+    log
 }
 
 /// Any line of a log, possible or not: near the numbers before, or anywhere.

@@ -129,7 +129,7 @@ impl<'r> Recorded<'r> {
             .filter(|packet| !packet.syn)
             .filter_map(|packet| {
                 let row = self.truth.iter().find(|row| {
-                    row.verdict.direction == self.forward() && row.frame == packet.frame
+                    row.verdict.direction == self.forward() && row.frame == Some(packet.frame)
                 });
                 match row.expect("each packet sent has its verdict").verdict.fate {
                     Fate::Dropped(cause) => Some((packet, cause)),
