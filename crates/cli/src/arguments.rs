@@ -45,6 +45,12 @@ pub(crate) enum Command {
     /// Reads the captures, samples and logs in the run's directory and writes its tables and
     /// report.html anew, such as after an update of tcplab. Nothing is run.
     Report(ReportArguments),
+    /// Write the path's ground truth log as a table
+    ///
+    /// A recording (the directory of a trial, or what `tcplab shell --capture` left) holds the
+    /// path's verdict on every packet. As Parquet, notebooks and databases read it at once, and it
+    /// takes a tenth of the room; as JSON Lines, everything does.
+    Export(ExportArguments),
     /// Say what this machine can do, a line each
     ///
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not
@@ -114,6 +120,27 @@ pub(crate) struct ReportArguments {
     /// Print the run's tables as JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// The recording: a directory with a path.jsonl and DONE, such as
+    /// runs/NAME/TIME-HASH/trials/CASE-1
+    pub(crate) recording: PathBuf,
+    /// How it is written
+    #[arg(long, value_name = "FORMAT", default_value = "parquet")]
+    pub(crate) format: Format,
+    /// The file to write; by default path.parquet or path.jsonl here, `-` is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Columns, for notebooks and databases
+    Parquet,
+    /// JSON Lines: an object for each packet
+    Jsonl,
 }
 
 #[derive(Debug, Args)]

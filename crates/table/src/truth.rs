@@ -105,7 +105,7 @@ pub(crate) const COLUMNS: &[Column<TruthRow>] = &[
     Column {
         name: "origin_id",
         doc: "Of a packet that the path made itself: the id of the one that it is a copy of, or \
-              an answer to; empty for all others, and for cross traffic",
+              an answer to; empty if an endpoint sent it, or it is cross traffic",
         values: Values::Near,
         cells: Cells::NumberIfAny(|row| row.verdict.origin),
     },
@@ -117,7 +117,7 @@ pub(crate) const COLUMNS: &[Column<TruthRow>] = &[
     },
     Column {
         name: "corrupted_bit",
-        doc: "The first bit that the path changed, counted from the packet's first; empty if none",
+        doc: "The first bit that the path changed, counted from the packet's first; empty if it changed none",
         values: Values::Near,
         cells: Cells::NumberIfAny(|row| row.verdict.corrupted.map(u64::from)),
     },
