@@ -51,6 +51,13 @@ pub(crate) enum Command {
     /// path's verdict on every packet. As Parquet, notebooks and databases read it at once, and it
     /// takes a tenth of the room; as JSON Lines, everything does.
     Export(ExportArguments),
+    /// Decide about a recording's packets once more, and compare
+    ///
+    /// What a path does depends on its plan, the seed, and which packets came when. So the packets
+    /// of a recording (the directory of a trial, or what `tcplab shell --capture` left), sent
+    /// through the same path in virtual time, must meet the same verdicts, one by one. Exit code 1
+    /// when some differ.
+    Replay(ReplayArguments),
     /// Say what this machine can do, a line each
     ///
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not
@@ -141,6 +148,15 @@ pub(crate) enum Format {
     Parquet,
     /// JSON Lines: an object for each packet
     Jsonl,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArguments {
+    /// The recording: a directory with a path.jsonl and DONE
+    pub(crate) recording: PathBuf,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ mod doctor;
 mod export;
 mod output;
 mod progress;
+mod replay;
 mod report;
 mod run;
 mod scenarios;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Export(arguments) => export::export(&arguments),
+        Command::Replay(arguments) => replay::replay(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };

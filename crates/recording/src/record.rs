@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tcplab_path::Verdict;
+use tcplab_path::{PathSpec, Verdict};
 use tcplab_units::Span;
 use tcplab_workload::AppReport;
 
@@ -29,6 +29,9 @@ pub struct TrialRecord {
     pub case_hash: String,
     /// The seed of this trial.
     pub seed: u64,
+    /// The path between the endpoints, complete.
+    #[serde(default)]
+    pub path: PathSpec,
     /// The zero of all its times: nanoseconds since the Unix epoch.
     pub epoch_nanos: u64,
     /// From zero to the end of the recording.

@@ -55,6 +55,7 @@ fn record() -> TrialRecord {
         tcplab: "0".into(),
         case: "base".into(),
         case_hash: "00".into(),
+        path: tcplab_path::PathSpec::default(),
         seed: 1,
         epoch_nanos: EPOCH,
         duration: Span::from_millis(100),

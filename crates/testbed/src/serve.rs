@@ -164,6 +164,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
         case: case.name.clone(),
         case_hash: case.hash.clone(),
         seed: request.seed,
+        path: case.path.clone(),
         epoch_nanos: clock.epoch_nanos(),
         duration: clock.now().since(Instant::ZERO),
         world: WorldRecord {

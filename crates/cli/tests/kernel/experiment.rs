@@ -55,6 +55,11 @@ impl Experiment {
         Some(Experiment { home, directory, run })
     }
 
+    /// Where the run is.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Every trial with its recording.
     pub(crate) fn trials(&self) -> Vec<Recorded<'_>> {
         let trials = self.run.cases.iter().flat_map(|case| &case.trials);

@@ -11,6 +11,7 @@ mod leftovers;
 mod outcomes;
 mod processes;
 mod program;
+mod replay;
 mod tap;
 mod tcp_info;
 mod transfers;
