@@ -72,7 +72,8 @@ pub use direction::{Direction, Directions};
 pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind, RulePlan};
 pub use duplication::{DuplicateSpec, DuplicationPlan};
 pub use interruption::{
-    BlackholePlan, BlackholeSpec, InterruptionPlan, InterruptionSpec, InterruptionsSpec,
+    BlackholePlan, BlackholeSpec, BlackholeTable, InterruptionPlan, InterruptionSpec,
+    InterruptionTimes, InterruptionsSpec,
 };
 pub use link::Link;
 pub use loss::{GilbertElliott, LossBurst, LossPlan, LossSpec, LossTable};
