@@ -63,6 +63,16 @@ impl Streams {
         let Streams { seed, direction, kind, number } = self;
         Rng::new(seed, &format!("{direction}/{kind}/{number}"))
     }
+    /// A stream that elements of both directions may share, by the whole of its name, such as
+    /// `interruption/1`.
+    pub(crate) fn shared(self, name: &str) -> Rng {
+        Rng::new(self.seed, name)
+    }
+    /// The stream of a part of the element, such as `forward/drop/1/2`.
+    pub(crate) fn part(self, part: u32) -> Rng {
+        let Streams { seed, direction, kind, number } = self;
+        Rng::new(seed, &format!("{direction}/{kind}/{number}/{part}"))
+    }
 }
 
 /// Declares the elements of a link once: each has a plan of the same name, from which it is made.

@@ -69,10 +69,11 @@ pub use corruption::{CorruptSpec, CorruptionPlan, PacketPart};
 pub use cross_traffic::{Arrivals, CrossFlow, CrossSpec};
 pub use delay::{DelayPlan, DelaySpec, JitterPlan, JitterSpec, JitterTable};
 pub use direction::{Direction, Directions};
-pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind};
+pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind, RulePlan};
 pub use duplication::{DuplicateSpec, DuplicationPlan};
 pub use interruption::{
-    BlackholePlan, BlackholeSpec, InterruptionPlan, InterruptionSpec, InterruptionsSpec,
+    BlackholePlan, BlackholeSpec, BlackholeTable, InterruptionPlan, InterruptionSpec,
+    InterruptionTimes, InterruptionsSpec,
 };
 pub use link::Link;
 pub use loss::{GilbertElliott, LossBurst, LossPlan, LossSpec, LossTable};

@@ -233,7 +233,7 @@ impl<T> Given<'_, T> {
 
 /// A table of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Table {
+pub(crate) enum Table {
     /// The path's own.
     Path,
     /// That of a direction.
@@ -244,7 +244,7 @@ pub(super) enum Table {
 
 impl Table {
     /// The direction that alone it is about; none of the path's own.
-    pub(super) fn direction(self) -> Option<Direction> {
+    pub(crate) fn direction(self) -> Option<Direction> {
         match self {
             Table::Path => None,
             Table::Link(direction) => Some(direction),

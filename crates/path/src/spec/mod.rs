@@ -4,6 +4,7 @@ mod keys;
 
 use tcplab_units::{Probability, Rate, Span};
 
+pub(crate) use keys::Table;
 use keys::{Given, Keys};
 pub use keys::{LinkSpec, PathSpec, StageSpec};
 
@@ -110,16 +111,15 @@ impl Stage<'_> {
             elements.push(ElementPlan::CrossTraffic(cross));
         }
         elements.extend(self.bottleneck()?);
-        let interruptions = plan(&keys.interruption, "interruption", |it| {
-            let table = keys.interruption.as_ref().and_then(|given| given.table.direction());
+        let interruptions = planned_in(&keys.interruption, "interruption", |it, table| {
             it.plan(self.direction, table)
         })?;
         elements.extend(interruptions.into_iter().flatten().map(ElementPlan::Interruption));
-        elements.extend(
-            plan(&keys.blackhole, "blackhole", |it| it.plan())?.map(ElementPlan::Blackhole),
-        );
+        let blackhole =
+            planned_in(&keys.blackhole, "blackhole", |it, table| it.plan(self.direction, table))?;
+        elements.extend(blackhole.flatten().map(ElementPlan::Blackhole));
         elements.extend(plan(&keys.loss, "loss", |it| it.plan())?.flatten().map(ElementPlan::Loss));
-        elements.extend(plan(&keys.drop, "drop", |it| it.plan())?.map(ElementPlan::Drop));
+        elements.extend(plan(&keys.drop, "drop", |it| it.plan())?.flatten().map(ElementPlan::Drop));
         let mark = keys.mark.as_ref().map(|given| *given.value);
         elements.extend(
             mark.filter(|it| *it != Probability::NEVER)
@@ -165,8 +165,7 @@ impl Stage<'_> {
             }
             (None, None) => {
                 // The path's burst may be meant for the other direction, as its queue.
-                let unused =
-                    |table: &keys::Table| table.direction().is_some() || !self.other_has_rate;
+                let unused = |table: &Table| table.direction().is_some() || !self.other_has_rate;
                 if let Some(burst) = burst.as_ref().filter(|burst| unused(&burst.table)) {
                     let what = "a burst needs a rate: without one everything may be sent at once";
                     return Err(burst.error("burst", Fault::here(what)));
@@ -200,9 +199,18 @@ fn plan<T, P>(
     key: &str,
     plan: impl FnOnce(&T) -> Result<P, Fault>,
 ) -> Result<Option<P>, PathError> {
+    planned_in(given, key, |value, _| plan(value))
+}
+
+/// The same, for a value whose meaning depends on the table that it stands in.
+fn planned_in<T, P>(
+    given: &Option<Given<'_, T>>,
+    key: &str,
+    plan: impl FnOnce(&T, Table) -> Result<P, Fault>,
+) -> Result<Option<P>, PathError> {
     given
         .as_ref()
-        .map(|given| plan(given.value).map_err(|fault| given.error(key, fault)))
+        .map(|given| plan(given.value, given.table).map_err(|fault| given.error(key, fault)))
         .transpose()
 }
 

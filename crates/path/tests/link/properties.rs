@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::support::{
-    Arrivals, arrivals, bottleneck, bottlenecks, delay, interruptions, limits, link, loss, losses,
-    plans, rates, run, run_late, step_until,
+    Arrivals, SEED, arrivals, bottleneck, bottlenecks, delay, interruptions, limits, link, loss,
+    losses, plans, rates, run, run_late, step_until,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -152,7 +152,7 @@ proptest! {
         let verdicts = run(&mut link(&plan.elements), &packets);
         // A slow bottleneck may need years: look only as far as can be listed.
         let horizon = Instant::from_nanos(200_000_000);
-        let windows = plan.interruptions(horizon);
+        let windows = plan.interruptions(horizon, SEED);
         for verdict in verdicts.iter().filter(|verdict| verdict.left < horizon) {
             let hit = windows.iter().position(|(from, to)| (*from..*to).contains(&verdict.left));
             match verdict.fate {

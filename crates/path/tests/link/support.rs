@@ -4,7 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tcplab_path::{
     BottleneckPlan, DelayPlan, DelaySpec, Departure, Direction, ElementPlan, InterruptionPlan,
-    Link, LinkPlan, LossPlan, Packet, QueueLimit, QueuePlan, ServerPlan, Verdict,
+    InterruptionTimes, Link, LinkPlan, LossPlan, Packet, QueueLimit, QueuePlan, ServerPlan,
+    Verdict,
 };
 use tcplab_units::{Bytes, Instant, Probability, Rate, Span};
 
@@ -48,10 +49,10 @@ pub(crate) fn limits() -> impl Strategy<Value = QueueLimit> {
 pub(crate) fn interruptions() -> impl Strategy<Value = ElementPlan> {
     (1..20_000_000_u64, 0..20_000_000_u64, 0..20_000_000_u64).prop_map(
         |(every, lasting, offset)| {
+            let (every, offset) = (Span::from_nanos(every), Span::from_nanos(offset));
             ElementPlan::Interruption(InterruptionPlan {
-                every: Span::from_nanos(every),
-                lasting: Span::from_nanos(lasting % every),
-                offset: Span::from_nanos(offset),
+                times: InterruptionTimes::Periodic { every, offset },
+                lasting: Span::from_nanos(lasting % every.as_nanos()),
             })
         },
     )
