@@ -47,3 +47,40 @@ impl Discipline for DropHead {
         self.waiting.release(into);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tcplab_units::Bytes;
+
+    use super::super::testing::{Hands, cause, ms, plain};
+    use super::*;
+    use crate::queue::QueuePlan;
+    use crate::{Cause, Packet};
+
+    #[test]
+    fn the_oldest_gives_way() {
+        let mut hands = Hands::new(QueuePlan::DropHead(QueueLimit::Packets(2)));
+        for id in 0..3 {
+            hands.push(ms(id), plain(id));
+        }
+        let [dropped] = hands.dropped()[..] else { panic!() };
+        assert_eq!((dropped.id, dropped.entered, dropped.left), (0, ms(0), ms(2)));
+        assert_eq!(cause(&dropped), Cause::QueueFull { packets: 2, bytes: Bytes::new(3000) });
+        assert_eq!((hands.held(), hands.pop_id(ms(3))), (vec![1, 2], Some(1)));
+    }
+
+    #[test]
+    fn several_small_ones_give_way_to_a_large_one_and_none_to_one_too_large() {
+        let mut hands = Hands::new(QueuePlan::DropHead(QueueLimit::Bytes(Bytes::new(2000))));
+        for (id, size) in [(0, 500), (1, 500), (2, 500), (3, 500), (4, 1200), (5, 2001), (6, 300)] {
+            hands.push(ms(0), Packet::of_size(id, Bytes::new(size)));
+        }
+        let told: Vec<_> = hands.dropped().iter().map(|it| (it.id, cause(it))).collect();
+        let full = |packets, bytes| Cause::QueueFull { packets, bytes: Bytes::new(bytes) };
+        assert_eq!(
+            told,
+            [(0, full(4, 2000)), (1, full(3, 1500)), (2, full(2, 1000)), (5, full(2, 1700))]
+        );
+        assert_eq!(hands.held(), [3, 4, 6]);
+    }
+}

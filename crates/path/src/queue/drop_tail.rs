@@ -76,3 +76,28 @@ impl Discipline for DropTail {
         self.waiting.release(into);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tcplab_units::Bytes;
+
+    use super::super::testing::{Hands, ect, ms, plain};
+    use super::*;
+    use crate::queue::QueuePlan;
+
+    #[test]
+    fn what_finds_more_than_the_threshold_is_marked_and_nothing_else_changes() {
+        for mark in [QueueLimit::Packets(2), QueueLimit::Bytes(Bytes::new(3000))] {
+            let limit = QueueLimit::Packets(5);
+            let mut hands = Hands::new(QueuePlan::StepMark(StepMarkPlan { limit, mark }));
+            for id in 0..7 {
+                hands.push(ms(0), if id == 3 { plain(id) } else { ect(id) });
+            }
+            assert_eq!(hands.dropped_ids(), [5, 6]);
+            let marked: Vec<_> = hands.queue.held().map(|it| it.marked).collect();
+            // Number 2 finds two waiting, which is not more; number 3 does not allow it.
+            assert_eq!(marked, [false, false, false, false, true], "{mark}");
+            assert_eq!(hands.pop_id(ms(1)), Some(0));
+        }
+    }
+}
