@@ -87,7 +87,7 @@ pub use queue::{
     BdpMultiple, QueueLimit, QueuePlan, QueueSize, QueueSizeError, QueueSpec, QueueTable,
     SMALLEST_QUEUE,
 };
-pub use reordering::{ReorderSpec, ReorderingPlan};
+pub use reordering::{HeldBack, ReorderSpec, ReorderingPlan};
 pub use schedule::{Quantity, Schedule, Step};
 pub use spec::{DEFAULT_QUEUE, LinkSpec, PathError, PathSpec, StageSpec};
 pub use verdict::{Cause, Departure, Discipline, FIRST_MADE_ID, Fate, Transmission, Verdict};
