@@ -68,10 +68,10 @@ impl Streams {
     pub(crate) fn shared(self, name: &str) -> Rng {
         Rng::new(self.seed, name)
     }
-    /// The stream of a part of the element, such as `forward/drop/1/2`.
-    pub(crate) fn part(self, part: u32) -> Rng {
+    /// Another stream of the element, such as `forward/corrupt/1/bits`.
+    pub(crate) fn named(self, name: &str) -> Rng {
         let Streams { seed, direction, kind, number } = self;
-        Rng::new(seed, &format!("{direction}/{kind}/{number}/{part}"))
+        Rng::new(seed, &format!("{direction}/{kind}/{number}/{name}"))
     }
 }
 

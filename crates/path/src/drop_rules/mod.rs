@@ -90,7 +90,7 @@ impl DropRules {
         let rules = plan.rules.iter().zip(1..).map(|(plan, number)| Rule {
             plan: plan.clone(),
             met: 0,
-            rng: streams.part(number),
+            rng: streams.named(&(number).to_string()),
         });
         let follows_streams =
             |rule: &RulePlan| rule.bytes.is_some() || rule.kind == Some(PacketKind::Retransmission);

@@ -1,5 +1,7 @@
 //! Links as a world uses them.
 
+mod impairments;
+mod jitter_laws;
 mod loss_laws;
 mod properties;
 mod support;
