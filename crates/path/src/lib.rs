@@ -62,9 +62,11 @@ mod reordering;
 mod schedule;
 mod spec;
 mod text_or_table;
+mod trace;
 mod verdict;
+mod wifi;
 
-pub use bottleneck::{BottleneckPlan, RateSpec, RateTable, ServerPlan, WifiPlan, WifiSpec};
+pub use bottleneck::{BottleneckPlan, RateSpec, RateTable, ServerPlan, TokenBucketPlan, TracePlan};
 pub use corruption::{CorruptSpec, CorruptionPlan, PacketPart};
 pub use cross_traffic::{Arrivals, CrossFlow, CrossSpec};
 pub use delay::{DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, TableLaw};
@@ -90,4 +92,6 @@ pub use queue::{
 pub use reordering::{HeldBack, ReorderSpec, ReorderingPlan};
 pub use schedule::{Quantity, Schedule, Step};
 pub use spec::{DEFAULT_QUEUE, LinkSpec, PathError, PathSpec, StageSpec};
+pub use trace::{TraceError, parse_mahimahi, to_mahimahi};
 pub use verdict::{Cause, Departure, Discipline, FIRST_MADE_ID, Fate, Transmission, Verdict};
+pub use wifi::{WifiPlan, WifiSpec, WifiStandard};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Probability};
 
 use super::{Fault, PathError};
-use crate::bottleneck::{RateSpec, WifiSpec};
+use crate::bottleneck::RateSpec;
 use crate::corruption::CorruptSpec;
 use crate::cross_traffic::CrossSpec;
 use crate::delay::{DelaySpec, JitterSpec};
@@ -18,6 +18,7 @@ use crate::loss::LossSpec;
 use crate::mtu::MtuSpec;
 use crate::policer::PolicerSpec;
 use crate::reordering::ReorderSpec;
+use crate::wifi::WifiSpec;
 use crate::{Direction, QueueSpec};
 
 /// Declares the keys of a path once: for both directions together, for each alone, and for each
@@ -158,7 +159,7 @@ path_keys! {
     /// A policer at the entrance: what comes faster is dropped. Default: none.
     police: PolicerSpec,
     /// How much the bottleneck may send at once after a pause: the depth of a token bucket that
-    /// fills at `rate`. Needs a rate. Default: nothing, each packet takes its time.
+    /// fills at `rate`; at least 1514 B. A larger packet is dropped. Needs a rate, not a trace. Default: nothing, each packet takes its time.
     burst: Bytes,
     /// Traffic of others that shares the bottleneck: a table or a list of tables. Default: none.
     cross: CrossSpec,

@@ -8,7 +8,7 @@ pub(crate) use keys::Table;
 use keys::{Given, Keys};
 pub use keys::{LinkSpec, PathSpec, StageSpec};
 
-use crate::bottleneck::{BottleneckPlan, ServerPlan};
+use crate::bottleneck::{BottleneckPlan, ServerPlan, check_burst};
 use crate::delay::DelayPlan;
 use crate::mark::MarkPlan;
 use crate::{Direction, ElementPlan, LinkPlan, QueueSpec};
@@ -105,11 +105,12 @@ impl Stage<'_> {
         let keys = self.keys;
         elements.extend(plan(&keys.mtu, "mtu", |it| it.plan())?.map(ElementPlan::Mtu));
         elements.extend(plan(&keys.police, "police", |it| it.plan())?.map(ElementPlan::Policer));
-        for cross in
-            plan(&keys.cross, "cross", |it| it.plan(keys.rate.is_some()))?.into_iter().flatten()
-        {
-            elements.push(ElementPlan::CrossTraffic(cross));
-        }
+        let has_bottleneck = keys.rate.is_some() || keys.wifi.is_some();
+        // The path's cross traffic may be meant for the other direction, as its queue.
+        let cross =
+            keys.cross.clone().filter(|given| has_bottleneck || self.is_unused(given.table));
+        let flows = plan(&cross, "cross", |it| it.plan(has_bottleneck))?;
+        elements.extend(flows.into_iter().flatten().map(ElementPlan::CrossTraffic));
         elements.extend(self.bottleneck()?);
         let interruptions = planned_in(&keys.interruption, "interruption", |it, table| {
             it.plan(self.direction, table)
@@ -142,6 +143,12 @@ impl Stage<'_> {
         Ok(())
     }
 
+    /// Whether what stands in this table, and needs a bottleneck that this direction has not, is
+    /// good for nothing: the path's may be meant for the other direction.
+    fn is_unused(&self, table: keys::Table) -> bool {
+        table.direction().is_some() || !self.other_has_rate
+    }
+
     /// The rate and the queue, or the wireless link and its queue.
     fn bottleneck(&self) -> Result<Option<ElementPlan>, PathError> {
         let Keys { rate, burst, queue, wifi, .. } = self.keys;
@@ -153,7 +160,7 @@ impl Stage<'_> {
             None => {
                 Err(Fault::here("a burst needs a rate: without one everything may be sent at once"))
             }
-            Some(_) => Ok(*burst),
+            Some(_) => check_burst(*burst).map(|()| *burst),
         });
         let server = match (rate, wifi) {
             (Some(rate), _) => {
@@ -161,16 +168,18 @@ impl Stage<'_> {
                 plan(&Some(rate.clone()), "rate", |rate| rate.plan(burst))?
             }
             (None, Some(wifi)) => {
+                if let Some(burst) = burst.as_ref().filter(|burst| self.is_unused(burst.table)) {
+                    let what = "a burst needs a rate: a wireless link sends frame after frame";
+                    return Err(burst.error("burst", Fault::here(what)));
+                }
                 plan(&Some(wifi.clone()), "wifi", |wifi| wifi.plan())?.map(ServerPlan::Wifi)
             }
             (None, None) => {
-                // The path's burst may be meant for the other direction, as its queue.
-                let unused = |table: &Table| table.direction().is_some() || !self.other_has_rate;
-                if let Some(burst) = burst.as_ref().filter(|burst| unused(&burst.table)) {
+                if let Some(burst) = burst.as_ref().filter(|burst| self.is_unused(burst.table)) {
                     let what = "a burst needs a rate: without one everything may be sent at once";
                     return Err(burst.error("burst", Fault::here(what)));
                 }
-                if let Some(queue) = queue.as_ref().filter(|queue| unused(&queue.table)) {
+                if let Some(queue) = queue.as_ref().filter(|queue| self.is_unused(queue.table)) {
                     let what = "a queue needs a rate: without one no packet ever waits";
                     return Err(queue.error("queue", Fault::here(what)));
                 }
