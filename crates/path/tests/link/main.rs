@@ -2,5 +2,6 @@
 
 mod loss_laws;
 mod properties;
+mod refused;
 mod support;
 mod timeline;
