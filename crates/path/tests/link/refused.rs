@@ -1,8 +1,8 @@
-//! What is refused, and in which words.
+//! What is refused, and in which words; and that what is not refused keeps its meaning.
 
 use std::fmt::Write;
 
-use tcplab_path::{Direction, PathSpec};
+use tcplab_path::{Direction, LinkPlan, PathSpec};
 
 /// What is said of each of these paths, whether they cannot be read or cannot be.
 fn said(paths: &[&str]) -> String {
@@ -90,4 +90,28 @@ fn sizes_that_cannot_be() {
         r#"{ "mtu": "65536 B" }"#,
         r#"{ "mtu": { "answer": false } }"#,
     ]));
+}
+
+/// Scenarios are kept beside their results, and plans are handed to other processes.
+#[test]
+fn what_is_written_is_read_again() {
+    for json in [
+        r#"{"loss":{"gilbert_elliott":{"p":"1 %","r":"25 %","good":"0 %","bad":"50 %"}}}"#,
+        r#"{"loss":{"every":100,"first":5}}"#,
+        r#"{"loss":{"burst":{"probability":"1 %","length":5}}}"#,
+        r#"{"interruption":[{"at":["1 s","3.5 s"],"lasting":"200 ms","direction":"both"}]}"#,
+        r#"{"interruption":[{"up":"5 s","lasting":"200 ms","offset":"1 s","direction":"forward"}]}"#,
+        r#"{"blackhole":"3 s"}"#,
+        r#"{"blackhole":{"from":"3 s","until":"4 s","direction":"both"}}"#,
+        r#"{"drop":[{"kind":"pure-ack","probability":"30 %"},{"bytes":"1..2","nth":[1,"5..8"]}]}"#,
+        r#"{"mtu":"1.4 kB"}"#,
+        r#"{"mtu":{"size":"1.4 kB","answer":false}}"#,
+    ] {
+        let path: PathSpec = serde_json::from_str(json).unwrap();
+        assert_eq!(serde_json::to_string(&path).unwrap(), json);
+        let plan = path.link(Direction::Forward).unwrap();
+        assert_eq!(plan.elements.len(), 1);
+        let written = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<LinkPlan>(&written).unwrap(), plan, "{written}");
+    }
 }
