@@ -167,6 +167,13 @@ fn a_bad_state_that_loses_all_shows_the_chain_itself() {
     }
 }
 
+/// It starts good, and turns before the packet meets it.
+#[test]
+fn the_state_changes_before_each_packet() {
+    let lost = lost(LossPlan::GilbertElliott(chain("100 %", "100 %", "0 %", "100 %")));
+    assert!(lost.iter().zip(0..).all(|(lost, index)| *lost == (index % 2 == 0)));
+}
+
 #[test]
 fn all_four_parameters_count() {
     for plan in [
