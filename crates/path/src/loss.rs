@@ -276,3 +276,43 @@ impl Behaviour for Loss {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_law_in_words() {
+        for (json, words) in [
+            (r#""0 %""#, None),
+            (r#""0.3 %""#, Some("Each packet is lost with a probability of 0.3 %.")),
+            (
+                r#"{ "gilbert_elliott": { "p": "1 %", "r": "25 %" } }"#,
+                Some(
+                    "A link that turns bad with a probability of 1 % before each packet, and good \
+                     again with 25 %, loses 0 % of the packets while it is good and 100 % while it \
+                     is bad.",
+                ),
+            ),
+            // Never bad, or never a loss.
+            (r#"{ "gilbert_elliott": { "p": "0 %", "r": "25 %" } }"#, None),
+            (r#"{ "gilbert_elliott": { "p": "1 %", "r": "25 %", "bad": "0 %" } }"#, None),
+            (r#"{ "every": 100 }"#, Some("Of every 100 packets the last is lost.")),
+            (r#"{ "every": 100, "first": 5 }"#, Some("Packet 5 is lost, and then every 100th.")),
+            (
+                r#"{ "burst": { "probability": "0.1 %", "length": 8 } }"#,
+                Some(
+                    "With a probability of 0.1 % a packet is the first of 8 in a row that are lost.",
+                ),
+            ),
+            (r#"{ "burst": { "probability": "0 %", "length": 8 } }"#, None),
+            (r#"{ "burst": { "probability": "1 %", "length": 0 } }"#, None),
+        ] {
+            let spec: LossSpec = serde_json::from_str(json).unwrap();
+            let plan = spec.plan().unwrap();
+            assert_eq!(plan.map(|plan| plan.describe()).as_deref(), words, "{json}");
+            let written = serde_json::to_string(&spec).unwrap();
+            assert_eq!(serde_json::from_str::<LossSpec>(&written).unwrap(), spec);
+        }
+    }
+}

@@ -131,9 +131,9 @@ impl DropSpec {
     pub(crate) fn plan(&self) -> Result<Option<DropPlan>, Fault> {
         let several = self.0.len() > 1;
         let rules = self.0.iter().zip(1..).map(|(rule, number)| {
-            rule.plan().map_err(|Fault { below, what }| match several {
-                true => Fault::below(below, format!("rule {number}: {what}")),
-                false => Fault { below, what },
+            rule.plan().map_err(|Fault { below, what }| {
+                let what = if several { format!("rule {number}: {what}") } else { what };
+                Fault { below, what }
             })
         });
         let rules = rules.collect::<Result<Vec<_>, Fault>>()?;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tcplab_wire::{Ecn, Ipv4Repr, SeqNumber, TcpFlags, TcpRepr};
 
 use super::*;
-use crate::Direction;
+use crate::{Direction, Link, Packet, PathSpec};
 
 const ACK: TcpFlags = TcpFlags::ACK;
 const SYN: TcpFlags = TcpFlags::SYN;
@@ -222,6 +222,34 @@ fn rules_in_words() {
         serde_json::from_str(r#"{ "kind": "syn", "probability": "0 %" }"#).unwrap();
     assert_eq!(never.plan(), Ok(None));
     assert_eq!(DropSpec(vec![]).plan(), Ok(None));
+}
+
+/// A connection set up at the second try, and the second retransmission lost, too.
+#[test]
+fn a_path_drops_what_its_rules_name() {
+    let path: PathSpec = serde_json::from_str(
+        r#"{ "drop": [{ "kind": "syn", "nth": [1] }, { "kind": "retransmission", "nth": [2] }] }"#,
+    )
+    .unwrap();
+    let mut link = Link::new(&path.link(Direction::Forward).unwrap(), 1, Direction::Forward);
+    let rule = |number, nth| Some(Cause::Rule { number, nth });
+    for (id, (packet, cause)) in [
+        (segment(1, SYN, 99, 0), rule(1, 1)),
+        (segment(1, SYN, 99, 0), None),
+        (segment(1, ACK, 100, 1448), None),
+        (segment(1, ACK, 1548, 1448), None),
+        (segment(1, ACK, 100, 1448), None),
+        (segment(1, ACK, 1548, 1448), rule(2, 2)),
+        (segment(1, ACK, 1548, 1448), None),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let now = Instant::from_nanos(id as u64);
+        link.handle_packet(now, Packet::new(id as u64, packet.clone()));
+        let departure = link.poll(now).unwrap();
+        assert_eq!((departure.packet.bytes, departure.verdict.fate.cause()), (packet, cause));
+    }
 }
 
 proptest! {

@@ -75,12 +75,13 @@ impl InterruptionsSpec {
         direction: Direction,
         table: Table,
     ) -> Result<Vec<InterruptionPlan>, Fault> {
+        let several = self.0.len() > 1;
         let mut plans = Vec::new();
         for (spec, number) in self.0.iter().zip(1..) {
             let plan = spec.plan(direction, table, number);
-            plans.extend(plan.map_err(|Fault { below, what }| match self.0.len() {
-                1 => Fault { below, what },
-                _ => Fault::below(below, format!("interruption {number}: {what}")),
+            plans.extend(plan.map_err(|Fault { below, what }| {
+                let what = if several { format!("interruption {number}: {what}") } else { what };
+                Fault { below, what }
             })?);
         }
         Ok(plans)

@@ -59,15 +59,17 @@ impl From<MtuTable> for MtuSpec {
 /// The largest packet that passes, checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MtuPlan {
-    /// In bytes of IP, at least 68.
-    pub size: u16,
+    /// In bytes of IP; from 68 B to 65535 B.
+    pub size: Bytes,
     /// Whether the sender of a larger one is told.
     pub answer: bool,
 }
 
 /// What every link must take without further fragmentation: the longest header and eight bytes (RFC
 /// 791 section 3.2).
-const SMALLEST: u16 = 68;
+const SMALLEST: Bytes = Bytes::new(68);
+/// The largest length that an IPv4 header can tell.
+const LARGEST: Bytes = Bytes::new(0xffff);
 
 impl MtuSpec {
     pub(crate) fn plan(&self) -> Result<MtuPlan, Fault> {
@@ -75,26 +77,24 @@ impl MtuSpec {
             MtuSpec::Size(size) => (*size, true, ""),
             MtuSpec::Table(table) => (table.size, table.answer, "size"),
         };
-        match u16::try_from(bytes.as_u64()) {
-            Ok(size) if size >= SMALLEST => Ok(MtuPlan { size, answer }),
-            Ok(_) => {
-                let what =
-                    format!("an MTU of {bytes} is too small: IP needs at least {SMALLEST} B");
-                Err(Fault::below(below, what))
-            }
-            Err(_) => {
-                let most = u16::MAX;
-                let what = format!("no IP packet is as large as {bytes}: give at most {most} B");
-                Err(Fault::below(below, what))
-            }
+        if bytes < SMALLEST {
+            let least = SMALLEST.as_u64();
+            let what = format!("an MTU of {bytes} is too small: IP needs at least {least} B");
+            return Err(Fault::below(below, what));
         }
+        if bytes > LARGEST {
+            let most = LARGEST.as_u64();
+            let what = format!("no IP packet is as large as {bytes}: give at most {most} B");
+            return Err(Fault::below(below, what));
+        }
+        Ok(MtuPlan { size: bytes, answer })
     }
 }
 
 impl MtuPlan {
     pub(crate) fn describe(&self) -> String {
         let how = if self.answer { "and their sender is told" } else { "without a word" };
-        let size = self.size;
+        let size = self.size.as_u64();
         format!("Packets above {size} B are fragmented if they allow it, or dropped {how}.")
     }
 }
@@ -102,29 +102,38 @@ impl MtuPlan {
 /// Looks at what is too large, and holds nothing.
 #[derive(Debug)]
 pub(crate) struct MtuLimit {
-    plan: MtuPlan,
+    limit: Bytes,
+    answer: bool,
 }
 
 impl MtuLimit {
+    /// # Panics
+    /// When no header would fit.
     pub(crate) fn new(plan: &MtuPlan, _streams: Streams) -> MtuLimit {
-        MtuLimit { plan: *plan }
+        let MtuPlan { size, answer } = *plan;
+        assert!((SMALLEST..=LARGEST).contains(&size), "an MTU of {size} cannot be");
+        MtuLimit { limit: size, answer }
+    }
+
+    /// As headers tell it.
+    fn mtu(&self) -> u16 {
+        self.limit.as_u64() as u16
     }
 }
 
 impl Behaviour for MtuLimit {
     fn accept(&mut self, now: Instant, transit: Transit, out: &mut Outbox) {
-        let limit = Bytes::new(self.plan.size.into());
+        let limit = self.limit;
         if transit.packet.size() <= limit {
             return out.pass(transit);
         }
         match readable(&transit.packet.bytes) {
             Some(ip) if !ip.dont_fragment() => {
-                let pieces = fragments::cut(ip.bytes(), ip.header_len(), self.plan.size.into());
-                return pass_in_pieces(transit, pieces, out);
+                let pieces = fragments::cut(ip.bytes(), ip.header_len(), self.mtu().into());
+                return pass_in_pieces(&transit, pieces, out);
             }
-            Some(ip) if self.plan.answer && may_be_answered(&ip) => {
-                let back = answerer(&ip);
-                let answer = TooBigRepr { mtu: self.plan.size, about: ip }.to_packet(&back);
+            Some(ip) if self.answer && may_be_answered(&ip) => {
+                let answer = TooBigRepr { mtu: self.mtu(), about: ip }.to_packet(&answerer(&ip));
                 out.answer(now, transit.packet.id, answer);
             }
             _ => {}
@@ -134,14 +143,14 @@ impl Behaviour for MtuLimit {
 }
 
 /// The first piece goes on as the packet, the others beside it.
-fn pass_in_pieces(transit: Transit, pieces: Vec<Vec<u8>>, out: &mut Outbox) {
+fn pass_in_pieces(transit: &Transit, pieces: Vec<Vec<u8>>, out: &mut Outbox) {
     let id = transit.packet.id;
     for (index, bytes) in pieces.into_iter().enumerate() {
         let (id, origin) = match index {
             0 => (id, transit.origin),
             _ => (out.next_id(), Some(transit.origin.unwrap_or(id))),
         };
-        out.pass(Transit { packet: Packet::new(id, bytes), origin, ..transit });
+        out.pass(Transit { packet: Packet::new(id, bytes), origin, ..*transit });
     }
 }
 
@@ -156,10 +165,10 @@ fn readable(bytes: &[u8]) -> Option<IpPacket<'_>> {
     (has_its_length && ip.header_checksum_is_right()).then_some(ip)
 }
 
-/// Whether a router may tell the sender of it that something is wrong: not about an error, not about
-/// a later fragment, and neither to nor about what is not one host (RFC 1812 section 4.3.2.7, RFC
-/// 4443 section 2.4 (e); the latter would allow to answer packets to a group, in whose name nobody
-/// can speak).
+/// Whether a router may tell the sender of it that something is wrong: not about an error, not
+/// about a later fragment, and neither to nor about what is not one host (RFC 1812 section 4.3.2.7,
+/// RFC 4443 section 2.4 (e); the latter would allow to answer packets to a group, in whose name
+/// nobody can speak).
 fn may_be_answered(ip: &IpPacket<'_>) -> bool {
     let src_is_host = !ip.src().is_unspecified()
         && !ip.src().is_multicast()

@@ -30,8 +30,8 @@ fn ipv6(data: usize) -> Vec<u8> {
 }
 
 /// What comes out when `packet`, with id 5, goes in.
-fn through(size: u16, answer: bool, packet: &[u8]) -> Vec<Departure> {
-    let elements = vec![ElementPlan::Mtu(MtuPlan { size, answer })];
+fn through(size: u64, answer: bool, packet: &[u8]) -> Vec<Departure> {
+    let elements = vec![ElementPlan::Mtu(MtuPlan { size: Bytes::new(size), answer })];
     let mut link = Link::new(&LinkPlan { elements }, 1, Direction::Forward);
     let now = Instant::from_nanos(9);
     link.handle_packet(now, Packet::new(5, packet.to_vec()));
@@ -134,7 +134,7 @@ fn not_everything_is_answered() {
         assert_eq!(out.len(), 1 + usize::from(answered), "{what}");
         assert_eq!(out.last().unwrap().verdict.fate, TOO_BIG, "{what}");
     }
-    let elements = vec![ElementPlan::Mtu(MtuPlan { size: 1400, answer: true })];
+    let elements = vec![ElementPlan::Mtu(MtuPlan { size: Bytes::new(1400), answer: true })];
     let mut link = Link::new(&LinkPlan { elements }, 1, Direction::Forward);
     link.handle_packet(Instant::ZERO, Packet::of_size(1, Bytes::new(1401)));
     assert_eq!(link.poll(Instant::ZERO).unwrap().verdict.fate, TOO_BIG, "of size alone");
@@ -207,7 +207,7 @@ proptest! {
     fn fragments_make_the_packet_again(
         options in prop::collection::vec(any::<[u8; 4]>(), 0..=10),
         data in prop::collection::vec(any::<u8>(), 0..4000),
-        sizes in prop::collection::vec(68..2000_u16, 1..4),
+        sizes in prop::collection::vec(68..2000_u64, 1..4),
         backwards: bool,
     ) {
         let options = options.concat();
@@ -221,9 +221,9 @@ proptest! {
             fragments = out.into_iter().map(|it| it.packet.bytes).collect();
             for fragment in &fragments {
                 let ip = look(fragment);
-                prop_assert!(fragment.len() <= size.into());
+                prop_assert!(fragment.len() as u64 <= size);
                 prop_assert!(ip.header_checksum_is_right() && ip.is_whole());
-                prop_assert!(!ip.fragment().more || ip.payload().len() % 8 == 0);
+                prop_assert!(!ip.fragment().more || ip.payload().len().is_multiple_of(8));
                 prop_assert_eq!(fragment[4..6].to_vec(), packet[4..6].to_vec());
                 prop_assert_eq!(fragment[8..10].to_vec(), packet[8..10].to_vec());
                 prop_assert_eq!(fragment[12..20].to_vec(), packet[12..20].to_vec());
@@ -239,7 +239,7 @@ proptest! {
 
     #[test]
     fn whatever_comes_gets_one_verdict(
-        bytes in prop::collection::vec(any::<u8>(), 0..300), size in 68..200_u16,
+        bytes in prop::collection::vec(any::<u8>(), 0..300), size in 68..200_u64,
         first in prop::sample::select(vec![0x45_u8, 0x46, 0x4f, 0x60, 0]), right: bool,
     ) {
         let mut packet = bytes;
@@ -261,5 +261,23 @@ proptest! {
         let made = out.iter().filter(|it| it.verdict.is_made());
         prop_assert!(made.clone().all(|it| it.verdict.origin == Some(5)));
         prop_assert_eq!(1 + made.count(), out.len());
+    }
+}
+
+#[test]
+fn a_limit_in_words() {
+    for (json, words) in [
+        (
+            r#""1400 B""#,
+            "Packets above 1400 B are fragmented if they allow it, or dropped and their sender is \
+             told.",
+        ),
+        (
+            r#"{ "size": "1280 B", "answer": false }"#,
+            "Packets above 1280 B are fragmented if they allow it, or dropped without a word.",
+        ),
+    ] {
+        let spec: MtuSpec = serde_json::from_str(json).unwrap();
+        assert_eq!(spec.plan().unwrap().describe(), words);
     }
 }

@@ -2,25 +2,25 @@
 //! five standard deviations either way, which a right law exceeds once in two million times. The
 //! seed is fixed, so a test that holds once holds for ever.
 
-use crate::support::{Arrivals, link, run};
-use tcplab_path::{Cause, ElementPlan, Fate, GilbertElliott, LossBurst, LossPlan};
-use tcplab_units::{Instant, Probability};
+use crate::support::link;
+use tcplab_path::{Cause, ElementPlan, Fate, GilbertElliott, LossBurst, LossPlan, Packet};
+use tcplab_units::{Bytes, Instant, Probability};
 
 const PACKETS: usize = 1_000_000;
 
 /// For each packet in order, whether it is lost.
 fn lost(plan: LossPlan) -> Vec<bool> {
-    let packets: Arrivals = vec![(Instant::ZERO, 0); PACKETS];
-    let verdicts = run(&mut link(&[ElementPlan::Loss(plan)]), &packets);
-    let mut lost = vec![false; PACKETS];
-    for verdict in verdicts {
+    let mut link = link(&[ElementPlan::Loss(plan)]);
+    let mut is_lost = |id| {
+        link.handle_packet(Instant::ZERO, Packet::of_size(id, Bytes::ZERO));
+        let verdict = link.poll(Instant::ZERO).expect("nothing holds it").verdict;
         match verdict.fate {
-            Fate::Delivered => {}
-            Fate::Dropped(Cause::Loss) => lost[verdict.id as usize] = true,
+            Fate::Delivered => false,
+            Fate::Dropped(Cause::Loss) => true,
             other => panic!("{other}"),
         }
-    }
-    lost
+    };
+    (0..PACKETS as u64).map(&mut is_lost).collect()
 }
 
 fn percent(text: &str) -> Probability {
@@ -91,16 +91,16 @@ fn moments(chain: GilbertElliott, happens: impl Fn(bool, bool) -> bool) -> (f64,
         let to_lost = if is_bad { bad } else { good };
         (if is_bad { to_bad } else { 1.0 - to_bad }) * if is_lost { to_lost } else { 1.0 - to_lost }
     };
+    let steps = states
+        .map(|from| states.map(|to| (step(from, to), f64::from(u8::from(happens(from.1, to.1))))));
     // Per state its probability, and in it the first and the second moment of the count less its
     // mean so far, which keeps the numbers small.
     let mut now = [(1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)];
     let mut mean = 0.0;
     for _ in 0..PACKETS {
         let mut next = [(0.0, 0.0, 0.0); 4];
-        for (from, (share, first, second)) in states.iter().zip(now) {
-            for (to, sums) in states.iter().zip(&mut next) {
-                let by = step(*from, *to);
-                let one = f64::from(u8::from(happens(from.1, to.1)));
+        for ((share, first, second), steps) in now.iter().zip(&steps) {
+            for ((by, one), sums) in steps.iter().zip(&mut next) {
                 sums.0 += by * share;
                 sums.1 += by * (first + one * share);
                 sums.2 += by * (second + 2.0 * one * first + one * share);
@@ -165,6 +165,13 @@ fn a_bad_state_that_loses_all_shows_the_chain_itself() {
         let mean = bursts.iter().sum::<u64>() as f64 / number;
         within_five_sigma("mean burst", mean, 1.0 / r, (1.0 - r) / (r * r) / number);
     }
+}
+
+/// It starts good, and turns before the packet meets it.
+#[test]
+fn the_state_changes_before_each_packet() {
+    let lost = lost(LossPlan::GilbertElliott(chain("100 %", "100 %", "0 %", "100 %")));
+    assert!(lost.iter().zip(0..).all(|(lost, index)| *lost == (index % 2 == 0)));
 }
 
 #[test]

@@ -4,5 +4,6 @@ mod impairments;
 mod jitter_laws;
 mod loss_laws;
 mod properties;
+mod refused;
 mod support;
 mod timeline;

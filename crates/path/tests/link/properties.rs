@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::support::{
     Arrivals, SEED, arrivals, bottleneck, bottlenecks, changing_bytes, delay, interruptions,
-    keeps_order, limits, link, loss, losses, plans, rates, run, run_late, step_until,
+    irregular_interruptions, keeps_order, limits, link, loss, losses, plans, rates, run, run_late,
+    step_until,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -159,7 +160,9 @@ proptest! {
 
     #[test]
     fn interruptions_drop_exactly_what_comes_during_them(
-        bottleneck in bottlenecks(), interruption in interruptions(), packets in arrivals(),
+        bottleneck in bottlenecks(),
+        interruption in prop_oneof![interruptions(), irregular_interruptions()],
+        packets in arrivals(),
     ) {
         let plan = LinkPlan { elements: vec![bottleneck, interruption] };
         let verdicts = run(&mut link(&plan.elements), &packets);

@@ -3,10 +3,11 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tcplab_path::{
-    BottleneckPlan, CorruptionPlan, DelayPlan, DelaySpec, Departure, Direction, DuplicationPlan,
-    ElementPlan, HeldBack, InterruptionPlan, InterruptionTimes, JitterLaw, JitterPlan, Link,
-    LinkPlan, LossPlan, Packet, PacketPart, QueueLimit, QueuePlan, ReorderingPlan, Schedule,
-    ServerPlan, Step, Verdict,
+    BlackholePlan, BottleneckPlan, CorruptionPlan, DelayPlan, DelaySpec, Departure, Direction,
+    DropPlan, DuplicationPlan, ElementPlan, GilbertElliott, HeldBack, InterruptionPlan,
+    InterruptionTimes, JitterLaw, JitterPlan, Link, LinkPlan, LossBurst, LossPlan, MtuPlan, Packet,
+    PacketPart, QueueLimit, QueuePlan, ReorderingPlan, RulePlan, Schedule, ServerPlan, Step,
+    Verdict,
 };
 use tcplab_units::{Bytes, Instant, Probability, Rate, Span};
 
@@ -26,6 +27,11 @@ pub(crate) fn plans() -> impl Strategy<Value = LinkPlan> {
         reorderings(),
         duplications(),
         corruptions(),
+        clumped_losses(),
+        irregular_interruptions(),
+        blackholes(),
+        drops(),
+        mtus(),
     ];
     vec(element, 0..6).prop_map(|elements| LinkPlan { elements })
 }
@@ -89,6 +95,59 @@ pub(crate) fn losses() -> impl Strategy<Value = ElementPlan> {
 
 pub(crate) fn loss(probability: Probability) -> ElementPlan {
     ElementPlan::Loss(LossPlan::Independent(probability))
+}
+
+/// Every other law of loss.
+pub(crate) fn clumped_losses() -> impl Strategy<Value = ElementPlan> {
+    let probability = || (0..=1_000_000_u32).prop_map(Probability::per_million);
+    let chain = (probability(), probability(), probability(), probability())
+        .prop_map(|(p, r, good, bad)| LossPlan::GilbertElliott(GilbertElliott { p, r, good, bad }));
+    let every = (1..20_u64, 1..20_u64).prop_map(|(every, first)| LossPlan::Every { every, first });
+    let burst = (probability(), 1..10_u32)
+        .prop_map(|(probability, length)| LossPlan::Burst(LossBurst { probability, length }));
+    prop_oneof![chain, every, burst].prop_map(ElementPlan::Loss)
+}
+
+/// Listed ones and random ones. The latter are rare after the first, because a slow bottleneck may
+/// make a trial last for days.
+pub(crate) fn irregular_interruptions() -> impl Strategy<Value = ElementPlan> {
+    let nanos = || (1..20_000_000_u64).prop_map(Span::from_nanos);
+    let listed = (vec(nanos(), 1..8), nanos()).prop_map(|(gaps, lasting)| {
+        let starts = gaps.iter().scan(Span::ZERO, |end, gap| {
+            let start = *end + *gap;
+            *end = start + lasting;
+            Some(start)
+        });
+        let times = InterruptionTimes::Listed { at: starts.collect() };
+        ElementPlan::Interruption(InterruptionPlan { times, lasting })
+    });
+    let random = (nanos(), nanos(), 10..100_u64).prop_map(|(offset, lasting, up)| {
+        let (up, stream) = (Span::from_secs(up), "interruption/1".into());
+        let times = InterruptionTimes::Random { up, offset: Some(offset), stream };
+        ElementPlan::Interruption(InterruptionPlan { times, lasting })
+    });
+    prop_oneof![listed, random]
+}
+
+pub(crate) fn blackholes() -> impl Strategy<Value = ElementPlan> {
+    (0..50_000_000_u64, proptest::option::of(1..50_000_000_u64)).prop_map(|(from, lasting)| {
+        let until = lasting.map(|lasting| Span::from_nanos(from + lasting));
+        ElementPlan::Blackhole(BlackholePlan { from: Span::from_nanos(from), until })
+    })
+}
+
+/// Rules that need no TCP to be met.
+pub(crate) fn drops() -> impl Strategy<Value = ElementPlan> {
+    let rule = (vec((1..50_u64, 0..10_u64), 0..3), 0..=1_000_000_u32).prop_map(|(nth, chance)| {
+        let nth = nth.into_iter().map(|(from, more)| (from, from + more)).collect();
+        RulePlan { kind: None, bytes: None, nth, probability: Probability::per_million(chance) }
+    });
+    vec(rule, 1..4).prop_map(|rules| ElementPlan::Drop(DropPlan { rules }))
+}
+
+pub(crate) fn mtus() -> impl Strategy<Value = ElementPlan> {
+    (68..1600_u64, any::<bool>())
+        .prop_map(|(size, answer)| ElementPlan::Mtu(MtuPlan { size: Bytes::new(size), answer }))
 }
 
 pub(crate) fn delays() -> impl Strategy<Value = ElementPlan> {
