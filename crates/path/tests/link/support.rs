@@ -1,5 +1,6 @@
 //! Random plans and arrivals, and two ways for a world to drive a link.
 
+use crate::queues::queues;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tcplab_path::{
@@ -15,7 +16,7 @@ pub(crate) const SEED: u64 = 42;
 
 /// Up to five elements of any kind in any order, also several of a kind.
 pub(crate) fn plans() -> impl Strategy<Value = LinkPlan> {
-    let element = prop_oneof![bottlenecks(), interruptions(), losses(), delays()];
+    let element = prop_oneof![bottlenecks(), queued(), interruptions(), losses(), delays()];
     vec(element, 0..6).prop_map(|elements| LinkPlan { elements })
 }
 
@@ -27,6 +28,13 @@ pub(crate) fn bottleneck(rate: Rate, limit: QueueLimit) -> ElementPlan {
     ElementPlan::Bottleneck(BottleneckPlan {
         server: ServerPlan::Rate(rate),
         queue: QueuePlan::DropTail(limit),
+    })
+}
+
+/// Bottlenecks with a queue of any discipline.
+pub(crate) fn queued() -> impl Strategy<Value = ElementPlan> {
+    (rates(), queues()).prop_map(|(rate, queue)| {
+        ElementPlan::Bottleneck(BottleneckPlan { server: ServerPlan::Rate(rate), queue })
     })
 }
 
