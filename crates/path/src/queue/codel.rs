@@ -22,11 +22,11 @@ pub struct CodelSpec {
     /// How much may wait; what comes then is dropped. Default: `1000 packets`, as Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
-    /// The wait that may stand; above zero and below the interval. Default: `5 ms` (RFC 8289 §4.3).
+    /// The wait that may stand; above zero and below the interval. Default: `5 ms` (RFC 8289).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Span>,
     /// How long the wait must be above the target before the first drop: about the longest round
-    /// trip to be expected. Default: `100 ms` (RFC 8289 §4.3).
+    /// trip to be expected. Default: `100 ms` (RFC 8289).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Span>,
     /// Whether packets that allow it (ECT) are marked (CE) instead of dropped. Default: false, as
@@ -85,7 +85,7 @@ impl CodelPlan {
 }
 
 impl CodelControl {
-    /// RFC 8289 §4.3: an interval that suits round trips from 10 ms to a second, and a target of a
+    /// RFC 8289: an interval that suits round trips from 10 ms to a second, and a target of a
     /// twentieth of it.
     pub(super) const DEFAULT: CodelControl = CodelControl {
         target: Span::from_millis(5),
@@ -117,7 +117,7 @@ impl fmt::Display for CodelControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CodelControl { target, interval, ecn, ce_threshold } = self;
         let verb = if *ecn { "marks or drops" } else { "drops" };
-        write!(f, "{verb} when they have waited more than {target} for {interval}")?;
+        write!(f, "{verb} packets when the wait has been above {target} for {interval}")?;
         match ce_threshold {
             None => Ok(()),
             Some(wait) => write!(f, "; what allows it is marked (CE) after more than {wait}"),
@@ -173,11 +173,11 @@ impl Discipline for CodelQueue {
     }
 }
 
-/// CoDel never empties the queue: with no more than this left it lets packets be. RFC 8289 §5.4 has
+/// CoDel never empties the queue: with no more than this left it lets packets be. RFC 8289 §5.6 has
 /// the largest packet here; links of Linux take their MTU. Ours is that of Ethernet.
 const MTU: Bytes = Bytes::new(1500);
 
-/// The state of CoDel for one queue (RFC 8289 §5.3).
+/// The state of CoDel for one queue (RFC 8289 §5.2).
 #[derive(Debug, Default)]
 pub(super) struct Codel {
     /// When the wait will have been above the target for an interval, if it is above it.
@@ -244,7 +244,8 @@ impl Codel {
     }
 
     /// RFC 8289 §5.5: when it stopped dropping only lately, the rate that was right then is a good
-    /// one to begin with. The next drop was at most an interval after the last, so it stands for it.
+    /// one to begin with. The next drop was due at most an interval after the last, so its time
+    /// tells well enough when that was.
     fn begin_dropping(&mut self, now: Instant, control: &CodelControl) {
         self.is_dropping = true;
         let dropped = self.count - self.last_count;
@@ -255,7 +256,7 @@ impl Codel {
         self.last_count = self.count;
     }
 
-    /// RFC 8289 §5.4.
+    /// RFC 8289 §5.6.
     fn take(&mut self, now: Instant, control: &CodelControl, waiting: &mut Fifo) -> Option<Head> {
         let Some((queued, packet)) = waiting.pop() else {
             self.first_above = None;

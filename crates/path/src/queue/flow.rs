@@ -8,7 +8,7 @@ use crate::element::Transit;
 
 /// A number that all packets of a flow have in common, any 64 bits, from a hash that `key` picks.
 ///
-/// A flow is what RFC 8290 §4.1.1 says: addresses, protocol, and the ports of TCP and UDP. Fragments
+/// A flow is what RFC 8290 §4.1 says: addresses, protocol, and the ports of TCP and UDP. Fragments
 /// go by addresses and protocol alone, because only the first has ports. All cross traffic is one
 /// flow, and so is all that cannot be read.
 pub(super) fn flow_hash(key: u64, transit: &Transit) -> u64 {

@@ -22,7 +22,7 @@ use crate::{Cause, verdict};
 #[schemars(rename = "FqCodel")]
 pub struct FqCodelSpec {
     /// How much may wait in all queues together; when it is more, the fattest queue loses its
-    /// oldest packets: at least one, up to half of it, at most 64 at a time (RFC 8290 §4.1.3).
+    /// oldest packets: at least one, up to half of it, at most 64 at a time (RFC 8290 §4.1).
     /// Default: `10240 packets` (RFC 8290 §5.2.3).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
@@ -43,7 +43,7 @@ pub struct FqCodelSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Span>,
     /// Whether packets that allow it (ECT) are marked (CE) where CoDel would drop them. Default:
-    /// true, as Linux (RFC 8290 §5.2.7).
+    /// true, as Linux (RFC 8290 §5.2.6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
     /// A second limit, in bytes of IP packets, treated as the first; at least 1514 B. Default:
@@ -108,18 +108,22 @@ impl FqCodelSpec {
 impl FqCodelPlan {
     pub(super) fn describe(&self) -> String {
         let FqCodelPlan { limit, memory, flows, quantum, control } = self;
+        let plural = if *flows == 1 { "" } else { "s" };
         format!(
-            "{flows} queues take turns by flows, {quantum} each; together {limit} or {memory} can \
+            "flows take turns in {flows} queue{plural}, {quantum} each; together {limit} or {memory} can \
              wait, the fattest queue gives way, and CoDel in each {control}"
         )
     }
 }
 
 /// Queues that take turns (RFC 8290 §4).
+///
+/// Each is one to its CoDel, which never takes the last MTU of it. Linux, where CoDel sees the sum
+/// of all, may take even the only packet of a flow, when others keep it waiting for an interval.
 #[derive(Debug)]
 pub(crate) struct FqCodel {
     plan: FqCodelPlan,
-    /// Picks the hash, so that the seed decides which flows meet in a queue (RFC 8290 §6.1).
+    /// Picks the hash, so that the seed decides which flows meet in a queue (RFC 8290 §4.1).
     key: u64,
     flows: Vec<Flow>,
     /// Queues that have just become busy, and the others that are busy; by index.
@@ -178,7 +182,7 @@ impl FqCodel {
     }
 
     /// Drops the oldest packets of the fattest queue, until half of its bytes or 64 packets are
-    /// gone: finding it takes a look at all queues, which should be worth it (RFC 8290 §4.1.3).
+    /// gone: finding it takes a look at all queues, which should be worth it (RFC 8290 §4.1).
     fn drop_from_fattest(&mut self, now: Instant, full: Cause, out: &mut Outbox) {
         const BATCH: u32 = 64;
         let fatness = |flow: &Flow| (flow.waiting.bytes(), flow.waiting.len());

@@ -99,12 +99,12 @@ impl PieSpec {
 impl PiePlan {
     pub(super) fn describe(&self) -> String {
         let PiePlan { limit, target, update, burst, mark_threshold, derandomize } = self;
-        let evenly = if *derandomize { ", spread evenly" } else { "" };
+        let evenly = if *derandomize { " but evenly" } else { "" };
         let marks = mark_threshold.map_or_else(String::new, |most| {
             format!("; up to {most} it marks (CE) what allows it instead")
         });
         format!(
-            "{limit} can wait, and PIE drops at random{evenly} to keep the wait near {target}, \
+            "{limit} can wait, and PIE drops at random{evenly}, to keep the wait near {target}, \
              updated every {update}, after {burst} of grace{marks}"
         )
     }
@@ -171,8 +171,9 @@ impl Pie {
         }
     }
 
-    /// What has been learned from the packet that leaves: how long it waited. An empty queue has
-    /// no wait (`pie_process_dequeue`, net/sched/sch_pie.c).
+    /// What is learned from the packet that leaves: how long it waited (RFC 8033 §4.3 allows for
+    /// timestamps, which Linux has by default). An empty queue has no wait (`pie_process_dequeue`,
+    /// net/sched/sch_pie.c).
     fn learn(&mut self, now: Instant, queued: Instant) {
         self.controller.catch_up(now);
         let is_empty = self.waiting.len() == 0;
@@ -217,8 +218,8 @@ impl Discipline for Pie {
     }
 }
 
-/// Two packets of the usual size (2 · MEAN_PKTSIZE, RFC 8033 §4.1, which leaves it open; Linux takes
-/// its MTU): with no more than that waiting nothing is dropped at random.
+/// Two packets of the usual size (2 · MEAN_PKTSIZE, RFC 8033 §4.1, which leaves it open; Linux
+/// takes its MTU): with no more than that waiting nothing is dropped at random.
 const TWO_PACKETS: Bytes = Bytes::new(2 * 1500);
 /// Per second (RFC 8033 §4.2).
 const ALPHA: f64 = 0.125;
@@ -270,12 +271,12 @@ impl Controller {
         }
     }
 
-    /// RFC 8033 §4.2, §4.3 and §5.5.
+    /// RFC 8033 §4.2 and §5.5.
     fn update(&mut self) {
         let [wait, before, target] =
             [self.wait, self.wait_before, self.target].map(Span::as_secs_f64);
         let mut step = ALPHA * (wait - target) + BETA * (wait - before);
-        // The smaller the probability, the smaller the steps (§4.3).
+        // The smaller the probability, the smaller the steps.
         step /= match self.probability {
             ..0.000_001 => 2048.0,
             ..0.000_01 => 512.0,
@@ -290,6 +291,7 @@ impl Controller {
             step = step.min(0.02);
         }
         self.probability += step;
+        // So §4.2, and Linux; the appendix of the RFC decays it below half the target already.
         if self.wait.is_zero() && self.wait_before.is_zero() {
             self.probability *= 0.98;
         }

@@ -24,7 +24,7 @@ pub enum QueueSpec {
     /// Drop-tail of that size.
     Size(QueueSize),
     /// Another discipline.
-    Table(QueueTable),
+    Table(Box<QueueTable>),
 }
 
 /// A queueing discipline: exactly one of its keys, `mark` aside.
@@ -65,7 +65,7 @@ text_or_table!(
 
 impl From<QueueTable> for QueueSpec {
     fn from(table: QueueTable) -> QueueSpec {
-        QueueSpec::Table(table)
+        QueueSpec::Table(Box::new(table))
     }
 }
 

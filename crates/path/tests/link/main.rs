@@ -1,9 +1,12 @@
 //! Links as a world uses them.
 
+mod closed_loop;
+mod fairness;
 mod impairments;
 mod jitter_laws;
 mod loss_laws;
 mod properties;
+mod queues;
 mod refused;
 mod support;
 mod timeline;

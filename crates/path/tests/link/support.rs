@@ -1,5 +1,6 @@
 //! Random plans and arrivals, and two ways for a world to drive a link.
 
+use crate::queues::queues;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tcplab_path::{
@@ -20,6 +21,7 @@ pub(crate) const SEED: u64 = 42;
 pub(crate) fn plans() -> impl Strategy<Value = LinkPlan> {
     let element = prop_oneof![
         bottlenecks(),
+        queued(),
         interruptions(),
         losses(),
         delays(),
@@ -59,6 +61,13 @@ pub(crate) fn bottleneck(rate: Rate, limit: QueueLimit) -> ElementPlan {
     ElementPlan::Bottleneck(BottleneckPlan {
         server: ServerPlan::Rate(rate),
         queue: QueuePlan::DropTail(limit),
+    })
+}
+
+/// Bottlenecks with a queue of any discipline.
+pub(crate) fn queued() -> impl Strategy<Value = ElementPlan> {
+    (rates(), queues()).prop_map(|(rate, queue)| {
+        ElementPlan::Bottleneck(BottleneckPlan { server: ServerPlan::Rate(rate), queue })
     })
 }
 

@@ -27,9 +27,9 @@ fn drops(hands: &mut Hands, from: u64, to: u64) -> Vec<u64> {
     times
 }
 
-/// Everything came at zero, and a packet goes each millisecond: the wait reaches the target at 5 ms,
-/// and has been above it for an interval at 105 ms. From there on the n-th drop comes Σ 100/√i later
-/// (RFC 8289 §5.6), at the first packet from then on.
+/// Everything came at zero, and a packet goes each millisecond: the wait reaches the target at 5
+/// ms, and has been above it for an interval at 105 ms. From there on the n-th drop comes Σ 100/√i
+/// later (RFC 8289 §5.6), at the first packet from then on.
 #[test]
 fn under_constant_overload_drops_follow_the_control_law() {
     let mut hands = codel(CodelControl::DEFAULT);
