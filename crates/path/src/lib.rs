@@ -67,9 +67,7 @@ mod verdict;
 pub use bottleneck::{BottleneckPlan, RateSpec, RateTable, ServerPlan, WifiPlan, WifiSpec};
 pub use corruption::{CorruptSpec, CorruptionPlan, PacketPart};
 pub use cross_traffic::{Arrivals, CrossFlow, CrossSpec};
-pub use delay::{
-    DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, TableLaw,
-};
+pub use delay::{DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, TableLaw};
 pub use direction::{Direction, Directions};
 pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind};
 pub use duplication::{DuplicateSpec, DuplicationPlan};

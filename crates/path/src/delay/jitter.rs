@@ -203,7 +203,8 @@ impl JitterPlan {
                 text += &format!(", correlated by {}", self.correlation);
             }
         }
-        let order = if self.reorder { "packets may overtake one another" } else { "none overtakes" };
+        let order =
+            if self.reorder { "packets may overtake one another" } else { "none overtakes" };
         text + "; " + order
     }
 }

@@ -113,8 +113,8 @@ impl DelayPlan {
 #[derive(Debug)]
 pub(crate) struct Delay {
     spec: DelaySpec,
-    /// What it is now.
-    delay: Span,
+    /// The delay now, without jitter.
+    now: Span,
     /// When it has to be looked up again.
     next_change: Option<Instant>,
     jitter: Option<Jitter>,
@@ -148,7 +148,7 @@ impl Delay {
         };
         Delay {
             spec: plan.delay.clone(),
-            delay: plan.delay.at_start(),
+            now: plan.delay.at_start(),
             next_change: match &plan.delay {
                 DelaySpec::Constant(_) => None,
                 DelaySpec::Schedule(schedule) => schedule.next_change(Instant::ZERO),
@@ -163,14 +163,14 @@ impl Delay {
         if let DelaySpec::Schedule(schedule) = &self.spec
             && self.next_change.is_some_and(|change| change <= now)
         {
-            self.delay = schedule.at(now);
+            self.now = schedule.at(now);
             self.next_change = schedule.next_change(now);
         }
         match &mut self.jitter {
             Some(jitter) => {
-                Span::from_nanos(self.delay.as_nanos().saturating_add_signed(jitter.next()))
+                Span::from_nanos(self.now.as_nanos().saturating_add_signed(jitter.next()))
             }
-            None => self.delay,
+            None => self.now,
         }
     }
 }

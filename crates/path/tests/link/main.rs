@@ -5,3 +5,4 @@ mod jitter_laws;
 mod properties;
 mod support;
 mod timeline;
+mod timing_specs;
