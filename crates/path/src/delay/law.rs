@@ -65,7 +65,7 @@ impl JitterLaw {
         }
     }
 
-    /// The probability of an offset of at most `nanos` nanoseconds.
+    /// The probability of an offset of at most `offset` nanoseconds.
     pub fn cdf(&self, offset: f64) -> f64 {
         let scale = nanos(self.scale());
         if scale <= 0.0 {
@@ -86,7 +86,7 @@ impl JitterLaw {
         }
     }
 
-    /// The time that all its offsets are multiples of.
+    /// The time that its offsets are in proportion to.
     pub(super) fn scale(&self) -> Span {
         match self {
             JitterLaw::Uniform(scale)
