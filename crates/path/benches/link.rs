@@ -15,6 +15,15 @@ fn path(name: &str) -> PathSpec {
     let text = match name {
         "empty" => "{}",
         "delay" => r#"{ "delay": "10 ms" }"#,
+        "jitter" => r#"{ "delay": "10 ms", "jitter": { "normal": "1 ms" } }"#,
+        "jitter, correlated" => {
+            r#"{ "delay": "10 ms", "jitter": { "normal": "1 ms", "correlation": "50 %" } }"#
+        }
+        "jitter, reordering" => {
+            r#"{ "delay": "10 ms", "jitter": { "normal": "1 ms", "reorder": true } }"#
+        }
+        "pareto-normal" => r#"{ "delay": "10 ms", "jitter": { "pareto_normal": "1 ms" } }"#,
+        "reorder" => r#"{ "reorder": { "probability": "1 %", "gap": 3 } }"#,
         "bottleneck" => r#"{ "rate": "12.1 Gbit/s" }"#,
         _ => {
             r#"{ "rate": "12.1 Gbit/s", "delay": "10 ms", "loss": "1 %",
@@ -24,7 +33,17 @@ fn path(name: &str) -> PathSpec {
     serde_json::from_str(text).expect("a path")
 }
 
-#[divan::bench(args = ["empty", "delay", "bottleneck", "everything"])]
+#[divan::bench(args = [
+    "empty",
+    "delay",
+    "jitter",
+    "jitter, correlated",
+    "jitter, reordering",
+    "pareto-normal",
+    "reorder",
+    "bottleneck",
+    "everything",
+])]
 fn packets(bencher: divan::Bencher<'_, '_>, name: &str) {
     let plan = path(name).link(Direction::Forward).expect("a possible path");
     bencher.counter(ItemsCount::new(PACKETS)).bench(|| {

@@ -12,7 +12,7 @@ use crate::spec::Fault;
 /// Packets that others overtake: which (`probability` or `every`), and by how much (`gap` packets
 /// or `extra` time).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { probability = \"1 %\", gap = 3 }")]
 #[schemars(rename = "Reorder")]
 pub struct ReorderSpec {
     /// The probability that a packet is held back, below 100 %.
@@ -166,7 +166,9 @@ impl Behaviour for Reordering {
         }
         out.pass(packet);
         self.passed += 1;
-        while let Some(held) = self.held.pop_front_if(|held| held.behind <= self.passed) {
+        let passed = self.passed;
+        let free = self.held.iter().take_while(|held| held.behind <= passed).count();
+        for held in self.held.drain(..free) {
             out.pass(held.packet);
         }
     }

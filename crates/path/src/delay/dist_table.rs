@@ -37,7 +37,7 @@ pub(super) enum TableError {
 pub(super) fn parse(file: &[u8]) -> Result<Vec<i32>, TableError> {
     let text = str::from_utf8(file).map_err(|error| {
         let before = &file[..error.valid_up_to()];
-        TableError::NotText { line: 1 + before.iter().filter(|byte| **byte == b'\n').count() }
+        TableError::NotText { line: before.split(|byte| *byte == b'\n').count() }
     })?;
     let mut entries = Vec::new();
     for (line, content) in (1..).zip(text.lines()) {

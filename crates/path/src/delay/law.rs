@@ -17,12 +17,12 @@ pub enum JitterLaw {
     /// netem's `pareto`, with this scale: (4/3)·(X − 3/2), where X is Pareto distributed from 1 on
     /// with a tail index of 3, cut off at 32767/8192, as `netem/pareto.c` of iproute2 makes its
     /// table. That table calls itself normalised, yet has a mean of −0.03 and a standard deviation
-    /// of 0.82: the factor is one over the variance of X, not over its standard deviation, and 1.1 %
-    /// lie at the cut.
+    /// of 0.82: the factor is one over the variance of X, not over its standard deviation, and
+    /// 1.1 % lie at the cut.
     Pareto(Span),
-    /// netem's `paretonormal`, with this scale: a quarter of the normal quantile and three quarters
-    /// of that of `pareto`, cut off at −4 and 32767/8192, as `netem/paretonormal.c` makes its table.
-    /// Its mean is −0.02 and its standard deviation 0.83.
+    /// netem's `paretonormal`, with this scale: a quarter of the normal quantile and three
+    /// quarters of that of `pareto`, cut off at −4 and 32767/8192, as `netem/paretonormal.c` makes
+    /// its table. Its mean is −0.02 and its standard deviation 0.83.
     ParetoNormal(Span),
     /// A table in netem's format.
     Table(TableLaw),
@@ -65,7 +65,7 @@ impl JitterLaw {
         }
     }
 
-    /// The probability of an offset of at most `nanos` nanoseconds.
+    /// The probability of an offset of at most `offset` nanoseconds.
     pub fn cdf(&self, offset: f64) -> f64 {
         let scale = nanos(self.scale());
         if scale <= 0.0 {
@@ -74,10 +74,9 @@ impl JitterLaw {
         match self {
             JitterLaw::Uniform(_) => ((offset + scale) / (2.0 * scale)).clamp(0.0, 1.0),
             JitterLaw::Normal(_) => normal::cdf(offset / scale),
-            // An offset right at the cut must count as beyond it, however it was rounded.
-            JitterLaw::Pareto(_) if offset >= scale * MOST => 1.0,
+            // An offset right at the cut must not fall short of it by being rounded.
+            JitterLaw::Pareto(_) | JitterLaw::ParetoNormal(_) if offset >= scale * MOST => 1.0,
             JitterLaw::Pareto(_) => pareto_cdf(offset / scale),
-            JitterLaw::ParetoNormal(_) if offset >= scale * MOST => 1.0,
             JitterLaw::ParetoNormal(_) => pareto_normal_cdf(offset / scale),
             JitterLaw::Table(table) => {
                 let values = &table.values;
@@ -87,7 +86,7 @@ impl JitterLaw {
         }
     }
 
-    /// The time that all its offsets are multiples of.
+    /// The time that its offsets are in proportion to.
     pub(super) fn scale(&self) -> Span {
         match self {
             JitterLaw::Uniform(scale)

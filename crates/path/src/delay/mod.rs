@@ -113,8 +113,8 @@ impl DelayPlan {
 #[derive(Debug)]
 pub(crate) struct Delay {
     spec: DelaySpec,
-    /// What it is now.
-    delay: Span,
+    /// The delay now, without jitter.
+    now: Span,
     /// When it has to be looked up again.
     next_change: Option<Instant>,
     jitter: Option<Jitter>,
@@ -126,29 +126,63 @@ pub(crate) struct Delay {
 enum UnderWay {
     /// Each with the instant it is due, which is never before that of the one ahead of it.
     InOrder(VecDeque<(Instant, Transit)>),
-    /// By when they are due, and how many have come.
-    AsDue(BinaryHeap<Reverse<Due>>, u64),
+    /// In the order in which they are due.
+    AsDue(Agenda),
 }
 
-/// A packet that may overtake others. Of two that are due at once, the one that came first goes
+/// Packets that may overtake one another. Of two that are due at once, the one that came first goes
 /// first.
-#[derive(Debug)]
-struct Due {
-    at: Instant,
-    number: u64,
-    packet: Transit,
+#[derive(Debug, Default)]
+struct Agenda {
+    /// When each is due, how many came before it, and its seat. What is sorted is small, and
+    /// packets stay where they are.
+    due: BinaryHeap<Reverse<(Instant, u64, usize)>>,
+    /// How many have come.
+    come: u64,
+    seats: Vec<Option<Transit>>,
+    /// The seats that are not taken.
+    free: Vec<usize>,
+}
+
+impl Agenda {
+    fn push(&mut self, due: Instant, packet: Transit) {
+        let seat = self.free.pop().unwrap_or_else(|| {
+            self.seats.push(None);
+            self.seats.len() - 1
+        });
+        self.seats[seat] = Some(packet);
+        self.due.push(Reverse((due, self.come, seat)));
+        self.come += 1;
+    }
+
+    fn pop(&mut self) -> Option<Transit> {
+        let Reverse((_, _, seat)) = self.due.pop()?;
+        self.free.push(seat);
+        self.seats[seat].take()
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        self.due.peek().map(|Reverse((due, ..))| *due)
+    }
+
+    /// Next to leave first.
+    fn in_order(&self) -> impl Iterator<Item = &Transit> {
+        let mut due: Vec<_> = self.due.iter().map(|Reverse(due)| *due).collect();
+        due.sort_unstable();
+        due.into_iter().filter_map(|(_, _, seat)| self.seats[seat].as_ref())
+    }
 }
 
 impl Delay {
     pub(crate) fn new(plan: &DelayPlan, streams: Streams) -> Delay {
         let under_way = if plan.reorders() {
-            UnderWay::AsDue(BinaryHeap::new(), 0)
+            UnderWay::AsDue(Agenda::default())
         } else {
             UnderWay::InOrder(VecDeque::new())
         };
         Delay {
             spec: plan.delay.clone(),
-            delay: plan.delay.at_start(),
+            now: plan.delay.at_start(),
             next_change: match &plan.delay {
                 DelaySpec::Constant(_) => None,
                 DelaySpec::Schedule(schedule) => schedule.next_change(Instant::ZERO),
@@ -163,14 +197,14 @@ impl Delay {
         if let DelaySpec::Schedule(schedule) = &self.spec
             && self.next_change.is_some_and(|change| change <= now)
         {
-            self.delay = schedule.at(now);
+            self.now = schedule.at(now);
             self.next_change = schedule.next_change(now);
         }
         match &mut self.jitter {
             Some(jitter) => {
-                Span::from_nanos(self.delay.as_nanos().saturating_add_signed(jitter.next()))
+                Span::from_nanos(self.now.as_nanos().saturating_add_signed(jitter.next()))
             }
-            None => self.delay,
+            None => self.now,
         }
     }
 }
@@ -183,22 +217,19 @@ impl Behaviour for Delay {
                 let due = queue.back().map_or(due, |(ahead, _)| due.max(*ahead));
                 queue.push_back((due, packet));
             }
-            UnderWay::AsDue(heap, come) => {
-                heap.push(Reverse(Due { at: due, number: *come, packet }));
-                *come += 1;
-            }
+            UnderWay::AsDue(agenda) => agenda.push(due, packet),
         }
     }
     fn poll_at(&self) -> Option<Instant> {
         match &self.under_way {
             UnderWay::InOrder(queue) => queue.front().map(|(due, _)| *due),
-            UnderWay::AsDue(heap, _) => heap.peek().map(|Reverse(due)| due.at),
+            UnderWay::AsDue(agenda) => agenda.next_due(),
         }
     }
     fn advance(&mut self, _now: Instant, out: &mut Outbox) {
         let next = match &mut self.under_way {
             UnderWay::InOrder(queue) => queue.pop_front().map(|(_, packet)| packet),
-            UnderWay::AsDue(heap, _) => heap.pop().map(|Reverse(due)| due.packet),
+            UnderWay::AsDue(agenda) => agenda.pop(),
         };
         if let Some(packet) = next {
             out.pass(packet);
@@ -207,39 +238,14 @@ impl Behaviour for Delay {
     fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {
         match &self.under_way {
             UnderWay::InOrder(queue) => Box::new(queue.iter().map(|(_, packet)| packet)),
-            UnderWay::AsDue(heap, _) => {
-                let mut held: Vec<&Due> = heap.iter().map(|Reverse(due)| due).collect();
-                held.sort_unstable();
-                Box::new(held.into_iter().map(|due| &due.packet))
-            }
+            UnderWay::AsDue(agenda) => Box::new(agenda.in_order()),
         }
     }
     fn release(&mut self, into: &mut Vec<Transit>) {
         match &mut self.under_way {
             UnderWay::InOrder(queue) => into.extend(queue.drain(..).map(|(_, packet)| packet)),
-            UnderWay::AsDue(heap, _) => {
-                while let Some(Reverse(due)) = heap.pop() {
-                    into.push(due.packet);
-                }
-            }
+            UnderWay::AsDue(agenda) => into.extend(std::iter::from_fn(|| agenda.pop())),
         }
-    }
-}
-
-impl PartialEq for Due {
-    fn eq(&self, other: &Due) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-impl Eq for Due {}
-impl PartialOrd for Due {
-    fn partial_cmp(&self, other: &Due) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Due {
-    fn cmp(&self, other: &Due) -> std::cmp::Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
     }
 }
 

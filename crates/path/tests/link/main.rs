@@ -10,3 +10,4 @@ mod queues;
 mod refused;
 mod support;
 mod timeline;
+mod timing_specs;

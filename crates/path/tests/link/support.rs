@@ -167,7 +167,8 @@ pub(crate) fn delay(delay: Span) -> ElementPlan {
     ElementPlan::Delay(DelayPlan { delay: DelaySpec::Constant(delay), jitter: None })
 }
 
-/// Delays that change with time, from packet to packet, or both; correlated or not, in order or not.
+/// Delays that change with time, from packet to packet, or both; correlated or not, in order or
+/// not.
 pub(crate) fn jitters() -> impl Strategy<Value = ElementPlan> {
     let span = |most: u64| (0..=most).prop_map(Span::from_nanos);
     let law = (0..4, span(3_000_000)).prop_map(|(kind, scale)| match kind {
