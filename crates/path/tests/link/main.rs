@@ -1,5 +1,7 @@
 //! Links as a world uses them.
 
 mod properties;
+mod refusals;
+mod servers;
 mod support;
 mod timeline;
