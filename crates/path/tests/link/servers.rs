@@ -204,6 +204,10 @@ fn a_ramp_is_a_stair() {
     assert_eq!(left(path, &sizes), delivered(&[1.0, 2.0, 3.0, 4.0, 5.001]));
     // A thousand rounds and 1,500 B more.
     assert_eq!(left(path, &[(0, 3_751_500)]), delivered(&[4002.0]));
+    // The last bit of a thousandth round is sent before its outage, not behind it.
+    let path = r#"{ "rate": { "start": "0 Mbit/s", "repeat": "2 ms", "steps": [
+        { "at": "1 ms", "to": "12 Mbit/s" } ] } }"#;
+    assert_eq!(left(path, &[(0, 1_500_000)]), delivered(&[2000.0]));
 }
 
 #[test]
