@@ -125,7 +125,7 @@ impl CrossFlow {
             _ => {}
         }
         if let Some(until) = until.filter(|until| *until <= from) {
-            let what = format!("it ends at {until}, before it begins at {from}");
+            let what = format!("it ends at {until}, and begins only at {from}");
             return Err(Fault::below("until", what));
         }
         Ok(())
@@ -227,7 +227,8 @@ fn exponential(mean: Span, rng: &mut Rng) -> u64 {
     ((mean.as_nanos() as f64 * standard(rng)).round() as u64).max(1)
 }
 
-/// A number from the exponential distribution with mean 1, by inversion of its distribution function.
+/// A number from the exponential distribution with mean 1, by inversion of its distribution
+/// function.
 fn standard(rng: &mut Rng) -> f64 {
     -libm::log(rng.open_unit())
 }

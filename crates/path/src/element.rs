@@ -241,7 +241,8 @@ impl Outbox {
     /// Delivers what has passed the last element.
     pub(crate) fn deliver(&mut self, now: Instant) {
         for packet in self.passed.drain(..) {
-            self.departures.push_back(packet.depart(self.direction, now, Fate::Delivered));
+            let fate = if packet.is_background { Fate::Absorbed } else { Fate::Delivered };
+            self.departures.push_back(packet.depart(self.direction, now, fate));
         }
     }
     /// The id of the next packet that the link makes itself: even ones on the forward link, odd

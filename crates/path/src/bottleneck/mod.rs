@@ -51,9 +51,9 @@ pub enum ServerPlan {
 }
 
 impl ServerPlan {
-    /// Its rate; queues in bdp count with it. Where it changes with time: the mean over a repetition
-    /// if it repeats, else what it starts with. Of a trace the mean in packets of 1500 B, of a
-    /// wireless link what it sends of such packets alone and without errors.
+    /// Its rate; queues in bdp count with it. Where it changes with time: the mean over a
+    /// repetition if it repeats, else what it starts with. Of a trace the mean in packets of 1500
+    /// B, of a wireless link what it sends of such packets alone and without errors.
     pub fn rate(&self) -> Rate {
         match self {
             ServerPlan::Rate(rate) => *rate,

@@ -20,8 +20,8 @@ const NANOS_PER_MILLI: u64 = 1_000_000;
 /// A trace of opportunities to send, as Mahimahi's `mm-link` takes it (Netravali et al. 2015).
 ///
 /// Each carries 1504 B, of which a packet takes its length and 4 B: several small ones share one, a
-/// large one spans several. An opportunity without packets is wasted, also one that comes at the very
-/// instant of a packet, which is late. Other than there, packets above 1500 B are possible.
+/// large one spans several. An opportunity without packets is wasted, also one that comes at the
+/// very instant of a packet, which is late. Other than there, packets above 1500 B are possible.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracePlan {
     /// Their times in milliseconds, not falling; at least one, the last above zero: after it the

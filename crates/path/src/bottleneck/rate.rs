@@ -25,8 +25,8 @@ pub enum RateSpec {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "VaryingRate")]
 pub struct RateTable {
-    /// The rate from the world's zero on, in bits of IP packets. It may be zero for a while, not for
-    /// ever: packets wait then.
+    /// The rate from the world's zero on, in bits of IP packets. It may be zero for a while, not
+    /// for ever: packets wait then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Rate>,
     /// The changes, in order of time. A packet that is being sent goes on at the new rate.
@@ -91,8 +91,8 @@ impl RateSpec {
 }
 
 impl RateTable {
-    /// Takes in the content of its trace file, which `read` gives for the name as it is written. Does
-    /// nothing where there is none, or it has been read already.
+    /// Takes in the content of its trace file, which `read` gives for the name as it is written.
+    /// Does nothing where there is none, or it has been read already.
     ///
     /// # Errors
     /// What `read` says, or the line that is wrong and why.

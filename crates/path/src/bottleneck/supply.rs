@@ -6,10 +6,10 @@ use crate::schedule::Schedule;
 
 /// A moment on the way along a rate that changes with time, known exactly.
 ///
-/// Work is counted in billionths of a bit. Between two changes the rate is constant and does a whole
-/// number of them in each nanosecond, and changes fall on whole nanoseconds. So only the place within
-/// a nanosecond is a fraction, with the rate there as its denominator; it is carried on, and over any
-/// run of packets nothing is gained or lost by rounding.
+/// Work is counted in billionths of a bit. Between two changes the rate is constant and does a
+/// whole number of them in each nanosecond, and changes fall on whole nanoseconds. So only the
+/// place within a nanosecond is a fraction, with the rate there as its denominator; it is carried
+/// on, and over any run of packets nothing is gained or lost by rounding.
 #[derive(Debug)]
 pub(super) struct Supply {
     schedule: Schedule<Rate>,
@@ -81,14 +81,12 @@ impl Supply {
             if self.at == Instant::MAX {
                 return;
             }
-            match (self.schedule.repeat, lap) {
-                (None, _) => {}
-                (Some(_), None) => lap = Some((self.at, left)),
-                (Some(repeat), Some((began, then))) if self.at.since(began) >= repeat => {
+            if let Some(repeat) = self.schedule.repeat {
+                let (began, then) = *lap.get_or_insert((self.at, left));
+                if self.at.since(began) >= repeat {
                     left = self.skip(repeat, then - left, left);
                     lap = None;
                 }
-                (Some(_), Some(_)) => {}
             }
             self.look_up();
         }

@@ -9,11 +9,11 @@ use crate::SMALLEST_QUEUE;
 use crate::schedule::Schedule;
 use crate::spec::Fault;
 
-/// A token bucket, as Linux's tbf is one: packets wait until there are tokens for all their bits, and
-/// then leave at once. It is full at the world's zero.
+/// A token bucket, as Linux's tbf is one: packets wait until there are tokens for all their bits,
+/// and then leave at once. It is full at the world's zero.
 ///
-/// In the ground truth, a packet is being sent from the moment it is the next to leave, and has been
-/// sent when its tokens are there.
+/// In the ground truth, a packet is being sent from the moment it is the next to leave, and has
+/// been sent when its tokens are there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenBucketPlan {
     /// How fast tokens come; without steps where that does not change.
@@ -39,8 +39,8 @@ pub(crate) fn check_burst(burst: Bytes) -> Result<(), Fault> {
     Err(Fault::here(what))
 }
 
-/// A token bucket at work. Tokens are counted in billionths of a bit, so nothing is ever rounded: at
-/// a whole nanosecond their number is whole.
+/// A token bucket at work. Tokens are counted in billionths of a bit, so nothing is ever rounded:
+/// at a whole nanosecond their number is whole.
 #[derive(Debug)]
 pub(super) struct TokenBucket {
     burst: Bytes,
@@ -59,8 +59,8 @@ impl TokenBucket {
         self.burst
     }
 
-    /// Takes the tokens for `size`, which is not more than the burst; gives when they are there, now
-    /// or later.
+    /// Takes the tokens for `size`, which is not more than the burst; gives when they are there,
+    /// now or later.
     pub(super) fn send(&mut self, now: Instant, size: Bytes) -> Instant {
         let (full, need) = (work(self.burst), work(size));
         let room = full - self.tokens;

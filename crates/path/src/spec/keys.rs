@@ -159,7 +159,8 @@ path_keys! {
     /// A policer at the entrance: what comes faster is dropped. Default: none.
     police: PolicerSpec,
     /// How much the bottleneck may send at once after a pause: the depth of a token bucket that
-    /// fills at `rate`; at least 1514 B. A larger packet is dropped. Needs a rate, not a trace. Default: nothing, each packet takes its time.
+    /// fills at `rate`; at least 1514 B. A larger packet is dropped. Needs a rate, not a trace.
+    /// Default: nothing, each packet takes its time.
     burst: Bytes,
     /// Traffic of others that shares the bottleneck: a table or a list of tables. Default: none.
     cross: CrossSpec,

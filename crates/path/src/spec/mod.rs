@@ -62,8 +62,9 @@ impl PathSpec {
     pub fn link(&self, direction: Direction) -> Result<LinkPlan, PathError> {
         let mut elements = Vec::new();
         for (index, keys) in self.stages_of(direction).iter().enumerate() {
-            let other_has_rate = index == 0 && self.has_bottleneck(direction.opposite());
-            let stage = Stage { keys, direction, round_trip: self.round_trip(), other_has_rate };
+            let others = self.stages_of(direction.opposite());
+            let other = others.first().filter(|_| index == 0);
+            let stage = Stage { keys, direction, round_trip: self.round_trip(), other };
             stage.plan(&mut elements)?;
         }
         Ok(LinkPlan { elements })
@@ -83,12 +84,6 @@ impl PathSpec {
         let [forward, reverse] = Direction::BOTH.map(|way| self.delay(way).as_nanos());
         Span::from_nanos(forward.saturating_add(reverse))
     }
-
-    fn has_bottleneck(&self, direction: Direction) -> bool {
-        self.stages_of(direction)
-            .first()
-            .is_some_and(|keys| keys.rate.is_some() || keys.wifi.is_some())
-    }
 }
 
 /// One stage of one direction, to be planned.
@@ -96,8 +91,8 @@ struct Stage<'a> {
     keys: &'a Keys<'a>,
     direction: Direction,
     round_trip: Span,
-    /// Whether the opposite direction has a bottleneck, which a queue may be meant for.
-    other_has_rate: bool,
+    /// The keys of the opposite direction, which the path's own may be meant for.
+    other: Option<&'a Keys<'a>>,
 }
 
 impl Stage<'_> {
@@ -105,11 +100,11 @@ impl Stage<'_> {
         let keys = self.keys;
         elements.extend(plan(&keys.mtu, "mtu", |it| it.plan())?.map(ElementPlan::Mtu));
         elements.extend(plan(&keys.police, "police", |it| it.plan())?.map(ElementPlan::Policer));
-        let has_bottleneck = keys.rate.is_some() || keys.wifi.is_some();
-        // The path's cross traffic may be meant for the other direction, as its queue.
-        let cross =
-            keys.cross.clone().filter(|given| has_bottleneck || self.is_unused(given.table));
-        let flows = plan(&cross, "cross", |it| it.plan(has_bottleneck))?;
+        let cross = keys
+            .cross
+            .clone()
+            .filter(|given| has_bottleneck(keys) || self.is_unused(given.table, has_bottleneck));
+        let flows = plan(&cross, "cross", |it| it.plan(has_bottleneck(keys)))?;
         elements.extend(flows.into_iter().flatten().map(ElementPlan::CrossTraffic));
         elements.extend(self.bottleneck()?);
         let interruptions = planned_in(&keys.interruption, "interruption", |it, table| {
@@ -143,10 +138,10 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Whether what stands in this table, and needs a bottleneck that this direction has not, is
-    /// good for nothing: the path's may be meant for the other direction.
-    fn is_unused(&self, table: keys::Table) -> bool {
-        table.direction().is_some() || !self.other_has_rate
+    /// Whether what stands in this table is good for nothing, this direction lacking what it needs:
+    /// the path's may be meant for the other direction, if that has it.
+    fn is_unused(&self, table: keys::Table, has: fn(&Keys<'_>) -> bool) -> bool {
+        table.direction().is_some() || !self.other.is_some_and(has)
     }
 
     /// The rate and the queue, or the wireless link and its queue.
@@ -168,18 +163,22 @@ impl Stage<'_> {
                 plan(&Some(rate.clone()), "rate", |rate| rate.plan(burst))?
             }
             (None, Some(wifi)) => {
-                if let Some(burst) = burst.as_ref().filter(|burst| self.is_unused(burst.table)) {
+                if let Some(burst) = burst.as_ref().filter(|it| self.is_unused(it.table, has_rate))
+                {
                     let what = "a burst needs a rate: a wireless link sends frame after frame";
                     return Err(burst.error("burst", Fault::here(what)));
                 }
                 plan(&Some(wifi.clone()), "wifi", |wifi| wifi.plan())?.map(ServerPlan::Wifi)
             }
             (None, None) => {
-                if let Some(burst) = burst.as_ref().filter(|burst| self.is_unused(burst.table)) {
+                if let Some(burst) = burst.as_ref().filter(|it| self.is_unused(it.table, has_rate))
+                {
                     let what = "a burst needs a rate: without one everything may be sent at once";
                     return Err(burst.error("burst", Fault::here(what)));
                 }
-                if let Some(queue) = queue.as_ref().filter(|queue| self.is_unused(queue.table)) {
+                if let Some(queue) =
+                    queue.as_ref().filter(|it| self.is_unused(it.table, has_bottleneck))
+                {
                     let what = "a queue needs a rate: without one no packet ever waits";
                     return Err(queue.error("queue", Fault::here(what)));
                 }
@@ -200,6 +199,14 @@ impl Stage<'_> {
         };
         Ok(Some(ElementPlan::Bottleneck(BottleneckPlan { server, queue })))
     }
+}
+
+fn has_rate(keys: &Keys<'_>) -> bool {
+    keys.rate.is_some()
+}
+
+fn has_bottleneck(keys: &Keys<'_>) -> bool {
+    keys.rate.is_some() || keys.wifi.is_some()
 }
 
 /// Plans the value of a key, if it is given; a fault in it becomes an error with the full key.

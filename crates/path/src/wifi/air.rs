@@ -48,8 +48,8 @@ impl WifiStandard {
     pub(super) fn framing(self) -> u64 {
         if self.aggregates() { 38 } else { 36 }
     }
-    /// The largest aggregate in bytes (aPSDUMaxLength of clause 19; the largest that can be announced
-    /// in the VHT capabilities, 9.4.2.158.2).
+    /// The largest aggregate in bytes (aPSDUMaxLength of clause 19; the largest that can be
+    /// announced in the VHT capabilities, 9.4.2.158.2).
     pub(super) fn largest_aggregate(self) -> u64 {
         if self == WifiStandard::Ac { 1_048_575 } else { 65_535 }
     }
@@ -78,8 +78,8 @@ pub(super) struct Timing {
     pub(super) slot: Span,
     /// Before an acknowledgement.
     pub(super) sifs: Span,
-    /// Before the backoff: DIFS, or AIFS of best effort, which is SIFS and three slots (AIFSN of the
-    /// default EDCA parameters, 9.4.2.29).
+    /// Before the backoff: DIFS, or AIFS of best effort, which is SIFS and three slots (AIFSN of
+    /// the default EDCA parameters, 9.4.2.29).
     pub(super) wait: Span,
     pub(super) cw_min: u32,
     pub(super) cw_max: u32,
@@ -185,8 +185,8 @@ impl Air {
         }))
     }
 
-    /// How long a frame of so many bytes takes, from its first to its last moment on the air (TXTIME:
-    /// 16.3.4, 17.4.3, 18.5.3, 19.4.3, 21.4.3).
+    /// How long a frame of so many bytes takes, from its first to its last moment on the air
+    /// (TXTIME: 16.3.4, 17.4.3, 18.5.3, 19.4.3, 21.4.3).
     pub(super) fn time(&self, bytes: u64) -> Span {
         match self {
             // The header tells whole microseconds.
@@ -201,26 +201,27 @@ impl Air {
     }
 }
 
-/// The rates of 802.11n or 802.11ac as the standard's tables print them, in steps of 100 kbit/s:
-/// narrow channels first, then few streams, slow schemes, and long guard intervals.
+/// The rates of 802.11n or 802.11ac as the standard's tables print them, in steps of 100 kbit/s.
+/// Where several schemes give the same rate, the first holds: that with few streams, in a narrow
+/// channel, and with the long guard interval, 160 MHz last.
 fn rates_of_streams(standard: WifiStandard) -> impl Iterator<Item = (Rate, Ofdm)> {
-    // Data subcarriers of 20, 40, 80 and 160 MHz (tables of 19.3.6 and 21.3.6).
-    let (carriers, streams, schemes, bits_per_encoder): (&[u64], _, _, u64) = match standard {
-        WifiStandard::Ac => (&[52, 108, 234, 468], 1..=8, &SCHEMES[..], 2160),
-        _ => (&[52, 108], 1..=4, &SCHEMES[..8], 1080),
+    // Data subcarriers of 20, 40 and 80, and of 160 MHz (tables of 19.3.6 and 21.3.6).
+    let (channels, streams, schemes, bits_per_encoder): (&[&[u64]], _, _, u64) = match standard {
+        WifiStandard::Ac => (&[&[52, 108, 234], &[468]], 1..=8, &SCHEMES[..], 2160),
+        _ => (&[&[52, 108]], 1..=4, &SCHEMES[..8], 1080),
     };
-    let kinds = carriers.iter().flat_map(move |carriers| {
+    let extension = if standard == WifiStandard::N { SIGNAL_EXTENSION } else { Span::ZERO };
+    let kinds = channels.iter().flat_map(move |carriers| {
         streams.clone().flat_map(move |streams| {
-            schemes.iter().filter_map(move |(bits, (part, whole))| {
-                let coded = carriers * bits * streams * part;
-                // The standard leaves out what is no whole number of bits.
-                (coded % whole == 0).then_some((streams, coded / whole))
-            })
+            // A symbol of 3.2 µs with a guard of 0.8 or 0.4 µs.
+            let symbols = [4_000_u64, 3_600];
+            carriers.iter().flat_map(move |it| symbols.map(|symbol| (streams, it, symbol)))
         })
     });
-    kinds.flat_map(move |(streams, bits_per_symbol)| {
-        // A symbol of 3.2 µs with a guard of 0.8 or 0.4 µs.
-        [4_000_u64, 3_600].map(|symbol| {
+    kinds.flat_map(move |(streams, carriers, symbol)| {
+        schemes.iter().filter_map(move |(bits, (part, whole))| {
+            let coded = carriers * bits * streams * part;
+            let bits_per_symbol = coded / whole;
             let tenths = (bits_per_symbol * 20_000 / symbol).div_ceil(2);
             let ofdm = Ofdm {
                 preamble: preamble_of_streams(standard, streams),
@@ -228,9 +229,11 @@ fn rates_of_streams(standard: WifiStandard) -> impl Iterator<Item = (Rate, Ofdm)
                 bits_per_symbol,
                 // An encoder for each 300 (HT) or 600 Mbit/s (VHT) at the short guard.
                 tail_bits: 6 * bits_per_symbol.div_ceil(bits_per_encoder),
-                extension: if standard == WifiStandard::N { SIGNAL_EXTENSION } else { Span::ZERO },
+                extension,
             };
-            (Rate::from_bits_per_second(tenths * 100_000), ofdm)
+            // The standard leaves out what is no whole number of bits.
+            let is_whole = coded % whole == 0;
+            is_whole.then_some((Rate::from_bits_per_second(tenths * 100_000), ofdm))
         })
     })
 }

@@ -59,8 +59,8 @@ impl Contention {
 }
 
 /// The probability that at least one of `stations` others sends in a slot: the fixed point of
-/// Bianchi's equations (7) and (9), found by halving. Only additions, multiplications and divisions,
-/// so the same on every machine.
+/// Bianchi's equations (7) and (9), found by halving. Only additions, multiplications and
+/// divisions, so the same on every machine.
 fn collision(stations: u32, cw_min: u32, cw_max: u32) -> f64 {
     let (mut low, mut high) = (0.0_f64, 1.0_f64);
     for _ in 0..60 {
@@ -73,9 +73,9 @@ fn collision(stations: u32, cw_min: u32, cw_max: u32) -> f64 {
     low.midpoint(high)
 }
 
-/// Bianchi's τ: how likely a station sends in a slot if a share `p` of its frames collides. One over
-/// the mean number of slots between attempts, the stages of the window weighted by how often they are
-/// reached: p to the power of the stage, and the last for all further failures.
+/// Bianchi's τ: how likely a station sends in a slot if a share `p` of its frames collides. One
+/// over the mean number of slots between attempts, the stages of the window weighted by how often
+/// they are reached: p to the power of the stage, and the last for all further failures.
 fn attempt(p: f64, cw_min: u32, cw_max: u32) -> f64 {
     let (mut slots, mut reached, mut window) = (0.0, 1.0, f64::from(cw_min));
     while window < f64::from(cw_max) {

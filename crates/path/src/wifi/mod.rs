@@ -34,7 +34,8 @@ pub struct WifiSpec {
     /// 6, 12 and 24 Mbit/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basic_rate: Option<Rate>,
-    /// The probability that a packet's frame is damaged, each time it is sent. Default: 0 %.
+    /// The probability that a packet is damaged, each time it is sent: in an aggregate each by
+    /// itself. Acknowledgements never are. Default: 0 %.
     #[serde(default, skip_serializing_if = "is_never")]
     pub error: Probability,
     /// How often a packet is sent again before it is given up and lost. Default: 6, which makes 7
@@ -46,8 +47,8 @@ pub struct WifiSpec {
     /// aggregation, else 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregate: Option<u32>,
-    /// How many other stations contend for the medium, 0 to 100, each always with something to send:
-    /// such frames as this one's when it has much to send. Default: 0.
+    /// How many other stations contend for the medium, 0 to 100, each always with something to
+    /// send: such frames as this one's when it has much to send. Default: 0.
     #[serde(default, skip_serializing_if = "is_none_of_them")]
     pub stations: u32,
     /// The contention window at first, in slots: a power of two less one. Default: 31 (b), else 15.
@@ -100,8 +101,8 @@ pub struct WifiPlan {
     pub cw_max: u32,
 }
 
-/// How many packets a Block Ack tells of (IEEE 802.11-2016, 10.24.7: a compressed bitmap of 64), and
-/// so from the oldest that is not acknowledged to the newest that may be sent.
+/// How many packets a Block Ack tells of (IEEE 802.11-2016, 10.24.7: a compressed bitmap of 64),
+/// and so from the oldest that is not acknowledged to the newest that may be sent.
 pub(crate) const BLOCK_ACK_WINDOW: u32 = 64;
 
 /// More would be more than any cell bears; contention is reckoned with as many multiplications.
@@ -143,7 +144,7 @@ impl WifiSpec {
         let cw_min = self.cw_min.unwrap_or(usual.cw_min);
         let cw_max = self.cw_max.unwrap_or(usual.cw_max.max(cw_min));
         for (key, window) in [("cw_min", cw_min), ("cw_max", cw_max)] {
-            if !(window + 1).is_power_of_two() || window > WIDEST_WINDOW {
+            if window > WIDEST_WINDOW || !(window + 1).is_power_of_two() {
                 let what = format!(
                     "a contention window of {window} cannot be: a power of two less one, up to {WIDEST_WINDOW}"
                 );
@@ -169,9 +170,9 @@ impl WifiSpec {
 }
 
 impl WifiPlan {
-    /// What it sends of packets of 1500 B when there are always some to send, alone on the medium and
-    /// without errors: a frame of them in the time it takes with everything around it, and half of
-    /// the first contention window.
+    /// What it sends of packets of 1500 B when there are always some to send, alone on the medium
+    /// and without errors: a frame of them in the time it takes with everything around it, and half
+    /// of the first contention window.
     pub fn saturation(&self) -> Rate {
         let exchange = Exchange::new(self);
         let packets = exchange.full_packets();
@@ -192,7 +193,10 @@ impl WifiPlan {
             self.saturation().as_mbit_f64()
         );
         if *aggregate > 1 {
-            text += &format!(", up to {aggregate} packets in each");
+            let full = Exchange::new(self).full_packets();
+            let full =
+                if full < *aggregate { format!(" ({full} full ones)") } else { String::new() };
+            text += &format!(", up to {aggregate} packets{full} in each");
         }
         if *stations > 0 {
             let plural = if *stations == 1 { "" } else { "s" };
@@ -245,8 +249,8 @@ impl Exchange {
         }
     }
 
-    /// From the end of a frame of so many packets to the end of its acknowledgement, or to when that
-    /// is known to be missing.
+    /// From the end of a frame of so many packets to the end of its acknowledgement, or to when
+    /// that is known to be missing.
     ///
     /// A station waits for an acknowledgement for a SIFS, a slot and the delay of the receiver
     /// (10.3.2.9), and all others wait after a frame they could not read as long as one would have

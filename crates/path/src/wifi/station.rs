@@ -13,10 +13,10 @@ use crate::{Cause, Transmission};
 /// A wireless link at work: one station that sends, and what it meets on the medium.
 ///
 /// A frame begins when the medium has been free for a while (DIFS or AIFS) and then for a random
-/// number of slots, drawn anew after each frame; a packet that comes later than that is sent at once
-/// (IEEE 802.11-2016, 10.3.4.2). The window from which the slots are drawn doubles with each frame
-/// that is not acknowledged at all, up to its largest, and falls back to its smallest with each that
-/// is, and when a packet is given up (10.3.3).
+/// number of slots, drawn anew after each frame; a packet that comes later than that is sent at
+/// once (IEEE 802.11-2016, 10.3.4.2). The window from which the slots are drawn doubles with each
+/// frame that is not acknowledged at all, up to its largest, and falls back to its smallest with
+/// each that is, and when a packet is given up (10.3.3).
 ///
 /// Packets come out in their order: what was received waits for what is sent again (10.24.7.6). In
 /// the ground truth, a packet is sent from the beginning of its first frame to the end of its last,
@@ -187,8 +187,9 @@ impl Wifi {
 impl Wifi {
     /// Lets go of the oldest packets, as far as their fate is known.
     fn hand_on_in_order(&mut self, now: Instant, out: &mut Outbox) {
-        let is_known = |sent: &mut Sent| matches!(sent.state, State::Received | State::GivenUp);
-        while let Some(Sent { packet, attempts, state }) = self.window.pop_front_if(is_known) {
+        let is_known = |sent: &&Sent| matches!(sent.state, State::Received | State::GivenUp);
+        let known = self.window.iter().take_while(is_known).count();
+        for Sent { packet, attempts, state } in self.window.drain(..known) {
             match state {
                 State::Received => hand_on(now, packet, out),
                 _ => out.drop(now, packet, Cause::RetriesExhausted { attempts }),

@@ -4,11 +4,12 @@ use crate::queues::queues;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tcplab_path::{
-    BlackholePlan, BottleneckPlan, CorruptionPlan, DelayPlan, DelaySpec, Departure, Direction,
-    DropPlan, DuplicationPlan, ElementPlan, GilbertElliott, HeldBack, InterruptionPlan,
-    InterruptionTimes, JitterLaw, JitterPlan, Link, LinkPlan, LossBurst, LossPlan, MtuPlan, Packet,
-    PacketPart, QueueLimit, QueuePlan, ReorderingPlan, RulePlan, Schedule, ServerPlan, Step,
-    Verdict,
+    Arrivals as Spacing, BlackholePlan, BottleneckPlan, CorruptionPlan, CrossFlow, DelayPlan,
+    DelaySpec, Departure, Direction, DropPlan, DuplicationPlan, ElementPlan, GilbertElliott,
+    HeldBack, InterruptionPlan, InterruptionTimes, JitterLaw, JitterPlan, Link, LinkPlan,
+    LossBurst, LossPlan, MtuPlan, Packet, PacketPart, PolicerSpec, QueueLimit, QueuePlan,
+    ReorderingPlan, RulePlan, Schedule, ServerPlan, Step, TokenBucketPlan, TracePlan, Verdict,
+    WifiPlan, WifiStandard,
 };
 use tcplab_units::{Bytes, Instant, Probability, Rate, Span};
 
@@ -34,6 +35,12 @@ pub(crate) fn plans() -> impl Strategy<Value = LinkPlan> {
         blackholes(),
         drops(),
         mtus(),
+        varying_bottlenecks(),
+        token_buckets(),
+        traces(),
+        wireless(),
+        policers(),
+        cross_traffic(),
     ];
     vec(element, 0..6).prop_map(|elements| LinkPlan { elements })
 }
@@ -84,6 +91,114 @@ pub(crate) fn limits() -> impl Strategy<Value = QueueLimit> {
         prop_oneof![(2..12_u64).prop_map(|n| n * 1500), 1514..20_000_u64]
             .prop_map(|n| QueueLimit::Bytes(Bytes::new(n))),
     ]
+}
+
+/// Rates that change on a grid of a quarter of a millisecond, also to zero, but not for ever.
+pub(crate) fn schedules() -> impl Strategy<Value = Schedule<Rate>> {
+    let rate = prop_oneof![Just(0), 1..100_000_u64, 1_000_000..10_000_000_000_u64]
+        .prop_map(Rate::from_bits_per_second);
+    let step = (1..20_u64, rate.clone(), prop_oneof![Just(0), 1..20_u64]);
+    let above_zero = (1_000..10_000_000_000_u64).prop_map(Rate::from_bits_per_second);
+    (rate, vec(step, 1..5), above_zero, proptest::option::of(1..20_u64)).prop_map(
+        |(start, steps, last, repeat)| {
+            let mut free = Span::ZERO;
+            let mut steps: Vec<_> = steps
+                .into_iter()
+                .map(|(gap, to, over)| {
+                    let (at, over) = (free + GRID * gap, GRID * over);
+                    free = at + over;
+                    Step { at, to, over }
+                })
+                .collect();
+            steps.push(Step { at: free, to: last, over: Span::ZERO });
+            Schedule { start, steps, repeat: repeat.map(|more| free + GRID * more) }
+        },
+    )
+}
+
+/// Changes of [`schedules`] fall on whole multiples of this, and so do the stairs of their ramps.
+pub(crate) const GRID: Span = Span::from_micros(250);
+
+pub(crate) fn varying_bottlenecks() -> impl Strategy<Value = ElementPlan> {
+    (schedules(), limits())
+        .prop_map(|(schedule, limit)| serving(ServerPlan::Varying(schedule), limit))
+}
+
+pub(crate) fn token_buckets() -> impl Strategy<Value = ElementPlan> {
+    (schedules(), 1514..10_000_u64, limits()).prop_map(|(rate, burst, limit)| {
+        let burst = Bytes::new(burst);
+        serving(ServerPlan::TokenBucket(TokenBucketPlan { rate, burst }), limit)
+    })
+}
+
+pub(crate) fn traces() -> impl Strategy<Value = ElementPlan> {
+    (opportunities(), limits()).prop_map(|(opportunities, limit)| {
+        serving(ServerPlan::Trace(TracePlan { opportunities }), limit)
+    })
+}
+
+pub(crate) fn opportunities() -> impl Strategy<Value = Vec<u64>> {
+    (vec(0..20_u64, 1..20), 1..20_u64).prop_map(|(mut times, last)| {
+        times.push(last);
+        times.sort_unstable();
+        times
+    })
+}
+
+pub(crate) fn wireless() -> impl Strategy<Value = ElementPlan> {
+    let frames = prop_oneof![
+        Just((WifiStandard::B, 11_000_000, 1)),
+        Just((WifiStandard::G, 54_000_000, 1)),
+        (1..=64_u32).prop_map(|aggregate| (WifiStandard::N, 65_000_000, aggregate)),
+        (1..=64_u32).prop_map(|aggregate| (WifiStandard::Ac, 433_300_000, aggregate)),
+    ];
+    (frames, 0..900_000_u32, 0..4_u32, 0..4_u32, limits()).prop_map(
+        |((standard, rate, aggregate), error, retries, stations, limit)| {
+            let plan = WifiPlan {
+                standard,
+                rate: Rate::from_bits_per_second(rate),
+                basic_rate: Rate::from_bits_per_second(match standard {
+                    WifiStandard::B => 2_000_000,
+                    _ => 24_000_000,
+                }),
+                error: Probability::per_million(error),
+                retries,
+                aggregate,
+                stations,
+                cw_min: 15,
+                cw_max: 63,
+            };
+            serving(ServerPlan::Wifi(plan), limit)
+        },
+    )
+}
+
+pub(crate) fn serving(server: ServerPlan, limit: QueueLimit) -> ElementPlan {
+    ElementPlan::Bottleneck(BottleneckPlan { server, queue: QueuePlan::DropTail(limit) })
+}
+
+pub(crate) fn policers() -> impl Strategy<Value = ElementPlan> {
+    (rates(), 1514..10_000_u64).prop_map(|(rate, burst)| {
+        ElementPlan::Policer(PolicerSpec { rate, burst: Bytes::new(burst) })
+    })
+}
+
+/// It ends after a tenth of a second, so that a trial can go on until nothing is left.
+pub(crate) fn cross_traffic() -> impl Strategy<Value = ElementPlan> {
+    let on_off = proptest::option::of((1_000..5_000_000_u64, 0..5_000_000_u64));
+    (1_000..100_000_000_u64, 1..3000_u64, any::<bool>(), on_off, 0..20_000_000_u64).prop_map(
+        |(rate, size, evenly, on_off, from)| {
+            ElementPlan::CrossTraffic(CrossFlow {
+                rate: Rate::from_bits_per_second(rate),
+                size: Bytes::new(100 + size),
+                arrivals: if evenly { Spacing::Even } else { Spacing::Poisson },
+                on: on_off.map(|(on, _)| Span::from_nanos(on)),
+                off: on_off.map(|(_, off)| Span::from_nanos(off)),
+                from: Span::from_nanos(from),
+                until: Some(Span::from_millis(100)),
+            })
+        },
+    )
 }
 
 pub(crate) fn interruptions() -> impl Strategy<Value = ElementPlan> {
@@ -181,13 +296,13 @@ pub(crate) fn jitters() -> impl Strategy<Value = ElementPlan> {
         let correlation = Probability::per_million(if n < 500_000 { 0 } else { n });
         JitterPlan { law, correlation, reorder }
     });
-    let delay = prop_oneof![span(5_000_000).prop_map(DelaySpec::Constant), schedules()];
+    let delay = prop_oneof![span(5_000_000).prop_map(DelaySpec::Constant), delay_schedules()];
     (delay, proptest::option::of(jitter))
         .prop_map(|(delay, jitter)| ElementPlan::Delay(DelayPlan { delay, jitter }))
 }
 
 /// Delays with up to three steps and ramps.
-fn schedules() -> impl Strategy<Value = DelaySpec> {
+fn delay_schedules() -> impl Strategy<Value = DelaySpec> {
     let step = (1..5_000_000_u64, 0..5_000_000_u64, 0..5_000_000_u64);
     let repeat = proptest::option::of(1..5_000_000_u64);
     (0..5_000_000_u64, vec(step, 1..4), repeat).prop_map(|(start, steps, repeat)| {
