@@ -34,8 +34,13 @@ impl Sketch {
 
     /// Adds one.
     pub fn add(&mut self, span: Span) {
-        self.cells[cell(span.as_nanos())] += 1;
-        self.count += 1;
+        self.add_times(span, 1);
+    }
+
+    /// Adds the same span so many times.
+    pub fn add_times(&mut self, span: Span, times: u64) {
+        self.cells[cell(span.as_nanos())] += times;
+        self.count += times;
         self.max = self.max.max(span);
     }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread;
 
 use tcplab_path::LinkPlan;
 use tcplab_recording::{
@@ -159,7 +159,7 @@ pub struct PathJoint {
 /// A path at work between two rooms.
 pub struct MovingPath {
     over: Arc<AtomicBool>,
-    bridge: JoinHandle<Result<Moved, TrialError>>,
+    bridge: mpsc::Receiver<Result<Moved, TrialError>>,
 }
 
 /// How a path fared.
@@ -180,19 +180,21 @@ impl MovingPath {
     /// # Errors
     /// When the kernel refuses something.
     pub fn start(rooms: &[Room; 2], joint: &PathJoint) -> Result<MovingPath, TrialError> {
+        // Of its own, too: what an earlier path leaves goes some time after it.
+        let middle = Room::new()?;
         let joint = joint.clone();
         let mut ends = Vec::new();
         for (index, room) in rooms.iter().enumerate() {
-            let here = fs::File::open("/proc/thread-self/ns/net")
-                .map_err(TrialError::setup("look at its own namespace"))?;
+            let here = middle.namespace.try_clone();
+            let here = here.map_err(TrialError::setup("duplicate a descriptor"))?;
             let kind = joint.device;
             let end = room.run(move || Device::create(kind, ADDRESSES[index], here.as_fd()))?;
-            ends.push(end.open()?);
+            ends.push(middle.run(move || end.open())?);
             room.run(move || Device::await_carrier(kind))?;
         }
         let over = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&over);
-        let bridge = thread::spawn(move || {
+        let bridge = middle.start(move || {
             let mut ends = ends.into_iter();
             let (Some(client), Some(server)) = (ends.next(), ends.next()) else {
                 unreachable!("there are two rooms");
@@ -211,7 +213,7 @@ impl MovingPath {
     /// If the bridge did.
     pub fn stop(self) -> Result<Moved, TrialError> {
         self.over.store(true, Ordering::Relaxed);
-        self.bridge.join().expect("the bridge does not panic")
+        self.bridge.recv().expect("the bridge does not panic")
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<Value, Box<dyn Error>> {
             }
         }
     }
-    for errors in mahimahi::delay()? {
+    if let Some(errors) = mahimahi::delay()? {
         say(&row("delay, mm-delay 10", &errors));
     }
     Ok(Value::from(rows))

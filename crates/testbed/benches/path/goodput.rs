@@ -13,6 +13,8 @@ use crate::setting::{Joint, Setting, path};
 use crate::streams::{Kind, Stream};
 use crate::{Arguments, mahimahi, say};
 
+/// Processors that others may use in a round that counts.
+const QUIET: f64 = 0.25;
 const WARM_UP: Duration = Duration::from_millis(300);
 
 /// A way between the rooms, by name.
@@ -23,7 +25,8 @@ struct Contender {
     /// Records to a directory, with this snap length.
     capture: Option<Option<u32>>,
     rates: Vec<f64>,
-    foreign: f64,
+    /// Processors that others used, round by round.
+    foreign: Vec<f64>,
     notes: String,
 }
 
@@ -46,7 +49,7 @@ fn contenders() -> Vec<Contender> {
         congestion: "cubic",
         capture: None,
         rates: Vec::new(),
-        foreign: 0.0,
+        foreign: Vec::new(),
         notes: String::new(),
     };
     let by = |name, device, spec| of(name, Joint::Path(path(device, spec)));
@@ -89,8 +92,8 @@ pub(crate) fn compare(arguments: &Arguments) -> Result<Value, Box<dyn Error>> {
         arguments.rounds, arguments.seconds
     ));
     for contender in &contenders {
-        let (median, least, most) = spread(&contender.rates);
-        let foreign = contender.foreign / contender.rates.len() as f64;
+        let (median, least, most) = spread(&contender.quiet());
+        let (foreign, ..) = spread(&contender.foreign);
         say(&format!(
             "  {:34} {median:6.2} [{least:.2}-{most:.2}]  foreign {foreign:.2}  {}",
             contender.name, contender.notes
@@ -103,7 +106,7 @@ pub(crate) fn compare(arguments: &Arguments) -> Result<Value, Box<dyn Error>> {
     let mut ratios = Vec::new();
     for (name, of, goal) in GOALS {
         let median = |name| {
-            contenders.iter().find(|c| c.name == name).map(|contender| spread(&contender.rates).0)
+            contenders.iter().find(|c| c.name == name).map(|contender| spread(&contender.quiet()).0)
         };
         if let (Some(reached), Some(whole)) = (median(name), median(of)) {
             let ratio = reached / whole;
@@ -113,13 +116,21 @@ pub(crate) fn compare(arguments: &Arguments) -> Result<Value, Box<dyn Error>> {
         }
     }
     let rows = contenders.iter().map(|c| {
-        json!({ "name": c.name, "gbit_per_s": c.rates, "foreign_cpus": c.foreign / c.rates.len() as f64,
+        json!({ "name": c.name, "gbit_per_s": c.rates, "foreign_cpus": c.foreign,
                 "notes": c.notes })
     });
     Ok(json!({ "streams": rows.collect::<Vec<_>>(), "mahimahi": mahimahi, "ratios": ratios }))
 }
 
 impl Contender {
+    /// The rounds in which others left the machine alone, if these were at least three; else all.
+    fn quiet(&self) -> Vec<f64> {
+        let rounds = self.rates.iter().zip(&self.foreign);
+        let quiet = rounds.filter(|(_, foreign)| **foreign < QUIET).map(|(rate, _)| *rate);
+        let quiet: Vec<f64> = quiet.collect();
+        if quiet.len() < 3 { self.rates.clone() } else { quiet }
+    }
+
     fn measure(&mut self, seconds: f64) -> Result<(), Box<dyn Error>> {
         let directory = tempfile::tempdir_in(memory_disk())?;
         let joint = match (&self.joint, self.capture) {
@@ -136,7 +147,7 @@ impl Contender {
         let stream = Stream::start(&setting.rooms, kind)?;
         std::thread::sleep(WARM_UP + Duration::from_secs_f64(seconds));
         let flow = stream.end()?;
-        self.foreign += usage.foreign();
+        self.foreign.push(usage.foreign());
         self.rates.push(flow.bits_per_second() / 1e9);
         if let Some(moved) = setting.end()? {
             self.notes = format!(

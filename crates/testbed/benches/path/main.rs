@@ -1,7 +1,7 @@
 //! The data plane side by side with plain veth pairs, and against the clock.
 //!
 //! `make bench-path`, or `cargo bench -p tcplab-testbed --bench path -- [--json FILE] [--rounds N]
-//! [--seconds S] [--only TEXT]`. Rounds are interleaved, so whatever else the machine does meets
+//! [--seconds S] [--only 'NAME;NAME…']`. Rounds are interleaved, so whatever else the machine does meets
 //! all contenders alike; medians are compared, and the processor time that others took is told.
 //! Everything happens in network namespaces of its own. With `MAHIMAHI=/path/to/mm-delay`, that
 //! takes part, too.
@@ -50,7 +50,7 @@ impl Arguments {
 
     /// Whether a section or contender of this name was asked for.
     fn wants(&self, name: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
+        self.only.as_ref().is_none_or(|only| only.split(';').any(|part| name.contains(part)))
     }
 }
 

@@ -12,7 +12,8 @@ use rustix::net::{AddressFamily, SocketType};
 use tcplab_testbed::workbench::{ADDRESSES, Room};
 
 const PORT: u16 = 5201;
-const BLOCK: usize = 256 << 10;
+/// As iperf3 does.
+const BLOCK: usize = 128 << 10;
 
 /// What was received in a stretch of time, first and last read told.
 pub(crate) struct Flow {
