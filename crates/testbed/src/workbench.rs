@@ -245,11 +245,7 @@ fn move_frames(
     let mut capture_drops = 0;
     if let Some(recorder) = recorder {
         let mut writer = recorder.join().expect("the recorder does not panic")?;
-        for (endpoint, frames) in
-            tcplab_recording::Endpoint::BOTH.into_iter().zip(report.frames_lost)
-        {
-            writer.missed(endpoint, frames);
-        }
+        report.tell_missed(&mut writer);
         capture_drops = writer.capture_drops();
         let record = TrialRecord {
             tcplab: env!("CARGO_PKG_VERSION").into(),
@@ -260,7 +256,7 @@ fn move_frames(
             duration,
             client: EndpointRecord::default(),
             server: EndpointRecord::default(),
-            world: WorldRecord { name: "kernel".into(), ..WorldRecord::default() },
+            world: WorldRecord { name: "kernel".into(), ..report.world() },
         };
         writer.finish(&no_application(), &record)?;
     }

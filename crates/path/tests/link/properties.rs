@@ -31,7 +31,7 @@ proptest! {
         prop_assert_eq!(verdicts.len() + link.in_flight().count(), packets.len());
 
         for departure in link.drain(end) {
-            let Packet { id, bytes } = departure.packet;
+            let Packet { id, bytes, .. } = departure.packet;
             let (verdict, size) = (departure.verdict, packets[id as usize].1);
             prop_assert_eq!((verdict.fate, verdict.left), (Fate::StillOnLink, end));
             prop_assert_eq!(bytes, vec![id as u8; size], "it is given back as it came");

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tcplab_testbed::DeviceKind;
+use tcplab_testbed::workbench::PathJoint;
 use tcplab_units::Span;
 
 use crate::clock::{Usage, spread};
@@ -22,12 +23,19 @@ struct Contender {
     name: &'static str,
     joint: Joint,
     congestion: &'static str,
-    /// Records to a directory, with this snap length.
-    capture: Option<Option<u32>>,
+    capture: Capture,
     rates: Vec<f64>,
     /// Processors that others used, round by round.
     foreign: Vec<f64>,
     notes: String,
+}
+
+/// What is captured of each packet, at both ends.
+#[derive(Clone, Copy)]
+enum Capture {
+    None,
+    First(u32),
+    Whole,
 }
 
 /// Two contenders, and what the first should reach of the second.
@@ -47,7 +55,7 @@ fn contenders() -> Vec<Contender> {
         name,
         joint,
         congestion: "cubic",
-        capture: None,
+        capture: Capture::None,
         rates: Vec::new(),
         foreign: Vec::new(),
         notes: String::new(),
@@ -57,7 +65,7 @@ fn contenders() -> Vec<Contender> {
     let mut unmerged = path(tun, EACH);
     unmerged.tuning.coalesce = Span::ZERO;
     let bbr = |contender| Contender { congestion: "bbr", ..contender };
-    let captured = |contender, snaplen| Contender { capture: Some(snaplen), ..contender };
+    let captured = |contender, capture| Contender { capture, ..contender };
     vec![
         of("veth with GSO", Joint::Veth { offloads: true }),
         of("veth without GSO", Joint::Veth { offloads: false }),
@@ -69,8 +77,8 @@ fn contenders() -> Vec<Contender> {
         by("packet socket, each segment", packet, EACH),
         bbr(by("tun, passed through, bbr", tun, "{}")),
         bbr(by("tun, loss 0.1 %, bbr", tun, r#"{ "loss": "0.1 %" }"#)),
-        captured(by("tun, each segment, capture 128 B", tun, EACH), Some(128)),
-        captured(by("tun, each segment, capture whole", tun, EACH), None),
+        captured(by("tun, each segment, capture 128 B", tun, EACH), Capture::First(128)),
+        captured(by("tun, each segment, capture whole", tun, EACH), Capture::Whole),
     ]
 }
 
@@ -134,11 +142,8 @@ impl Contender {
     fn measure(&mut self, seconds: f64) -> Result<(), Box<dyn Error>> {
         let directory = tempfile::tempdir_in(memory_disk())?;
         let joint = match (&self.joint, self.capture) {
-            (Joint::Path(joint), Some(snaplen)) => {
-                let mut joint = joint.clone();
-                joint.recording = Some((directory.path().into(), snaplen));
-                Joint::Path(joint)
-            }
+            (Joint::Path(joint), Capture::Whole) => recorded(joint, directory.path(), None),
+            (Joint::Path(joint), Capture::First(n)) => recorded(joint, directory.path(), Some(n)),
             (joint, _) => joint.clone(),
         };
         let setting = Setting::new(&joint)?;
@@ -164,6 +169,10 @@ impl Contender {
         }
         Ok(())
     }
+}
+
+fn recorded(joint: &PathJoint, directory: &Path, snaplen: Option<u32>) -> Joint {
+    Joint::Path(PathJoint { recording: Some((directory.into(), snaplen)), ..joint.clone() })
 }
 
 /// Where files are memory: what is measured is not a disk.

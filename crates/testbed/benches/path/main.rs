@@ -1,10 +1,10 @@
 //! The data plane side by side with plain veth pairs, and against the clock.
 //!
 //! `make bench-path`, or `cargo bench -p tcplab-testbed --bench path -- [--json FILE] [--rounds N]
-//! [--seconds S] [--only 'NAME;NAME…']`. Rounds are interleaved, so whatever else the machine does meets
-//! all contenders alike; medians are compared, and the processor time that others took is told.
-//! Everything happens in network namespaces of its own. With `MAHIMAHI=/path/to/mm-delay`, that
-//! takes part, too.
+//! [--seconds S] [--only 'NAME;NAME…']`. Rounds are interleaved, so whatever else the machine does
+//! meets all contenders alike; medians are compared, and the processor time that others took is
+//! told. Everything happens in network namespaces of its own. With `MAHIMAHI=/path/to/mm-delay`,
+//! that takes part, too.
 
 mod clock;
 mod delay;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tcplab_path::{Departure, Direction, Fate, Link, LinkPlan, Packet, Verdict};
-use tcplab_recording::{Endpoint, Lateness, MoverRecord, RingWait};
+use tcplab_recording::{Endpoint, Lateness, MoverRecord, RecordingWriter, RingWait, WorldRecord};
 use tcplab_units::{Bytes, Instant, Span};
 
 pub(crate) use self::counters::Counters;
@@ -85,6 +85,27 @@ pub(crate) struct BridgeReport {
     pub(crate) frames_lost: [u64; 2],
     /// Verdicts that found none.
     pub(crate) verdicts_lost: u64,
+}
+
+impl BridgeReport {
+    /// As the record of a trial has it; what the bridge does not know is left empty.
+    pub(crate) fn world(&self) -> WorldRecord {
+        WorldRecord {
+            lateness: self.lateness,
+            ring_wait: self.ring_wait,
+            device_drops: self.device_drops,
+            verdict_drops: self.verdicts_lost,
+            mover: self.mover,
+            ..WorldRecord::default()
+        }
+    }
+
+    /// Tells the writer which frames it never saw.
+    pub(crate) fn tell_missed(&self, writer: &mut RecordingWriter) {
+        for (endpoint, frames) in Endpoint::BOTH.into_iter().zip(self.frames_lost) {
+            writer.missed(endpoint, frames);
+        }
+    }
 }
 
 impl Bridge {

@@ -112,15 +112,12 @@ impl Tape {
         layout: Option<&Layout>,
     ) {
         if packet.len() <= self.snaplen {
-            match self.room(1, packet.len(), RESERVED) {
-                Some(page) => {
-                    let bytes = page.put(packet);
-                    page.events.push(Event::Left { endpoint, at, id, header, bytes });
-                }
-                None => {
-                    let segments = layout.map_or(1, Layout::segments);
-                    self.frames_lost[endpoint as usize] += segments as u64;
-                }
+            if let Some(page) = self.room(1, packet.len(), RESERVED) {
+                let bytes = page.put(packet);
+                page.events.push(Event::Left { endpoint, at, id, header, bytes });
+            } else {
+                let segments = layout.map_or(1, Layout::segments);
+                self.frames_lost[endpoint as usize] += segments as u64;
             }
             return;
         }
@@ -131,15 +128,12 @@ impl Tape {
                 continue;
             };
             let from = page.bytes.len();
-            let len = match layout {
-                Some(layout) => {
-                    layout.write_segment(packet, index, snaplen, &mut page.bytes);
-                    layout.size(index)
-                }
-                None => {
-                    page.bytes.extend_from_slice(&packet[..snaplen]);
-                    packet.len()
-                }
+            let len = if let Some(layout) = layout {
+                layout.write_segment(packet, index, snaplen, &mut page.bytes);
+                layout.size(index)
+            } else {
+                page.bytes.extend_from_slice(&packet[..snaplen]);
+                packet.len()
             };
             let bytes = (from, page.bytes.len());
             let id = id + index as u64;

@@ -45,6 +45,8 @@ const V6_HEADER: usize = 40;
 /// Without options.
 const TCP_HEADER: usize = 20;
 const LONGEST: usize = 65_535;
+/// In IPv4, what says that a packet is a fragment.
+const MORE_OR_OFFSET: u16 = 0x3fff;
 /// What says of a segment that nothing may be merged behind it (`tcp_gro_receive`).
 const CLOSING: [TcpFlags; 5] =
     [TcpFlags::URG, TcpFlags::PSH, TcpFlags::RST, TcpFlags::SYN, TcpFlags::FIN];
@@ -136,7 +138,8 @@ impl Merge {
                 self.last |= end;
             }
         }
-        self.closed = piece.data_len % self.step != 0 || CLOSING.iter().any(|c| flags.contains(*c));
+        self.closed =
+            !piece.data_len.is_multiple_of(self.step) || CLOSING.iter().any(|c| flags.contains(*c));
     }
 
     fn ip_follows(&self, header: &[u8]) -> bool {
@@ -151,8 +154,7 @@ impl Merge {
         counts_up
             && first[..2] == header[..2]
             && first[6..8] == header[6..8]
-            && header[6] & 0x3f == 0
-            && header[7] == 0
+            && u16::from_be_bytes([header[6], header[7]]) & MORE_OR_OFFSET == 0
             && first[8..10] == header[8..10]
             && first[12..20] == header[12..20]
     }
