@@ -113,7 +113,7 @@ fn probe(joint: &Joint, loaded: bool) -> Result<Vec<i64>, Box<dyn Error>> {
 
 /// Sends probes from one room to the other.
 fn between(rooms: &[Room; 2]) -> io::Result<Vec<i64>> {
-    let receiver = rooms[1].run(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, PORT)))?;
+    let receiver = rooms[1].beside(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, PORT)))?;
     let errors = thread::spawn(move || receive(&receiver, DELAY));
     // Threads of the rooms may be busy with a stream; sockets keep the namespace they are made in.
     let sender = rooms[0].beside(|| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)))?;

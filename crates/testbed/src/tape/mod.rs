@@ -29,9 +29,9 @@ const RESERVED: usize = 16;
 /// Samples are looked for this often when no page comes.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How much the recorder stands back behind ordinary threads (setpriority(2)): a third of their
+/// How much the recorder stands back behind ordinary threads (setpriority(2)): a tenth of their
 /// share where a processor is contested.
-const NICE: i32 = 5;
+const NICE: i32 = 10;
 
 /// A stretch of pages, empty or written.
 #[derive(Debug)]
