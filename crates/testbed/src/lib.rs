@@ -25,6 +25,8 @@ mod sysctl;
 mod tape;
 mod tcp_info;
 mod tuning;
+#[doc(hidden)]
+pub mod workbench;
 
 pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
 use rustix::thread::UnshareFlags;
@@ -44,6 +45,14 @@ pub(crate) fn isolate() -> Result<Privilege, TrialError> {
 /// Moves the calling thread alone into a fresh network namespace.
 pub(crate) fn isolate_thread() -> Result<(), TrialError> {
     unshare(UnshareFlags::NEWNET).map_err(refused)
+}
+
+/// Moves the calling thread alone into the network namespace that `namespace` refers to.
+pub(crate) fn enter_thread(namespace: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(rustix::thread::move_into_link_name_space(
+        namespace,
+        Some(rustix::thread::LinkNameSpaceType::Network),
+    )?)
 }
 
 fn unshare(flags: UnshareFlags) -> Result<(), Errno> {

@@ -25,7 +25,7 @@ pub(super) struct Outgoing {
     /// Segments due within this of the first; none: every packet alone.
     window: Option<Span>,
     /// Those that wait, with what the path said of them.
-    held: Vec<(Verdict, Load)>,
+    held: Vec<Held>,
     stretches: Vec<Stretch>,
     /// All stretches, but for the last one while `is_open`.
     merge: Merge,
@@ -36,6 +36,14 @@ pub(super) struct Outgoing {
     len: usize,
     /// Scratch: headers.
     header: Vec<u8>,
+}
+
+/// One packet, or a whole super-packet that met no element.
+pub(super) struct Held {
+    /// Of the first segment; the others differ in number and size only.
+    pub(super) verdict: Verdict,
+    pub(super) load: Load,
+    pub(super) segments: usize,
 }
 
 /// Where a packet's bytes are.
@@ -132,7 +140,17 @@ impl Outgoing {
             }
         }
         self.is_open = true;
-        self.held.push((verdict, load));
+        self.held.push(Held { verdict, load, segments: 1 });
+    }
+
+    /// Adds all segments of a super-packet, which share a verdict. To be called when nothing waits.
+    pub(super) fn push_whole(&mut self, store: &Store, serial: u64, verdict: Verdict) {
+        let look = store.look(serial);
+        let (segments, last) = (look.segments, look.segments - 1);
+        (self.since, self.len, self.is_open) = (verdict.left, look.packet.len(), true);
+        self.stretches.push(Stretch::Stored { serial, from: 0, to: last });
+        let load = Load::Stored(Place { serial, segment: 0 });
+        self.held.push(Held { verdict, load, segments });
     }
 
     /// Hands them over as one packet; false if the endpoint's kernel had no room. They wait until
@@ -180,7 +198,7 @@ impl Outgoing {
     }
 
     /// Takes all away that waits, in order.
-    pub(super) fn clear(&mut self) -> std::vec::Drain<'_, (Verdict, Load)> {
+    pub(super) fn clear(&mut self) -> std::vec::Drain<'_, Held> {
         self.stretches.clear();
         self.held.drain(..)
     }
@@ -209,8 +227,8 @@ impl Outgoing {
     }
 }
 
-fn owned(held: &[(Verdict, Load)], index: usize) -> &[u8] {
-    match &held[index].1 {
+fn owned(held: &[Held], index: usize) -> &[u8] {
+    match &held[index].load {
         Load::Owned(bytes) => bytes,
         Load::Stored(_) => &[],
     }
