@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Instant, Probability, Rng};
+use tcplab_units::{Bytes, Instant, Probability, Rng};
 
 use crate::Cause;
-use crate::element::{Behaviour, Outbox, Streams, Transit};
+use crate::element::{Gate, Streams};
 use crate::spec::Fault;
 use crate::text_or_table::text_or_table;
 
@@ -267,13 +267,9 @@ impl Law {
     }
 }
 
-impl Behaviour for Loss {
-    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
-        if self.law.hits(&mut self.rng) {
-            out.drop(now, packet, Cause::Loss);
-        } else {
-            out.pass(packet);
-        }
+impl Gate for Loss {
+    fn refuse(&mut self, _now: Instant, _size: Bytes) -> Option<Cause> {
+        self.law.hits(&mut self.rng).then_some(Cause::Loss)
     }
 }
 

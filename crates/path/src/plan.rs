@@ -169,6 +169,12 @@ impl LinkPlan {
         })
     }
 
+    /// Whether each packet passes or is dropped at once, and only its size counts: then a world
+    /// need not hand packets over, but can [ask](crate::Link::judge).
+    pub fn is_gate(&self) -> bool {
+        self.is_instant() && !self.reads_packets()
+    }
+
     /// Whether some element looks into packets, changes, or copies them. If none does, packets
     /// [of a size only](crate::Packet::of_size) get the very same verdicts.
     pub fn reads_packets(&self) -> bool {

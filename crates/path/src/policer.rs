@@ -6,7 +6,7 @@ use tcplab_units::{Bytes, Instant, Rate};
 
 use crate::Cause;
 use crate::bottleneck::{BILLION, check_burst};
-use crate::element::{Behaviour, Outbox, Streams, Transit};
+use crate::element::{Gate, Streams};
 use crate::spec::Fault;
 
 /// A token bucket without a queue: a packet for which there are no tokens is dropped.
@@ -57,17 +57,17 @@ impl Policer {
     }
 }
 
-impl Behaviour for Policer {
-    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
+impl Gate for Policer {
+    fn refuse(&mut self, now: Instant, size: Bytes) -> Option<Cause> {
         let earned = self.rate * u128::from(now.since(self.counted).as_nanos());
         self.tokens = self.tokens.saturating_add(earned).min(self.most);
         self.counted = now;
-        match self.tokens.checked_sub(packet.packet.size().bits() * BILLION) {
+        match self.tokens.checked_sub(size.bits() * BILLION) {
             Some(left) => {
                 self.tokens = left;
-                out.pass(packet);
+                None
             }
-            None => out.drop(now, packet, Cause::Policed),
+            None => Some(Cause::Policed),
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Bytes, Instant, Span};
 
 use super::spec::affects;
-use crate::element::{Behaviour, Outbox, Streams, Transit};
+use crate::element::{Gate, Streams};
 use crate::spec::{Fault, Table};
 use crate::text_or_table::text_or_table;
 use crate::{Cause, Direction, Directions};
@@ -102,13 +102,10 @@ impl Blackhole {
     }
 }
 
-impl Behaviour for Blackhole {
-    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
+impl Gate for Blackhole {
+    fn refuse(&mut self, now: Instant, _size: Bytes) -> Option<Cause> {
         let since = now.since(Instant::ZERO);
-        if since >= self.plan.from && self.plan.until.is_none_or(|until| since < until) {
-            out.drop(now, packet, Cause::Blackhole);
-        } else {
-            out.pass(packet);
-        }
+        let is_hit = since >= self.plan.from && self.plan.until.is_none_or(|until| since < until);
+        is_hit.then_some(Cause::Blackhole)
     }
 }

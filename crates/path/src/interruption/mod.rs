@@ -4,14 +4,14 @@ mod blackhole;
 mod spec;
 
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Instant, Rng, Span};
+use tcplab_units::{Bytes, Instant, Rng, Span};
 
 pub(crate) use blackhole::Blackhole;
 pub use blackhole::{BlackholePlan, BlackholeSpec, BlackholeTable};
 pub use spec::{InterruptionSpec, InterruptionsSpec};
 
 use crate::Cause;
-use crate::element::{Behaviour, Outbox, Streams, Transit};
+use crate::element::{Gate, Streams};
 
 /// When a link is interrupted, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,14 +163,9 @@ impl Interruption {
     }
 }
 
-impl Behaviour for Interruption {
-    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
-        match self.at(now) {
-            Some((number, from, to)) => {
-                out.drop(now, packet, Cause::Interruption { number, from, to });
-            }
-            None => out.pass(packet),
-        }
+impl Gate for Interruption {
+    fn refuse(&mut self, now: Instant, _size: Bytes) -> Option<Cause> {
+        self.at(now).map(|(number, from, to)| Cause::Interruption { number, from, to })
     }
 }
 

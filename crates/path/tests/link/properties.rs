@@ -94,6 +94,19 @@ proptest! {
     }
 
     #[test]
+    fn who_asks_learns_what_who_hands_over_does(plan in plans(), packets in arrivals()) {
+        let gates = plan.elements.into_iter().filter(|element| {
+            LinkPlan { elements: vec![element.clone()] }.is_gate()
+        });
+        let plan = LinkPlan { elements: gates.collect() };
+        let verdicts = run(&mut link(&plan.elements), &packets);
+        let mut asked = link(&plan.elements);
+        for (id, ((now, size), verdict)) in packets.iter().zip(&verdicts).enumerate() {
+            prop_assert_eq!(&asked.judge(*now, id as u64, Bytes::from(*size)), verdict);
+        }
+    }
+
+    #[test]
     fn finish_times_are_those_of_exact_fractions(rate in rates(), packets in arrivals()) {
         let unlimited = bottleneck(rate, QueueLimit::Packets(u32::MAX));
         let verdicts = run(&mut link(&[unlimited]), &packets);

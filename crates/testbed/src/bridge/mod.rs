@@ -13,6 +13,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+use std::ops::RangeInclusive;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
@@ -64,8 +65,8 @@ struct Way {
     link: Link,
     /// Whether the link wants the bytes of packets.
     reads: bool,
-    /// Whether there is nothing on it: segments share the verdict of the first.
-    is_bare: bool,
+    /// Whether it can be asked what becomes of a packet.
+    is_gate: bool,
 }
 
 /// What [`Bridge::run`] shows to whom decides when the trial is over.
@@ -122,7 +123,7 @@ impl Bridge {
         let way = |direction: Direction| {
             let plan = &plans[direction as usize];
             let link = Link::new(plan, seed, direction);
-            Way { link, reads: plan.reads_packets(), is_bare: plan.elements.is_empty() }
+            Way { link, reads: plan.reads_packets(), is_gate: plan.is_gate() }
         };
         let outgoing = |incoming: Direction| {
             let is_instant = plans[incoming as usize].is_instant();
@@ -230,7 +231,7 @@ impl Bridge {
         received: Received,
     ) -> Result<(), TrialError> {
         let Bridge { ways, store, spare, next_id, tape, counters, .. } = self;
-        let Way { link, reads, is_bare } = &mut ways[direction as usize];
+        let Way { link, reads, is_gate } = &mut ways[direction as usize];
         let Ok(layout) = store.layout_of(received) else {
             // Nothing that was asked for, such as a super-packet of datagrams.
             counters.device_drops.add(1);
@@ -245,11 +246,9 @@ impl Bridge {
         }
         counters.way(direction).packets_in.add(segments as u64);
         counters.way(direction).bytes_in.add(look.total_size() as u64);
-        if *is_bare {
-            let size = Bytes::from(look.size(0));
+        if *is_gate {
             let serial = store.keep(first, received, layout);
-            link.handle_packet(at, Packet::of_size(first, size));
-            return self.pass(direction, at, serial);
+            return self.pass(direction, at, serial, first);
         }
         for segment in 0..segments {
             let id = first + segment as u64;
@@ -268,15 +267,48 @@ impl Bridge {
         Ok(())
     }
 
-    /// A super-packet meets nothing on its way: what its first segment got, all get.
-    fn pass(&mut self, direction: Direction, at: Instant, serial: u64) -> Result<(), TrialError> {
-        while let Some(Departure { verdict, .. }) = self.ways[direction as usize].link.poll(at) {
-            let receiver = direction.opposite() as usize;
-            self.hand_over(receiver)?;
-            self.outgoing[receiver].push_whole(&self.store, serial, verdict);
-            self.hand_over(receiver)?;
+    /// Asks for each segment of a super-packet what becomes of it, and passes on what survives at
+    /// once, in runs as long as may be.
+    fn pass(
+        &mut self,
+        direction: Direction,
+        at: Instant,
+        serial: u64,
+        id: u64,
+    ) -> Result<(), TrialError> {
+        let segments = self.store.look(serial).segments;
+        let mut run: Option<(usize, Verdict)> = None;
+        for segment in 0..segments {
+            let size = Bytes::from(self.store.look(serial).size(segment));
+            let link = &mut self.ways[direction as usize].link;
+            let verdict = link.judge(at, id + segment as u64, size);
+            if verdict.fate == Fate::Delivered {
+                run.get_or_insert((segment, verdict));
+                continue;
+            }
+            if let Some((from, verdict)) = run.take() {
+                self.pass_run(direction, serial, from..=segment - 1, verdict)?;
+            }
+            self.judged(&verdict);
+            self.store.release(serial, 1);
         }
-        Ok(())
+        match run {
+            Some((from, verdict)) => self.pass_run(direction, serial, from..=segments - 1, verdict),
+            None => Ok(()),
+        }
+    }
+
+    fn pass_run(
+        &mut self,
+        direction: Direction,
+        serial: u64,
+        segments: RangeInclusive<usize>,
+        verdict: Verdict,
+    ) -> Result<(), TrialError> {
+        let receiver = direction.opposite() as usize;
+        self.hand_over(receiver)?;
+        self.outgoing[receiver].push_run(&self.store, serial, segments, verdict);
+        self.hand_over(receiver)
     }
 
     /// Hands over what is due; whether anything was.

@@ -1,6 +1,7 @@
 //! What is on its way into an endpoint: segments become super-packets again.
 
 use std::io::{self, IoSlice};
+use std::ops::RangeInclusive;
 
 use tcplab_path::Verdict;
 use tcplab_units::{Instant, Span};
@@ -38,7 +39,7 @@ pub(super) struct Outgoing {
     header: Vec<u8>,
 }
 
-/// One packet, or a whole super-packet that met no element.
+/// One packet, or several segments of a super-packet.
 pub(super) struct Held {
     /// Of the first segment; the others differ in number and size only.
     pub(super) verdict: Verdict,
@@ -143,14 +144,21 @@ impl Outgoing {
         self.held.push(Held { verdict, load, segments: 1 });
     }
 
-    /// Adds all segments of a super-packet, which share a verdict. To be called when nothing waits.
-    pub(super) fn push_whole(&mut self, store: &Store, serial: u64, verdict: Verdict) {
-        let look = store.look(serial);
-        let (segments, last) = (look.segments, look.segments - 1);
-        (self.since, self.len, self.is_open) = (verdict.left, look.packet.len(), true);
-        self.stretches.push(Stretch::Stored { serial, from: 0, to: last });
-        let load = Load::Stored(Place { serial, segment: 0 });
-        self.held.push(Held { verdict, load, segments });
+    /// Adds some segments of a super-packet, which share a verdict but for number and size. To be
+    /// called when nothing waits.
+    pub(super) fn push_run(
+        &mut self,
+        store: &Store,
+        serial: u64,
+        segments: RangeInclusive<usize>,
+        verdict: Verdict,
+    ) {
+        let (from, to) = segments.into_inner();
+        (self.since, self.len, self.is_open) =
+            (verdict.left, store.look(serial).packet.len(), true);
+        self.stretches.push(Stretch::Stored { serial, from, to });
+        let load = Load::Stored(Place { serial, segment: from });
+        self.held.push(Held { verdict, load, segments: to - from + 1 });
     }
 
     /// Hands them over as one packet; false if the endpoint's kernel had no room. They wait until
