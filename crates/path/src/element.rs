@@ -63,6 +63,11 @@ impl Streams {
         let Streams { seed, direction, kind, number } = self;
         Rng::new(seed, &format!("{direction}/{kind}/{number}"))
     }
+    /// Another stream of the element, such as `forward/corrupt/1/bits`.
+    pub(crate) fn named(self, name: &str) -> Rng {
+        let Streams { seed, direction, kind, number } = self;
+        Rng::new(seed, &format!("{direction}/{kind}/{number}/{name}"))
+    }
 }
 
 /// Declares the elements of a link once: each has a plan of the same name, from which it is made.

@@ -67,7 +67,9 @@ mod verdict;
 pub use bottleneck::{BottleneckPlan, RateSpec, RateTable, ServerPlan, WifiPlan, WifiSpec};
 pub use corruption::{CorruptSpec, CorruptionPlan, PacketPart};
 pub use cross_traffic::{Arrivals, CrossFlow, CrossSpec};
-pub use delay::{DelayPlan, DelaySpec, JitterPlan, JitterSpec, JitterTable};
+pub use delay::{
+    DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, TableLaw,
+};
 pub use direction::{Direction, Directions};
 pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind};
 pub use duplication::{DuplicateSpec, DuplicationPlan};
@@ -85,7 +87,7 @@ pub use queue::{
     BdpMultiple, QueueLimit, QueuePlan, QueueSize, QueueSizeError, QueueSpec, QueueTable,
     SMALLEST_QUEUE,
 };
-pub use reordering::{ReorderSpec, ReorderingPlan};
+pub use reordering::{HeldBack, ReorderSpec, ReorderingPlan};
 pub use schedule::{Quantity, Schedule, Step};
 pub use spec::{DEFAULT_QUEUE, LinkSpec, PathError, PathSpec, StageSpec};
 pub use verdict::{Cause, Departure, Discipline, FIRST_MADE_ID, Fate, Transmission, Verdict};

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::support::{
-    Arrivals, arrivals, bottleneck, bottlenecks, delay, interruptions, limits, link, loss, losses,
-    plans, rates, run, run_late, step_until,
+    Arrivals, arrivals, bottleneck, bottlenecks, changing_bytes, delay, interruptions, keeps_order,
+    limits, link, loss, losses, plans, rates, run, run_late, step_until,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tcplab_path::{Cause, Fate, LinkPlan, Packet, QueueLimit, Transmission, Verdict};
+use tcplab_path::{
+    Cause, FIRST_MADE_ID, Fate, LinkPlan, Packet, QueueLimit, Transmission, Verdict,
+};
 use tcplab_units::{Bytes, Instant, Probability, Rate, Span};
 
 const BILLION: u128 = 1_000_000_000;
@@ -23,32 +25,43 @@ proptest! {
         for (id, (now, size)) in packets.iter().enumerate() {
             step_until(&mut link, *now, &mut verdicts);
             link.handle_packet(*now, Packet::new(id as u64, vec![id as u8; *size]));
-            let known = verdicts.len() + link.in_flight().count();
-            prop_assert!(known <= id + 1, "no packet is in two places");
+            let told = sent(verdicts.iter().map(|verdict| verdict.id)).count();
+            let held = sent(link.in_flight().map(|packet| packet.id)).count();
+            prop_assert!(told + held <= id + 1, "no packet is in two places");
         }
         let end = packets.last().map_or(Instant::ZERO, |(now, _)| *now + Span::from_nanos(spare));
         step_until(&mut link, end, &mut verdicts);
-        prop_assert_eq!(verdicts.len() + link.in_flight().count(), packets.len());
+        let told = sent(verdicts.iter().map(|verdict| verdict.id)).count();
+        let held = sent(link.in_flight().map(|packet| packet.id)).count();
+        prop_assert_eq!(told + held, packets.len());
 
         for departure in link.drain(end) {
-            let Packet { id, bytes, .. } = departure.packet;
-            let (verdict, size) = (departure.verdict, packets[id as usize].1);
+            let verdict = departure.verdict;
             prop_assert_eq!((verdict.fate, verdict.left), (Fate::StillOnLink, end));
-            prop_assert_eq!(bytes, vec![id as u8; size], "it is given back as it came");
+            let (source, bytes) = (source(&verdict), departure.packet.bytes);
+            let before = vec![source as u8; packets[source as usize].1];
+            returned_as_it_came(&before, &bytes, verdict.corrupted, changing_bytes(&plan))?;
             verdicts.push(verdict);
         }
         prop_assert_eq!((link.in_flight().count(), link.poll_at()), (0, None));
 
-        let mut ids: Vec<_> = verdicts.iter().map(|verdict| verdict.id).collect();
+        let mut ids: Vec<_> = sent(verdicts.iter().map(|verdict| verdict.id)).collect();
         ids.sort_unstable();
         prop_assert_eq!(ids, (0..packets.len() as u64).collect::<Vec<_>>());
+        let mut made: Vec<_> = verdicts.iter().filter(|v| v.is_made()).map(|v| v.id).collect();
+        made.sort_unstable();
+        let in_order = (0..made.len() as u64).map(|n| FIRST_MADE_ID + 2 * n);
+        prop_assert_eq!(&made, &in_order.collect::<Vec<_>>(), "each copy is accounted for");
         for verdict in &verdicts {
-            let (entered, size) = packets[verdict.id as usize];
+            prop_assert_eq!(verdict.is_made(), verdict.origin.is_some());
+            let (entered, size) = packets[source(verdict) as usize];
             prop_assert_eq!((verdict.entered, verdict.size), (entered, Bytes::from(size)));
             prop_assert!(verdict.left >= entered);
         }
         prop_assert!(verdicts.is_sorted_by_key(|verdict| verdict.left), "in order of time");
-        prop_assert!(delivered(&verdicts).is_sorted_by_key(|verdict| verdict.id), "none overtakes");
+        if keeps_order(&plan) {
+            prop_assert!(delivered(&verdicts).is_sorted_by_key(source), "none overtakes");
+        }
     }
 
     #[test]
@@ -205,6 +218,38 @@ fn the_seed_and_the_direction_decide_who_is_lost() {
     assert_eq!(lost(1, Direction::Forward), lost(1, Direction::Forward));
     assert_ne!(lost(1, Direction::Forward), lost(2, Direction::Forward));
     assert_ne!(lost(1, Direction::Forward), lost(1, Direction::Reverse));
+}
+
+/// The ids of packets that the link did not make itself.
+fn sent(ids: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+    ids.filter(|id| *id < FIRST_MADE_ID)
+}
+
+/// The packet that it is, or is a copy of.
+fn source(verdict: &Verdict) -> u64 {
+    verdict.origin.unwrap_or(verdict.id)
+}
+
+/// Bytes change only where the verdict says so; where one element alone changes any, the first
+/// that differs is exactly the one that was told (two might undo one another).
+fn returned_as_it_came(
+    before: &[u8],
+    after: &[u8],
+    corrupted: Option<u32>,
+    changing: usize,
+) -> Result<(), TestCaseError> {
+    prop_assert_eq!(before.len(), after.len());
+    let mut bits = (0..).zip(before.iter().zip(after)).flat_map(|(byte, (before, after))| {
+        let differ = before ^ after;
+        (0..8).filter(move |bit| differ & (0x80 >> bit) != 0).map(move |bit| 8 * byte + bit)
+    });
+    let first: Option<u32> = bits.next();
+    match changing {
+        0 => prop_assert_eq!((first, corrupted), (None, None)),
+        1 => prop_assert_eq!(first, corrupted),
+        _ => prop_assert!(first.is_none_or(|first| corrupted.is_some_and(|told| told <= first))),
+    }
+    Ok(())
 }
 
 fn delivered(verdicts: &[Verdict]) -> Vec<Verdict> {

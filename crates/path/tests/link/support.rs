@@ -3,8 +3,9 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tcplab_path::{
-    BottleneckPlan, DelayPlan, DelaySpec, Departure, Direction, ElementPlan, InterruptionPlan,
-    Link, LinkPlan, LossPlan, Packet, QueueLimit, QueuePlan, ServerPlan, Verdict,
+    BottleneckPlan, CorruptionPlan, DelayPlan, DelaySpec, Departure, Direction, DuplicationPlan,
+    ElementPlan, HeldBack, InterruptionPlan, JitterLaw, JitterPlan, Link, LinkPlan, LossPlan,
+    Packet, PacketPart, QueueLimit, QueuePlan, ReorderingPlan, Schedule, ServerPlan, Step, Verdict,
 };
 use tcplab_units::{Bytes, Instant, Probability, Rate, Span};
 
@@ -15,8 +16,32 @@ pub(crate) const SEED: u64 = 42;
 
 /// Up to five elements of any kind in any order, also several of a kind.
 pub(crate) fn plans() -> impl Strategy<Value = LinkPlan> {
-    let element = prop_oneof![bottlenecks(), interruptions(), losses(), delays()];
+    let element = prop_oneof![
+        bottlenecks(),
+        interruptions(),
+        losses(),
+        delays(),
+        jitters(),
+        reorderings(),
+        duplications(),
+        corruptions(),
+    ];
     vec(element, 0..6).prop_map(|elements| LinkPlan { elements })
+}
+
+/// Whether packets come out in the order in which they went in, copies right behind theirs.
+pub(crate) fn keeps_order(plan: &LinkPlan) -> bool {
+    plan.elements.iter().all(|element| match element {
+        ElementPlan::Reordering(_) => false,
+        ElementPlan::Delay(plan) => !plan.reorders(),
+        _ => true,
+    })
+}
+
+/// How many elements may change the bytes of packets.
+pub(crate) fn changing_bytes(plan: &LinkPlan) -> usize {
+    let changes = |element: &&ElementPlan| matches!(element, ElementPlan::Corruption(_));
+    plan.elements.iter().filter(changes).count()
 }
 
 pub(crate) fn bottlenecks() -> impl Strategy<Value = ElementPlan> {
@@ -71,6 +96,73 @@ pub(crate) fn delays() -> impl Strategy<Value = ElementPlan> {
 
 pub(crate) fn delay(delay: Span) -> ElementPlan {
     ElementPlan::Delay(DelayPlan { delay: DelaySpec::Constant(delay), jitter: None })
+}
+
+/// Delays that change with time, from packet to packet, or both; correlated or not, in order or not.
+pub(crate) fn jitters() -> impl Strategy<Value = ElementPlan> {
+    let span = |most: u64| (0..=most).prop_map(Span::from_nanos);
+    let law = (0..4, span(3_000_000)).prop_map(|(kind, scale)| match kind {
+        0 => JitterLaw::Uniform(scale),
+        1 => JitterLaw::Normal(scale),
+        2 => JitterLaw::Pareto(scale),
+        _ => JitterLaw::ParetoNormal(scale),
+    });
+    let jitter = (law, 0..1_000_000_u32, any::<bool>()).prop_map(|(law, n, reorder)| {
+        let correlation = Probability::per_million(if n < 500_000 { 0 } else { n });
+        JitterPlan { law, correlation, reorder }
+    });
+    let delay = prop_oneof![span(5_000_000).prop_map(DelaySpec::Constant), schedules()];
+    (delay, proptest::option::of(jitter))
+        .prop_map(|(delay, jitter)| ElementPlan::Delay(DelayPlan { delay, jitter }))
+}
+
+/// Delays with up to three steps and ramps.
+fn schedules() -> impl Strategy<Value = DelaySpec> {
+    let step = (1..5_000_000_u64, 0..5_000_000_u64, 0..5_000_000_u64);
+    let repeat = proptest::option::of(1..5_000_000_u64);
+    (0..5_000_000_u64, vec(step, 1..4), repeat).prop_map(|(start, steps, repeat)| {
+        let span = Span::from_nanos;
+        let mut free = 0;
+        let step = |(pause, to, over): (u64, u64, u64)| {
+            let at = free + pause;
+            free = at + over;
+            Step { at: span(at), to: span(to), over: span(over) }
+        };
+        let steps = steps.into_iter().map(step).collect();
+        let repeat = repeat.map(|pause| span(free + pause));
+        DelaySpec::Schedule(Schedule { start: span(start), steps, repeat })
+    })
+}
+
+pub(crate) fn reorderings() -> impl Strategy<Value = ElementPlan> {
+    let held_back = prop_oneof![
+        (1..1_000_000_u32).prop_map(|n| HeldBack::Random(Probability::per_million(n))),
+        (2..10_u64).prop_map(HeldBack::Every),
+    ];
+    let gap = proptest::option::of(1..5_u32);
+    (held_back, gap, 1..5_000_000_u64).prop_map(|(held_back, gap, at_most)| {
+        let at_most = Span::from_nanos(at_most);
+        ElementPlan::Reordering(ReorderingPlan { held_back, gap, at_most })
+    })
+}
+
+pub(crate) fn duplications() -> impl Strategy<Value = ElementPlan> {
+    (0..=1_000_000_u32, 1..3_u8).prop_map(|(n, copies)| {
+        let probability = Probability::per_million(n);
+        ElementPlan::Duplication(DuplicationPlan { probability, copies })
+    })
+}
+
+pub(crate) fn corruptions() -> impl Strategy<Value = ElementPlan> {
+    let part = prop_oneof![
+        Just(PacketPart::Anywhere),
+        Just(PacketPart::Payload),
+        Just(PacketPart::Headers)
+    ];
+    (0..=1_000_000_u32, part, 1..=64_u8).prop_map(|(n, part, bits)| {
+        let probability = Probability::per_million(n);
+        ElementPlan::Corruption(CorruptionPlan { probability, part, bits })
+    })
 }
 
 /// Bursts, trickles and pauses of packets of all lengths, an empty one among them.
