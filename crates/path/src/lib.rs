@@ -71,7 +71,7 @@ pub use delay::{
     DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, TableLaw,
 };
 pub use direction::{Direction, Directions};
-pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind};
+pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind, RulePlan};
 pub use duplication::{DuplicateSpec, DuplicationPlan};
 pub use interruption::{
     BlackholePlan, BlackholeSpec, InterruptionPlan, InterruptionSpec, InterruptionsSpec,

@@ -119,7 +119,7 @@ impl Stage<'_> {
             plan(&keys.blackhole, "blackhole", |it| it.plan())?.map(ElementPlan::Blackhole),
         );
         elements.extend(plan(&keys.loss, "loss", |it| it.plan())?.flatten().map(ElementPlan::Loss));
-        elements.extend(plan(&keys.drop, "drop", |it| it.plan())?.map(ElementPlan::Drop));
+        elements.extend(plan(&keys.drop, "drop", |it| it.plan())?.flatten().map(ElementPlan::Drop));
         let mark = keys.mark.as_ref().map(|given| *given.value);
         elements.extend(
             mark.filter(|it| *it != Probability::NEVER)
