@@ -170,11 +170,11 @@ impl Bottleneck {
 
 impl Behaviour for Bottleneck {
     fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
-        if self.sending.is_none() {
-            self.transmitter.wake(now);
-            self.send(now, packet);
-        } else {
+        if self.sending.is_some() {
             self.queue.push(now, packet, out);
+        } else if let Some((queued, packet)) = self.queue.pass(now, packet, out) {
+            self.transmitter.wake(now);
+            self.send(queued, packet);
         }
     }
 

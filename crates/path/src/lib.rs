@@ -84,8 +84,9 @@ pub use packet::Packet;
 pub use plan::{ElementPlan, LinkPlan};
 pub use policer::PolicerSpec;
 pub use queue::{
-    BdpMultiple, QueueLimit, QueuePlan, QueueSize, QueueSizeError, QueueSpec, QueueTable,
-    SMALLEST_QUEUE,
+    BdpMultiple, CodelControl, CodelPlan, CodelSpec, FqCodelPlan, FqCodelSpec, PiePlan, PieSpec,
+    QueueLimit, QueuePlan, QueueSize, QueueSizeError, QueueSpec, QueueTable, RedPlan, RedSpec,
+    SMALLEST_QUEUE, StepMarkPlan,
 };
 pub use reordering::{HeldBack, ReorderSpec, ReorderingPlan};
 pub use schedule::{Quantity, Schedule, Step};
