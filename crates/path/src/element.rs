@@ -67,6 +67,7 @@ impl Streams {
     pub(crate) fn named(self, name: &str) -> Rng {
         let Streams { seed, direction, kind, number } = self;
         Rng::new(seed, &format!("{direction}/{kind}/{number}/{name}"))
+    }
     /// The stream of a part of the element, such as `forward/drop/1/2`.
     pub(crate) fn part(self, part: u32) -> Rng {
         let Streams { seed, direction, kind, number } = self;
