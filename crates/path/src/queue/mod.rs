@@ -99,7 +99,13 @@ impl QueuePlan {
     /// Whether it looks into packets, to tell flows apart, or changes them, to mark them.
     pub(crate) fn reads_packets(&self) -> bool {
         match self {
-            QueuePlan::DropTail(_) => false,
+            QueuePlan::DropTail(_) | QueuePlan::DropHead(_) => false,
+            // To mark them, or to tell flows apart.
+            QueuePlan::StepMark(_)
+            | QueuePlan::Codel(_)
+            | QueuePlan::FqCodel(_)
+            | QueuePlan::Pie(_)
+            | QueuePlan::Red(_) => true,
         }
     }
 
