@@ -111,6 +111,11 @@ impl Device {
         Ok(end)
     }
 
+    /// The same device once more, for another bridge.
+    pub(crate) fn duplicate(&self) -> io::Result<Device> {
+        Ok(Device { fd: self.fd.try_clone()?, ethernet: self.ethernet.clone() })
+    }
+
     /// Waits until what the endpoint sends gets to the bridge, which has opened its end or is about
     /// to. To be called in the endpoint's namespace.
     pub(crate) fn await_carrier(kind: DeviceKind) -> Result<(), TrialError> {
