@@ -8,11 +8,12 @@ mod progress;
 mod report;
 mod run;
 mod scenarios;
+mod verify;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use arguments::Command;
+use arguments::{Command, PathCommand};
 use signal_hook::consts::SIGXFSZ;
 
 /// A claim broke.
@@ -29,6 +30,9 @@ fn main() -> ExitCode {
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
+        Command::Path(arguments) => match arguments.command {
+            PathCommand::Verify(arguments) => verify::verify(&arguments),
+        },
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };
     result.unwrap_or_else(|error| complain::complain(&error))
