@@ -61,6 +61,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct RunArguments {
     /// Name of an experiment that comes with tcplab, or a scenario file (*.toml)
     #[arg(required_unless_present = "resume")]

@@ -41,23 +41,13 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
         return Err(tcplab_lab::above_ceiling(&file.name, rate, &machine).into());
     }
     tell(&format!("measuring for {} ...", arguments.lasting));
-    let mut found = measure_path(
-        &bench,
-        &machine,
-        &file.path,
-        arguments.seed,
-        arguments.lasting,
-        &stop,
-    )?;
+    let mut found =
+        measure_path(&bench, &machine, &file.path, arguments.seed, arguments.lasting, &stop)?;
     found.rows.insert(0, machine.timer_row());
     let model = check_model(&file.path, arguments.seed, PACKETS)?;
     let text = if arguments.json {
-        let answer = Answer {
-            path: &file.name,
-            machine: &machine,
-            real_time: &found,
-            virtual_time: &model,
-        };
+        let answer =
+            Answer { path: &file.name, machine: &machine, real_time: &found, virtual_time: &model };
         serde_json::to_string_pretty(&answer)? + "\n"
     } else {
         let title = file.title.as_ref().unwrap_or(&file.name);
@@ -81,8 +71,7 @@ fn read(given: &Path) -> Result<PathFile> {
         return Ok(preset);
     }
     let shown = given.display().to_string();
-    let source =
-        std::fs::read_to_string(given).with_context(|| format!("cannot read {shown}"))?;
+    let source = std::fs::read_to_string(given).with_context(|| format!("cannot read {shown}"))?;
     let name = given.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let beside = |name: &str| {
         let file = given.parent().unwrap_or(Path::new("")).join(name);

@@ -200,8 +200,8 @@ impl RunDirectory {
         fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
     }
 
-    /// Puts a trial aside whose path misbehaved, as `flawed/<case>-<number>-<attempt>`, with what was
-    /// wrong with it. It is not analysed.
+    /// Puts a trial aside whose path misbehaved, as `flawed/<case>-<number>-<attempt>`, with what
+    /// was wrong with it. It is not analysed.
     ///
     /// # Errors
     /// When it cannot be moved.
@@ -222,7 +222,8 @@ impl RunDirectory {
 
     /// How often the trial was put aside.
     pub fn flawed(&self, case: &str, number: u32) -> u32 {
-        (1..).find(|attempt| !self.aside(case, number, *attempt).exists()).unwrap_or(1) - 1
+        let is_there = |attempt: &u32| self.aside(case, number, *attempt).exists();
+        (1..=u32::MAX).take_while(is_there).last().unwrap_or(0)
     }
 
     fn aside(&self, case: &str, number: u32, attempt: u32) -> PathBuf {

@@ -65,13 +65,7 @@ pub struct Bench {
 impl Bench {
     /// As trials are run where nothing else is asked for.
     pub fn new(launcher: Launcher) -> Bench {
-        Bench {
-            launcher,
-            device: None,
-            calibrate: true,
-            allow_above_ceiling: false,
-            strict: false,
-        }
+        Bench { launcher, device: None, calibrate: true, allow_above_ceiling: false, strict: false }
     }
 }
 
@@ -191,9 +185,8 @@ impl Trials<'_> {
             snaplen: None,
         };
         let told = |progress| tell(Event::Progress(progress));
-        run_trial(&self.bench.launcher, &request, self.stop, told).map_err(|source| {
-            LabError::Trial { case: case.name.clone(), number, source }
-        })?;
+        run_trial(&self.bench.launcher, &request, self.stop, told)
+            .map_err(|source| LabError::Trial { case: case.name.clone(), number, source })?;
         let recording = Recording::open(stage)?;
         Ok(analyse::flaws_of(&recording.record()?, &case.path, recording.samples()?.len()))
     }

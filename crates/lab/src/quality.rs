@@ -129,8 +129,7 @@ mod tests {
     fn each_bound_is_where_it_is_said_to_be() {
         let late = |p99| Lateness { p99: Span::from_micros(p99), ..Lateness::default() };
         let waited = |p99| RingWait { p99: Span::from_micros(p99), max: Span::ZERO };
-        let starved =
-            |ms| MoverRecord { starved: Span::from_millis(ms), ..MoverRecord::default() };
+        let starved = |ms| MoverRecord { starved: Span::from_millis(ms), ..MoverRecord::default() };
         let world = WorldRecord::default;
         for (good, flawed, named) in [
             (

@@ -1,7 +1,7 @@
 //! What a path promises beside what came out of it, as a table.
 
 use tcplab_lab::Calibration;
-use tcplab_lab::verify::{CheckRow, Outcome};
+use tcplab_lab::verify::{CheckRow, Outcome, PathCheck};
 
 /// Between columns.
 const GAP: &str = "  ";
@@ -71,7 +71,7 @@ pub(crate) fn verified(calibration: &Calibration) -> String {
     let several = calibration.paths.len() > 1;
     for path in &calibration.paths {
         let of = if several { format!(" of {}", path.cases.join(", ")) } else { String::new() };
-        let rows: Vec<CheckRow> = std::iter::once(&calibration.timer).chain(&path.rows).cloned().collect();
+        let rows = with_timer(calibration, path);
         if rows.iter().all(|row| row.outcome != Outcome::Off) {
             text += &format!("✓ path{of} verified: {}\n", in_short(&rows));
         } else {
@@ -82,8 +82,38 @@ pub(crate) fn verified(calibration: &Calibration) -> String {
     text
 }
 
+/// A path as the page shows it.
+pub(crate) struct Verified {
+    /// The variants that have it; empty where all have the same.
+    pub(crate) of: String,
+    pub(crate) is_good: bool,
+    pub(crate) in_short: String,
+    pub(crate) lines: Vec<Line>,
+}
+
+impl Verified {
+    pub(crate) fn all(calibration: &Calibration) -> Vec<Verified> {
+        let several = calibration.paths.len() > 1;
+        let one = |path: &PathCheck| {
+            let rows = with_timer(calibration, path);
+            Verified {
+                of: if several { path.cases.join(", ") } else { String::new() },
+                is_good: rows.iter().all(|row| row.outcome != Outcome::Off),
+                in_short: in_short(&rows),
+                lines: rows.iter().map(Line::of).collect(),
+            }
+        };
+        calibration.paths.iter().map(one).collect()
+    }
+}
+
+/// The rows of a path, and that of the machine's timers, which hold for all.
+fn with_timer(calibration: &Calibration, path: &PathCheck) -> Vec<CheckRow> {
+    std::iter::once(&calibration.timer).chain(&path.rows).cloned().collect()
+}
+
 /// How much was found to be as asked, and what was not measured.
-pub(crate) fn in_short(rows: &[CheckRow]) -> String {
+fn in_short(rows: &[CheckRow]) -> String {
     let count = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let mut text = format!("{} as asked", count(Outcome::Ok));
     if count(Outcome::Off) > 0 {

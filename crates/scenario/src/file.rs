@@ -102,11 +102,7 @@ pub(crate) struct RepeatSpec {
 
 impl Default for RepeatSpec {
     fn default() -> RepeatSpec {
-        RepeatSpec {
-            trials: default_trials(),
-            seed: default_seed(),
-            retries: default_retries(),
-        }
+        RepeatSpec { trials: default_trials(), seed: default_seed(), retries: default_retries() }
     }
 }
 

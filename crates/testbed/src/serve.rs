@@ -26,7 +26,8 @@ use crate::tape::{self, Playback};
 use crate::{TrialError, doctor, promptness, sampler, sysctl};
 
 /// A /24 across both ends keeps the kernel's reverse path filter out of play.
-pub(crate) const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
+pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
+    [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
 /// How often the caller is told how far the trial is.
 const TELL_EVERY: Span = Span::from_millis(200);
 /// Once both applications are done, the path must be empty for this long: the last ACK counts.

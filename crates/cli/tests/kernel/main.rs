@@ -17,3 +17,4 @@ mod transfers;
 mod truth;
 mod tshark;
 mod unprivileged;
+mod verified;

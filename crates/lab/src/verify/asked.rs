@@ -30,7 +30,8 @@ pub(super) struct Asked {
     pub(super) corruptions: Vec<CorruptionPlan>,
     pub(super) marks: Vec<MarkPlan>,
     pub(super) reorderings: Vec<ReorderingPlan>,
-    /// When nothing passes, by the time at which a probe is sent; until the time asked for.
+    /// When nothing passes, by the time at which a probe is sent; until the time asked for, or
+    /// else the first.
     pub(super) blocked: Vec<(Instant, Instant)>,
     /// No larger packet passes.
     pub(super) largest: Bytes,
@@ -38,6 +39,8 @@ pub(super) struct Asked {
     policed: Option<Rate>,
 }
 
+/// Interruptions are looked for so far ahead.
+const FAR: Span = Span::from_secs(3600);
 const CHANGES: &str = "it changes with time";
 const SHARED: &str = "cross traffic shares the bottleneck";
 
@@ -58,23 +61,25 @@ impl Asked {
                     (asked.no_rate, asked.no_delay) = (Some(SHARED), Some(SHARED));
                     asked.no_jitter = Some(SHARED);
                 }
-                ElementPlan::Bottleneck(plan) => match plan.server {
-                    ServerPlan::Rate(rate) => {
-                        if asked.servers.iter().all(|other| rate < *other) {
-                            asked.queue = Some(plan.queue.clone());
-                        }
-                        asked.servers.push(rate);
-                        after = after + transmission(rate, size);
-                    }
-                    _ => {
+                ElementPlan::Bottleneck(plan) => {
+                    let ServerPlan::Rate(rate) = plan.server else {
                         (asked.no_rate, asked.no_delay) = (Some(CHANGES), Some(CHANGES));
                         asked.no_jitter = Some("the rate changes with time");
+                        continue;
+                    };
+                    if asked.servers.iter().all(|other| rate < *other) {
+                        asked.queue = Some(plan.queue);
                     }
-                },
+                    asked.servers.push(rate);
+                    after += transmission(rate, size);
+                }
                 ElementPlan::Interruption(plan) => {
-                    let far = until + after;
-                    let windows = plan.windows(far).map(|(from, to)| (back(from, after), back(to, after)));
-                    asked.blocked.extend(windows);
+                    let meet = |(from, to)| (back(from, after), back(to, after));
+                    asked.blocked.extend(plan.windows(until + after).map(meet));
+                    if asked.blocked.is_empty() {
+                        // The first, though nobody will see it: for saying so.
+                        asked.blocked.extend(plan.windows(until + FAR).map(meet).next());
+                    }
                 }
                 ElementPlan::Blackhole(plan) => {
                     let at = |span: Span| back(Instant::ZERO + span, after);
@@ -88,7 +93,7 @@ impl Asked {
                 ElementPlan::Corruption(plan) => asked.corruptions.push(*plan),
                 ElementPlan::Duplication(plan) => asked.duplications.push(*plan),
                 ElementPlan::Reordering(plan) => asked.reorderings.push(*plan),
-                ElementPlan::Delay(plan) => after = after + asked.hold(plan),
+                ElementPlan::Delay(plan) => after += asked.hold(plan),
             }
         }
         asked.blocked.retain(|(from, to)| from < to);
@@ -122,12 +127,13 @@ impl Asked {
         let at_start = match &plan.delay {
             DelaySpec::Constant(delay) => *delay,
             DelaySpec::Schedule(schedule) => {
-                (self.no_delay, self.no_jitter) = (Some(CHANGES), Some("the delay changes with time"));
+                (self.no_delay, self.no_jitter) =
+                    (Some(CHANGES), Some("the delay changes with time"));
                 schedule.start
             }
         };
         let Some(jitter) = &plan.jitter else {
-            self.delay = self.delay + at_start;
+            self.delay += at_start;
             return at_start;
         };
         self.no_delay = self.no_delay.or(Some("it differs from packet to packet: see jitter"));

@@ -44,10 +44,10 @@ pub(super) fn rows(links: &[LinkPlan; 2], plan: &Plan, rounds: &[RoundRecord]) -
         let asked = &plan.asked[way];
         let seen = Seen::of(&probes.ways[way], asked);
         let mut found = vec![rate(asked, train, way)];
-        found.push(delay(asked, &seen, bound));
+        found.push(Some(delay(asked, &seen, bound)));
         let source = sparse.map(|round| Seen::of(&round.ways[way], asked));
         found.push(jitter(asked, source.as_ref().unwrap_or(&seen)));
-        found.push(loss(asked, &seen));
+        found.push(Some(loss(asked, &seen)));
         found.push(interruption(asked, &seen));
         found.extend(shares(asked, &seen));
         let overlooked: u64 = rounds.iter().map(|round| round.ways[way].overlooked).sum();
@@ -57,12 +57,20 @@ pub(super) fn rows(links: &[LinkPlan; 2], plan: &Plan, rounds: &[RoundRecord]) -
         }
         rows.extend(found.into_iter().flatten().map(|row| row.in_direction(direction)));
     }
-    rows.extend(world(rounds, bound));
+    // A train keeps the bridge busy all the time, so the bound of the wait says nothing there.
+    let quiet = 1 + usize::from(plan.sparse.is_some());
+    rows.extend(world(&rounds[..quiet.min(rounds.len())], rounds, bound));
     rows
 }
 
 impl CheckRow {
-    pub(super) fn new(quantity: &str, asked: String, achieved: String, is_good: bool, why: String) -> CheckRow {
+    pub(super) fn new(
+        quantity: &str,
+        asked: String,
+        achieved: String,
+        is_good: bool,
+        why: String,
+    ) -> CheckRow {
         let outcome = Outcome::of(is_good);
         CheckRow { quantity: quantity.into(), direction: None, asked, achieved, outcome, why }
     }
@@ -133,9 +141,10 @@ impl<'a> Seen<'a> {
 
     /// How long each whole probe took that nothing held back, in nanoseconds.
     fn delays(&self) -> Vec<i64> {
-        let whole = self.first.iter().filter(|(number, arrival)| {
-            !arrival.damaged && !self.overtaken.contains(number)
-        });
+        let whole = self
+            .first
+            .iter()
+            .filter(|(number, arrival)| !arrival.damaged && !self.overtaken.contains(number));
         whole
             .filter_map(|(number, arrival)| {
                 let sent = self.way.sent.get(*number as usize)?;
@@ -162,6 +171,9 @@ fn rate(asked: &Asked, train: Measured<'_>, way: usize) -> Option<CheckRow> {
         Err(why) => return unknown(why),
     };
     let rate = rate?;
+    if !kept_pace(&round.ways[way].sent, &train) {
+        return unknown("the sender was too late too often to keep the bottleneck busy");
+    }
     let Some(achieved) = slope(&round.ways[way], train.size) else {
         return unknown("too few packets of the train arrived");
     };
@@ -173,6 +185,19 @@ fn rate(asked: &Asked, train: Measured<'_>, way: usize) -> Option<CheckRow> {
         error.abs() * 10.0 <= RATE_PER_MILLE,
         format!("±{} %", RATE_PER_MILLE / 10.0),
     ))
+}
+
+/// Whether the backlog that a train starts with has, at three of four packets, covered what the
+/// sender was late: the median of the slopes then has seen a busy bottleneck.
+fn kept_pace(sent: &[u64], train: &Train) -> bool {
+    let Some(first) = sent.first() else { return false };
+    let backlog = (train.gap * u64::from(train.ahead)).as_nanos();
+    let behind = |(number, at): (u64, &u64)| {
+        let due = (train.gap * (number + 1).saturating_sub(u64::from(train.ahead))).as_nanos();
+        (at - first).saturating_sub(due) > backlog
+    };
+    let late = (0..).zip(sent).filter(|pair| behind(*pair)).count();
+    late * 4 <= sent.len()
 }
 
 /// The rate at which a train came out, in bits per second: the median over all pairs of arrivals
@@ -202,10 +227,10 @@ fn slope(way: &WayRecord, size: Bytes) -> Option<f64> {
     tcplab_stats::median(&slopes)
 }
 
-fn delay(asked: &Asked, seen: &Seen<'_>, bound: Span) -> Option<CheckRow> {
+fn delay(asked: &Asked, seen: &Seen<'_>, bound: Span) -> CheckRow {
     let passage = asked.passage(Train::SMALLEST);
     if let Some(why) = asked.no_delay {
-        return Some(CheckRow::unknown("delay", "varying".into(), why));
+        return CheckRow::unknown("delay", "varying".into(), why);
     }
     let mut errors: Vec<i64> =
         seen.delays().iter().map(|delay| delay - passage.as_nanos().cast_signed()).collect();
@@ -217,18 +242,18 @@ fn delay(asked: &Asked, seen: &Seen<'_>, bound: Span) -> Option<CheckRow> {
     };
     if errors.len() < FEWEST as usize {
         let why = format!("{} probes came through in the time there was", errors.len());
-        return Some(CheckRow::unknown("delay", asked, why));
+        return CheckRow::unknown("delay", asked, why);
     }
     let (median, tail) = (at(&errors, 500), at(&errors, 990));
     let share = Span::from_nanos(passage.as_nanos() / 100 * MEDIAN_SHARE);
     let most = MEDIAN_BOUND.max(share);
-    Some(CheckRow::new(
+    CheckRow::new(
         "delay",
         asked,
         format!("error p50 {} µs, p99 {} µs", micros(median), micros(tail)),
         median.unsigned_abs() <= most.as_nanos() && tail.unsigned_abs() <= bound.as_nanos(),
-        format!("|p50| ≤ {most}, p99 ≤ {bound}"),
-    ))
+        format!("|p50| ≤ {}, p99 ≤ {}", brief(most), brief(bound)),
+    )
 }
 
 fn jitter(asked: &Asked, seen: &Seen<'_>) -> Option<CheckRow> {
@@ -294,22 +319,22 @@ pub(super) fn law_row(
     )
 }
 
-fn loss(asked: &Asked, seen: &Seen<'_>) -> Option<CheckRow> {
+fn loss(asked: &Asked, seen: &Seen<'_>) -> CheckRow {
     let share = loss_law::share(&asked.losses);
     let text = per_cent(share);
     if let Some(why) = asked.no_loss {
-        return Some(CheckRow::unknown("loss", text, why));
+        return CheckRow::unknown("loss", text, why);
     }
     let sent = seen.open.len() as u64;
     if sent < FEWEST {
         let why = format!("{sent} probes were sent while the path was open");
-        return Some(CheckRow::unknown("loss", text, why));
+        return CheckRow::unknown("loss", text, why);
     }
     // One whose number was lost arrived all the same.
     let lost = (sent - seen.arrived()).saturating_sub(seen.nameless);
     match loss_law::range(&asked.losses, sent) {
-        Ok(range) => Some(counted("loss", text, lost, sent, range)),
-        Err(why) => Some(CheckRow::unknown("loss", text, why)),
+        Ok(range) => counted("loss", text, lost, sent, range),
+        Err(why) => CheckRow::unknown("loss", text, why),
     }
 }
 
@@ -370,14 +395,19 @@ fn reordering(asked: &Asked, seen: &Seen<'_>) -> CheckRow {
         HeldBack::Every(n) => 1.0 / n as f64,
     };
     if asked.jitter.as_ref().is_some_and(tcplab_path::DelayPlan::reorders) {
-        return CheckRow::unknown("reordering", per_cent(p), "jitter lets packets overtake besides");
+        return CheckRow::unknown(
+            "reordering",
+            per_cent(p),
+            "jitter lets packets overtake besides",
+        );
     }
     let gap = match (seen.way.sent.first(), seen.way.sent.last(), seen.way.sent.len()) {
         (Some(first), Some(last), count) if count > 1 => (last - first) / (count as u64 - 1),
         _ => u64::MAX,
     };
     if plan.at_most.as_nanos() < gap.saturating_mul(u64::from(plan.gap.unwrap_or(1)) + 2) {
-        let why = format!("probes come {} apart, too far to overtake", Span::from_nanos(gap));
+        let why =
+            format!("probes come {} apart, too far to overtake", brief(Span::from_nanos(gap)));
         return CheckRow::unknown("reordering", per_cent(p), why);
     }
     let (arrived, overtaken) = (seen.first.len() as u64, seen.overtaken.len() as u64);
@@ -398,20 +428,23 @@ fn interruption(asked: &Asked, seen: &Seen<'_>) -> Option<CheckRow> {
     let sent = &seen.way.sent;
     let (first, last) = (*sent.first()?, *sent.last()?);
     let in_sight = |(from, to): &&(tcplab_units::Instant, tcplab_units::Instant)| {
-        from.as_nanos() > first + EDGE.as_nanos() && to.as_nanos().saturating_add(EDGE.as_nanos()) < last
+        from.as_nanos() > first + EDGE.as_nanos()
+            && to.as_nanos().saturating_add(EDGE.as_nanos()) < last
     };
     let windows: Vec<_> = asked.blocked.iter().filter(in_sight).collect();
     let text = format!("{} in sight", windows.len());
     if windows.is_empty() {
         let ended = Span::from_nanos(last);
         let starts = next.since(tcplab_units::Instant::ZERO);
-        let why = format!("the first is at {starts}, the last probe was sent at {ended}");
+        let why = format!(
+            "the first is at {}, the last probe was sent at {}",
+            brief(starts),
+            brief(ended)
+        );
         return Some(CheckRow::unknown("interruption", "at its times".into(), why));
     }
     let got = |index: usize| seen.first.contains_key(&(index as u32));
-    // Lost on either side by chance: so many in a row are not, practically.
-    let p = loss_law::share(&asked.losses);
-    let in_a_row = if p > 0.0 { ((1e-4_f64).ln() / p.ln()).ceil().max(1.0) } else { 1.0 };
+    let shortest = windows.iter().map(|(from, to)| to.since(*from)).min().unwrap_or_default();
     let (mut at_start, mut at_end, mut leaked): (i64, i64, u64) = (0, 0, 0);
     let mut gap = 0;
     for (from, to) in windows {
@@ -426,7 +459,13 @@ fn interruption(asked: &Asked, seen: &Seen<'_>) -> Option<CheckRow> {
         let deep = |at: u64| at > from + EDGE.as_nanos() && at + EDGE.as_nanos() < to;
         leaked += (0..sent.len()).filter(|index| deep(sent[*index]) && got(*index)).count() as u64;
     }
-    let bound = Span::from_millis(1) + Span::from_nanos((gap as f64 * (in_a_row - 1.0)) as u64);
+    // Those beside it may be lost by chance.
+    let hidden = Span::from_nanos((gap as f64 * loss_law::longest_run(&asked.losses)) as u64);
+    if hidden > Span::from_nanos(shortest.as_nanos() / 4) && leaked == 0 {
+        let why = format!("losses in a row may hide its edges for {}", brief(hidden));
+        return Some(CheckRow::unknown("interruption", text, why));
+    }
+    let bound = Span::from_millis(1) + hidden;
     let worst = at_start.unsigned_abs().max(at_end.unsigned_abs());
     Some(CheckRow::new(
         "interruption",
@@ -437,7 +476,11 @@ fn interruption(asked: &Asked, seen: &Seen<'_>) -> Option<CheckRow> {
             micros(at_end)
         ),
         worst <= bound.as_nanos() && leaked == 0,
-        format!("±{bound} beyond the {} between probes, nothing passes", Span::from_nanos(gap)),
+        format!(
+            "±{} beyond the {} between probes, nothing passes",
+            brief(bound),
+            brief(Span::from_nanos(gap))
+        ),
     ))
 }
 
@@ -456,9 +499,9 @@ fn farther(one: i64, other: i64) -> i64 {
     if other.unsigned_abs() > one.unsigned_abs() { other } else { one }
 }
 
-/// How the bridge fared in all rounds.
-fn world(rounds: &[RoundRecord], bound: Span) -> Vec<CheckRow> {
-    let worst = |of: fn(&RoundRecord) -> Span| rounds.iter().map(of).max().unwrap_or_default();
+/// How the bridge fared while probes were sent, and what was lost in all rounds.
+fn world(quiet: &[RoundRecord], rounds: &[RoundRecord], bound: Span) -> Vec<CheckRow> {
+    let worst = |of: fn(&RoundRecord) -> Span| quiet.iter().map(of).max().unwrap_or_default();
     let (late, waited) = (worst(|r| r.lateness.p99), worst(|r| r.ring_wait.p99));
     let drops: u64 = rounds.iter().map(|round| round.device_drops).sum();
     let time = |span: Span| format!("p99 {} µs", micros(span.as_nanos().cast_signed()));
@@ -469,6 +512,15 @@ fn world(rounds: &[RoundRecord], bound: Span) -> Vec<CheckRow> {
         CheckRow::new("ring wait", none(), time(waited), waited <= bound, most()),
         CheckRow::new("drops outside", none(), drops.to_string(), drops == 0, none()),
     ]
+}
+
+/// A time as a reader wants it: to a tenth of its unit.
+pub(super) fn brief(span: Span) -> String {
+    match span.as_nanos() {
+        nanos if nanos < 1_000_000 => format!("{:.0} µs", nanos as f64 / 1e3),
+        nanos if nanos < 1_000_000_000 => format!("{:.1} ms", nanos as f64 / 1e6),
+        nanos => format!("{:.2} s", nanos as f64 / 1e9),
+    }
 }
 
 /// A share as people write it.

@@ -21,7 +21,7 @@ pub(super) fn range(laws: &[LossPlan], n: u64) -> Result<(u64, u64), String> {
         return Ok(binomial_range(n, share(laws), CONFIDENCE));
     }
     if let [LossPlan::Every { every, first }] = laws {
-        let exact = (n + every - first.min(&n)) / every;
+        let exact = (n + every).saturating_sub(*first) / every;
         // A probe at the edge of an interruption may count or not.
         return Ok((exact.saturating_sub(1), (exact + 1).min(n)));
     }
@@ -41,10 +41,27 @@ pub(super) fn range(laws: &[LossPlan], n: u64) -> Result<(u64, u64), String> {
         })
         .sum();
     let variance = (count * (p * (1.0 - p) + dependence)).max(0.0);
-    let start: f64 = laws.iter().map(|law| shortfall(law)).sum();
+    let start: f64 = laws.iter().map(shortfall).sum();
     let half = SCORE * variance.sqrt() + 1.0;
     let low = (count * p - start - half).max(0.0);
     Ok((low as u64, ((count * p + half) as u64).min(n)))
+}
+
+/// So many packets in a row are not lost by chance, practically (once in 10⁴ times).
+pub(super) fn longest_run(laws: &[LossPlan]) -> f64 {
+    let geometric = |p: f64| if p > 0.0 { ((1e-4_f64).ln() / p.ln()).ceil().max(1.0) } else { 0.0 };
+    let of = |law: &LossPlan| match law {
+        LossPlan::Independent(probability) => geometric(probability.as_f64()),
+        LossPlan::GilbertElliott(chain) => {
+            let stays = (1.0 - chain.r.as_f64()) * chain.bad.as_f64();
+            geometric(stays.max(chain.good.as_f64())) + 1.0
+        }
+        LossPlan::Every { .. } => 1.0,
+        LossPlan::Burst(burst) => {
+            f64::from(burst.length) * (1.0 + geometric(burst.probability.as_f64()))
+        }
+    };
+    laws.iter().map(of).sum()
 }
 
 /// The share that one law takes.
@@ -129,8 +146,7 @@ mod tests {
             LossPlan::GilbertElliott(GilbertElliott { p, r, good, bad })
         };
         let independent = |p| LossPlan::Independent(per_cent(p));
-        let burst =
-            |p, length| LossPlan::Burst(LossBurst { probability: per_cent(p), length });
+        let burst = |p, length| LossPlan::Burst(LossBurst { probability: per_cent(p), length });
         for (laws, n, range) in [
             (vec![], 1000, (0, 0)),
             // scipy.stats.binom.interval(0.999, 500, 0.01).
@@ -147,6 +163,24 @@ mod tests {
             assert_eq!(super::range(&laws, n).unwrap(), range, "{laws:?}");
         }
         assert!(super::range(&[burst("0.01", 10)], 1000).is_err(), "a tenth of a burst");
+    }
+
+    #[test]
+    fn runs_of_losses_are_as_long_as_the_law_makes_them() {
+        let chain = |r: &str| {
+            let (p, r) = (per_cent("1"), per_cent(r));
+            let (good, bad) = (Probability::NEVER, Probability::ALWAYS);
+            LossPlan::GilbertElliott(GilbertElliott { p, r, good, bad })
+        };
+        for (laws, longest) in [
+            (vec![], 0.0),
+            (vec![LossPlan::Independent(per_cent("1"))], 2.0),
+            (vec![LossPlan::Independent(per_cent("10"))], 4.0),
+            (vec![chain("50")], 15.0),
+            (vec![LossPlan::Every { every: 5, first: 5 }], 1.0),
+        ] {
+            assert!((longest_run(&laws) - longest).abs() < 1e-9, "{laws:?}");
+        }
     }
 
     #[test]

@@ -170,7 +170,8 @@ impl Tally {
         let on_line = verdict.transmission.map_or(verdict.entered, |sent| sent.ended);
         self.to_interrupt += u64::from(windows.hold(on_line));
         if let Some(transmission) = verdict.transmission {
-            self.first.get_or_insert(transmission.began);
+            let first = self.first.get_or_insert(transmission.began);
+            *first = transmission.began.min(*first);
             self.last = self.last.max(transmission.ended);
         }
         match verdict.fate {

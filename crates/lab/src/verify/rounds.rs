@@ -51,7 +51,7 @@ impl Plan {
         };
         let probes = round(&|asked| Some(gap(asked)));
         let sparse = keeps_order.then(|| round(&|asked| sparse_gap(asked)));
-        Plan { probes, sparse, trains, asked }
+        Plan { asked, probes, sparse, trains }
     }
 
     /// As the other process is told: probes, sparse ones, and a round for each train.

@@ -6,7 +6,9 @@ use tcplab_units::Span;
 use super::blast::ceiling;
 use super::rounds::Arena;
 use super::site::Site;
-use super::{CalibrationRecord, CalibrationRequest, MachineRecord, Round, RoundRecord, Train, Word};
+use super::{
+    CalibrationRecord, CalibrationRequest, MachineRecord, Round, RoundRecord, Train, Word,
+};
 use crate::device::DeviceKind;
 use crate::namespace::Privilege;
 use crate::serve::{say, serde_name};
@@ -84,7 +86,8 @@ fn machine(
     let errors = errors(&arena.run(&plans, 1, without, &round)?);
     step();
     let lead = lead(&errors);
-    let errors_with_lead = self::errors(&arena.run(&plans, 1, Tuning { lead, ..tuning }, &round)?);
+    let errors_with_lead =
+        self::errors(&arena.run(&plans, 1, Tuning { lead, ..tuning }, &round)?);
     step();
     let ceiling = ceiling(arena, Tuning { lead, ..tuning })?;
     step();

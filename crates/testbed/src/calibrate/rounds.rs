@@ -2,12 +2,9 @@
 
 use std::io;
 use std::net::UdpSocket;
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use tcplab_path::LinkPlan;
 use tcplab_units::{Instant, Span};
 use tcplab_wire::checksum;
@@ -27,8 +24,11 @@ const HEADERS: usize = 28;
 const CONTENT: usize = 36;
 /// Nothing on the path for so long after the last probe: what is still missing was lost.
 const QUIET: Span = Span::from_millis(30);
-/// The listener looks this often whether it is over.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
+/// The listener looks this often: the kernel has stamped what arrives, and keeps it.
+const LOOK: Span = Span::from_millis(1);
+/// A sender never sleeps for less than this: to wake up for each datagram would take all of a
+/// processor, and what is due by then is sent at once.
+const NAP: Span = Span::from_micros(200);
 
 /// Both ends of a path that changes from round to round.
 pub(super) struct Arena {
@@ -190,7 +190,11 @@ fn send(
     let start = clock.now() + Span::from_millis(5);
     for number in 0..train.count {
         let later = u64::from((number + 1).saturating_sub(train.ahead.max(1)));
-        clock.sleep_until(start + train.gap * later);
+        let due = start + train.gap * later;
+        let now = clock.now();
+        if due > now {
+            clock.sleep_until(if train.gap < NAP { due.max(now + NAP) } else { due });
+        }
         payload[..CONTENT].copy_from_slice(&content(round, way, number));
         sent.push(Clock::wall_nanos().saturating_sub(clock.epoch_nanos()));
         match socket.send(&payload) {
@@ -236,21 +240,13 @@ fn listen(
     let mut arrivals = [Vec::new(), Vec::new()];
     loop {
         let is_last = is_over.load(Ordering::Acquire);
-        let mut any = 0;
         for (way, tap) in taps.iter().enumerate() {
-            any += tap.look(|seen| arrivals[way].extend(arrival(seen, round, way, clock)))?;
+            tap.look(|seen| arrivals[way].extend(arrival(seen, round, way, clock)))?;
         }
         if is_last {
             return Ok(arrivals);
         }
-        if any > 0 {
-            continue;
-        }
-        let mut fds = taps.map(|tap| PollFd::from_borrowed_fd(tap.as_fd(), PollFlags::IN));
-        match poll(&mut fds, Some(&LOOK)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
-        }
+        clock.sleep_until(clock.now() + LOOK);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 use crate::sys;
 
@@ -47,8 +47,9 @@ impl Tap {
         let socket = unsafe { OwnedFd::from_raw_fd(raw) };
         sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
         let deep = 16 << 20;
-        sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, deep)
-            .or_else(|_| sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, deep))?;
+        sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, deep).or_else(
+            |_| sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, deep),
+        )?;
         Ok(Tap { socket })
     }
 
@@ -57,16 +58,10 @@ impl Tap {
         sys::packet_drops(self.socket.as_fd()).unwrap_or_default()
     }
 
-    /// Shows all that has arrived; how many that was.
-    pub(super) fn look(&self, mut see: impl FnMut(&Seen)) -> io::Result<usize> {
-        let mut total = 0;
-        loop {
-            let count = self.look_at_some(&mut see)?;
-            total += count;
-            if count < BATCH {
-                return Ok(total);
-            }
-        }
+    /// Shows all that has arrived.
+    pub(super) fn look(&self, mut see: impl FnMut(&Seen)) -> io::Result<()> {
+        while self.look_at_some(&mut see)? == BATCH {}
+        Ok(())
     }
 
     fn look_at_some(&self, see: &mut impl FnMut(&Seen)) -> io::Result<usize> {
@@ -109,12 +104,6 @@ impl Tap {
             }
         }
         Ok(count as usize)
-    }
-}
-
-impl AsFd for Tap {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }
 
