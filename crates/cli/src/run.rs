@@ -36,8 +36,10 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
             tell(&format!("stopped; {}", how_to_go_on(&run)));
             return Ok(ExitCode::from(UNABLE));
         }
+        // What is put aside as flawed is there to be looked at.
+        let is_worth_a_look = matches!(error, tcplab_lab::LabError::Flawed { .. });
         let code = complain(&error.into());
-        if run.kept() == 0 {
+        if run.kept() == 0 && !is_worth_a_look {
             // Nothing is worth going on with, and its place may be wanted back.
             let _ = run.discard();
         } else {

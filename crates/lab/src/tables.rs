@@ -4,7 +4,8 @@ use crate::directory::to_json;
 use crate::{LabError, Run, RunDirectory};
 
 /// Writes `metrics.csv` (a row per trial and metric, with what is wrong with the trial),
-/// `episodes.csv` (a row per recovery episode) and, last, `run.json` (everything), which makes the run a finished one.
+/// `episodes.csv` (a row per recovery episode) and, last, `run.json` (everything), which makes the
+/// run a finished one.
 ///
 /// # Errors
 /// When one cannot be written.

@@ -180,6 +180,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
             device: serde_name(&kind),
             privilege: serde_name(&privilege),
             scheduling: serde_name(&promptness),
+            lead: request.tuning.lead,
             lateness: moved.lateness,
             ring_wait: moved.ring_wait,
             device_drops: device_drops + client.device_drops + server.device_drops,
