@@ -63,6 +63,8 @@ pub(crate) enum Command {
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not
     /// good comes with what would make it so. Exit code 2 when experiments cannot run here.
     Doctor(DoctorArguments),
+    /// Work with a path by itself
+    Path(PathArguments),
     /// For tcplab's own use: the process of a trial
     #[command(name = WORLD, hide = true)]
     World {
@@ -72,6 +74,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct RunArguments {
     /// Name of an experiment that comes with tcplab, or a scenario file (*.toml)
     #[arg(required_unless_present = "resume")]
@@ -95,6 +98,15 @@ pub(crate) struct RunArguments {
     /// How frames get out of the endpoints; by default the fastest way that is allowed
     #[arg(long, value_name = "WAY")]
     pub(crate) io: Option<Io>,
+    /// Do not verify the paths before the trials, nor take back what this machine is late each time
+    #[arg(long)]
+    pub(crate) no_calibration: bool,
+    /// Run a path that is faster than this machine can model with confidence; the run is flagged
+    #[arg(long)]
+    pub(crate) allow_above_ceiling: bool,
+    /// Fail if the path of a trial misbehaves each time, instead of using the trial with a flag
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Print the run's tables as JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
@@ -161,6 +173,41 @@ pub(crate) struct ReplayArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PathArguments {
+    #[command(subcommand)]
+    pub(crate) command: PathCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PathCommand {
+    /// Measure whether a path does on this machine what it promises
+    ///
+    /// Prints what was asked for beside what came out: rate, delay, jitter, loss, and all else that
+    /// the path does, in both directions; measured with probes and the kernel's own time stamps,
+    /// and once more in virtual time over a million packets. What was asked for is reckoned from
+    /// the path's numbers, never by running the emulator. Exit code 1 when something is off.
+    Verify(VerifyArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// A path file (*.toml), a scenario file, or the name of a preset
+    pub(crate) path: PathBuf,
+    /// How long to measure in real time, about
+    #[arg(long = "for", value_name = "TIME", default_value = "3 s", value_parser = crate::verify::lasting)]
+    pub(crate) lasting: tcplab_units::Span,
+    /// Seed of all randomness
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How frames get out of the endpoints; by default the fastest way that is allowed
+    #[arg(long, value_name = "WAY")]
+    pub(crate) io: Option<Io>,
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,

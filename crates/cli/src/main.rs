@@ -10,11 +10,12 @@ mod replay;
 mod report;
 mod run;
 mod scenarios;
+mod verify;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use arguments::Command;
+use arguments::{Command, PathCommand};
 use signal_hook::consts::SIGXFSZ;
 
 /// A claim broke.
@@ -33,6 +34,9 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::export(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
+        Command::Path(arguments) => match arguments.command {
+            PathCommand::Verify(arguments) => verify::verify(&arguments),
+        },
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };
     result.unwrap_or_else(|error| complain::complain(&error))

@@ -36,6 +36,11 @@ impl Display {
     /// Something happened in the run.
     pub(crate) fn show(&mut self, event: Event<'_>) {
         match event {
+            Event::Calibrating { step, total } => {
+                let text = format!("verifying the path, step {step} of {total}");
+                self.bar.set_message(text.clone());
+                self.line(&text);
+            }
             Event::Started { index, total, case, number } => {
                 (self.index, self.total) = (index as u64, total as u64);
                 self.bar.set_length(self.total * STEPS);
@@ -55,6 +60,10 @@ impl Display {
                     amount as f64 / 1e6,
                     progress.at.as_secs_f64()
                 ));
+            }
+            Event::Flawed { flaws, again } => {
+                let then = if again { "it is run again" } else { "it was run often enough" };
+                self.line(&format!("  flawed ({}); {then}", flaws.join("; ")));
             }
             Event::Kept => self.bar.set_position(self.index * STEPS),
             Event::Skipped => {

@@ -19,14 +19,14 @@ use crate::{UNABLE, report, scenarios};
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let run = open(arguments)?;
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The first asks to stop; the second, should that take too long, does.
-        let code = i32::from(UNABLE);
-        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
-            .context("cannot prepare for being stopped")?;
-    }
-    let bench = Bench { launcher: launcher()?, device: arguments.io.map(device) };
+    stop_on_signals(&stop)?;
+    let bench = Bench {
+        device: arguments.io.map(device),
+        calibrate: !arguments.no_calibration,
+        allow_above_ceiling: arguments.allow_above_ceiling,
+        strict: arguments.strict,
+        ..Bench::new(launcher()?)
+    };
     let amount = run.scenario().cases.first().map(|case| case.workload.amount());
     let mut display = Display::new(amount.unwrap_or_default());
     let executed = tcplab_lab::execute(&run, &bench, &stop, |event| display.show(event));
@@ -36,8 +36,10 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
             tell(&format!("stopped; {}", how_to_go_on(&run)));
             return Ok(ExitCode::from(UNABLE));
         }
+        // What is put aside as flawed is there to be looked at.
+        let is_worth_a_look = matches!(error, tcplab_lab::LabError::Flawed { .. });
         let code = complain(&error.into());
-        if run.kept() == 0 {
+        if run.kept() == 0 && !is_worth_a_look {
             // Nothing is worth going on with, and its place may be wanted back.
             let _ = run.discard();
         } else {
@@ -64,6 +66,18 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
         tell(&format!("all trials are there; {}", how_to_go_on(&run)));
     }
     reported
+}
+
+/// Has `stop` set when the user, or whoever ends the session, asks for it.
+pub(crate) fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<()> {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // The first asks to stop; the second, should that take too long, does.
+        let code = i32::from(UNABLE);
+        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(stop)))
+            .context("cannot prepare for being stopped")?;
+    }
+    Ok(())
 }
 
 fn how_to_go_on(run: &RunDirectory) -> String {
@@ -98,7 +112,7 @@ pub(crate) fn launcher() -> Result<Launcher> {
     Ok(Launcher { program, arguments: vec![WORLD.into()] })
 }
 
-fn device(io: Io) -> DeviceKind {
+pub(crate) fn device(io: Io) -> DeviceKind {
     match io {
         Io::Tun => DeviceKind::Tun,
         Io::PacketSocket => DeviceKind::PacketSocket,

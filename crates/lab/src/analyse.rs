@@ -12,14 +12,8 @@ use tcplab_workload::Role;
 
 use crate::{
     Case, EpisodeRow, FindingRow, LabError, Metric, Run, RunDirectory, Summary, Trial, TrialData,
-    claims,
+    claims, quality,
 };
-
-/// Packets handed over later than this are told of: a fiftieth of the shortest delay that
-/// matters to TCP's timers, and what a busy machine without real-time scheduling still reaches.
-const LATE: Span = Span::from_millis(4);
-/// More missed looks at `TCP_INFO` than this are told of; fewer leave no gap that a graph shows.
-const MISSED_PER_CENT: u64 = 2;
 
 /// Reads every recording of a finished run and says what came out. `tell` hears of each trial, and
 /// may break off.
@@ -42,7 +36,8 @@ pub fn analyse(
         let mut trials = Vec::new();
         for number in 1..=plan.trials {
             let recording = run.recording(&case.name, number)?;
-            let mut trial = examine(&recording)?;
+            let mut trial = examine(&recording, &case.path)?;
+            trial.put_aside = run.flawed(&case.name, number);
             trial.number = number;
             trial.seed = trial_seed(plan.seed, number);
             trial.directory = RunDirectory::trial_directory(&case.name, number);
@@ -71,6 +66,7 @@ pub fn analyse(
         seed: plan.seed,
         path: describe_paths(&scenario.cases),
         environment: run.environment()?,
+        calibration: run.calibration(),
         cases,
         claims,
     })
@@ -108,7 +104,7 @@ fn interruptions(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instant, In
 }
 
 /// What one recording says, but for its number, seed and place.
-fn examine(recording: &Recording) -> Result<Trial, LabError> {
+fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     let (app, record) = (recording.app()?, recording.record()?);
     let (truth, samples) = (recording.truth()?, recording.samples()?);
     let (sending_end, direction) = match app.client.role {
@@ -116,11 +112,12 @@ fn examine(recording: &Recording) -> Result<Trial, LabError> {
         Role::Receiver => (Endpoint::Server, Direction::Reverse),
     };
     let trace = trace(recording, &record, sending_end)?;
-    // Each look takes a sample of both sockets.
-    let mut warnings = warnings(&record, samples.len() as u64 / 2, sending_end, &trace);
+    let flaws = flaws_of(&record, path, samples.len());
+    let notes = trace.notes.iter();
+    let mut warnings: Vec<String> = notes.map(|note| remark(sending_end, note)).collect();
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
-        return Ok(empty_trial(warnings));
+        return Ok(Trial { flaws, ..empty_trial(warnings) });
     };
     let flow = flow_of(connection, sending_end);
     let drops = drops(flow, &truth, direction);
@@ -142,7 +139,7 @@ fn examine(recording: &Recording) -> Result<Trial, LabError> {
         })
         .collect();
     let metrics = metrics(&app, flow, &samples, sending_end, drops.len());
-    Ok(Trial { metrics, episodes, findings, warnings, ..empty_trial(Vec::new()) })
+    Ok(Trial { metrics, episodes, findings, flaws, ..empty_trial(warnings) })
 }
 
 fn empty_trial(warnings: Vec<String>) -> Trial {
@@ -153,8 +150,22 @@ fn empty_trial(warnings: Vec<String>) -> Trial {
         metrics: Vec::new(),
         episodes: Vec::new(),
         findings: Vec::new(),
+        flaws: Vec::new(),
+        put_aside: 0,
         warnings,
     }
+}
+
+/// How the path of a trial misbehaved, given how many samples were taken.
+pub(crate) fn flaws_of(record: &TrialRecord, path: &PathSpec, samples: usize) -> Vec<String> {
+    let links = Direction::BOTH.map(|direction| path.link(direction).unwrap_or_default());
+    let measure = quality::Measure {
+        round_trip: path.round_trip(),
+        is_timed: !links.iter().all(tcplab_path::LinkPlan::is_instant),
+        // Each look takes a sample of both sockets.
+        looks: samples as u64 / 2,
+    };
+    quality::flaws(record, &measure)
 }
 
 /// The capture at one end, explained; its times count from the trial's zero.
@@ -335,32 +346,6 @@ const ESTABLISHED: u64 = 1;
 pub fn remark(endpoint: Endpoint, note: &Note) -> String {
     let place = note.frame.map_or(String::new(), |frame| format!(", frame {frame}"));
     format!("capture at the {}{place}: {}", endpoint.name(), note.text)
-}
-
-/// What made the trial less than perfect.
-fn warnings(record: &TrialRecord, looks: u64, sending_end: Endpoint, trace: &Trace) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let world = &record.world;
-    if world.lateness.p99 > LATE {
-        warnings.push(format!(
-            "packets were handed over late: 1 % by more than {}, at most {}",
-            rounded(world.lateness.p99),
-            rounded(world.lateness.max)
-        ));
-    }
-    if world.device_drops > 0 {
-        warnings.push(format!("{} frames were lost outside the path", world.device_drops));
-    }
-    let (missed, due) = (world.samples_missed, looks + world.samples_missed);
-    if missed * 100 > due * MISSED_PER_CENT {
-        warnings.push(format!("{missed} of {due} looks at TCP_INFO were missed"));
-    }
-    warnings.extend(trace.notes.iter().map(|note| remark(sending_end, note)));
-    warnings
-}
-
-fn rounded(span: Span) -> String {
-    format!("{:.1} ms", span.as_millis_f64())
 }
 
 fn summarise(trials: &[Trial]) -> Vec<Summary> {

@@ -154,6 +154,8 @@ mod tests {
             metrics: vec![metric],
             episodes,
             findings: Vec::new(),
+            flaws: Vec::new(),
+            put_aside: 0,
             warnings: Vec::new(),
         };
         Case { name: name.into(), levels: Vec::new(), trials: vec![trial], summaries: Vec::new() }

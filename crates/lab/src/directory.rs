@@ -20,6 +20,10 @@ const ENVIRONMENT: &str = "environment.json";
 pub(crate) const RUN: &str = "run.json";
 const LOCK: &str = "lock";
 const TRIALS: &str = "trials";
+/// Trials whose path misbehaved, and which were run again.
+const FLAWED: &str = "flawed";
+/// What was wrong with one of those.
+const FLAWS: &str = "flaws.json";
 /// A trial that is being made. Nothing with this beginning is ever taken for a trial.
 const PARTIAL: &str = ".partial-";
 
@@ -36,6 +40,9 @@ pub struct Plan {
     pub seed: u64,
     /// Trials of each case.
     pub trials: u32,
+    /// How often a trial is run again whose path misbehaved.
+    #[serde(default)]
+    pub retries: u32,
     /// tcplab's version.
     pub tcplab: String,
     /// The hashes of the cases, in order: a resumed run must have the same.
@@ -207,6 +214,36 @@ impl RunDirectory {
         Recording::open(stage)?;
         let target = self.path.join(Self::trial_directory(case, number));
         fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
+    }
+
+    /// Puts a trial aside whose path misbehaved, as `flawed/<case>-<number>-<attempt>`, with what
+    /// was wrong with it. It is not analysed.
+    ///
+    /// # Errors
+    /// When it cannot be moved.
+    pub fn set_aside(
+        &self,
+        stage: &Path,
+        case: &str,
+        number: u32,
+        flaws: &[String],
+    ) -> Result<(), LabError> {
+        let reasons = stage.join(FLAWS);
+        fs::write(&reasons, to_json(&flaws)).map_err(LabError::file("write", &reasons))?;
+        let place = self.path.join(FLAWED);
+        fs::create_dir_all(&place).map_err(LabError::file("make", &place))?;
+        let target = self.aside(case, number, self.flawed(case, number) + 1);
+        fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
+    }
+
+    /// How often the trial was put aside.
+    pub fn flawed(&self, case: &str, number: u32) -> u32 {
+        let is_there = |attempt: &u32| self.aside(case, number, *attempt).exists();
+        (1..=u32::MAX).take_while(is_there).last().unwrap_or(0)
+    }
+
+    fn aside(&self, case: &str, number: u32, attempt: u32) -> PathBuf {
+        self.path.join(FLAWED).join(format!("{case}-{number}-{attempt}"))
     }
 
     /// Removes trials that were never finished.

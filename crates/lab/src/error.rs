@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tcplab_recording::RecordingError;
 use tcplab_scenario::ScenarioError;
 use tcplab_testbed::TrialError;
+use tcplab_units::Rate;
 
 /// Why a run could not be made, finished or read.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +33,18 @@ pub enum LabError {
     /// A trial did not come to its end.
     #[error("trial {number} of case {case}: {source}")]
     Trial { case: String, number: u32, source: TrialError },
+    /// The path could not be verified before the trials.
+    #[error("the path could not be verified: {source}")]
+    Calibration { source: TrialError },
+    /// A path asks for more than this machine can model.
+    #[error(
+        "{name} asks for {rate}; this machine models {ceiling} at most, and up to {highest} with \
+         confidence"
+    )]
+    AboveCeiling { name: String, rate: Rate, highest: Rate, ceiling: Rate },
+    /// A trial whose path misbehaved each time, where that is not allowed.
+    #[error("trial {number} of case {case} is flawed, as often as it was run: {}", flaws.join("; "))]
+    Flawed { case: String, number: u32, flaws: Vec<String> },
     /// A recording that cannot be read.
     #[error(transparent)]
     Recording(#[from] RecordingError),
@@ -58,7 +71,16 @@ impl LabError {
     /// What the user can do about it, where something can be done.
     pub fn remedy(&self) -> Option<String> {
         match self {
-            LabError::Trial { source, .. } => source.remedy(),
+            LabError::Trial { source, .. } | LabError::Calibration { source } => source.remedy(),
+            LabError::AboveCeiling { highest, .. } => Some(format!(
+                "ask for {highest} or less, run on a machine with less to do, or accept what comes \
+                 with `--allow-above-ceiling`: the run is then flagged"
+            )),
+            LabError::Flawed { .. } => Some(
+                "run it on a machine with less to do, with more `retries` in `[repeat]`, or \
+                 without `--strict`"
+                    .into(),
+            ),
             LabError::Unfinished { path, .. } => {
                 Some(format!("finish it with `tcplab run --resume {}`", path.display()))
             }
@@ -78,6 +100,11 @@ impl LabError {
 
     /// Whether the user asked for it.
     pub fn is_stop(&self) -> bool {
-        matches!(self, LabError::Stopped | LabError::Trial { source: TrialError::Stopped, .. })
+        matches!(
+            self,
+            LabError::Stopped
+                | LabError::Trial { source: TrialError::Stopped, .. }
+                | LabError::Calibration { source: TrialError::Stopped }
+        )
     }
 }

@@ -1,16 +1,26 @@
 //! Runs what the plan still lacks, trial by trial.
 
 use std::fs;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use tcplab_scenario::{Scenario, TrialId, trial_seed};
-use tcplab_testbed::{DeviceKind, Launcher, Progress, TrialError, TrialRequest, Tuning, run_trial};
+use tcplab_recording::Recording;
+use tcplab_scenario::{Case, Scenario, TrialId, trial_seed};
+use tcplab_testbed::{DeviceKind, Launcher, Progress, TrialRequest, Tuning, run_trial};
 
-use crate::{LabError, Plan, RunDirectory, environment};
+use crate::calibration::calibrate;
+use crate::{LabError, Plan, RunDirectory, analyse, environment};
 
 /// What happens in a run, for whoever shows it.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
+    /// The machine and the paths are being verified.
+    Calibrating {
+        /// The step, from 1.
+        step: usize,
+        /// Of so many.
+        total: usize,
+    },
     /// A trial starts: the `index`th of `total`, counting from 1 those of the whole plan.
     Started {
         /// See above.
@@ -24,6 +34,13 @@ pub enum Event<'a> {
     },
     /// It goes on.
     Progress(Progress),
+    /// Its path misbehaved.
+    Flawed {
+        /// How, a sentence each.
+        flaws: &'a [String],
+        /// Whether it is run again; if not, it is used and flagged, or the run fails.
+        again: bool,
+    },
     /// It is whole and in its place.
     Kept,
     /// It was there already.
@@ -37,6 +54,19 @@ pub struct Bench {
     pub launcher: Launcher,
     /// How frames get out of the endpoints; the best allowed way where none is named.
     pub device: Option<DeviceKind>,
+    /// Whether to verify the paths before the trials.
+    pub calibrate: bool,
+    /// Whether to run a path that asks for more than this machine can model with confidence.
+    pub allow_above_ceiling: bool,
+    /// Whether to fail rather than use a trial that stays flawed.
+    pub strict: bool,
+}
+
+impl Bench {
+    /// As trials are run where nothing else is asked for.
+    pub fn new(launcher: Launcher) -> Bench {
+        Bench { launcher, device: None, calibrate: true, allow_above_ceiling: false, strict: false }
+    }
 }
 
 /// What `scenario` asks for, settled; `trials` and `seed` take the place of the scenario's.
@@ -47,6 +77,7 @@ pub fn plan(scenario: &Scenario, trials: Option<u32>, seed: Option<u64>) -> Plan
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         seed: seed.unwrap_or(scenario.seed),
         trials: trials.unwrap_or(scenario.trials),
+        retries: scenario.retries,
         tcplab: env!("CARGO_PKG_VERSION").into(),
         cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
     }
@@ -64,8 +95,8 @@ pub fn begin(
     RunDirectory::create(runs, plan, scenario, &environment())
 }
 
-/// Runs every trial that the plan asks for and the directory does not have, in the plan's random
-/// order. `stop` ends it at once; what is finished stays.
+/// Verifies the paths and runs every trial that the plan asks for and the directory does not have,
+/// in the plan's random order. `stop` ends it at once; what is finished stays.
 ///
 /// # Errors
 /// At the first trial that cannot be run to its end; nothing of that one stays.
@@ -78,6 +109,14 @@ pub fn execute(
     let (plan, cases) = (run.plan(), &run.scenario().cases);
     let order = run.scenario().trial_order(plan.seed);
     let total = order.len();
+    let is_done = order.iter().all(|id| run.has_trial(&cases[id.case].name, id.number));
+    let tuning = if bench.calibrate && !is_done {
+        let step = |step, total| tell(Event::Calibrating { step, total });
+        calibrate(run, bench, stop, step)?.machine.tuning()
+    } else {
+        Tuning::default()
+    };
+    let trials = Trials { run, bench, tuning, stop };
     for (index, TrialId { case, number }) in order.into_iter().enumerate() {
         let case = &cases[case];
         tell(Event::Started { index: index + 1, total, case: &case.name, number });
@@ -85,29 +124,70 @@ pub fn execute(
             tell(Event::Skipped);
             continue;
         }
-        let stage = run.stage_trial(&case.name, number)?;
-        let request = TrialRequest {
-            case: case.clone(),
-            seed: trial_seed(plan.seed, number),
-            directory: stage.clone(),
-            device: bench.device,
-            tuning: Tuning::default(),
-            snaplen: None,
-        };
-        let outcome =
-            run_trial(&bench.launcher, &request, stop, |told| tell(Event::Progress(told)));
-        let kept = outcome
-            .map_err(|source: TrialError| LabError::Trial {
-                case: case.name.clone(),
-                number,
-                source,
-            })
-            .and_then(|()| run.keep_trial(&stage, &case.name, number));
-        if let Err(error) = kept {
-            let _ = fs::remove_dir_all(&stage);
-            return Err(error);
-        }
+        trials.try_until_good(case, number, &mut tell)?;
         tell(Event::Kept);
     }
     run.sweep()
+}
+
+/// What all trials of a run have in common.
+struct Trials<'a> {
+    run: &'a RunDirectory,
+    bench: &'a Bench,
+    tuning: Tuning,
+    stop: &'a AtomicBool,
+}
+
+impl Trials<'_> {
+    /// Runs a trial, and again with the same seed while it is flawed and that is allowed. What is
+    /// flawed is put aside with its reasons, but for the last, which is used and flagged.
+    fn try_until_good(
+        &self,
+        case: &Case,
+        number: u32,
+        tell: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), LabError> {
+        let Trials { run, bench, .. } = self;
+        loop {
+            let stage = run.stage_trial(&case.name, number)?;
+            let flaws = self.once(case, number, &stage, tell).inspect_err(|_| {
+                let _ = fs::remove_dir_all(&stage);
+            })?;
+            let again = run.flawed(&case.name, number) < run.plan().retries;
+            if flaws.is_empty() {
+                return run.keep_trial(&stage, &case.name, number);
+            }
+            tell(Event::Flawed { flaws: &flaws, again });
+            if !again && !bench.strict {
+                return run.keep_trial(&stage, &case.name, number);
+            }
+            run.set_aside(&stage, &case.name, number, &flaws)?;
+            if !again {
+                return Err(LabError::Flawed { case: case.name.clone(), number, flaws });
+            }
+        }
+    }
+
+    /// Runs a trial once; what is flawed about it.
+    fn once(
+        &self,
+        case: &Case,
+        number: u32,
+        stage: &Path,
+        tell: &mut impl FnMut(Event<'_>),
+    ) -> Result<Vec<String>, LabError> {
+        let request = TrialRequest {
+            case: case.clone(),
+            seed: trial_seed(self.run.plan().seed, number),
+            directory: stage.into(),
+            device: self.bench.device,
+            tuning: self.tuning,
+            snaplen: None,
+        };
+        let told = |progress| tell(Event::Progress(progress));
+        run_trial(&self.bench.launcher, &request, self.stop, told)
+            .map_err(|source| LabError::Trial { case: case.name.clone(), number, source })?;
+        let recording = Recording::open(stage)?;
+        Ok(analyse::flaws_of(&recording.record()?, &case.path, recording.samples()?.len()))
+    }
 }

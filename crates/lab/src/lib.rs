@@ -1,6 +1,7 @@
 //! From a scenario to a run directory: plan, trials, resume, tables, claims.
 
 mod analyse;
+mod calibration;
 mod claims;
 mod data;
 mod directory;
@@ -8,10 +9,13 @@ mod environment;
 mod error;
 mod execute;
 mod model;
+pub mod quality;
 mod replay;
 mod tables;
+pub mod verify;
 
 pub use analyse::{analyse, load_trial, remark};
+pub use calibration::{Calibration, above_ceiling};
 pub use data::TrialData;
 pub use directory::{Plan, RunDirectory};
 pub use environment::environment;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Calibration;
+
 /// Everything about a run that fits in a table; the packets stay in the trials' directories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
@@ -23,6 +25,9 @@ pub struct Run {
     pub path: Vec<String>,
     /// The machine and what ran: (name, value), in the order to show.
     pub environment: Vec<(String, String)>,
+    /// How the paths were verified before the trials; none if they were not.
+    #[serde(default)]
+    pub calibration: Option<Calibration>,
     /// The cells of the matrix, in the order of the scenario.
     pub cases: Vec<Case>,
     /// The scenario's expectations and how they went.
@@ -57,7 +62,13 @@ pub struct Trial {
     pub episodes: Vec<EpisodeRow>,
     /// Statements about it with their evidence.
     pub findings: Vec<FindingRow>,
-    /// What made the trial less than perfect ("the path was late by more than 1 ms 12 times").
+    /// How its path misbehaved beyond the stated bounds; nothing if it is good.
+    #[serde(default)]
+    pub flaws: Vec<String>,
+    /// How often it was run before and put aside as flawed.
+    #[serde(default)]
+    pub put_aside: u32,
+    /// What else made the trial less than perfect.
     pub warnings: Vec<String>,
 }
 

@@ -3,8 +3,9 @@
 use crate::directory::to_json;
 use crate::{LabError, Run, RunDirectory};
 
-/// Writes `metrics.csv` (a row per trial and metric), `episodes.csv` (a row per recovery episode)
-/// and, last, `run.json` (everything), which makes the run a finished one.
+/// Writes `metrics.csv` (a row per trial and metric, with what is wrong with the trial),
+/// `episodes.csv` (a row per recovery episode) and, last, `run.json` (everything), which makes the
+/// run a finished one.
 ///
 /// # Errors
 /// When one cannot be written.
@@ -16,7 +17,7 @@ pub fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), LabError>
 }
 
 fn metrics(run: &Run) -> String {
-    let mut table = row(["case", "trial", "seed", "metric", "unit", "value"]);
+    let mut table = row(["case", "trial", "seed", "metric", "unit", "value", "flaws"]);
     for case in &run.cases {
         for trial in &case.trials {
             for metric in &trial.metrics {
@@ -27,6 +28,7 @@ fn metrics(run: &Run) -> String {
                     &metric.name,
                     &metric.unit,
                     &metric.value.to_string(),
+                    &trial.flaws.join("; "),
                 ]);
             }
         }

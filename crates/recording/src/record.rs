@@ -91,7 +91,11 @@ pub struct WorldRecord {
     pub privilege: String,
     /// Such as `real-time` or `short-slices`: how the thread that moves frames is scheduled.
     pub scheduling: String,
-    /// How late packets were handed over after the path let them go.
+    /// So much before they were due packets were handed over, to take back what reading and writing
+    /// cost each time; times in the captures are those of the handing over.
+    #[serde(default)]
+    pub lead: Span,
+    /// How late packets were handed over after the path let them go, and that lead before it.
     pub lateness: Lateness,
     /// How long packets may have waited where the path did not see them yet.
     #[serde(default)]

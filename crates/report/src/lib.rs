@@ -1,5 +1,6 @@
 //! What a run says, for people: one self-contained HTML page, and tables for the terminal.
 
+mod check;
 mod episode;
 mod graphs;
 mod interruption;
@@ -13,5 +14,6 @@ mod text;
 mod transfer;
 mod trial;
 
+pub use check::check_table;
 pub use page::{ReportError, render, write};
 pub use text::text_table;

@@ -6,6 +6,7 @@ use std::io;
 use askama::Template;
 use tcplab_lab::{Case, Run, Trial, TrialData};
 
+use crate::check::Verified;
 use crate::matrix::{Matrix, matrix};
 use crate::outcome::{KINDS, sentences};
 use crate::overview::{Overview, Transferred, overviews};
@@ -113,6 +114,7 @@ fn head(run: &Run, overviews: Vec<Overview>, warnings: Vec<Warnings>) -> Head<'_
         theme: THEME,
         outcome: sentences(run).join(" "),
         path,
+        verified: run.calibration.as_ref().map(Verified::all).unwrap_or_default(),
         overviews,
         warnings,
         spread,
@@ -160,6 +162,8 @@ struct Head<'a> {
     outcome: String,
     /// Direction and what it does.
     path: Vec<(&'a str, &'a str)>,
+    /// How the paths were verified; nothing if they were not.
+    verified: Vec<Verified>,
     overviews: Vec<Overview>,
     warnings: Vec<Warnings>,
     /// Whether any variant has more than one trial.

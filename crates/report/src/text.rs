@@ -1,8 +1,9 @@
 //! Tables for the terminal.
 
-use tcplab_lab::Run;
+use tcplab_lab::{Case, Run, Trial};
 use tcplab_plot::grouped;
 
+use crate::check::verified;
 use crate::outcome::by_kind;
 use crate::summary::{Block, blocks};
 
@@ -17,7 +18,7 @@ pub fn text_table(run: &Run) -> String {
     let mut text = String::new();
     let blocks = blocks(run);
     let names: Vec<String> = run.cases.iter().map(|case| case.name.clone()).collect();
-    let trials = run.cases.iter().map(|case| grouped(case.trials.len() as u64)).collect();
+    let trials = run.cases.iter().map(trials).collect();
     let first = Group { columns: vec![Column::new("variant", "", names)], left: true };
     let first = [first, Group { columns: vec![Column::new("trials", "", trials)], left: false }];
     let groups: Vec<Group> = blocks.iter().map(|block| group(run, block)).collect();
@@ -45,22 +46,50 @@ pub fn text_table(run: &Run) -> String {
         }
     }
     warnings(run, &mut text);
+    text.push('\n');
+    match &run.calibration {
+        Some(calibration) => text.push_str(&verified(calibration)),
+        None => line(&mut text, "! the path was not verified before the trials"),
+    }
     text
+}
+
+/// How many trials a variant has, and how many of them are flawed.
+fn trials(case: &Case) -> String {
+    let flawed = case.trials.iter().filter(|trial| !trial.flaws.is_empty()).count();
+    let count = grouped(case.trials.len() as u64);
+    if flawed > 0 { format!("{count} ({flawed} flawed)") } else { count }
 }
 
 /// What made trials less than perfect, trial by trial.
 fn warnings(run: &Run, text: &mut String) {
     let trials = run.cases.iter().flat_map(|case| case.trials.iter().map(move |t| (case, t)));
     let mut first = true;
-    for (case, trial) in trials.filter(|(_, trial)| !trial.warnings.is_empty()) {
+    for (case, trial) in trials {
+        let told = less_than_perfect(trial);
+        if told.is_empty() {
+            continue;
+        }
         if std::mem::take(&mut first) {
             text.push('\n');
         }
         line(text, &format!("! {}, trial {}", case.name, trial.number));
-        for part in wrapped(&trial.warnings.join("; "), WIDTH - 4) {
+        for part in wrapped(&told.join("; "), WIDTH - 4) {
             line(text, &format!("    {part}"));
         }
     }
+}
+
+/// What is wrong with a trial, the gravest first.
+pub(crate) fn less_than_perfect(trial: &Trial) -> Vec<String> {
+    let mut told: Vec<String> = trial.flaws.iter().map(|flaw| format!("flawed: {flaw}")).collect();
+    match trial.put_aside {
+        0 => {}
+        1 => told.push("it was flawed, put aside and run again once".into()),
+        times => told.push(format!("it was flawed, put aside and run again {times} times")),
+    }
+    told.extend(trial.warnings.iter().cloned());
+    told
 }
 
 /// Columns under one name, never parted.

@@ -10,6 +10,7 @@ use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, secon
 use crate::number::{title, with_unit};
 use crate::page::anchor;
 use crate::summary::{is_truth, is_yes, rank};
+use crate::text::less_than_perfect;
 use crate::transfer::Transfer;
 
 /// One trial as shown.
@@ -86,7 +87,7 @@ fn findings(trial: &Trial) -> Vec<&FindingRow> {
 
 /// What is less than perfect about the trial and about its captures.
 fn warnings(trial: &Trial, data: &TrialData) -> Vec<String> {
-    let mut warnings = trial.warnings.clone();
+    let mut warnings = less_than_perfect(trial);
     for (endpoint, trace) in Endpoint::BOTH.into_iter().zip([&data.client, &data.server]) {
         // Of the sender's capture the trial has told already.
         let told = trace.notes.iter().map(|note| remark(endpoint, note));

@@ -105,7 +105,9 @@ fn everything_is_on_it_and_it_stays_small() {
     );
     assert_eq!(count("<details class=\"trial\""), 10);
     assert_eq!(count("<details class=\"trial\" id=\"case-1-trial-1\" open"), 1);
-    assert_eq!(count(" open>"), 2, "the first trial of each case");
+    assert_eq!(count(" open>"), 3, "the first trial of each case, and the path that is off");
+    assert_eq!(count("<details class=\"more verified"), 2);
+    assert_eq!(count("not as asked on this machine (cubic): 3 as asked, 1 off;"), 1);
     assert_eq!(count("<dt>payload intact</dt><dd>yes</dd>"), 10);
     assert_eq!(count("less than perfect"), 1, "warnings are told before everything else");
     for text in [

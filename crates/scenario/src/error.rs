@@ -122,6 +122,9 @@ pub enum Problem {
     NoTime,
     #[error("the number of trials must be from 1 to {most}")]
     Trials { most: u32 },
+    /// More retries than make sense.
+    #[error("a flawed trial is run again at most {most} times: give `retries` from 0 to {most}")]
+    Retries { most: u32 },
 
     #[error("`matrix` is not a table")]
     MatrixNotATable,

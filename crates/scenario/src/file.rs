@@ -37,6 +37,8 @@ pub(crate) const VARIED_SECTIONS: &[&str] =
 
 /// Trials are named with four digits at most.
 const TRIALS_MAX: u32 = 9_999;
+/// What is flawed so often will not become better.
+const RETRIES_MAX: u32 = 99;
 
 /// An experiment on TCP: two endpoints, the path between them, what the applications do, what is
 /// varied, and what is claimed of the outcome.
@@ -91,16 +93,25 @@ pub(crate) struct RepeatSpec {
     /// The seed of all randomness. Default: 1.
     #[serde(default = "default_seed")]
     pub(crate) seed: u64,
+    /// How often a trial is run again, with the same seed, if its path misbehaved: 0 to 99. What
+    /// is flawed even then is used, and flagged. Default: 2.
+    #[serde(default = "default_retries")]
+    #[schemars(range(min = 0, max = 99))]
+    pub(crate) retries: u32,
 }
 
 impl Default for RepeatSpec {
     fn default() -> RepeatSpec {
-        RepeatSpec { trials: default_trials(), seed: default_seed() }
+        RepeatSpec { trials: default_trials(), seed: default_seed(), retries: default_retries() }
     }
 }
 
 fn default_trials() -> u32 {
     5
+}
+
+fn default_retries() -> u32 {
+    2
 }
 
 fn default_seed() -> u64 {
@@ -150,6 +161,9 @@ impl ScenarioFile {
         }
         if !(1..=TRIALS_MAX).contains(&self.repeat.trials) {
             return Err(("repeat.trials".into(), Problem::Trials { most: TRIALS_MAX }));
+        }
+        if self.repeat.retries > RETRIES_MAX {
+            return Err(("repeat.retries".into(), Problem::Retries { most: RETRIES_MAX }));
         }
         Ok(())
     }

@@ -29,6 +29,8 @@ pub struct Scenario {
     pub seed: u64,
     /// How often each case is tried, at least once.
     pub trials: u32,
+    /// How often a trial is run again whose path misbehaved.
+    pub retries: u32,
     /// What is claimed.
     pub expects: Vec<Expectation>,
     /// The cells of the matrix, the first factor varying slowest; one case without a matrix.
@@ -120,6 +122,7 @@ fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<S
         files: BTreeMap::new(),
         seed: file.repeat.seed,
         trials: file.repeat.trials,
+        retries: file.repeat.retries,
         expects,
         cases,
     })

@@ -2,8 +2,12 @@
 //!
 //! Values must be finite numbers; a value that is not is a bug of the caller and panics.
 
+mod binomial;
+mod ks;
 mod student;
 mod summary;
 
+pub use binomial::binomial_range;
+pub use ks::KolmogorovSmirnov;
 pub use student::student_t_quantile;
 pub use summary::{Interval, Summary, mean, median, quantile, standard_deviation};

@@ -26,6 +26,12 @@ impl Clock {
         self.epoch
     }
 
+    /// What the wall clock shows, in nanoseconds since the Unix epoch: what the kernel stamps
+    /// packets with.
+    pub(crate) fn wall_nanos() -> u64 {
+        read(ClockId::Realtime)
+    }
+
     /// The wall clock minus this one, in nanoseconds: it changes where somebody sets the clock.
     pub(crate) fn wall_offset() -> i64 {
         let (steady, wall) = (read(ClockId::Monotonic), read(ClockId::Realtime));

@@ -64,7 +64,7 @@ pub(crate) enum Message {
 }
 
 /// Looking at the flag this often makes Ctrl-C feel immediate.
-const PATIENCE: Duration = Duration::from_millis(50);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs one trial to its end; `stop` ends it at once.
 ///

@@ -8,6 +8,7 @@
 //! This crate is the only home of privilege and of `unsafe` system calls.
 
 mod bridge;
+mod calibrate;
 mod clock;
 mod device;
 mod doctor;
@@ -28,6 +29,10 @@ mod tuning;
 #[doc(hidden)]
 pub mod workbench;
 
+pub use calibrate::{
+    Arrival, CalibrationRecord, CalibrationRequest, Ceiling, MachineRecord, Round, RoundRecord,
+    Train, WayRecord, run_calibration,
+};
 pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};
 pub use error::TrialError;

@@ -16,6 +16,7 @@ use tcplab_recording::{
 use tcplab_units::{Bytes, Instant, Span};
 
 use crate::bridge::{Bridge, BridgeState};
+use crate::calibrate::calibrate;
 use crate::clock::Clock;
 use crate::device::{Device, DeviceEnd, DeviceKind};
 use crate::endpoint::{self, Outcome, Prepared, Shared};
@@ -25,7 +26,8 @@ use crate::tape::{self, Playback};
 use crate::{TrialError, doctor, promptness, sampler, sysctl};
 
 /// A /24 across both ends keeps the kernel's reverse path filter out of play.
-const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
+pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
+    [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
 /// How often the caller is told how far the trial is.
 const TELL_EVERY: Span = Span::from_millis(200);
 /// Once both applications are done, the path must be empty for this long: the last ACK counts.
@@ -40,7 +42,12 @@ pub fn serve(arguments: &[String]) -> ExitCode {
         return ExitCode::from(2);
     };
     let answer = match (task.as_str(), caller.parse().ok().and_then(Pid::from_raw)) {
-        ("trial", Some(caller)) => trial(caller),
+        ("trial", Some(caller)) => work_for(caller, |request: &TrialRequest, privilege| {
+            run(request, privilege)?;
+            say(&Message::Done);
+            Ok(())
+        }),
+        ("calibrate", Some(caller)) => work_for(caller, calibrate),
         ("probe", Some(caller)) => {
             doctor::probe(|| die_with(caller));
             Ok(())
@@ -85,11 +92,15 @@ pub(crate) fn die_with(caller: Pid) {
     }
 }
 
-fn trial(caller: Pid) -> Result<(), TrialError> {
+/// Does the task that is asked for on standard input, in a namespace of its own.
+fn work_for<R: for<'de> serde::Deserialize<'de>>(
+    caller: Pid,
+    work: impl FnOnce(&R, Privilege) -> Result<(), TrialError>,
+) -> Result<(), TrialError> {
     die_with(caller);
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).map_err(TrialError::setup("read the request"))?;
-    let request: TrialRequest = serde_json::from_str(&line)
+    let request: R = serde_json::from_str(&line)
         .map_err(|error| TrialError::setup("understand the request")(error.into()))?;
     let privilege = namespace::isolate()?;
     die_with(caller);
@@ -98,9 +109,7 @@ fn trial(caller: Pid) -> Result<(), TrialError> {
         let _ = io::stdin().lock().read_to_end(&mut Vec::new());
         std::process::exit(2);
     });
-    run(&request, privilege)?;
-    say(&Message::Done);
-    Ok(())
+    work(&request, privilege)
 }
 
 /// An endpoint whose thread is set up and waits for the start.
@@ -168,6 +177,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
             device: serde_name(&kind),
             privilege: serde_name(&privilege),
             scheduling: serde_name(&promptness),
+            lead: request.tuning.lead,
             device_drops: device_drops + client.device_drops + server.device_drops,
             capture_drops: writer.capture_drops(),
             samples_missed,
@@ -294,11 +304,11 @@ impl<'a> Watch<'a> {
     }
 }
 
-fn panicked() -> TrialError {
+pub(crate) fn panicked() -> TrialError {
     TrialError::setup("go on")(io::Error::other("an endpoint's thread panicked"))
 }
 
 /// The name of a plain enum value as its JSON has it.
-fn serde_name(value: &impl serde::Serialize) -> String {
+pub(crate) fn serde_name(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -18,3 +18,4 @@ mod transfers;
 mod truth;
 mod tshark;
 mod unprivileged;
+mod verified;

@@ -17,6 +17,7 @@ fn plan(scenario: &Scenario, started: &str) -> Plan {
         started: started.into(),
         seed: 1,
         trials: 2,
+        retries: 2,
         tcplab: "0".into(),
         cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
     }
@@ -81,6 +82,29 @@ fn what_a_kill_left_is_swept_away() {
     assert!(!left.exists() && stage.exists());
     run.sweep().unwrap();
     assert!(!stage.exists());
+}
+
+#[test]
+fn flawed_trials_stand_aside_with_their_reasons_and_are_counted() {
+    let runs = tempfile::tempdir().unwrap();
+    let run = create(runs.path(), "2026-11-21T20:15:00Z");
+    assert_eq!(run.flawed("reno", 1), 0);
+    for attempt in 1..=2 {
+        let stage = run.stage_trial("reno", 1).unwrap();
+        fs::write(stage.join("client.pcapng"), "late").unwrap();
+        run.set_aside(&stage, "reno", 1, &["late".into(), "lost".into()]).unwrap();
+        assert_eq!((run.flawed("reno", 1), run.flawed("reno", 11)), (attempt, 0));
+        assert!(!stage.exists() && !run.has_trial("reno", 1));
+    }
+    let second = run.path().join("flawed/reno-1-2");
+    assert!(second.join("client.pcapng").exists());
+    let reasons: Vec<String> =
+        serde_json::from_slice(&fs::read(second.join("flaws.json")).unwrap()).unwrap();
+    assert_eq!(reasons, ["late", "lost"]);
+    // A run that is gone on with knows how often it has tried.
+    let path = run.path().to_owned();
+    drop(run);
+    assert_eq!(RunDirectory::open(&path).unwrap().flawed("reno", 1), 2);
 }
 
 #[test]

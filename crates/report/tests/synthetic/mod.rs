@@ -4,12 +4,16 @@ mod transfer;
 
 use std::net::SocketAddr;
 
-use tcplab_lab::{Case, Claim, EpisodeRow, FindingRow, Metric, Run, Summary, Trial, TrialData};
+use tcplab_lab::verify::{CheckRow, Machine, Outcome, PathCheck};
+use tcplab_lab::{
+    Calibration, Case, Claim, EpisodeRow, FindingRow, Metric, Run, Summary, Trial, TrialData,
+};
+use tcplab_path::Direction;
 use tcplab_trace::{
     Connection, Episode, EpisodeKind, Evidence, Flow, Handshake, LostSegment, Segment, SegmentKind,
     Trace,
 };
-use tcplab_units::{Bytes, Instant, Rng, Span};
+use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
 
 pub(crate) use transfer::{Setup, transfer};
 
@@ -60,11 +64,47 @@ fn frame() -> Run {
             pair("net.ipv4.tcp_rmem", "4096 131072 6291456"),
             pair("net.ipv4.tcp_sack", "1"),
         ],
+        calibration: Some(calibration()),
         cases: vec![],
         claims: vec![
             claim("Linux recovers in both ways the paper describes", true),
             claim("and within a second, <always>", false),
         ],
+    }
+}
+
+fn calibration() -> Calibration {
+    let row = |quantity: &str, asked: &str, achieved: &str, outcome, why: &str| CheckRow {
+        quantity: quantity.into(),
+        direction: Some(Direction::Forward),
+        asked: asked.into(),
+        achieved: achieved.into(),
+        outcome,
+        why: why.into(),
+    };
+    let machine = Machine {
+        device: "tun".into(),
+        privilege: "user-namespace".into(),
+        scheduling: "short-slices".into(),
+        lead: Span::from_micros(16),
+        error_without_lead: (16_200, 71_000),
+        error: (800, 38_000),
+        ceiling_pps: 402_000,
+        ceiling_rate: Rate::from_bits_per_second(4_800_000_000),
+    };
+    let rows = vec![
+        machine.ceiling_row(Some(Rate::from_bits_per_second(5_000_000))),
+        row("rate", "5 Mbit/s", "5.0001 Mbit/s (+0.002 %)", Outcome::Ok, "±1 %"),
+        row("loss", "1 %", "4.2 % (21 of 500)", Outcome::Off, "0 to 14 expected at 99.9 %"),
+        row("interruption", "at its times", "", Outcome::NotMeasured, "the first is at 5 s <&>"),
+    ];
+    let path = |case: &str, rows| PathCheck { hash: "5e".into(), cases: vec![case.into()], rows };
+    Calibration {
+        boot: "none".into(),
+        tcplab: "0.1.0".into(),
+        timer: machine.timer_row(),
+        machine,
+        paths: vec![path("reno", rows[..2].to_vec()), path("cubic", rows)],
     }
 }
 
@@ -113,11 +153,13 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
             statement: "The last window before an interruption was lost whole.".into(),
             frames: (900..912).collect(),
         }],
-        warnings: if number == 2 {
-            vec!["the path was late by more than 1 ms 12 times".into()]
+        flaws: if number == 2 {
+            vec!["packets were handed over late: 1 % by more than 4.1 ms (bound 1 ms)".into()]
         } else {
             vec![]
         },
+        put_aside: if number == 2 { 2 } else { 0 },
+        warnings: vec![],
     };
     let data = TrialData {
         client: trace(seen.client),

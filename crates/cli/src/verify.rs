@@ -1,0 +1,91 @@
+//! `tcplab path verify`.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result};
+use tcplab_lab::Bench;
+use tcplab_lab::verify::{
+    CheckRow, Machine, Outcome, PathCheck, check_model, fastest_rate, measure_machine, measure_path,
+};
+use tcplab_scenario::PathFile;
+use tcplab_units::Span;
+
+use crate::BROKEN;
+use crate::arguments::VerifyArguments;
+use crate::output::{answer, tell};
+use crate::run::{device, launcher, stop_on_signals};
+
+/// How many packets prove the model.
+const PACKETS: u64 = 1_000_000;
+
+/// The answer as JSON.
+#[derive(serde::Serialize)]
+struct Answer<'a> {
+    path: &'a str,
+    machine: &'a Machine,
+    real_time: &'a PathCheck,
+    virtual_time: &'a [CheckRow],
+}
+
+pub(crate) fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
+    let file = read(&arguments.path)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let io = arguments.io.map(device);
+    let bench = Bench { device: io, ..Bench::new(launcher()?) };
+    let machine = measure_machine(&bench, &stop)?;
+    if let Some(rate) = fastest_rate(&file.path).filter(|rate| *rate > machine.highest_rate()) {
+        return Err(tcplab_lab::above_ceiling(&file.name, rate, &machine).into());
+    }
+    tell(&format!("measuring for {} ...", arguments.lasting));
+    let mut found =
+        measure_path(&bench, &machine, &file.path, arguments.seed, arguments.lasting, &stop)?;
+    found.rows.insert(0, machine.timer_row());
+    let model = check_model(&file.path, arguments.seed, PACKETS)?;
+    let text = if arguments.json {
+        let answer =
+            Answer { path: &file.name, machine: &machine, real_time: &found, virtual_time: &model };
+        serde_json::to_string_pretty(&answer)? + "\n"
+    } else {
+        let title = file.title.as_ref().unwrap_or(&file.name);
+        format!(
+            "{title}\n\nIn real time, through {} ({}, {}):\n{}\nIn virtual time, {PACKETS} packets:\n{}",
+            machine.device,
+            machine.privilege,
+            machine.scheduling,
+            tcplab_report::check_table(&found.rows),
+            tcplab_report::check_table(&model),
+        )
+    };
+    answer(&text)?;
+    let is_off = found.rows.iter().chain(&model).any(|row| row.outcome == Outcome::Off);
+    Ok(if is_off { ExitCode::from(BROKEN) } else { ExitCode::SUCCESS })
+}
+
+/// A path file, or a preset by its name.
+fn read(given: &Path) -> Result<PathFile> {
+    if let Some(preset) = given.to_str().and_then(PathFile::preset) {
+        return Ok(preset);
+    }
+    let shown = given.display().to_string();
+    let source = std::fs::read_to_string(given).with_context(|| format!("cannot read {shown}"))?;
+    let name = given.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let beside = |name: &str| {
+        let file = given.parent().unwrap_or(Path::new("")).join(name);
+        std::fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))
+    };
+    let file = PathFile::parse(&source, &name.unwrap_or_default(), &mut { beside });
+    Ok(file.map_err(|error| error.in_file(&shown))?)
+}
+
+/// Reads how long to measure: half a second to ten minutes.
+pub(crate) fn lasting(text: &str) -> Result<Span, String> {
+    let span: Span = text.parse().map_err(|error: tcplab_units::UnitError| error.to_string())?;
+    if span < Span::from_millis(500) || span > Span::from_secs(600) {
+        return Err(format!("{text} is not from 500 ms to 600 s"));
+    }
+    Ok(span)
+}

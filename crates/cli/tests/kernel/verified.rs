@@ -1,0 +1,103 @@
+//! Paths are verified before use, and what this machine cannot do is refused.
+
+use std::fs;
+
+use tcplab_lab::verify::{CheckRow, Machine, Outcome, PathCheck};
+use tcplab_lab::{Calibration, Run};
+
+use crate::experiment::only_entry;
+use crate::processes::{Family, Machine as Before};
+use crate::program::{Ended, command, ended, namespaces_allowed, tcplab};
+
+/// The answer of `path verify --json`.
+#[derive(Debug, serde::Deserialize)]
+struct Answer {
+    machine: Machine,
+    real_time: PathCheck,
+    virtual_time: Vec<CheckRow>,
+}
+
+const PATH: &str = "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"1 %\"\n";
+
+/// What a machine that has other work to do may have off: how late the latest are.
+const OF_THE_MACHINE: [&str; 4] = ["timer error", "delay", "lateness", "ring wait"];
+
+#[test]
+fn a_path_does_what_it_promises() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("path.toml"), PATH).unwrap();
+    let Ended { code, stdout, stderr } =
+        tcplab(home.path(), &["path", "verify", "path.toml", "--for", "1500 ms", "--json"]);
+    assert!(matches!(code, Some(0 | 1)), "{stderr}");
+    let answer: Answer = serde_json::from_str(&stdout).unwrap();
+    let off: Vec<&CheckRow> =
+        answer.real_time.rows.iter().filter(|row| row.outcome == Outcome::Off).collect();
+    assert_eq!(code == Some(1), !off.is_empty(), "{off:?}");
+    // No test asserts how long anything takes.
+    assert!(off.iter().all(|row| OF_THE_MACHINE.contains(&row.quantity.as_str())), "{off:#?}");
+    for quantity in ["rate", "delay", "loss"] {
+        let of = |row: &&CheckRow| row.quantity == quantity;
+        let rows: Vec<_> = answer.real_time.rows.iter().filter(of).collect();
+        assert_eq!(rows.len(), 2, "{quantity}: both directions");
+        assert!(rows.iter().all(|row| !row.achieved.is_empty()), "{rows:#?}");
+    }
+    assert!(answer.machine.ceiling_pps > 0 && answer.machine.lead.as_micros() <= 200);
+    assert!(
+        answer.virtual_time.iter().all(|row| row.outcome == Outcome::Ok),
+        "{:#?}",
+        answer.virtual_time
+    );
+}
+
+#[test]
+fn a_rate_above_the_ceiling_is_refused_and_leaves_nothing() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let scenario = "title = \"Fast\"\n[path]\nrate = \"1 Tbit/s\"\n[workload]\nupload = \"1 kB\"\n";
+    fs::write(home.path().join("fast.toml"), scenario).unwrap();
+    for arguments in [&["run", "fast.toml"][..], &["path", "verify", "fast.toml"]] {
+        let mut program = command(home.path(), arguments);
+        let family = Family::of(&mut program, "a rate above the ceiling");
+        let before = Before::now();
+        let Ended { code, stdout, stderr } = ended(&mut program);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+        for part in ["asks for 1 Tbit/s", "this machine models", "--allow-above-ceiling"] {
+            assert!(stderr.contains(part), "`{part}` is missing: {stderr}");
+        }
+        family.is_gone("a rate above the ceiling", &before, &std::collections::BTreeSet::new());
+        assert!(!home.path().join("runs").exists(), "{arguments:?}");
+    }
+    let allowed = tcplab(home.path(), &["run", "fast.toml", "--quick", "--allow-above-ceiling"]);
+    assert_eq!(allowed.code, Some(0), "{}", allowed.stderr);
+    assert!(allowed.stdout.contains("✗ ceiling"), "{}", allowed.stdout);
+}
+
+#[test]
+fn a_run_tells_how_its_paths_were_verified() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let scenario = "title = \"Two\"\n[path]\nrate = \"20 Mbit/s\"\n[workload]\nupload = \"1 kB\"\n\
+                    [matrix]\n\"path.delay\" = [\"1 ms\", \"2 ms\"]\n\
+                    \"client.socket.congestion\" = [\"reno\", \"cubic\"]\n[repeat]\ntrials = 1\n";
+    fs::write(home.path().join("two.toml"), scenario).unwrap();
+    let done = tcplab(home.path(), &["run", "two.toml"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    let directory = only_entry(&home.path().join("runs/two"));
+    let read = |name: &str| fs::read(directory.join(name)).unwrap();
+    let run: Run = serde_json::from_slice(&read("run.json")).unwrap();
+    let calibration: Calibration = serde_json::from_slice(&read("calibration.json")).unwrap();
+    assert_eq!(run.calibration.as_ref(), Some(&calibration), "it survives being written and read");
+    let cases: Vec<usize> = calibration.paths.iter().map(|path| path.cases.len()).collect();
+    assert_eq!(cases, [2, 2], "once for each path");
+
+    let without = tcplab(home.path(), &["run", "two.toml", "--no-calibration", "--runs", "other"]);
+    assert_eq!(without.code, Some(0), "{}", without.stderr);
+    assert!(without.stdout.contains("the path was not verified"), "{}", without.stdout);
+}

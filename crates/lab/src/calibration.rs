@@ -1,0 +1,158 @@
+//! A run's paths, verified before its trials: once for each path that differs.
+
+use std::fs;
+use std::sync::atomic::AtomicBool;
+
+use serde::{Deserialize, Serialize};
+use tcplab_testbed::DeviceKind;
+use tcplab_units::{Rate, Span};
+
+use crate::directory::to_json;
+use crate::verify::{self, CheckRow, Machine, PathCheck};
+use crate::{Bench, LabError, RunDirectory};
+
+const FILE: &str = "calibration.json";
+/// How long a path is measured before a run.
+const LASTING: Span = Span::from_millis(1000);
+
+/// What was found before the trials; `calibration.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// The boot of the machine it holds for.
+    pub boot: String,
+    /// tcplab's version.
+    pub tcplab: String,
+    /// What the machine can do.
+    pub machine: Machine,
+    /// How far its timers are off.
+    pub timer: CheckRow,
+    /// Each path that differs, with the cases that have it.
+    pub paths: Vec<PathCheck>,
+}
+
+impl Calibration {
+    /// Whether nothing is off.
+    pub fn is_good(&self) -> bool {
+        self.timer.outcome != verify::Outcome::Off && self.paths.iter().all(PathCheck::is_good)
+    }
+}
+
+/// The calibration of a run: what its directory has, if it was made on this machine since it was
+/// started and with the same device, or else a new one. `tell` hears of each step.
+///
+/// # Errors
+/// When a path asks for more than this machine can model, or cannot be measured.
+pub(crate) fn calibrate(
+    run: &RunDirectory,
+    bench: &Bench,
+    stop: &AtomicBool,
+    mut tell: impl FnMut(usize, usize),
+) -> Result<Calibration, LabError> {
+    let distinct = distinct_paths(run)?;
+    let (boot, device) = (boot_id(), device_name(bench));
+    let is_same = |known: &Calibration| {
+        let mut hashes = known.paths.iter().map(|path| &path.hash);
+        known.boot == boot
+            && known.tcplab == env!("CARGO_PKG_VERSION")
+            && known.machine.device == device
+            && hashes.by_ref().eq(distinct.iter().map(|path| &path.hash))
+    };
+    if let Some(known) = run.calibration().filter(is_same) {
+        refuse_beyond(run, bench, &known.machine)?;
+        return Ok(known);
+    }
+    let failed = |source| LabError::Calibration { source };
+    let total = distinct.len() + 1;
+    tell(1, total);
+    let machine = verify::measure_machine(bench, stop).map_err(failed)?;
+    refuse_beyond(run, bench, &machine)?;
+    let mut paths = Vec::new();
+    for (index, Distinct { hash, cases }) in distinct.into_iter().enumerate() {
+        tell(index + 2, total);
+        let case = &run.scenario().cases[cases[0]];
+        let beyond = verify::fastest_rate(&case.path).is_some_and(|r| r > machine.highest_rate());
+        let rows = if beyond {
+            // Measuring would only tell again what the ceiling says.
+            vec![machine.ceiling_row(verify::fastest_rate(&case.path))]
+        } else {
+            let seed = run.plan().seed;
+            verify::measure_path(bench, &machine, &case.path, seed, LASTING, stop)
+                .map_err(failed)?
+                .rows
+        };
+        let names = cases.iter().map(|index| run.scenario().cases[*index].name.clone());
+        paths.push(PathCheck { hash, cases: names.collect(), rows });
+    }
+    let timer = machine.timer_row();
+    let calibration =
+        Calibration { boot, tcplab: env!("CARGO_PKG_VERSION").into(), machine, timer, paths };
+    run.replace(FILE, &to_json(&calibration))?;
+    Ok(calibration)
+}
+
+impl RunDirectory {
+    /// What was found before the trials, if that was looked for.
+    pub fn calibration(&self) -> Option<Calibration> {
+        let text = fs::read(self.path().join(FILE)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+}
+
+/// A path that differs from the others, and the cases that have it, by their index.
+struct Distinct {
+    hash: String,
+    cases: Vec<usize>,
+}
+
+fn distinct_paths(run: &RunDirectory) -> Result<Vec<Distinct>, LabError> {
+    let mut distinct: Vec<Distinct> = Vec::new();
+    for (index, case) in run.scenario().cases.iter().enumerate() {
+        let hash =
+            verify::path_hash(&case.path).map_err(|source| LabError::Calibration { source })?;
+        match distinct.iter_mut().find(|known| known.hash == hash) {
+            Some(known) => known.cases.push(index),
+            None => distinct.push(Distinct { hash, cases: vec![index] }),
+        }
+    }
+    Ok(distinct)
+}
+
+fn refuse_beyond(run: &RunDirectory, bench: &Bench, machine: &Machine) -> Result<(), LabError> {
+    if bench.allow_above_ceiling {
+        return Ok(());
+    }
+    for case in &run.scenario().cases {
+        if let Some(rate) = verify::fastest_rate(&case.path)
+            && rate > machine.highest_rate()
+        {
+            return Err(above_ceiling(&case.name, rate, machine));
+        }
+    }
+    Ok(())
+}
+
+/// The refusal of a path, named, whose rate is more than this machine can model.
+pub fn above_ceiling(name: &str, rate: Rate, machine: &Machine) -> LabError {
+    LabError::AboveCeiling {
+        name: name.into(),
+        rate,
+        highest: rounded(machine.highest_rate()),
+        ceiling: rounded(machine.ceiling_rate),
+    }
+}
+
+/// To whole Mbit/s: more digits would not be the same the next time.
+fn rounded(rate: Rate) -> Rate {
+    Rate::from_bits_per_second(rate.bits_per_second() / 1_000_000 * 1_000_000)
+}
+
+/// The kernel makes up another one at each start (random(4)).
+fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().into()
+}
+
+fn device_name(bench: &Bench) -> String {
+    let kind = bench.device.unwrap_or_else(DeviceKind::best);
+    let name = serde_json::to_value(kind).ok();
+    name.and_then(|name| name.as_str().map(Into::into)).unwrap_or_default()
+}

@@ -1,0 +1,185 @@
+//! What a trial's world may do wrong before the trial is flawed: all bounds in one place.
+//!
+//! A flawed trial is told of everywhere, and run again where that is allowed; it is never used
+//! silently.
+
+use tcplab_recording::{TrialRecord, WorldRecord};
+use tcplab_units::Span;
+
+/// Packets that come later than this are late on any path: a quarter of a tick of a kernel with
+/// HZ=250, in which TCP's timers count, and what a machine that is not overloaded keeps with ease.
+pub const LEAST_TOLERANCE: Span = Span::from_millis(1);
+/// And not later than this share of the round trip, in per cent: the variance that a round-trip
+/// estimator sees from it is then below what it forgets between two samples (RFC 6298: an eighth).
+const ROUND_TRIP_SHARE: u64 = 5;
+/// But never later than this: a fiftieth of the shortest retransmission timeout, 200 ms.
+const MOST_TOLERANCE: Span = Span::from_millis(4);
+/// The share of the time for which the thread that moves frames may wait for a processor, in per
+/// mille: beyond it, it is the machine's other work that paces the packets.
+const STARVED_PER_MILLE: u64 = 10;
+/// More missed looks at `TCP_INFO` than this are told of; fewer leave no gap that a graph shows.
+const MISSED_PER_CENT: u64 = 2;
+
+/// What a trial is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measure {
+    /// The delay of both directions.
+    pub round_trip: Span,
+    /// Whether the path holds packets at all: one that does not has no time to keep.
+    pub is_timed: bool,
+    /// How often `TCP_INFO` was looked at.
+    pub looks: u64,
+}
+
+/// How late one packet in a hundred may be on a path with that round trip.
+pub fn tolerance(round_trip: Span) -> Span {
+    let share = Span::from_nanos(round_trip.as_nanos() / 100 * ROUND_TRIP_SHARE);
+    share.clamp(LEAST_TOLERANCE, MOST_TOLERANCE)
+}
+
+/// What is wrong with a trial's world, a sentence each; nothing if it is good.
+pub fn flaws(record: &TrialRecord, measure: &Measure) -> Vec<String> {
+    let world = &record.world;
+    let mut flaws = Vec::new();
+    let bound = tolerance(measure.round_trip);
+    if measure.is_timed && world.lateness.p99 > bound {
+        flaws.push(format!(
+            "packets were handed over late: 1 % by more than {} (bound {bound}), at most {}",
+            millis(world.lateness.p99),
+            millis(world.lateness.max)
+        ));
+    }
+    if measure.is_timed && world.ring_wait.p99 > bound {
+        flaws.push(format!(
+            "packets may have waited where the path did not see them: 1 % for more than {} (bound \
+             {bound}), at most {}",
+            millis(world.ring_wait.p99),
+            millis(world.ring_wait.max)
+        ));
+    }
+    flaws.extend(lost(world));
+    let starved = world.mover.starved;
+    if starved * 1000 > record.duration * STARVED_PER_MILLE {
+        flaws.push(format!(
+            "the thread that moves packets waited {} for a processor, {:.1} % of the time",
+            millis(starved),
+            starved.as_secs_f64() / record.duration.as_secs_f64().max(f64::MIN_POSITIVE) * 100.0
+        ));
+    }
+    match world.mover.clock_steps {
+        0 => {}
+        1 => flaws.push("the wall clock was set once".into()),
+        times => flaws.push(format!("the wall clock was set {times} times")),
+    }
+    let (missed, due) = (world.samples_missed, measure.looks + world.samples_missed);
+    if missed * 100 > due * MISSED_PER_CENT {
+        flaws.push(format!("{missed} of {due} looks at TCP_INFO were missed"));
+    }
+    flaws
+}
+
+/// What got lost outside the path: there is no number of these that does no harm.
+fn lost(world: &WorldRecord) -> Vec<String> {
+    [
+        (world.device_drops, "frames were lost outside the path"),
+        (world.capture_drops, "frames are missing in the captures"),
+        (world.verdict_drops, "verdicts are missing in the ground truth"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| format!("{count} {what}"))
+    .collect()
+}
+
+fn millis(span: Span) -> String {
+    format!("{:.1} ms", span.as_millis_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_recording::{EndpointRecord, Lateness, MoverRecord, RingWait};
+
+    use super::*;
+
+    fn record() -> TrialRecord {
+        TrialRecord {
+            path: tcplab_path::PathSpec::default(),
+            tcplab: String::new(),
+            case: "only".into(),
+            case_hash: String::new(),
+            seed: 1,
+            epoch_nanos: 0,
+            duration: Span::from_secs(10),
+            client: EndpointRecord::default(),
+            server: EndpointRecord::default(),
+            world: WorldRecord::default(),
+        }
+    }
+
+    const MEASURE: Measure =
+        Measure { round_trip: Span::from_millis(40), is_timed: true, looks: 98 };
+
+    #[test]
+    fn lateness_is_measured_by_the_round_trip() {
+        for (round_trip, bound) in [(0, 1_000), (20, 1_000), (40, 2_000), (600, 4_000)] {
+            assert_eq!(tolerance(Span::from_millis(round_trip)), Span::from_micros(bound));
+        }
+    }
+
+    #[test]
+    fn each_bound_is_where_it_is_said_to_be() {
+        let late = |p99| Lateness { p99: Span::from_micros(p99), ..Lateness::default() };
+        let waited = |p99| RingWait { p99: Span::from_micros(p99), max: Span::ZERO };
+        let starved = |ms| MoverRecord { starved: Span::from_millis(ms), ..MoverRecord::default() };
+        let world = WorldRecord::default;
+        for (good, flawed, named) in [
+            (
+                WorldRecord { lateness: late(2_000), ..world() },
+                WorldRecord { lateness: late(2_001), ..world() },
+                "handed over late",
+            ),
+            (
+                WorldRecord { ring_wait: waited(2_000), ..world() },
+                WorldRecord { ring_wait: waited(2_001), ..world() },
+                "did not see them",
+            ),
+            (world(), WorldRecord { device_drops: 1, ..world() }, "1 frames were lost outside"),
+            (world(), WorldRecord { capture_drops: 2, ..world() }, "missing in the captures"),
+            (world(), WorldRecord { verdict_drops: 3, ..world() }, "ground truth"),
+            (
+                WorldRecord { mover: starved(100), ..world() },
+                WorldRecord { mover: starved(101), ..world() },
+                "for a processor",
+            ),
+            (
+                world(),
+                WorldRecord {
+                    mover: MoverRecord { clock_steps: 1, ..MoverRecord::default() },
+                    ..world()
+                },
+                "set once",
+            ),
+            (
+                WorldRecord { samples_missed: 2, ..world() },
+                WorldRecord { samples_missed: 3, ..world() },
+                "3 of 101 looks",
+            ),
+        ] {
+            let told = |world| flaws(&TrialRecord { world, ..record() }, &MEASURE);
+            assert_eq!(told(good), Vec::<String>::new(), "{named}");
+            let flaws = told(flawed);
+            assert!(flaws.len() == 1 && flaws[0].contains(named), "{named}: {flaws:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_holds_nothing_has_no_time_to_keep() {
+        let world = WorldRecord {
+            ring_wait: RingWait { p99: Span::from_millis(50), max: Span::from_millis(60) },
+            ..WorldRecord::default()
+        };
+        let record = TrialRecord { world, ..record() };
+        assert_eq!(flaws(&record, &Measure { is_timed: false, ..MEASURE }), Vec::<String>::new());
+        assert_eq!(flaws(&record, &MEASURE).len(), 1);
+    }
+}

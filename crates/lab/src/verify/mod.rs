@@ -1,0 +1,167 @@
+//! Verified before use: what a path promises against what comes out of it, on this machine and in
+//! virtual time.
+//!
+//! What was asked for is always reckoned from the numbers of the path's description, in closed
+//! form, never by running the emulator. What was achieved is measured with the kernel's own stamps
+//! ([`tcplab_testbed::run_calibration`]) or counted over a million packets in virtual time.
+
+mod asked;
+mod judge;
+mod loss_law;
+mod machine;
+mod model;
+mod rounds;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::AtomicBool;
+
+use serde::{Deserialize, Serialize};
+use tcplab_path::{Direction, LinkPlan, PathSpec};
+use tcplab_testbed::{CalibrationRequest, TrialError, Tuning, run_calibration};
+use tcplab_units::{Rate, Span};
+
+use crate::Bench;
+
+pub use machine::{CEILING_SHARE, Machine};
+pub use model::check_model;
+
+/// Whether something came out as asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Within the stated bound.
+    Ok,
+    /// Not so.
+    Off,
+    /// It was not, or could not be, measured.
+    NotMeasured,
+}
+
+impl Outcome {
+    /// `ok`, `off` or `not measured`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Ok => "ok",
+            Outcome::Off => "off",
+            Outcome::NotMeasured => "not measured",
+        }
+    }
+
+    pub(crate) fn of(is_good: bool) -> Outcome {
+        if is_good { Outcome::Ok } else { Outcome::Off }
+    }
+}
+
+/// One thing that was asked for, and what came out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckRow {
+    /// Such as `rate`.
+    pub quantity: String,
+    /// `forward` or `reverse`; none for what has no direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// With its unit.
+    pub asked: String,
+    /// With its unit; empty where it was not measured.
+    pub achieved: String,
+    /// The verdict.
+    pub outcome: Outcome,
+    /// The bound that it was held against, or why it was not measured.
+    pub why: String,
+}
+
+/// What came out of one path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathCheck {
+    /// BLAKE3 of what both directions do to packets, hexadecimal.
+    pub hash: String,
+    /// The cases of a run that have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<String>,
+    /// Direction by direction.
+    pub rows: Vec<CheckRow>,
+}
+
+impl PathCheck {
+    /// Whether nothing is off.
+    pub fn is_good(&self) -> bool {
+        self.rows.iter().all(|row| row.outcome != Outcome::Off)
+    }
+}
+
+/// Measures this machine.
+///
+/// # Errors
+/// When experiments cannot be run here, or `stop` ended it.
+pub fn measure_machine(bench: &Bench, stop: &AtomicBool) -> Result<Machine, TrialError> {
+    let request = CalibrationRequest {
+        device: bench.device,
+        tuning: Tuning::default(),
+        machine: true,
+        path: PathSpec::default(),
+        seed: 1,
+        rounds: Vec::new(),
+    };
+    let record = run_calibration(&bench.launcher, &request, stop, |_| ())?;
+    Ok(Machine::of(&record))
+}
+
+/// Measures a path on this machine, for about as long as said.
+///
+/// # Errors
+/// When it cannot be run, or `stop` ended it.
+pub fn measure_path(
+    bench: &Bench,
+    machine: &Machine,
+    path: &PathSpec,
+    seed: u64,
+    lasting: Span,
+    stop: &AtomicBool,
+) -> Result<PathCheck, TrialError> {
+    let links = links(path)?;
+    let plan = rounds::Plan::of(&links, lasting, seed);
+    let request = CalibrationRequest {
+        device: bench.device,
+        tuning: machine.tuning(),
+        machine: false,
+        path: path.clone(),
+        seed,
+        rounds: plan.rounds(),
+    };
+    let record = run_calibration(&bench.launcher, &request, stop, |_| ())?;
+    let mut rows = vec![machine.ceiling_row(fastest(&links))];
+    rows.extend(judge::rows(&links, &plan, &record.rounds));
+    Ok(PathCheck { hash: hash(&links), cases: Vec::new(), rows })
+}
+
+/// The rate of the faster direction's bottleneck, if there is one.
+pub fn fastest_rate(path: &PathSpec) -> Option<Rate> {
+    fastest(&links(path).ok()?)
+}
+
+fn fastest(links: &[LinkPlan; 2]) -> Option<Rate> {
+    let rate = |link: &LinkPlan| {
+        let servers = link.elements.iter().filter_map(|element| match element {
+            tcplab_path::ElementPlan::Bottleneck(plan) => Some(plan.server.rate()),
+            _ => None,
+        });
+        servers.min()
+    };
+    links.iter().filter_map(rate).max()
+}
+
+/// What tells one path from another: the same, if both directions do the same to packets.
+pub(crate) fn path_hash(path: &PathSpec) -> Result<String, TrialError> {
+    Ok(hash(&links(path)?))
+}
+
+fn links(path: &PathSpec) -> Result<[LinkPlan; 2], TrialError> {
+    Ok([path.link(Direction::Forward)?, path.link(Direction::Reverse)?])
+}
+
+fn hash(links: &[LinkPlan; 2]) -> String {
+    let text = serde_json::to_vec(links).expect("plans are plain data");
+    blake3::hash(&text).to_hex().to_string()
+}

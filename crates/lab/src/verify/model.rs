@@ -1,0 +1,294 @@
+//! The same link in virtual time, against the laws of its description: a million packets prove the
+//! model, as the probes in real time prove the machine.
+
+use tcplab_path::{
+    Cause, Direction, ElementPlan, Fate, HeldBack, Link, LinkPlan, Packet, PathError, PathSpec,
+    Verdict,
+};
+use tcplab_stats::binomial_range;
+use tcplab_units::{Bytes, Instant, Span};
+
+use super::CheckRow;
+use super::asked::{Asked, transmission};
+use super::judge::{counted, law_row, per_cent};
+use super::loss_law::{self, CONFIDENCE};
+
+/// Full-sized, but a link that reads packets is given small ones: what it does to them does not
+/// depend on it.
+const SIZE: Bytes = Bytes::new(1500);
+/// See above; enough for IPv4 and UDP with something in it.
+const SMALL: usize = 64;
+
+/// Sends `packets` through both directions of a path in virtual time and holds what became of them
+/// against the path's description.
+///
+/// # Errors
+/// When the path is impossible.
+pub fn check_model(path: &PathSpec, seed: u64, packets: u64) -> Result<Vec<CheckRow>, PathError> {
+    let mut rows = Vec::new();
+    for direction in Direction::BOTH {
+        let plan = path.link(direction)?;
+        let found = of_link(&plan, seed, direction, packets);
+        rows.extend(found.into_iter().map(|row| row.in_direction(direction)));
+    }
+    Ok(rows)
+}
+
+/// What is counted of the verdicts.
+#[derive(Default)]
+struct Tally {
+    sent: u64,
+    delivered: u64,
+    lost: u64,
+    interrupted: u64,
+    /// Of those that the interruptions should have.
+    to_interrupt: u64,
+    copied: u64,
+    corrupted: u64,
+    marked: u64,
+    other: u64,
+    overtaken: u64,
+    latest: u64,
+    /// The delay behind the last transmitter, in nanoseconds.
+    delays: Vec<u64>,
+    first: Option<Instant>,
+    last: Instant,
+}
+
+fn of_link(plan: &LinkPlan, seed: u64, direction: Direction, packets: u64) -> Vec<CheckRow> {
+    let reads = plan.reads_packets();
+    let size = if reads { Bytes::from(SMALL) } else { SIZE };
+    // Interruptions are judged by when a packet reaches them.
+    let asked = Asked::of(plan, Bytes::ZERO, Instant::ZERO, seed);
+    let gap = spacing(&asked, size);
+    let tally = run(plan, seed, direction, packets, gap, size);
+    let mut rows = Vec::new();
+    rows.extend(rate(&asked, &tally, size));
+    rows.push(delay(&asked, &tally));
+    rows.push(loss(&asked, &tally));
+    if tally.to_interrupt + tally.interrupted > 0 && asked.servers.len() < 2 {
+        rows.push(CheckRow::new(
+            "interruption",
+            format!("{} packets in its times", tally.to_interrupt),
+            format!("{} dropped", tally.interrupted),
+            tally.interrupted == tally.to_interrupt,
+            "the same packets".into(),
+        ));
+    }
+    rows.extend(shares(&asked, &tally));
+    rows.push(CheckRow::new(
+        "conservation",
+        format!("{packets} packets"),
+        format!(
+            "{} delivered, {} lost, {} interrupted, {} dropped otherwise",
+            tally.delivered, tally.lost, tally.interrupted, tally.other
+        ),
+        tally.sent == packets
+            && tally.delivered + tally.lost + tally.interrupted + tally.other == packets,
+        "each has one verdict".into(),
+    ));
+    rows
+}
+
+/// Packets come just as fast as the slowest transmitter sends them.
+fn spacing(asked: &Asked, size: Bytes) -> Span {
+    let busy = asked.narrowest().map_or(Span::from_micros(100), |rate| transmission(rate, size));
+    busy.max(Span::from_nanos(1))
+}
+
+fn run(
+    plan: &LinkPlan,
+    seed: u64,
+    direction: Direction,
+    packets: u64,
+    gap: Span,
+    size: Bytes,
+) -> Tally {
+    let mut link = Link::new(plan, seed, direction);
+    let mut tally = Tally::default();
+    let far = Instant::ZERO + gap * packets + Span::from_secs(3600);
+    let windows = Windows::of(plan, far, seed);
+    let reads = plan.reads_packets();
+    let packet = |id| if reads { Packet::new(id, datagram()) } else { Packet::of_size(id, size) };
+    for id in 0..packets {
+        let now = Instant::ZERO + gap * id;
+        link.handle_packet(now, packet(id));
+        while let Some(departure) = link.poll(now) {
+            tally.count(&departure.verdict, &windows);
+        }
+    }
+    while let Some(at) = link.poll_at() {
+        while let Some(departure) = link.poll(at) {
+            tally.count(&departure.verdict, &windows);
+        }
+        // Cross traffic never ends.
+        if tally.sent >= packets {
+            break;
+        }
+    }
+    tally
+}
+
+/// An IPv4 packet with UDP that allows marks (ECT(0), RFC 3168) and has something to damage.
+fn datagram() -> Vec<u8> {
+    let mut bytes = vec![0; SMALL];
+    bytes[..10].copy_from_slice(&[0x45, 2, 0, SMALL as u8, 0, 0, 0x40, 0, 64, 17]);
+    bytes[24..26].copy_from_slice(&(SMALL as u16 - 20).to_be_bytes());
+    bytes
+}
+
+/// The times at which nothing passes, walked through in order.
+struct Windows(Vec<(Instant, Instant)>);
+
+impl Windows {
+    fn of(plan: &LinkPlan, until: Instant, seed: u64) -> Windows {
+        let mut windows = plan.interruptions(until, seed);
+        for element in &plan.elements {
+            if let ElementPlan::Blackhole(plan) = element {
+                let end = plan.until.map_or(Instant::MAX, |until| Instant::ZERO + until);
+                windows.push((Instant::ZERO + plan.from, end));
+            }
+        }
+        windows.sort_unstable();
+        Windows(windows)
+    }
+
+    fn hold(&self, at: Instant) -> bool {
+        let after = self.0.partition_point(|(from, _)| *from <= at);
+        // Windows of several interruptions may overlap.
+        self.0[..after].iter().rev().take(8).any(|(_, to)| at < *to)
+    }
+}
+
+impl Tally {
+    fn count(&mut self, verdict: &Verdict, windows: &Windows) {
+        if verdict.is_made() {
+            self.copied += u64::from(verdict.origin.is_some() && verdict.fate == Fate::Delivered);
+            return;
+        }
+        self.sent += 1;
+        let on_line = verdict.transmission.map_or(verdict.entered, |sent| sent.ended);
+        self.to_interrupt += u64::from(windows.hold(on_line));
+        if let Some(transmission) = verdict.transmission {
+            let first = self.first.get_or_insert(transmission.began);
+            *first = transmission.began.min(*first);
+            self.last = self.last.max(transmission.ended);
+        }
+        match verdict.fate {
+            Fate::Delivered => {
+                self.delivered += 1;
+                self.marked += u64::from(verdict.marked);
+                self.corrupted += u64::from(verdict.corrupted.is_some());
+                self.overtaken += u64::from(self.delivered > 1 && verdict.id < self.latest);
+                self.latest = self.latest.max(verdict.id);
+                self.delays.push(verdict.left.since(on_line).as_nanos());
+            }
+            Fate::Dropped(Cause::Loss) => self.lost += 1,
+            Fate::Dropped(Cause::Interruption { .. } | Cause::Blackhole) => self.interrupted += 1,
+            _ => self.other += 1,
+        }
+    }
+}
+
+fn rate(asked: &Asked, tally: &Tally, size: Bytes) -> Option<CheckRow> {
+    let [rate] = asked.servers[..] else {
+        return (asked.no_rate.is_some() || !asked.servers.is_empty()).then(|| {
+            let why = asked.no_rate.unwrap_or("several transmitters follow one another");
+            CheckRow::unknown("rate", "varying".into(), why)
+        });
+    };
+    if let Some(why) = asked.no_rate {
+        return Some(CheckRow::unknown("rate", rate.to_string(), why));
+    }
+    if tally.other > 0 {
+        let why = "packets were dropped in front of the bottleneck";
+        return Some(CheckRow::unknown("rate", rate.to_string(), why));
+    }
+    let (first, all) = (tally.first?, Bytes::new(size.as_u64() * tally.sent));
+    let (took, should) = (tally.last.since(first), transmission(rate, all));
+    // Packets come at whole nanoseconds, so each may find the transmitter idle for less than one.
+    let slack = Span::from_nanos(tally.sent);
+    Some(CheckRow::new(
+        "rate",
+        rate.to_string(),
+        format!("{} packets in {took}", tally.sent),
+        took >= should && took <= should + slack,
+        format!("{should}, and at most 1 ns for each packet"),
+    ))
+}
+
+fn delay(asked: &Asked, tally: &Tally) -> CheckRow {
+    let several = (asked.servers.len() > 1).then_some("several transmitters follow one another");
+    if let Some(plan) = &asked.jitter {
+        let text = "its law".to_owned();
+        if let Some(why) = asked.no_jitter.or(several) {
+            return CheckRow::unknown("jitter", text, why);
+        }
+        if !asked.reorderings.is_empty() {
+            return CheckRow::unknown("jitter", text, "packets are held back besides");
+        }
+        if !plan.reorders() {
+            let why = "back to back, packets wait for those before them; \
+                       the law is tested with packets far apart, in real time";
+            return CheckRow::unknown("jitter", text, why);
+        }
+        let rest = asked.delay.as_nanos() as f64;
+        let delays: Vec<f64> = tally.delays.iter().map(|delay| *delay as f64 - rest).collect();
+        return law_row("jitter", text, &delays, |delay| plan.cdf(delay));
+    }
+    let text = asked.delay.to_string();
+    if let Some(why) = asked.no_delay.or(several) {
+        return CheckRow::unknown("delay", text, why);
+    }
+    let exact = asked.delay.as_nanos();
+    let differing = tally.delays.iter().filter(|delay| **delay != exact).count() as u64;
+    // Those that were held back come later, and nobody else.
+    if !asked.reorderings.is_empty() {
+        let early = tally.delays.iter().filter(|delay| **delay < exact).count();
+        let achieved = format!("{early} packets earlier, {differing} held back");
+        return CheckRow::new("delay", text, achieved, early == 0, "none earlier".into());
+    }
+    CheckRow::new(
+        "delay",
+        text,
+        format!("{differing} of {} packets otherwise", tally.delivered),
+        differing == 0,
+        "exactly".into(),
+    )
+}
+
+fn loss(asked: &Asked, tally: &Tally) -> CheckRow {
+    let text = per_cent(loss_law::share(&asked.losses));
+    if let Some(why) = asked.no_loss {
+        return CheckRow::unknown("loss", text, why);
+    }
+    let reached = tally.sent - tally.interrupted - tally.other;
+    match loss_law::range(&asked.losses, reached) {
+        Ok(range) => counted("loss", text, tally.lost, reached, range),
+        Err(why) => CheckRow::unknown("loss", text, why),
+    }
+}
+
+fn shares(asked: &Asked, tally: &Tally) -> Vec<CheckRow> {
+    let mut rows = Vec::new();
+    let mut row = |name, p: f64, count| {
+        let range = binomial_range(tally.delivered, p, CONFIDENCE);
+        rows.push(counted(name, per_cent(p), count, tally.delivered, range));
+    };
+    if let [plan] = asked.duplications[..] {
+        row("duplication", plan.probability.as_f64(), tally.copied / u64::from(plan.copies.max(1)));
+    }
+    if let [plan] = asked.corruptions[..] {
+        row("corruption", plan.probability.as_f64(), tally.corrupted);
+    }
+    if let [plan] = &asked.marks[..] {
+        row("marking", plan.probability.as_f64(), tally.marked);
+    }
+    if let [plan] = asked.reorderings[..]
+        && asked.jitter.is_none()
+        && let HeldBack::Random(probability) = plan.held_back
+    {
+        row("reordering", probability.as_f64(), tally.overtaken);
+    }
+    rows
+}

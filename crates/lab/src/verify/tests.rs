@@ -1,0 +1,168 @@
+//! Verdicts on machines that are made up: a good one, and each that is bad in its own way.
+
+use tcplab_recording::{Lateness, MoverRecord, RingWait};
+use tcplab_testbed::{Arrival, RoundRecord, Train, WayRecord};
+use tcplab_units::Rng;
+
+use super::rounds::Plan;
+use super::*;
+
+/// What a made-up machine does to a datagram that the path of the test lets through.
+struct Fake {
+    /// Added to each delay, in nanoseconds.
+    late: u64,
+    /// In a million.
+    drops: u64,
+    /// In per mille of the rate asked for.
+    speed: u64,
+}
+
+const GOOD: Fake = Fake { late: 5_000, drops: 0, speed: 1000 };
+
+const PATH: &str = r#"{ "rate": "20 Mbit/s", "delay": "10 ms", "loss": "1 %" }"#;
+const RATE: u64 = 20_000_000;
+
+impl Fake {
+    /// Closed form: a transmitter, 1 % lost, 10 ms.
+    fn way(&self, train: Train, rng: &mut Rng) -> WayRecord {
+        let mut way = WayRecord::default();
+        let busy = train.size.as_u64() * 8 * 1_000_000_000 / (RATE * self.speed / 1000);
+        let mut free = 0;
+        for number in 0..train.count {
+            let later = u64::from((number + 1).saturating_sub(train.ahead));
+            let sent = 5_000_000 + (train.gap * later).as_nanos();
+            way.sent.push(sent);
+            free = free.max(sent) + busy;
+            if rng.below(1_000_000) < 10_000 + self.drops {
+                continue;
+            }
+            let at = free + 10_000_000 + self.late + rng.below(10_000);
+            let number = Some(number);
+            way.arrivals.push(Arrival { number, at, damaged: false, marked: false });
+        }
+        way
+    }
+
+    fn rows(&self, path: &str, lasting: Span) -> Vec<CheckRow> {
+        let path: PathSpec = serde_json::from_str(path).unwrap();
+        let links = links(&path).unwrap();
+        let plan = Plan::of(&links, lasting, 1);
+        let mut rng = Rng::new(1, "machine");
+        let rounds: Vec<RoundRecord> = plan
+            .rounds()
+            .iter()
+            .map(|round| {
+                let mut way = |train: Option<Train>| {
+                    train.map(|train| self.way(train, &mut rng)).unwrap_or_default()
+                };
+                RoundRecord {
+                    ways: [way(round.forward), way(round.reverse)],
+                    lateness: Lateness { p99: Span::from_nanos(self.late), ..Lateness::default() },
+                    ring_wait: RingWait::default(),
+                    device_drops: 0,
+                    mover: MoverRecord::default(),
+                    lasted: lasting,
+                }
+            })
+            .collect();
+        judge::rows(&links, &plan, &rounds)
+    }
+}
+
+/// The names of the rows with that outcome.
+fn with(rows: &[CheckRow], outcome: Outcome) -> Vec<String> {
+    let name = |row: &CheckRow| match row.direction {
+        Some(direction) => format!("{direction} {}", row.quantity),
+        None => row.quantity.clone(),
+    };
+    rows.iter().filter(|row| row.outcome == outcome).map(name).collect()
+}
+
+#[test]
+fn a_bad_machine_is_found_out_by_what_is_bad_about_it() {
+    for (machine, off) in [
+        (GOOD, &[][..]),
+        (Fake { late: 1_500_000, ..GOOD }, &["forward delay", "reverse delay", "lateness"]),
+        (Fake { late: 150_000, ..GOOD }, &["forward delay", "reverse delay"]),
+        (Fake { drops: 50_000, ..GOOD }, &["forward loss", "reverse loss"]),
+        (Fake { speed: 970, ..GOOD }, &["forward rate", "reverse rate"]),
+        (Fake { speed: 998, ..GOOD }, &[]),
+    ] {
+        let rows = machine.rows(PATH, Span::from_secs(2));
+        assert_eq!(with(&rows, Outcome::Off), off, "{rows:#?}");
+        assert_eq!(with(&rows, Outcome::NotMeasured), Vec::<String>::new(), "{rows:#?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_measured_is_said_with_its_reason() {
+    for (path, quantity, why) in [
+        (r#"{ "rate": "200 kbit/s", "delay": "400 ms" }"#, "rate", "to send 20 packets"),
+        (r#"{ "rate": "5 Gbit/s" }"#, "rate", "see ceiling"),
+        (r#"{ "rate": "100 Mbit/s", "queue": "2 packets" }"#, "rate", "a queue of 2 packets"),
+        (r#"{ "rate": "20 Mbit/s", "jitter": "2 ms", "delay": "9 ms" }"#, "delay", "see jitter"),
+        (
+            r#"{ "rate": "20 Mbit/s", "interruption": { "every": "5 s", "lasting": "200 ms" } }"#,
+            "interruption",
+            "the first is at 5.00 s",
+        ),
+        (
+            r#"{ "rate": "20 Mbit/s", "loss": { "burst": { "probability": "0.01 %", "length": 5 } } }"#,
+            "loss",
+            "bursts among",
+        ),
+        (
+            r#"{ "rate": "20 Mbit/s", "reorder": { "probability": "1 %", "extra": "1 ms" } }"#,
+            "reordering",
+            "too far to overtake",
+        ),
+    ] {
+        let rows = GOOD.rows(path, Span::from_secs(1));
+        let row = rows.iter().find(|row| row.quantity == quantity).unwrap();
+        assert_eq!(row.outcome, Outcome::NotMeasured, "{path}: {row:?}");
+        assert!(row.why.contains(why), "{path}: {row:?}");
+    }
+}
+
+#[test]
+fn the_model_keeps_to_its_laws() {
+    for path in [
+        PATH,
+        r#"{ "delay": "3 ms", "jitter": { "normal": "1 ms", "reorder": true } }"#,
+        r#"{ "rate": "7 Mbit/s", "loss": { "gilbert_elliott": { "p": "1 %", "r": "20 %" } } }"#,
+        r#"{ "rate": "9 Mbit/s", "interruption": { "every": "1 s", "lasting": "50 ms" } }"#,
+        r#"{ "delay": "1 ms", "duplicate": "2 %", "corrupt": "1 %", "mark": "10 %" }"#,
+        r#"{ "rate": "1 Gbit/s", "reorder": { "probability": "2 %", "gap": 3 } }"#,
+    ] {
+        let path: PathSpec = serde_json::from_str(path).unwrap();
+        let rows = check_model(&path, 7, 100_000).unwrap();
+        assert_eq!(with(&rows, Outcome::Off), Vec::<String>::new(), "{rows:#?}");
+        assert!(with(&rows, Outcome::Ok).len() >= 4, "{rows:#?}");
+    }
+}
+
+#[test]
+fn a_rate_is_held_against_a_share_of_the_ceiling() {
+    let machine = Machine {
+        device: "tun".into(),
+        privilege: "held".into(),
+        scheduling: "real-time".into(),
+        lead: Span::from_micros(16),
+        error_without_lead: (16_000, 60_000),
+        error: (0, 40_000),
+        ceiling_pps: 100_000,
+        ceiling_rate: Rate::from_bits_per_second(1_000_000_000),
+    };
+    let outcome =
+        |mbit: u64| machine.ceiling_row(Some(Rate::from_bits_per_second(mbit * 1_000_000))).outcome;
+    assert_eq!((outcome(800), outcome(801)), (Outcome::Ok, Outcome::Off));
+    assert_eq!(machine.ceiling_row(None).outcome, Outcome::Ok);
+    assert_eq!(machine.tuning().lead, Span::from_micros(16));
+    let late = Machine { error: (100_001, 200_000), ..machine.clone() };
+    assert_eq!(
+        (machine.timer_row().outcome, late.timer_row().outcome),
+        (Outcome::Ok, Outcome::Off)
+    );
+    let text = serde_json::to_string(&machine).unwrap();
+    assert_eq!(serde_json::from_str::<Machine>(&text).unwrap(), machine);
+}

@@ -1,0 +1,131 @@
+//! What a path promises beside what came out of it, as a table.
+
+use tcplab_lab::Calibration;
+use tcplab_lab::verify::{CheckRow, Outcome, PathCheck};
+
+/// Between columns.
+const GAP: &str = "  ";
+
+/// A row as it is shown.
+pub(crate) struct Line {
+    pub(crate) sign: char,
+    pub(crate) quantity: String,
+    pub(crate) asked: String,
+    pub(crate) achieved: String,
+    pub(crate) why: String,
+    /// The CSS class of its verdict.
+    pub(crate) class: &'static str,
+    pub(crate) verdict: &'static str,
+}
+
+impl Line {
+    pub(crate) fn of(row: &CheckRow) -> Line {
+        let (sign, class) = match row.outcome {
+            Outcome::Ok => ('✓', "held"),
+            Outcome::Off => ('✗', "broke"),
+            Outcome::NotMeasured => ('–', "unknown"),
+        };
+        let quantity = match row.direction {
+            Some(direction) => format!("{direction} {}", row.quantity),
+            None => row.quantity.clone(),
+        };
+        Line {
+            sign,
+            quantity,
+            asked: row.asked.clone(),
+            achieved: row.achieved.clone(),
+            why: row.why.clone(),
+            class,
+            verdict: row.outcome.name(),
+        }
+    }
+}
+
+/// The rows as text, aligned for a fixed-width font; every line ends in `\n`.
+pub fn check_table(rows: &[CheckRow]) -> String {
+    let lines: Vec<Line> = rows.iter().map(Line::of).collect();
+    let width = |cell: &dyn Fn(&Line) -> &str, name: &str| {
+        let cells = lines.iter().map(|line| cell(line).chars().count());
+        cells.chain([name.chars().count()]).max().unwrap_or_default()
+    };
+    let quantity = width(&|line| &line.quantity, "");
+    let asked = width(&|line| &line.asked, "asked");
+    let achieved = width(&|line| &line.achieved, "achieved");
+    let mut text = format!(
+        "  {:quantity$}{GAP}{:asked$}{GAP}{:achieved$}{GAP}bound, or why not\n",
+        "", "asked", "achieved"
+    );
+    for Line { sign, quantity: name, asked: wish, achieved: result, why, verdict, .. } in &lines {
+        let result = if result.is_empty() { verdict } else { result.as_str() };
+        let line =
+            format!("{sign} {name:quantity$}{GAP}{wish:asked$}{GAP}{result:achieved$}{GAP}{why}");
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// How the paths of a run were verified: a line for each where all is well, the table where not.
+pub(crate) fn verified(calibration: &Calibration) -> String {
+    let mut text = String::new();
+    let several = calibration.paths.len() > 1;
+    for path in &calibration.paths {
+        let of = if several { format!(" of {}", path.cases.join(", ")) } else { String::new() };
+        let rows = with_timer(calibration, path);
+        if rows.iter().all(|row| row.outcome != Outcome::Off) {
+            text += &format!("✓ path{of} verified: {}\n", in_short(&rows));
+        } else {
+            text += &format!("! the path{of} is not as asked on this machine:\n");
+            text += &check_table(&rows);
+        }
+    }
+    text
+}
+
+/// A path as the page shows it.
+pub(crate) struct Verified {
+    /// The variants that have it; empty where all have the same.
+    pub(crate) of: String,
+    pub(crate) is_good: bool,
+    pub(crate) in_short: String,
+    pub(crate) lines: Vec<Line>,
+}
+
+impl Verified {
+    pub(crate) fn all(calibration: &Calibration) -> Vec<Verified> {
+        let several = calibration.paths.len() > 1;
+        let one = |path: &PathCheck| {
+            let rows = with_timer(calibration, path);
+            Verified {
+                of: if several { path.cases.join(", ") } else { String::new() },
+                is_good: rows.iter().all(|row| row.outcome != Outcome::Off),
+                in_short: in_short(&rows),
+                lines: rows.iter().map(Line::of).collect(),
+            }
+        };
+        calibration.paths.iter().map(one).collect()
+    }
+}
+
+/// The rows of a path, and that of the machine's timers, which hold for all.
+fn with_timer(calibration: &Calibration, path: &PathCheck) -> Vec<CheckRow> {
+    std::iter::once(&calibration.timer).chain(&path.rows).cloned().collect()
+}
+
+/// How much was found to be as asked, and what was not measured.
+fn in_short(rows: &[CheckRow]) -> String {
+    let count = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
+    let mut text = format!("{} as asked", count(Outcome::Ok));
+    if count(Outcome::Off) > 0 {
+        text += &format!(", {} off", count(Outcome::Off));
+    }
+    let missing: Vec<String> = rows
+        .iter()
+        .filter(|row| row.outcome == Outcome::NotMeasured)
+        .map(|row| Line::of(row).quantity)
+        .collect();
+    if !missing.is_empty() {
+        text += &format!("; not measured: {}", missing.join(", "));
+    }
+    text
+}
