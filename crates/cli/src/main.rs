@@ -4,10 +4,13 @@ mod arguments;
 mod complain;
 mod doctor;
 mod output;
+mod paths;
 mod progress;
 mod report;
 mod run;
 mod scenarios;
+mod shell;
+mod traffic;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,6 +31,8 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Shell(arguments) => shell::shell(&arguments),
+        Command::Path(arguments) => paths::path(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };
