@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use path::{
-    PathArguments, PathChoice, PathCommand, PresetsArguments, ShellArguments, ShowArguments,
-    UseArguments,
+    PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments, ShellArguments,
+    ShowArguments, UseArguments,
 };
 
 /// The name of the hidden subcommand that a trial's process is started with.

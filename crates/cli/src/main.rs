@@ -6,6 +6,7 @@ mod doctor;
 mod export;
 mod output;
 mod paths;
+mod picture;
 mod progress;
 mod replay;
 mod report;

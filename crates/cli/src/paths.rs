@@ -12,11 +12,13 @@ use tcplab_units::Rate;
 
 use crate::arguments::{PathArguments, PathChoice, PathCommand, PresetsArguments, ShowArguments};
 use crate::output::answer;
+use crate::picture;
 
 pub(crate) fn path(arguments: &PathArguments) -> Result<ExitCode> {
     let text = match &arguments.command {
         PathCommand::Presets(arguments) => list(arguments)?,
         PathCommand::Show(arguments) => show(arguments)?,
+        PathCommand::Plot(arguments) => return picture::plot(arguments),
     };
     answer(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -23,7 +23,8 @@ pub struct PathPicture<'a> {
 
 /// Pixels.
 const WIDTH: i64 = 900;
-const LEFT: i64 = 56;
+const MARGIN: i64 = 10;
+const LEFT: i64 = 62;
 const RIGHT: i64 = 20;
 /// Above the first pane: the title. Above each: its unit and its keys.
 const TITLE: i64 = 36;
@@ -141,10 +142,9 @@ impl Drawing {
         let delays = ways(
             same(|it| millis(it.least))
                 && same(|it| millis(it.delay))
-                && same(|it| millis(it.most))
-                && same(queued)
-                && forward.is_managed == reverse.is_managed,
+                && same(|it| millis(it.most)),
         );
+        let queues = ways(same(queued) && forward.is_managed == reverse.is_managed);
         let outages = ways(forward.outages == reverse.outages);
         let outages = outages.into_iter().map(|(way, it)| (way, it.outages.clone())).collect();
         Drawing {
@@ -152,11 +152,11 @@ impl Drawing {
             until: forward.until.max(reverse.until),
             panes: [
                 rate_pane(&rates),
-                delay_pane(&delays),
+                delay_pane(&delays, &queues),
                 loss_pane(&ways(forward.loss.to_bits() == reverse.loss.to_bits()), &outages),
             ],
             outages,
-            notes: notes(&ways(forward.notes == reverse.notes)),
+            notes: notes(forward, reverse),
         }
     }
 
@@ -169,7 +169,7 @@ impl Drawing {
                 r#"<svg{attributes} class="path-picture" viewBox="0 0 {width} {height}" "#,
                 r#"width="{width}" height="{height}" role="img">"#,
                 "<title>{title}</title><desc>{desc}</desc>{inside}",
-                r#"<text class="title" x="{left}" y="21">{title}</text>"#,
+                r#"<text class="title" x="{margin}" y="22">{title}</text>"#,
             ),
             attributes = attributes,
             width = WIDTH,
@@ -177,7 +177,7 @@ impl Drawing {
             title = escape(&self.title),
             desc = escape(&self.summary()),
             inside = inside,
-            left = LEFT,
+            margin = MARGIN,
         );
         for (index, plan) in (0..).zip(&self.panes) {
             let top = TITLE + CAPTION + index * (CAPTION + PANE + GAP);
@@ -187,7 +187,7 @@ impl Drawing {
         }
         for (index, note) in (0..).zip(&self.notes) {
             let y = bottom + 10 + index * NOTE;
-            put(&mut svg, &format!(r#"<text x="{LEFT}" y="{y}">{}</text>"#, escape(note)));
+            put(&mut svg, &format!(r#"<text x="{MARGIN}" y="{y}">{}</text>"#, escape(note)));
         }
         svg.push_str("</svg>");
         svg
@@ -215,8 +215,9 @@ impl Drawing {
         frame.stacked_axes(svg, &window, &Unit::Named(plan.unit.into()), is_last);
         let caption = format!("{}, {}", plan.name, plan.unit);
         let y = frame.top - 9;
-        put(svg, &format!(r#"<text class="unit" x="0" y="{y}">{caption}</text>"#));
-        plan.legend(svg, caption.chars().count() as f64 * LETTER + APART, y);
+        put(svg, &format!(r#"<text class="unit" x="{MARGIN}" y="{y}">{caption}</text>"#));
+        let free = MARGIN as f64 + caption.chars().count() as f64 * LETTER + APART;
+        plan.legend(svg, free, y);
         if let Some(text) = plan.nothing {
             let (x, y) = (frame.left + frame.across / 2, frame.top + frame.height / 2);
             put(svg, &format!(r#"<text class="nothing" x="{x}" y="{y}">{text}</text>"#));
@@ -332,7 +333,7 @@ fn constant(steps: &Steps) -> Option<f64> {
 /// The name of the way and, where it fits, what it always is.
 fn key(way: Way, value: Option<String>) -> Key {
     let short = way.name().to_owned();
-    let long = value.map_or_else(|| short.clone(), |value| format!("{short} {value}"));
+    let long = value.map_or_else(|| short.clone(), |value| format!("{short}: {value}"));
     Key { class: format!("line {}", way.class()), is_patch: false, long, short }
 }
 
@@ -360,8 +361,12 @@ fn rate_pane(ways: &[(Way, &Outlook)]) -> PanePlan {
         keys.push(key(*way, value.or_else(|| outlook.is_at_most.then(|| "at most".into()))));
         if outlook.moments.iter().any(|it| it.left.is_some()) {
             let left = steps(outlook, |it| bits(it.left));
-            let value = constant(&left).map(|rate| format!(" {}", spoken_rate(rate)));
-            let text = format!("left by others{}", value.unwrap_or_default());
+            let value = constant(&left).map(|rate| format!(": {}", spoken_rate(rate)));
+            let whose = match way {
+                Way::Both => String::new(),
+                way => format!("{}, ", way.name()),
+            };
+            let text = format!("{whose}left by others{}", value.unwrap_or_default());
             let class = format!("left line {}", way.class());
             shapes.push(Shape { class: class.clone(), low: None, high: left });
             others.get_or_insert_with(Vec::new).push(Key {
@@ -416,9 +421,8 @@ fn queued(moment: &Moment) -> f64 {
     millis(moment.most) + moment.queue.map_or(0.0, millis)
 }
 
-fn delay_pane(ways: &[(Way, &Outlook)]) -> PanePlan {
+fn delay_pane(ways: &[(Way, &Outlook)], waits: &[(Way, &Outlook)]) -> PanePlan {
     let (mut queues, mut bands, mut lines, mut keys) = (vec![], vec![], vec![], vec![]);
-    let (mut has_full, mut has_managed) = (false, false);
     for (way, outlook) in ways {
         let class = way.class();
         let [least, delay, most] = [
@@ -426,17 +430,7 @@ fn delay_pane(ways: &[(Way, &Outlook)]) -> PanePlan {
             steps(outlook, |it| millis(it.delay)),
             steps(outlook, |it| millis(it.most)),
         ];
-        let queue = outlook.moments.iter().any(|it| it.queue.is_some_and(|it| !it.is_zero()));
-        if queue {
-            let (class, high) = (format!("queue {class}"), steps(outlook, queued));
-            queues.push(Shape { class, low: Some(least.clone()), high });
-            has_managed |= outlook.is_managed;
-            has_full |= !outlook.is_managed;
-        }
-        let waits = steps(outlook, |it| it.queue.map_or(0.0, millis));
-        let wait = constant(&waits).filter(|_| queue).map(|wait| format!(" + {}", said(wait)));
-        let value = constant(&delay).map(|it| said(it) + &wait.unwrap_or_default());
-        keys.push(key(*way, value));
+        keys.push(key(*way, constant(&delay).map(said)));
         if least != most {
             bands.push(Shape { class: format!("jitter {class}"), low: Some(least), high: most });
         }
@@ -445,13 +439,22 @@ fn delay_pane(ways: &[(Way, &Outlook)]) -> PanePlan {
     if !bands.is_empty() {
         keys.push(patch("jitter", "jitter, 1 % to 99 %".into()));
     }
-    let standing = match (has_full, has_managed) {
-        (true, true) => Some("queue full, or at its target"),
-        (true, false) => Some("queue full"),
-        (false, true) => Some("queue at its target"),
-        (false, false) => None,
-    };
-    keys.extend(standing.map(|text| patch("queue", text.into())));
+    for (way, outlook) in waits {
+        if outlook.moments.iter().all(|it| it.queue.is_none_or(Span::is_zero)) {
+            continue;
+        }
+        let class = format!("queue {}", way.class());
+        let low = Some(steps(outlook, |it| millis(it.least)));
+        queues.push(Shape { class: class.clone(), low, high: steps(outlook, queued) });
+        let whose = if *way == Way::Both { "" } else { way.name() };
+        let state = if outlook.is_managed { "at its target" } else { "full" };
+        let wait = constant(&steps(outlook, |it| it.queue.map_or(0.0, millis)));
+        let wait = wait.map(|wait| format!(": + {}", said(wait))).unwrap_or_default();
+        let [long, short] =
+            [format!("{whose} queue {state}{wait}"), format!("{whose} queue {state}")];
+        let [long, short] = [long, short].map(|text| text.trim_start().to_owned());
+        keys.push(Key { class, is_patch: true, long, short });
+    }
     let mut shapes: Vec<Shape> = queues.into_iter().chain(bands).chain(lines).collect();
     let (size, unit) = match highest(&shapes) {
         most if most >= 10_000.0 => (1e3, "s"),
@@ -512,24 +515,38 @@ fn times(outages: &[Outage]) -> Option<String> {
     })
 }
 
-/// Lines that fit below the panes.
-fn notes(ways: &[(Way, &Outlook)]) -> Vec<String> {
-    let most = ((WIDTH - LEFT - RIGHT) as f64 / LETTER) as usize;
-    let mut lines = Vec::new();
-    for (way, outlook) in ways {
-        for note in &outlook.notes {
-            let whose = if *way == Way::Both { String::new() } else { format!("{}: ", way.name()) };
-            let mut line = whose;
-            for word in note.split(' ') {
-                if line.chars().count() + word.chars().count() > most {
-                    lines.push(std::mem::take(&mut line).trim_end().to_owned());
-                    line.push_str("    ");
-                }
-                line.push_str(word);
-                line.push(' ');
-            }
-            lines.push(line.trim_end().to_owned());
+/// What is to be said below the panes: of both directions, then of one, in lines that fit.
+fn notes(forward: &Outlook, reverse: &Outlook) -> Vec<String> {
+    let both = forward.notes.iter().filter(|note| reverse.notes.contains(note)).cloned();
+    let one = |way: Way, here: &Outlook, there: &Outlook| {
+        let own = here.notes.iter().filter(|note| !there.notes.contains(note));
+        own.map(|note| format!("{}: {note}", way.name())).collect::<Vec<_>>()
+    };
+    let all =
+        both.chain(one(Way::Forward, forward, reverse)).chain(one(Way::Reverse, reverse, forward));
+    all.flat_map(|note| wrapped(&note)).collect()
+}
+
+/// In lines, broken between words but not behind a number, whose unit follows.
+fn wrapped(note: &str) -> Vec<String> {
+    let most = ((WIDTH - MARGIN - RIGHT) as f64 / LETTER) as usize;
+    let (mut lines, mut line, mut start) = (Vec::new(), String::new(), 0);
+    for (space, _) in note.match_indices(' ').chain([(note.len(), "")]) {
+        let number = note[start..space].ends_with(|c: char| c.is_ascii_digit());
+        if number && space < note.len() {
+            continue;
         }
+        let piece = &note[start..space];
+        start = space + 1;
+        if !line.is_empty() && line.chars().count() + 1 + piece.chars().count() > most {
+            lines.push(std::mem::replace(&mut line, "\u{2003}".into()));
+        }
+        let gap = if line.is_empty() || line == "\u{2003}" { "" } else { " " };
+        line = line + gap + piece;
     }
+    lines.push(line);
     lines
 }
+
+#[cfg(test)]
+mod tests;

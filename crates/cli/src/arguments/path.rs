@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use tcplab_units::Span;
 
 use super::Io;
 
@@ -112,7 +113,8 @@ Examples:
   tcplab path presets                     paths that are well known
   tcplab path presets dsl-25 > my.toml    a start for your own
   tcplab path show dsl-25                 what it does to packets, in words
-  tcplab path show my.toml -s delay='50 ms'";
+  tcplab path show my.toml -s delay='50 ms'
+  tcplab path plot lte-handover -o lte.svg";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PathCommand {
@@ -120,6 +122,12 @@ pub(crate) enum PathCommand {
     Presets(PresetsArguments),
     /// Say what a path does to packets, in words
     Show(ShowArguments),
+    /// Draw what a path will do: rate, delay and loss over time
+    ///
+    /// An SVG for browsers and documents, light or dark as its reader prefers: what the path can
+    /// send and what cross traffic leaves of it; how long packets take, with the jitter of 98 % of
+    /// them and the wait in a full queue; what share is lost, and when nothing passes.
+    Plot(PlotArguments),
 }
 
 #[derive(Debug, Args)]
@@ -136,6 +144,25 @@ pub(crate) struct ShowArguments {
     #[command(flatten)]
     pub(crate) choice: PathChoice,
     /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlotArguments {
+    #[command(flatten)]
+    pub(crate) choice: PathChoice,
+    /// How much of it is drawn, from 1 ms to 1 h; by default two rounds of all that repeats, 10 s
+    /// to 2 min
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) span: Option<Span>,
+    /// Seed of the path's randomness: interruptions at random are those of a trial with it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The file to write; by default, and for `-`, standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print what would be drawn as JSON: times in nanoseconds, rates in bit/s
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -73,6 +73,9 @@ impl LinkPlan {
     /// between a few and none.
     pub const TRACE_BIN: Span = Span::from_millis(100);
 
+    /// So many interruptions of a kind are told of, the first: more would not be told apart.
+    pub const MOST_OUTAGES: usize = 100_000;
+
     /// What it will do in a trial with this `seed` until then. What changes evenly is told at about
     /// so many `points`; jumps are told exactly where they are, unless there are more.
     ///
@@ -113,11 +116,17 @@ impl LinkPlan {
     }
 
     fn outages(&self, until: Instant, seed: u64) -> Vec<Outage> {
-        let mut windows = self.interruptions(until, seed);
+        let mut windows: Vec<(Instant, Instant)> = Vec::new();
         for element in &self.elements {
-            if let ElementPlan::Blackhole(plan) = element {
-                let end = plan.until.map_or(Instant::MAX, |end| Instant::ZERO + end);
-                windows.push((Instant::ZERO + plan.from, end));
+            match element {
+                ElementPlan::Interruption(plan) => {
+                    windows.extend(plan.windows(until, seed).take(LinkPlan::MOST_OUTAGES));
+                }
+                ElementPlan::Blackhole(plan) => {
+                    let end = plan.until.map_or(Instant::MAX, |end| Instant::ZERO + end);
+                    windows.push((Instant::ZERO + plan.from, end));
+                }
+                _ => {}
             }
         }
         windows.retain(|(from, _)| *from < until);
