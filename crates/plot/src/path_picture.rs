@@ -133,7 +133,8 @@ impl Drawing {
                 vec![(Way::Forward, forward), (Way::Reverse, reverse)]
             }
         };
-        let same = |value: fn(&Moment) -> f64| steps(forward, value) == steps(reverse, value);
+        let same =
+            |value: fn(&Moment) -> f64| alike(&steps(forward, value), &steps(reverse, value));
         let rates = ways(
             same(|it| bits(it.rate))
                 && same(|it| bits(it.left))
@@ -319,6 +320,20 @@ fn steps(outlook: &Outlook, value: impl Fn(&Moment) -> f64) -> Steps {
         }
     }
     steps
+}
+
+/// Whether two lines are the same to the eye: where both change, up to what a pixel shows, for one
+/// that changes evenly may be told at other instants than another.
+fn alike(one: &Steps, other: &Steps) -> bool {
+    if constant(one).is_some() || constant(other).is_some() {
+        return one == other;
+    }
+    let values = || one.iter().chain(other);
+    let pixel = values().map(|(_, value)| *value).fold(0.0, f64::max) / PANE as f64;
+    let held = |steps: &Steps, at: Instant| {
+        steps.iter().rfind(|(from, _)| *from <= at).map_or(f64::NAN, |(_, value)| *value)
+    };
+    values().all(|(at, _)| (held(one, *at) - held(other, *at)).abs() <= pixel)
 }
 
 fn highest(shapes: &[Shape]) -> f64 {

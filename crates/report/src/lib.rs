@@ -8,6 +8,7 @@ mod number;
 mod outcome;
 mod overview;
 mod page;
+mod path;
 mod summary;
 mod text;
 mod transfer;

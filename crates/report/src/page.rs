@@ -9,6 +9,7 @@ use tcplab_lab::{Case, Run, Trial, TrialData};
 use crate::matrix::{Matrix, matrix};
 use crate::outcome::{KINDS, sentences};
 use crate::overview::{Overview, Transferred, overviews};
+use crate::path::Paths;
 use crate::summary::{Block, blocks};
 use crate::trial::TrialView;
 
@@ -75,6 +76,7 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
 ) -> Result<(), ReportError> {
     let mut transfers = Vec::new();
     let mut warnings = Vec::new();
+    let mut paths = Paths::default();
     let mut cases = String::new();
     for (index, case) in run.cases.iter().enumerate() {
         let id = anchor(index, None, None);
@@ -85,6 +87,7 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
                 number: trial.number,
                 source: source.into(),
             })?;
+            paths.see(&case.name, trial, &data);
             let view = TrialView::new(&case.name, index, trial, &data, i == 0);
             if i == 0 {
                 transfers.extend(Transferred::of(&view));
@@ -94,7 +97,7 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
         }
         cases.push_str("</section>\n");
     }
-    let head = head(run, overviews(&transfers), warnings);
+    let head = head(run, paths.pictures(), overviews(&transfers), warnings);
     out.write_all(head.render()?.as_bytes())?;
     out.write_all(cases.as_bytes())?;
     let trials = run.cases.iter().map(|case| case.trials.len()).max().unwrap_or(0);
@@ -102,7 +105,12 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
     Ok(())
 }
 
-fn head(run: &Run, overviews: Vec<Overview>, warnings: Vec<Warnings>) -> Head<'_> {
+fn head(
+    run: &Run,
+    pictures: Vec<String>,
+    overviews: Vec<Overview>,
+    warnings: Vec<Warnings>,
+) -> Head<'_> {
     let mut metrics = blocks(run);
     let spread = metrics.iter().flat_map(|block| &block.rows).any(|row| row.spread.is_some());
     let others = metrics.split_off(metrics.len().min(SHOWN_METRICS));
@@ -113,6 +121,7 @@ fn head(run: &Run, overviews: Vec<Overview>, warnings: Vec<Warnings>) -> Head<'_
         theme: THEME,
         outcome: sentences(run).join(" "),
         path,
+        pictures,
         overviews,
         warnings,
         spread,
@@ -160,6 +169,8 @@ struct Head<'a> {
     outcome: String,
     /// Direction and what it does.
     path: Vec<(&'a str, &'a str)>,
+    /// What each path does over time.
+    pictures: Vec<String>,
     overviews: Vec<Overview>,
     warnings: Vec<Warnings>,
     /// Whether any variant has more than one trial.

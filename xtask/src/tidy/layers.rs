@@ -99,6 +99,7 @@ const LAYERS: &[Layer] = &[
         may_use: &[
             "units",
             "stats",
+            "path",
             "recording",
             "scenario",
             "trace",

@@ -145,3 +145,20 @@ fn rates_are_said_in_their_unit() {
         assert_eq!(spoken_rate(super::bits(Some(rate))), said);
     }
 }
+
+#[test]
+fn lines_are_alike_when_the_eye_says_so() {
+    let steps = |values: &[(u64, f64)]| -> Steps {
+        values.iter().map(|(at, value)| (Instant::from_nanos(*at), *value)).collect()
+    };
+    let ramp = steps(&[(0, 0.0), (10, 100.0), (20, 100.5), (30, 101.0)]);
+    for (other, are_alike) in [
+        (&[(0, 0.0), (10, 100.0), (15, 100.3), (20, 100.6), (30, 101.0)][..], true),
+        (&[(0, 0.0), (9, 100.0), (20, 100.5), (30, 101.0)], false),
+        (&[(0, 0.0), (10, 98.0)], false),
+        (&[(0, 0.0)], false),
+    ] {
+        assert_eq!(alike(&ramp, &steps(other)), are_alike, "{other:?}");
+    }
+    assert!(!alike(&steps(&[(0, 100.0)]), &steps(&[(0, 100.01)])), "levels are told exactly");
+}
