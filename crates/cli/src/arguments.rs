@@ -1,8 +1,15 @@
 //! The command line, defined once: parsing, help and error messages come from here.
 
+mod path;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use path::{
+    PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments, ShellArguments,
+    ShowArguments, UseArguments, VerifyArguments,
+};
 
 /// The name of the hidden subcommand that a trial's process is started with.
 pub(crate) const WORLD: &str = "kernel-world";
@@ -26,9 +33,11 @@ Examples:
   tcplab run interruption            the founding paper's experiment, about four minutes
   tcplab run interruption --quick    one trial of each case, under a minute
   tcplab run my-experiment.toml      your own; start from `tcplab scenarios interruption`
+  tcplab shell dsl-25                your shell, behind a DSL line
   tcplab doctor                      what this machine can do
 
-Exit codes: 0 every expectation of the scenario held, 1 one broke, 2 it could not be run.";
+Exit codes: 0 every expectation of the scenario held, 1 one broke, 2 it could not be run;
+`tcplab shell` has that of its program.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -58,13 +67,19 @@ pub(crate) enum Command {
     /// through the same path in virtual time, must meet the same verdicts, one by one. Exit code 1
     /// when some differ.
     Replay(ReplayArguments),
+    /// Run any program behind a path
+    ///
+    /// The program gets a network of its own, with a far end, and the path between them: a shell, a
+    /// client with its server at the far end (--far), another `tcplab shell`. No root needed where
+    /// the kernel allows user namespaces.
+    Shell(ShellArguments),
+    /// Look at paths: those that come with tcplab, and your own
+    Path(PathArguments),
     /// Say what this machine can do, a line each
     ///
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not
     /// good comes with what would make it so. Exit code 2 when experiments cannot run here.
     Doctor(DoctorArguments),
-    /// Work with a path by itself
-    Path(PathArguments),
     /// For tcplab's own use: the process of a trial
     #[command(name = WORLD, hide = true)]
     World {
@@ -178,41 +193,6 @@ pub(crate) struct DoctorArguments {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct PathArguments {
-    #[command(subcommand)]
-    pub(crate) command: PathCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum PathCommand {
-    /// Measure whether a path does on this machine what it promises
-    ///
-    /// Prints what was asked for beside what came out: rate, delay, jitter, loss, and all else that
-    /// the path does, in both directions; measured with probes and the kernel's own time stamps,
-    /// and once more in virtual time over a million packets. What was asked for is reckoned from
-    /// the path's numbers, never by running the emulator. Exit code 1 when something is off.
-    Verify(VerifyArguments),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct VerifyArguments {
-    /// A path file (*.toml), a scenario file, or the name of a preset
-    pub(crate) path: PathBuf,
-    /// How long to measure in real time, about
-    #[arg(long = "for", value_name = "TIME", default_value = "3 s", value_parser = crate::verify::lasting)]
-    pub(crate) lasting: tcplab_units::Span,
-    /// Seed of all randomness
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-    /// How frames get out of the endpoints; by default the fastest way that is allowed
-    #[arg(long, value_name = "WAY")]
-    pub(crate) io: Option<Io>,
-    /// Print as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
 /// Parses the command line; on a mistake says so and ends with 2, as clap does.
 pub(crate) fn parse() -> Command {
     Cli::parse().command
@@ -274,7 +254,11 @@ mod tests {
             .map(|command| command.get_name().to_owned())
             .collect();
         for name in names {
-            page += &section(tcplab.find_subcommand_mut(&name).expect("just listed"));
+            let command = tcplab.find_subcommand_mut(&name).expect("just listed");
+            page += &section(command);
+            for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
+                page += &section(inner);
+            }
         }
         page
     }

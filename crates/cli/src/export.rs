@@ -47,7 +47,8 @@ fn default_output(format: Format) -> PathBuf {
     }
 }
 
-fn beside(output: &Path) -> PathBuf {
+/// Where a file is written before it gets its name.
+pub(crate) fn beside(output: &Path) -> PathBuf {
     let mut name = output.as_os_str().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     name.into()

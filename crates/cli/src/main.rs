@@ -5,17 +5,21 @@ mod complain;
 mod doctor;
 mod export;
 mod output;
+mod paths;
+mod picture;
 mod progress;
 mod replay;
 mod report;
 mod run;
 mod scenarios;
+mod shell;
+mod traffic;
 mod verify;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use arguments::{Command, PathCommand};
+use arguments::Command;
 use signal_hook::consts::SIGXFSZ;
 
 /// A claim broke.
@@ -33,10 +37,9 @@ fn main() -> ExitCode {
         Command::Report(arguments) => report::report(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Shell(arguments) => shell::shell(&arguments),
+        Command::Path(arguments) => paths::path(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
-        Command::Path(arguments) => match arguments.command {
-            PathCommand::Verify(arguments) => verify::verify(&arguments),
-        },
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };
     result.unwrap_or_else(|error| complain::complain(&error))

@@ -1,21 +1,20 @@
 //! `tcplab path verify`.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use tcplab_lab::Bench;
 use tcplab_lab::verify::{
     CheckRow, Machine, Outcome, PathCheck, check_model, fastest_rate, measure_machine, measure_path,
 };
-use tcplab_scenario::PathFile;
 use tcplab_units::Span;
 
 use crate::BROKEN;
 use crate::arguments::VerifyArguments;
 use crate::output::{answer, tell};
+use crate::paths;
 use crate::run::{device, launcher, stop_on_signals};
 
 /// How many packets prove the model.
@@ -31,7 +30,7 @@ struct Answer<'a> {
 }
 
 pub(crate) fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
-    let file = read(&arguments.path)?;
+    let file = paths::find(&arguments.choice)?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let io = arguments.io.map(device);
@@ -63,22 +62,6 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
     answer(&text)?;
     let is_off = found.rows.iter().chain(&model).any(|row| row.outcome == Outcome::Off);
     Ok(if is_off { ExitCode::from(BROKEN) } else { ExitCode::SUCCESS })
-}
-
-/// A path file, or a preset by its name.
-fn read(given: &Path) -> Result<PathFile> {
-    if let Some(preset) = given.to_str().and_then(PathFile::preset) {
-        return Ok(preset);
-    }
-    let shown = given.display().to_string();
-    let source = std::fs::read_to_string(given).with_context(|| format!("cannot read {shown}"))?;
-    let name = given.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let beside = |name: &str| {
-        let file = given.parent().unwrap_or(Path::new("")).join(name);
-        std::fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))
-    };
-    let file = PathFile::parse(&source, &name.unwrap_or_default(), &mut { beside });
-    Ok(file.map_err(|error| error.in_file(&shown))?)
 }
 
 /// Reads how long to measure: half a second to ten minutes.

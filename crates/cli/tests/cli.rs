@@ -84,6 +84,37 @@ fn what_is_no_scenario_is_named() {
 }
 
 #[test]
+fn a_path_is_drawn_or_told_why_not() {
+    let home = home();
+    let run = |arguments: &[&str]| command(home.path(), arguments).output().unwrap();
+    let svg = run(&["path", "plot", "small.toml"]);
+    assert!(svg.status.success(), "{}", text(&svg.stderr));
+    assert!(text(&svg.stdout).starts_with("<svg ") && text(&svg.stdout).ends_with("</svg>\n"));
+    let written = run(&["path", "plot", "small.toml", "-o", "small.svg"]);
+    assert_eq!(text(&written.stderr), "small.svg: 10 s of the path\n");
+    assert_eq!(fs::read(home.path().join("small.svg")).unwrap(), svg.stdout);
+    assert_eq!(everything(home.path()).len(), 2, "nothing half-written stays");
+    let json = run(&["path", "plot", "small.toml", "--json", "--for", "1 s", "-s", "loss=1 %"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["until_ns"], 1_000_000_000);
+    assert_eq!(json["forward"]["moments"][0]["delay_ns"], 1_000_000);
+
+    let mut all = String::new();
+    for arguments in [
+        &["path", "plot", "nosuch"][..],
+        &["path", "plot", "small.toml", "--for", "2 h"],
+        &["path", "plot", "small.toml", "--for", "0 s"],
+        &["path", "plot", "small.toml", "--for", "5"],
+        &["path", "plot", "small.toml", "-s", "delay=soon"],
+        &["path", "plot", "small.toml", "-o", "nowhere/small.svg"],
+    ] {
+        let line = arguments.join(" ");
+        all += &format!("$ tcplab {line}\n{}\n", refusal(home.path(), arguments));
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
 fn mistakes_are_shown_where_they_are() {
     let home = home();
     let mut all = String::new();

@@ -90,6 +90,8 @@ pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabErr
         interruptions: path
             .map(|path| interruptions(path, record.seed, record.duration))
             .unwrap_or_default(),
+        path: path.unwrap_or(&record.path).clone(),
+        duration: record.duration,
     })
 }
 

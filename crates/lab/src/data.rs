@@ -1,8 +1,9 @@
 //! The packets and samples of one trial, loaded for looking at.
 
+use tcplab_path::PathSpec;
 use tcplab_recording::Sample;
 use tcplab_trace::Trace;
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Span};
 
 /// A trial's recording, analysed. All times share one zero: the trial's.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,4 +16,8 @@ pub struct TrialData {
     pub samples: Vec<Sample>,
     /// When the path let nothing through.
     pub interruptions: Vec<(Instant, Instant)>,
+    /// What was between the ends.
+    pub path: PathSpec,
+    /// From zero to the end of the recording.
+    pub duration: Span,
 }

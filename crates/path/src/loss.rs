@@ -173,6 +173,24 @@ impl GilbertElliott {
 }
 
 impl LossPlan {
+    /// What share of the packets is lost in the long run.
+    pub(crate) fn share(&self) -> f64 {
+        match self {
+            LossPlan::Independent(probability) => probability.as_f64(),
+            LossPlan::GilbertElliott(GilbertElliott { p, r, good, bad }) => {
+                let (p, r) = (p.as_f64(), r.as_f64());
+                let is_bad = p / (p + r);
+                is_bad * bad.as_f64() + (1.0 - is_bad) * good.as_f64()
+            }
+            LossPlan::Every { every, .. } => 1.0 / *every as f64,
+            // Of a burst's packets and the (1 − p) / p that pass on average before the next.
+            LossPlan::Burst(LossBurst { probability, length }) => {
+                let (p, length) = (probability.as_f64(), f64::from(*length));
+                length * p / (length * p + 1.0 - p)
+            }
+        }
+    }
+
     pub(crate) fn describe(&self) -> String {
         match self {
             LossPlan::Independent(probability) => {

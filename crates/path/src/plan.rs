@@ -128,7 +128,7 @@ impl ElementPlan {
     }
 
     /// Each plan tells for itself.
-    fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             ElementPlan::Mtu(plan) => plan.describe(),
             ElementPlan::Policer(plan) => plan.describe(),

@@ -119,6 +119,75 @@ impl<T: Quantity> Schedule<T> {
         }
     }
 
+    /// The mean from one instant to a later one, rounded down; of a ramp as a straight line, not a
+    /// stair.
+    pub fn mean(&self, from: Instant, until: Instant) -> T {
+        let Some(span) = until.as_nanos().checked_sub(from.as_nanos()).filter(|span| *span > 0)
+        else {
+            return self.at(from);
+        };
+        let doubled = self.doubled_area(until).saturating_sub(self.doubled_area(from));
+        let mean = doubled / (2 * u128::from(span));
+        T::from_whole(u64::try_from(mean).unwrap_or(u64::MAX))
+    }
+
+    /// Twice what lies below it from the world's zero until then, in whole units times nanoseconds:
+    /// below a ramp there may be a half.
+    fn doubled_area(&self, until: Instant) -> u128 {
+        let phase = self.phase(until);
+        let rest = self.doubled_area_of_round(phase);
+        let Some(repeat) = self.repeat else { return rest };
+        let rounds = until.as_nanos() / repeat.as_nanos();
+        if rounds == 0 {
+            return rest;
+        }
+        self.doubled_area_of_round(repeat).saturating_mul(u128::from(rounds)).saturating_add(rest)
+    }
+
+    fn doubled_area_of_round(&self, until: Span) -> u128 {
+        let area = |value: u64, span: Span| u128::from(value) * u128::from(span.as_nanos());
+        let (mut value, mut reached, mut doubled) = (self.start.whole(), Span::ZERO, 0_u128);
+        for step in self.steps.iter().take_while(|step| step.at < until) {
+            let to = step.to.whole();
+            let along = step.over.min(until - step.at);
+            let left = step.over - along;
+            let there = match u128::from(step.over.as_nanos()) {
+                0 => to,
+                over => ((area(value, left) + area(to, along)) / over) as u64,
+            };
+            doubled = doubled
+                .saturating_add(area(value, step.at - reached).saturating_mul(2))
+                .saturating_add(area(value, along))
+                .saturating_add(area(there, along));
+            (value, reached) = (there, step.at + along);
+        }
+        doubled.saturating_add(area(value, until.saturating_sub(reached)).saturating_mul(2))
+    }
+
+    /// When it jumps, and where ramps begin and end, between the world's zero and `until`, in order;
+    /// none where these are more than `most`.
+    pub(crate) fn corners(&self, until: Instant, most: usize) -> Option<Vec<Instant>> {
+        let mut corners = Vec::new();
+        let mut round = Instant::ZERO;
+        loop {
+            for step in &self.steps {
+                corners.push(round + step.at);
+                corners.push(round + step.at + step.over);
+            }
+            let next = self.repeat.map_or(Instant::MAX, |repeat| round + repeat);
+            corners.push(next);
+            corners.retain(|at| Instant::ZERO < *at && *at < until);
+            corners.dedup();
+            if corners.len() > most {
+                return None;
+            }
+            if next >= until {
+                return Some(corners);
+            }
+            round = next;
+        }
+    }
+
     /// All values that it names.
     pub fn values(&self) -> impl Iterator<Item = T> + '_ {
         std::iter::once(self.start).chain(self.steps.iter().map(|step| step.to))
@@ -212,6 +281,34 @@ mod tests {
             "10 Mbit/s, from 10 ms to 14 ms evenly to 2 Mbit/s, from 20 ms on 5 Mbit/s, \
              again every 30 ms"
         );
+    }
+
+    #[test]
+    fn means_are_areas_by_their_spans() {
+        let micros = |n: u64| Instant::from_nanos(n * 1_000);
+        let kbit = |n: u64| Rate::from_bits_per_second(n * 1_000);
+        // A round of 30 ms: 10 · 10, a ramp of 4 ms with a mean of 6, 2 · 6, 5 · 10.
+        for (from, until, mean) in [
+            (0, 10_000, kbit(10_000)),
+            (10_000, 14_000, kbit(6_000)),
+            (10_000, 12_000, kbit(8_000)),
+            (11_500, 12_500, kbit(6_000)),
+            (13_000, 15_000, kbit(2_500)), // a millisecond from 4 to 2, one of 2
+            (0, 30_000, Rate::from_bits_per_second(6_200_000)),
+            (0, 90_000, Rate::from_bits_per_second(6_200_000)),
+            (85_000, 95_000, kbit(7_500)),
+            (41_000, 43_000, kbit(6_000)),
+            (7_000, 7_000, kbit(10_000)),
+        ] {
+            assert_eq!(example().mean(micros(from), micros(until)), mean, "{from} to {until} µs");
+        }
+        let corners = |until, most| example().corners(ms(until), most);
+        let expected = [10, 14, 20, 30, 40, 44, 50].map(ms).to_vec();
+        assert_eq!(corners(60, 7), Some(expected.clone()));
+        assert_eq!(corners(60, 6), None);
+        assert_eq!(corners(51, 9), Some(expected));
+        let once = Schedule { repeat: None, ..example() };
+        assert_eq!(once.corners(ms(500), 9), Some([10, 14, 20].map(ms).to_vec()));
     }
 
     #[test]

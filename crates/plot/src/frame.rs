@@ -48,7 +48,7 @@ impl Frame {
         self.left + self.across
     }
 
-    fn x(&self, seconds: f64, window: &Window) -> f64 {
+    pub(crate) fn x(&self, seconds: f64, window: &Window) -> f64 {
         let share = (seconds - window.from) / (window.until - window.from).max(1e-9);
         self.left as f64 + share * self.across as f64
     }
@@ -81,27 +81,45 @@ impl Frame {
         right: Option<(f64, &str)>,
     ) {
         put(svg, r#"<g class="ticks">"#);
+        self.times(svg, window, true);
+        let name = self.values(svg, window, unit);
+        if let Some((factor, _)) = right {
+            self.others(svg, window, factor);
+        }
+        put(svg, "</g>");
+        let y = self.top - 10;
+        put(svg, &format!(r#"<text class="unit" x="0" y="{y}">{}</text>"#, escape(name)));
+        if let Some((_, unit)) = right {
+            let (x, unit) = (self.right() + 8, escape(unit));
+            put(svg, &format!(r#"<text class="far unit" x="{x}" y="{y}">{unit}</text>"#));
+        }
+    }
+
+    /// Marks and their numbers for a frame that shares its time with one below it, which tells the
+    /// times, or has none below.
+    pub(crate) fn stacked_axes(&self, svg: &mut String, window: &Window, unit: &Unit, last: bool) {
+        put(svg, r#"<g class="ticks">"#);
+        self.times(svg, window, last);
+        self.values(svg, window, unit);
+        put(svg, "</g>");
+    }
+
+    fn times(&self, svg: &mut String, window: &Window, are_told: bool) {
         let (top, bottom) = (self.top, self.bottom());
         let times =
             Ticks::between(window.from, window.until, (self.across / TIME_ROOM).max(2) as usize);
         for at in &times.at {
             let (x, label) = (self.x(*at, window), times.label(*at));
             put(svg, &format!(r#"<path d="M{x:.1} {top}V{bottom}"/>"#));
-            put(
-                svg,
-                &format!(r#"<text class="time" x="{x:.1}" y="{}">{label} s</text>"#, bottom + 16),
-            );
-        }
-        let name = self.values(svg, window, unit);
-        if let Some((factor, _)) = right {
-            self.others(svg, window, factor);
-        }
-        put(svg, "</g>");
-        let y = top - 10;
-        put(svg, &format!(r#"<text class="unit" x="0" y="{y}">{}</text>"#, escape(name)));
-        if let Some((_, unit)) = right {
-            let (x, unit) = (self.right() + 8, escape(unit));
-            put(svg, &format!(r#"<text class="far unit" x="{x}" y="{y}">{unit}</text>"#));
+            if are_told {
+                put(
+                    svg,
+                    &format!(
+                        r#"<text class="time" x="{x:.1}" y="{}">{label} s</text>"#,
+                        bottom + 16
+                    ),
+                );
+            }
         }
     }
 

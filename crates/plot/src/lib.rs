@@ -1,4 +1,5 @@
-//! Graphs as SVG text: time-sequence, window, rate, ladder, strips, and panes of these.
+//! Graphs as SVG text: time-sequence, window, rate, ladder, strips, panes of these, and what a path
+//! will do.
 //!
 //! Everything drawn is complete without scripts. Colours are CSS variables of [`STYLE`], so a
 //! page decides about dark mode and print; layers are `<path>`s with a class each, so a page can
@@ -10,6 +11,7 @@ mod frame;
 mod ladder;
 mod pane;
 mod path_data;
+mod path_picture;
 mod plane;
 mod scale;
 mod series;
@@ -20,6 +22,7 @@ mod time_sequence;
 pub use chart::{Chart, chart};
 pub use ladder::{LadderScene, ladder};
 pub use pane::{Pane, pane};
+pub use path_picture::{PathPicture, path_picture, path_svg};
 pub use plane::{Band, Figure, Key, Plane, View};
 pub use scale::{decimal, grouped, spoken};
 pub use series::{Series, advertised_window, delivered_rate, in_flight, sent_rate};

@@ -43,6 +43,12 @@ impl PathData {
         self.line_to(x, if from == to { to - 1 } else { to });
     }
 
+    /// The same, of a closed shape.
+    fn close(mut self) -> String {
+        self.text.push('Z');
+        self.text
+    }
+
     /// The text for the `d` attribute.
     pub(crate) fn finish(self) -> String {
         self.text
@@ -142,6 +148,29 @@ pub(crate) fn polyline(points: &[(i64, Option<i64>)], steps: bool, column: i64) 
     path.finish()
 }
 
+/// The area between two lines in which a value holds until the next, given as the value of each and
+/// where it begins; both end at `end`.
+pub(crate) fn area(low: &[(i64, i64)], high: &[(i64, i64)], end: i64) -> String {
+    let mut path = PathData::default();
+    let Some((first, _)) = high.first() else { return String::new() };
+    let mut level = None;
+    for (x, y) in high {
+        if let Some(level) = level {
+            path.line_to(*x, level);
+        }
+        path.line_to(*x, *y);
+        level = Some(*y);
+    }
+    path.line_to(end, level.unwrap_or_default());
+    let mut right = end;
+    for (x, y) in low.iter().rev() {
+        path.line_to(right, *y);
+        path.line_to((*x).max(*first), *y);
+        right = *x;
+    }
+    path.close()
+}
+
 fn thin(points: &[(i64, Option<i64>)], column: i64) -> Vec<(i64, Option<i64>)> {
     let mut kept = Vec::with_capacity(points.len());
     for group in points.chunk_by(|a, b| {
@@ -190,6 +219,13 @@ mod tests {
         assert_eq!(strokes(drawn.clone(), 3, 64), "M1 100v-20m0-20v-10m1 0v-1");
         assert_eq!(strokes(drawn.clone(), 2, 64), "M2 100v-20m0-20v-10");
         assert_eq!(strokes(drawn, 1, 4), "M2 100v-20m0-20v-10", "a hole is never filled");
+    }
+
+    #[test]
+    fn areas_go_up_the_steps_and_back_below_them() {
+        assert_eq!(area(&[(0, 9)], &[(0, 5), (4, 2)], 10), "M0 5h4v-3h6v7h-10Z");
+        assert_eq!(area(&[(0, 9), (6, 8)], &[(0, 5)], 10), "M0 5h10v3h-4v1h-6Z");
+        assert_eq!(area(&[], &[], 10), "");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod number;
 mod outcome;
 mod overview;
 mod page;
+mod path;
 mod summary;
 mod text;
 mod transfer;

@@ -10,6 +10,7 @@ use crate::check::Verified;
 use crate::matrix::{Matrix, matrix};
 use crate::outcome::{KINDS, sentences};
 use crate::overview::{Overview, Transferred, overviews};
+use crate::path::Paths;
 use crate::summary::{Block, blocks};
 use crate::trial::TrialView;
 
@@ -76,6 +77,7 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
 ) -> Result<(), ReportError> {
     let mut transfers = Vec::new();
     let mut warnings = Vec::new();
+    let mut paths = Paths::default();
     let mut cases = String::new();
     for (index, case) in run.cases.iter().enumerate() {
         let id = anchor(index, None, None);
@@ -86,6 +88,7 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
                 number: trial.number,
                 source: source.into(),
             })?;
+            paths.see(&case.name, trial, &data);
             let view = TrialView::new(&case.name, index, trial, &data, i == 0);
             if i == 0 {
                 transfers.extend(Transferred::of(&view));
@@ -95,7 +98,7 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
         }
         cases.push_str("</section>\n");
     }
-    let head = head(run, overviews(&transfers), warnings);
+    let head = head(run, paths.pictures(), overviews(&transfers), warnings);
     out.write_all(head.render()?.as_bytes())?;
     out.write_all(cases.as_bytes())?;
     let trials = run.cases.iter().map(|case| case.trials.len()).max().unwrap_or(0);
@@ -103,7 +106,12 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
     Ok(())
 }
 
-fn head(run: &Run, overviews: Vec<Overview>, warnings: Vec<Warnings>) -> Head<'_> {
+fn head(
+    run: &Run,
+    pictures: Vec<String>,
+    overviews: Vec<Overview>,
+    warnings: Vec<Warnings>,
+) -> Head<'_> {
     let mut metrics = blocks(run);
     let spread = metrics.iter().flat_map(|block| &block.rows).any(|row| row.spread.is_some());
     let others = metrics.split_off(metrics.len().min(SHOWN_METRICS));
@@ -115,6 +123,7 @@ fn head(run: &Run, overviews: Vec<Overview>, warnings: Vec<Warnings>) -> Head<'_
         outcome: sentences(run).join(" "),
         path,
         verified: run.calibration.as_ref().map(Verified::all).unwrap_or_default(),
+        pictures,
         overviews,
         warnings,
         spread,
@@ -164,6 +173,8 @@ struct Head<'a> {
     path: Vec<(&'a str, &'a str)>,
     /// How the paths were verified; nothing if they were not.
     verified: Vec<Verified>,
+    /// What each path does over time.
+    pictures: Vec<String>,
     overviews: Vec<Overview>,
     warnings: Vec<Warnings>,
     /// Whether any variant has more than one trial.

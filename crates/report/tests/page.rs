@@ -194,6 +194,8 @@ fn a_run_without_anything_is_still_a_page() {
             server: tcplab_trace::Trace::default(),
             samples: vec![],
             interruptions: vec![],
+            path: tcplab_path::PathSpec::default(),
+            duration: tcplab_units::Span::ZERO,
         })
     };
     let page = render(&run, empty).unwrap();
@@ -202,6 +204,29 @@ fn a_run_without_anything_is_still_a_page() {
     run.cases.clear();
     assert!(render(&run, empty).unwrap().contains("0 trials of 0 variants"));
     assert!(text_table(&run).starts_with("recovery episodes"));
+}
+
+#[test]
+fn each_path_is_drawn_once_over_the_longest_trial() {
+    let (run, mut recordings) = synthetic::run(2);
+    let page = |recordings: &_| render(&run, load(recordings)).unwrap();
+    let whole = page(&recordings);
+    assert_eq!(whole.matches("class=\"path-picture\"").count(), 1);
+    assert!(!whole.contains("The path of "), "one path needs no names");
+    let longest = recordings.iter().map(|(_, data)| data.duration).max().unwrap();
+    let over = format!("Over {}.", tcplab_plot::spoken(longest));
+    assert!(whole.contains(&over), "{over}");
+    // A case with a path of its own.
+    let case = run.cases.last().unwrap();
+    let other: tcplab_path::PathSpec = serde_json::from_str(r#"{ "delay": "77 ms" }"#).unwrap();
+    for (directory, data) in &mut recordings {
+        if case.trials.iter().any(|trial| trial.directory == *directory) {
+            data.path = other.clone();
+        }
+    }
+    let page = page(&recordings);
+    assert_eq!(page.matches("class=\"path-picture\"").count(), 2);
+    assert!(page.contains(&format!("The path of {}", case.name)) && page.contains("77 ms"));
 }
 
 #[test]

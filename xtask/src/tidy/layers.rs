@@ -89,12 +89,17 @@ const LAYERS: &[Layer] = &[
         ],
         why: "the laboratory runs experiments, others show them",
     },
-    Layer { name: "plot", may_use: &["units", "trace"], why: "a plot draws one trace" },
+    Layer {
+        name: "plot",
+        may_use: &["units", "path", "trace"],
+        why: "a plot draws one trace, or the outlook of one path: what was, or what will be",
+    },
     Layer {
         name: "report",
         may_use: &[
             "units",
             "stats",
+            "path",
             "recording",
             "scenario",
             "trace",

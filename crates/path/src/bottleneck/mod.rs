@@ -7,7 +7,7 @@ mod supply;
 mod token_bucket;
 
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Instant, Rate};
+use tcplab_units::{Bytes, Instant, Rate, Span};
 
 pub use opportunities::TracePlan;
 pub use rate::{RateSpec, RateTable};
@@ -20,6 +20,7 @@ use crate::schedule::Schedule;
 use crate::wifi::{Wifi, WifiPlan};
 use opportunities::Opportunities;
 use serial::Serial;
+use supply::Supply;
 
 /// A billion: the nanoseconds of a second, and the parts of a bit in which work is counted, so that
 /// a rate in bits per second does a whole number of them in each nanosecond.
@@ -64,7 +65,44 @@ impl ServerPlan {
         }
     }
 
-    fn describe(&self) -> String {
+    /// What it can send from one instant to a later one, in the mean; of a trace and of a wireless
+    /// link as with [`rate`](Self::rate). None where there are more opportunities than a number
+    /// tells.
+    pub(crate) fn mean(&self, from: Instant, until: Instant) -> Option<Rate> {
+        match self {
+            ServerPlan::Rate(rate) => Some(*rate),
+            ServerPlan::Varying(schedule) => Some(schedule.mean(from, until)),
+            ServerPlan::TokenBucket(plan) => Some(plan.rate.mean(from, until)),
+            ServerPlan::Trace(plan) => plan.mean(from, until),
+            ServerPlan::Wifi(plan) => Some(plan.saturation()),
+        }
+    }
+
+    /// How long it takes, from `now` on, to send so much that waits, with all that happens to its
+    /// rate in the meantime, and without tokens of before.
+    pub(crate) fn drain(&self, now: Instant, bytes: Bytes) -> Span {
+        let end = match self {
+            ServerPlan::Varying(schedule) => drained(schedule, now, bytes),
+            ServerPlan::TokenBucket(plan) => drained(&plan.rate, now, bytes),
+            ServerPlan::Trace(plan) => plan.sent(now, bytes),
+            ServerPlan::Rate(_) | ServerPlan::Wifi(_) => {
+                let steady = Schedule { start: self.rate(), steps: Vec::new(), repeat: None };
+                drained(&steady, now, bytes)
+            }
+        };
+        end.since(now)
+    }
+
+    /// What changes its rate, if that changes evenly or in steps.
+    pub(crate) fn schedule(&self) -> Option<&Schedule<Rate>> {
+        match self {
+            ServerPlan::Varying(schedule) => Some(schedule),
+            ServerPlan::TokenBucket(plan) => Some(&plan.rate),
+            ServerPlan::Rate(_) | ServerPlan::Trace(_) | ServerPlan::Wifi(_) => None,
+        }
+    }
+
+    pub(crate) fn describe(&self) -> String {
         match self {
             ServerPlan::Rate(rate) => format!("A bottleneck sends {rate}"),
             ServerPlan::Varying(schedule) => format!("A bottleneck sends {}", schedule.describe()),
@@ -79,6 +117,13 @@ impl BottleneckPlan {
     pub(crate) fn describe(&self) -> String {
         format!("{}; {}.", self.server.describe(), self.queue.describe())
     }
+}
+
+fn drained(rate: &Schedule<Rate>, now: Instant, bytes: Bytes) -> Instant {
+    let mut supply = Supply::new(rate.clone());
+    supply.go_to(now);
+    supply.spend(serial::work(bytes));
+    supply.whole()
 }
 
 /// A bottleneck at work.

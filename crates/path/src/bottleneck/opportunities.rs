@@ -36,9 +36,40 @@ impl TracePlan {
         Rate::of(full_packets, self.period()).unwrap_or(Rate::from_bits_per_second(u64::MAX))
     }
 
-    fn period(&self) -> Span {
+    /// How long it takes until it begins again.
+    pub(crate) fn period(&self) -> Span {
         let last = self.opportunities.last().copied().unwrap_or_default();
         Span::from_nanos(last.saturating_mul(NANOS_PER_MILLI))
+    }
+
+    /// What it lets pass after `from` and up to `until`, in packets of 1500 B.
+    pub(super) fn mean(&self, from: Instant, until: Instant) -> Option<Rate> {
+        let opportunities = self.come_by(until) - self.come_by(from);
+        Rate::of(Bytes::new(opportunities * (OPPORTUNITY - TUN_HEADER)), until.since(from))
+    }
+
+    /// When so many bytes in packets of 1500 B have been sent that begin to be after `now`.
+    pub(super) fn sent(&self, now: Instant, bytes: Bytes) -> Instant {
+        let packets = bytes.as_u64().div_ceil(OPPORTUNITY - TUN_HEADER).max(1);
+        self.time_of(self.come_by(now) + packets - 1)
+    }
+
+    /// How many opportunities there have been, that of this very instant too.
+    fn come_by(&self, now: Instant) -> u64 {
+        let (nanos, period) = (now.as_nanos(), self.period().as_nanos());
+        let (round, phase) = (nanos / period, nanos % period);
+        let gone =
+            self.opportunities.partition_point(|ms| ms.saturating_mul(NANOS_PER_MILLI) <= phase);
+        round * self.opportunities.len() as u64 + gone as u64
+    }
+
+    /// When the opportunity comes that has so many before it.
+    fn time_of(&self, turn: u64) -> Instant {
+        let times = &self.opportunities;
+        let (round, index) = (turn / times.len() as u64, turn % times.len() as u64);
+        let began = self.period().as_nanos().saturating_mul(round);
+        let into = times[index as usize].saturating_mul(NANOS_PER_MILLI);
+        Instant::ZERO + Span::from_nanos(began) + Span::from_nanos(into)
     }
 
     pub(super) fn describe(&self) -> String {
@@ -79,20 +110,8 @@ impl Opportunities {
 
     /// Makes the first opportunity after `now` the next.
     fn pass_over(&mut self, now: Instant) {
-        let times = &self.plan.opportunities;
-        let (nanos, period) = (now.as_nanos(), self.plan.period().as_nanos());
-        let (round, phase) = (nanos / period, nanos % period);
-        let gone = times.partition_point(|ms| ms.saturating_mul(NANOS_PER_MILLI) <= phase);
-        self.turn = round * times.len() as u64 + gone as u64;
-        self.comes = self.time_of(self.turn);
-    }
-
-    fn time_of(&self, turn: u64) -> Instant {
-        let times = &self.plan.opportunities;
-        let (round, index) = (turn / times.len() as u64, turn % times.len() as u64);
-        let began = self.plan.period().as_nanos().saturating_mul(round);
-        let into = times[index as usize].saturating_mul(NANOS_PER_MILLI);
-        Instant::ZERO + Span::from_nanos(began) + Span::from_nanos(into)
+        self.turn = self.plan.come_by(now);
+        self.comes = self.plan.time_of(self.turn);
     }
 
     /// The packet to send now and how many of its bytes are left.
@@ -133,14 +152,14 @@ impl Behaviour for Opportunities {
             } else {
                 let left = left - room;
                 let last = self.turn + left.div_ceil(OPPORTUNITY) - 1;
-                let ended = self.time_of(last);
+                let ended = self.plan.time_of(last);
                 packet.transmission =
                     packet.transmission.map(|sent| Transmission { ended, ..sent });
                 self.sending = Some((left, packet));
                 break;
             }
         }
-        self.comes = self.time_of(self.turn);
+        self.comes = self.plan.time_of(self.turn);
     }
 
     fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Rate, Span};
+use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use super::{ServerPlan, TokenBucketPlan, TracePlan};
 use crate::schedule::{Schedule, Step};
@@ -164,19 +164,5 @@ pub(super) fn nominal(schedule: &Schedule<Rate>) -> Rate {
     let Some(repeat) = schedule.repeat.filter(|repeat| !repeat.is_zero()) else {
         return schedule.start;
     };
-    let area = |rate: u64, span: Span| u128::from(rate) * u128::from(span.as_nanos());
-    // Twice the bits of the ramps and levels, times 10⁹.
-    let (mut value, mut reached, mut doubled) =
-        (schedule.start.bits_per_second(), Span::ZERO, 0_u128);
-    for step in &schedule.steps {
-        let to = step.to.bits_per_second();
-        doubled = doubled
-            .saturating_add(area(value, step.at.saturating_sub(reached)).saturating_mul(2))
-            .saturating_add(area(value, step.over))
-            .saturating_add(area(to, step.over));
-        (value, reached) = (to, step.at + step.over);
-    }
-    doubled = doubled.saturating_add(area(value, repeat.saturating_sub(reached)).saturating_mul(2));
-    let mean = doubled / (2 * u128::from(repeat.as_nanos()));
-    Rate::from_bits_per_second(u64::try_from(mean).unwrap_or(u64::MAX))
+    schedule.mean(Instant::ZERO, Instant::ZERO + repeat)
 }

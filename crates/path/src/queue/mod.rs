@@ -15,7 +15,7 @@ mod testing;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Instant, Rng};
+use tcplab_units::{Bytes, Instant, Rng, Span};
 
 pub use codel::{CodelControl, CodelPlan, CodelSpec};
 pub use drop_tail::StepMarkPlan;
@@ -86,6 +86,14 @@ impl QueueLimit {
         }
     }
 
+    /// In bytes, where packets are full-sized: 1500 B.
+    pub(crate) fn of_full_packets(self) -> Bytes {
+        match self {
+            QueueLimit::Packets(packets) => Bytes::new(u64::from(packets) * 1500),
+            QueueLimit::Bytes(bytes) => bytes,
+        }
+    }
+
     /// The number of packets or bytes.
     fn as_f64(self) -> f64 {
         match self {
@@ -93,6 +101,15 @@ impl QueueLimit {
             QueueLimit::Bytes(bytes) => bytes.as_u64() as f64,
         }
     }
+}
+
+/// What stands in a queue that is kept busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// As much as may wait.
+    Full(QueueLimit),
+    /// What is sent in this time: the discipline steers the wait there.
+    Target(Span),
 }
 
 impl QueuePlan {
@@ -106,6 +123,18 @@ impl QueuePlan {
             | QueuePlan::FqCodel(_)
             | QueuePlan::Pie(_)
             | QueuePlan::Red(_) => true,
+        }
+    }
+
+    /// What stands in it when more keeps coming than is sent.
+    pub(crate) fn standing(&self) -> Standing {
+        match self {
+            QueuePlan::DropTail(limit) | QueuePlan::DropHead(limit) => Standing::Full(*limit),
+            QueuePlan::StepMark(plan) => Standing::Full(plan.limit),
+            QueuePlan::Red(plan) => Standing::Full(plan.limit),
+            QueuePlan::Codel(plan) => Standing::Target(plan.control.target),
+            QueuePlan::FqCodel(plan) => Standing::Target(plan.control.target),
+            QueuePlan::Pie(plan) => Standing::Target(plan.target),
         }
     }
 

@@ -27,7 +27,7 @@ impl Contention {
         slot: Span,
         busy_slot: Span,
     ) -> Contention {
-        let busy = if stations == 0 { 0.0 } else { collision(stations, cw_min, cw_max) };
+        let busy = collision(stations, cw_min, cw_max);
         let (sending, silent) =
             (busy * busy_slot.as_nanos() as f64, (1.0 - busy) * slot.as_nanos() as f64);
         let in_units = |p: f64| (p * 2_f64.powi(64)) as u64;
@@ -61,7 +61,10 @@ impl Contention {
 /// The probability that at least one of `stations` others sends in a slot: the fixed point of
 /// Bianchi's equations (7) and (9), found by halving. Only additions, multiplications and
 /// divisions, so the same on every machine.
-fn collision(stations: u32, cw_min: u32, cw_max: u32) -> f64 {
+pub(super) fn collision(stations: u32, cw_min: u32, cw_max: u32) -> f64 {
+    if stations == 0 {
+        return 0.0;
+    }
     let (mut low, mut high) = (0.0_f64, 1.0_f64);
     for _ in 0..60 {
         let p = low.midpoint(high);

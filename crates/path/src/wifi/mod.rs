@@ -186,6 +186,14 @@ impl WifiPlan {
         Rate::from_bits_per_second(u64::try_from(rate).unwrap_or(u64::MAX))
     }
 
+    /// The probability that a packet is given up: each time it is sent it is damaged, or its frame
+    /// collides, whatever happened before.
+    pub(crate) fn loss(&self) -> f64 {
+        let collision = contention::collision(self.stations, self.cw_min, self.cw_max);
+        let failure = 1.0 - (1.0 - self.error.as_f64()) * (1.0 - collision);
+        libm::pow(failure, f64::from(self.retries) + 1.0)
+    }
+
     pub(crate) fn describe(&self) -> String {
         let WifiPlan { standard, rate, error, retries, aggregate, stations, .. } = self;
         let mut text = format!(

@@ -8,7 +8,7 @@ use tcplab_lab::verify::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_lab::{
     Calibration, Case, Claim, EpisodeRow, FindingRow, Metric, Run, Summary, Trial, TrialData,
 };
-use tcplab_path::Direction;
+use tcplab_path::{Direction, PathSpec};
 use tcplab_trace::{
     Connection, Episode, EpisodeKind, Evidence, Flow, Handshake, LostSegment, Segment, SegmentKind,
     Trace,
@@ -161,13 +161,24 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         put_aside: if number == 2 { 2 } else { 0 },
         warnings: vec![],
     };
+    let ends = seen.client.acks.iter().map(|ack| ack.at).max().unwrap_or(Instant::ZERO);
+    let duration = ends.since(Instant::ZERO);
     let data = TrialData {
         client: trace(seen.client),
         server: trace(seen.server),
         samples: seen.samples,
         interruptions: breaks,
+        path: path(),
+        duration,
     };
     (made, data)
+}
+
+/// The bench of the interruption paper.
+fn path() -> PathSpec {
+    let json = r#"{ "rate": "5.3 Mbit/s", "queue": "512 packets", "reverse": { "delay": "10 ms" },
+                    "interruption": { "every": "5 s", "lasting": "200 ms" } }"#;
+    serde_json::from_str(json).expect("a path")
 }
 
 fn trace(forward: Flow) -> Trace {

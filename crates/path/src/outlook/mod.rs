@@ -1,0 +1,404 @@
+//! What a link will do over time, as far as its plan and the seed say it beforehand: for pictures.
+
+use tcplab_units::{Instant, Rate, Span};
+
+use crate::cross_traffic::CrossFlow;
+use crate::delay::{DelayPlan, DelaySpec};
+use crate::interruption::InterruptionTimes;
+use crate::queue::Standing;
+use crate::{ElementPlan, InterruptionPlan, LinkPlan, LossPlan, Schedule, ServerPlan};
+
+/// What a link will do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outlook {
+    /// It is looked at from the world's zero until then.
+    pub until: Instant,
+    /// What holds from when on, in order; the first at zero.
+    pub moments: Vec<Moment>,
+    /// Whether the wait in [`Moment::queue`] is one that a discipline steers to (CoDel, FQ-CoDel,
+    /// PIE), instead of that of a full queue.
+    pub is_managed: bool,
+    /// Whether what is sent at is known for bounds only: see [`Moment::rate`].
+    pub is_at_most: bool,
+    /// The share of packets that is lost at random in the long run, from 0 to 1: by the laws of
+    /// loss, and on a wireless link by being sent too often in vain. Rules are not in it.
+    pub loss: f64,
+    /// When everything is lost, in order and apart.
+    pub outages: Vec<Outage>,
+    /// What the numbers do not show, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// What a link does from an instant until the next that is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// From when on.
+    pub at: Instant,
+    /// What can be sent in the mean over this time: the least that any bottleneck or policer lets
+    /// through, in bits of IP packets. Of a trace that of full packets in the bin of
+    /// [`LinkPlan::TRACE_BIN`] or more that it lies in; of a wireless link the most it could be,
+    /// alone and without errors. None: nothing limits it.
+    pub rate: Option<Rate>,
+    /// What cross traffic leaves of it, where there is any: its mean in the long run taken off, not
+    /// below zero.
+    pub left: Option<Rate>,
+    /// How long a packet takes that neither waits nor needs time to be sent: the mean of the delay
+    /// over this time, without jitter.
+    pub delay: Span,
+    /// The same with as little jitter as one packet in a hundred meets, or with none. Where several
+    /// delays have jitter, their quantiles are added, which are further apart than those of the
+    /// sum of most laws.
+    pub least: Span,
+    /// The same with as much jitter as one packet in a hundred exceeds.
+    pub most: Span,
+    /// How much longer it takes for a packet that joins full queues now and waits there until all
+    /// of their content has been sent, of which packets are 1500 B. None: there is no queue.
+    pub queue: Option<Span>,
+}
+
+/// A time in which everything is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outage {
+    /// Its beginning.
+    pub from: Instant,
+    /// Its end.
+    pub until: Instant,
+}
+
+/// The quantiles between which jitter is shown.
+const QUANTILES: [f64; 2] = [0.01, 0.99];
+
+impl LinkPlan {
+    /// Opportunities of a trace are counted over at least so long: over less, their number jumps
+    /// between a few and none.
+    pub const TRACE_BIN: Span = Span::from_millis(100);
+
+    /// So many interruptions of a kind are told of, the first: more would not be told apart.
+    pub const MOST_OUTAGES: usize = 100_000;
+
+    /// What it will do in a trial with this `seed` until then. What changes evenly is told at about
+    /// so many `points`; jumps are told exactly where they are, unless there are more.
+    ///
+    /// # Panics
+    /// When there are no points.
+    pub fn outlook(&self, until: Instant, seed: u64, points: usize) -> Outlook {
+        assert!(points > 0, "an outlook has points");
+        let view = LinkView { plan: self, until, points: points as u64 };
+        Outlook {
+            until,
+            moments: view.moments(),
+            is_managed: self.queues().any(|(_, queue)| matches!(queue, Standing::Target(_))),
+            is_at_most: self.queues().any(|(server, _)| matches!(server, ServerPlan::Wifi(_))),
+            loss: 1.0 - self.elements.iter().map(|element| 1.0 - loss(element)).product::<f64>(),
+            outages: self.outages(until, seed),
+            notes: self.elements.iter().filter_map(note).collect(),
+        }
+    }
+
+    /// For how long to look at it to see all that happens once, and two rounds of all that repeats.
+    /// Zero: nothing changes.
+    pub fn time_to_show(&self) -> Span {
+        self.elements.iter().map(time_to_show).max().unwrap_or(Span::ZERO)
+    }
+
+    fn queues(&self) -> impl Iterator<Item = (&ServerPlan, Standing)> {
+        self.elements.iter().filter_map(|element| match element {
+            ElementPlan::Bottleneck(plan) => Some((&plan.server, plan.queue.standing())),
+            _ => None,
+        })
+    }
+
+    fn delays(&self) -> impl Iterator<Item = &DelayPlan> {
+        self.elements.iter().filter_map(|element| match element {
+            ElementPlan::Delay(plan) => Some(plan),
+            _ => None,
+        })
+    }
+
+    fn outages(&self, until: Instant, seed: u64) -> Vec<Outage> {
+        let mut windows: Vec<(Instant, Instant)> = Vec::new();
+        for element in &self.elements {
+            match element {
+                ElementPlan::Interruption(plan) => {
+                    windows.extend(plan.windows(until, seed).take(LinkPlan::MOST_OUTAGES));
+                }
+                ElementPlan::Blackhole(plan) => {
+                    let end = plan.until.map_or(Instant::MAX, |end| Instant::ZERO + end);
+                    windows.push((Instant::ZERO + plan.from, end));
+                }
+                _ => {}
+            }
+        }
+        windows.retain(|(from, _)| *from < until);
+        windows.sort_unstable();
+        let mut outages: Vec<Outage> = Vec::new();
+        for (from, end) in windows {
+            let end = end.min(until);
+            match outages.last_mut() {
+                Some(last) if from <= last.until => last.until = last.until.max(end),
+                _ => outages.push(Outage { from, until: end }),
+            }
+        }
+        outages
+    }
+}
+
+/// A link looked at for a time.
+struct LinkView<'a> {
+    plan: &'a LinkPlan,
+    until: Instant,
+    points: u64,
+}
+
+impl LinkView<'_> {
+    fn moments(&self) -> Vec<Moment> {
+        let edges = self.edges();
+        let ends = edges[1..].iter().copied().chain([self.until]);
+        let mut moments: Vec<Moment> = Vec::new();
+        for (at, until) in edges.iter().copied().zip(ends) {
+            let moment = self.moment(at, until);
+            let is_new = moments.last().is_none_or(|last| Moment { at, ..*last } != moment);
+            if is_new {
+                moments.push(moment);
+            }
+        }
+        moments
+    }
+
+    fn moment(&self, at: Instant, until: Instant) -> Moment {
+        let (rate, left) = self.rates(at, until);
+        let (mut delay, mut least, mut most) = (0_u64, 0_u64, 0_u64);
+        for plan in self.plan.delays() {
+            let mean = match &plan.delay {
+                DelaySpec::Constant(delay) => *delay,
+                DelaySpec::Schedule(schedule) => schedule.mean(at, until),
+            };
+            let [low, high] = QUANTILES.map(|u| {
+                let offset = plan.jitter.as_ref().map_or(0.0, |jitter| jitter.law.quantile(u));
+                mean.as_nanos().saturating_add_signed(offset.ceil() as i64)
+            });
+            delay = delay.saturating_add(mean.as_nanos());
+            least = least.saturating_add(low);
+            most = most.saturating_add(high);
+        }
+        let [delay, least, most] = [delay, least, most].map(Span::from_nanos);
+        let waits = self.plan.queues().map(|(server, standing)| match standing {
+            Standing::Full(limit) => server.drain(at, limit.of_full_packets()),
+            Standing::Target(target) => target,
+        });
+        let queue = waits
+            .reduce(|one, other| Span::from_nanos(one.as_nanos().saturating_add(other.as_nanos())));
+        Moment { at, rate, left, delay, least, most, queue }
+    }
+
+    /// The least rate, and what others leave. Cross traffic leaves the path behind its bottleneck.
+    fn rates(&self, at: Instant, until: Instant) -> (Option<Rate>, Option<Rate>) {
+        let (mut rate, mut left, mut others) = (Rates::default(), Rates::default(), 0_u64);
+        let mut is_shared = false;
+        for element in &self.plan.elements {
+            match element {
+                ElementPlan::Policer(plan) => {
+                    rate.limit(Some(plan.rate));
+                    left.limit(Some(plan.rate));
+                }
+                ElementPlan::CrossTraffic(flow) => {
+                    is_shared = true;
+                    others = others.saturating_add(mean_of(flow, at, until));
+                }
+                ElementPlan::Bottleneck(plan) => {
+                    let own = match &plan.server {
+                        ServerPlan::Trace(_) => {
+                            let (from, until) = self.bin_of(at);
+                            plan.server.mean(from, until)
+                        }
+                        server => server.mean(at, until),
+                    };
+                    rate.limit(own);
+                    left.limit(own.map(|own| {
+                        let left = own.bits_per_second().saturating_sub(others);
+                        Rate::from_bits_per_second(left)
+                    }));
+                    others = 0;
+                }
+                _ => {}
+            }
+        }
+        (rate.least, left.least.filter(|_| is_shared))
+    }
+
+    /// When something may be another: at jumps, and where anything changes evenly or too often, at
+    /// even distances too.
+    fn edges(&self) -> Vec<Instant> {
+        let mut edges = vec![Instant::ZERO];
+        let (mut is_even, mut has_trace) = (false, false);
+        let mut add = |corners: Option<Vec<Instant>>| match corners {
+            Some(corners) => edges.extend(corners),
+            None => is_even = true,
+        };
+        let most = self.points as usize;
+        for element in &self.plan.elements {
+            match element {
+                ElementPlan::Delay(DelayPlan { delay: DelaySpec::Schedule(schedule), .. }) => {
+                    add(schedule.corners(self.until, most));
+                    if has_ramps(schedule) {
+                        add(None);
+                    }
+                }
+                ElementPlan::Bottleneck(plan) => {
+                    // How long a queue lasts changes before the rate does.
+                    if let Some(schedule) = plan.server.schedule().filter(|it| !it.steps.is_empty())
+                    {
+                        add(schedule.corners(self.until, most));
+                        add(None);
+                    }
+                    has_trace |= matches!(plan.server, ServerPlan::Trace(_));
+                }
+                ElementPlan::CrossTraffic(CrossFlow { from, until, .. }) => {
+                    let ends = [Some(*from), *until].into_iter().flatten();
+                    add(Some(ends.map(|end| Instant::ZERO + end).collect()));
+                }
+                _ => {}
+            }
+        }
+        let steps = [is_even.then_some(self.step()), has_trace.then_some(self.bin())];
+        for step in steps.into_iter().flatten() {
+            let count = self.until.as_nanos().div_ceil(step.as_nanos());
+            edges.extend((0..count).map(|n| Instant::ZERO + step * n));
+        }
+        edges.retain(|at| *at < self.until || *at == Instant::ZERO);
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+
+    fn step(&self) -> Span {
+        Span::from_nanos(self.until.as_nanos().div_ceil(self.points).max(1))
+    }
+
+    fn bin(&self) -> Span {
+        self.step().max(LinkPlan::TRACE_BIN)
+    }
+
+    /// The bin of a trace that an instant lies in.
+    fn bin_of(&self, at: Instant) -> (Instant, Instant) {
+        let bin = self.bin();
+        let from = Instant::ZERO + bin * (at.as_nanos() / bin.as_nanos());
+        (from, from + bin)
+    }
+}
+
+/// The least of some rates.
+#[derive(Default)]
+struct Rates {
+    least: Option<Rate>,
+}
+
+impl Rates {
+    fn limit(&mut self, rate: Option<Rate>) {
+        self.least = match (self.least, rate) {
+            (Some(least), Some(rate)) => Some(least.min(rate)),
+            (least, rate) => least.or(rate),
+        };
+    }
+}
+
+/// What comes of a flow of cross traffic between two instants, in bits per second.
+fn mean_of(flow: &CrossFlow, at: Instant, until: Instant) -> u64 {
+    let rate = u128::from(flow.rate.bits_per_second());
+    let rate = match (flow.on, flow.off) {
+        (Some(on), Some(off)) => {
+            let (on, off) = (u128::from(on.as_nanos()), u128::from(off.as_nanos()));
+            rate * on / (on + off)
+        }
+        _ => rate,
+    };
+    let from = at.max(Instant::ZERO + flow.from);
+    let end = flow.until.map_or(until, |end| until.min(Instant::ZERO + end));
+    let (during, whole) = (end.since(from).as_nanos(), until.since(at).as_nanos().max(1));
+    u64::try_from(rate * u128::from(during) / u128::from(whole)).unwrap_or(u64::MAX)
+}
+
+fn has_ramps<T>(schedule: &Schedule<T>) -> bool {
+    schedule.steps.iter().any(|step| !step.over.is_zero())
+}
+
+/// What share of the packets the element loses at random.
+fn loss(element: &ElementPlan) -> f64 {
+    match element {
+        ElementPlan::Loss(plan) => plan.share(),
+        ElementPlan::Bottleneck(plan) => match &plan.server {
+            ServerPlan::Wifi(plan) => plan.loss(),
+            _ => 0.0,
+        },
+        _ => 0.0,
+    }
+}
+
+/// What the numbers do not show of an element.
+fn note(element: &ElementPlan) -> Option<String> {
+    match element {
+        ElementPlan::Bottleneck(plan) => {
+            let is_more = matches!(plan.server, ServerPlan::TokenBucket(_) | ServerPlan::Wifi(_));
+            let is_more = is_more || matches!(plan.queue.standing(), Standing::Target(_));
+            is_more.then(|| element.describe())
+        }
+        ElementPlan::Loss(LossPlan::Independent(_))
+        | ElementPlan::Interruption(_)
+        | ElementPlan::Blackhole(_)
+        | ElementPlan::Delay(_) => None,
+        ElementPlan::Mtu(_)
+        | ElementPlan::Policer(_)
+        | ElementPlan::CrossTraffic(_)
+        | ElementPlan::Loss(_)
+        | ElementPlan::Drop(_)
+        | ElementPlan::Mark(_)
+        | ElementPlan::Corruption(_)
+        | ElementPlan::Duplication(_)
+        | ElementPlan::Reordering(_) => Some(element.describe()),
+    }
+}
+
+fn time_to_show(element: &ElementPlan) -> Span {
+    match element {
+        ElementPlan::Delay(DelayPlan { delay: DelaySpec::Schedule(schedule), .. }) => {
+            time_of(schedule)
+        }
+        ElementPlan::Bottleneck(plan) => match &plan.server {
+            ServerPlan::Trace(plan) => twice(plan.period()),
+            server => server.schedule().map_or(Span::ZERO, time_of),
+        },
+        ElementPlan::Interruption(InterruptionPlan { times, lasting }) => match times {
+            InterruptionTimes::Periodic { every, offset } => sum(*offset, twice(*every)),
+            InterruptionTimes::Listed { at } => {
+                and_then_some(sum(at.last().copied().unwrap_or_default(), *lasting))
+            }
+            InterruptionTimes::Random { up, offset, .. } => {
+                sum(offset.unwrap_or(*up), twice(sum(*up, *lasting)))
+            }
+        },
+        ElementPlan::Blackhole(plan) => and_then_some(plan.until.unwrap_or(plan.from)),
+        ElementPlan::CrossTraffic(flow) => and_then_some(flow.until.unwrap_or(flow.from)),
+        _ => Span::ZERO,
+    }
+}
+
+fn time_of<T>(schedule: &Schedule<T>) -> Span {
+    let end = schedule.steps.last().map_or(Span::ZERO, |step| sum(step.at, step.over));
+    schedule.repeat.map_or_else(|| and_then_some(end), twice)
+}
+
+fn sum(one: Span, other: Span) -> Span {
+    Span::from_nanos(one.as_nanos().saturating_add(other.as_nanos()))
+}
+
+fn twice(span: Span) -> Span {
+    sum(span, span)
+}
+
+/// What happens once ends before the picture does: a quarter more.
+fn and_then_some(span: Span) -> Span {
+    sum(span, span / 4)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+use super::*;
+use tcplab_path::{Direction, PathSpec};
+use tcplab_units::Rate;
+
+fn outlooks(json: &str, seconds: u64) -> [Outlook; 2] {
+    let path: PathSpec = serde_json::from_str(json).unwrap();
+    let until = Instant::ZERO + Span::from_secs(seconds);
+    Direction::BOTH.map(|direction| path.link(direction).unwrap().outlook(until, 1, 20))
+}
+
+fn drawn(json: &str) -> String {
+    let [forward, reverse] = &outlooks(json, 10);
+    path_picture(&PathPicture { title: "A <path>", forward, reverse })
+}
+
+/// An element a line.
+fn lines(svg: &str) -> String {
+    svg.replace("><", ">\n<")
+}
+
+/// The words of its keys.
+fn keys(svg: &str) -> Vec<&str> {
+    let after = svg.split(r#"<path class="key "#).skip(1);
+    after
+        .map(|rest| {
+            let rest = &rest[rest.find("<text").unwrap()..];
+            &rest[rest.find('>').unwrap() + 1..rest.find("</text>").unwrap()]
+        })
+        .collect()
+}
+
+#[test]
+fn a_path_whose_directions_are_alike() {
+    let json = r#"{ "queue": "100 packets", "delay": "20 ms", "jitter": "5 ms",
+        "interruption": { "every": "4 s", "lasting": "200 ms" }, "loss": { "every": 100 },
+        "rate": { "start": "12 Mbit/s", "steps": [{ "at": "5 s", "to": "6 Mbit/s" }] } }"#;
+    insta::assert_snapshot!(lines(&drawn(json)));
+}
+
+#[test]
+fn a_path_whose_directions_differ() {
+    let json = r#"{ "delay": { "start": "20 ms", "steps": [
+                        { "at": "2 s", "to": "60 ms", "over": "2 s" }] },
+        "forward": { "rate": "3 Mbit/s", "queue": "64 kB", "cross": "1 Mbit/s", "blackhole": "8 s" },
+        "reverse": { "rate": "25 Mbit/s", "queue": { "fq_codel": {} }, "loss": "0.12 %" } }"#;
+    let [forward, reverse] = &outlooks(json, 10);
+    let svg = path_svg(&PathPicture { title: "A <path>", forward, reverse });
+    let style = svg.find("<style>").unwrap()..svg.find("</style>").unwrap();
+    assert!(svg[style.clone()].contains("color-scheme: light dark") && svg[style].contains(STYLE));
+    assert!(svg.starts_with(r#"<svg xmlns="http://www.w3.org/2000/svg" "#));
+    insta::assert_snapshot!(lines(&svg.replace(STYLE, "...")));
+}
+
+#[test]
+fn keys_say_what_always_holds() {
+    for (json, words) in [
+        ("{}", vec!["both directions: 0 ms", "both directions: none"]),
+        (
+            r#"{ "rate": "1 Gbit/s", "queue": "10 packets", "delay": "15 us", "loss": "0.0012 %" }"#,
+            vec![
+                "both directions: 1 Gbit/s",
+                "both directions: 15 µs",
+                "queue full: + 120 µs",
+                "both directions: 0.0012 %",
+            ],
+        ),
+        (
+            r#"{ "wifi": { "standard": "g", "rate": "54 Mbit/s" }, "queue": { "pie": {} } }"#,
+            vec![
+                "both directions: at most 30.5 Mbit/s",
+                "both directions: 0 ms",
+                "queue at its target: + 15 ms",
+                "both directions: none",
+            ],
+        ),
+        (
+            r#"{ "forward": { "rate": "500 kbit/s", "queue": "5 packets" },
+                 "interruption": { "at": ["1 s", "2 s", "9.9 s"], "lasting": "200 ms" } }"#,
+            vec![
+                "forward: 500 kbit/s",
+                "reverse: unlimited",
+                "both directions: 0 ms",
+                "forward queue full: + 120 ms",
+                "both directions: none",
+                "nothing passes: 3 times, 500 ms in all",
+            ],
+        ),
+    ] {
+        assert_eq!(keys(&drawn(json)), words, "{json}");
+    }
+}
+
+#[test]
+fn many_keys_are_short() {
+    // A name and a value each, of which there is no room for five.
+    let json = r#"{ "jitter": "5 ms",
+        "forward": { "delay": "123.456 ms", "rate": "3.21 Mbit/s", "queue": "123 packets" },
+        "reverse": { "delay": "23.456 ms", "rate": "2.34 Mbit/s", "queue": "234 packets" } }"#;
+    let svg = drawn(json);
+    assert!(keys(&svg).contains(&"forward queue full"), "{:?}", keys(&svg));
+    assert!(
+        svg.contains("forward queue full: + 460 ms"),
+        "what is left out is told in the summary"
+    );
+}
+
+#[test]
+fn the_shortest_outage_is_seen_and_many_are_one() {
+    let outage = |from: u64, until: u64| Outage {
+        from: Instant::from_nanos(from * 1_000_000),
+        until: Instant::from_nanos(until * 1_000_000),
+    };
+    let frame = Frame { left: 0, top: 0, across: 1_000, height: 100, width: 1_000 };
+    let window = Window { from: 0.0, until: 100.0, low: 0.0, high: 1.0 };
+    // A pixel is 100 ms.
+    let outages = [outage(10_000, 10_010), outage(20_000, 20_300), outage(20_310, 20_400)];
+    assert_eq!(
+        bars("outage", &outages, frame, &window, (5, 6)),
+        r#"<path class="outage" d="M99.0 5h2.0v6h-2.0ZM200.0 5h4.5v6h-4.5Z"/>"#
+    );
+    assert_eq!(bars("outage", &[], frame, &window, (5, 6)), "");
+}
+
+#[test]
+fn notes_are_broken_where_nothing_belongs_together() {
+    let word = "nine chars".replace(' ', "");
+    let note = format!("{} eightlet 10 % are lost", [word.as_str(); 12].join(" "));
+    let lines = wrapped(&note);
+    assert!(lines.iter().all(|line| line.chars().count() <= 134), "{lines:?}");
+    assert_eq!(lines[1], "\u{2003}10 % are lost");
+    assert_eq!(wrapped("short"), ["short"]);
+    assert_eq!(wrapped("ends in 5"), ["ends in 5"]);
+}
+
+#[test]
+fn rates_are_said_in_their_unit() {
+    for (bits, said) in [
+        (1_536_000, "1.54 Mbit/s"),
+        (999, "999 bit/s"),
+        (12_500, "12.5 kbit/s"),
+        (10_000_000_000, "10 Gbit/s"),
+        (0, "0 Mbit/s"),
+    ] {
+        let rate = Rate::from_bits_per_second(bits);
+        assert_eq!(spoken_rate(super::bits(Some(rate))), said);
+    }
+}
+
+#[test]
+fn lines_are_alike_when_the_eye_says_so() {
+    let steps = |values: &[(u64, f64)]| -> Steps {
+        values.iter().map(|(at, value)| (Instant::from_nanos(*at), *value)).collect()
+    };
+    let ramp = steps(&[(0, 0.0), (10, 100.0), (20, 100.5), (30, 101.0)]);
+    for (other, are_alike) in [
+        (&[(0, 0.0), (10, 100.0), (15, 100.3), (20, 100.6), (30, 101.0)][..], true),
+        (&[(0, 0.0), (9, 100.0), (20, 100.5), (30, 101.0)], false),
+        (&[(0, 0.0), (10, 98.0)], false),
+        (&[(0, 0.0)], false),
+    ] {
+        assert_eq!(alike(&ramp, &steps(other)), are_alike, "{other:?}");
+    }
+    assert!(!alike(&steps(&[(0, 100.0)]), &steps(&[(0, 100.01)])), "levels are told exactly");
+}
