@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use path::{
-    PathArguments, PathChoice, PathCommand, PresetsArguments, ShellArguments, ShowArguments,
-    UseArguments,
+    BridgeArguments, PathArguments, PathChoice, PathCommand, PresetsArguments, ShellArguments,
+    ShowArguments, UseArguments,
 };
 
 /// The name of the hidden subcommand that a trial's process is started with.
@@ -60,6 +60,11 @@ pub(crate) enum Command {
     /// client with its server at the far end (--far), another `tcplab shell`. No root needed where
     /// the kernel allows user namespaces.
     Shell(ShellArguments),
+    /// Put a path between two network interfaces
+    ///
+    /// For real hosts, virtual machines and containers: each frame that comes in at one interface
+    /// goes out at the other, if and when the path says so.
+    Bridge(BridgeArguments),
     /// Look at paths: those that come with tcplab, and your own
     Path(PathArguments),
     /// Say what this machine can do, a line each

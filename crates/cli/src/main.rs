@@ -1,6 +1,7 @@
 //! The `tcplab` binary: flags and glue.
 
 mod arguments;
+mod bridge;
 mod complain;
 mod doctor;
 mod output;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),
+        Command::Bridge(arguments) => bridge::bridge(arguments),
         Command::Path(arguments) => paths::path(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),

@@ -27,6 +27,7 @@ use self::outgoing::{Load, Outgoing};
 use self::store::Store;
 use crate::clock::Clock;
 use crate::device::{Device, Received};
+use crate::link_header::{LinkHeader, LinkHeaders};
 use crate::tape::Tape;
 use crate::{TrialError, Tuning};
 
@@ -50,6 +51,8 @@ pub(crate) struct Bridge {
     outgoing: [Outgoing; 2],
     /// Buffers for packets whose bytes the path wants.
     spare: Vec<Vec<u8>>,
+    /// Where frames have headers of their own: those of packets whose bytes the path has.
+    links: Option<LinkHeaders>,
     next_id: u64,
     tape: Option<Tape>,
     counters: Arc<Counters>,
@@ -101,9 +104,11 @@ impl Bridge {
             let is_instant = plans[incoming as usize].is_instant();
             Outgoing::new((is_instant || !tuning.coalesce.is_zero()).then_some(tuning.coalesce))
         };
+        let is_interface = ends.iter().any(Device::is_interface);
         Bridge {
             clock,
             tuning,
+            links: is_interface.then(LinkHeaders::new),
             ends,
             ways: Direction::BOTH.map(way),
             store: Store::new(),
@@ -195,7 +200,7 @@ impl Bridge {
 
     /// Sends what was just read on its way.
     fn take_in(&mut self, direction: Direction, at: Instant, received: Received) {
-        let Bridge { ways, store, spare, next_id, tape, counters, .. } = self;
+        let Bridge { ways, store, spare, links, next_id, tape, counters, .. } = self;
         let Way { link, reads } = &mut ways[direction as usize];
         let Ok(look) = store.read(received) else {
             // Nothing that was asked for, such as a super-packet of datagrams.
@@ -204,7 +209,8 @@ impl Bridge {
         };
         let (first, segments, layout) = (*next_id, look.segments, look.layout);
         *next_id += segments as u64;
-        if let Some(tape) = tape {
+        // Captures are of IP packets.
+        if let Some(tape) = tape.as_mut().filter(|_| received.link.is_ip()) {
             let endpoint = Endpoint::BOTH[direction as usize];
             tape.left(endpoint, at, first, look.header, look.packet, layout.as_ref());
         }
@@ -214,6 +220,9 @@ impl Bridge {
             let id = first + segment as u64;
             let size = look.size(segment);
             way.bytes_in.add(size as u64);
+            if let Some(links) = links {
+                links.keep(id, direction, received.link);
+            }
             let packet = if *reads {
                 let mut bytes = spare.pop().unwrap_or_default();
                 look.write_segment(segment, &mut bytes);
@@ -255,11 +264,22 @@ impl Bridge {
         }
         // By the verdict, not by the link: a link may answer a packet with one that goes back.
         let receiver = verdict.direction.opposite() as usize;
+        let link = match (&self.links, place) {
+            (None, _) => Some(LinkHeader::default()),
+            (Some(_), Some(place)) => Some(self.store.look(place.serial).link),
+            (Some(links), None) => links.find(&verdict),
+        };
+        let Some(link) = link else {
+            self.counters.device_drops.add(1);
+            self.judged(&verdict);
+            self.take_back(packet);
+            return Ok(());
+        };
         let load = place.map_or_else(|| Load::Owned(packet.bytes), Load::Stored);
-        if !self.outgoing[receiver].takes(&self.store, &load, verdict.left) {
+        if !self.outgoing[receiver].takes(&self.store, &load, &link, verdict.left) {
             self.hand_over(receiver)?;
         }
-        self.outgoing[receiver].push(&self.store, load, verdict);
+        self.outgoing[receiver].push(&self.store, load, link, verdict);
         Ok(())
     }
 
@@ -274,6 +294,7 @@ impl Bridge {
         let at = self.clock.now();
         let Bridge { outgoing, store, spare, tape, counters, health, tuning, .. } = self;
         let endpoint = Endpoint::BOTH[receiver];
+        let is_captured = is_taken && outgoing[receiver].link().is_ip();
         for (verdict, load) in outgoing[receiver].clear() {
             count(counters, &verdict);
             if is_taken {
@@ -283,7 +304,7 @@ impl Bridge {
             }
             if let Some(tape) = tape {
                 match &load {
-                    _ if !is_taken => {}
+                    _ if !is_captured => {}
                     Load::Stored(_) => tape.arrived(endpoint, at, verdict.id),
                     Load::Owned(bytes) => tape.entered(endpoint, at, bytes),
                 }

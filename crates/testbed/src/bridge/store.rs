@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use tcplab_wire::offload::{GsoType, Layout, OffloadError, VnetHeader, complete_checksum};
 
 use crate::device::{LARGEST, Received};
+use crate::link_header::LinkHeader;
 
 /// A chunk takes several of the largest reads, and is small enough to stay in a processor's cache.
 const CHUNK: usize = 4 * LARGEST;
@@ -41,6 +42,7 @@ struct Kept {
     chunk: usize,
     at: usize,
     len: usize,
+    link: LinkHeader,
     header: VnetHeader,
     /// None for what is no TCP segment.
     layout: Option<Layout>,
@@ -58,6 +60,7 @@ pub(crate) struct Place {
 
 /// A look at a packet in the store.
 pub(crate) struct Look<'a> {
+    pub(crate) link: LinkHeader,
     pub(crate) header: VnetHeader,
     pub(crate) packet: &'a [u8],
     pub(crate) layout: Option<Layout>,
@@ -131,7 +134,7 @@ impl Store {
             other => return Err(OffloadError::NotTcpOffload(other)),
         };
         let segments = layout.map_or(1, |layout| layout.segments());
-        Ok(Look { header, packet, layout, segments })
+        Ok(Look { link: received.link, header, packet, layout, segments })
     }
 
     /// Keeps what was just read until all its segments are [released](Store::release); `id` is
@@ -143,6 +146,7 @@ impl Store {
             chunk: self.current,
             at: self.filled + received.at,
             len: received.len,
+            link: received.link,
             header: received.header,
             layout,
             segments,
@@ -169,7 +173,8 @@ impl Store {
     pub(crate) fn look(&self, serial: u64) -> Look<'_> {
         let kept = &self.kept[(serial - self.first) as usize];
         let packet = &self.chunks[kept.chunk].bytes[kept.at..kept.at + kept.len];
-        Look { header: kept.header, packet, layout: kept.layout, segments: kept.segments }
+        let Kept { link, header, layout, segments, .. } = *kept;
+        Look { link, header, packet, layout, segments }
     }
 
     /// A segment has gone.
