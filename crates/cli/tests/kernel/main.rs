@@ -7,10 +7,13 @@
 mod captures;
 mod experiment;
 mod full;
+mod interfaces;
 mod leftovers;
 mod outcomes;
 mod processes;
 mod program;
+mod shell;
+mod shell_transfers;
 mod tap;
 mod tcp_info;
 mod transfers;

@@ -108,7 +108,7 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<F
 
 /// Whether the interface of that name has an IPv4 address (netdevice(7), SIOCGIFADDR).
 pub(crate) fn has_address(name: &str) -> bool {
-    let Ok(socket) = std::net::UdpSocket::bind("127.0.0.1:0") else { return false };
+    let Ok(socket) = std::net::UdpSocket::bind("0.0.0.0:0") else { return false };
     // SAFETY: an all-zero ifreq is a valid one.
     let mut request: libc::ifreq = unsafe { zeroed() };
     for (slot, byte) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
