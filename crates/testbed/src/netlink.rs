@@ -47,6 +47,7 @@ pub(crate) struct Route {
 }
 
 /// What is known of an interface.
+#[expect(clippy::struct_excessive_bools, reason = "the kernel's own flags, each for itself")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Interface {
     pub(crate) index: u32,
