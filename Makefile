@@ -87,6 +87,13 @@ soak-shell: toolchain system-packages ## carry 200 MB through a rough path with 
 bench: toolchain ## run the benchmarks the crates carry
 	cargo bench --locked --workspace --benches
 
+# Such as `make bench-path BENCH="--json path.json --rounds 9"`; with MAHIMAHI=/path/to/mm-delay, it takes part.
+BENCH ?=
+
+.PHONY: bench-path
+bench-path: toolchain ## the data plane side by side with veth pairs (options: BENCH="…")
+	cargo bench --locked --package tcplab-testbed --bench path -- $(BENCH)
+
 .PHONY: advisories
 advisories: toolchain ## look up known faults of our dependencies (needs the network)
 	@$(call tool,cargo-deny,$(DENY))

@@ -67,6 +67,19 @@ pub(crate) enum Command {
     Bridge(BridgeArguments),
     /// Look at paths: those that come with tcplab, and your own
     Path(PathArguments),
+    /// Write the path's ground truth log as a table
+    ///
+    /// A recording (the directory of a trial, or what `tcplab shell --capture` left) holds the
+    /// path's verdict on every packet. As Parquet, notebooks and databases read it at once, and it
+    /// takes a tenth of the room; as JSON Lines, everything does.
+    Export(ExportArguments),
+    /// Decide about a recording's packets once more, and compare
+    ///
+    /// What a path does depends on its plan, the seed, and which packets came when. So the packets
+    /// of a recording (the directory of a trial, or what `tcplab shell --capture` left), sent
+    /// through the same path in virtual time, must meet the same verdicts, one by one. Exit code 1
+    /// when some differ.
+    Replay(ReplayArguments),
     /// Say what this machine can do, a line each
     ///
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not
@@ -134,6 +147,36 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
     /// Print the run's tables as JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// The recording: a directory with a path.jsonl and DONE, such as
+    /// runs/NAME/TIME-HASH/trials/CASE-1
+    pub(crate) recording: PathBuf,
+    /// How it is written
+    #[arg(long, value_name = "FORMAT", default_value = "parquet")]
+    pub(crate) format: Format,
+    /// The file to write; by default path.parquet or path.jsonl here, `-` is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Columns, for notebooks and databases
+    Parquet,
+    /// JSON Lines: an object for each packet
+    Jsonl,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArguments {
+    /// The recording: a directory with a path.jsonl and DONE
+    pub(crate) recording: PathBuf,
+    /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

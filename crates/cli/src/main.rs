@@ -4,9 +4,11 @@ mod arguments;
 mod bridge;
 mod complain;
 mod doctor;
+mod export;
 mod output;
 mod paths;
 mod progress;
+mod replay;
 mod report;
 mod run;
 mod scenarios;
@@ -35,6 +37,8 @@ fn main() -> ExitCode {
         Command::Shell(arguments) => shell::shell(&arguments),
         Command::Bridge(arguments) => bridge::bridge(arguments),
         Command::Path(arguments) => paths::path(&arguments),
+        Command::Export(arguments) => export::export(&arguments),
+        Command::Replay(arguments) => replay::replay(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };

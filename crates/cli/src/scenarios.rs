@@ -54,7 +54,11 @@ pub(crate) fn find(given: &str) -> Result<Scenario> {
     let source = std::fs::read(path).with_context(|| format!("cannot read {given}"))?;
     let source = String::from_utf8(source).map_err(|error| not_utf8(given, &error))?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let scenario = Scenario::parse(&source, &name.unwrap_or_else(|| given.into()));
+    let scenario = Scenario::parse_with_files(
+        &source,
+        &name.unwrap_or_else(|| given.into()),
+        &mut files_beside(path),
+    );
     Ok(scenario.map_err(|error| error.in_file(given))?)
 }
 
@@ -75,4 +79,13 @@ fn unknown(name: &str) -> String {
          a file of your own ends in .toml",
         known.join(", ")
     )
+}
+
+/// Reads the files that a file refers to, by names relative to it.
+pub(crate) fn files_beside(file: &Path) -> impl FnMut(&str) -> Result<Vec<u8>, String> {
+    let directory = file.parent().map(Path::to_owned).unwrap_or_default();
+    move |name| {
+        let path = directory.join(name);
+        std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+    }
 }

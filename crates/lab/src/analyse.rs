@@ -91,15 +91,17 @@ pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabErr
         client: trace(&recording, &record, Endpoint::Client)?,
         server: trace(&recording, &record, Endpoint::Server)?,
         samples: recording.samples()?,
-        interruptions: path.map(|path| interruptions(path, record.duration)).unwrap_or_default(),
+        interruptions: path
+            .map(|path| interruptions(path, record.seed, record.duration))
+            .unwrap_or_default(),
     })
 }
 
 /// When either direction lets nothing through.
-fn interruptions(path: &PathSpec, duration: Span) -> Vec<(Instant, Instant)> {
+fn interruptions(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instant, Instant)> {
     let until = Instant::ZERO + duration;
     let links = Direction::BOTH.into_iter().filter_map(|direction| path.link(direction).ok());
-    let mut windows: Vec<_> = links.flat_map(|link| link.interruptions(until)).collect();
+    let mut windows: Vec<_> = links.flat_map(|link| link.interruptions(until, seed)).collect();
     windows.sort_unstable();
     windows.dedup();
     windows
@@ -198,8 +200,9 @@ fn drops(flow: &Flow, truth: &[TruthRow], direction: Direction) -> Vec<Dropped> 
         .iter()
         .filter(|row| row.verdict.direction == direction)
         .filter_map(|row| {
-            let (range, cause) = (*stream.get(&row.frame)?, row.verdict.fate.cause()?);
-            Some(Dropped { frame: row.frame, range, cause })
+            let frame = row.frame?;
+            let (range, cause) = (*stream.get(&frame)?, row.verdict.fate.cause()?);
+            Some(Dropped { frame, range, cause })
         })
         .collect()
 }
@@ -418,7 +421,7 @@ mod tests {
         for (direction, expected) in [("both", 2), ("forward", 2), ("reverse", 2)] {
             let text = format!(r#"{{ {every}, "direction": "{direction}" }} }}"#);
             let path: PathSpec = serde_json::from_str(&text).unwrap();
-            let windows = interruptions(&path, Span::from_secs(2));
+            let windows = interruptions(&path, 1, Span::from_secs(2));
             assert_eq!(windows.len(), expected, "{direction}");
             assert_eq!(windows[0].0, Instant::ZERO + Span::from_millis(500), "{direction}");
         }

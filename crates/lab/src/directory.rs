@@ -1,5 +1,7 @@
 //! The run directory: what is where, and how a trial comes to stand in it whole or not at all.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,8 @@ use crate::LabError;
 
 const PLAN: &str = "plan.json";
 const SCENARIO_FILE: &str = "scenario.toml";
+/// The files that the scenario refers to, by the names it has for them; all are plain text.
+const FILES: &str = "files.json";
 const ENVIRONMENT: &str = "environment.json";
 pub(crate) const RUN: &str = "run.json";
 const LOCK: &str = "lock";
@@ -79,6 +83,12 @@ impl RunDirectory {
         let trials = self.path.join(TRIALS);
         fs::create_dir(&trials).map_err(LabError::file("make", &trials))?;
         self.replace(SCENARIO_FILE, self.scenario.source.as_bytes())?;
+        let files = self.scenario.files.iter();
+        let files: BTreeMap<&String, Cow<'_, str>> =
+            files.map(|(name, content)| (name, String::from_utf8_lossy(content))).collect();
+        if !files.is_empty() {
+            self.replace(FILES, &to_json(&files))?;
+        }
         self.replace(ENVIRONMENT, &to_json(&environment))?;
         // Last, for it makes this a run.
         self.replace(PLAN, &to_json(&self.plan))?;
@@ -100,7 +110,13 @@ impl RunDirectory {
             .map_err(|error| not_a_run(format!("{PLAN} is damaged: {error}")))?;
         let file = path.join(SCENARIO_FILE);
         let source = fs::read_to_string(&file).map_err(LabError::file("read", &file))?;
-        let mut scenario = Scenario::parse(&source, &plan.name).map_err(Box::new)?;
+        let files = files(path)?;
+        let mut read = |name: &str| match files.get(name) {
+            Some(content) => Ok(content.clone().into_bytes()),
+            None => Err(format!("`{name}` is not among the files of this run")),
+        };
+        let scenario = Scenario::parse_with_files(&source, &plan.name, &mut read);
+        let mut scenario = scenario.map_err(Box::new)?;
         scenario.trials = plan.trials;
         let cases: Vec<&str> = scenario.cases.iter().map(|case| case.hash.as_str()).collect();
         if cases != plan.cases {
@@ -247,6 +263,17 @@ impl RunDirectory {
         }
         Ok(target)
     }
+}
+
+/// The files that a run's scenario refers to, as they were when it began.
+fn files(path: &Path) -> Result<BTreeMap<String, String>, LabError> {
+    let path = path.join(FILES);
+    let text = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        text => text.map_err(LabError::file("read", &path))?,
+    };
+    serde_json::from_slice(&text)
+        .map_err(|error| LabError::NotARun { path, what: format!("it is damaged: {error}") })
 }
 
 /// The JSON text of plain data.

@@ -35,6 +35,9 @@ pub enum LabError {
     /// A recording that cannot be read.
     #[error(transparent)]
     Recording(#[from] RecordingError),
+    /// A recording whose path cannot be run again.
+    #[error("this recording cannot be replayed: {why}")]
+    Replay { why: String },
     /// A capture that cannot be read.
     #[error("cannot read {path}: {source}")]
     Capture { path: PathBuf, source: tcplab_capture::ReadError },

@@ -8,6 +8,7 @@ mod environment;
 mod error;
 mod execute;
 mod model;
+mod replay;
 mod tables;
 
 pub use analyse::{analyse, load_trial, remark};
@@ -17,4 +18,5 @@ pub use environment::environment;
 pub use error::LabError;
 pub use execute::{Bench, Event, begin, execute, plan};
 pub use model::{Case, Claim, EpisodeRow, FindingRow, Metric, Run, Summary, Trial};
+pub use replay::{Difference, Replay, replay};
 pub use tables::write_tables;

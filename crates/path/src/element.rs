@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tcplab_units::{Instant, Rng};
+use tcplab_units::{Bytes, Instant, Rng};
 
 use crate::bottleneck::Bottleneck;
 use crate::corruption::Corruption;
@@ -46,6 +46,23 @@ pub(crate) trait Behaviour {
     fn release(&mut self, _into: &mut Vec<Transit>) {}
 }
 
+/// An element that does nothing but let each packet pass or not, at once, and only looks at its
+/// size: most of what a world with much to do asks of links, so it can be asked without moving the
+/// packet.
+pub(crate) trait Gate {
+    /// Why a packet of `size` that arrives now is dropped, if it is.
+    fn refuse(&mut self, now: Instant, size: Bytes) -> Option<Cause>;
+}
+
+impl<G: Gate> Behaviour for G {
+    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
+        match self.refuse(now, packet.packet.size()) {
+            Some(cause) => out.drop(now, packet, cause),
+            None => out.pass(packet),
+        }
+    }
+}
+
 /// Where an element takes its randomness from: streams with names of their own, so other elements
 /// can come and go without shifting its draws.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +79,29 @@ impl Streams {
     pub(crate) fn own(self) -> Rng {
         let Streams { seed, direction, kind, number } = self;
         Rng::new(seed, &format!("{direction}/{kind}/{number}"))
+    }
+    /// A stream that elements of both directions may share, by the whole of its name, such as
+    /// `interruption/1`.
+    pub(crate) fn shared(self, name: &str) -> Rng {
+        Rng::new(self.seed, name)
+    }
+    /// Another stream of the element, such as `forward/corrupt/1/bits`.
+    pub(crate) fn named(self, name: &str) -> Rng {
+        let Streams { seed, direction, kind, number } = self;
+        Rng::new(seed, &format!("{direction}/{kind}/{number}/{name}"))
+    }
+}
+
+impl Element {
+    /// As [`Gate::refuse`], of an element that is a gate.
+    pub(crate) fn refuse(&mut self, now: Instant, size: Bytes) -> Option<Cause> {
+        match self {
+            Element::Policer(gate) => gate.refuse(now, size),
+            Element::Interruption(gate) => gate.refuse(now, size),
+            Element::Blackhole(gate) => gate.refuse(now, size),
+            Element::Loss(gate) => gate.refuse(now, size),
+            _ => unreachable!("only a link of gates is asked"),
+        }
     }
 }
 
@@ -231,7 +271,8 @@ impl Outbox {
     /// Delivers what has passed the last element.
     pub(crate) fn deliver(&mut self, now: Instant) {
         for packet in self.passed.drain(..) {
-            self.departures.push_back(packet.depart(self.direction, now, Fate::Delivered));
+            let fate = if packet.is_background { Fate::Absorbed } else { Fate::Delivered };
+            self.departures.push_back(packet.depart(self.direction, now, fate));
         }
     }
     /// The id of the next packet that the link makes itself: even ones on the forward link, odd

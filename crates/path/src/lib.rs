@@ -62,17 +62,20 @@ mod reordering;
 mod schedule;
 mod spec;
 mod text_or_table;
+mod trace;
 mod verdict;
+mod wifi;
 
-pub use bottleneck::{BottleneckPlan, RateSpec, RateTable, ServerPlan, WifiPlan, WifiSpec};
+pub use bottleneck::{BottleneckPlan, RateSpec, RateTable, ServerPlan, TokenBucketPlan, TracePlan};
 pub use corruption::{CorruptSpec, CorruptionPlan, PacketPart};
 pub use cross_traffic::{Arrivals, CrossFlow, CrossSpec};
-pub use delay::{DelayPlan, DelaySpec, JitterPlan, JitterSpec, JitterTable};
+pub use delay::{DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, TableLaw};
 pub use direction::{Direction, Directions};
-pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind};
+pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind, RulePlan};
 pub use duplication::{DuplicateSpec, DuplicationPlan};
 pub use interruption::{
-    BlackholePlan, BlackholeSpec, InterruptionPlan, InterruptionSpec, InterruptionsSpec,
+    BlackholePlan, BlackholeSpec, BlackholeTable, InterruptionPlan, InterruptionSpec,
+    InterruptionTimes, InterruptionsSpec,
 };
 pub use link::Link;
 pub use loss::{GilbertElliott, LossBurst, LossPlan, LossSpec, LossTable};
@@ -82,10 +85,13 @@ pub use packet::Packet;
 pub use plan::{ElementPlan, LinkPlan};
 pub use policer::PolicerSpec;
 pub use queue::{
-    BdpMultiple, QueueLimit, QueuePlan, QueueSize, QueueSizeError, QueueSpec, QueueTable,
-    SMALLEST_QUEUE,
+    BdpMultiple, CodelControl, CodelPlan, CodelSpec, FqCodelPlan, FqCodelSpec, PiePlan, PieSpec,
+    QueueLimit, QueuePlan, QueueSize, QueueSizeError, QueueSpec, QueueTable, RedPlan, RedSpec,
+    SMALLEST_QUEUE, StepMarkPlan,
 };
-pub use reordering::{ReorderSpec, ReorderingPlan};
+pub use reordering::{HeldBack, ReorderSpec, ReorderingPlan};
 pub use schedule::{Quantity, Schedule, Step};
 pub use spec::{DEFAULT_QUEUE, LinkSpec, PathError, PathSpec, StageSpec};
+pub use trace::{TraceError, parse_mahimahi, to_mahimahi};
 pub use verdict::{Cause, Departure, Discipline, FIRST_MADE_ID, Fate, Transmission, Verdict};
+pub use wifi::{WifiPlan, WifiSpec, WifiStandard};

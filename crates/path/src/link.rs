@@ -1,9 +1,9 @@
 //! One direction of a path at work.
 
-use tcplab_units::Instant;
+use tcplab_units::{Bytes, Instant};
 
 use crate::element::{Behaviour, Element, Outbox, Streams, Transit};
-use crate::{Departure, Direction, Fate, LinkPlan, Packet};
+use crate::{Departure, Direction, Fate, LinkPlan, Packet, Verdict};
 
 /// One direction of a path: packets go in, and come out later, or not, each with a verdict.
 ///
@@ -62,6 +62,29 @@ impl Link {
         self.clock = self.clock.max(now);
         self.outbox.pass(Transit::new(packet, self.clock));
         self.carry_on(0);
+    }
+
+    /// What becomes of a packet that an endpoint sent at `now`, on a link
+    /// [that is a gate](LinkPlan::is_gate): the verdict it would get by
+    /// [`handle_packet`](Link::handle_packet), without handing it over.
+    ///
+    /// # Panics
+    /// When the link is no gate.
+    pub fn judge(&mut self, now: Instant, id: u64, size: Bytes) -> Verdict {
+        self.clock = self.clock.max(now);
+        let cause = self.elements.iter_mut().find_map(|element| element.refuse(self.clock, size));
+        Verdict {
+            id,
+            direction: self.direction,
+            size,
+            entered: self.clock,
+            transmission: None,
+            left: self.clock,
+            fate: cause.map_or(Fate::Delivered, Fate::Dropped),
+            origin: None,
+            marked: false,
+            corrupted: None,
+        }
     }
 
     /// When [`poll`](Link::poll) next has something to do, if nothing else arrives. It may turn

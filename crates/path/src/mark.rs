@@ -7,7 +7,7 @@ use crate::ecn;
 use crate::element::{Behaviour, Outbox, Streams, Transit};
 
 /// Random marks, checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarkPlan {
     /// For each packet that allows it; above zero.
     pub probability: Probability,

@@ -85,13 +85,13 @@ impl LinkPlan {
         Span::from_nanos(delays.fold(0, u64::saturating_add))
     }
 
-    /// When it is interrupted, as start and end, for all interruptions that start before `until`;
-    /// in order.
-    pub fn interruptions(&self, until: Instant) -> Vec<(Instant, Instant)> {
+    /// When it is interrupted in a trial with this `seed`, as start and end, for all interruptions
+    /// that start before `until`; in order.
+    pub fn interruptions(&self, until: Instant, seed: u64) -> Vec<(Instant, Instant)> {
         let mut windows = Vec::new();
         for element in &self.elements {
             if let ElementPlan::Interruption(plan) = element {
-                windows.extend(plan.windows(until));
+                windows.extend(plan.windows(until, seed));
             }
         }
         windows.sort_unstable();
@@ -167,6 +167,12 @@ impl LinkPlan {
             | ElementPlan::Reordering(_)
             | ElementPlan::Delay(_) => false,
         })
+    }
+
+    /// Whether each packet passes or is dropped at once, and only its size counts: then a world
+    /// need not hand packets over, but can [ask](crate::Link::judge).
+    pub fn is_gate(&self) -> bool {
+        self.is_instant() && !self.reads_packets()
     }
 
     /// Whether some element looks into packets, changes, or copies them. If none does, packets

@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate};
 
-use crate::element::{Behaviour, Outbox, Streams, Transit};
+use crate::Cause;
+use crate::bottleneck::{BILLION, check_burst};
+use crate::element::{Gate, Streams};
 use crate::spec::Fault;
 
 /// A token bucket without a queue: a packet for which there are no tokens is dropped.
@@ -12,36 +14,60 @@ use crate::spec::Fault;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Policer")]
 pub struct PolicerSpec {
-    /// How fast tokens come, in bits of IP packets.
+    /// How fast tokens come, in bits of IP packets; above zero.
     pub rate: Rate,
-    /// How many tokens there can be: what may come at once after a pause; at least 1514 B.
+    /// How many tokens there can be, and are at the start: what may come at once after a pause; at
+    /// least 1514 B. A larger packet never passes.
     pub burst: Bytes,
 }
 
 impl PolicerSpec {
     pub(crate) fn plan(&self) -> Result<PolicerSpec, Fault> {
+        if self.rate.bits_per_second() == 0 {
+            let what = "a policer with a rate of zero lets nothing pass: give one above zero";
+            return Err(Fault::below("rate", what));
+        }
+        check_burst(self.burst).map_err(|fault| Fault::below("burst", fault.what))?;
         Ok(*self)
     }
-}
 
-impl PolicerSpec {
     pub(crate) fn describe(&self) -> String {
-        String::new()
+        let PolicerSpec { rate, burst } = self;
+        format!("What comes faster than {rate}, and more than {burst} at once, is dropped.")
     }
 }
 
-/// At work.
+/// A policer at work. Its bucket is full at the world's zero. Tokens are counted in billionths of a
+/// bit, of which a whole number comes in each nanosecond: nothing is rounded.
 #[derive(Debug)]
-pub(crate) struct Policer {}
+pub(crate) struct Policer {
+    /// Tokens per nanosecond.
+    rate: u128,
+    most: u128,
+    tokens: u128,
+    /// Until when tokens have been counted.
+    counted: Instant,
+}
 
 impl Policer {
-    pub(crate) fn new(_plan: &PolicerSpec, _streams: Streams) -> Policer {
-        Policer {}
+    pub(crate) fn new(plan: &PolicerSpec, _streams: Streams) -> Policer {
+        let most = plan.burst.bits() * BILLION;
+        let rate = u128::from(plan.rate.bits_per_second());
+        Policer { rate, most, tokens: most, counted: Instant::ZERO }
     }
 }
 
-impl Behaviour for Policer {
-    fn accept(&mut self, _now: Instant, packet: Transit, out: &mut Outbox) {
-        out.pass(packet);
+impl Gate for Policer {
+    fn refuse(&mut self, now: Instant, size: Bytes) -> Option<Cause> {
+        let earned = self.rate * u128::from(now.since(self.counted).as_nanos());
+        self.tokens = self.tokens.saturating_add(earned).min(self.most);
+        self.counted = now;
+        match self.tokens.checked_sub(size.bits() * BILLION) {
+            Some(left) => {
+                self.tokens = left;
+                None
+            }
+            None => Some(Cause::Policed),
+        }
     }
 }

@@ -237,10 +237,12 @@ impl fmt::Display for Cause {
             }
             Cause::Aqm { discipline, waited, packets } => {
                 let plural = if packets == 1 { "" } else { "s" };
-                write!(
-                    f,
-                    "dropped by {discipline} after {waited} ({packets} packet{plural} waiting)"
-                )
+                write!(f, "dropped by {discipline} ")?;
+                match waited {
+                    Span::ZERO => f.write_str("as it came")?,
+                    waited => write!(f, "after {waited}")?,
+                }
+                write!(f, " ({packets} packet{plural} waiting)")
             }
             Cause::Policed => f.write_str("dropped by a policer"),
             Cause::Rule { number, nth } => {
@@ -316,6 +318,26 @@ mod tests {
                 "dropped by a full queue (512 packets, 768000 B waiting)",
             ),
             (Fate::Dropped(Cause::Loss), "dropped", Some("loss"), "dropped by random loss"),
+            (
+                Fate::Dropped(Cause::Aqm {
+                    discipline: Discipline::FqCodel,
+                    waited: Span::from_millis(105),
+                    packets: 70,
+                }),
+                "dropped",
+                Some("aqm"),
+                "dropped by FQ-CoDel after 105 ms (70 packets waiting)",
+            ),
+            (
+                Fate::Dropped(Cause::Aqm {
+                    discipline: Discipline::Red,
+                    waited: Span::ZERO,
+                    packets: 1,
+                }),
+                "dropped",
+                Some("aqm"),
+                "dropped by RED as it came (1 packet waiting)",
+            ),
         ] {
             assert_eq!(fate.to_string(), sentence);
             assert_eq!((fate.name(), fate.cause().map(Cause::name)), (name, cause), "{sentence}");

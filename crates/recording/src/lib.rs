@@ -23,7 +23,7 @@ mod write;
 mod tests;
 
 pub use capture::Captured;
-pub use read::Recording;
+pub use read::{Recording, TruthRows};
 pub use record::{
     AppLog, EndpointRecord, Lateness, MoverRecord, OptionRecord, RingWait, TrialRecord, TruthRow,
     WorldRecord,

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
+use std::iter::FusedIterator;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -44,18 +45,16 @@ impl Recording {
     /// # Errors
     /// When it cannot be read, or is not what tcplab writes.
     pub fn truth(&self) -> Result<Vec<TruthRow>, RecordingError> {
+        self.truth_rows()?.collect()
+    }
+
+    /// The same, one row at a time: the log of a long trial need not fit into memory.
+    ///
+    /// # Errors
+    /// When it cannot be opened; each row has its own errors, as for [`Recording::truth`].
+    pub fn truth_rows(&self) -> Result<TruthRows, RecordingError> {
         let (path, file) = self.file(TRUTH_FILE)?;
-        file.lines()
-            .enumerate()
-            .map(|(index, line)| {
-                let line = line.map_err(cannot_read(&path))?;
-                serde_json::from_str(&line).map_err(|error| RecordingError::Malformed {
-                    path: path.clone(),
-                    line: index + 1,
-                    what: error.to_string(),
-                })
-            })
-            .collect()
+        Ok(TruthRows { path, file, line: Vec::new(), number: 0, over: false })
     }
 
     /// All samples in order of time.
@@ -99,6 +98,50 @@ impl Recording {
         Ok((path, BufReader::new(file)))
     }
 }
+
+/// The rows of `path.jsonl`, read as they are asked for. An error is the last that it gives.
+#[derive(Debug)]
+pub struct TruthRows {
+    path: PathBuf,
+    file: BufReader<File>,
+    /// The line just read; kept for its memory.
+    line: Vec<u8>,
+    /// Its number, from 1.
+    number: usize,
+    over: bool,
+}
+
+impl TruthRows {
+    /// The row on the next line, if there is one.
+    fn read(&mut self) -> Result<Option<TruthRow>, RecordingError> {
+        self.line.clear();
+        let read = self.file.read_until(b'\n', &mut self.line).map_err(cannot_read(&self.path))?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        serde_json::from_slice(&self.line).map(Some).map_err(|error| RecordingError::Malformed {
+            path: self.path.clone(),
+            line: self.number,
+            what: error.to_string(),
+        })
+    }
+}
+
+impl Iterator for TruthRows {
+    type Item = Result<TruthRow, RecordingError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.over {
+            return None;
+        }
+        let row = self.read().transpose();
+        self.over = !matches!(row, Some(Ok(_)));
+        row
+    }
+}
+
+impl FusedIterator for TruthRows {}
 
 fn cannot_read(path: &Path) -> impl FnOnce(std::io::Error) -> RecordingError + '_ {
     move |source| RecordingError::File { verb: "read", path: path.into(), source }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tcplab_path::Verdict;
+use tcplab_path::{PathSpec, Verdict};
 use tcplab_units::Span;
 use tcplab_workload::AppReport;
 
@@ -29,6 +29,9 @@ pub struct TrialRecord {
     pub case_hash: String,
     /// The seed of this trial.
     pub seed: u64,
+    /// The path between the endpoints, complete.
+    #[serde(default)]
+    pub path: PathSpec,
     /// The zero of all its times: nanoseconds since the Unix epoch.
     pub epoch_nanos: u64,
     /// From zero to the end of the recording.
@@ -44,9 +47,10 @@ pub struct TrialRecord {
 /// A row of `path.jsonl`: the path's verdict on one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TruthRow {
-    /// The packet's frame number in the capture of the endpoint that sent it, from 1; 0 where that
-    /// has no such frame: nobody sent the packet, but the path made it, or the capture lost it.
-    pub frame: u64,
+    /// The packet's frame number in the capture of the endpoint that sent it, from 1. None where
+    /// that has no such frame: the path made the packet, or the capture lost it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<u64>,
     /// What became of it.
     #[serde(flatten)]
     pub verdict: Verdict,

@@ -9,7 +9,7 @@ use tcplab_units::Span;
 /// large.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sketch {
-    cells: Box<[u64; CELLS]>,
+    cells: Box<[u64]>,
     count: u64,
     max: Span,
 }
@@ -22,7 +22,7 @@ const CELLS: usize = ((64 - DIGITS + 1) as usize) << DIGITS;
 
 impl Default for Sketch {
     fn default() -> Sketch {
-        Sketch { cells: Box::new([0; CELLS]), count: 0, max: Span::ZERO }
+        Sketch { cells: vec![0; CELLS].into(), count: 0, max: Span::ZERO }
     }
 }
 
@@ -34,8 +34,13 @@ impl Sketch {
 
     /// Adds one.
     pub fn add(&mut self, span: Span) {
-        self.cells[cell(span.as_nanos())] += 1;
-        self.count += 1;
+        self.add_times(span, 1);
+    }
+
+    /// Adds the same span so many times.
+    pub fn add_times(&mut self, span: Span, times: u64) {
+        self.cells[cell(span.as_nanos())] += times;
+        self.count += times;
         self.max = self.max.max(span);
     }
 

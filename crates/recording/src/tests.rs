@@ -20,7 +20,18 @@ fn ms(n: u64) -> Instant {
 
 fn verdict(id: u64, direction: Direction, entered: u64, left: u64, fate: Fate) -> Verdict {
     let size = Bytes::new(40);
-    Verdict { id, direction, size, entered: ms(entered), transmission: None, left: ms(left), fate }
+    Verdict {
+        id,
+        direction,
+        size,
+        entered: ms(entered),
+        transmission: None,
+        left: ms(left),
+        fate,
+        origin: None,
+        marked: false,
+        corrupted: None,
+    }
 }
 
 /// A packet of 40 equal bytes.
@@ -44,6 +55,7 @@ fn record() -> TrialRecord {
         tcplab: "0".into(),
         case: "base".into(),
         case_hash: "00".into(),
+        path: tcplab_path::PathSpec::default(),
         seed: 1,
         epoch_nanos: EPOCH,
         duration: Span::from_millis(100),
@@ -126,10 +138,36 @@ fn the_ground_truth_names_frames_of_the_senders_capture() {
     let directory = tempfile::tempdir().unwrap();
     told(directory.path()).unwrap();
     let rows = Recording::open(directory.path()).unwrap().truth().unwrap();
-    let told: Vec<(u64, u64, &str)> =
+    let told: Vec<(Option<u64>, u64, &str)> =
         rows.iter().map(|row| (row.frame, row.verdict.id, row.verdict.fate.name())).collect();
     // Frame 2 of the server's capture is what it sent as packet 3.
-    assert_eq!(told, [(1, 1, "delivered"), (2, 3, "delivered"), (2, 2, "dropped")]);
+    let [first, second] = [Some(1), Some(2)];
+    assert_eq!(told, [(first, 1, "delivered"), (second, 3, "delivered"), (second, 2, "dropped")]);
+}
+
+#[test]
+fn a_row_that_is_no_verdict_is_named_by_its_line_and_ends_the_log() {
+    let directory = tempfile::tempdir().unwrap();
+    told(directory.path()).unwrap();
+    let recording = Recording::open(directory.path()).unwrap();
+    let file = directory.path().join("path.jsonl");
+    let whole = std::fs::read(&file).unwrap();
+    let third = whole.split_inclusive(|&byte| byte == b'\n').take(2).map(<[u8]>::len).sum();
+    for (bad, what) in [
+        (&b"{}"[..], "missing field"),
+        (b"", "EOF while parsing"),
+        (b"\xff", "expected value"),
+        (&whole[third..whole.len() - 9], "EOF while parsing"),
+    ] {
+        let (before, after) = whole.split_at(third);
+        std::fs::write(&file, [before, bad, b"\n", after].concat()).unwrap();
+        let mut rows = recording.truth_rows().unwrap();
+        assert_eq!(rows.by_ref().take(2).flatten().count(), 2);
+        let error = rows.next().unwrap().unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{}, line 3: ", file.display())), "{error}");
+        assert!(error.contains(what), "{error}");
+        assert!(rows.next().is_none());
+    }
 }
 
 #[test]
@@ -190,8 +228,9 @@ fn what_could_not_be_told_is_counted_and_no_verdict_is_lost() {
     assert_eq!(lines[0], ["1 ms Outbound 1", "Some(4) seen, Some(3) lost"]);
     assert_eq!(lines[1], ["10 ms Inbound 1", "12 ms Inbound 2", "Some(5) seen, Some(3) lost"]);
     let rows = recording.truth().unwrap();
-    let told: Vec<(u64, u64)> = rows.iter().map(|row| (row.frame, row.verdict.id)).collect();
-    assert_eq!(told, [(1, 1), (0, 2), (0, made)]);
+    let told: Vec<(Option<u64>, u64)> =
+        rows.iter().map(|row| (row.frame, row.verdict.id)).collect();
+    assert_eq!(told, [(Some(1), 1), (None, 2), (None, made)]);
     let (_, file) = recording.capture(Endpoint::Server).unwrap();
     let first = Reader::new(file).unwrap().next_record().unwrap().unwrap().captured.len();
     assert_eq!(first, 4, "the snap length");

@@ -137,7 +137,7 @@ impl RecordingWriter {
         if self.captures[endpoint.index()].judged(verdict) {
             self.settle(endpoint)
         } else {
-            put_row(&mut self.truth, &mut self.row, 0, verdict)
+            put_row(&mut self.truth, &mut self.row, None, verdict)
         }
     }
 
@@ -197,7 +197,8 @@ impl RecordingWriter {
     /// Writes the frames of one capture whose fate is known, up to the first one that waits.
     fn settle(&mut self, endpoint: Endpoint) -> Result<(), RecordingError> {
         let RecordingWriter { captures, truth, row, .. } = self;
-        captures[endpoint.index()].settle(|frame, verdict| put_row(truth, row, frame, verdict))
+        captures[endpoint.index()]
+            .settle(|frame, verdict| put_row(truth, row, Some(frame), verdict))
     }
 }
 
@@ -205,7 +206,7 @@ impl RecordingWriter {
 fn put_row(
     truth: &mut Output,
     row: &mut Vec<u8>,
-    frame: u64,
+    frame: Option<u64>,
     verdict: &Verdict,
 ) -> Result<(), RecordingError> {
     row.clear();

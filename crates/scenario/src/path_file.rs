@@ -115,13 +115,13 @@ pub(crate) fn complete(
 ) -> Result<PathSpec, (String, Problem)> {
     let mut path = match path.preset.clone() {
         None => path,
-        Some(name) => match PathFile::preset(&name) {
-            Some(preset) => path.over(preset.path),
-            None => {
+        Some(name) => {
+            let Some(preset) = PathFile::preset(&name) else {
                 let known = presets().iter().map(|(name, _)| (*name).into()).collect();
                 return Err(("preset".into(), Problem::NoSuchPreset { name, known }));
-            }
-        },
+            };
+            path.over(preset.path)
+        }
     };
     path.load(&mut |name| files.read(name))
         .map_err(|error| (error.key, Problem::File(error.what)))?;

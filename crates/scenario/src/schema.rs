@@ -8,36 +8,37 @@ pub fn schema() -> serde_json::Value {
     schemars::schema_for!(ScenarioFile).to_value()
 }
 
-/// What the schema says of a key: the doc comment of the field that reads it.
+/// What the schema says of a key: the doc comment of the field that reads it. Parts that are
+/// numbers are items of a list and say nothing.
 pub(crate) fn description(key: &Key) -> Option<String> {
     let schema = schema();
-    let mut place = &schema;
+    let mut places = forms(&schema, &schema);
     let mut described = None;
-    for part in &key.0 {
-        place = resolved(place, &schema)?;
-        if place["type"] == "array" {
-            place = resolved(&place["items"], &schema)?;
-        }
-        place = place["properties"].get(part)?;
-        described = place.get("description");
+    for part in key.0.iter().filter(|part| part.parse::<usize>().is_err()) {
+        let property = places.iter().find_map(|place| place["properties"].get(part))?;
+        described = property.get("description");
+        places = forms(property, &schema);
     }
     let text = described?.as_str()?;
     Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Follows a reference, also of a value that may be absent.
-fn resolved<'s>(
+/// All that a value may be: references followed, alternatives told apart, lists opened.
+fn forms<'s>(
     place: &'s serde_json::Value,
     schema: &'s serde_json::Value,
-) -> Option<&'s serde_json::Value> {
-    let place = match place["anyOf"].as_array() {
-        Some(choices) => choices.iter().find(|choice| choice.get("$ref").is_some())?,
-        None => place,
-    };
-    match place["$ref"].as_str() {
-        Some(reference) => schema.pointer(reference.strip_prefix('#')?),
-        None => Some(place),
+) -> Vec<&'s serde_json::Value> {
+    if let Some(reference) = place["$ref"].as_str() {
+        let target = reference.strip_prefix('#').and_then(|pointer| schema.pointer(pointer));
+        return target.map(|target| forms(target, schema)).unwrap_or_default();
     }
+    if let Some(choices) = place["anyOf"].as_array() {
+        return choices.iter().flat_map(|choice| forms(choice, schema)).collect();
+    }
+    if place["type"] == "array" {
+        return forms(&place["items"], schema);
+    }
+    vec![place]
 }
 
 #[cfg(test)]

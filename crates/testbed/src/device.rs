@@ -304,7 +304,7 @@ impl DeviceEnd {
 }
 
 /// Waits until the interface of the calling thread's namespace sends what it is given.
-fn await_carrier(name: &str) -> Result<(), TrialError> {
+pub(crate) fn await_carrier(name: &str) -> Result<(), TrialError> {
     let failed = || TrialError::setup(format!("wait for the carrier of {name}"));
     let index = interface_index(name)?;
     let mut netlink = Netlink::open().map_err(failed())?;

@@ -31,6 +31,8 @@ mod tape;
 mod tcp_info;
 mod traffic;
 mod tuning;
+#[doc(hidden)]
+pub mod workbench;
 
 pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};

@@ -7,9 +7,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use tcplab_path::{Direction, LinkPlan, PathSpec};
-use tcplab_recording::{
-    Endpoint, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
-};
+use tcplab_recording::{EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord};
 use tcplab_units::Instant;
 
 use crate::bridge::{Bridge, BridgeReport, BridgeState, Counters};
@@ -70,6 +68,7 @@ pub(crate) struct End {
 /// A path at work.
 pub(crate) struct Mover {
     clock: Clock,
+    path: PathSpec,
     seed: u64,
     names: [String; 2],
     counters: Arc<Counters>,
@@ -111,7 +110,8 @@ impl Mover {
             run(bridge, tuning, &stopped, &packets)
         });
         let Ok(counters) = counters.recv() else { return Err(panicked()) };
-        Ok(Mover { clock, seed, names, counters, on_path, stop, thread, recorder })
+        let path = moving.path.clone();
+        Ok(Mover { clock, path, seed, names, counters, on_path, stop, thread, recorder })
     }
 
     /// What has gone through until now.
@@ -148,18 +148,11 @@ impl Mover {
             name: "kernel".into(),
             device: serde_name(&kind),
             scheduling: serde_name(&promptness),
-            lateness: moved.lateness,
-            ring_wait: moved.ring_wait,
-            device_drops: moved.device_drops,
-            verdict_drops: moved.verdicts_lost,
-            mover: moved.mover,
-            ..WorldRecord::default()
+            ..moved.world()
         };
         describe(&mut world);
         if let Some(mut writer) = writer {
-            for (endpoint, frames) in Endpoint::BOTH.into_iter().zip(moved.frames_lost) {
-                writer.missed(endpoint, frames);
-            }
+            moved.tell_missed(&mut writer);
             world.capture_drops = writer.capture_drops();
             let [client, server] =
                 self.names.map(|address| EndpointRecord { address, ..EndpointRecord::default() });
@@ -168,6 +161,7 @@ impl Mover {
                 case: String::new(),
                 case_hash: String::new(),
                 seed: self.seed,
+                path: self.path,
                 epoch_nanos: self.clock.epoch_nanos(),
                 duration: self.clock.now().since(Instant::ZERO),
                 client,

@@ -135,9 +135,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     );
     let ends = [client.device, server.device];
     let mut bridge = Bridge::new(clock, ends, &plans, request.seed, request.tuning, Some(tape));
-    for go in [server.go, client.go] {
-        let _ = go.send(clock);
-    }
+    server.go.send(clock).and_then(|()| client.go.send(clock)).map_err(|_| panicked())?;
     let promptness = promptness::be_prompt(request.tuning.real_time);
     let awake = promptness::stay_awake();
     let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
@@ -156,14 +154,13 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     let [client, server] = watch.outcomes()?;
     let samples_missed = samples.join().unwrap_or_default();
     let mut writer = recorder.join().expect("the recorder does not panic")?;
-    for (endpoint, frames) in Endpoint::BOTH.into_iter().zip(moved.frames_lost) {
-        writer.missed(endpoint, frames);
-    }
+    moved.tell_missed(&mut writer);
     let record = TrialRecord {
         tcplab: env!("CARGO_PKG_VERSION").into(),
         case: case.name.clone(),
         case_hash: case.hash.clone(),
         seed: request.seed,
+        path: case.path.clone(),
         epoch_nanos: clock.epoch_nanos(),
         duration: clock.now().since(Instant::ZERO),
         world: WorldRecord {
@@ -171,13 +168,10 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
             device: serde_name(&kind),
             privilege: serde_name(&privilege),
             scheduling: serde_name(&promptness),
-            lateness: moved.lateness,
-            ring_wait: moved.ring_wait,
             device_drops: device_drops + client.device_drops + server.device_drops,
             capture_drops: writer.capture_drops(),
-            verdict_drops: moved.verdicts_lost,
             samples_missed,
-            mover: moved.mover,
+            ..moved.world()
         },
         client: client.record,
         server: server.record,

@@ -7,10 +7,14 @@ use crate::checksum;
 
 /// Numbers of the protocols that IP carries.
 pub mod protocol {
+    /// Internet Control Message Protocol (RFC 792).
+    pub const ICMP: u8 = 1;
     /// Transmission Control Protocol.
     pub const TCP: u8 = 6;
     /// User Datagram Protocol.
     pub const UDP: u8 = 17;
+    /// Internet Control Message Protocol of IPv6 (RFC 4443).
+    pub const ICMPV6: u8 = 58;
 }
 
 /// The two ECN bits of an IP header (RFC 3168 section 5).

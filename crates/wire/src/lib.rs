@@ -3,7 +3,8 @@
 //! Two halves, kept apart. **Views** ([`FrameView`], [`IpPacket`], [`TcpPacket`]) are total: they
 //! show whatever a capture holds, cut off or malformed as it may be, and what is wrong with it is
 //! a value ([`Anomaly`]), never an error and never a panic. **Representations** ([`IpRepr`],
-//! [`TcpRepr`]) build only packets that are legal, with lengths and checksums filled in.
+//! [`TcpRepr`], [`TooBigRepr`]) build only packets that are legal, with lengths and checksums
+//! filled in.
 //!
 //! [`offload`] turns what a kernel hands over when it leaves work to the network card
 //! (super-packets, half-made checksums) into the packets a wire would carry.
@@ -12,6 +13,7 @@ mod anomaly;
 pub mod checksum;
 mod flags;
 mod frame;
+mod icmp;
 mod ip;
 mod link;
 pub mod offload;
@@ -26,6 +28,7 @@ mod tests;
 pub use anomaly::{Anomaly, Layer};
 pub use flags::TcpFlags;
 pub use frame::FrameView;
+pub use icmp::TooBigRepr;
 pub use ip::{Ecn, Fragment, IpPacket, protocol};
 pub use link::LinkType;
 pub use options::{SackBlock, SackBlocks, TcpOption, TcpOptions};

@@ -66,7 +66,7 @@ const LAYERS: &[Layer] = &[
     Layer { name: "findings", may_use: &["units", "trace"], why: "a finding is proved by a trace" },
     Layer {
         name: "table",
-        may_use: &["units", "trace", "findings", "stats"],
+        may_use: &["units", "stats", "path", "recording", "trace", "findings"],
         why: "tables hold results, whoever made them",
     },
     Layer {

@@ -55,6 +55,11 @@ impl Experiment {
         Some(Experiment { home, directory, run })
     }
 
+    /// Where the run is.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Every trial with its recording.
     pub(crate) fn trials(&self) -> Vec<Recorded<'_>> {
         let trials = self.run.cases.iter().flat_map(|case| &case.trials);
@@ -129,7 +134,7 @@ impl<'r> Recorded<'r> {
             .filter(|packet| !packet.syn)
             .filter_map(|packet| {
                 let row = self.truth.iter().find(|row| {
-                    row.verdict.direction == self.forward() && row.frame == packet.frame
+                    row.verdict.direction == self.forward() && row.frame == Some(packet.frame)
                 });
                 match row.expect("each packet sent has its verdict").verdict.fate {
                     Fate::Dropped(cause) => Some((packet, cause)),

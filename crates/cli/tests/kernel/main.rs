@@ -12,6 +12,7 @@ mod leftovers;
 mod outcomes;
 mod processes;
 mod program;
+mod replay;
 mod shell;
 mod shell_transfers;
 mod tap;

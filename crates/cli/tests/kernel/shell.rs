@@ -160,6 +160,8 @@ fn a_recording_is_left_that_anyone_can_read() {
                 assert_eq!(theirs, frames, "{}", end.name());
             }
         }
+        let replayed = tcplab(home.path(), &["replay", "seen"]);
+        assert_eq!(replayed.code, Some(0), "{}", replayed.stdout);
         // What is told at the end is what the recording holds.
         let told: serde_json::Value =
             serde_json::from_slice(&fs::read(home.path().join("end.json")).unwrap()).unwrap();

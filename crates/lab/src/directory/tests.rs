@@ -154,3 +154,25 @@ fn a_file_is_replaced_whole_or_stays() {
     let left = fs::read_dir(run.path()).unwrap().flatten();
     assert!(left.into_iter().all(|e| !e.file_name().to_string_lossy().starts_with(PARTIAL)));
 }
+
+#[test]
+fn files_that_the_scenario_refers_to_stay_with_the_run() {
+    let runs = tempfile::tempdir().unwrap();
+    let source = SCENARIO.replace("delay = \"1 ms\"", "rate = { trace = \"../up.trace\" }");
+    let mut read = |name: &str| {
+        assert_eq!(name, "../up.trace");
+        Ok(b"0\n4\n9\n".to_vec())
+    };
+    let scenario = Scenario::parse_with_files(&source, "small", &mut read).unwrap();
+    let plan = plan(&scenario, "2026-11-21T20:15:00Z");
+    let run = RunDirectory::create(runs.path(), plan, scenario.clone(), &[]).unwrap();
+    let path = run.path().to_owned();
+    drop(run);
+    // The trace itself may be gone by now.
+    let again = RunDirectory::open(&path).unwrap();
+    assert_eq!(again.scenario().cases, scenario.cases);
+    drop(again);
+    fs::write(path.join("files.json"), "{}").unwrap();
+    let error = RunDirectory::open(&path).unwrap_err().to_string();
+    assert!(error.contains("`../up.trace` is not among the files of this run"), "{error}");
+}

@@ -1,46 +1,103 @@
 //! First in, first out; what finds no room is dropped.
 
-use std::collections::VecDeque;
+use serde::{Deserialize, Serialize};
+use tcplab_units::Instant;
 
-use tcplab_units::{Bytes, Instant};
-
-use super::QueueLimit;
-use crate::Cause;
+use super::fifo::Fifo;
+use super::{Discipline, QueueLimit};
+use crate::ecn;
 use crate::element::{Outbox, Transit};
+
+/// Drop-tail with marks above a threshold, as DCTCP wants it: a packet that finds more than so much
+/// waiting is marked, if it allows that (Alizadeh and others, SIGCOMM 2010, §3.1; RFC 8257 §3.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepMarkPlan {
+    /// How much may wait.
+    pub limit: QueueLimit,
+    /// Above how much waiting packets are marked; below the limit.
+    pub mark: QueueLimit,
+}
+
+impl StepMarkPlan {
+    pub(super) fn describe(&self) -> String {
+        let StepMarkPlan { limit, mark } = self;
+        format!(
+            "{limit} can wait, what comes then is dropped; what finds more than {mark} waiting is \
+             marked (CE) if it allows that"
+        )
+    }
+}
 
 /// A drop-tail queue.
 #[derive(Debug)]
 pub(crate) struct DropTail {
     limit: QueueLimit,
-    /// With the instant each came.
-    waiting: VecDeque<(Instant, Transit)>,
-    bytes: Bytes,
+    mark: Option<QueueLimit>,
+    waiting: Fifo,
 }
 
 impl DropTail {
-    pub(crate) fn new(limit: QueueLimit) -> DropTail {
-        DropTail { limit, waiting: VecDeque::new(), bytes: Bytes::ZERO }
+    pub(super) fn new(limit: QueueLimit) -> DropTail {
+        DropTail { limit, mark: None, waiting: Fifo::default() }
+    }
+    pub(super) fn marking(plan: &StepMarkPlan) -> DropTail {
+        DropTail { mark: Some(plan.mark), ..DropTail::new(plan.limit) }
     }
 
-    pub(crate) fn push(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
-        let size = packet.packet.size();
-        if self.limit.has_room(self.waiting.len(), self.bytes, size) {
-            self.bytes += size;
-            self.waiting.push_back((now, packet));
+    fn is_above_mark(&self) -> bool {
+        match self.mark {
+            None => false,
+            Some(QueueLimit::Packets(packets)) => self.waiting.len() > packets as usize,
+            Some(QueueLimit::Bytes(bytes)) => self.waiting.bytes() > bytes,
+        }
+    }
+}
+
+impl Discipline for DropTail {
+    fn push(&mut self, now: Instant, mut packet: Transit, out: &mut Outbox) {
+        if self.waiting.has_room(self.limit, packet.packet.size()) {
+            if self.is_above_mark() {
+                ecn::mark(&mut packet);
+            }
+            self.waiting.push(now, packet);
         } else {
-            let packets = u32::try_from(self.waiting.len()).unwrap_or(u32::MAX);
-            out.drop(now, packet, Cause::QueueFull { packets, bytes: self.bytes });
+            out.drop(now, packet, self.waiting.full());
         }
     }
 
-    /// The packet that has waited longest, and since when.
-    pub(crate) fn pop(&mut self) -> Option<(Instant, Transit)> {
-        let (queued, packet) = self.waiting.pop_front()?;
-        self.bytes = self.bytes - packet.packet.size();
-        Some((queued, packet))
+    fn pop(&mut self, _now: Instant, _out: &mut Outbox) -> Option<(Instant, Transit)> {
+        self.waiting.pop()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Transit> {
-        self.waiting.iter().map(|(_, packet)| packet)
+    fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {
+        Box::new(self.waiting.iter())
+    }
+    fn release(&mut self, into: &mut Vec<Transit>) {
+        self.waiting.release(into);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_units::Bytes;
+
+    use super::super::testing::{Hands, ect, ms, plain};
+    use super::*;
+    use crate::queue::QueuePlan;
+
+    #[test]
+    fn what_finds_more_than_the_threshold_is_marked_and_nothing_else_changes() {
+        for mark in [QueueLimit::Packets(2), QueueLimit::Bytes(Bytes::new(3000))] {
+            let limit = QueueLimit::Packets(5);
+            let mut hands = Hands::new(QueuePlan::StepMark(StepMarkPlan { limit, mark }));
+            for id in 0..7 {
+                hands.push(ms(0), if id == 3 { plain(id) } else { ect(id) });
+            }
+            assert_eq!(hands.dropped_ids(), [5, 6]);
+            let marked: Vec<_> = hands.queue.held().map(|it| it.marked).collect();
+            // Number 2 finds two waiting, which is not more; number 3 does not allow it.
+            assert_eq!(marked, [false, false, false, false, true], "{mark}");
+            assert_eq!(hands.pop_id(ms(1)), Some(0));
+        }
     }
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Rate, Span, UnitError};
 
-use super::{QueueLimit, QueuePlan};
+use super::{CodelSpec, FqCodelSpec, PieSpec, QueueLimit, QueuePlan, RedSpec, StepMarkPlan};
 use crate::spec::Fault;
 use crate::text_or_table::text_or_table;
 
@@ -24,17 +24,37 @@ pub enum QueueSpec {
     /// Drop-tail of that size.
     Size(QueueSize),
     /// Another discipline.
-    Table(QueueTable),
+    Table(Box<QueueTable>),
 }
 
-/// A queueing discipline: exactly one of its keys.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A queueing discipline: exactly one of its keys, `mark` aside.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "QueueDiscipline")]
 pub struct QueueTable {
+    /// First in, first out; what finds no room is dropped. The size alone means the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drop_tail: Option<QueueSize>,
+    /// With `drop_tail`, and less than that: what finds more than this waiting is marked (CE), if
+    /// it allows that (ECT), as DCTCP wants it (RFC 8257 §3.1). In packets, or in bytes or bdp, as
+    /// `drop_tail`. Default: nothing is marked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<QueueSize>,
     /// First in, first out; to what finds no room, the one that has waited longest gives way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drop_head: Option<QueueSize>,
+    /// Controlled Delay (RFC 8289); `{}` for its defaults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codel: Option<CodelSpec>,
+    /// Flow Queue CoDel (RFC 8290); `{}` for its defaults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fq_codel: Option<FqCodelSpec>,
+    /// Proportional Integral controller Enhanced (RFC 8033); `{}` for its defaults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pie: Option<PieSpec>,
+    /// Random Early Detection (Floyd and Jacobson 1993).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub red: Option<RedSpec>,
 }
 
 text_or_table!(
@@ -45,7 +65,7 @@ text_or_table!(
 
 impl From<QueueTable> for QueueSpec {
     fn from(table: QueueTable) -> QueueSpec {
-        QueueSpec::Table(table)
+        QueueSpec::Table(Box::new(table))
     }
 }
 
@@ -56,9 +76,55 @@ impl QueueSpec {
             QueueSpec::Size(size) => {
                 size.limit(rate, round_trip).map(QueuePlan::DropTail).map_err(Fault::here)
             }
-            QueueSpec::Table(_) => Err(Fault::here("not yet")),
+            QueueSpec::Table(table) => table.plan(rate, round_trip),
         }
     }
+}
+
+impl QueueTable {
+    fn plan(&self, rate: Rate, round_trip: Span) -> Result<QueuePlan, Fault> {
+        let limit = |key, size| limit_below(key, size, rate, round_trip);
+        let QueueTable { drop_tail, mark, drop_head, codel, fq_codel, pie, red } = self;
+        let mut plans = [
+            drop_tail.map(|size| limit("drop_tail", size).map(QueuePlan::DropTail)),
+            drop_head.map(|size| limit("drop_head", size).map(QueuePlan::DropHead)),
+            codel.as_ref().map(|it| it.plan(rate, round_trip).map(QueuePlan::Codel)),
+            fq_codel.as_ref().map(|it| it.plan(rate, round_trip).map(QueuePlan::FqCodel)),
+            pie.as_ref().map(|it| it.plan(rate, round_trip).map(QueuePlan::Pie)),
+            red.as_ref().map(|it| it.plan(rate, round_trip).map(QueuePlan::Red)),
+        ]
+        .into_iter()
+        .flatten();
+        let (Some(plan), None) = (plans.next(), plans.next()) else {
+            return Err(Fault::here(
+                "a queue has one discipline: give exactly one of `drop_tail`, `drop_head`, `codel`, \
+                 `fq_codel`, `pie` and `red`",
+            ));
+        };
+        let Some(mark) = *mark else { return plan };
+        let QueuePlan::DropTail(limit) = plan? else {
+            return Err(Fault::below("mark", "a threshold for marks belongs to `drop_tail`"));
+        };
+        let mark = limit_below("mark", mark, rate, round_trip)?;
+        if mark.is_less(limit) == Some(true) {
+            return Ok(QueuePlan::StepMark(StepMarkPlan { limit, mark }));
+        }
+        let what = format!(
+            "`mark` ({mark}) must be less than `drop_tail` ({limit}), and as that in packets, or in \
+             bytes or bdp"
+        );
+        Err(Fault::below("mark", what))
+    }
+}
+
+/// The limit that the size under a key below that of the queue comes to.
+pub(super) fn limit_below(
+    key: &'static str,
+    size: QueueSize,
+    rate: Rate,
+    round_trip: Span,
+) -> Result<QueueLimit, Fault> {
+    size.limit(rate, round_trip).map_err(|what| Fault::below(key, what))
 }
 
 impl QueueSize {
@@ -86,7 +152,7 @@ impl QueueSize {
     }
 }
 
-/// The size of a drop-tail queue: `512 packets`, `64 kB`, or `1 bdp`.
+/// The size of a queue: `512 packets`, `64 kB`, or `1 bdp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueSize {
     /// So many packets of any size.
@@ -222,7 +288,7 @@ impl schemars::JsonSchema for QueueSize {
         schemars::json_schema!({
             "type": "string",
             "pattern": r"^\s*[0-9_]*\.?[0-9_]+\s*(packets?|B|kB|KiB|MB|MiB|GB|GiB|bdp)\s*$",
-            "description": "The size of a drop-tail queue: in packets (`512 packets`), in bytes \
+            "description": "The size of a queue: in packets (`512 packets`), in bytes \
                 (`64 kB`), or in bandwidth-delay products (`1 bdp`: the rate of the direction \
                 times the delay of both)."
         })

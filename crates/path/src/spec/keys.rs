@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Probability};
 
 use super::{Fault, PathError};
-use crate::bottleneck::{RateSpec, WifiSpec};
+use crate::bottleneck::RateSpec;
 use crate::corruption::CorruptSpec;
 use crate::cross_traffic::CrossSpec;
 use crate::delay::{DelaySpec, JitterSpec};
@@ -18,6 +18,7 @@ use crate::loss::LossSpec;
 use crate::mtu::MtuSpec;
 use crate::policer::PolicerSpec;
 use crate::reordering::ReorderSpec;
+use crate::wifi::WifiSpec;
 use crate::{Direction, QueueSpec};
 
 /// Declares the keys of a path once: for both directions together, for each alone, and for each
@@ -70,6 +71,7 @@ macro_rules! path_keys {
         }
 
         /// The keys of one stage of one direction, each with the table it stands in.
+        #[derive(Clone, Copy)]
         pub(super) struct Keys<'a> {
             $(pub(super) $key: Option<Given<'a, $type>>,)*
         }
@@ -81,9 +83,14 @@ macro_rules! path_keys {
                 let own = self.own(direction);
                 let first = Keys {
                     $($key: match own.and_then(|own| own.$key.as_ref()) {
-                        Some(value) => Some(Given { value, table: Table::Link(direction) }),
+                        Some(value) => {
+                            let table = Table::Link(direction);
+                            Some(Given { key: stringify!($key), value, table })
+                        }
                         None => {
-                            self.$key.as_ref().map(|value| Given { value, table: Table::Path })
+                            let table = Table::Path;
+                            let key = stringify!($key);
+                            self.$key.as_ref().map(|value| Given { key, value, table })
                         }
                     },)*
                 };
@@ -93,7 +100,8 @@ macro_rules! path_keys {
                 };
                 let others = stages.iter().enumerate().map(|(index, stage)| Keys {
                     $($key: stage.$key.as_ref().map(|value| {
-                        Given { value, table: Table::Stage(link, index) }
+                        let table = Table::Stage(link, index);
+                        Given { key: stringify!($key), value, table }
                     }),)*
                 });
                 std::iter::once(first).chain(others).collect()
@@ -158,7 +166,8 @@ path_keys! {
     /// A policer at the entrance: what comes faster is dropped. Default: none.
     police: PolicerSpec,
     /// How much the bottleneck may send at once after a pause: the depth of a token bucket that
-    /// fills at `rate`. Needs a rate. Default: nothing, each packet takes its time.
+    /// fills at `rate`; at least 1514 B. A larger packet is dropped. Needs a rate, not a trace.
+    /// Default: nothing, each packet takes its time.
     burst: Bytes,
     /// Traffic of others that shares the bottleneck: a table or a list of tables. Default: none.
     cross: CrossSpec,
@@ -211,29 +220,40 @@ impl PathSpec {
     }
 }
 
-/// A value and the table it stands in.
+/// The value of a key, and the table it stands in.
 pub(super) struct Given<'a, T> {
+    pub(super) key: &'static str,
     pub(super) value: &'a T,
     pub(super) table: Table,
 }
 
 impl<T> Clone for Given<'_, T> {
     fn clone(&self) -> Self {
-        Given { value: self.value, table: self.table }
+        *self
     }
 }
+impl<T> Copy for Given<'_, T> {}
 
 impl<T> Given<'_, T> {
-    /// The fault in the value of `key` as an error of the path.
-    pub(super) fn error(&self, key: &str, fault: Fault) -> PathError {
+    /// What `plan` makes of the value; a fault in it becomes an error with the full key.
+    pub(super) fn planned<P>(
+        self,
+        plan: impl FnOnce(&T) -> Result<P, Fault>,
+    ) -> Result<P, PathError> {
+        plan(self.value).map_err(|fault| self.error(fault))
+    }
+
+    /// The fault in the value as an error of the path.
+    pub(super) fn error(self, fault: Fault) -> PathError {
         let dot = if fault.below.is_empty() { "" } else { "." };
-        PathError { key: format!("{}{key}{dot}{}", self.table, fault.below), what: fault.what }
+        let key = format!("{}{}{dot}{}", self.table, self.key, fault.below);
+        PathError { key, what: fault.what }
     }
 }
 
 /// A table of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Table {
+pub(crate) enum Table {
     /// The path's own.
     Path,
     /// That of a direction.
@@ -244,7 +264,7 @@ pub(super) enum Table {
 
 impl Table {
     /// The direction that alone it is about; none of the path's own.
-    pub(super) fn direction(self) -> Option<Direction> {
+    pub(crate) fn direction(self) -> Option<Direction> {
         match self {
             Table::Path => None,
             Table::Link(direction) => Some(direction),

@@ -1,16 +1,15 @@
 //! A path as it is written in a scenario, and the plan it comes to.
 
 mod keys;
+mod stage;
 
-use tcplab_units::{Probability, Rate, Span};
+use tcplab_units::Span;
 
-use keys::{Given, Keys};
+pub(crate) use keys::Table;
 pub use keys::{LinkSpec, PathSpec, StageSpec};
+use stage::Stage;
 
-use crate::bottleneck::{BottleneckPlan, ServerPlan};
-use crate::delay::DelayPlan;
-use crate::mark::MarkPlan;
-use crate::{Direction, ElementPlan, LinkPlan, QueueSpec};
+use crate::{Direction, LinkPlan, QueueSpec};
 
 /// The queue of a bottleneck whose scenario names none: Linux's `txqueuelen` of an Ethernet
 /// device (`DEFAULT_TX_QUEUE_LEN`), which is what its `pfifo` takes for a limit.
@@ -61,8 +60,9 @@ impl PathSpec {
     pub fn link(&self, direction: Direction) -> Result<LinkPlan, PathError> {
         let mut elements = Vec::new();
         for (index, keys) in self.stages_of(direction).iter().enumerate() {
-            let other_has_rate = index == 0 && self.has_bottleneck(direction.opposite());
-            let stage = Stage { keys, direction, round_trip: self.round_trip(), other_has_rate };
+            let others = self.stages_of(direction.opposite());
+            let other = others.first().filter(|_| index == 0);
+            let stage = Stage { keys, direction, round_trip: self.round_trip(), other };
             stage.plan(&mut elements)?;
         }
         Ok(LinkPlan { elements })
@@ -82,128 +82,6 @@ impl PathSpec {
         let [forward, reverse] = Direction::BOTH.map(|way| self.delay(way).as_nanos());
         Span::from_nanos(forward.saturating_add(reverse))
     }
-
-    fn has_bottleneck(&self, direction: Direction) -> bool {
-        self.stages_of(direction)
-            .first()
-            .is_some_and(|keys| keys.rate.is_some() || keys.wifi.is_some())
-    }
-}
-
-/// One stage of one direction, to be planned.
-struct Stage<'a> {
-    keys: &'a Keys<'a>,
-    direction: Direction,
-    round_trip: Span,
-    /// Whether the opposite direction has a bottleneck, which a queue may be meant for.
-    other_has_rate: bool,
-}
-
-impl Stage<'_> {
-    fn plan(&self, elements: &mut Vec<ElementPlan>) -> Result<(), PathError> {
-        let keys = self.keys;
-        elements.extend(plan(&keys.mtu, "mtu", |it| it.plan())?.map(ElementPlan::Mtu));
-        elements.extend(plan(&keys.police, "police", |it| it.plan())?.map(ElementPlan::Policer));
-        for cross in
-            plan(&keys.cross, "cross", |it| it.plan(keys.rate.is_some()))?.into_iter().flatten()
-        {
-            elements.push(ElementPlan::CrossTraffic(cross));
-        }
-        elements.extend(self.bottleneck()?);
-        let interruptions = plan(&keys.interruption, "interruption", |it| {
-            let table = keys.interruption.as_ref().and_then(|given| given.table.direction());
-            it.plan(self.direction, table)
-        })?;
-        elements.extend(interruptions.into_iter().flatten().map(ElementPlan::Interruption));
-        elements.extend(
-            plan(&keys.blackhole, "blackhole", |it| it.plan())?.map(ElementPlan::Blackhole),
-        );
-        elements.extend(plan(&keys.loss, "loss", |it| it.plan())?.flatten().map(ElementPlan::Loss));
-        elements.extend(plan(&keys.drop, "drop", |it| it.plan())?.map(ElementPlan::Drop));
-        let mark = keys.mark.as_ref().map(|given| *given.value);
-        elements.extend(
-            mark.filter(|it| *it != Probability::NEVER)
-                .map(|probability| ElementPlan::Mark(MarkPlan { probability })),
-        );
-        elements.extend(
-            plan(&keys.corrupt, "corrupt", |it| it.plan())?.flatten().map(ElementPlan::Corruption),
-        );
-        elements.extend(
-            plan(&keys.duplicate, "duplicate", |it| it.plan())?
-                .flatten()
-                .map(ElementPlan::Duplication),
-        );
-        elements.extend(
-            plan(&keys.reorder, "reorder", |it| it.plan())?.flatten().map(ElementPlan::Reordering),
-        );
-        let delay = plan(&keys.delay, "delay", |it| it.plan())?;
-        let jitter = plan(&keys.jitter, "jitter", |it| it.plan())?.flatten();
-        elements.extend(DelayPlan::of(delay, jitter).map(ElementPlan::Delay));
-        Ok(())
-    }
-
-    /// The rate and the queue, or the wireless link and its queue.
-    fn bottleneck(&self) -> Result<Option<ElementPlan>, PathError> {
-        let Keys { rate, burst, queue, wifi, .. } = self.keys;
-        if let (Some(wifi), Some(_)) = (wifi, rate) {
-            let what = "a stage has either a `rate` or a `wifi`: leave one out";
-            return Err(wifi.error("wifi", Fault::here(what)));
-        }
-        let burst_bytes = plan(burst, "burst", |burst| match rate {
-            None => {
-                Err(Fault::here("a burst needs a rate: without one everything may be sent at once"))
-            }
-            Some(_) => Ok(*burst),
-        });
-        let server = match (rate, wifi) {
-            (Some(rate), _) => {
-                let burst = burst_bytes?;
-                plan(&Some(rate.clone()), "rate", |rate| rate.plan(burst))?
-            }
-            (None, Some(wifi)) => {
-                plan(&Some(wifi.clone()), "wifi", |wifi| wifi.plan())?.map(ServerPlan::Wifi)
-            }
-            (None, None) => {
-                // The path's burst may be meant for the other direction, as its queue.
-                let unused =
-                    |table: &keys::Table| table.direction().is_some() || !self.other_has_rate;
-                if let Some(burst) = burst.as_ref().filter(|burst| unused(&burst.table)) {
-                    let what = "a burst needs a rate: without one everything may be sent at once";
-                    return Err(burst.error("burst", Fault::here(what)));
-                }
-                if let Some(queue) = queue.as_ref().filter(|queue| unused(&queue.table)) {
-                    let what = "a queue needs a rate: without one no packet ever waits";
-                    return Err(queue.error("queue", Fault::here(what)));
-                }
-                None
-            }
-        };
-        let Some(server) = server else { return Ok(None) };
-        let mean_rate: Rate = server.rate();
-        let queue_plan = match queue {
-            Some(queue) => {
-                plan(&Some(queue.clone()), "queue", |it| it.plan(mean_rate, self.round_trip))?
-            }
-            None => None,
-        };
-        let queue = match queue_plan {
-            Some(plan) => plan,
-            None => DEFAULT_QUEUE.plan(mean_rate, self.round_trip).expect("a thousand packets"),
-        };
-        Ok(Some(ElementPlan::Bottleneck(BottleneckPlan { server, queue })))
-    }
-}
-
-/// Plans the value of a key, if it is given; a fault in it becomes an error with the full key.
-fn plan<T, P>(
-    given: &Option<Given<'_, T>>,
-    key: &str,
-    plan: impl FnOnce(&T) -> Result<P, Fault>,
-) -> Result<Option<P>, PathError> {
-    given
-        .as_ref()
-        .map(|given| plan(given.value).map_err(|fault| given.error(key, fault)))
-        .transpose()
 }
 
 #[cfg(test)]

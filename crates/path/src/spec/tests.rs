@@ -29,7 +29,7 @@ fn keys_become_elements_in_their_order() {
     assert_eq!((plan.delay(), spec.round_trip()), (Span::from_millis(5), Span::from_millis(10)));
     let seconds = |n| Instant::ZERO + Span::from_secs(n);
     let starts: Vec<_> =
-        plan.interruptions(seconds(12)).into_iter().map(|(from, _)| from).collect();
+        plan.interruptions(seconds(12), 1).into_iter().map(|(from, _)| from).collect();
     assert_eq!(starts, [seconds(1), seconds(6), seconds(11)]);
 }
 

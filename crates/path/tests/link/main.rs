@@ -1,5 +1,15 @@
 //! Links as a world uses them.
 
+mod closed_loop;
+mod fairness;
+mod impairments;
+mod jitter_laws;
+mod loss_laws;
 mod properties;
+mod queues;
+mod refusals;
+mod refused;
+mod servers;
 mod support;
 mod timeline;
+mod timing_specs;

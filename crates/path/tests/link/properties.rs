@@ -3,12 +3,16 @@
 use std::collections::BTreeSet;
 
 use crate::support::{
-    Arrivals, arrivals, bottleneck, bottlenecks, delay, interruptions, limits, link, loss, losses,
-    plans, rates, run, run_late, step_until,
+    Arrivals, SEED, arrivals, bottleneck, bottlenecks, changing_bytes, delay, interruptions,
+    irregular_interruptions, keeps_order, limits, link, loss, losses, plans, rates, run, run_late,
+    step_until,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tcplab_path::{Cause, Fate, LinkPlan, Packet, QueueLimit, Transmission, Verdict};
+use tcplab_path::{
+    BottleneckPlan, Cause, ElementPlan, FIRST_MADE_ID, Fate, LinkPlan, Packet, QueueLimit,
+    QueuePlan, Transmission, Verdict,
+};
 use tcplab_units::{Bytes, Instant, Probability, Rate, Span};
 
 const BILLION: u128 = 1_000_000_000;
@@ -23,32 +27,51 @@ proptest! {
         for (id, (now, size)) in packets.iter().enumerate() {
             step_until(&mut link, *now, &mut verdicts);
             link.handle_packet(*now, Packet::new(id as u64, vec![id as u8; *size]));
-            let known = verdicts.len() + link.in_flight().count();
-            prop_assert!(known <= id + 1, "no packet is in two places");
+            let told = sent(verdicts.iter().map(|verdict| verdict.id)).count();
+            let held = sent(link.in_flight().map(|packet| packet.id)).count();
+            prop_assert!(told + held <= id + 1, "no packet is in two places");
         }
         let end = packets.last().map_or(Instant::ZERO, |(now, _)| *now + Span::from_nanos(spare));
         step_until(&mut link, end, &mut verdicts);
-        prop_assert_eq!(verdicts.len() + link.in_flight().count(), packets.len());
+        let told = sent(verdicts.iter().map(|verdict| verdict.id)).count();
+        let held = sent(link.in_flight().map(|packet| packet.id)).count();
+        prop_assert_eq!(told + held, packets.len());
 
         for departure in link.drain(end) {
-            let Packet { id, bytes, .. } = departure.packet;
-            let (verdict, size) = (departure.verdict, packets[id as usize].1);
+            let verdict = departure.verdict;
             prop_assert_eq!((verdict.fate, verdict.left), (Fate::StillOnLink, end));
-            prop_assert_eq!(bytes, vec![id as u8; size], "it is given back as it came");
+            if is_background(&verdict) {
+                verdicts.push(verdict);
+                continue;
+            }
+            let (source, bytes) = (source(&verdict), departure.packet.bytes);
+            let before = vec![source as u8; packets[source as usize].1];
+            // A mark changes bytes, too, and the header's checksum.
+            if !verdict.marked {
+                returned_as_it_came(&before, &bytes, verdict.corrupted, changing_bytes(&plan))?;
+            }
             verdicts.push(verdict);
         }
         prop_assert_eq!((link.in_flight().count(), link.poll_at()), (0, None));
 
-        let mut ids: Vec<_> = verdicts.iter().map(|verdict| verdict.id).collect();
+        let mut ids: Vec<_> = sent(verdicts.iter().map(|verdict| verdict.id)).collect();
         ids.sort_unstable();
         prop_assert_eq!(ids, (0..packets.len() as u64).collect::<Vec<_>>());
+        let mut made: Vec<_> = verdicts.iter().filter(|v| v.is_made()).map(|v| v.id).collect();
+        made.sort_unstable();
+        let in_order = (0..made.len() as u64).map(|n| FIRST_MADE_ID + 2 * n);
+        prop_assert_eq!(&made, &in_order.collect::<Vec<_>>(), "each copy is accounted for");
+        verdicts.retain(|verdict| !is_background(verdict));
         for verdict in &verdicts {
-            let (entered, size) = packets[verdict.id as usize];
+            prop_assert_eq!(verdict.is_made(), verdict.origin.is_some());
+            let (entered, size) = packets[source(verdict) as usize];
             prop_assert_eq!((verdict.entered, verdict.size), (entered, Bytes::from(size)));
             prop_assert!(verdict.left >= entered);
         }
         prop_assert!(verdicts.is_sorted_by_key(|verdict| verdict.left), "in order of time");
-        prop_assert!(delivered(&verdicts).is_sorted_by_key(|verdict| verdict.id), "none overtakes");
+        if keeps_order(&plan) && !has_turns(&plan) {
+            prop_assert!(delivered(&verdicts).is_sorted_by_key(source), "none overtakes");
+        }
     }
 
     #[test]
@@ -68,6 +91,19 @@ proptest! {
 
         prop_assert_eq!(&run_late(&mut link(&plan.elements), &packets, &late, end), &in_time);
         prop_assert_eq!(&run_late(&mut link(&plan.elements), &packets, &[], end), &in_time);
+    }
+
+    #[test]
+    fn who_asks_learns_what_who_hands_over_does(plan in plans(), packets in arrivals()) {
+        let gates = plan.elements.into_iter().filter(|element| {
+            LinkPlan { elements: vec![element.clone()] }.is_gate()
+        });
+        let plan = LinkPlan { elements: gates.collect() };
+        let verdicts = run(&mut link(&plan.elements), &packets);
+        let mut asked = link(&plan.elements);
+        for (id, ((now, size), verdict)) in packets.iter().zip(&verdicts).enumerate() {
+            prop_assert_eq!(&asked.judge(*now, id as u64, Bytes::from(*size)), verdict);
+        }
     }
 
     #[test]
@@ -146,13 +182,15 @@ proptest! {
 
     #[test]
     fn interruptions_drop_exactly_what_comes_during_them(
-        bottleneck in bottlenecks(), interruption in interruptions(), packets in arrivals(),
+        bottleneck in bottlenecks(),
+        interruption in prop_oneof![interruptions(), irregular_interruptions()],
+        packets in arrivals(),
     ) {
         let plan = LinkPlan { elements: vec![bottleneck, interruption] };
         let verdicts = run(&mut link(&plan.elements), &packets);
         // A slow bottleneck may need years: look only as far as can be listed.
         let horizon = Instant::from_nanos(200_000_000);
-        let windows = plan.interruptions(horizon);
+        let windows = plan.interruptions(horizon, SEED);
         for verdict in verdicts.iter().filter(|verdict| verdict.left < horizon) {
             let hit = windows.iter().position(|(from, to)| (*from..*to).contains(&verdict.left));
             match verdict.fate {
@@ -205,6 +243,54 @@ fn the_seed_and_the_direction_decide_who_is_lost() {
     assert_eq!(lost(1, Direction::Forward), lost(1, Direction::Forward));
     assert_ne!(lost(1, Direction::Forward), lost(2, Direction::Forward));
     assert_ne!(lost(1, Direction::Forward), lost(1, Direction::Reverse));
+}
+
+/// The ids of packets that the link did not make itself.
+fn sent(ids: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+    ids.filter(|id| *id < FIRST_MADE_ID)
+}
+
+/// Whether it is cross traffic, or a copy of some, which nobody sent and nobody gets.
+fn is_background(verdict: &Verdict) -> bool {
+    verdict.is_made() && source(verdict) >= FIRST_MADE_ID
+}
+
+/// The packet that it is, or is a copy of.
+fn source(verdict: &Verdict) -> u64 {
+    verdict.origin.unwrap_or(verdict.id)
+}
+
+/// Bytes change only where the verdict says so; where one element alone changes any, the first
+/// that differs is exactly the one that was told (two might undo one another).
+fn returned_as_it_came(
+    before: &[u8],
+    after: &[u8],
+    corrupted: Option<u32>,
+    changing: usize,
+) -> Result<(), TestCaseError> {
+    prop_assert_eq!(before.len(), after.len());
+    let mut bits = (0..).zip(before.iter().zip(after)).flat_map(|(byte, (before, after))| {
+        let differ = before ^ after;
+        (0..8).filter(move |bit| differ & (0x80 >> bit) != 0).map(move |bit| 8 * byte + bit)
+    });
+    let first: Option<u32> = bits.next();
+    match changing {
+        0 => prop_assert_eq!((first, corrupted), (None, None)),
+        1 => prop_assert_eq!(first, corrupted),
+        _ => prop_assert!(first.is_none_or(|first| corrupted.is_some_and(|told| told <= first))),
+    }
+    Ok(())
+}
+
+/// Whether flows take turns in it, so that their packets overtake each other's.
+fn has_turns(plan: &LinkPlan) -> bool {
+    let turns = |element: &ElementPlan| {
+        matches!(
+            element,
+            ElementPlan::Bottleneck(BottleneckPlan { queue: QueuePlan::FqCodel(_), .. })
+        )
+    };
+    plan.elements.iter().any(turns)
 }
 
 fn delivered(verdicts: &[Verdict]) -> Vec<Verdict> {

@@ -66,7 +66,11 @@ fn faults_are_told_with_their_line() {
         ("delay = \"5 ms\"\nrat = \"1 Mbit/s\"", 2, "unknown key `rat`"),
         ("preset = \"dsl\"", 1, "`dsl` is not a preset"),
         ("delay = \"5 ms\"\nrate = { trace = \"none\" }", 2, "there is no file `none`"),
-        ("delay = \"5 ms\"\nrate = { trace = \"hole\" }", 2, "`hole`, line 3"),
+        (
+            "delay = \"5 ms\"\nrate = { trace = \"hole\" }",
+            2,
+            "the trace `hole`, line 3: falls from 5 to 3",
+        ),
         ("title = 5", 1, "`title` is a text"),
         ("[[stages]]\nrate = \"1 Mbit/s\"\n[[stages]]\nrate = \"0 bit/s\"", 4, "a rate of zero"),
         ("rate = \"1 Mbit/s\"\nqueue = \"2 B\"", 2, "a queue of 2 B cannot hold a packet"),

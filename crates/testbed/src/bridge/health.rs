@@ -52,9 +52,9 @@ impl Health {
         }
     }
 
-    /// A packet was handed over at `at` that should have been at `due`.
-    pub(super) fn handed_over(&mut self, due: Instant, at: Instant) {
-        self.lateness.add(at.since(due));
+    /// Packets were handed over at `at` that should have been at `due`.
+    pub(super) fn handed_over(&mut self, due: Instant, at: Instant, packets: usize) {
+        self.lateness.add_times(at.since(due), packets as u64);
     }
 
     /// A look at a device, begun at `at`, found nothing.

@@ -13,17 +13,18 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+use std::ops::RangeInclusive;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tcplab_path::{Departure, Direction, Fate, Link, LinkPlan, Packet, Verdict};
-use tcplab_recording::{Endpoint, Lateness, MoverRecord, RingWait};
+use tcplab_recording::{Endpoint, Lateness, MoverRecord, RecordingWriter, RingWait, WorldRecord};
 use tcplab_units::{Bytes, Instant, Span};
 
 pub(crate) use self::counters::Counters;
 use self::health::Health;
-use self::outgoing::{Load, Outgoing};
+use self::outgoing::{Held, Load, Outgoing};
 use self::store::Store;
 use crate::clock::Clock;
 use crate::device::{Device, Received};
@@ -33,8 +34,11 @@ use crate::{TrialError, Tuning};
 
 /// Without any packet due, look after this long whether the trial is over.
 const IDLE: Span = Span::from_millis(20);
-/// Reads from one device before what is due is delivered and the other gets its turn.
-const BATCH: usize = 8;
+/// Bytes read from one device before what is due is delivered and the other gets its turn: what
+/// goes out at once is then still in the processor's cache.
+const BATCH: usize = 64 << 10;
+/// Packets, however small.
+const MOST_READS: usize = 32;
 /// Buffers kept for packets to come; what a long queue once held is given back.
 const MOST_SPARE: usize = 4096;
 
@@ -64,6 +68,8 @@ struct Way {
     link: Link,
     /// Whether the link wants the bytes of packets.
     reads: bool,
+    /// Whether it can be asked what becomes of a packet.
+    is_gate: bool,
 }
 
 /// What [`Bridge::run`] shows to whom decides when the trial is over.
@@ -85,6 +91,27 @@ pub(crate) struct BridgeReport {
     pub(crate) verdicts_lost: u64,
 }
 
+impl BridgeReport {
+    /// As the record of a trial has it; what the bridge does not know is left empty.
+    pub(crate) fn world(&self) -> WorldRecord {
+        WorldRecord {
+            lateness: self.lateness,
+            ring_wait: self.ring_wait,
+            device_drops: self.device_drops,
+            verdict_drops: self.verdicts_lost,
+            mover: self.mover,
+            ..WorldRecord::default()
+        }
+    }
+
+    /// Tells the writer which frames it never saw.
+    pub(crate) fn tell_missed(&self, writer: &mut RecordingWriter) {
+        for (endpoint, frames) in Endpoint::BOTH.into_iter().zip(self.frames_lost) {
+            writer.missed(endpoint, frames);
+        }
+    }
+}
+
 impl Bridge {
     /// `ends` and `plans` start with the client's: what it sends goes through the first link. What
     /// happens is put on `tape`, if there is one.
@@ -98,7 +125,8 @@ impl Bridge {
     ) -> Bridge {
         let way = |direction: Direction| {
             let plan = &plans[direction as usize];
-            Way { link: Link::new(plan, seed, direction), reads: plan.reads_packets() }
+            let link = Link::new(plan, seed, direction);
+            Way { link, reads: plan.reads_packets(), is_gate: plan.is_gate() }
         };
         let outgoing = |incoming: Direction| {
             let is_instant = plans[incoming as usize].is_instant();
@@ -180,7 +208,8 @@ impl Bridge {
     fn read(&mut self) -> Result<bool, TrialError> {
         let mut any = false;
         for sender in Direction::BOTH {
-            for _ in 0..BATCH {
+            let mut bytes = 0;
+            while bytes < BATCH {
                 let at = self.clock.now();
                 let device = &mut self.ends[sender as usize];
                 let received = device
@@ -191,50 +220,105 @@ impl Bridge {
                     break;
                 };
                 any = true;
+                bytes += received.len.max(BATCH / MOST_READS);
                 self.health.read(sender as usize, at);
-                self.take_in(sender, at, received);
+                self.take_in(sender, at, received)?;
             }
         }
         Ok(any)
     }
 
     /// Sends what was just read on its way.
-    fn take_in(&mut self, direction: Direction, at: Instant, received: Received) {
+    fn take_in(
+        &mut self,
+        direction: Direction,
+        at: Instant,
+        received: Received,
+    ) -> Result<(), TrialError> {
         let Bridge { ways, store, spare, links, next_id, tape, counters, .. } = self;
-        let Way { link, reads } = &mut ways[direction as usize];
-        let Ok(look) = store.read(received) else {
+        let Way { link, reads, is_gate } = &mut ways[direction as usize];
+        let Ok(layout) = store.layout_of(received) else {
             // Nothing that was asked for, such as a super-packet of datagrams.
             counters.device_drops.add(1);
-            return;
+            return Ok(());
         };
-        let (first, segments, layout) = (*next_id, look.segments, look.layout);
+        let look = store.read(received, layout.as_ref());
+        let (first, segments) = (*next_id, look.segments);
         *next_id += segments as u64;
         // Captures are of IP packets.
         if let Some(tape) = tape.as_mut().filter(|_| received.link.is_ip()) {
             let endpoint = Endpoint::BOTH[direction as usize];
-            tape.left(endpoint, at, first, look.header, look.packet, layout.as_ref());
+            tape.left(endpoint, at, first, look.header, look.packet, look.layout);
         }
-        let way = counters.way(direction);
-        way.packets_in.add(segments as u64);
+        counters.way(direction).packets_in.add(segments as u64);
+        counters.way(direction).bytes_in.add(look.total_size() as u64);
+        if let Some(links) = links {
+            let ids = first..*next_id;
+            ids.for_each(|id| links.keep(id, direction, received.link));
+        }
+        if *is_gate {
+            let serial = store.keep(first, received, layout);
+            return self.pass(direction, at, serial, first);
+        }
         for segment in 0..segments {
             let id = first + segment as u64;
-            let size = look.size(segment);
-            way.bytes_in.add(size as u64);
-            if let Some(links) = links {
-                links.keep(id, direction, received.link);
-            }
             let packet = if *reads {
                 let mut bytes = spare.pop().unwrap_or_default();
                 look.write_segment(segment, &mut bytes);
                 Packet::new(id, bytes)
             } else {
-                Packet::of_size(id, Bytes::from(size))
+                Packet::of_size(id, Bytes::from(look.size(segment)))
             };
             link.handle_packet(at, packet);
         }
         if !*reads {
             store.keep(first, received, layout);
         }
+        Ok(())
+    }
+
+    /// Asks for each segment of a super-packet what becomes of it, and passes on what survives at
+    /// once, in runs as long as may be.
+    fn pass(
+        &mut self,
+        direction: Direction,
+        at: Instant,
+        serial: u64,
+        id: u64,
+    ) -> Result<(), TrialError> {
+        let segments = self.store.look(serial).segments;
+        let mut run: Option<(usize, Verdict)> = None;
+        for segment in 0..segments {
+            let size = Bytes::from(self.store.look(serial).size(segment));
+            let link = &mut self.ways[direction as usize].link;
+            let verdict = link.judge(at, id + segment as u64, size);
+            if verdict.fate == Fate::Delivered {
+                run.get_or_insert((segment, verdict));
+                continue;
+            }
+            if let Some((from, verdict)) = run.take() {
+                self.pass_run(direction, serial, from..=segment - 1, verdict)?;
+            }
+            self.judged(&verdict);
+            self.store.release(serial, 1);
+        }
+        match run {
+            Some((from, verdict)) => self.pass_run(direction, serial, from..=segments - 1, verdict),
+            None => Ok(()),
+        }
+    }
+
+    fn pass_run(
+        &mut self,
+        direction: Direction,
+        serial: u64,
+        segments: RangeInclusive<usize>,
+        verdict: Verdict,
+    ) -> Result<(), TrialError> {
+        let receiver = direction.opposite() as usize;
+        self.hand_over(receiver)?;
+        self.outgoing[receiver].push_run(&self.store, serial, segments, verdict);
+        self.hand_over(receiver)
     }
 
     /// Hands over what is due; whether anything was.
@@ -295,23 +379,35 @@ impl Bridge {
         let Bridge { outgoing, store, spare, tape, counters, health, tuning, .. } = self;
         let endpoint = Endpoint::BOTH[receiver];
         let is_captured = is_taken && outgoing[receiver].link().is_ip();
-        for (verdict, load) in outgoing[receiver].clear() {
-            count(counters, &verdict);
+        for Held { verdict, load, segments } in outgoing[receiver].clear() {
             if is_taken {
-                health.handed_over(verdict.left - tuning.lead, at);
+                health.handed_over(verdict.left - tuning.lead, at, segments);
             } else {
-                counters.device_drops.add(1);
+                counters.device_drops.add(segments as u64);
             }
-            if let Some(tape) = tape {
-                match &load {
-                    _ if !is_captured => {}
-                    Load::Stored(_) => tape.arrived(endpoint, at, verdict.id),
-                    Load::Owned(bytes) => tape.entered(endpoint, at, bytes),
+            let stored = match &load {
+                Load::Stored(place) => Some((place.segment, store.look(place.serial))),
+                Load::Owned(_) => None,
+            };
+            for more in 0..segments {
+                let size = match &stored {
+                    Some((first, look)) if more > 0 => Bytes::from(look.size(first + more)),
+                    _ => verdict.size,
+                };
+                let verdict = Verdict { id: verdict.id + more as u64, size, ..verdict };
+                count(counters, &verdict);
+                if let Some(tape) = tape {
+                    let is_unchanged = matches!(load, Load::Stored(_));
+                    if let Load::Owned(bytes) = &load
+                        && is_captured
+                    {
+                        tape.entered(endpoint, at, bytes);
+                    }
+                    tape.judged(&verdict, (is_captured && is_unchanged).then_some(at));
                 }
-                tape.judged(&verdict);
             }
             match load {
-                Load::Stored(place) => store.release(place.serial),
+                Load::Stored(place) => store.release(place.serial, segments),
                 Load::Owned(bytes) => put_by(spare, bytes),
             }
         }
@@ -322,7 +418,7 @@ impl Bridge {
     fn judged(&mut self, verdict: &Verdict) {
         count(&self.counters, verdict);
         if let Some(tape) = &mut self.tape {
-            tape.judged(verdict);
+            tape.judged(verdict, None);
         }
     }
 
@@ -330,7 +426,7 @@ impl Bridge {
         if !packet.bytes.is_empty() {
             put_by(&mut self.spare, packet.bytes);
         } else if let Some(place) = self.store.find(packet.id) {
-            self.store.release(place.serial);
+            self.store.release(place.serial, 1);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What is on its way into an endpoint: segments become super-packets again.
 
 use std::io::{self, IoSlice};
+use std::ops::RangeInclusive;
 
 use tcplab_path::Verdict;
 use tcplab_units::{Instant, Span};
@@ -26,7 +27,7 @@ pub(super) struct Outgoing {
     /// Segments due within this of the first; none: every packet alone.
     window: Option<Span>,
     /// Those that wait, with what the path said of them.
-    held: Vec<(Verdict, Load)>,
+    held: Vec<Held>,
     stretches: Vec<Stretch>,
     /// All stretches, but for the last one while `is_open`.
     merge: Merge,
@@ -39,6 +40,14 @@ pub(super) struct Outgoing {
     link: LinkHeader,
     /// Scratch: headers.
     header: Vec<u8>,
+}
+
+/// One packet, or several segments of a super-packet.
+pub(super) struct Held {
+    /// Of the first segment; the others differ in number and size only.
+    pub(super) verdict: Verdict,
+    pub(super) load: Load,
+    pub(super) segments: usize,
 }
 
 /// Where a packet's bytes are.
@@ -151,7 +160,25 @@ impl Outgoing {
             }
         }
         self.is_open = true;
-        self.held.push((verdict, load));
+        self.held.push(Held { verdict, load, segments: 1 });
+    }
+
+    /// Adds some segments of a super-packet, which share a verdict but for number and size. To be
+    /// called when nothing waits.
+    pub(super) fn push_run(
+        &mut self,
+        store: &Store,
+        serial: u64,
+        segments: RangeInclusive<usize>,
+        verdict: Verdict,
+    ) {
+        let (from, to) = segments.into_inner();
+        let look = store.look(serial);
+        (self.since, self.len, self.is_open) = (verdict.left, look.packet.len(), true);
+        self.link = look.link;
+        self.stretches.push(Stretch::Stored { serial, from, to });
+        let load = Load::Stored(Place { serial, segment: from });
+        self.held.push(Held { verdict, load, segments: to - from + 1 });
     }
 
     /// Hands them over as one packet; false if the endpoint's kernel had no room. They wait until
@@ -200,7 +227,7 @@ impl Outgoing {
     }
 
     /// Takes all away that waits, in order.
-    pub(super) fn clear(&mut self) -> std::vec::Drain<'_, (Verdict, Load)> {
+    pub(super) fn clear(&mut self) -> std::vec::Drain<'_, Held> {
         self.stretches.clear();
         self.held.drain(..)
     }
@@ -229,8 +256,8 @@ impl Outgoing {
     }
 }
 
-fn owned(held: &[(Verdict, Load)], index: usize) -> &[u8] {
-    match &held[index].1 {
+fn owned(held: &[Held], index: usize) -> &[u8] {
+    match &held[index].load {
         Load::Owned(bytes) => bytes,
         Load::Stored(_) => &[],
     }

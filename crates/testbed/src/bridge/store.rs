@@ -63,7 +63,7 @@ pub(crate) struct Look<'a> {
     pub(crate) link: LinkHeader,
     pub(crate) header: VnetHeader,
     pub(crate) packet: &'a [u8],
-    pub(crate) layout: Option<Layout>,
+    pub(crate) layout: Option<&'a Layout>,
     pub(crate) segments: usize,
 }
 
@@ -88,6 +88,12 @@ impl Look<'_> {
                 }
             }
         }
+    }
+
+    /// Length of all segments together in bytes of IP.
+    pub(crate) fn total_size(&self) -> usize {
+        let headers = self.layout.map_or(0, |layout| layout.header_len() * (self.segments - 1));
+        self.packet.len() + headers
     }
 
     /// Length of a segment in bytes of IP.
@@ -122,24 +128,29 @@ impl Store {
         &mut self.chunks[self.current].bytes[self.filled..]
     }
 
-    /// What was just read into the room.
-    pub(crate) fn read(&self, received: Received) -> Result<Look<'_>, OffloadError> {
-        let from = self.filled + received.at;
-        let packet = &self.chunks[self.current].bytes[from..from + received.len];
+    /// How what was just read into the room falls into segments.
+    pub(crate) fn layout_of(&self, received: Received) -> Result<Option<Layout>, OffloadError> {
+        let packet = self.packet(self.current, self.filled + received.at, received.len);
         let header = received.header;
-        let layout = match header.gso_type {
+        Ok(match header.gso_type {
             GsoType::TcpV4 | GsoType::TcpV6 => Some(Layout::of(packet, header.gso_size)?),
             // Whatever it is: one packet.
             GsoType::None => Layout::of(packet, 0).ok(),
             other => return Err(OffloadError::NotTcpOffload(other)),
-        };
-        let segments = layout.map_or(1, |layout| layout.segments());
-        Ok(Look { link: received.link, header, packet, layout, segments })
+        })
+    }
+
+    /// What was just read, with its layout.
+    pub(crate) fn read<'a>(&'a self, received: Received, layout: Option<&'a Layout>) -> Look<'a> {
+        let packet = self.packet(self.current, self.filled + received.at, received.len);
+        let segments = layout.map_or(1, Layout::segments);
+        Look { link: received.link, header: received.header, packet, layout, segments }
     }
 
     /// Keeps what was just read until all its segments are [released](Store::release); `id` is
     /// that of the first one.
-    pub(crate) fn keep(&mut self, id: u64, received: Received, layout: Option<Layout>) {
+    /// Gives its serial number.
+    pub(crate) fn keep(&mut self, id: u64, received: Received, layout: Option<Layout>) -> u64 {
         let segments = layout.map_or(1, |layout| layout.segments());
         self.kept.push_back(Kept {
             id,
@@ -155,6 +166,7 @@ impl Store {
         self.chunks[self.current].kept += 1;
         // The next one starts on a cache line of its own.
         self.filled = (self.filled + received.at + received.len).next_multiple_of(64).min(CHUNK);
+        self.first + self.kept.len() as u64 - 1
     }
 
     /// Where the packet `id` is.
@@ -172,15 +184,19 @@ impl Store {
 
     pub(crate) fn look(&self, serial: u64) -> Look<'_> {
         let kept = &self.kept[(serial - self.first) as usize];
-        let packet = &self.chunks[kept.chunk].bytes[kept.at..kept.at + kept.len];
-        let Kept { link, header, layout, segments, .. } = *kept;
-        Look { link, header, packet, layout, segments }
+        let packet = self.packet(kept.chunk, kept.at, kept.len);
+        let layout = kept.layout.as_ref();
+        Look { link: kept.link, header: kept.header, packet, layout, segments: kept.segments }
     }
 
-    /// A segment has gone.
-    pub(crate) fn release(&mut self, serial: u64) {
+    fn packet(&self, chunk: usize, at: usize, len: usize) -> &[u8] {
+        &self.chunks[chunk].bytes[at..at + len]
+    }
+
+    /// So many segments have gone.
+    pub(crate) fn release(&mut self, serial: u64, segments: usize) {
         let kept = &mut self.kept[(serial - self.first) as usize];
-        kept.needed -= 1;
+        kept.needed -= segments;
         if kept.needed > 0 {
             return;
         }

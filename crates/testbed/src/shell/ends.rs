@@ -143,7 +143,8 @@ fn make(place: Place, common: Common, bridge: &File) -> Result<(Made, Routes), T
             Ok((Made { device, name, block, sockets }, routes))
         }
         Place::Joined(host, inside) => {
-            namespace::enter_thread(host.as_fd())?;
+            namespace::enter_thread(host.as_fd())
+                .map_err(TrialError::setup("enter the network that it joins"))?;
             if inside.is_some() {
                 forwards()?;
             }

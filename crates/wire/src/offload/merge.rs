@@ -42,7 +42,11 @@ pub struct Piece<'a> {
 
 const V4_HEADER: usize = 20;
 const V6_HEADER: usize = 40;
+/// Without options.
+const TCP_HEADER: usize = 20;
 const LONGEST: usize = 65_535;
+/// In IPv4, what says that a packet is a fragment.
+const MORE_OR_OFFSET: u16 = 0x3fff;
 /// What says of a segment that nothing may be merged behind it (`tcp_gro_receive`).
 const CLOSING: [TcpFlags; 5] =
     [TcpFlags::URG, TcpFlags::PSH, TcpFlags::RST, TcpFlags::SYN, TcpFlags::FIN];
@@ -58,19 +62,19 @@ impl Merge {
         self.header.clear();
         self.header.extend_from_slice(piece.header);
         // IPv4 options and IPv6 extensions are never merged, as in Linux.
-        self.tcp_at = match piece.header.first() {
-            Some(0x45) => V4_HEADER,
-            Some(first) if first >> 4 == 6 => V6_HEADER,
-            _ => 0,
+        let (tcp_at, next_header) = match piece.header {
+            [0x45, ..] if piece.header.len() >= V4_HEADER + TCP_HEADER => {
+                (V4_HEADER, piece.header[9])
+            }
+            [first, ..] if first >> 4 == 6 && piece.header.len() >= V6_HEADER + TCP_HEADER => {
+                (V6_HEADER, piece.header[6])
+            }
+            _ => (0, 0),
         };
+        self.tcp_at = tcp_at;
         (self.data_len, self.segments, self.closed) = (0, 0, false);
         self.last = TcpFlags::NONE;
-        let next_header = match self.tcp_at {
-            V4_HEADER => piece.header[9],
-            V6_HEADER => piece.header[6],
-            _ => 0,
-        };
-        let is_tcp = next_header == protocol::TCP && piece.header.len() >= self.tcp_at + 20;
+        let is_tcp = next_header == protocol::TCP;
         self.step = if is_tcp { piece.step.min(piece.data_len) } else { 0 };
         if self.step > 0 {
             self.count(piece);
@@ -134,7 +138,8 @@ impl Merge {
                 self.last |= end;
             }
         }
-        self.closed = piece.data_len % self.step != 0 || CLOSING.iter().any(|c| flags.contains(*c));
+        self.closed =
+            !piece.data_len.is_multiple_of(self.step) || CLOSING.iter().any(|c| flags.contains(*c));
     }
 
     fn ip_follows(&self, header: &[u8]) -> bool {
@@ -149,8 +154,7 @@ impl Merge {
         counts_up
             && first[..2] == header[..2]
             && first[6..8] == header[6..8]
-            && header[6] & 0x3f == 0
-            && header[7] == 0
+            && u16::from_be_bytes([header[6], header[7]]) & MORE_OR_OFFSET == 0
             && first[8..10] == header[8..10]
             && first[12..20] == header[12..20]
     }

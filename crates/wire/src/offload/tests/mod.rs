@@ -1,5 +1,7 @@
 //! Cutting and completing, against the properties that make the pieces one stream again.
 
+mod merging;
+
 use std::net::{IpAddr, Ipv4Addr};
 
 use proptest::prelude::*;

@@ -2,6 +2,12 @@
 //! `unshare` in the neighbouring room.
 #![expect(unsafe_code, reason = "system calls")]
 
+mod ethernet;
+mod stamp;
+
+pub(crate) use ethernet::without_offloads;
+pub(crate) use stamp::{receive_stamped, stamp_arrivals};
+
 use std::ffi::CString;
 use std::io;
 use std::mem::{size_of, zeroed};

@@ -7,6 +7,9 @@
 //! locks, allocations and wake-ups come per page, if at all. Super-packets are copied as they are,
 //! and cut and summed by the recorder.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::Duration;
 
@@ -26,6 +29,10 @@ const RESERVED: usize = 16;
 /// Samples are looked for this often when no page comes.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// How much the recorder stands back behind ordinary threads (setpriority(2)): a tenth of their
+/// share where a processor is contested.
+const NICE: i32 = 10;
+
 /// A stretch of pages, empty or written.
 #[derive(Debug)]
 struct Page {
@@ -37,39 +44,15 @@ struct Page {
 #[derive(Debug, Clone, Copy)]
 enum Event {
     /// The endpoint sent this; super-packets count as many ids as they have segments.
-    Left {
-        endpoint: Endpoint,
-        at: Instant,
-        id: u64,
-        header: VnetHeader,
-        bytes: (usize, usize),
-    },
+    Left { endpoint: Endpoint, at: Instant, id: u64, header: VnetHeader, bytes: (usize, usize) },
     /// The same of one packet of which only the first bytes are here.
-    LeftCut {
-        endpoint: Endpoint,
-        at: Instant,
-        id: u64,
-        len: usize,
-        bytes: (usize, usize),
-    },
-    /// The endpoint was handed the packet that the other sent.
-    Arrived {
-        endpoint: Endpoint,
-        at: Instant,
-        id: u64,
-    },
+    LeftCut { endpoint: Endpoint, at: Instant, id: u64, len: usize, bytes: (usize, usize) },
     /// The endpoint was handed this packet.
-    Entered {
-        endpoint: Endpoint,
-        at: Instant,
-        len: usize,
-        bytes: (usize, usize),
-    },
-    Judged(Verdict),
+    Entered { endpoint: Endpoint, at: Instant, len: usize, bytes: (usize, usize) },
+    /// The path judged a packet; if it was handed on just as it was sent, when.
+    Judged { verdict: Verdict, arrived: Option<Instant> },
     /// Packets before this one are no longer on the path.
-    Gone {
-        before: u64,
-    },
+    Gone { before: u64 },
 }
 
 /// The end of the bridge.
@@ -129,15 +112,12 @@ impl Tape {
         layout: Option<&Layout>,
     ) {
         if packet.len() <= self.snaplen {
-            match self.room(1, packet.len(), RESERVED) {
-                Some(page) => {
-                    let bytes = page.put(packet);
-                    page.events.push(Event::Left { endpoint, at, id, header, bytes });
-                }
-                None => {
-                    let segments = layout.map_or(1, Layout::segments);
-                    self.frames_lost[endpoint as usize] += segments as u64;
-                }
+            if let Some(page) = self.room(1, packet.len(), RESERVED) {
+                let bytes = page.put(packet);
+                page.events.push(Event::Left { endpoint, at, id, header, bytes });
+            } else {
+                let segments = layout.map_or(1, Layout::segments);
+                self.frames_lost[endpoint as usize] += segments as u64;
             }
             return;
         }
@@ -148,27 +128,16 @@ impl Tape {
                 continue;
             };
             let from = page.bytes.len();
-            let len = match layout {
-                Some(layout) => {
-                    layout.write_segment(packet, index, snaplen, &mut page.bytes);
-                    layout.size(index)
-                }
-                None => {
-                    page.bytes.extend_from_slice(&packet[..snaplen]);
-                    packet.len()
-                }
+            let len = if let Some(layout) = layout {
+                layout.write_segment(packet, index, snaplen, &mut page.bytes);
+                layout.size(index)
+            } else {
+                page.bytes.extend_from_slice(&packet[..snaplen]);
+                packet.len()
             };
             let bytes = (from, page.bytes.len());
             let id = id + index as u64;
             page.events.push(Event::LeftCut { endpoint, at, id, len, bytes });
-        }
-    }
-
-    /// The endpoint was handed the packet `id` as the other sent it. Told before its verdict.
-    pub(crate) fn arrived(&mut self, endpoint: Endpoint, at: Instant, id: u64) {
-        match self.room(1, 0, 1) {
-            Some(page) => page.events.push(Event::Arrived { endpoint, at, id }),
-            None => self.frames_lost[endpoint as usize] += 1,
         }
     }
 
@@ -184,14 +153,16 @@ impl Tape {
         }
     }
 
-    /// The path judged a packet.
-    pub(crate) fn judged(&mut self, verdict: &Verdict) {
-        match self.room(1, 0, 0) {
-            Some(page) => page.events.push(Event::Judged(*verdict)),
-            None => {
-                self.verdicts_lost += 1;
-                self.must_tell = true;
-            }
+    /// The path judged a packet; if an endpoint was handed it just as the other sent it, when.
+    pub(crate) fn judged(&mut self, verdict: &Verdict, arrived: Option<Instant>) {
+        if let Some(page) = self.room(1, 0, 0) {
+            page.events.push(Event::Judged { verdict: *verdict, arrived });
+            return;
+        }
+        self.verdicts_lost += 1;
+        self.must_tell = true;
+        if arrived.is_some() {
+            self.frames_lost[receiver(verdict) as usize] += 1;
         }
     }
 
@@ -244,6 +215,11 @@ impl Tape {
     }
 }
 
+/// Whom a packet was for.
+fn receiver(verdict: &Verdict) -> Endpoint {
+    Endpoint::BOTH[verdict.direction.opposite() as usize]
+}
+
 impl Page {
     fn new() -> Page {
         Page { events: Vec::with_capacity(PAGE_EVENTS), bytes: Vec::with_capacity(PAGE_BYTES) }
@@ -267,6 +243,8 @@ impl Playback {
         mut writer: RecordingWriter,
         samples: &Receiver<Sample>,
     ) -> Result<RecordingWriter, RecordingError> {
+        // Moving frames comes first: what this thread has no time for is dropped and counted.
+        let _ = rustix::process::setpriority_process(None, NICE);
         loop {
             match self.full.recv_timeout(PATIENCE) {
                 Ok(mut page) => {
@@ -308,11 +286,15 @@ impl Playback {
             Event::LeftCut { endpoint, at, id, len, bytes } => {
                 writer.left(endpoint, at, id, captured(bytes, len))
             }
-            Event::Arrived { endpoint, at, id } => writer.arrived(endpoint, at, id),
             Event::Entered { endpoint, at, len, bytes } => {
                 writer.entered(endpoint, at, captured(bytes, len))
             }
-            Event::Judged(verdict) => writer.judged(&verdict),
+            Event::Judged { verdict, arrived } => {
+                if let Some(at) = arrived {
+                    writer.arrived(receiver(&verdict), at, verdict.id)?;
+                }
+                writer.judged(&verdict)
+            }
             Event::Gone { before } => writer.gone(before),
         }
     }

@@ -1,0 +1,38 @@
+//! `tcplab replay`.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use tcplab_lab::{Difference, Replay};
+use tcplab_recording::Recording;
+
+use crate::BROKEN;
+use crate::arguments::ReplayArguments;
+use crate::output::answer;
+
+pub(crate) fn replay(arguments: &ReplayArguments) -> Result<ExitCode> {
+    let replay = tcplab_lab::replay(&Recording::open(&arguments.recording)?)?;
+    let is_same = replay.different == 0;
+    if arguments.json {
+        answer(&(serde_json::to_string_pretty(&replay)? + "\n"))?;
+    } else {
+        answer(&told(&replay))?;
+    }
+    Ok(if is_same { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
+}
+
+fn told(replay: &Replay) -> String {
+    if replay.different == 0 {
+        return format!("{} packets, each with the same verdict in virtual time\n", replay.packets);
+    }
+    let all = replay.packets + replay.different;
+    let mut text = format!("{} of {all} packets have another verdict:\n", replay.different);
+    for Difference { recorded, replayed } in &replay.differences {
+        let tell = |verdict: &Option<_>| match verdict {
+            Some(verdict) => serde_json::to_string(verdict).expect("plain data has a JSON form"),
+            None => "nothing".into(),
+        };
+        text += &format!("  recorded {}\n  replayed {}\n", tell(recorded), tell(replayed));
+    }
+    text
+}

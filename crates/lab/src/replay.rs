@@ -1,0 +1,147 @@
+//! A trial's decisions once more, in virtual time.
+//!
+//! What a path does depends on its plan, the seed, and which packets came when, and on nothing
+//! else. So the packets of a recording, sent through the same links without any clock, must meet
+//! the very same verdicts.
+
+use std::collections::BTreeMap;
+
+use tcplab_capture::Reader;
+use tcplab_path::{Direction, Link, LinkPlan, Packet, Verdict};
+use tcplab_recording::{Endpoint, Recording};
+use tcplab_units::Instant;
+
+use crate::LabError;
+
+/// How the decisions compare.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Replay {
+    /// Packets that both tell of.
+    pub packets: u64,
+    /// Packets whose verdicts differ, or of which only one tells; by id, the first ones.
+    pub differences: Vec<Difference>,
+    /// How many there are in all.
+    pub different: u64,
+}
+
+/// A packet that was decided otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Difference {
+    /// What the recording says.
+    pub recorded: Option<Verdict>,
+    /// What virtual time says.
+    pub replayed: Option<Verdict>,
+}
+
+/// As many differences are kept; more would say no more.
+const MOST_KEPT: usize = 20;
+
+/// Sends the packets of a recording through its path again.
+///
+/// # Errors
+/// When the recording cannot be read, or does not have what the path looked at.
+pub fn replay(recording: &Recording) -> Result<Replay, LabError> {
+    let record = recording.record()?;
+    let mut recorded = BTreeMap::new();
+    let mut frames = BTreeMap::new();
+    for row in recording.truth_rows()? {
+        let row = row?;
+        recorded.insert(row.verdict.id, row.verdict);
+        frames.extend(row.frame.map(|frame| (row.verdict.id, frame)));
+    }
+    // What was still on the path left it when the trial ended.
+    let end = recorded.values().map(|verdict| verdict.left).max().unwrap_or_default();
+    let mut replayed = BTreeMap::new();
+    for direction in Direction::BOTH {
+        let plan = record
+            .path
+            .link(direction)
+            .map_err(|error| LabError::Replay { why: format!("its path cannot be: {error}") })?;
+        let packets = if plan.reads_packets() {
+            let sent = sent(recording, direction)?;
+            let find = |verdict: &Verdict| {
+                let frame = frames.get(&verdict.id).and_then(|frame| sent.get(frame));
+                let bytes = frame.filter(|bytes| bytes.len() as u64 == verdict.size.as_u64());
+                bytes.map(|bytes| Packet::new(verdict.id, bytes.clone())).ok_or_else(missing)
+            };
+            entered(&recorded, direction).map(|v| Ok((v.entered, find(v)?))).collect()
+        } else {
+            let bare = |v: &Verdict| Ok((v.entered, Packet::of_size(v.id, v.size)));
+            entered(&recorded, direction).map(bare).collect::<Result<Vec<_>, LabError>>()
+        }?;
+        replayed.extend(decide(&plan, record.seed, direction, packets, end));
+    }
+    Ok(compare(&recorded, &replayed))
+}
+
+/// The path looked at packets that the capture does not have.
+fn missing() -> LabError {
+    let why = "its path looks into packets, and its captures do not have them all, whole";
+    LabError::Replay { why: why.into() }
+}
+
+/// What the endpoints sent in one direction, in the order in which it came to the link.
+fn entered(
+    recorded: &BTreeMap<u64, Verdict>,
+    direction: Direction,
+) -> impl Iterator<Item = &Verdict> {
+    recorded.values().filter(move |v| v.direction == direction && !v.is_made())
+}
+
+/// The packets that the sender of a direction sent, by their frame numbers.
+fn sent(recording: &Recording, direction: Direction) -> Result<BTreeMap<u64, Vec<u8>>, LabError> {
+    let (path, file) = recording.capture(match direction {
+        Direction::Forward => Endpoint::Client,
+        Direction::Reverse => Endpoint::Server,
+    })?;
+    let unreadable = |source| LabError::Capture { path: path.clone(), source };
+    let mut reader = Reader::new(file).map_err(unreadable)?;
+    let mut frames = BTreeMap::new();
+    let mut number = 0;
+    while let Some(frame) = reader.next_record().map_err(unreadable)? {
+        number += 1;
+        if frame.direction() == Some(tcplab_capture::Direction::Outbound) {
+            frames.insert(number, frame.captured.to_vec());
+        }
+    }
+    Ok(frames)
+}
+
+/// What a fresh link makes of these packets.
+fn decide(
+    plan: &LinkPlan,
+    seed: u64,
+    direction: Direction,
+    packets: Vec<(Instant, Packet)>,
+    end: Instant,
+) -> BTreeMap<u64, Verdict> {
+    let mut link = Link::new(plan, seed, direction);
+    let mut verdicts = BTreeMap::new();
+    for (at, packet) in packets {
+        link.handle_packet(at, packet);
+        while let Some(departure) = link.poll(at) {
+            verdicts.insert(departure.verdict.id, departure.verdict);
+        }
+    }
+    let rest = link.drain(end).into_iter().map(|departure| departure.verdict);
+    verdicts.extend(rest.map(|verdict| (verdict.id, verdict)));
+    verdicts
+}
+
+fn compare(recorded: &BTreeMap<u64, Verdict>, replayed: &BTreeMap<u64, Verdict>) -> Replay {
+    let mut result = Replay { packets: 0, differences: Vec::new(), different: 0 };
+    let ids = recorded.keys().chain(replayed.keys().filter(|id| !recorded.contains_key(id)));
+    for id in ids {
+        let difference =
+            Difference { recorded: recorded.get(id).copied(), replayed: replayed.get(id).copied() };
+        if difference.recorded == difference.replayed {
+            result.packets += 1;
+            continue;
+        }
+        result.different += 1;
+        if result.differences.len() < MOST_KEPT {
+            result.differences.push(difference);
+        }
+    }
+    result
+}

@@ -1,0 +1,156 @@
+//! Sending at the moments that a trace names.
+
+use serde::{Deserialize, Serialize};
+use tcplab_units::{Bytes, Instant, Rate, Span};
+
+use super::hand_on;
+use crate::Transmission;
+use crate::element::{Behaviour, Outbox, Transit};
+use crate::queue::Queue;
+
+/// What an opportunity carries (`PACKET_SIZE` in Mahimahi's src/frontend/link_queue.hh).
+const OPPORTUNITY: u64 = 1504;
+
+/// What each packet counts for there beyond its length: the header of the TUN device, with which
+/// Mahimahi reads it. So a full packet of 1500 B fills one opportunity here as there.
+const TUN_HEADER: u64 = 4;
+
+const NANOS_PER_MILLI: u64 = 1_000_000;
+
+/// A trace of opportunities to send, as Mahimahi's `mm-link` takes it (Netravali et al. 2015).
+///
+/// Each carries 1504 B, of which a packet takes its length and 4 B: several small ones share one, a
+/// large one spans several. An opportunity without packets is wasted, also one that comes at the
+/// very instant of a packet, which is late. Other than there, packets above 1500 B are possible.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TracePlan {
+    /// Their times in milliseconds, not falling; at least one, the last above zero: after it the
+    /// trace begins again.
+    pub opportunities: Vec<u64>,
+}
+
+impl TracePlan {
+    /// The mean rate in packets of 1500 B.
+    pub(super) fn rate(&self) -> Rate {
+        let full_packets = Bytes::new(self.opportunities.len() as u64 * (OPPORTUNITY - TUN_HEADER));
+        Rate::of(full_packets, self.period()).unwrap_or(Rate::from_bits_per_second(u64::MAX))
+    }
+
+    fn period(&self) -> Span {
+        let last = self.opportunities.last().copied().unwrap_or_default();
+        Span::from_nanos(last.saturating_mul(NANOS_PER_MILLI))
+    }
+
+    pub(super) fn describe(&self) -> String {
+        let (count, period, rate) = (self.opportunities.len(), self.period(), self.rate());
+        format!(
+            "A bottleneck sends when a trace lets it, {count} times a full packet in {period}, \
+             again and again ({:.3} Mbit/s on average)",
+            rate.as_mbit_f64()
+        )
+    }
+}
+
+/// A trace at work.
+#[derive(Debug)]
+pub(crate) struct Opportunities {
+    queue: Queue,
+    plan: TracePlan,
+    /// The next opportunity, counted from the first of the world, from 0.
+    turn: u64,
+    /// When that comes.
+    comes: Instant,
+    /// A packet sent in part, and how many bytes of it are left.
+    sending: Option<(u64, Transit)>,
+    /// Whether packets may be waiting. If none is in truth, an opportunity finds that out.
+    is_waiting: bool,
+}
+
+impl Opportunities {
+    pub(super) fn new(plan: &TracePlan, queue: Queue) -> Opportunities {
+        let plan = plan.clone();
+        let comes = Instant::ZERO;
+        Opportunities { queue, plan, turn: 0, comes, sending: None, is_waiting: false }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.sending.is_none() && !self.is_waiting
+    }
+
+    /// Makes the first opportunity after `now` the next.
+    fn pass_over(&mut self, now: Instant) {
+        let times = &self.plan.opportunities;
+        let (nanos, period) = (now.as_nanos(), self.plan.period().as_nanos());
+        let (round, phase) = (nanos / period, nanos % period);
+        let gone = times.partition_point(|ms| ms.saturating_mul(NANOS_PER_MILLI) <= phase);
+        self.turn = round * times.len() as u64 + gone as u64;
+        self.comes = self.time_of(self.turn);
+    }
+
+    fn time_of(&self, turn: u64) -> Instant {
+        let times = &self.plan.opportunities;
+        let (round, index) = (turn / times.len() as u64, turn % times.len() as u64);
+        let began = self.plan.period().as_nanos().saturating_mul(round);
+        let into = times[index as usize].saturating_mul(NANOS_PER_MILLI);
+        Instant::ZERO + Span::from_nanos(began) + Span::from_nanos(into)
+    }
+
+    /// The packet to send now and how many of its bytes are left.
+    fn next(&mut self, now: Instant, out: &mut Outbox) -> Option<(u64, Transit)> {
+        if let Some(begun) = self.sending.take() {
+            return Some(begun);
+        }
+        let Some((queued, mut packet)) = self.queue.pop(now, out) else {
+            self.is_waiting = false;
+            return None;
+        };
+        packet.transmission = Some(Transmission { queued, began: now, ended: now });
+        Some((packet.packet.size().as_u64() + TUN_HEADER, packet))
+    }
+}
+
+impl Behaviour for Opportunities {
+    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
+        if self.is_idle() {
+            self.pass_over(now);
+        }
+        self.queue.push(now, packet, out);
+        self.is_waiting = true;
+    }
+
+    fn poll_at(&self) -> Option<Instant> {
+        (!self.is_idle()).then_some(self.comes)
+    }
+
+    fn advance(&mut self, now: Instant, out: &mut Outbox) {
+        self.turn += 1;
+        let mut room = OPPORTUNITY;
+        while room > 0 {
+            let Some((left, mut packet)) = self.next(now, out) else { break };
+            if left <= room {
+                room -= left;
+                hand_on(now, packet, out);
+            } else {
+                let left = left - room;
+                let last = self.turn + left.div_ceil(OPPORTUNITY) - 1;
+                let ended = self.time_of(last);
+                packet.transmission =
+                    packet.transmission.map(|sent| Transmission { ended, ..sent });
+                self.sending = Some((left, packet));
+                break;
+            }
+        }
+        self.comes = self.time_of(self.turn);
+    }
+
+    fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {
+        let sending = self.sending.iter().map(|(_, packet)| packet);
+        Box::new(sending.chain(self.queue.held()))
+    }
+
+    fn release(&mut self, into: &mut Vec<Transit>) {
+        into.extend(self.sending.take().map(|(_, packet)| packet));
+        self.queue.release(into);
+        self.is_waiting = false;
+    }
+}

@@ -1,0 +1,78 @@
+//! A token bucket in front of a line without a speed of its own.
+
+use serde::{Deserialize, Serialize};
+use tcplab_units::{Bytes, Instant, Rate};
+
+use super::serial::work;
+use super::supply::Supply;
+use crate::SMALLEST_QUEUE;
+use crate::schedule::Schedule;
+use crate::spec::Fault;
+
+/// A token bucket, as Linux's tbf is one: packets wait until there are tokens for all their bits,
+/// and then leave at once. It is full at the world's zero.
+///
+/// In the ground truth, a packet is being sent from the moment it is the next to leave, and has
+/// been sent when its tokens are there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenBucketPlan {
+    /// How fast tokens come; without steps where that does not change.
+    pub rate: Schedule<Rate>,
+    /// How many there can be; at least [`SMALLEST_QUEUE`].
+    pub burst: Bytes,
+}
+
+impl TokenBucketPlan {
+    pub(super) fn describe(&self) -> String {
+        let rate = self.rate.describe();
+        format!("A bottleneck sends {rate}, and after a pause up to {} at once", self.burst)
+    }
+}
+
+/// Whether a bucket so deep lets full-sized packets pass at all.
+pub(crate) fn check_burst(burst: Bytes) -> Result<(), Fault> {
+    if burst >= SMALLEST_QUEUE {
+        return Ok(());
+    }
+    let least = SMALLEST_QUEUE.as_u64();
+    let what = format!("a burst of {burst} never lets a full packet pass: it takes {least} B");
+    Err(Fault::here(what))
+}
+
+/// A token bucket at work. Tokens are counted in billionths of a bit, so nothing is ever rounded:
+/// at a whole nanosecond their number is whole.
+#[derive(Debug)]
+pub(super) struct TokenBucket {
+    burst: Bytes,
+    /// Where tokens have been counted up to.
+    supply: Supply,
+    tokens: u128,
+}
+
+impl TokenBucket {
+    pub(super) fn new(plan: &TokenBucketPlan) -> TokenBucket {
+        let supply = Supply::new(plan.rate.clone());
+        TokenBucket { burst: plan.burst, supply, tokens: work(plan.burst) }
+    }
+
+    pub(super) fn burst(&self) -> Bytes {
+        self.burst
+    }
+
+    /// Takes the tokens for `size`, which is not more than the burst; gives when they are there,
+    /// now or later.
+    pub(super) fn send(&mut self, now: Instant, size: Bytes) -> Instant {
+        let (full, need) = (work(self.burst), work(size));
+        let room = full - self.tokens;
+        self.tokens += self.supply.earn(now, room).min(room);
+        match need.checked_sub(self.tokens) {
+            None | Some(0) => self.tokens -= need,
+            Some(missing) => {
+                self.supply.spend(missing);
+                // What has come beyond the need by the end of that nanosecond, if it fits.
+                self.tokens = self.supply.round_up().min(full - need);
+            }
+        }
+        self.supply.whole()
+    }
+}

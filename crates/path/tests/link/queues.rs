@@ -1,0 +1,233 @@
+//! Queues of every discipline: as they are written, refused and described, and what holds for all.
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use tcplab_path::{
+    BottleneckPlan, CodelControl, CodelPlan, Direction, ElementPlan, Fate, FqCodelPlan, PathSpec,
+    PiePlan, QueueLimit, QueuePlan, RedPlan, StepMarkPlan, Verdict,
+};
+use tcplab_units::{Bytes, Instant, Probability, Span};
+
+use crate::support::{arrivals, limits, link, queued, run};
+
+/// Of every discipline, with times and sizes about as short as those of [`arrivals`].
+pub(crate) fn queues() -> impl Strategy<Value = QueuePlan> {
+    prop_oneof![
+        limits().prop_map(QueuePlan::DropTail),
+        (limits(), limits())
+            .prop_map(|(limit, mark)| QueuePlan::StepMark(StepMarkPlan { limit, mark })),
+        limits().prop_map(QueuePlan::DropHead),
+        (limits(), controls())
+            .prop_map(|(limit, control)| QueuePlan::Codel(CodelPlan { limit, control })),
+        fq_codels().prop_map(QueuePlan::FqCodel),
+        pies().prop_map(QueuePlan::Pie),
+        reds().prop_map(QueuePlan::Red),
+    ]
+}
+
+fn controls() -> impl Strategy<Value = CodelControl> {
+    let threshold = proptest::option::of((0..2_000_000_u64).prop_map(Span::from_nanos));
+    (1..1_000_000_u64, 1..2_000_000_u64, any::<bool>(), threshold).prop_map(
+        |(target, longer, ecn, ce_threshold)| CodelControl {
+            target: Span::from_nanos(target),
+            interval: Span::from_nanos(target + longer),
+            ecn,
+            ce_threshold,
+        },
+    )
+}
+
+fn fq_codels() -> impl Strategy<Value = FqCodelPlan> {
+    (limits(), 1514..20_000_u64, 1..5_u32, 68..3000_u64, controls()).prop_map(
+        |(limit, memory, flows, quantum, control)| FqCodelPlan {
+            limit,
+            memory: Bytes::new(memory),
+            flows,
+            quantum: Bytes::new(quantum),
+            control,
+        },
+    )
+}
+
+fn pies() -> impl Strategy<Value = PiePlan> {
+    let micros = |range| Strategy::prop_map(range, Span::from_micros);
+    let threshold = proptest::option::of(probabilities());
+    (limits(), micros(1..2_000_u64), micros(100..2_000), micros(0..5_000), threshold, any::<bool>())
+        .prop_map(|(limit, target, update, burst, mark_threshold, derandomize)| PiePlan {
+            limit,
+            target,
+            update,
+            burst,
+            mark_threshold,
+            derandomize,
+        })
+}
+
+fn reds() -> impl Strategy<Value = RedPlan> {
+    let thresholds = prop_oneof![
+        (1..5_u32, 1..5_u32).prop_map(|(min, more)| [min, min + more].map(QueueLimit::Packets)),
+        (1514..5_000_u64, 1..5_000_u64)
+            .prop_map(|(min, more)| [min, min + more].map(|n| QueueLimit::Bytes(Bytes::new(n)))),
+    ];
+    let switches = (any::<bool>(), any::<bool>());
+    (limits(), thresholds, probabilities(), probabilities(), switches, 1..1_000_000_u64).prop_map(
+        |(limit, [min, max], probability, weight, (gentle, ecn), packet_time)| RedPlan {
+            limit,
+            min,
+            max,
+            probability,
+            weight,
+            gentle,
+            ecn,
+            packet_time: Span::from_nanos(packet_time),
+        },
+    )
+}
+
+fn probabilities() -> impl Strategy<Value = Probability> {
+    (1..=1_000_000_u32).prop_map(Probability::per_million)
+}
+
+proptest! {
+    #[test]
+    fn no_queue_ever_holds_more_than_its_limit(element in queued(), packets in arrivals()) {
+        let verdicts = run(&mut link(std::slice::from_ref(&element)), &packets);
+        let ElementPlan::Bottleneck(BottleneckPlan { queue, .. }) = element else { unreachable!() };
+        for arrival in &verdicts {
+            let waiting: Vec<_> =
+                verdicts.iter().filter(|it| waits_at(it, arrival.entered)).collect();
+            let bytes: Bytes = waiting.iter().map(|it| it.size).sum();
+            let (limits, memory) = limits_of(&queue);
+            let is_within = match limits {
+                QueueLimit::Packets(most) => waiting.len() <= most as usize,
+                QueueLimit::Bytes(most) => bytes <= most,
+            };
+            prop_assert!(is_within && bytes <= memory, "{} packets, {bytes}", waiting.len());
+        }
+    }
+
+    #[test]
+    fn what_does_not_allow_it_is_never_marked(element in queued(), packets in arrivals()) {
+        let verdicts = run(&mut link(&[element]), &packets);
+        prop_assert!(verdicts.iter().all(|it| !it.marked), "zeros allow nothing");
+    }
+}
+
+/// Whether a packet waits just after everything has happened that happens at `now`.
+fn waits_at(verdict: &Verdict, now: Instant) -> bool {
+    let until = verdict.transmission.map_or(verdict.left, |sent| sent.began);
+    verdict.entered <= now && now < until
+}
+
+fn limits_of(queue: &QueuePlan) -> (QueueLimit, Bytes) {
+    let most = Bytes::new(u64::MAX);
+    match *queue {
+        QueuePlan::DropTail(limit) | QueuePlan::DropHead(limit) => (limit, most),
+        QueuePlan::StepMark(plan) => (plan.limit, most),
+        QueuePlan::Codel(plan) => (plan.limit, most),
+        QueuePlan::FqCodel(plan) => (plan.limit, plan.memory),
+        QueuePlan::Pie(plan) => (plan.limit, most),
+        QueuePlan::Red(plan) => (plan.limit, most),
+    }
+}
+
+fn plan(queue: &str) -> Result<String, String> {
+    let json = format!(r#"{{ "rate": "8 Mbit/s", "delay": "50 ms", "queue": {queue} }}"#);
+    let path: PathSpec = serde_json::from_str(&json).map_err(|error| error.to_string())?;
+    assert_eq!(
+        serde_json::from_str::<PathSpec>(&serde_json::to_string(&path).unwrap()).unwrap(),
+        path,
+        "it is written as it was read"
+    );
+    let plan = path.link(Direction::Forward);
+    let plan = plan.map_err(|error| format!("{}: {error}", error.key))?;
+    assert_eq!(
+        serde_json::from_str::<tcplab_path::LinkPlan>(&serde_json::to_string(&plan).unwrap())
+            .unwrap(),
+        plan,
+        "plans travel as JSON"
+    );
+    Ok(plan.describe().remove(0))
+}
+
+#[test]
+fn every_discipline_in_words() {
+    let mut words = String::new();
+    for queue in [
+        r#"{ "drop_tail": "512 packets" }"#,
+        r#"{ "drop_tail": "1 bdp", "mark": "0.2 bdp" }"#,
+        r#"{ "drop_head": "64 kB" }"#,
+        r#"{ "codel": {} }"#,
+        r#"{ "codel": { "limit": "1 bdp", "target": "1 ms", "interval": "20 ms", "ecn": true,
+             "ce_threshold": "500 us" } }"#,
+        r#"{ "fq_codel": {} }"#,
+        r#"{ "fq_codel": { "flows": 1, "quantum": "300 B", "ecn": false, "memory": "4 MB" } }"#,
+        r#"{ "pie": {} }"#,
+        r#"{ "pie": { "ecn": true, "derandomize": true, "burst": "0 ms" } }"#,
+        r#"{ "red": { "min": "5 packets", "max": "15 packets" } }"#,
+        r#"{ "red": { "min": "0.2 bdp", "max": "60 kB", "limit": "1 bdp", "gentle": true,
+             "ecn": true, "probability": "10 %", "weight": "1 %" } }"#,
+    ] {
+        let sentence = plan(queue).unwrap_or_else(|error| panic!("{queue}: {error}"));
+        let queue = queue.split_whitespace().collect::<Vec<_>>().join(" ");
+        writeln!(words, "{queue}\n  {sentence}").unwrap();
+    }
+    insta::assert_snapshot!(words);
+}
+
+#[test]
+fn impossible_queues_are_refused_with_key_and_reason() {
+    let mut reasons = String::new();
+    for queue in [
+        "{}",
+        r#"{ "mark": "3 packets" }"#,
+        r#"{ "codel": {}, "pie": {} }"#,
+        r#"{ "codel": {}, "mark": "3 packets" }"#,
+        r#"{ "drop_tail": "30 packets", "mark": "30 packets" }"#,
+        r#"{ "drop_tail": "64 kB", "mark": "30 packets" }"#,
+        r#"{ "drop_head": "1 kB" }"#,
+        r#"{ "codel": { "target": "0 ms" } }"#,
+        r#"{ "codel": { "target": "100 ms" } }"#,
+        r#"{ "codel": { "interval": "5 ms" } }"#,
+        r#"{ "codel": { "limit": "0 packets" } }"#,
+        r#"{ "codel": { "quantum": "1514 B" } }"#,
+        r#"{ "fq_codel": { "flows": 0 } }"#,
+        r#"{ "fq_codel": { "flows": 65537 } }"#,
+        r#"{ "fq_codel": { "quantum": "67 B" } }"#,
+        r#"{ "fq_codel": { "quantum": "3 GB" } }"#,
+        r#"{ "fq_codel": { "memory": "1 kB" } }"#,
+        r#"{ "fq_codel": { "target": "1 s" } }"#,
+        r#"{ "pie": { "target": "0 s" } }"#,
+        r#"{ "pie": { "update": "0 s" } }"#,
+        r#"{ "pie": { "mark_threshold": "10 %" } }"#,
+        r#"{ "red": { "max": "15 packets" } }"#,
+        r#"{ "red": { "min": "15 packets", "max": "15 packets" } }"#,
+        r#"{ "red": { "min": "15 packets", "max": "64 kB" } }"#,
+        r#"{ "red": { "min": "15 packets", "max": "30 packets", "limit": "20 packets" } }"#,
+        r#"{ "red": { "min": "5 packets", "max": "15 packets", "probability": "0 %" } }"#,
+        r#"{ "red": { "min": "5 packets", "max": "15 packets", "weight": "0 %" } }"#,
+    ] {
+        let reason = plan(queue).unwrap_err();
+        writeln!(reasons, "{queue}\n  {reason}").unwrap();
+    }
+    insta::assert_snapshot!(reasons);
+}
+
+/// The seed decides, the other way round nothing else does.
+#[test]
+fn random_disciplines_draw_from_the_links_seed() {
+    use tcplab_path::Link;
+    let json = r#"{ "rate": "12 Mbit/s",
+                    "queue": { "red": { "min": "2 packets", "max": "20 packets",
+                                        "probability": "50 %", "weight": "50 %" } } }"#;
+    let plan = serde_json::from_str::<PathSpec>(json).unwrap().link(Direction::Forward).unwrap();
+    let packets = (0..400_u64).map(|i| (Instant::from_nanos(i * 700_000), 1500)).collect();
+    let fates = |seed| -> Vec<Fate> {
+        let mut verdicts = run(&mut Link::new(&plan, seed, Direction::Forward), &packets);
+        verdicts.sort_by_key(|verdict| verdict.id);
+        verdicts.into_iter().map(|verdict| verdict.fate).collect()
+    };
+    assert_eq!(fates(1), fates(1));
+    assert_ne!(fates(1), fates(2));
+}

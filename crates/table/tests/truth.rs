@@ -1,0 +1,336 @@
+//! What stands in the table of the path's log is what stands in the log.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tcplab_recording::TruthRow;
+use tcplab_table::{TableError, truth_to_parquet};
+use tempfile::NamedTempFile;
+
+const COLUMNS: [&str; 15] = [
+    "frame",
+    "id",
+    "direction",
+    "size_bytes",
+    "entered_ns",
+    "queued_ns",
+    "began_ns",
+    "ended_ns",
+    "left_ns",
+    "fate",
+    "cause",
+    "detail",
+    "origin_id",
+    "marked",
+    "corrupted_bit",
+];
+/// Those that can be empty.
+const NULLABLE: [&str; 8] =
+    ["frame", "queued_ns", "began_ns", "ended_ns", "cause", "detail", "origin_id", "corrupted_bit"];
+
+/// A row from a line of the log.
+fn row(line: &Value) -> TruthRow {
+    serde_json::from_value(line.clone()).unwrap()
+}
+
+/// What the table should say of a line of the log, read from its JSON and not from our types.
+fn expected(line: &Value) -> Value {
+    let sent = |name: &str| line["transmission"].get(name).cloned().unwrap_or_default();
+    let (fate, cause) = match (&line["fate"], &line["fate"]["dropped"]) {
+        (Value::String(name), _) => (name.as_str(), Value::Null),
+        (_, Value::Object(cause)) => ("dropped", json!(cause.keys().next().unwrap())),
+        (_, cause) => ("dropped", cause.clone()),
+    };
+    let detail = (!cause.is_null()).then(|| row(line).verdict.fate.to_string());
+    json!({
+        "frame": line["frame"], "id": line["id"], "direction": line["direction"],
+        "size_bytes": line["size"], "entered_ns": line["entered"],
+        "queued_ns": sent("queued"), "began_ns": sent("began"), "ended_ns": sent("ended"),
+        "left_ns": line["left"], "fate": fate, "cause": cause, "detail": detail,
+        "origin_id": line["origin"], "marked": u64::from(line["marked"] == true),
+        "corrupted_bit": line["corrupted"],
+    })
+}
+
+/// The table of a log.
+fn table(log: &[Value]) -> NamedTempFile {
+    let file = NamedTempFile::new().unwrap();
+    let rows = log.iter().map(|line| Ok::<_, Infallible>(row(line)));
+    assert_eq!(truth_to_parquet(rows, file.as_file()).unwrap(), log.len() as u64);
+    file
+}
+
+fn reader(file: &NamedTempFile) -> SerializedFileReader<File> {
+    SerializedFileReader::new(file.reopen().unwrap()).unwrap()
+}
+
+/// The rows of a table, as the Parquet library sees them.
+fn read(file: &NamedTempFile) -> Vec<Value> {
+    let cell = |(name, field): (&String, &Field)| {
+        let value = match field {
+            Field::Null => Value::Null,
+            Field::ULong(number) => json!(number),
+            Field::Str(text) => json!(text),
+            other => panic!("`{name}` is {other:?}"),
+        };
+        (name.clone(), value)
+    };
+    let rows = reader(file).into_iter().map(Result::unwrap);
+    rows.map(|row| Value::Object(row.get_column_iter().map(cell).collect())).collect()
+}
+
+/// A packet each way, and one for each way to end.
+fn small_log() -> Vec<Value> {
+    let sent = json!({ "queued": 5, "began": 6, "ended": 120_006 });
+    let interruption = json!({ "number": 2, "from": 6_000_000_000_u64, "to": 6_200_000_000_u64 });
+    let fates = [
+        ("forward", json!("delivered"), &sent),
+        ("reverse", json!("still-on-link"), &sent),
+        ("forward", json!({ "dropped": "loss" }), &sent),
+        (
+            "forward",
+            json!({ "dropped": { "queue-full": { "packets": 2, "bytes": 3000 } } }),
+            &Value::Null,
+        ),
+        ("reverse", json!({ "dropped": { "interruption": interruption } }), &sent),
+    ];
+    let line = |(frame, (direction, fate, transmission)): (usize, (&str, Value, &Value))| {
+        json!({
+            "frame": frame + 1, "id": u64::MAX - frame as u64, "direction": direction,
+            "size": 1500, "entered": 5, "transmission": transmission, "left": 10_000_006,
+            "fate": fate,
+        })
+    };
+    let mut log: Vec<Value> = fates.into_iter().enumerate().map(line).collect();
+    // A copy that the path made, marked and spoilt: no endpoint ever sent it.
+    log.push(json!({
+        "id": 1_u64 << 63, "direction": "forward", "size": 40, "entered": 7, "left": 8,
+        "fate": "absorbed", "origin": 3, "marked": true, "corrupted": 17,
+    }));
+    log
+}
+
+/// Any line of a log, possible or not: near the numbers before, or anywhere.
+fn any_line() -> impl Strategy<Value = Value> {
+    let number = || prop_oneof![0..2000_u64, any::<u64>(), Just(u64::MAX), Just(1 << 63)];
+    let instants = (number(), number(), number());
+    let transmission = proptest::option::of(instants).prop_map(|instants| {
+        instants.map(
+            |(queued, began, ended)| json!({ "queued": queued, "began": began, "ended": ended }),
+        )
+    });
+    let fate = prop_oneof![
+        Just(json!("delivered")),
+        Just(json!("still-on-link")),
+        Just(json!({ "dropped": "loss" })),
+        (any::<u32>(), number()).prop_map(|(packets, bytes)| {
+            json!({ "dropped": { "queue-full": { "packets": packets, "bytes": bytes } } })
+        }),
+        (number(), number(), number()).prop_map(|(number, from, to)| {
+            json!({ "dropped": { "interruption": { "number": number, "from": from, "to": to } } })
+        }),
+    ];
+    let direction = prop_oneof![Just("forward"), Just("reverse")];
+    (number(), number(), direction, number(), number(), transmission, number(), fate).prop_map(
+        |(frame, id, direction, size, entered, transmission, left, fate)| {
+            json!({
+                "frame": frame, "id": id, "direction": direction, "size": size,
+                "entered": entered, "transmission": transmission, "left": left, "fate": fate,
+            })
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_log_comes_back_from_its_table(log in proptest::collection::vec(any_line(), 0..100)) {
+        let expected: Vec<Value> = log.iter().map(expected).collect();
+        prop_assert_eq!(read(&table(&log)), expected);
+    }
+}
+
+#[test]
+fn an_empty_log_is_a_table_without_rows() {
+    let file = table(&[]);
+    let reader = reader(&file);
+    let metadata = reader.metadata().file_metadata();
+    assert_eq!(metadata.num_rows(), 0);
+    let columns = metadata.schema_descr().columns();
+    assert_eq!(columns.iter().map(|column| column.name()).collect::<Vec<_>>(), COLUMNS);
+    assert_eq!(read(&file), [Value::Null; 0]);
+}
+
+#[test]
+fn the_file_explains_its_columns_and_names_its_maker() {
+    let file = table(&small_log());
+    let reader = reader(&file);
+    let notes = reader.metadata().file_metadata().key_value_metadata().unwrap();
+    let note = |key: &str| {
+        let note = notes.iter().find(|note| note.key == key);
+        note.and_then(|note| note.value.clone()).unwrap_or_else(|| panic!("no `{key}`"))
+    };
+    assert_eq!(note("tcplab.version"), env!("CARGO_PKG_VERSION"));
+    for column in COLUMNS {
+        let doc = note(&format!("tcplab.column.{column}"));
+        assert_eq!(column.ends_with("_ns"), doc.contains("nanoseconds"), "{column}: {doc}");
+        assert_eq!(column.ends_with("_bytes"), doc.contains("in bytes"), "{column}: {doc}");
+        assert_eq!(NULLABLE.contains(&column), doc.contains("empty if"), "{column}: {doc}");
+    }
+}
+
+/// More than one group of rows, the last of them short.
+const MANY: usize = 200_000;
+
+#[test]
+fn rows_leave_in_groups_while_others_still_come() {
+    let lines = small_log();
+    let written = AtomicUsize::new(0);
+    let mut written_before_the_last = 0;
+    let rows = (0..MANY).map(|index| {
+        written_before_the_last = written.load(Ordering::Relaxed);
+        Ok::<_, Infallible>(row(&lines[index % lines.len()]))
+    });
+    let file = NamedTempFile::new().unwrap();
+    let out = Tee { file: file.reopen().unwrap(), written: &written };
+    assert_eq!(truth_to_parquet(rows, out).unwrap(), MANY as u64);
+    let all = written.load(Ordering::Relaxed);
+    assert!(written_before_the_last > all / 2, "{written_before_the_last} of {all} bytes");
+
+    let read = read(&file);
+    let expected: Vec<Value> = lines.iter().map(expected).collect();
+    assert!(reader(&file).num_row_groups() > 1);
+    assert_eq!(read.len(), MANY);
+    for (index, row) in read.iter().enumerate() {
+        assert_eq!(*row, expected[index % expected.len()], "row {index}");
+    }
+}
+
+/// Counts what is written to a file.
+struct Tee<'a> {
+    file: File,
+    written: &'a AtomicUsize,
+}
+
+impl Write for Tee<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.written.fetch_add(bytes.len(), Ordering::Relaxed);
+        self.file.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A disk with room for so many bytes. What it was given may be lost until it is flushed.
+struct Disk {
+    room: usize,
+    flushes: bool,
+}
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(self.room);
+        self.room -= taken;
+        if taken == 0 && !bytes.is_empty() { Err(ErrorKind::StorageFull.into()) } else { Ok(taken) }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        if self.flushes { Ok(()) } else { Err(ErrorKind::QuotaExceeded.into()) }
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_wherever_it_ends() {
+    let log = small_log();
+    let size = usize::try_from(table(&log).as_file().metadata().unwrap().len()).unwrap();
+    let onto = |room, flushes| {
+        let rows = log.iter().map(|line| Ok::<_, Infallible>(row(line)));
+        truth_to_parquet(rows, Disk { room, flushes })
+    };
+    for room in 0..size {
+        let error = onto(room, true).unwrap_err();
+        assert_eq!(error.to_string(), "cannot write the table: no storage space");
+        let TableError::Write { source } = error;
+        assert_eq!(source.kind(), ErrorKind::StorageFull, "room for {room}");
+    }
+    assert_eq!(onto(size, true).unwrap(), log.len() as u64);
+    let error = onto(size, false).unwrap_err().to_string();
+    assert_eq!(error, "cannot write the table: quota exceeded");
+}
+
+#[test]
+fn a_log_that_breaks_off_says_so_in_its_own_words() {
+    #[derive(Debug, PartialEq)]
+    struct Torn;
+    impl fmt::Display for Torn {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("path.jsonl, line 3: torn")
+        }
+    }
+    impl std::error::Error for Torn {}
+    let first = row(&small_log()[0]);
+    let rows = [Ok(first), Ok(first), Err(Torn), Ok(first)];
+    let error = truth_to_parquet(rows.into_iter(), io::sink()).unwrap_err();
+    assert_eq!(error.to_string(), "path.jsonl, line 3: torn");
+    assert!(matches!(error, TableError::Row(Torn)));
+}
+
+/// Prints what Arrow's own reader sees: columns, notes, rows.
+const PYARROW: &str = r#"
+import json, sys
+try:
+    import pyarrow.parquet
+except ImportError:
+    sys.exit(77)
+table = pyarrow.parquet.read_table(sys.argv[1])
+print(json.dumps({
+    "columns": [[column.name, str(column.type), column.nullable] for column in table.schema],
+    "notes": sorted(key.decode() for key in table.schema.metadata),
+    "rows": table.to_pylist(),
+}))
+"#;
+
+/// An independent reader must see in our files what was written.
+#[test]
+fn pyarrow_sees_the_same_table() {
+    let (mut log, edge) = (small_log(), u64::MAX);
+    log.push(json!({
+        "frame": edge, "id": 0, "direction": "reverse", "size": edge, "entered": 1_u64 << 63,
+        "left": edge, "fate": "delivered",
+    }));
+    let file = table(&log);
+    let ran = Command::new("python3").args(["-c", PYARROW]).arg(file.path()).output();
+    let output = match ran {
+        Err(error) if error.kind() == ErrorKind::NotFound => return skip("python3"),
+        ran => ran.unwrap(),
+    };
+    if output.status.code() == Some(77) {
+        return skip("pyarrow");
+    }
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let columns = COLUMNS.map(|name| {
+        let text = ["direction", "fate", "cause", "detail"].contains(&name);
+        json!([name, if text { "string" } else { "uint64" }, NULLABLE.contains(&name)])
+    });
+    assert_eq!(seen["columns"], json!(columns));
+    let mut notes = COLUMNS.map(|name| format!("tcplab.column.{name}")).to_vec();
+    notes.push("tcplab.version".into());
+    notes.sort();
+    assert_eq!(seen["notes"], json!(notes));
+    assert_eq!(seen["rows"], json!(log.iter().map(expected).collect::<Vec<_>>()));
+}
+
+#[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
+fn skip(missing: &str) {
+    eprintln!("SKIPPED: {missing} is not installed, so our tables were not shown to it");
+}

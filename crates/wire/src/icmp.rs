@@ -1,0 +1,134 @@
+//! What a router says of a packet that is too large for the next link.
+
+use crate::{IpPacket, IpRepr, checksum, protocol};
+
+/// "Too big" to be built: the one ICMP message that TCP cannot do without, since path MTU discovery
+/// lives by it (RFC 1191, RFC 8201).
+///
+/// In IPv4 it is Destination Unreachable (type 3), code 4, "fragmentation needed and DF set" (RFC
+/// 792), with the next-hop MTU in the low half of the once unused word (RFC 1191 section 4). In
+/// IPv6 it is Packet Too Big (type 2, code 0; RFC 4443 section 3.2).
+#[derive(Debug, Clone, Copy)]
+pub struct TooBigRepr<'a> {
+    /// The largest packet that the next link takes, in bytes of IP; below 64 KiB.
+    pub mtu: u16,
+    /// The packet that is too large. It is quoted up to [`TooBigRepr::LONGEST_V4`] or
+    /// [`TooBigRepr::LONGEST_V6`].
+    pub about: IpPacket<'a>,
+}
+
+impl TooBigRepr<'_> {
+    /// The longest message in IPv4, in bytes with its IP header: as much of the packet as keeps it
+    /// within what every host takes (RFC 1812 section 4.3.2.3).
+    pub const LONGEST_V4: usize = 576;
+    /// The longest message in IPv6, in bytes with its IP header: the least MTU of IPv6 (RFC 4443
+    /// section 3.2).
+    pub const LONGEST_V6: usize = 1280;
+
+    /// The message with this IP header, checksums and all.
+    ///
+    /// # Panics
+    /// If the header is of another version of IP than the packet that it is about.
+    pub fn to_packet(&self, ip: &IpRepr) -> Vec<u8> {
+        let (version, number, longest) = match ip {
+            IpRepr::V4(_) => (4, protocol::ICMP, Self::LONGEST_V4),
+            IpRepr::V6(_) => (6, protocol::ICMPV6, Self::LONGEST_V6),
+        };
+        let about = self.about;
+        assert_eq!(about.version(), version, "an error is told in the version it is about");
+        let (type_, code) = if version == 4 { (3, 4) } else { (2, 0) };
+        let room = longest - ip.header_len() - HEADER;
+        let quoted = &about.bytes()[..about.bytes().len().min(room)];
+
+        let mut packet = Vec::with_capacity(ip.header_len() + HEADER + quoted.len());
+        ip.emit(number, HEADER + quoted.len(), &mut packet);
+        let at = packet.len();
+        packet.extend_from_slice(&[type_, code, 0, 0]);
+        // IPv6 has 32 bits for the MTU, of which the low half is where IPv4 has its 16.
+        packet.extend_from_slice(&u32::from(self.mtu).to_be_bytes());
+        packet.extend_from_slice(quoted);
+        // Only ICMPv6 covers the pseudo-header (RFC 4443 section 2.3).
+        let sum = match version {
+            4 => checksum::internet(&packet[at..]),
+            _ => checksum::transport(ip.src(), ip.dst(), number, &packet[at..]),
+        };
+        packet[at + 2..at + 4].copy_from_slice(&sum.to_be_bytes());
+        packet
+    }
+}
+
+/// Type, code, checksum, MTU.
+const HEADER: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{LINUX_SYN, v4};
+    use crate::{FrameView, Ipv4Repr, Ipv6Repr, TcpFlags, TcpRepr};
+
+    fn look(packet: &[u8]) -> IpPacket<'_> {
+        FrameView::of_packet(packet).ip().expect("an IP packet")
+    }
+
+    fn data(ip: &IpRepr, len: usize) -> Vec<u8> {
+        TcpRepr { flags: TcpFlags::ACK, ..TcpRepr::default() }.to_packet(ip, &vec![7; len])
+    }
+
+    fn v6() -> Ipv6Repr {
+        let (src, dst) = ("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap());
+        Ipv6Repr { src, dst, hop_limit: 64, ecn: crate::Ecn::NotEct }
+    }
+
+    /// Summed by hand: 0304 + 0578 and the SYN, whose IP header sums to ffff and whose TCP header
+    /// sums to ffff less its pseudo-header (0a62 + 0001 + 0a62 + 0002 + 0006 + 0028 = 14f5).
+    #[test]
+    fn a_message_of_ipv4_byte_by_byte() {
+        let back = Ipv4Repr { src: v4().dst, dst: v4().src, id: 0, ..v4() };
+        let about = look(&LINUX_SYN);
+        let packet = TooBigRepr { mtu: 1400, about }.to_packet(&back.into());
+        let ip = look(&packet);
+        assert!(ip.header_checksum_is_right());
+        assert_eq!((ip.protocol(), ip.ttl(), ip.total_len()), (protocol::ICMP, 64, 88));
+        let sum = 0x0304_u32 + 0x0578 + 0xffff + (0xffff - 0x14f5);
+        let checksum = !((sum & 0xffff) + (sum >> 16)) as u16;
+        let mut expected = vec![3, 4, 0, 0, 0, 0, 0x05, 0x78];
+        expected[2..4].copy_from_slice(&checksum.to_be_bytes());
+        expected.extend_from_slice(&LINUX_SYN);
+        assert_eq!(ip.payload(), expected);
+    }
+
+    #[test]
+    fn no_message_is_longer_than_every_host_takes() {
+        for (ip, lengths) in [
+            (IpRepr::from(v4()), [(60, 88), (548, 576), (549, 576), (1500, 576)]),
+            (IpRepr::from(v6()), [(60, 108), (1232, 1280), (1233, 1280), (9000, 1280)]),
+        ] {
+            for (about, len) in lengths {
+                let about = data(&ip, about - ip.header_len() - 20);
+                let packet = TooBigRepr { mtu: 1280, about: look(&about) }.to_packet(&ip);
+                assert_eq!(packet.len(), len, "about {} B", about.len());
+                let quoted = &look(&packet).payload()[HEADER..];
+                assert_eq!(quoted, &about[..quoted.len()], "it is quoted from its first byte on");
+            }
+        }
+    }
+
+    #[test]
+    fn the_checksum_of_icmpv6_covers_the_addresses() {
+        let ip = IpRepr::from(v6());
+        let about = data(&ip, 1400);
+        let packet = TooBigRepr { mtu: 1300, about: look(&about) }.to_packet(&ip);
+        let message = look(&packet).payload();
+        assert_eq!((message[0], message[1]), (2, 0));
+        assert_eq!(message[4..8], [0, 0, 0x05, 0x14]);
+        assert_eq!(checksum::transport(ip.src(), ip.dst(), protocol::ICMPV6, message), 0);
+        assert_ne!(checksum::internet(message), 0);
+    }
+
+    #[test]
+    #[should_panic = "an error is told in the version it is about"]
+    fn versions_do_not_mix() {
+        let about = look(&LINUX_SYN);
+        TooBigRepr { mtu: 1400, about }.to_packet(&v6().into());
+    }
+}
