@@ -78,6 +78,11 @@ tests: toolchain
 doctests: toolchain
 	cargo test --locked --workspace --doc --quiet
 
+.PHONY: soak-shell
+soak-shell: toolchain system-packages ## carry 200 MB through a rough path with iperf3, nc and curl
+	TCPLAB_SHELL_BYTES=200000000 cargo test --locked --package tcplab --test kernel -- \
+	  --test-threads 1 --nocapture shell_transfers
+
 .PHONY: bench
 bench: toolchain ## run the benchmarks the crates carry
 	cargo bench --locked --workspace --benches
@@ -107,6 +112,11 @@ toolchain:
 .PHONY: system-packages
 system-packages: toolchain
 	@scripts/system-package.sh tshark tshark "the tests that compare our reading of packets with Wireshark's"
+	@scripts/system-package.sh iperf3 iperf3 "the tests that carry data through a path with iperf3"
+	@scripts/system-package.sh nc netcat-openbsd "the tests that carry data through a path with nc"
+	@scripts/system-package.sh curl curl "the tests that carry data through a path with curl"
+	@scripts/system-package.sh ping iputils-ping "the tests that measure a path with ping"
+	@scripts/system-package.sh ip iproute2 "the tests of \`tcplab bridge\`"
 	@scripts/system-package.sh chromium chromium "the tests that open the report in a browser"
 
 # $(call tool,<program>,<version>,<features>): quick to build matters more than quick to run.

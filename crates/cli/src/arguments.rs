@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use path::{
-    PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments, ShellArguments,
-    ShowArguments, UseArguments, VerifyArguments,
+    BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
+    ShellArguments, ShowArguments, UseArguments, VerifyArguments,
 };
 
 /// The name of the hidden subcommand that a trial's process is started with.
@@ -54,6 +54,19 @@ pub(crate) enum Command {
     /// Reads the captures, samples and logs in the run's directory and writes its tables and
     /// report.html anew, such as after an update of tcplab. Nothing is run.
     Report(ReportArguments),
+    /// Run any program behind a path
+    ///
+    /// The program gets a network of its own, with a far end, and the path between them: a shell, a
+    /// client with its server at the far end (--far), another `tcplab shell`. No root needed where
+    /// the kernel allows user namespaces.
+    Shell(ShellArguments),
+    /// Put a path between two network interfaces
+    ///
+    /// For real hosts, virtual machines and containers: each frame that comes in at one interface
+    /// goes out at the other, if and when the path says so.
+    Bridge(BridgeArguments),
+    /// Look at paths: those that come with tcplab, and your own
+    Path(PathArguments),
     /// Write the path's ground truth log as a table
     ///
     /// A recording (the directory of a trial, or what `tcplab shell --capture` left) holds the
@@ -67,14 +80,6 @@ pub(crate) enum Command {
     /// through the same path in virtual time, must meet the same verdicts, one by one. Exit code 1
     /// when some differ.
     Replay(ReplayArguments),
-    /// Run any program behind a path
-    ///
-    /// The program gets a network of its own, with a far end, and the path between them: a shell, a
-    /// client with its server at the far end (--far), another `tcplab shell`. No root needed where
-    /// the kernel allows user namespaces.
-    Shell(ShellArguments),
-    /// Look at paths: those that come with tcplab, and your own
-    Path(PathArguments),
     /// Say what this machine can do, a line each
     ///
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not

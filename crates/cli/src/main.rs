@@ -1,6 +1,7 @@
 //! The `tcplab` binary: flags and glue.
 
 mod arguments;
+mod bridge;
 mod complain;
 mod doctor;
 mod export;
@@ -35,10 +36,11 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Shell(arguments) => shell::shell(&arguments),
+        Command::Bridge(arguments) => bridge::bridge(arguments),
+        Command::Path(arguments) => paths::path(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
-        Command::Shell(arguments) => shell::shell(&arguments),
-        Command::Path(arguments) => paths::path(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };

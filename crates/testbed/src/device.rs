@@ -11,9 +11,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use tcplab_wire::offload::VnetHeader;
+use tcplab_wire::offload::{GsoType, VnetHeader};
 
 use crate::TrialError;
+use crate::interfaces::{self, Frame};
+use crate::link_header::LinkHeader;
 use crate::netlink::{LinkSettings, Netlink};
 use crate::sys;
 
@@ -67,8 +69,13 @@ pub(crate) struct Attachment {
 /// One end of the path.
 pub(crate) struct Device {
     fd: OwnedFd,
-    /// What stands before the IP packet in each frame sent; empty for TUN.
+    /// What stands before the IP packet in each frame sent; empty for TUN, and where each frame has
+    /// its own.
     ethernet: Vec<u8>,
+    /// Whether it carries the frames of others, of which each has its own header.
+    is_interface: bool,
+    /// Frames of a kind that a packet socket cannot hand over.
+    refused: u64,
 }
 
 /// A packet or super-packet that was read into a buffer.
@@ -80,6 +87,8 @@ pub(crate) struct Received {
     pub(crate) at: usize,
     /// Its length in bytes of IP.
     pub(crate) len: usize,
+    /// What stood before it, where that has to stay.
+    pub(crate) link: LinkHeader,
 }
 
 impl Device {
@@ -133,7 +142,8 @@ impl Device {
 
     /// The same device once more, for another bridge.
     pub(crate) fn duplicate(&self) -> io::Result<Device> {
-        Ok(Device { fd: self.fd.try_clone()?, ethernet: self.ethernet.clone() })
+        let (fd, ethernet) = (self.fd.try_clone()?, self.ethernet.clone());
+        Ok(Device { fd, ethernet, is_interface: self.is_interface, refused: 0 })
     }
 
     /// Waits until what the endpoint sends gets to the bridge, which has opened its end or is about
@@ -151,9 +161,22 @@ impl Device {
         }
     }
 
+    /// An interface that exists, by a socket that takes all its frames.
+    pub(crate) fn of_interface(fd: OwnedFd) -> Device {
+        Device { fd, ethernet: Vec::new(), is_interface: true, refused: 0 }
+    }
+
+    /// Whether frames have headers that must stay.
+    pub(crate) fn is_interface(&self) -> bool {
+        self.is_interface
+    }
+
     /// Reads what the endpoint sent next into `buffer`, which has room for the [`LARGEST`]; none
     /// when nothing waits.
     pub(crate) fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
+        if self.is_interface {
+            return self.receive_frame(buffer);
+        }
         let link_header = self.ethernet.len();
         loop {
             let mut header = [0; VnetHeader::LEN];
@@ -168,29 +191,63 @@ impl Device {
             if let Some(len) = length.checked_sub(VnetHeader::LEN + link_header) {
                 let mut header = VnetHeader::from_bytes(header);
                 header.csum_start = header.csum_start.saturating_sub(link_header as u16);
-                return Ok(Some(Received { header, at: link_header, len }));
+                let link = LinkHeader::default();
+                return Ok(Some(Received { header, at: link_header, len, link }));
             }
+        }
+    }
+
+    fn receive_frame(&mut self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
+        loop {
+            let Frame { mut header, len, tag } = match interfaces::receive(self.fd.as_fd(), buffer)
+            {
+                Ok(frame) => frame,
+                Err(error) => match Errno::from_io_error(&error) {
+                    Some(Errno::AGAIN | Errno::INTR | Errno::NETDOWN) => return Ok(None),
+                    // A super-packet for which `virtio_net_hdr` has no words.
+                    Some(Errno::INVAL) => {
+                        self.refused += 1;
+                        continue;
+                    }
+                    _ => return Err(error),
+                },
+            };
+            let frame = &buffer[..len.min(buffer.len())];
+            let Some((link, at)) = LinkHeader::of(frame, tag) else { continue };
+            header.csum_start = header.csum_start.saturating_sub(at as u16);
+            header.hdr_len = header.hdr_len.saturating_sub(at as u16);
+            let packet = &frame[at..];
+            // Short frames are filled up, which is no part of the packet.
+            let len = if link.is_ip() && header.gso_type == GsoType::None {
+                ip_len(packet).min(packet.len())
+            } else {
+                packet.len()
+            };
+            return Ok(Some(Received { header, at, len, link }));
         }
     }
 
     /// Frames that nobody read in time from a packet socket, since the last call. A TUN device does
     /// not tell its reader of those; the endpoint's own counters do.
     pub(crate) fn unread_drops(&mut self) -> u64 {
-        let is_tun = self.ethernet.is_empty();
-        if is_tun { 0 } else { sys::packet_drops(self.fd.as_fd()).unwrap_or_default() }
+        let is_tun = self.ethernet.is_empty() && !self.is_interface;
+        let refused = std::mem::take(&mut self.refused);
+        if is_tun { 0 } else { refused + sys::packet_drops(self.fd.as_fd()).unwrap_or_default() }
     }
 
     /// Hands the endpoint one packet or super-packet, which lies in `parts` one after the other;
-    /// false if its kernel had no room.
+    /// false if its kernel had no room. `link` goes before it where frames have their own headers.
     ///
     /// # Panics
     /// If there are more than 62 parts.
     pub(crate) fn send(
         &mut self,
         mut header: VnetHeader,
+        link: &LinkHeader,
         parts: &[IoSlice<'_>],
     ) -> io::Result<bool> {
-        let link_header = self.ethernet.len() as u16;
+        let ethernet = if self.is_interface { link.as_bytes() } else { &self.ethernet };
+        let link_header = ethernet.len() as u16;
         if header.needs_checksum {
             header.csum_start += link_header;
         }
@@ -200,7 +257,7 @@ impl Device {
         let header = header.to_bytes();
         let mut all = [IoSlice::new(&[]); MOST_PARTS];
         all[0] = IoSlice::new(&header);
-        all[1] = IoSlice::new(&self.ethernet);
+        all[1] = IoSlice::new(ethernet);
         all[2..2 + parts.len()].copy_from_slice(parts);
         match rustix::io::writev(&self.fd, &all[..2 + parts.len()]) {
             Ok(_) => Ok(true),
@@ -239,7 +296,9 @@ impl DeviceEnd {
     /// To be called in the bridge's namespace.
     pub(crate) fn open(self) -> Result<Device, TrialError> {
         match self {
-            DeviceEnd::Tun(fd) => Ok(Device { fd, ethernet: Vec::new() }),
+            DeviceEnd::Tun(fd) => {
+                Ok(Device { fd, ethernet: Vec::new(), is_interface: false, refused: 0 })
+            }
             DeviceEnd::Veth { peer, mac, mtu } => {
                 let index = interface_index(&peer)?;
                 let settings =
@@ -253,7 +312,7 @@ impl DeviceEnd {
                 let fd = sys::packet_socket(index, ETH_P_IP)
                     .map_err(TrialError::setup("open a packet socket"))?;
                 await_carrier(&peer)?;
-                Ok(Device { fd, ethernet })
+                Ok(Device { fd, ethernet, is_interface: false, refused: 0 })
             }
         }
     }
@@ -272,6 +331,19 @@ pub(crate) fn await_carrier(name: &str) -> Result<(), TrialError> {
         std::thread::sleep(Duration::from_micros(200));
     }
     Ok(())
+}
+
+/// How long an IP packet says that it is; as long as it can be if it does not.
+fn ip_len(packet: &[u8]) -> usize {
+    let number =
+        |at: usize| packet.get(at..at + 2).map(|b| usize::from(u16::from_be_bytes([b[0], b[1]])));
+    let told = match packet.first().map(|byte| byte >> 4) {
+        Some(4) => number(2).filter(|len| *len >= 20),
+        // Zero: longer than it can tell (RFC 2675).
+        Some(6) => number(4).filter(|len| *len > 0).map(|len| len + 40),
+        _ => None,
+    };
+    told.unwrap_or(usize::MAX)
 }
 
 /// Takes the loopback of the calling thread's namespace up.

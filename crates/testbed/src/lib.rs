@@ -14,7 +14,9 @@ mod device;
 mod doctor;
 mod endpoint;
 mod error;
+mod interfaces;
 mod launch;
+mod link_header;
 mod mover;
 mod namespace;
 mod netlink;
@@ -40,6 +42,7 @@ pub use calibrate::{
 pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};
 pub use error::TrialError;
+pub use interfaces::{BridgeRequest, bridge};
 pub use launch::{Launcher, Progress, TrialRequest, run_trial};
 pub use mover::Moving;
 pub use serve::serve;

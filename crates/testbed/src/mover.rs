@@ -7,9 +7,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use tcplab_path::{Direction, LinkPlan, PathSpec};
-use tcplab_recording::{
-    Endpoint, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
-};
+use tcplab_recording::{EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord};
 use tcplab_units::Instant;
 
 use crate::bridge::{Bridge, BridgeReport, BridgeState, Counters};
@@ -150,18 +148,11 @@ impl Mover {
             name: "kernel".into(),
             device: serde_name(&kind),
             scheduling: serde_name(&promptness),
-            lateness: moved.lateness,
-            ring_wait: moved.ring_wait,
-            device_drops: moved.device_drops,
-            verdict_drops: moved.verdicts_lost,
-            mover: moved.mover,
-            ..WorldRecord::default()
+            ..moved.world()
         };
         describe(&mut world);
         if let Some(mut writer) = writer {
-            for (endpoint, frames) in Endpoint::BOTH.into_iter().zip(moved.frames_lost) {
-                writer.missed(endpoint, frames);
-            }
+            moved.tell_missed(&mut writer);
             world.capture_drops = writer.capture_drops();
             let [client, server] =
                 self.names.map(|address| EndpointRecord { address, ..EndpointRecord::default() });

@@ -61,15 +61,14 @@ pub(crate) fn isolate_held() -> Result<(), TrialError> {
     })
 }
 
-/// Moves the calling thread alone into the network namespace that `namespace` refers to.
-pub(crate) fn enter_thread(namespace: BorrowedFd<'_>) -> Result<(), TrialError> {
-    move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))
-        .map_err(|errno| TrialError::setup("enter a network namespace")(errno.into()))
-}
-
 /// Moves the calling thread alone into a fresh network namespace.
 pub(crate) fn isolate_thread() -> Result<(), TrialError> {
     unshare(UnshareFlags::NEWNET).map_err(refused)
+}
+
+/// Moves the calling thread alone into the network namespace that `namespace` refers to.
+pub(crate) fn enter_thread(namespace: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))?)
 }
 
 fn unshare(flags: UnshareFlags) -> Result<(), Errno> {

@@ -11,7 +11,8 @@ use netlink_packet_core::{
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, State,
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkLayerType, LinkMessage,
+    State,
 };
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
@@ -43,6 +44,18 @@ pub(crate) struct Route {
     /// The interface and the gateway behind it.
     pub(crate) way: Option<(u32, Ipv4Addr)>,
     pub(crate) priority: u32,
+}
+
+/// What is known of an interface.
+#[expect(clippy::struct_excessive_bools, reason = "the kernel's own flags, each for itself")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Interface {
+    pub(crate) index: u32,
+    pub(crate) mtu: u32,
+    pub(crate) is_up: bool,
+    pub(crate) is_loopback: bool,
+    pub(crate) is_ethernet: bool,
+    pub(crate) is_in_bridge: bool,
 }
 
 impl Netlink {
@@ -140,12 +153,32 @@ impl Netlink {
     /// what is sent until then; this state and the queue for what is sent change in one step, under
     /// the lock that this answer takes, too (net/core/link_watch.c, `linkwatch_do_dev`).
     pub(crate) fn is_operational(&mut self, index: u32) -> io::Result<bool> {
+        Ok(self.link(index)?.attributes.contains(&LinkAttribute::OperState(State::Up)))
+    }
+
+    /// What is known of the interface `index`.
+    pub(crate) fn interface(&mut self, index: u32) -> io::Result<Interface> {
+        let link = self.link(index)?;
+        let mtu = link.attributes.iter().find_map(|attribute| match attribute {
+            LinkAttribute::Mtu(mtu) => Some(*mtu),
+            _ => None,
+        });
+        let is_part = |attribute: &LinkAttribute| matches!(attribute, LinkAttribute::Controller(_));
+        Ok(Interface {
+            index,
+            mtu: mtu.unwrap_or_default(),
+            is_up: link.header.flags.contains(LinkFlags::Up),
+            is_loopback: link.header.flags.contains(LinkFlags::Loopback),
+            is_ethernet: link.header.link_layer_type == LinkLayerType::Ether,
+            is_in_bridge: link.attributes.iter().any(is_part),
+        })
+    }
+
+    fn link(&mut self, index: u32) -> io::Result<LinkMessage> {
         let mut message = LinkMessage::default();
         message.header.index = index;
         match self.exchange(RouteNetlinkMessage::GetLink(message), 0)? {
-            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => {
-                Ok(link.attributes.contains(&LinkAttribute::OperState(State::Up)))
-            }
+            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => Ok(link),
             NetlinkPayload::Error(error) => Err(error.to_io()),
             other => Err(io::Error::other(format!("unexpected netlink answer {other:?}"))),
         }

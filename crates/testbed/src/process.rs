@@ -30,16 +30,11 @@ pub(crate) struct Heard {
 
 impl Signals {
     /// From now on they are read. Must be called before the process has a second thread: others
-    /// would be ended by them. What the process starts by [`Command`] has none of this.
+    /// would be ended by them. Of what the process starts, see [`belongs_to_caller`].
     pub(crate) fn listen() -> io::Result<Signals> {
-        // SAFETY: the set is initialised by sigemptyset; all pointers outlive the calls. A default
-        // disposition of SIGCHLD runs no code.
+        let set = heard();
+        // SAFETY: all pointers outlive the calls. A default disposition of SIGCHLD runs no code.
         let raw = unsafe {
-            let mut set: libc::sigset_t = zeroed();
-            libc::sigemptyset(&raw mut set);
-            for signal in HEARD {
-                libc::sigaddset(&raw mut set, signal);
-            }
             // Where it is ignored, the kernel itself waits for children (sigaction(2)).
             libc::signal(libc::SIGCHLD, libc::SIG_DFL);
             check(libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()))?;
@@ -86,13 +81,28 @@ pub(crate) fn fork() -> io::Result<Forked> {
     Ok(Pid::from_raw(pid).map_or(Forked::Child, Forked::Parent))
 }
 
-/// The process that `command` starts will be killed when the thread that starts it ends, however
-/// that happens (prctl(2), PR_SET_PDEATHSIG).
-pub(crate) fn die_with_caller(command: &mut Command) {
+fn heard() -> libc::sigset_t {
+    // SAFETY: the set is initialised by sigemptyset, and outlives the calls.
+    unsafe {
+        let mut set: libc::sigset_t = zeroed();
+        libc::sigemptyset(&raw mut set);
+        for signal in HEARD {
+            libc::sigaddset(&raw mut set, signal);
+        }
+        set
+    }
+}
+
+/// The process that `command` starts gets signals as any other, and will be killed when the thread
+/// that starts it ends, however that happens (prctl(2), PR_SET_PDEATHSIG).
+pub(crate) fn belongs_to_caller(command: &mut Command) {
     let caller = rustix::process::getpid();
+    let set = heard();
     let wish = move || {
-        // SAFETY: plain system calls, which are safe in a process just forked.
+        // SAFETY: plain system calls, which are safe in a process just forked; the set outlives
+        // the call.
         let parent = unsafe {
+            check(libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut()))?;
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL))?;
             libc::getppid()
         };

@@ -102,6 +102,40 @@ Exit codes: that of CMD (128 + N when signal N ended it, 127 not found, 126 not 
 there was no shell.";
 
 #[derive(Debug, Args)]
+#[command(after_help = BRIDGE_EXAMPLES)]
+pub(crate) struct BridgeArguments {
+    /// The path: the name of a preset (`tcplab path presets`), a path file, or a scenario file,
+    /// whose [path] is used (*.toml); `-` is a path that does nothing but what --set adds
+    pub(crate) path: String,
+    /// The interface from which packets go forward
+    #[arg(value_name = "IFACE_A")]
+    pub(crate) first: String,
+    /// The interface from which packets go in reverse
+    #[arg(value_name = "IFACE_B")]
+    pub(crate) second: String,
+    /// Set a key of the path, such as `-s delay="20 ms"` or `-s forward.loss="1 %"`; can be given
+    /// several times
+    #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// End after this time, such as `30s`; by default on Ctrl-C
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) lasting: Option<Span>,
+    #[command(flatten)]
+    pub(crate) using: UseArguments,
+}
+
+const BRIDGE_EXAMPLES: &str = "\
+Examples:
+  tcplab bridge dsl-25 eth1 eth2                     two hosts, each on a port of this machine
+  tcplab bridge - tap0 tap1 -s delay='20 ms' --live  two virtual machines
+  tcplab bridge lte vethA vethB --for 60s --capture seen
+
+Frames keep their Ethernet headers and VLAN tags. What is no IP (ARP, spanning tree) goes through
+the path as well, in one piece, but into no capture. Needs CAP_NET_RAW and CAP_NET_ADMIN, so mostly
+root. The interfaces must be up, and are best without addresses and part of no other bridge; they
+are in promiscuous mode as long as tcplab runs, and nothing else about them is changed.";
+
+#[derive(Debug, Args)]
 #[command(after_help = PATH_EXAMPLES)]
 pub(crate) struct PathArguments {
     #[command(subcommand)]

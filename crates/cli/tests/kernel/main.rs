@@ -7,11 +7,14 @@
 mod captures;
 mod experiment;
 mod full;
+mod interfaces;
 mod leftovers;
 mod outcomes;
 mod processes;
 mod program;
 mod replay;
+mod shell;
+mod shell_transfers;
 mod tap;
 mod tcp_info;
 mod transfers;

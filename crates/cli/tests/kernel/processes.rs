@@ -92,8 +92,18 @@ pub(crate) struct Member(PathBuf);
 impl Member {
     /// Kills it; `false` if it was dead already.
     pub(crate) fn kill(&self) -> bool {
+        kill_process(self.pid(), Signal::KILL).is_ok()
+    }
+
+    /// Its number.
+    pub(crate) fn pid(&self) -> Pid {
         let pid = self.0.file_name().unwrap().to_str().unwrap().parse().unwrap();
-        kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).is_ok()
+        Pid::from_raw(pid).unwrap()
+    }
+
+    /// Whether it runs a program of that name.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        fs::read_to_string(self.0.join("comm")).is_ok_and(|comm| comm.trim_end() == name)
     }
 
     fn environment_has(&self, entry: &str) -> bool {

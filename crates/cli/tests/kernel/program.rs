@@ -94,3 +94,15 @@ pub(crate) fn allowed(io: Io) -> bool {
 pub(crate) fn skipped(reason: &str) {
     eprintln!("SKIPPED: {reason}");
 }
+
+/// Whether all these programs are installed; if not, says that the test is skipped.
+pub(crate) fn installed(programs: &[&str]) -> bool {
+    let missing = programs.iter().find(|program| {
+        let found = Command::new("sh").args(["-c", "command -v \"$0\"", program]).output();
+        !found.is_ok_and(|output| output.status.success())
+    });
+    if let Some(missing) = missing {
+        skipped(&format!("{missing} is not installed"));
+    }
+    missing.is_none()
+}

@@ -39,6 +39,23 @@ pub(crate) fn agrees(trial: &Recorded<'_>) {
     }
 }
 
+/// How many frames tshark finds in a capture; `None` if it is not installed.
+pub(crate) fn frames(capture: &Path) -> Option<usize> {
+    let mut tshark = Command::new("tshark");
+    tshark.args(["-n", "-T", "fields", "-e", "frame.number", "-r"]);
+    match tshark.arg(capture).output() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            skipped("tshark is not installed, so a capture was not shown to it");
+            None
+        }
+        ran => {
+            let output = ran.unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            Some(String::from_utf8(output.stdout).unwrap().lines().count())
+        }
+    }
+}
+
 /// Every frame as our trace has it.
 fn told(trace: &Trace) -> BTreeMap<u64, Said> {
     let mut frames: BTreeMap<u64, Said> = BTreeMap::new();

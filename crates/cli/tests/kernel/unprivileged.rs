@@ -25,7 +25,7 @@ upload = "100 kB"
 const NOBODY: u32 = 65_534;
 
 /// A place where nobody may write and run tcplab; `None` where one cannot be nobody.
-fn nobodys_home() -> Option<TempDir> {
+pub(crate) fn nobodys_home() -> Option<TempDir> {
     if !rustix::process::geteuid().is_root() {
         skipped("only root can become somebody else; all other tests ran without privilege");
         return None;
@@ -42,7 +42,7 @@ fn nobodys_home() -> Option<TempDir> {
     Some(home)
 }
 
-fn as_nobody(home: &Path, program: &str) -> Command {
+pub(crate) fn as_nobody(home: &Path, program: &str) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--reuid", &NOBODY.to_string(), "--regid", &NOBODY.to_string()]);
     command.args(["--clear-groups", program]).current_dir(home).stdin(Stdio::null());

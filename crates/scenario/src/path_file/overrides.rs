@@ -79,17 +79,16 @@ impl Override {
 /// Tables are merged, all else takes the place of what was there.
 fn merge<'i>(into: &mut DeTable<'i>, from: DeTable<'i>) {
     for (key, value) in from {
-        match (into.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut), value.get_ref()) {
-            (Some(DeValue::Table(inner)), DeValue::Table(_)) => {
-                if let DeValue::Table(more) = value.into_inner() {
-                    merge(inner, more);
-                }
+        if let (Some(DeValue::Table(inner)), DeValue::Table(_)) =
+            (into.get_mut(key.get_ref().as_ref()).map(Spanned::get_mut), value.get_ref())
+        {
+            if let DeValue::Table(more) = value.into_inner() {
+                merge(inner, more);
             }
-            _ => {
-                // The map would keep the old key, and with it the old place in the file.
-                into.remove(key.get_ref().as_ref());
-                into.insert(key, value);
-            }
+            continue;
         }
+        // The map would keep the old key, and with it the old place in the file.
+        into.remove(key.get_ref().as_ref());
+        into.insert(key, value);
     }
 }

@@ -28,6 +28,7 @@ use self::outgoing::{Held, Load, Outgoing};
 use self::store::Store;
 use crate::clock::Clock;
 use crate::device::{Device, Received};
+use crate::link_header::{LinkHeader, LinkHeaders};
 use crate::tape::Tape;
 use crate::{TrialError, Tuning};
 
@@ -54,6 +55,8 @@ pub(crate) struct Bridge {
     outgoing: [Outgoing; 2],
     /// Buffers for packets whose bytes the path wants.
     spare: Vec<Vec<u8>>,
+    /// Where frames have headers of their own: those of packets whose bytes the path has.
+    links: Option<LinkHeaders>,
     next_id: u64,
     tape: Option<Tape>,
     counters: Arc<Counters>,
@@ -129,9 +132,11 @@ impl Bridge {
             let is_instant = plans[incoming as usize].is_instant();
             Outgoing::new((is_instant || !tuning.coalesce.is_zero()).then_some(tuning.coalesce))
         };
+        let is_interface = ends.iter().any(Device::is_interface);
         Bridge {
             clock,
             tuning,
+            links: is_interface.then(LinkHeaders::new),
             ends,
             ways: Direction::BOTH.map(way),
             store: Store::new(),
@@ -230,7 +235,7 @@ impl Bridge {
         at: Instant,
         received: Received,
     ) -> Result<(), TrialError> {
-        let Bridge { ways, store, spare, next_id, tape, counters, .. } = self;
+        let Bridge { ways, store, spare, links, next_id, tape, counters, .. } = self;
         let Way { link, reads, is_gate } = &mut ways[direction as usize];
         let Ok(layout) = store.layout_of(received) else {
             // Nothing that was asked for, such as a super-packet of datagrams.
@@ -240,12 +245,17 @@ impl Bridge {
         let look = store.read(received, layout.as_ref());
         let (first, segments) = (*next_id, look.segments);
         *next_id += segments as u64;
-        if let Some(tape) = tape {
+        // Captures are of IP packets.
+        if let Some(tape) = tape.as_mut().filter(|_| received.link.is_ip()) {
             let endpoint = Endpoint::BOTH[direction as usize];
             tape.left(endpoint, at, first, look.header, look.packet, look.layout);
         }
         counters.way(direction).packets_in.add(segments as u64);
         counters.way(direction).bytes_in.add(look.total_size() as u64);
+        if let Some(links) = links {
+            let ids = first..*next_id;
+            ids.for_each(|id| links.keep(id, direction, received.link));
+        }
         if *is_gate {
             let serial = store.keep(first, received, layout);
             return self.pass(direction, at, serial, first);
@@ -338,11 +348,22 @@ impl Bridge {
         }
         // By the verdict, not by the link: a link may answer a packet with one that goes back.
         let receiver = verdict.direction.opposite() as usize;
+        let link = match (&self.links, place) {
+            (None, _) => Some(LinkHeader::default()),
+            (Some(_), Some(place)) => Some(self.store.look(place.serial).link),
+            (Some(links), None) => links.find(&verdict),
+        };
+        let Some(link) = link else {
+            self.counters.device_drops.add(1);
+            self.judged(&verdict);
+            self.take_back(packet);
+            return Ok(());
+        };
         let load = place.map_or_else(|| Load::Owned(packet.bytes), Load::Stored);
-        if !self.outgoing[receiver].takes(&self.store, &load, verdict.left) {
+        if !self.outgoing[receiver].takes(&self.store, &load, &link, verdict.left) {
             self.hand_over(receiver)?;
         }
-        self.outgoing[receiver].push(&self.store, load, verdict);
+        self.outgoing[receiver].push(&self.store, load, link, verdict);
         Ok(())
     }
 
@@ -357,6 +378,7 @@ impl Bridge {
         let at = self.clock.now();
         let Bridge { outgoing, store, spare, tape, counters, health, tuning, .. } = self;
         let endpoint = Endpoint::BOTH[receiver];
+        let is_captured = is_taken && outgoing[receiver].link().is_ip();
         for Held { verdict, load, segments } in outgoing[receiver].clear() {
             if is_taken {
                 health.handed_over(verdict.left - tuning.lead, at, segments);
@@ -377,11 +399,11 @@ impl Bridge {
                 if let Some(tape) = tape {
                     let is_unchanged = matches!(load, Load::Stored(_));
                     if let Load::Owned(bytes) = &load
-                        && is_taken
+                        && is_captured
                     {
                         tape.entered(endpoint, at, bytes);
                     }
-                    tape.judged(&verdict, (is_taken && is_unchanged).then_some(at));
+                    tape.judged(&verdict, (is_captured && is_unchanged).then_some(at));
                 }
             }
             match load {

@@ -10,6 +10,7 @@ use tcplab_wire::{ChecksumState, FrameView};
 
 use super::store::{Place, Store};
 use crate::device::Device;
+use crate::link_header::LinkHeader;
 
 /// Stretches of memory that one write may gather.
 const MOST_STRETCHES: usize = 48;
@@ -35,6 +36,8 @@ pub(super) struct Outgoing {
     since: Instant,
     /// Bytes, headers counted with each.
     len: usize,
+    /// What goes before them, which all have in common.
+    link: LinkHeader,
     /// Scratch: headers.
     header: Vec<u8>,
 }
@@ -74,8 +77,14 @@ impl Outgoing {
             is_open: false,
             since: Instant::ZERO,
             len: 0,
+            link: LinkHeader::default(),
             header: Vec::new(),
         }
+    }
+
+    /// What goes before those that wait.
+    pub(super) fn link(&self) -> LinkHeader {
+        self.link
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -83,8 +92,17 @@ impl Outgoing {
     }
 
     /// Whether a packet due at `due` may go in the same write as those that wait.
-    pub(super) fn takes(&mut self, store: &Store, load: &Load, due: Instant) -> bool {
+    pub(super) fn takes(
+        &mut self,
+        store: &Store,
+        load: &Load,
+        link: &LinkHeader,
+        due: Instant,
+    ) -> bool {
         let Some(last) = self.stretches.last().copied() else { return true };
+        if self.link != *link {
+            return false;
+        }
         if self.window.is_none_or(|window| due.since(self.since) > window) {
             return false;
         }
@@ -116,9 +134,10 @@ impl Outgoing {
     }
 
     /// Adds a packet that it takes.
-    pub(super) fn push(&mut self, store: &Store, load: Load, verdict: Verdict) {
+    pub(super) fn push(&mut self, store: &Store, load: Load, link: LinkHeader, verdict: Verdict) {
         if self.held.is_empty() {
             (self.since, self.len, self.is_open) = (verdict.left, 0, false);
+            self.link = link;
         }
         match &load {
             Load::Stored(place) => {
@@ -154,8 +173,9 @@ impl Outgoing {
         verdict: Verdict,
     ) {
         let (from, to) = segments.into_inner();
-        (self.since, self.len, self.is_open) =
-            (verdict.left, store.look(serial).packet.len(), true);
+        let look = store.look(serial);
+        (self.since, self.len, self.is_open) = (verdict.left, look.packet.len(), true);
+        self.link = look.link;
         self.stretches.push(Stretch::Stored { serial, from, to });
         let load = Load::Stored(Place { serial, segment: from });
         self.held.push(Held { verdict, load, segments: to - from + 1 });
@@ -167,7 +187,7 @@ impl Outgoing {
         match self.stretches[..] {
             [Stretch::Owned(index)] => {
                 let bytes = owned(&self.held, index);
-                device.send(VnetHeader::COMPLETE, &[IoSlice::new(bytes)])
+                device.send(VnetHeader::COMPLETE, &self.link, &[IoSlice::new(bytes)])
             }
             [Stretch::Stored { serial, from, to }] => {
                 let look = store.look(serial);
@@ -177,9 +197,10 @@ impl Outgoing {
                         let header = layout.write_header(look.packet, &segments, &mut self.header);
                         let (from, to) = layout.data(&segments);
                         let data = &look.packet[from..to];
-                        device.send(header, &[IoSlice::new(&self.header), IoSlice::new(data)])
+                        let parts = [IoSlice::new(&self.header), IoSlice::new(data)];
+                        device.send(header, &self.link, &parts)
                     }
-                    _ => device.send(look.header, &[IoSlice::new(look.packet)]),
+                    _ => device.send(look.header, &self.link, &[IoSlice::new(look.packet)]),
                 }
             }
             _ => self.hand_over_merged(store, device),
@@ -202,7 +223,7 @@ impl Outgoing {
                 Stretch::Owned(index) => &owned(&self.held, index)[self.merge.header().len()..],
             });
         }
-        device.send(header, &parts[..=self.stretches.len()])
+        device.send(header, &self.link, &parts[..=self.stretches.len()])
     }
 
     /// Takes all away that waits, in order.

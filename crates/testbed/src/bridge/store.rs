@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use tcplab_wire::offload::{GsoType, Layout, OffloadError, VnetHeader, complete_checksum};
 
 use crate::device::{LARGEST, Received};
+use crate::link_header::LinkHeader;
 
 /// A chunk takes several of the largest reads, and is small enough to stay in a processor's cache.
 const CHUNK: usize = 4 * LARGEST;
@@ -41,6 +42,7 @@ struct Kept {
     chunk: usize,
     at: usize,
     len: usize,
+    link: LinkHeader,
     header: VnetHeader,
     /// None for what is no TCP segment.
     layout: Option<Layout>,
@@ -58,6 +60,7 @@ pub(crate) struct Place {
 
 /// A look at a packet in the store.
 pub(crate) struct Look<'a> {
+    pub(crate) link: LinkHeader,
     pub(crate) header: VnetHeader,
     pub(crate) packet: &'a [u8],
     pub(crate) layout: Option<&'a Layout>,
@@ -141,7 +144,7 @@ impl Store {
     pub(crate) fn read<'a>(&'a self, received: Received, layout: Option<&'a Layout>) -> Look<'a> {
         let packet = self.packet(self.current, self.filled + received.at, received.len);
         let segments = layout.map_or(1, Layout::segments);
-        Look { header: received.header, packet, layout, segments }
+        Look { link: received.link, header: received.header, packet, layout, segments }
     }
 
     /// Keeps what was just read until all its segments are [released](Store::release); `id` is
@@ -154,6 +157,7 @@ impl Store {
             chunk: self.current,
             at: self.filled + received.at,
             len: received.len,
+            link: received.link,
             header: received.header,
             layout,
             segments,
@@ -182,7 +186,7 @@ impl Store {
         let kept = &self.kept[(serial - self.first) as usize];
         let packet = self.packet(kept.chunk, kept.at, kept.len);
         let layout = kept.layout.as_ref();
-        Look { header: kept.header, packet, layout, segments: kept.segments }
+        Look { link: kept.link, header: kept.header, packet, layout, segments: kept.segments }
     }
 
     fn packet(&self, chunk: usize, at: usize, len: usize) -> &[u8] {

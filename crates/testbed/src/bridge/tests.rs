@@ -26,7 +26,8 @@ fn super_packet(data_len: usize) -> (VnetHeader, Vec<u8>) {
 /// Reads it into the store.
 fn read(store: &mut Store, id: u64, (header, packet): &(VnetHeader, Vec<u8>)) -> usize {
     store.room()[..packet.len()].copy_from_slice(packet);
-    let received = Received { header: *header, at: 0, len: packet.len() };
+    let received =
+        Received { header: *header, at: 0, len: packet.len(), link: LinkHeader::default() };
     let layout = store.layout_of(received).unwrap();
     store.keep(id, received, layout);
     layout.map_or(1, |layout| layout.segments())

@@ -14,7 +14,7 @@ use super::sockets::Sockets;
 use super::subnet::Block;
 use crate::device::{self, Attachment, Device, DeviceEnd};
 use crate::netlink::{Netlink, Route};
-use crate::process::die_with_caller;
+use crate::process::belongs_to_caller;
 use crate::{DeviceKind, TrialError, namespace, sysctl};
 
 /// The place in the order of routes of those that only say that there is no way: last.
@@ -90,7 +90,7 @@ impl End {
 
     /// Starts a program at this end, which is killed when this process ends, however it does.
     pub(super) fn start(&self, mut command: Command) -> io::Result<Pid> {
-        die_with_caller(&mut command);
+        belongs_to_caller(&mut command);
         let (tell, started) = mpsc::channel();
         let _ = self.orders.send((command, tell));
         started.recv().unwrap_or_else(|_| Err(io::Error::other("the end of the path is gone")))
@@ -143,7 +143,8 @@ fn make(place: Place, common: Common, bridge: &File) -> Result<(Made, Routes), T
             Ok((Made { device, name, block, sockets }, routes))
         }
         Place::Joined(host, inside) => {
-            namespace::enter_thread(host.as_fd())?;
+            namespace::enter_thread(host.as_fd())
+                .map_err(TrialError::setup("enter the network that it joins"))?;
             if inside.is_some() {
                 forwards()?;
             }

@@ -1,0 +1,28 @@
+//! `tcplab bridge`.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use tcplab_testbed::BridgeRequest;
+use tcplab_units::Span;
+
+use crate::arguments::{BridgeArguments, PathChoice};
+use crate::output::tell;
+use crate::shell::moving;
+use crate::traffic::{self, Display};
+
+pub(crate) fn bridge(arguments: BridgeArguments) -> Result<ExitCode> {
+    let BridgeArguments { path, first, second, set, lasting, using } = arguments;
+    let request = BridgeRequest {
+        moving: moving(&PathChoice { path, set }, &using)?,
+        interfaces: [first, second],
+        lasting: lasting.map(Span::to_std),
+    };
+    let mut display = Display::new(using.live);
+    let warn = |text: &str| tell(&format!("tcplab: warning: {text}"));
+    let ended = tcplab_testbed::bridge(&request, warn, |traffic| display.show(traffic));
+    Display::clear(using.live);
+    let [first, second] = &request.interfaces;
+    traffic::finish(&using, [first, second], &ended?, None)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,169 @@
+//! `tcplab bridge`, between two veth pairs in three namespaces.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tcplab_path::{Cause, Fate};
+use tcplab_recording::Recording;
+
+use crate::program::{ended, installed, namespaces_allowed, tcplab};
+use crate::unprivileged::{as_nobody, nobodys_home};
+
+/// Left and right have an interface each, whose other ends are `wa` and `wb` here.
+const NETWORK: &str = r#"
+set -e
+unshare --net sleep 100 > /dev/null 2>&1 & left=$!
+unshare --net sleep 100 > /dev/null 2>&1 & right=$!
+trap "kill $left $right" EXIT
+own=$(readlink /proc/self/ns/net)
+for pid in $left $right; do
+  until [ "$(readlink /proc/$pid/ns/net)" != "$own" ]; do sleep 0.01; done
+done
+left() { nsenter --net=/proc/$left/ns/net "$@"; }
+right() { nsenter --net=/proc/$right/ns/net "$@"; }
+ip link add wa type veth peer name eth0 netns $left
+ip link add wb type veth peer name eth0 netns $right
+ip link set wa up
+ip link set wb up
+for side in left right; do
+  $side ip link set lo up
+  $side ip link set eth0 up
+done
+left ip addr add 10.1.0.1/24 dev eth0
+right ip addr add 10.1.0.2/24 dev eth0
+left ip addr add fd00::1/64 dev eth0 nodad
+right ip addr add fd00::2/64 dev eth0 nodad
+promiscuous() { ip -d link show wa | grep -o 'promiscuity [0-9]*'; }
+"#;
+
+/// Ping, and a file over both protocols.
+const TRAFFIC: &str = r#"
+"$TCPLAB" bridge - wa wb -s delay=20ms -s forward.loss=1% --capture seen --json end.json &
+bridge=$!
+until [ "$(promiscuous)" = 'promiscuity 1' ]; do kill -0 $bridge; sleep 0.01; done
+left ping -c 5 -i 0.2 10.1.0.2 || true
+for address in 10.1.0.2 fd00::2; do
+  right nc -l $address 5000 > got-$address & receiver=$!
+  until right nc -z $address 22 || right ss -tln | grep -q :5000; do sleep 0.01; done
+  left nc -N $address 5000 < sent
+  wait $receiver
+  cmp sent got-$address
+done
+kill -INT $bridge
+wait $bridge
+promiscuous
+"#;
+
+/// The end of each interface is told before anything is done with it.
+const REFUSALS: &str = r#"
+refused() { code=0; "$TCPLAB" bridge - "$@" --for 1s || code=$?; test $code = 2; }
+refused wa wa
+refused wa none
+refused lo wa
+ip link set wb down
+refused wa wb
+ip link set wb up
+code=0; setpriv --bounding-set=-net_raw "$TCPLAB" bridge - wa wb --for 1s || code=$?; test $code = 2
+ip addr add 10.2.0.1/24 dev wa
+ip link set wb mtu 1400
+"$TCPLAB" bridge - wa wb --for 1s
+"#;
+
+fn script(traffic: &str) -> String {
+    format!("{NETWORK}{traffic}")
+}
+
+fn able() -> bool {
+    namespaces_allowed() && installed(&["unshare", "nsenter", "ip", "ping", "nc", "ss", "cmp"])
+}
+
+/// In a namespace of its own, where this user may do everything.
+fn here(home: &Path, traffic: &str) -> Command {
+    let mut unshare = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        unshare.args(["--user", "--map-root-user"]);
+    }
+    unshare.args(["--net", "sh", "-c", &script(traffic)]).current_dir(home);
+    unshare.env("TCPLAB", env!("CARGO_BIN_EXE_tcplab"));
+    unshare
+}
+
+fn passes(home: &Path, mut bridged: Command) {
+    let sent: Vec<u8> = (0..1_000_000_u32).map(|n| (n % 251) as u8).collect();
+    fs::write(home.join("sent"), sent).unwrap();
+    let run = ended(&mut bridged);
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    // Both delays, and those of ARP before; and nothing else of the interface has changed.
+    let (_, times) = run.stdout.split_once("rtt min/avg/max/mdev = ").unwrap();
+    let shortest: f64 = times.split_once('/').unwrap().0.parse().unwrap();
+    assert!((40.0..60.0).contains(&shortest), "{}", run.stdout);
+    assert!(run.stdout.trim_end().ends_with("promiscuity 0"), "{}", run.stdout);
+
+    let recording = Recording::open(&home.join("seen")).unwrap();
+    assert_eq!(recording.record().unwrap().client.address, "wa");
+    let truth = recording.truth().unwrap();
+    let lost = truth.iter().filter(|row| row.verdict.fate == Fate::Dropped(Cause::Loss)).count();
+    assert!(lost > 0);
+    // Of ARP there are verdicts, and no frames.
+    let arp = truth.iter().filter(|row| row.frame.is_none()).count();
+    assert!(arp > 0 && arp < 20, "{arp}");
+    if let Some(theirs) = crate::tshark::frames(&home.join("seen/client.pcapng")) {
+        let came = |row: &&tcplab_recording::TruthRow| {
+            row.frame.is_some()
+                && (row.verdict.direction == tcplab_path::Direction::Forward
+                    || row.verdict.fate == Fate::Delivered)
+        };
+        assert_eq!(theirs, truth.iter().filter(came).count());
+    }
+}
+
+#[test]
+fn a_bridge_passes_everything_on() {
+    if !able() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    passes(home.path(), here(home.path(), TRAFFIC));
+}
+
+#[test]
+fn a_bridge_in_a_user_namespace() {
+    let Some(home) = nobodys_home() else { return };
+    if !able() {
+        return;
+    }
+    let mut bridged = as_nobody(home.path(), "unshare");
+    bridged.args(["--user", "--map-root-user", "--net", "sh", "-c", &script(TRAFFIC)]);
+    bridged.env("TCPLAB", home.path().join("tcplab"));
+    passes(home.path(), bridged);
+}
+
+#[test]
+fn what_cannot_be_bridged_is_refused_and_what_disturbs_is_told() {
+    if !able() || !installed(&["setpriv"]) {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let run = ended(&mut here(home.path(), REFUSALS));
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    for said in [
+        "wa cannot be bridged with itself",
+        "there is no interface none in this network namespace",
+        "lo is the loopback",
+        "wb is down",
+        "taking the frames of wa needs CAP_NET_RAW",
+        "warning: wa takes packets of 1500 B and wb of 1400 B",
+        "warning: wa has an address",
+    ] {
+        assert!(run.stderr.contains(said), "`{said}` is missing: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_path_that_cannot_be_is_told_first() {
+    let home = tempfile::tempdir().unwrap();
+    let run = tcplab(home.path(), &["bridge", "dsl-26", "a", "b"]);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("did you mean `dsl-25`?"), "{}", run.stderr);
+}

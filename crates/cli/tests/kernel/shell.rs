@@ -1,0 +1,331 @@
+//! `tcplab shell`: the program behind the path is as it would be without, but for the path; and
+//! nothing is left of it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tcplab_path::{Cause, Fate};
+use tcplab_recording::{Endpoint, Recording};
+
+use crate::processes::{Family, Machine, Member, await_that};
+use crate::program::{Io, allowed, command, ended, installed, namespaces_allowed, tcplab};
+use crate::tap::Tap;
+use crate::unprivileged::{as_nobody, nobodys_home};
+
+#[test]
+fn the_exit_code_is_the_programs() {
+    for io in [Io::Tun, Io::PacketSocket] {
+        if !allowed(io) {
+            continue;
+        }
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join("plain"), "no program").unwrap();
+        for (program, code, said) in [
+            (&["true"][..], 0, ""),
+            (&["sh", "-c", "exit 7"], 7, ""),
+            (&["sh", "-c", "kill -KILL $$"], 128 + 9, ""),
+            (&["sh", "-c", "echo out; echo err >&2"], 0, "err"),
+            (&["no-such-program"], 127, "cannot run no-such-program"),
+            (&["./plain"], 126, "cannot run ./plain"),
+        ] {
+            let fixed = ["shell", "--quiet", "--io", io.name(), "-s", "delay=1 ms", "--"];
+            let run = tcplab(home.path(), &[&fixed[..], program].concat());
+            assert_eq!(run.code, Some(code), "{program:?}: {}", run.stderr);
+            assert!(run.stderr.contains(said), "{program:?}: {}", run.stderr);
+            let out = if said == "err" { "out\n" } else { "" };
+            assert_eq!(run.stdout, out, "{program:?}");
+        }
+    }
+}
+
+#[test]
+fn what_makes_no_shell_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir_all(home.path().join("full/of")).unwrap();
+    fs::write(home.path().join("bad.toml"), "rate = \"5 Mbit/s\"\ndelay = \"5 parsecs\"").unwrap();
+    let far = ["--far", "exit 3", "--wait-for", "80"];
+    for (arguments, said) in [
+        (&["dsl-26"][..], "did you mean `dsl-25`?"),
+        (&["bad.toml"], "`parsecs` is not a unit"),
+        (&["-s", "rat=1 Mbit/s"], "did you mean `rate`?"),
+        (&["--capture", "full"], "full is not empty"),
+        (&far, "ended (exit code 3) and never listened on port 80"),
+    ] {
+        if !(said.contains('`') || namespaces_allowed()) {
+            return;
+        }
+        let line = [&["shell"][..], arguments, &["--", "echo", "never"]].concat();
+        let run = tcplab(home.path(), &line);
+        assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{arguments:?}: {}", run.stderr);
+        assert_eq!(run.stdout, "", "{arguments:?}");
+    }
+}
+
+/// Both delays, both ways; and what is too much comes from the machine, which is not judged here.
+#[test]
+fn shells_inside_shells_add_up() {
+    if !installed(&["ping"]) {
+        return;
+    }
+    for io in [Io::Tun, Io::PacketSocket] {
+        if !allowed(io) {
+            continue;
+        }
+        let home = tempfile::tempdir().unwrap();
+        let program = env!("CARGO_BIN_EXE_tcplab");
+        let shell =
+            |delay| [program, "shell", "--quiet", "--io", io.name(), "-s", delay, "--"].join(" ");
+        for (line, hops, least) in [
+            (format!("{} ping", shell("delay=30ms")), 0, 60.0),
+            (format!("{} {} ping", shell("delay=30ms"), shell("delay=20ms")), 1, 100.0),
+            (
+                [shell("delay=30ms"), shell("delay=20ms"), shell("delay=10ms"), "ping".into()]
+                    .join(" "),
+                2,
+                120.0,
+            ),
+        ] {
+            let line = format!("{line} -c 5 -i 0.2 10.98.0.2");
+            let run = ended(Command::new("sh").args(["-c", &line]).current_dir(home.path()));
+            assert_eq!(run.code, Some(0), "{line}: {}{}", run.stdout, run.stderr);
+            let (_, times) = run.stdout.split_once("rtt min/avg/max/mdev = ").unwrap();
+            let shortest: f64 = times.split_once('/').unwrap().0.parse().unwrap();
+            assert!((least..1.5 * least).contains(&shortest), "{line}: {shortest} ms");
+            // Each network between takes one off.
+            assert!(run.stdout.contains(&format!("ttl={}", 64 - hops)), "{}", run.stdout);
+        }
+    }
+}
+
+#[test]
+fn a_program_finds_its_place() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let seen = "echo $TCPLAB_NEAR $TCPLAB_FAR $TCPLAB_SHELL $TCPLAB_PATH";
+    let run = |line: &str| {
+        let run = tcplab(home.path(), &["shell", "-q", "-s", "delay=1 ms", "--", "sh", "-c", line]);
+        assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
+        run.stdout
+    };
+    assert_eq!(run(seen), "10.98.0.1 10.98.0.2 1 delay=1 ms\n");
+    // Inside another one, and there in a network of its own.
+    let inner = format!("'{}' shell -q", env!("CARGO_BIN_EXE_tcplab"));
+    let joined = run(&format!("{inner} -s loss=0% -- sh -c '{seen}'"));
+    assert_eq!(joined, "10.98.128.1 10.98.128.2 2 loss=0%\n");
+    let apart = run(&format!("{inner} --no-join -s loss=0% -- sh -c '{seen}'"));
+    assert_eq!(apart, "10.98.0.1 10.98.0.2 2 loss=0%\n");
+}
+
+#[test]
+fn a_recording_is_left_that_anyone_can_read() {
+    if !installed(&["nc"]) {
+        return;
+    }
+    for io in [Io::Tun, Io::PacketSocket] {
+        if !allowed(io) {
+            continue;
+        }
+        let home = tempfile::tempdir().unwrap();
+        let data = "0123456789".repeat(100_000);
+        fs::write(home.path().join("sent"), &data).unwrap();
+        let mut shell = command(home.path(), &["shell", "--io", io.name(), "--capture", "seen"]);
+        shell.args(["--json", "end.json", "-s", "rate=20 Mbit/s", "-s", "forward.loss=2 %"]);
+        shell.args(["--far", "nc -l 5000 > got", "--wait-for", "5000", "--"]);
+        let run = ended(shell.args(["sh", "-c", "nc -N $TCPLAB_FAR 5000 < sent; exit 4"]));
+        assert_eq!(run.code, Some(4), "{}", run.stderr);
+        assert!(fs::read_to_string(home.path().join("got")).unwrap() == data);
+
+        let seen = home.path().join("seen");
+        let recording = Recording::open(&seen).unwrap();
+        let record = recording.record().unwrap();
+        assert_eq!((&*record.world.name, &*record.world.device), ("kernel", io.name()));
+        assert_eq!(record.client.address, "10.98.0.1");
+        let truth = recording.truth().unwrap();
+        let lost = truth.iter().filter(|row| row.verdict.fate == Fate::Dropped(Cause::Loss));
+        let lost = lost.count();
+        assert!(lost > 0 && truth.iter().all(|row| row.frame.is_some()));
+        let ends = Endpoint::BOTH.map(|end| Tap::read(&seen.join(end.capture_file())));
+        let frames = ends.each_ref().map(|tap| tap.frames.len());
+        // Every packet left one end, and all but the lost ones came to the other.
+        assert_eq!(frames[0] + frames[1], 2 * truth.len() - lost);
+        for (end, frames) in Endpoint::BOTH.into_iter().zip(frames) {
+            if let Some(theirs) = crate::tshark::frames(&seen.join(end.capture_file())) {
+                assert_eq!(theirs, frames, "{}", end.name());
+            }
+        }
+        let replayed = tcplab(home.path(), &["replay", "seen"]);
+        assert_eq!(replayed.code, Some(0), "{}", replayed.stdout);
+        // What is told at the end is what the recording holds.
+        let told: serde_json::Value =
+            serde_json::from_slice(&fs::read(home.path().join("end.json")).unwrap()).unwrap();
+        let count = |way: &str, what: &str| told["traffic"][way][what].as_u64().unwrap();
+        assert_eq!(told["exit_code"], 4);
+        assert_eq!(count("forward", "dropped"), lost as u64);
+        assert_eq!(told["traffic"]["forward"]["dropped_for"]["loss"], lost as u64);
+        assert_eq!(
+            count("forward", "packets_in") + count("reverse", "packets_in"),
+            truth.len() as u64
+        );
+        assert!(run.stderr.contains(&format!("dropped: loss {lost}")), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn nobodys_shell() {
+    let Some(home) = nobodys_home() else { return };
+    if !namespaces_allowed() || !installed(&["nc"]) {
+        return;
+    }
+    fs::write(home.path().join("sent"), vec![7; 1_000_000]).unwrap();
+    let mut shell = as_nobody(home.path(), "./tcplab");
+    shell.args(["shell", "--io", "packet-socket", "-s", "delay=1 ms", "--json", "end.json"]);
+    shell.args(["--far", "nc -l 5000 > got", "--wait-for", "5000", "--", "./tcplab", "shell"]);
+    let run =
+        ended(shell.args(["--quiet", "--", "sh", "-c", "nc -N 10.98.0.2 5000 < sent; id -u"]));
+    assert_eq!((run.code, &*run.stdout), (Some(0), "0\n"), "{}", run.stderr);
+    assert_eq!(fs::read(home.path().join("got")).unwrap(), vec![7; 1_000_000]);
+    let told = fs::read_to_string(home.path().join("end.json")).unwrap();
+    assert!(told.contains("\"user-namespace\""), "{told}");
+    // What belongs to others is not joined.
+    let mut join = as_nobody(home.path(), "./tcplab");
+    let run = ended(join.args(["shell", "--join", "--", "true"]));
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("leave out --join"), "{}", run.stderr);
+}
+
+/// A shell with programs that would rather stay: at both ends, in the background, in sessions of
+/// their own.
+const STAYING: &str = "sleep 1000 & (setsid sleep 1000 &); touch ready; sleep 1000; true";
+
+struct Staying {
+    child: Child,
+    family: Family,
+    before: Machine,
+}
+
+impl Staying {
+    fn start(home: &Path, mut shell: Command, name: &str) -> Staying {
+        let _ = fs::remove_file(home.join("ready"));
+        let family = Family::of(&mut shell, name);
+        let before = Machine::now();
+        shell.args(["shell", "--quiet", "--far", "sleep 1000 & sleep 1000", "--"]);
+        shell.args(["sh", "-c", STAYING]).process_group(0);
+        let mut child = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let is_ready = || home.join("ready").exists();
+        let over = await_that(|| is_ready() || child.try_wait().unwrap().is_some());
+        assert!(over && is_ready(), "{name}: it never came to that");
+        // Guard and worker, and the programs at both ends.
+        assert!(await_that(|| family.members().len() >= 8), "{name}: {:?}", family.members());
+        Staying { child, family, before }
+    }
+
+    fn end(mut self, name: &str, strike: impl FnOnce(&Staying)) -> Option<i32> {
+        let had: BTreeSet<_> = self.family.namespaces();
+        strike(&self);
+        let code = self.child.wait().unwrap().code();
+        self.family.is_gone(name, &self.before, &had);
+        code
+    }
+
+    fn guard(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// The process that moves the packets: the other one called tcplab.
+    fn worker(&self) -> Member {
+        let guard = self.guard();
+        let mut members = self.family.members().into_iter();
+        members.find(|member| member.is_called("tcplab") && member.pid() != guard).unwrap()
+    }
+}
+
+#[test]
+fn however_a_shell_is_killed_nothing_is_left() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let shell = || command(home.path(), &[]);
+    let name = "its first process is killed";
+    let code = Staying::start(home.path(), shell(), name).end(name, |shell| {
+        kill_process(shell.guard(), Signal::KILL).unwrap();
+    });
+    assert_eq!(code, None);
+    let name = "its second process is killed";
+    let code = Staying::start(home.path(), shell(), name).end(name, |shell| {
+        assert!(shell.worker().kill());
+    });
+    assert_eq!(code, Some(128 + 9));
+    // The command gets it, and ends by it.
+    let name = "it is asked to end";
+    let code = Staying::start(home.path(), shell(), name).end(name, |shell| {
+        kill_process(shell.guard(), Signal::TERM).unwrap();
+    });
+    assert_eq!(code, Some(128 + 15));
+}
+
+#[test]
+fn however_nobodys_shell_is_killed_nothing_is_left() {
+    let Some(home) = nobodys_home() else { return };
+    if !namespaces_allowed() {
+        return;
+    }
+    let name = "nobody's first process is killed";
+    Staying::start(home.path(), as_nobody(home.path(), "./tcplab"), name).end(name, |shell| {
+        kill_process(shell.guard(), Signal::KILL).unwrap();
+    });
+}
+
+#[test]
+fn a_program_hears_of_signals_and_its_leftovers_end_with_it() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let trap = "trap 'exit 5' TERM; sleep 1000 & touch ready; wait";
+    let mut shell = command(home.path(), &["shell", "--quiet", "--", "sh", "-c", trap]);
+    let family = Family::of(&mut shell, "a trap");
+    let before = Machine::now();
+    let mut child = shell.spawn().unwrap();
+    assert!(await_that(|| home.path().join("ready").exists()));
+    let had = family.namespaces();
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+    family.is_gone("a trap", &before, &had);
+}
+
+/// In a namespace of the test's own, as if it were the machine's.
+#[test]
+fn a_shell_that_joins_leaves_the_network_as_it_was() {
+    if !namespaces_allowed() || !installed(&["ip", "ping"]) {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let script = format!(
+        "ip link set lo up && ip -br addr > before && sysctl -a 2> /dev/null > settings &&
+         '{}' shell --quiet --join -s delay=1ms -- sh -c '
+             ping -c 1 -W 9 $TCPLAB_FAR && echo near $TCPLAB_NEAR' &&
+         ip -br addr > after && sysctl -a 2> /dev/null > settings-after && cat before after",
+        env!("CARGO_BIN_EXE_tcplab")
+    );
+    let user = if rustix::process::geteuid().is_root() { "--net" } else { "--map-root-user" };
+    let mut unshare = Command::new("unshare");
+    let run = ended(unshare.args([user, "--net", "sh", "-c", &script]).current_dir(home.path()));
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("near 10.98.128.1"), "{}", run.stdout);
+    let text = |file| fs::read_to_string(home.path().join(file)).unwrap_or_default();
+    assert_eq!(text("before"), text("after"));
+    let kept = |text: String| -> BTreeSet<String> {
+        // Counters and random numbers are no settings.
+        let net = text.lines().filter(|line| line.starts_with("net.ipv4."));
+        net.filter(|line| !line.contains("bpf") && !line.contains("fib_")).map(Into::into).collect()
+    };
+    assert_eq!(kept(text("settings")), kept(text("settings-after")));
+}

@@ -1,0 +1,160 @@
+//! Programs of others through `tcplab shell`: whatever the path does, what arrives is what was
+//! sent.
+//!
+//! `TCPLAB_SHELL_BYTES` says how much; `make soak-shell` sets it to 200 MB.
+
+use std::fs;
+use std::path::Path;
+
+use tcplab_units::Rng;
+
+use crate::program::{Io, allowed, command, ended, installed};
+
+/// Small enough to be quick, and large enough for hundreds of impaired packets.
+const BYTES: usize = 5_000_000;
+/// All that a path can do to single packets. The rate keeps the sender from outrunning the machine.
+const ROUGH: &[&str] = &[
+    "rate=200 Mbit/s",
+    "delay=1 ms",
+    "loss=1 %",
+    "duplicate=1 %",
+    "corrupt=1 %",
+    "reorder={ probability = \"1 %\", extra = \"2 ms\" }",
+];
+const LOSSY: &[&str] = &[
+    "rate=200 Mbit/s",
+    "delay=1 ms",
+    "loss=1 %",
+    "interruption={ every = \"1 s\", lasting = \"20 ms\" }",
+];
+
+/// A program that carries a file `sent` to the far end, or from there, as a file `got`.
+struct Client {
+    needs: &'static [&'static str],
+    far: &'static str,
+    port: &'static str,
+    command: &'static str,
+    /// Whether the file is what it makes itself.
+    counts: bool,
+}
+
+const NC: Client = Client {
+    needs: &["nc"],
+    far: "nc -l 5000 > got",
+    port: "5000",
+    command: "nc -N $TCPLAB_FAR 5000 < sent",
+    counts: false,
+};
+const CURL: Client = Client {
+    needs: &["curl", "python3"],
+    far: "python3 -m http.server 8000 2> /dev/null",
+    port: "8000",
+    command: "curl --silent --show-error --output got http://$TCPLAB_FAR:8000/sent",
+    counts: false,
+};
+/// It sends digits that count, and begins anew where the kernel took only a part of a block; with a
+/// file of ours (`-F`), it sends wrong bytes there, by itself. And it ends the receiver when all is
+/// in the sender's kernel.
+const IPERF3: Client = Client {
+    needs: &["iperf3"],
+    far: "iperf3 -s -1 -F got > /dev/null",
+    port: "5201",
+    command: "iperf3 -c $TCPLAB_FAR --repeating-payload -n $(stat -c %s sent) > /dev/null",
+    counts: true,
+};
+
+fn arrives_intact(client: &Client, path: &[&str]) {
+    for io in [Io::Tun, Io::PacketSocket] {
+        if !allowed(io) || !installed(client.needs) {
+            continue;
+        }
+        let home = tempfile::tempdir().unwrap();
+        let sent = random(&home.path().join("sent"));
+        let mut shell = command(home.path(), &["shell", "--io", io.name(), "--json", "end.json"]);
+        for key in path {
+            shell.args(["-s", key]);
+        }
+        shell.args(["--far", client.far, "--wait-for", client.port, "--", "sh", "-c"]);
+        let run = ended(shell.arg(client.command));
+        assert_eq!(run.code, Some(0), "{}: {}{}", client.command, run.stdout, run.stderr);
+        let got = fs::read(home.path().join("got")).unwrap();
+        if client.counts {
+            assert!(got.len() > sent.len() / 2, "{} B of {} B", got.len(), sent.len());
+            let wrong = got.windows(2).position(|pair| !follows(pair[0], pair[1]));
+            assert_eq!(wrong, None, "{}", client.command);
+        } else {
+            assert!(got == sent, "{}: {} B of {} B", client.command, got.len(), sent.len());
+        }
+        is_impaired(home.path(), path);
+        println(&format!("{}: {}", client.command, run.stderr.trim_end()));
+    }
+}
+
+/// Whether one digit comes after another, or a block begins.
+fn follows(before: u8, after: u8) -> bool {
+    before.is_ascii_digit() && (after == b'0' || after == before + 1)
+}
+
+#[expect(clippy::print_stdout, reason = "figures of the soak, for whoever runs it")]
+fn println(text: &str) {
+    if std::env::var_os("TCPLAB_SHELL_BYTES").is_some() {
+        println!("{text}");
+    }
+}
+
+/// A path that did nothing would prove nothing.
+fn is_impaired(home: &Path, path: &[&str]) {
+    let told = fs::read(home.join("end.json")).unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
+    let forward = &told["traffic"]["forward"];
+    let reverse = &told["traffic"]["reverse"];
+    let count = |what: &str| forward[what].as_u64().unwrap() + reverse[what].as_u64().unwrap();
+    let lost = [forward, reverse].map(|way| way["dropped_for"]["loss"].as_u64().unwrap_or(0));
+    assert!(lost[0] + lost[1] > 0, "{told}");
+    if path == ROUGH {
+        // Copies come out beside those that went in.
+        let through = count("packets_out") + count("dropped");
+        assert!(through > count("packets_in"), "{told}");
+    }
+}
+
+/// The file, made anew from a seed.
+fn random(file: &Path) -> Vec<u8> {
+    let asked = std::env::var("TCPLAB_SHELL_BYTES").ok();
+    let bytes = asked.map_or(BYTES, |text| text.parse().expect("TCPLAB_SHELL_BYTES is a number"));
+    let mut random = Rng::new(1, "file");
+    let words = std::iter::repeat_with(|| random.next_u64().to_le_bytes());
+    let content: Vec<u8> = words.take(bytes.div_ceil(8)).flatten().take(bytes).collect();
+    fs::write(file, &content).unwrap();
+    content
+}
+
+#[test]
+fn nc_through_loss_and_interruptions() {
+    arrives_intact(&NC, LOSSY);
+}
+
+#[test]
+fn curl_through_loss_and_interruptions() {
+    arrives_intact(&CURL, LOSSY);
+}
+
+#[test]
+fn iperf3_through_loss_and_interruptions() {
+    arrives_intact(&IPERF3, LOSSY);
+}
+
+#[test]
+fn nc_through_all_impairments() {
+    arrives_intact(&NC, ROUGH);
+}
+
+#[test]
+fn curl_through_all_impairments() {
+    arrives_intact(&CURL, ROUGH);
+}
+
+#[test]
+fn iperf3_through_all_impairments() {
+    arrives_intact(&IPERF3, ROUGH);
+}

@@ -1,0 +1,123 @@
+//! A packet socket that takes all frames of an interface.
+#![expect(unsafe_code, reason = "system calls")]
+
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use tcplab_wire::offload::VnetHeader;
+
+use crate::sys::set_option;
+
+/// EtherType of everything.
+const ALL: u16 = libc::ETH_P_ALL as u16;
+/// A burst must not be lost here, nor what a network card has not sent yet.
+const BUFFER: libc::c_int = 16 << 20;
+
+/// What came, beside the frame itself.
+pub(crate) struct Frame {
+    pub(crate) header: VnetHeader,
+    /// Without a tag that was taken off.
+    pub(crate) len: usize,
+    /// Its outermost tag, where the kernel has taken that off.
+    pub(crate) tag: Option<[u8; 4]>,
+}
+
+/// Opens it: non-blocking, with `virtio_net_hdr`, for what comes in from others only, whoever it is
+/// for. The interface hears everything for as long as the socket is open.
+pub(crate) fn open(interface: u32) -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: no memory is passed. The protocol is 0 so that nothing arrives before `bind`.
+    let raw = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
+    // SAFETY: `raw` was just opened and belongs to nobody else.
+    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
+    let fd = socket.as_fd();
+    set_option(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
+    set_option(fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)?;
+    set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)?;
+    for (force, plain) in
+        [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)]
+    {
+        set_option(fd, libc::SOL_SOCKET, force, BUFFER)
+            .or_else(|_| set_option(fd, libc::SOL_SOCKET, plain, BUFFER))?;
+    }
+    // SAFETY: all-zero values are valid ones.
+    let (mut address, mut all): (libc::sockaddr_ll, libc::packet_mreq) = unsafe { zeroed() };
+    address.sll_family = libc::AF_PACKET as libc::c_ushort;
+    address.sll_protocol = ALL.to_be();
+    address.sll_ifindex = interface.cast_signed();
+    // SAFETY: the address outlives the call and its length is right.
+    check(unsafe {
+        libc::bind(
+            raw,
+            (&raw const address).cast(),
+            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+        )
+    })?;
+    all.mr_ifindex = interface.cast_signed();
+    all.mr_type = libc::PACKET_MR_PROMISC as libc::c_ushort;
+    // SAFETY: the request outlives the call and its length is right.
+    check(unsafe {
+        libc::setsockopt(
+            raw,
+            libc::SOL_PACKET,
+            libc::PACKET_ADD_MEMBERSHIP,
+            (&raw const all).cast(),
+            size_of::<libc::packet_mreq>() as libc::socklen_t,
+        )
+    })?;
+    Ok(socket)
+}
+
+/// The next frame, if one waits, from the start of `buffer` on.
+pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Frame> {
+    let mut header = [0; VnetHeader::LEN];
+    let mut parts = [
+        libc::iovec { iov_base: header.as_mut_ptr().cast(), iov_len: header.len() },
+        libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() },
+    ];
+    // As u64, so that it is aligned as a control message must be.
+    let mut control = [0_u64; 16];
+    // SAFETY: an all-zero msghdr is a valid one.
+    let mut message: libc::msghdr = unsafe { zeroed() };
+    message.msg_iov = parts.as_mut_ptr();
+    message.msg_iovlen = parts.len() as _;
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = size_of_val(&control) as _;
+    // SAFETY: all that the message points to outlives the call, with the lengths given.
+    let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
+    let length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
+    // SAFETY: the kernel has set the message up with whole control messages; what is read of one
+    // has the type that its kind says.
+    let tag = unsafe {
+        let control = libc::CMSG_FIRSTHDR(&raw const message);
+        let is_aux = !control.is_null()
+            && (*control).cmsg_level == libc::SOL_PACKET
+            && (*control).cmsg_type == libc::PACKET_AUXDATA;
+        is_aux.then(|| libc::CMSG_DATA(control).cast::<libc::tpacket_auxdata>().read_unaligned())
+    };
+    let tag = tag.filter(|aux| aux.tp_status & libc::TP_STATUS_VLAN_VALID != 0).map(|aux| {
+        let is_told = aux.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
+        let kind = if is_told { aux.tp_vlan_tpid } else { 0x8100 };
+        let ([a, b], [c, d]) = (kind.to_be_bytes(), aux.tp_vlan_tci.to_be_bytes());
+        [a, b, c, d]
+    });
+    let len = length.saturating_sub(VnetHeader::LEN);
+    Ok(Frame { header: VnetHeader::from_bytes(header), len, tag })
+}
+
+/// Whether the interface of that name has an IPv4 address (netdevice(7), SIOCGIFADDR).
+pub(crate) fn has_address(name: &str) -> bool {
+    let Ok(socket) = std::net::UdpSocket::bind("0.0.0.0:0") else { return false };
+    // SAFETY: an all-zero ifreq is a valid one.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    for (slot, byte) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
+        *slot = byte.cast_signed();
+    }
+    // SAFETY: SIOCGIFADDR reads and writes the ifreq given, which outlives the call.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFADDR, &raw mut request) }).is_ok()
+}
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
