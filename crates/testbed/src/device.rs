@@ -260,9 +260,19 @@ impl Device {
             Err(Errno::AGAIN | Errno::NOBUFS | Errno::NETDOWN | Errno::IO | Errno::MSGSIZE) => {
                 Ok(false)
             }
+            // A bit error has made it no IP. An Ethernet device hands such a packet on to a kernel
+            // that throws it away (`ip_rcv_core`); a TUN device, by which nothing else says what it
+            // is, refuses it (`tun_get_user`), with the same outcome.
+            Err(Errno::INVAL) if !is_ip(parts) => Ok(true),
             Err(errno) => Err(errno.into()),
         }
     }
+}
+
+/// Whether the version in the packet's first byte is one of IP.
+fn is_ip(parts: &[IoSlice<'_>]) -> bool {
+    let first = parts.iter().flat_map(|part| part.first()).next();
+    first.is_some_and(|byte| matches!(byte >> 4, 4 | 6))
 }
 
 impl AsFd for Device {
