@@ -271,7 +271,7 @@ impl Device {
 
 /// Whether the version in the packet's first byte is one of IP.
 fn is_ip(parts: &[IoSlice<'_>]) -> bool {
-    let first = parts.iter().flat_map(|part| part.first()).next();
+    let first = parts.iter().find_map(|part| part.first());
     first.is_some_and(|byte| matches!(byte >> 4, 4 | 6))
 }
 

@@ -159,7 +159,7 @@ fn iperf3_through_all_impairments() {
     arrives_intact(&IPERF3, ROUGH);
 }
 
-/// Some of so many bit errors hit the version of IP, and some devices refuse a packet that has none.
+/// Some of so many bit errors hit the version of IP; some devices refuse a packet that has none.
 #[test]
 fn packets_that_are_no_longer_ip_are_lost_like_others() {
     arrives_intact(
