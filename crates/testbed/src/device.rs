@@ -261,23 +261,24 @@ impl Device {
         all[2..2 + parts.len()].copy_from_slice(parts);
         match rustix::io::writev(&self.fd, &all[..2 + parts.len()]) {
             Ok(_) => Ok(true),
-            // A TUN device refuses what is neither IPv4 nor IPv6, such as a packet in whose version
-            // a bit was flipped: the kernel has had it, and thrown it away.
-            Err(Errno::INVAL) if self.ethernet.is_empty() && parts_are_foreign(parts) => Ok(true),
             // Like a frame lost on the way in, it is counted, not retried: no room, a device that
             // was taken down (TUN says EIO), a packet larger than it takes.
             Err(Errno::AGAIN | Errno::NOBUFS | Errno::NETDOWN | Errno::IO | Errno::MSGSIZE) => {
                 Ok(false)
             }
+            // A bit error has made it no IP. An Ethernet device hands such a packet on to a kernel
+            // that throws it away (`ip_rcv_core`); a TUN device, by which nothing else says what it
+            // is, refuses it (`tun_get_user`), with the same outcome.
+            Err(Errno::INVAL) if !is_ip(parts) => Ok(true),
             Err(errno) => Err(errno.into()),
         }
     }
 }
 
-/// Whether what lies in `parts` has no known version of IP.
-fn parts_are_foreign(parts: &[IoSlice<'_>]) -> bool {
+/// Whether the version in the packet's first byte is one of IP.
+fn is_ip(parts: &[IoSlice<'_>]) -> bool {
     let first = parts.iter().find_map(|part| part.first());
-    first.is_none_or(|first| !matches!(first >> 4, 4 | 6))
+    first.is_some_and(|byte| matches!(byte >> 4, 4 | 6))
 }
 
 impl AsFd for Device {

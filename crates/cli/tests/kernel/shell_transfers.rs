@@ -158,3 +158,17 @@ fn curl_through_all_impairments() {
 fn iperf3_through_all_impairments() {
     arrives_intact(&IPERF3, ROUGH);
 }
+
+/// Some of so many bit errors hit the version of IP; some devices refuse a packet that has none.
+#[test]
+fn packets_that_are_no_longer_ip_are_lost_like_others() {
+    arrives_intact(
+        &NC,
+        &[
+            "rate=200 Mbit/s",
+            "delay=1 ms",
+            "loss=0.1 %",
+            "forward.corrupt={ probability = \"20 %\", part = \"headers\" }",
+        ],
+    );
+}
