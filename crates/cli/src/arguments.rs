@@ -1,8 +1,15 @@
 //! The command line, defined once: parsing, help and error messages come from here.
 
+mod path;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use path::{
+    PathArguments, PathChoice, PathCommand, PresetsArguments, ShellArguments, ShowArguments,
+    UseArguments,
+};
 
 /// The name of the hidden subcommand that a trial's process is started with.
 pub(crate) const WORLD: &str = "kernel-world";
@@ -26,9 +33,11 @@ Examples:
   tcplab run interruption            the founding paper's experiment, about four minutes
   tcplab run interruption --quick    one trial of each case, under a minute
   tcplab run my-experiment.toml      your own; start from `tcplab scenarios interruption`
+  tcplab shell dsl-25                your shell, behind a DSL line
   tcplab doctor                      what this machine can do
 
-Exit codes: 0 every expectation of the scenario held, 1 one broke, 2 it could not be run.";
+Exit codes: 0 every expectation of the scenario held, 1 one broke, 2 it could not be run;
+`tcplab shell` has that of its program.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -45,6 +54,7 @@ pub(crate) enum Command {
     /// Reads the captures, samples and logs in the run's directory and writes its tables and
     /// report.html anew, such as after an update of tcplab. Nothing is run.
     Report(ReportArguments),
+<<<<<<< HEAD
     /// Write the path's ground truth log as a table
     ///
     /// A recording (the directory of a trial, or what `tcplab shell --capture` left) holds the
@@ -58,6 +68,16 @@ pub(crate) enum Command {
     /// through the same path in virtual time, must meet the same verdicts, one by one. Exit code 1
     /// when some differ.
     Replay(ReplayArguments),
+=======
+    /// Run any program behind a path
+    ///
+    /// The program gets a network of its own, with a far end, and the path between them: a shell, a
+    /// client with its server at the far end (--far), another `tcplab shell`. No root needed where
+    /// the kernel allows user namespaces.
+    Shell(ShellArguments),
+    /// Look at paths: those that come with tcplab, and your own
+    Path(PathArguments),
+>>>>>>> shell
     /// Say what this machine can do, a line each
     ///
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not
@@ -227,7 +247,11 @@ mod tests {
             .map(|command| command.get_name().to_owned())
             .collect();
         for name in names {
-            page += &section(tcplab.find_subcommand_mut(&name).expect("just listed"));
+            let command = tcplab.find_subcommand_mut(&name).expect("just listed");
+            page += &section(command);
+            for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
+                page += &section(inner);
+            }
         }
         page
     }

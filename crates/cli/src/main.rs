@@ -5,11 +5,14 @@ mod complain;
 mod doctor;
 mod export;
 mod output;
+mod paths;
 mod progress;
 mod replay;
 mod report;
 mod run;
 mod scenarios;
+mod shell;
+mod traffic;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,6 +35,8 @@ fn main() -> ExitCode {
         Command::Report(arguments) => report::report(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Shell(arguments) => shell::shell(&arguments),
+        Command::Path(arguments) => paths::path(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };

@@ -98,7 +98,7 @@ pub(crate) fn launcher() -> Result<Launcher> {
     Ok(Launcher { program, arguments: vec![WORLD.into()] })
 }
 
-fn device(io: Io) -> DeviceKind {
+pub(crate) fn device(io: Io) -> DeviceKind {
     match io {
         Io::Tun => DeviceKind::Tun,
         Io::PacketSocket => DeviceKind::PacketSocket,

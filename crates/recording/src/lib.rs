@@ -5,7 +5,7 @@
 //! | `client.pcapng`, `server.pcapng` | every packet as it left and entered that endpoint |
 //! | `path.jsonl` | the ground truth: the path's verdict on every packet, a row each |
 //! | `samples.csv` | `TCP_INFO` of both sockets, a row each time it was looked at |
-//! | `app.json` | what the applications did and saw |
+//! | `app.json` | what the applications did and saw, where these were tcplab's |
 //! | `result.json` | how the trial was set up and how the world behaved |
 //! | `DONE` | written last: without it the directory is not a recording |
 //!

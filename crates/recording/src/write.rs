@@ -167,7 +167,19 @@ impl RecordingWriter {
     /// # Errors
     /// As for [`RecordingWriter::left`]. Without an error everything is on the disk, and `DONE`
     /// says so.
-    pub fn finish(mut self, app: &AppLog, record: &TrialRecord) -> Result<(), RecordingError> {
+    pub fn finish(self, app: &AppLog, record: &TrialRecord) -> Result<(), RecordingError> {
+        self.end(Some(app), record)
+    }
+
+    /// The same where the applications were not tcplab's, and have told nothing.
+    ///
+    /// # Errors
+    /// As for [`RecordingWriter::finish`].
+    pub fn finish_without_application(self, record: &TrialRecord) -> Result<(), RecordingError> {
+        self.end(None, record)
+    }
+
+    fn end(mut self, app: Option<&AppLog>, record: &TrialRecord) -> Result<(), RecordingError> {
         self.gone(u64::MAX)?;
         let RecordingWriter { directory, captures, truth, samples, .. } = self;
         for capture in captures {
@@ -175,7 +187,9 @@ impl RecordingWriter {
         }
         truth.sync()?;
         samples.sync()?;
-        write_json(&directory, APP_FILE, app)?;
+        if let Some(app) = app {
+            write_json(&directory, APP_FILE, app)?;
+        }
         write_json(&directory, RESULT_FILE, record)?;
         Output::create(&directory, DONE_FILE)?.sync()
     }

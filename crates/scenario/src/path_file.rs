@@ -10,6 +10,7 @@ use toml::de::{DeTable, DeValue};
 use crate::ScenarioError;
 use crate::error::Problem;
 use crate::fault::Fault;
+use overrides::Override;
 
 /// A path with what is said of it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -38,8 +39,25 @@ impl PathFile {
         name: &str,
         read: &mut ReadFile<'_>,
     ) -> Result<PathFile, ScenarioError> {
-        read_path_file(source, name, &mut Files::new(read))
-            .map_err(|fault| ScenarioError::new(fault, source, name))
+        PathFile::parse_with(source, name, &[], read)
+    }
+
+    /// The same, with some keys set otherwise: each of `overrides` is a `KEY=VALUE`, the key with
+    /// dots where it stands in a table, the value as in the file or, where TOML would want quotes,
+    /// without them (`rate=5 Mbit/s`). As beside a preset, a key for both directions takes the
+    /// place of the file's for either.
+    ///
+    /// # Errors
+    /// As for [`PathFile::parse`]. What is wrong with an override is shown below the file's lines.
+    pub fn parse_with(
+        source: &str,
+        name: &str,
+        overrides: &[String],
+        read: &mut ReadFile<'_>,
+    ) -> Result<PathFile, ScenarioError> {
+        let (source, overriding) = overrides::appended(source, overrides);
+        read_path_file(&source, &overriding, name, &mut Files::new(read))
+            .map_err(|fault| ScenarioError::new(fault, &source, name))
     }
 
     /// The preset of that name.
@@ -49,12 +67,18 @@ impl PathFile {
     }
 }
 
-fn read_path_file(source: &str, name: &str, files: &mut Files<'_>) -> Result<PathFile, Fault> {
-    let mut document = DeTable::parse(source).map_err(|error| Fault::syntax(&error))?;
+fn read_path_file(
+    source: &str,
+    overriding: &[Override],
+    name: &str,
+    files: &mut Files<'_>,
+) -> Result<PathFile, Fault> {
+    let file = overriding.first().map_or(source, |first| &source[..first.at]);
+    let mut document = DeTable::parse(file).map_err(|error| Fault::syntax(&error))?;
     let title = text(&mut document, "title")?;
     let reference = text(&mut document, "reference")?;
     let is_scenario = document.get_ref().get("path").is_some_and(|path| path.get_ref().is_table());
-    let table = if is_scenario {
+    let mut table = if is_scenario {
         match document.get_mut().remove("path").map(|path| (path.span(), path.into_inner())) {
             Some((span, DeValue::Table(path))) => Spanned::new(span, path),
             _ => document,
@@ -62,6 +86,9 @@ fn read_path_file(source: &str, name: &str, files: &mut Files<'_>) -> Result<Pat
     } else {
         document
     };
+    for one in overriding {
+        one.put_over(&mut table)?;
+    }
     let path = PathSpec::deserialize(toml::de::Deserializer::from(table.clone()))
         .map_err(|error| Fault::reading(&error, &table))?;
     let at = |(key, problem): (String, Problem)| Fault::at(&key, problem, &table);
@@ -174,5 +201,6 @@ const PRESETS: &[(&str, &str)] = embedded![
     "wifi-n",
 ];
 
+mod overrides;
 #[cfg(test)]
 mod tests;

@@ -38,9 +38,9 @@ impl DeviceKind {
 }
 
 const TUN: &str = "/dev/net/tun";
-const NAME: &str = "tcplab0";
+pub(crate) const NAME: &str = "tcplab0";
 /// IP packets up to this size travel whole, as on Ethernet.
-const MTU: u32 = 1500;
+pub(crate) const MTU: u32 = 1500;
 /// The kernel drops silently what the device's queue cannot take: it must never be the
 /// bottleneck, the path's own queue is.
 const QUEUE_LEN: u32 = 10_000;
@@ -53,6 +53,16 @@ const MOST_PARTS: usize = 64;
 const CARRIER_PATIENCE: Duration = Duration::from_secs(10);
 /// EtherType of IPv4.
 const ETH_P_IP: u16 = 0x0800;
+
+/// How a device is attached to the kernel of its endpoint.
+#[derive(Debug, Clone)]
+pub(crate) struct Attachment {
+    pub(crate) name: String,
+    /// In a /24.
+    pub(crate) address: Ipv4Addr,
+    /// In bytes of IP.
+    pub(crate) mtu: u32,
+}
 
 /// One end of the path.
 pub(crate) struct Device {
@@ -80,44 +90,59 @@ impl Device {
         address: Ipv4Addr,
         bridge: BorrowedFd<'_>,
     ) -> Result<DeviceEnd, TrialError> {
+        take_loopback_up()?;
+        Device::create_as(kind, &Attachment { name: NAME.into(), address, mtu: MTU }, bridge)
+    }
+
+    /// Makes the device, and touches nothing else in the calling thread's namespace.
+    pub(crate) fn create_as(
+        kind: DeviceKind,
+        attachment: &Attachment,
+        bridge: BorrowedFd<'_>,
+    ) -> Result<DeviceEnd, TrialError> {
+        let Attachment { name, address, mtu } = attachment;
+        let (address, mtu) = (*address, *mtu);
         let mut netlink = Netlink::open().map_err(TrialError::setup("open a netlink socket"))?;
-        let loopback = interface_index("lo")?;
-        netlink
-            .set_up(loopback, &LinkSettings::default())
-            .map_err(TrialError::setup("take the loopback up"))?;
         let end = match kind {
-            DeviceKind::Tun => DeviceEnd::Tun(open_tun()?),
+            DeviceKind::Tun => DeviceEnd::Tun(open_tun(name)?),
             DeviceKind::PacketSocket => {
                 let last = address.octets()[3];
                 // Locally administered, one for each end.
                 let mac = [2, 0, 0, 0, 0, last];
                 let peer = format!("tcplab{last}");
                 netlink
-                    .add_veth(NAME, mac, &peer, bridge.as_raw_fd())
+                    .add_veth(name, mac, &peer, bridge.as_raw_fd())
                     .map_err(TrialError::setup("make a veth pair"))?;
-                DeviceEnd::Veth { peer, mac }
+                DeviceEnd::Veth { peer, mac, mtu }
             }
         };
         let settings = LinkSettings {
-            mtu: Some(MTU),
+            mtu: Some(mtu),
             queue_len: Some(QUEUE_LEN),
             no_arp: kind == DeviceKind::PacketSocket,
         };
-        let index = interface_index(NAME)?;
-        netlink.set_up(index, &settings).map_err(TrialError::setup(format!("take {NAME} up")))?;
+        let index = interface_index(name)?;
+        // On a machine's own network, too, nothing but what was asked for goes into the path.
+        let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1");
+        netlink.set_up(index, &settings).map_err(TrialError::setup(format!("take {name} up")))?;
         netlink
             .add_address(index, address, 24)
-            .map_err(TrialError::setup(format!("give {NAME} the address {address}")))?;
+            .map_err(TrialError::setup(format!("give {name} the address {address}")))?;
         Ok(end)
     }
 
     /// Waits until what the endpoint sends gets to the bridge, which has opened its end or is about
     /// to. To be called in the endpoint's namespace.
     pub(crate) fn await_carrier(kind: DeviceKind) -> Result<(), TrialError> {
+        Device::await_carrier_of(kind, NAME)
+    }
+
+    /// The same for a device with a name of its own.
+    pub(crate) fn await_carrier_of(kind: DeviceKind, name: &str) -> Result<(), TrialError> {
         match kind {
             // It has one from the start.
             DeviceKind::Tun => Ok(()),
-            DeviceKind::PacketSocket => await_carrier(NAME),
+            DeviceKind::PacketSocket => await_carrier(name),
         }
     }
 
@@ -130,7 +155,8 @@ impl Device {
             let mut parts = [IoSliceMut::new(&mut header), IoSliceMut::new(buffer)];
             let length = match rustix::io::readv(&self.fd, &mut parts) {
                 Ok(length) => length,
-                Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
+                // A device that was taken down says so once, and has nothing to read.
+                Err(Errno::AGAIN | Errno::INTR | Errno::NETDOWN) => return Ok(None),
                 Err(errno) => return Err(errno.into()),
             };
             // Less than a header would be: nothing.
@@ -173,8 +199,11 @@ impl Device {
         all[2..2 + parts.len()].copy_from_slice(parts);
         match rustix::io::writev(&self.fd, &all[..2 + parts.len()]) {
             Ok(_) => Ok(true),
-            // Like a frame lost on the way in, it is counted, not retried.
-            Err(Errno::AGAIN | Errno::NOBUFS) => Ok(false),
+            // Like a frame lost on the way in, it is counted, not retried: no room, a device that
+            // was taken down (TUN says EIO), a packet larger than it takes.
+            Err(Errno::AGAIN | Errno::NOBUFS | Errno::NETDOWN | Errno::IO | Errno::MSGSIZE) => {
+                Ok(false)
+            }
             Err(errno) => Err(errno.into()),
         }
     }
@@ -189,7 +218,7 @@ impl AsFd for Device {
 /// A device as its endpoint's thread leaves it for the bridge's.
 pub(crate) enum DeviceEnd {
     Tun(OwnedFd),
-    Veth { peer: String, mac: [u8; 6] },
+    Veth { peer: String, mac: [u8; 6], mtu: u32 },
 }
 
 impl DeviceEnd {
@@ -197,10 +226,10 @@ impl DeviceEnd {
     pub(crate) fn open(self) -> Result<Device, TrialError> {
         match self {
             DeviceEnd::Tun(fd) => Ok(Device { fd, ethernet: Vec::new() }),
-            DeviceEnd::Veth { peer, mac } => {
+            DeviceEnd::Veth { peer, mac, mtu } => {
                 let index = interface_index(&peer)?;
                 let settings =
-                    LinkSettings { mtu: Some(MTU), queue_len: Some(QUEUE_LEN), no_arp: true };
+                    LinkSettings { mtu: Some(mtu), queue_len: Some(QUEUE_LEN), no_arp: true };
                 Netlink::open()
                     .and_then(|mut netlink| netlink.set_up(index, &settings))
                     .map_err(TrialError::setup(format!("take {peer} up")))?;
@@ -231,19 +260,27 @@ fn await_carrier(name: &str) -> Result<(), TrialError> {
     Ok(())
 }
 
-fn open_tun() -> Result<OwnedFd, TrialError> {
+/// Takes the loopback of the calling thread's namespace up.
+pub(crate) fn take_loopback_up() -> Result<(), TrialError> {
+    let loopback = interface_index("lo")?;
+    Netlink::open()
+        .and_then(|mut netlink| netlink.set_up(loopback, &LinkSettings::default()))
+        .map_err(TrialError::setup("take the loopback up"))
+}
+
+fn open_tun(name: &str) -> Result<OwnedFd, TrialError> {
     let file = OpenOptions::new()
         .read(true)
         .write(true)
         .open(TUN)
         .map_err(TrialError::setup(format!("open {TUN}")))?;
     let fd = OwnedFd::from(file);
-    sys::attach_tun(fd.as_fd(), NAME).map_err(TrialError::setup("make a TUN device"))?;
+    sys::attach_tun(fd.as_fd(), name).map_err(TrialError::setup("make a TUN device"))?;
     rustix::io::ioctl_fionbio(&fd, true)
         .map_err(|errno| TrialError::setup(format!("set {TUN} non-blocking"))(errno.into()))?;
     Ok(fd)
 }
 
-fn interface_index(name: &str) -> Result<u32, TrialError> {
+pub(crate) fn interface_index(name: &str) -> Result<u32, TrialError> {
     sys::interface_index(name).map_err(TrialError::setup(format!("find the interface {name}")))
 }

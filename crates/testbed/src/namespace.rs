@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::thread::UnshareFlags;
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 
 use crate::TrialError;
 
@@ -39,6 +40,31 @@ pub(crate) fn isolate() -> Result<Privilege, TrialError> {
     write("/proc/self/gid_map", format!("0 {} 1", group.as_raw()))?;
     unshare(UnshareFlags::NEWNET).map_err(refused)?;
     Ok(Privilege::UserNamespace)
+}
+
+/// The network namespace of the calling thread, kept.
+pub(crate) fn current() -> Result<OwnedFd, TrialError> {
+    fs::File::open("/proc/thread-self/ns/net")
+        .map(OwnedFd::from)
+        .map_err(TrialError::setup("look at its own network namespace"))
+}
+
+/// Moves this process into a network namespace of its own without giving up what it may do in the
+/// one that it leaves, as a user namespace would.
+pub(crate) fn isolate_held() -> Result<(), TrialError> {
+    unshare(UnshareFlags::NEWNET).map_err(|errno| match errno {
+        Errno::PERM => TrialError::Reported {
+            message: "joining this network needs CAP_NET_ADMIN and CAP_SYS_ADMIN in it".into(),
+            remedy: Some("run tcplab as root, or leave out --join".into()),
+        },
+        errno => refused(errno),
+    })
+}
+
+/// Moves the calling thread alone into the network namespace that `namespace` refers to.
+pub(crate) fn enter_thread(namespace: BorrowedFd<'_>) -> Result<(), TrialError> {
+    move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))
+        .map_err(|errno| TrialError::setup("enter a network namespace")(errno.into()))
 }
 
 /// Moves the calling thread alone into a fresh network namespace.

@@ -13,6 +13,9 @@ use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, State,
 };
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
@@ -30,6 +33,16 @@ pub(crate) struct LinkSettings {
     pub(crate) queue_len: Option<u32>,
     /// Never ask who has an address: the other end of the wire is always the same.
     pub(crate) no_arp: bool,
+}
+
+/// A route to be added.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Route {
+    /// A network and the length of its prefix.
+    pub(crate) destination: (Ipv4Addr, u8),
+    /// The interface and the gateway behind it.
+    pub(crate) way: Option<(u32, Ipv4Addr)>,
+    pub(crate) priority: u32,
 }
 
 impl Netlink {
@@ -71,6 +84,30 @@ impl Netlink {
             AddressAttribute::Address(IpAddr::V4(address)),
         ];
         self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Adds a route to `destination` through the interface `out`, by way of `gateway`; without an
+    /// interface, one that says that there is no way. Of two routes to the same place the one with
+    /// the lower `priority` holds.
+    pub(crate) fn add_route(&mut self, route: &Route) -> io::Result<()> {
+        let (destination, prefix_len) = route.destination;
+        let mut message = RouteMessage::default();
+        message.header.address_family = AddressFamily::Inet;
+        message.header.destination_prefix_length = prefix_len;
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.header.protocol = RouteProtocol::Static;
+        message.header.scope = RouteScope::Universe;
+        message.header.kind =
+            if route.way.is_some() { RouteType::Unicast } else { RouteType::Unreachable };
+        if prefix_len > 0 {
+            message.attributes.push(RouteAttribute::Destination(RouteAddress::Inet(destination)));
+        }
+        if let Some((out, gateway)) = route.way {
+            message.attributes.push(RouteAttribute::Gateway(RouteAddress::Inet(gateway)));
+            message.attributes.push(RouteAttribute::Oif(out));
+        }
+        message.attributes.push(RouteAttribute::Priority(route.priority));
+        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
     /// Makes a veth pair: `name` with the hardware address `mac` here, `peer` in the network

@@ -306,6 +306,6 @@ fn panicked() -> TrialError {
 }
 
 /// The name of a plain enum value as its JSON has it.
-fn serde_name(value: &impl serde::Serialize) -> String {
+pub(crate) fn serde_name(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }

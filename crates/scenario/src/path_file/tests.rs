@@ -76,3 +76,63 @@ fn faults_are_told_with_their_line() {
         assert!(error.to_string().starts_with(message), "{source}: {error}");
     }
 }
+
+fn overridden(source: &str, overrides: &[&str]) -> Result<String, (usize, String)> {
+    let overrides: Vec<String> = overrides.iter().map(|&one| one.into()).collect();
+    PathFile::parse_with(source, "example", &overrides, &mut no_files)
+        .map(|file| serde_json::to_string(&file.path).unwrap())
+        .map_err(|error| (error.line(), error.to_string()))
+}
+
+#[test]
+fn overrides_are_toml_or_bare_words() {
+    let slow = "rate = \"1 Mbit/s\"
+forward = { loss = \"1 %\", delay = \"1 ms\" }";
+    let both = "forward = { rate = \"1 Mbit/s\", queue = \"9 packets\" }";
+    for (source, overrides, expected) in [
+        ("", &["rate=5 Mbit/s"][..], r#"{"rate":"5 Mbit/s"}"#),
+        ("", &["rate = \"5 Mbit/s\"", "delay=2 ms"], r#"{"rate":"5 Mbit/s","delay":"2 ms"}"#),
+        ("", &["forward.rate=5 Mbit/s"], r#"{"forward":{"rate":"5 Mbit/s"}}"#),
+        // The last one holds.
+        ("", &["delay=1 ms", "delay=2 ms"], r#"{"delay":"2 ms"}"#),
+        (
+            slow,
+            &["rate=2 Mbit/s", "forward.delay=2 ms"],
+            r#"{"rate":"2 Mbit/s","forward":{"delay":"2 ms","loss":"1 %"}}"#,
+        ),
+        // For both directions means for both.
+        (both, &["rate=3 Mbit/s"], r#"{"rate":"3 Mbit/s","forward":{"queue":"9 packets"}}"#),
+        (
+            "title = \"x\"\n[path]\nrate = \"1 Mbit/s\"\n[workload]\nupload = \"1 MB\"",
+            &["delay=1 ms"],
+            r#"{"rate":"1 Mbit/s","delay":"1 ms"}"#,
+        ),
+    ] {
+        assert_eq!(overridden(source, overrides), Ok(expected.into()), "{source} {overrides:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_an_override_is_shown_in_its_line() {
+    for (overrides, line, message) in [
+        (&["delay=1 ms", "rat=5 Mbit/s"][..], 3, "unknown key `rat`"),
+        (&["rate=5 parsecs"], 2, "`parsecs` is not a unit"),
+        (&["rate"], 2, "not TOML"),
+        (&["queue=0 packets"], 2, "packet"),
+        (&["a b=5"], 2, "not TOML"),
+    ] {
+        let (at, said) = overridden("rate = \"1 Mbit/s\"", overrides).unwrap_err();
+        assert!(said.contains(message), "{overrides:?}: {said}");
+        assert_eq!(at, line, "{overrides:?}: {said}");
+    }
+    // A fault of the file stays one.
+    let (at, said) = overridden("\nrat = 1", &["delay=1 ms"]).unwrap_err();
+    assert_eq!((at, said.contains("`rat`")), (2, true), "{said}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_override_is_taken_or_refused(text in ".{0,40}") {
+        let _ = overridden("rate = \"1 Mbit/s\"", &[&text]);
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tcplab_path::Direction;
+use tcplab_path::{Cause, Direction};
 
 /// Live counters of a bridge. Only its thread writes, so a plain store does.
 #[derive(Debug, Default)]
@@ -29,8 +29,40 @@ pub(crate) struct Way {
     pub(crate) bytes_out: Counter,
     /// Packets that the path dropped.
     pub(crate) dropped: Counter,
+    /// Of these, those for each cause, by its place in [`CAUSES`].
+    dropped_for: [Counter; CAUSES.len()],
     /// Packets that the path made itself and is done with, whatever became of them.
     pub(crate) made: Counter,
+}
+
+/// The names of all causes ([`Cause::name`]), the common ones first.
+const CAUSES: [&str; 9] = [
+    "queue-full",
+    "loss",
+    "interruption",
+    "aqm",
+    "policed",
+    "rule",
+    "too-big",
+    "blackhole",
+    "retries-exhausted",
+];
+
+impl Way {
+    /// How many packets the path dropped for which cause; those for which it dropped any.
+    pub(crate) fn dropped_for(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let each = CAUSES.into_iter().zip(self.dropped_for.iter().map(Counter::value));
+        each.filter(|(_, packets)| *packets > 0)
+    }
+
+    /// To be called by one thread only.
+    pub(super) fn drop_for(&self, cause: Cause) {
+        self.dropped.add(1);
+        let name = cause.name();
+        if let Some(index) = CAUSES.iter().position(|known| *known == name) {
+            self.dropped_for[index].add(1);
+        }
+    }
 }
 
 impl Counters {
@@ -58,5 +90,39 @@ impl Counter {
     /// To be called by one thread only.
     pub(super) fn set(&self, value: u64) {
         self.0.store(value, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_path::Discipline;
+    use tcplab_units::{Bytes, Instant, Span};
+
+    use super::*;
+
+    #[test]
+    fn each_cause_has_its_counter() {
+        let way = Way::default();
+        let (packets, bytes) = (1, Bytes::new(1500));
+        let (from, to) = (Instant::ZERO, Instant::ZERO);
+        let causes = [
+            Cause::QueueFull { packets, bytes },
+            Cause::Loss,
+            Cause::Interruption { number: 1, from, to },
+            Cause::Aqm { discipline: Discipline::Codel, waited: Span::ZERO, packets },
+            Cause::Policed,
+            Cause::Rule { number: 1, nth: 1 },
+            Cause::TooBig { limit: bytes },
+            Cause::Blackhole,
+            Cause::RetriesExhausted { attempts: 7 },
+        ];
+        for cause in causes {
+            way.drop_for(cause);
+        }
+        way.drop_for(Cause::Loss);
+        let expected: Vec<(&str, u64)> =
+            causes.map(|cause| (cause.name(), 1 + u64::from(cause == Cause::Loss))).to_vec();
+        assert_eq!(way.dropped_for().collect::<Vec<_>>(), expected);
+        assert_eq!(way.dropped.value(), 10);
     }
 }

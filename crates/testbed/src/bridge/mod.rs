@@ -364,7 +364,7 @@ fn count(counters: &Counters, verdict: &Verdict) {
             way.packets_out.add(1);
             way.bytes_out.add(verdict.size.as_u64());
         }
-        Fate::Dropped(_) => way.dropped.add(1),
+        Fate::Dropped(cause) => way.drop_for(cause),
         Fate::StillOnLink | Fate::Absorbed => {}
     }
 }

@@ -1,0 +1,141 @@
+//! What has to do with a path by itself.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::Io;
+
+/// Which path: the same everywhere.
+#[derive(Debug, Args)]
+pub(crate) struct PathChoice {
+    /// The path: the name of a preset (`tcplab path presets`), a path file, or a scenario file,
+    /// whose [path] is used (*.toml); `-` is a path that does nothing but what --set adds
+    #[arg(value_name = "PATH", default_value = "-", hide_default_value = true)]
+    pub(crate) path: String,
+    /// Set a key of the path, such as `-s delay="20 ms"` or `-s forward.loss="1 %"`; can be given
+    /// several times
+    #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+/// How a path is used by itself.
+#[derive(Debug, Args)]
+pub(crate) struct UseArguments {
+    /// Leave a recording here: client.pcapng, server.pcapng, path.jsonl (why each packet was
+    /// dropped), result.json; the directory must not exist yet, or be empty
+    #[arg(long, value_name = "DIR")]
+    pub(crate) capture: Option<PathBuf>,
+    /// Keep only the first bytes of each packet in the captures
+    #[arg(long, value_name = "BYTES", requires = "capture")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) snaplen: Option<u32>,
+    /// Show each second what goes through
+    #[arg(long)]
+    pub(crate) live: bool,
+    /// Say nothing at the end
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Write what is said at the end, and more, to this file as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Seed of the path's randomness
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = SHELL_EXAMPLES)]
+pub(crate) struct ShellArguments {
+    #[command(flatten)]
+    pub(crate) choice: PathChoice,
+    /// The program and its arguments; by default your shell ($SHELL)
+    #[arg(last = true, value_name = "CMD")]
+    pub(crate) command: Vec<OsString>,
+    /// Run this at the far end, such as a server, as long as CMD runs; words for `sh -c`. Its
+    /// output goes to standard error
+    #[arg(long, value_name = "CMD")]
+    pub(crate) far: Option<OsString>,
+    /// Start CMD only when the far program listens on this TCP port; by default, when it listens on
+    /// any port, or after a second
+    #[arg(long, value_name = "PORT", requires = "far")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) wait_for: Option<u16>,
+    /// Let the far end be the network that tcplab is started in, instead of an empty one; the
+    /// default inside another `tcplab shell`, so that paths add up. Elsewhere it takes root
+    #[arg(long, overrides_with = "no_join")]
+    pub(crate) join: bool,
+    /// Let the far end be an empty network, inside another `tcplab shell`, too
+    #[arg(long)]
+    pub(crate) no_join: bool,
+    #[command(flatten)]
+    pub(crate) using: UseArguments,
+    /// How frames get out of the ends; by default the fastest way that is allowed
+    #[arg(long, value_name = "WAY")]
+    pub(crate) io: Option<Io>,
+    /// Largest packet of the devices at both ends, in bytes of IP
+    #[arg(long, value_name = "BYTES", default_value_t = 1500)]
+    #[arg(value_parser = clap::value_parser!(u32).range(68..=65_535))]
+    pub(crate) mtu: u32,
+}
+
+const SHELL_EXAMPLES: &str = "\
+Examples:
+  tcplab shell dsl-25                             your shell behind a DSL line
+  tcplab shell lte --far 'iperf3 -s' --wait-for 5201 -- sh -c 'iperf3 -c $TCPLAB_FAR'
+  tcplab shell -s delay='20 ms' -s loss='1 %' --far 'python3 -m http.server' -- \\
+      sh -c 'curl -O http://$TCPLAB_FAR:8000/file'
+  tcplab shell dsl-25 -- tcplab shell -s loss='1 %' -- ping -c 3 10.98.0.2    both paths, in a row
+  tcplab shell my-path.toml --capture seen --live -- ./my-client
+
+CMD finds itself in a network of its own: 10.98.N.1 on tcplab0, the far end is 10.98.N.2
+($TCPLAB_NEAR, $TCPLAB_FAR; also $TCPLAB_PATH and, counting shells, $TCPLAB_SHELL), IPv4 only, with
+no way out: no DNS, no Internet, and what leads nowhere is refused. The loopback works. Without
+privilege, CMD sees itself as root (as with `unshare -r`), and is you to all files.
+
+When CMD ends, what it sent is still delivered; then the far program and whatever CMD left in the
+background are ended: first asked to (TERM), after two seconds killed.
+
+Exit codes: that of CMD (128 + N when signal N ended it, 127 not found, 126 not executable); 2 when
+there was no shell.";
+
+#[derive(Debug, Args)]
+#[command(after_help = PATH_EXAMPLES)]
+pub(crate) struct PathArguments {
+    #[command(subcommand)]
+    pub(crate) command: PathCommand,
+}
+
+const PATH_EXAMPLES: &str = "\
+Examples:
+  tcplab path presets                     paths that are well known
+  tcplab path presets dsl-25 > my.toml    a start for your own
+  tcplab path show dsl-25                 what it does to packets, in words
+  tcplab path show my.toml -s delay='50 ms'";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PathCommand {
+    /// List the paths that come with tcplab, each with its source, or print one
+    Presets(PresetsArguments),
+    /// Say what a path does to packets, in words
+    Show(ShowArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PresetsArguments {
+    /// Print this one's file, as a start for your own
+    pub(crate) name: Option<String>,
+    /// List as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArguments {
+    #[command(flatten)]
+    pub(crate) choice: PathChoice,
+    /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,84 @@
+//! `tcplab shell`.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use tcplab_testbed::{Moving, ShellEnd, ShellRequest, TrialError, Tuning};
+
+use crate::arguments::{PathChoice, ShellArguments, UseArguments};
+use crate::complain::complain;
+use crate::output::tell;
+use crate::run::device;
+use crate::traffic::{self, Display};
+use crate::{UNABLE, paths};
+
+pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
+    let depth = env::var("TCPLAB_SHELL").ok().and_then(|depth| depth.parse().ok());
+    let near = || env::var("TCPLAB_NEAR").ok().and_then(|address| address.parse().ok());
+    let command = if arguments.command.is_empty() {
+        vec![env::var_os("SHELL").unwrap_or_else(|| OsString::from("/bin/sh"))]
+    } else {
+        arguments.command.clone()
+    };
+    let request = ShellRequest {
+        moving: moving(&arguments.choice, &arguments.using)?,
+        description: paths::description(&arguments.choice),
+        command,
+        far: arguments.far.clone(),
+        wait_for: arguments.wait_for,
+        join: arguments.join || depth.is_some() && !arguments.no_join,
+        around: depth.map(|depth| (depth, near())),
+        device: arguments.io.map(device),
+        mtu: arguments.mtu,
+    };
+    if arguments.command.is_empty() && std::io::stdin().is_terminal() {
+        tell(&format!(
+            "tcplab: a shell behind the path {}; the far end is $TCPLAB_FAR; `exit` ends it",
+            request.description
+        ));
+    }
+    let mut display = Display::new(arguments.using.live);
+    let watch = |traffic: &_| display.show(traffic);
+    let end = |ended| {
+        Display::clear(arguments.using.live);
+        finish(arguments, ended)
+    };
+    let code = tcplab_testbed::shell(&request, watch, end)?;
+    Ok(ExitCode::from(code))
+}
+
+/// The path that was chosen, and how it is to be used.
+pub(crate) fn moving(choice: &PathChoice, using: &UseArguments) -> Result<Moving> {
+    Ok(Moving {
+        path: paths::find(choice)?.path,
+        seed: using.seed,
+        tuning: Tuning::default(),
+        capture: using.capture.clone(),
+        snaplen: using.snaplen,
+    })
+}
+
+/// Tells how it ended; the exit code.
+fn finish(arguments: &ShellArguments, ended: Result<ShellEnd, TrialError>) -> u8 {
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(error) => {
+            complain(&error.into());
+            return UNABLE;
+        }
+    };
+    if let Some(failure) = &ended.failure {
+        tell(&format!("tcplab: {failure}"));
+    }
+    let told = traffic::finish(&arguments.using, ["near", "far"], &ended.summary, Some(ended.code));
+    match told {
+        Ok(()) => ended.code,
+        Err(error) => {
+            complain(&error);
+            UNABLE
+        }
+    }
+}

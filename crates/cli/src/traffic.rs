@@ -1,0 +1,181 @@
+//! What goes through a path that is used by itself, as people want to read it.
+
+use std::io::{IsTerminal, Write};
+
+use anyhow::{Context, Result};
+use tcplab_testbed::{Summary, Traffic, WayTraffic};
+use tcplab_units::{Instant, Rate, Span};
+
+use crate::arguments::UseArguments;
+use crate::output::tell;
+
+/// Shows on standard error what goes through: a line that changes on a terminal, one each second
+/// elsewhere.
+pub(crate) struct Display {
+    is_live: bool,
+    is_terminal: bool,
+    last: Option<Traffic>,
+}
+
+impl Display {
+    pub(crate) fn new(is_live: bool) -> Display {
+        let is_terminal = std::io::stderr().is_terminal();
+        Display { is_live, is_terminal, last: None }
+    }
+
+    /// A second has passed.
+    pub(crate) fn show(&mut self, traffic: &Traffic) {
+        if !self.is_live {
+            return;
+        }
+        let line = live_line(self.last.as_ref(), traffic);
+        self.last = Some(traffic.clone());
+        if self.is_terminal {
+            let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
+        } else {
+            tell(&line);
+        }
+    }
+
+    /// Takes the line away that `show` has left on a terminal.
+    pub(crate) fn clear(is_live: bool) {
+        if is_live && std::io::stderr().is_terminal() {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+/// What is said and written at the end; `code` is the exit code of a shell's command.
+pub(crate) fn finish(
+    arguments: &UseArguments,
+    names: [&str; 2],
+    summary: &Summary,
+    code: Option<u8>,
+) -> Result<()> {
+    if !arguments.quiet {
+        for line in lines(names, summary) {
+            tell(&line);
+        }
+        if let Some(directory) = &arguments.capture {
+            tell(&format!("tcplab: recorded in {}", directory.display()));
+        }
+    }
+    if let Some(file) = &arguments.json {
+        let mut value = serde_json::to_value(summary)?;
+        if let Some(code) = code {
+            value["exit_code"] = code.into();
+        }
+        let text = serde_json::to_string_pretty(&value)? + "\n";
+        std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(())
+}
+
+fn live_line(last: Option<&Traffic>, now: &Traffic) -> String {
+    let since = now.at.since(last.map_or(Instant::ZERO, |last| last.at));
+    let way = |arrow, now: &WayTraffic, last: Option<&WayTraffic>| {
+        let bytes = now.bytes_out - last.map_or(0, |last| last.bytes_out);
+        let rate = Rate::of(tcplab_units::Bytes::new(bytes), since);
+        let rate = rate.map_or(0.0, Rate::as_mbit_f64);
+        let mut text = format!("{arrow} {rate:.2} Mbit/s, {} packets", now.packets_out);
+        if now.dropped > 0 {
+            text += &format!(", {} dropped", now.dropped);
+        }
+        text
+    };
+    format!(
+        "{:.0} s  {}  {}",
+        now.at.as_secs_f64(),
+        way("→", &now.forward, last.map(|last| &last.forward)),
+        way("←", &now.reverse, last.map(|last| &last.reverse)),
+    )
+}
+
+fn lines([near, far]: [&str; 2], summary: &Summary) -> Vec<String> {
+    let Traffic { at, forward, reverse } = &summary.traffic;
+    let way = |name: String, way: &WayTraffic| {
+        let rate = Rate::of(tcplab_units::Bytes::new(way.bytes_out), at.since(Instant::ZERO));
+        let mut text = format!(
+            "tcplab: {name}: {} of {} packets came through, {:.2} MB, {:.2} Mbit/s",
+            way.packets_out,
+            way.packets_in,
+            way.bytes_out as f64 / 1e6,
+            rate.map_or(0.0, Rate::as_mbit_f64),
+        );
+        if way.dropped > 0 {
+            let each: Vec<String> =
+                way.dropped_for.iter().map(|(cause, count)| format!("{cause} {count}")).collect();
+            text += &format!("; dropped: {}", each.join(", "));
+        }
+        text
+    };
+    let mut lines =
+        vec![way(format!("{near} → {far}"), forward), way(format!("{far} → {near}"), reverse)];
+    let late = summary.world.lateness;
+    if late.packets > 0 {
+        lines.push(format!(
+            "tcplab: {:.1} s by {}, 99 % of packets within {} of their time",
+            at.as_secs_f64(),
+            summary.world.device,
+            rounded(late.p99),
+        ));
+    }
+    let warning = |text: &String| format!("tcplab: warning: {text}");
+    lines.extend(summary.warnings.iter().map(warning));
+    lines
+}
+
+/// In microseconds: more would be noise.
+fn rounded(span: Span) -> Span {
+    Span::from_micros(span.as_nanos().div_ceil(1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_units::Instant;
+
+    use super::*;
+
+    fn traffic(seconds: u64, bytes: u64, dropped: u64) -> Traffic {
+        let forward = WayTraffic {
+            packets_in: 10 + dropped,
+            bytes_in: bytes,
+            packets_out: 10,
+            bytes_out: bytes,
+            dropped,
+            dropped_for: [("loss", dropped)].into_iter().filter(|(_, n)| *n > 0).collect(),
+        };
+        let at = Instant::from_nanos(seconds * 1_000_000_000);
+        Traffic { at, forward, reverse: WayTraffic::default() }
+    }
+
+    #[test]
+    fn a_live_line_tells_the_rate_since_the_last_one() {
+        assert_eq!(
+            live_line(Some(&traffic(1, 1_000_000, 0)), &traffic(2, 2_000_000, 3)),
+            "2 s  → 8.00 Mbit/s, 10 packets, 3 dropped  ← 0.00 Mbit/s, 0 packets"
+        );
+        assert_eq!(
+            live_line(None, &traffic(2, 1_000_000, 0)),
+            "2 s  → 4.00 Mbit/s, 10 packets  ← 0.00 Mbit/s, 0 packets"
+        );
+    }
+
+    #[test]
+    fn the_end_is_told_each_way() {
+        let summary = Summary {
+            traffic: traffic(2, 1_000_000, 3),
+            world: tcplab_recording::WorldRecord::default(),
+            warnings: vec!["the clock was set".into()],
+        };
+        assert_eq!(
+            lines(["near", "far"], &summary),
+            [
+                "tcplab: near → far: 10 of 13 packets came through, 1.00 MB, 4.00 Mbit/s; \
+                 dropped: loss 3",
+                "tcplab: far → near: 0 of 0 packets came through, 0.00 MB, 0.00 Mbit/s",
+                "tcplab: warning: the clock was set",
+            ]
+        );
+    }
+}

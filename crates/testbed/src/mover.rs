@@ -1,0 +1,201 @@
+//! A path at work by itself, in a thread of its own: for as long as somebody wants it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+
+use tcplab_path::{Direction, LinkPlan, PathSpec};
+use tcplab_recording::{
+    Endpoint, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
+};
+use tcplab_units::Instant;
+
+use crate::bridge::{Bridge, BridgeReport, BridgeState, Counters};
+use crate::clock::Clock;
+use crate::device::Device;
+use crate::promptness::{Promptness, be_prompt, stay_awake};
+use crate::serve::serde_name;
+use crate::tape;
+use crate::traffic::{self, Summary, Traffic};
+use crate::{DeviceKind, TrialError, Tuning};
+
+/// How a path is to be used by itself.
+#[derive(Debug, Clone)]
+pub struct Moving {
+    /// Its keys.
+    pub path: PathSpec,
+    /// Of all its randomness.
+    pub seed: u64,
+    /// How frames are moved.
+    pub tuning: Tuning,
+    /// Where a recording is to be made: a directory that does not exist yet, or is empty.
+    pub capture: Option<PathBuf>,
+    /// How many bytes of each packet its captures keep; all where no number is given.
+    pub snaplen: Option<u32>,
+}
+
+impl Moving {
+    pub(crate) fn plans(&self) -> Result<[LinkPlan; 2], TrialError> {
+        let link = |direction| self.path.link(direction);
+        Ok([link(Direction::Forward)?, link(Direction::Reverse)?])
+    }
+
+    /// Makes the directory for the recording.
+    pub(crate) fn prepare(&self) -> Result<(), TrialError> {
+        let Some(directory) = &self.capture else { return Ok(()) };
+        let name = directory.display();
+        std::fs::create_dir_all(directory)
+            .map_err(TrialError::setup(format!("make the directory {name}")))?;
+        let mut entries =
+            std::fs::read_dir(directory).map_err(TrialError::setup(format!("look into {name}")))?;
+        if entries.next().is_some() {
+            return Err(TrialError::Reported {
+                message: format!("{name} is not empty"),
+                remedy: Some("name a directory that does not exist yet for --capture".into()),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// What is told of an end of the path.
+pub(crate) struct End {
+    pub(crate) device: Device,
+    /// For the recording, such as its address.
+    pub(crate) name: String,
+}
+
+/// A path at work.
+pub(crate) struct Mover {
+    clock: Clock,
+    seed: u64,
+    names: [String; 2],
+    counters: Arc<Counters>,
+    on_path: Arc<AtomicUsize>,
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Result<(BridgeReport, Promptness), TrialError>>,
+    recorder: Option<JoinHandle<Result<RecordingWriter, RecordingError>>>,
+}
+
+impl Mover {
+    /// Starts to move frames between the two ends. To be called in the namespace of the devices'
+    /// other ends.
+    pub(crate) fn start(moving: &Moving, ends: [End; 2]) -> Result<Mover, TrialError> {
+        let plans = moving.plans()?;
+        let clock = Clock::start();
+        let [near, far] = ends;
+        let names = [near.name, far.name];
+        let devices = [near.device, far.device];
+        let (tape, recorder) = match &moving.capture {
+            None => (None, None),
+            Some(directory) => {
+                let (tape, playback) = tape::tape(moving.snaplen);
+                let epoch = clock.epoch_nanos();
+                let writer = RecordingWriter::create(directory, epoch, &names, moving.snaplen)?;
+                // Nobody takes samples of sockets that are not ours.
+                let (_, no_samples) = mpsc::channel();
+                let recorder = thread::spawn(move || playback.write_down(writer, &no_samples));
+                (Some(tape), Some(recorder))
+            }
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        let on_path = Arc::new(AtomicUsize::new(0));
+        let (tell_counters, counters) = mpsc::channel();
+        let (seed, tuning) = (moving.seed, moving.tuning);
+        let (stopped, packets) = (Arc::clone(&stop), Arc::clone(&on_path));
+        let thread = thread::spawn(move || {
+            let bridge = Bridge::new(clock, devices, &plans, seed, tuning, tape);
+            let _ = tell_counters.send(bridge.counters());
+            run(bridge, tuning, &stopped, &packets)
+        });
+        let Ok(counters) = counters.recv() else { return Err(panicked()) };
+        Ok(Mover { clock, seed, names, counters, on_path, stop, thread, recorder })
+    }
+
+    /// What has gone through until now.
+    pub(crate) fn traffic(&self) -> Traffic {
+        Traffic::of(&self.counters, self.clock.now())
+    }
+
+    /// Packets that were on the path 20 ms ago or later.
+    pub(crate) fn on_path(&self) -> usize {
+        self.on_path.load(Ordering::Relaxed)
+    }
+
+    /// Whether it ended by itself, which is an error that [`Mover::finish`] tells.
+    pub(crate) fn has_failed(&self) -> bool {
+        let is_over = self.recorder.as_ref().is_some_and(JoinHandle::is_finished);
+        self.thread.is_finished() || is_over
+    }
+
+    /// Ends it. `describe` adds to the record what it knows: devices, privilege, drops.
+    pub(crate) fn finish(
+        self,
+        kind: DeviceKind,
+        describe: impl FnOnce(&mut WorldRecord),
+    ) -> Result<Summary, TrialError> {
+        let traffic = self.traffic();
+        self.stop.store(true, Ordering::Relaxed);
+        let moved = self.thread.join().map_err(|_| panicked())?;
+        let writer = self.recorder.map(|recorder| recorder.join().map_err(|_| panicked()));
+        // Without its recorder the mover goes on, so the recorder's error is the first.
+        let writer = writer.transpose()?.transpose()?;
+        let (moved, promptness) = moved?;
+        let traffic = Traffic { at: traffic.at, ..Traffic::of(&self.counters, traffic.at) };
+        let mut world = WorldRecord {
+            name: "kernel".into(),
+            device: serde_name(&kind),
+            scheduling: serde_name(&promptness),
+            lateness: moved.lateness,
+            ring_wait: moved.ring_wait,
+            device_drops: moved.device_drops,
+            verdict_drops: moved.verdicts_lost,
+            mover: moved.mover,
+            ..WorldRecord::default()
+        };
+        describe(&mut world);
+        if let Some(mut writer) = writer {
+            for (endpoint, frames) in Endpoint::BOTH.into_iter().zip(moved.frames_lost) {
+                writer.missed(endpoint, frames);
+            }
+            world.capture_drops = writer.capture_drops();
+            let [client, server] =
+                self.names.map(|address| EndpointRecord { address, ..EndpointRecord::default() });
+            writer.finish_without_application(&TrialRecord {
+                tcplab: env!("CARGO_PKG_VERSION").into(),
+                case: String::new(),
+                case_hash: String::new(),
+                seed: self.seed,
+                epoch_nanos: self.clock.epoch_nanos(),
+                duration: self.clock.now().since(Instant::ZERO),
+                client,
+                server,
+                world: world.clone(),
+            })?;
+        }
+        let warnings = traffic::warnings(&world);
+        Ok(Summary { traffic, world, warnings })
+    }
+}
+
+fn run(
+    mut bridge: Bridge,
+    tuning: Tuning,
+    stop: &AtomicBool,
+    packets: &AtomicUsize,
+) -> Result<(BridgeReport, Promptness), TrialError> {
+    let promptness = be_prompt(tuning.real_time);
+    let awake = stay_awake();
+    bridge.run(|&BridgeState { on_path, .. }| {
+        packets.store(on_path, Ordering::Relaxed);
+        stop.load(Ordering::Relaxed)
+    })?;
+    drop(awake);
+    Ok((bridge.finish(), promptness))
+}
+
+fn panicked() -> TrialError {
+    TrialError::setup("go on")(std::io::Error::other("a thread of the path panicked"))
+}

@@ -1,0 +1,209 @@
+//! The two ends of the path: a thread each, in the network namespace of that end.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::Command;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+use rustix::process::Pid;
+
+use super::sockets::Sockets;
+use super::subnet::Block;
+use crate::device::{self, Attachment, Device, DeviceEnd};
+use crate::netlink::{Netlink, Route};
+use crate::process::die_with_caller;
+use crate::{DeviceKind, TrialError, namespace, sysctl};
+
+/// The place in the order of routes of those that only say that there is no way: last.
+const LAST: u32 = 4096;
+
+/// What both ends have in common.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Common {
+    pub(super) kind: DeviceKind,
+    pub(super) mtu: u32,
+}
+
+/// Where an end is.
+pub(super) enum Place {
+    /// In a namespace of its own, where the command runs.
+    Near(Block),
+    /// In another.
+    Far(Block),
+    /// In one that was there before, with what the shell in whose near end it is may give away;
+    /// none where it is no shell's.
+    Joined(OwnedFd, Option<Block>),
+}
+
+/// An end that is set up. Its namespace, if it has one of its own, lives as long as this, or as
+/// long as a process is in it.
+pub(super) struct End {
+    orders: Sender<Order>,
+    /// Taken by the one who moves the frames.
+    pub(super) device: Option<Device>,
+    pub(super) name: String,
+    pub(super) block: Block,
+    pub(super) sockets: Sockets,
+}
+
+/// A program to be started, and where to tell how that went.
+type Order = (Command, Sender<io::Result<Pid>>);
+
+/// What an end's thread tells of its device.
+struct Made {
+    device: DeviceEnd,
+    name: String,
+    block: Block,
+    sockets: Sockets,
+}
+
+impl End {
+    /// Sets an end up. To be called in the namespace of the one who moves the frames.
+    pub(super) fn set_up(place: Place, common: Common) -> Result<End, TrialError> {
+        let bridge = File::open("/proc/thread-self/ns/net")
+            .map_err(TrialError::setup("look at its own network namespace"))?;
+        let (tell, made) = mpsc::channel();
+        let (tell_ready, ready) = mpsc::channel();
+        let (orders, incoming) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            let made = make(place, common, &bridge)?;
+            let (name, block, is_joined) = (made.0.name.clone(), made.0.block, made.1);
+            let _ = tell.send(made.0);
+            Device::await_carrier_of(common.kind, &name)?;
+            route(&name, block, is_joined)?;
+            let _ = tell_ready.send(());
+            follow(&incoming);
+            Ok(())
+        });
+        let Ok(Made { device, name, block, sockets }) = made.recv() else {
+            return Err(why_not(thread));
+        };
+        let device = Some(device.open()?);
+        match ready.recv() {
+            Ok(()) => Ok(End { orders, device, name, block, sockets }),
+            Err(_) => Err(why_not(thread)),
+        }
+    }
+
+    /// Starts a program at this end, which is killed when this process ends, however it does.
+    pub(super) fn start(&self, mut command: Command) -> io::Result<Pid> {
+        die_with_caller(&mut command);
+        let (tell, started) = mpsc::channel();
+        let _ = self.orders.send((command, tell));
+        started.recv().unwrap_or_else(|_| Err(io::Error::other("the end of the path is gone")))
+    }
+}
+
+fn why_not(thread: JoinHandle<Result<(), TrialError>>) -> TrialError {
+    match thread.join() {
+        Ok(Err(error)) => error,
+        _ => TrialError::setup("go on")(io::Error::other("an end's thread panicked")),
+    }
+}
+
+/// Starts what is asked for, from a thread that lives until nobody can ask any more: the kernel
+/// takes its end for that of the programs' parent.
+fn follow(orders: &Receiver<Order>) {
+    for (mut command, tell) in orders {
+        // It is waited for by its number, with all other children.
+        let started = command.spawn().map(|child| Pid::from_child(&child));
+        let _ = tell.send(started);
+    }
+}
+
+/// Which routes an end gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Routes {
+    Near,
+    Far,
+    Joined,
+}
+
+fn make(place: Place, common: Common, bridge: &File) -> Result<(Made, Routes), TrialError> {
+    let attach = |name: String, address: Ipv4Addr| {
+        let attachment = Attachment { name, address, mtu: common.mtu };
+        Device::create_as(common.kind, &attachment, bridge.as_fd())
+    };
+    let sockets = Sockets::here();
+    match place {
+        Place::Near(block) | Place::Far(block) => {
+            namespace::isolate_thread()?;
+            sysctl::keep_quiet();
+            device::take_loopback_up()?;
+            let index = usize::from(matches!(place, Place::Far(_)));
+            let device = attach(device::NAME.into(), block.ends()[index])?;
+            // Shells inside this one send through here, and what leads nowhere is answered. Where
+            // `/proc/sys` is read-only, neither is.
+            let _ = fs::write("/proc/sys/net/ipv4/ip_forward", "1");
+            let name = device::NAME.into();
+            let routes = if index == 0 { Routes::Near } else { Routes::Far };
+            Ok((Made { device, name, block, sockets }, routes))
+        }
+        Place::Joined(host, inside) => {
+            namespace::enter_thread(host.as_fd())?;
+            if inside.is_some() {
+                forwards()?;
+            }
+            for block in inside.unwrap_or(Block::WHOLE).parts() {
+                let name = format!("tcplab{}", block.number());
+                match attach(name.clone(), block.ends()[1]) {
+                    Ok(device) => {
+                        return Ok((Made { device, name, block, sockets }, Routes::Joined));
+                    }
+                    Err(TrialError::Setup { source, .. }) if is_taken(&source) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Err(TrialError::Reported {
+                message: "all addresses that this network has for shells are taken".into(),
+                remedy: Some("end some of the shells in it, or use --no-join".into()),
+            })
+        }
+    }
+}
+
+/// The name of the device belongs to a shell beside this one.
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EEXIST))
+}
+
+/// What is sent from inside a shell inside this one must get through.
+fn forwards() -> Result<(), TrialError> {
+    match fs::read_to_string("/proc/sys/net/ipv4/ip_forward") {
+        Ok(text) if text.trim() == "0" => Err(TrialError::Reported {
+            message: "the shell around this one does not forward packets, because it could not \
+                      write /proc/sys/net/ipv4/ip_forward"
+                .into(),
+            remedy: Some("use --no-join".into()),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn route(name: &str, block: Block, routes: Routes) -> Result<(), TrialError> {
+    let index = device::interface_index(name)?;
+    let [near, far] = block.ends();
+    let everywhere = (Ipv4Addr::UNSPECIFIED, 0);
+    let through =
+        |destination, gateway| Route { destination, way: Some((index, gateway)), priority: 0 };
+    let nowhere = |destination| Route { destination, way: None, priority: LAST };
+    let routes = match routes {
+        // What could be a shell inside, and is none, must not go back and forth.
+        Routes::Near => vec![through(everywhere, far), nowhere(block.prefix())],
+        Routes::Far => vec![through(Block::WHOLE.prefix(), near), nowhere(everywhere)],
+        // A single network is reached without.
+        Routes::Joined if block.prefix().1 == 24 => Vec::new(),
+        Routes::Joined => vec![through(block.prefix(), near)],
+    };
+    let mut netlink = Netlink::open().map_err(TrialError::setup("open a netlink socket"))?;
+    for route in routes {
+        netlink.add_route(&route).map_err(TrialError::setup(format!(
+            "add a route to {}/{}",
+            route.destination.0, route.destination.1
+        )))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! Two processes instead of one, so that however one of them dies, nothing is left.
+
+use std::io::{self, PipeReader, Read, pipe};
+use std::process::exit;
+use std::thread;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, Signal, getpid, kill_process};
+
+use super::offspring;
+use crate::TrialError;
+use crate::process::{Forked, Heard, Signals, fork};
+
+/// What the working process needs to know of its guard.
+pub(crate) struct Guarded {
+    /// Signals for the shell come from there.
+    pub(crate) guard: Pid,
+    pub(crate) signals: Signals,
+    /// Its end is the guard's end.
+    lifeline: PipeReader,
+}
+
+impl Guarded {
+    /// From now on, when the guard is gone, so is all that was started here, and this process.
+    pub(crate) fn end_with_guard(&self) -> Result<(), TrialError> {
+        let mut lifeline =
+            self.lifeline.try_clone().map_err(TrialError::setup("watch its guard"))?;
+        thread::spawn(move || {
+            let _ = lifeline.read(&mut [0]);
+            offspring::end_all(true, Vec::new());
+            exit(2);
+        });
+        Ok(())
+    }
+}
+
+/// Splits this process in two. The new one does the `work`; the old one waits for it, hands on the
+/// signals that it gets, and gives back the exit code. Should either be killed, the other ends all
+/// that is left.
+///
+/// Must be called before the process has a second thread.
+pub(crate) fn guarded(work: impl FnOnce(Guarded) -> u8) -> io::Result<u8> {
+    let guard = getpid();
+    // An orphan of either becomes a child of one of them.
+    offspring::adopt();
+    let signals = Signals::listen()?;
+    let (lifeline, held) = pipe()?;
+    match fork()? {
+        Forked::Child => {
+            drop(held);
+            offspring::adopt();
+            exit(i32::from(work(Guarded { guard, signals, lifeline })));
+        }
+        Forked::Parent(worker) => {
+            drop(lifeline);
+            let code = stand_guard(worker, &signals)?;
+            drop(held);
+            Ok(code)
+        }
+    }
+}
+
+fn stand_guard(worker: Pid, signals: &Signals) -> io::Result<u8> {
+    let mut code = None;
+    loop {
+        while let Some(heard) = signals.next() {
+            if is_for_command(heard) {
+                let _ = kill_process(worker, heard.signal);
+            }
+        }
+        offspring::reap(|pid, status| {
+            if pid == worker {
+                code = Some(offspring::exit_code(status));
+            }
+        });
+        if let Some(code) = code {
+            // Only if it was killed is there anything.
+            offspring::end_all(true, Vec::new());
+            return Ok(code);
+        }
+        match poll(&mut [PollFd::new(signals, PollFlags::IN)], None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// A key on the terminal is a signal to all in its foreground, so the command has it already.
+fn is_for_command(Heard { signal, sender }: Heard) -> bool {
+    match signal {
+        Signal::TERM | Signal::HUP => true,
+        Signal::INT | Signal::QUIT => sender.is_some(),
+        _ => false,
+    }
+}

@@ -1,0 +1,326 @@
+//! A program behind a path: `tcplab shell`.
+//!
+//! Two network namespaces, the *near* one with the program and the *far* one, and the path between
+//! them. As in a trial, nothing has a name and nothing is owned by anything but processes, of which
+//! there are two ([`guard`]): however they end, no process, namespace or device is left.
+
+mod ends;
+mod guard;
+mod offspring;
+mod sockets;
+mod subnet;
+
+use std::ffi::OsString;
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitStatus, kill_process, kill_process_group};
+
+use self::ends::{Common, Place};
+use self::guard::Guarded;
+pub(crate) use self::guard::guarded;
+use self::subnet::Block;
+use crate::mover::{End, Mover, Moving};
+use crate::namespace::{self, Privilege};
+use crate::serve::serde_name;
+use crate::traffic::{Summary, Traffic};
+use crate::{DeviceKind, TrialError, sysctl};
+
+/// A program to be run behind a path.
+#[derive(Debug, Clone)]
+pub struct ShellRequest {
+    /// The path and its recording.
+    pub moving: Moving,
+    /// What the program finds as `TCPLAB_PATH`.
+    pub description: String,
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// A program at the far end, in the words of `sh`.
+    pub far: Option<OsString>,
+    /// The TCP port that it has to listen on before the command is started.
+    pub wait_for: Option<u16>,
+    /// Whether the far end is the namespace that this process is in.
+    pub join: bool,
+    /// The shell that this process runs in: how deep that is, and its near address.
+    pub around: Option<(u32, Option<Ipv4Addr>)>,
+    /// How frames get out of the ends; the best allowed one where none is named.
+    pub device: Option<DeviceKind>,
+    /// The largest packet of the ends' devices, in bytes of IP.
+    pub mtu: u32,
+}
+
+/// How a shell ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShellEnd {
+    /// The command's exit code; 128 and its number if a signal ended it; 127 or 126 where it was
+    /// not found or could not be executed.
+    pub code: u8,
+    /// Why the command could not be started.
+    pub failure: Option<String>,
+    /// What went through the path.
+    pub summary: Summary,
+}
+
+/// Runs a program behind a path. In a process of its own: `watch` is told there once a second what
+/// went through the path, and `end` makes an exit code of the outcome, which is what is given back
+/// here.
+///
+/// Must be called before the process has a second thread.
+///
+/// # Errors
+/// When that process cannot be made.
+pub fn shell(
+    request: &ShellRequest,
+    mut watch: impl FnMut(&Traffic),
+    end: impl FnOnce(Result<ShellEnd, TrialError>) -> u8,
+) -> Result<u8, TrialError> {
+    guarded(|guarded| end(run(request, &guarded, &mut watch)))
+        .map_err(TrialError::setup("split into two processes"))
+}
+
+/// How long the program at the far end may take to listen on the port that was named,
+const PATIENCE: Duration = Duration::from_secs(10);
+/// and on any port, where none was; it need not.
+const COURTESY: Duration = Duration::from_secs(1);
+/// How long the kernel may take to deliver what the command left to it,
+const DELIVERY: Duration = Duration::from_secs(10);
+/// and the program at the far end to take it.
+const RECEPTION: Duration = Duration::from_secs(1);
+/// How often to look whether something awaited has come.
+const LOOK: Duration = Duration::from_millis(10);
+/// How often the caller is told what goes through.
+const TELL_EVERY: Duration = Duration::from_secs(1);
+
+fn run(
+    request: &ShellRequest,
+    guarded: &Guarded,
+    watch: &mut dyn FnMut(&Traffic),
+) -> Result<ShellEnd, TrialError> {
+    request.moving.plans()?;
+    let host = if request.join { Some(namespace::current()?) } else { None };
+    let privilege = match host {
+        Some(_) => {
+            namespace::isolate_held()?;
+            Privilege::Held
+        }
+        None => namespace::isolate()?,
+    };
+    request.moving.prepare()?;
+    guarded.end_with_guard()?;
+    sysctl::keep_quiet();
+    let kind = request.device.unwrap_or_else(DeviceKind::best);
+    let common = Common { kind, mtu: request.mtu };
+    let far = match host {
+        Some(host) => {
+            let near = request.around.and_then(|(_, near)| near);
+            Place::Joined(host, near.and_then(Block::of))
+        }
+        None => Place::Far(Block::WHOLE),
+    };
+    let mut far = ends::End::set_up(far, common)?;
+    let mut near = ends::End::set_up(Place::Near(far.block), common)?;
+    let mut addresses = far.block.ends().map(|address| address.to_string()).into_iter();
+    let both = [&mut near, &mut far].map(|end| End {
+        device: end.device.take().expect("a device just made"),
+        name: addresses.next().unwrap_or_default(),
+    });
+    let mover = Mover::start(&request.moving, both)?;
+    let mut session = Session {
+        request,
+        guarded,
+        watch,
+        mover,
+        near,
+        far,
+        command: None,
+        server: None,
+        hurry: false,
+        told: Instant::now(),
+    };
+    let outcome = session.hold();
+    session.leave();
+    let Session { mover, near, far, .. } = session;
+    let drops = near.sockets.device_drops(&near.name) + far.sockets.device_drops(&far.name);
+    let summary = mover.finish(kind, |world| {
+        world.privilege = serde_name(&privilege);
+        world.device_drops += drops;
+    });
+    // An error of the path explains what the programs met.
+    let summary = summary?;
+    let (code, failure) = outcome?;
+    Ok(ShellEnd { code, failure, summary })
+}
+
+/// A process that was started, and what became of it.
+#[derive(Debug, Clone, Copy)]
+struct Started {
+    pid: Pid,
+    ended: Option<WaitStatus>,
+}
+
+/// A shell in which programs run.
+struct Session<'a> {
+    request: &'a ShellRequest,
+    guarded: &'a Guarded,
+    watch: &'a mut dyn FnMut(&Traffic),
+    mover: Mover,
+    near: ends::End,
+    far: ends::End,
+    command: Option<Started>,
+    /// At the far end.
+    server: Option<Started>,
+    /// Somebody wants it to be over.
+    hurry: bool,
+    told: Instant,
+}
+
+impl Session<'_> {
+    /// From the first program to the last. Gives the exit code, and why there was no command.
+    fn hold(&mut self) -> Result<(u8, Option<String>), TrialError> {
+        if let Some(line) = &self.request.far {
+            self.start_server(line)?;
+        }
+        let [name, arguments @ ..] = &self.request.command[..] else {
+            return Err(TrialError::setup("run nothing")(io::ErrorKind::InvalidInput.into()));
+        };
+        let mut command = Command::new(name);
+        command.args(arguments);
+        self.describe_to(&mut command);
+        match self.near.start(command) {
+            Ok(pid) => self.command = Some(Started { pid, ended: None }),
+            Err(error) => {
+                let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
+                return Ok((code, Some(format!("cannot run {}: {error}", name.display()))));
+            }
+        }
+        let status = loop {
+            self.turn(TELL_EVERY)?;
+            if let Some(status) = self.command.and_then(|command| command.ended) {
+                break status;
+            }
+        };
+        // What was being sent by a program that was killed is not missed.
+        if !status.signaled() {
+            self.settle()?;
+        }
+        Ok((offspring::exit_code(status), None))
+    }
+
+    fn start_server(&mut self, line: &OsString) -> Result<(), TrialError> {
+        let mut server = Command::new("sh");
+        // Its output is no part of the command's, which may be read by another program; and it is
+        // in the background of the terminal, so that keys mean the command alone.
+        let output = io::stderr()
+            .as_fd()
+            .try_clone_to_owned()
+            .map_err(TrialError::setup("duplicate standard error"))?;
+        server.arg("-c").arg(line).stdin(Stdio::null()).stdout(output).process_group(0);
+        self.describe_to(&mut server);
+        let pid = self.far.start(server).map_err(TrialError::setup("start the far program"))?;
+        self.server = Some(Started { pid, ended: None });
+        let port = self.request.wait_for;
+        let until = Instant::now() + port.map_or(COURTESY, |_| PATIENCE);
+        let sockets = self.far.sockets;
+        while !sockets.is_awaited(port) && Instant::now() < until {
+            self.turn(LOOK)?;
+            if self.hurry {
+                return Err(TrialError::Stopped);
+            }
+            if let (Some(status), Some(port)) = (self.server.and_then(|it| it.ended), port) {
+                let code = offspring::exit_code(status);
+                return Err(reported(format!(
+                    "the far program ended (exit code {code}) and never listened on port {port}"
+                )));
+            }
+        }
+        match port {
+            Some(port) if !sockets.is_awaited(Some(port)) => Err(reported(format!(
+                "the far program did not listen on port {port} within {} s",
+                PATIENCE.as_secs()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn describe_to(&self, command: &mut Command) {
+        let [near, far] = self.near.block.ends();
+        let depth = self.request.around.map_or(1, |(depth, _)| depth + 1);
+        command
+            .env("TCPLAB_NEAR", near.to_string())
+            .env("TCPLAB_FAR", far.to_string())
+            .env("TCPLAB_SHELL", depth.to_string())
+            .env("TCPLAB_PATH", &self.request.description);
+    }
+
+    /// Waits for the kernel to deliver what the command has sent, and for the far program to take
+    /// it: a command that ends has not yet sent its last byte.
+    fn settle(&mut self) -> Result<(), TrialError> {
+        let until = Instant::now() + DELIVERY;
+        while !self.hurry && Instant::now() < until && self.near.sockets.has_unfinished() {
+            self.turn(LOOK)?;
+        }
+        let [near, _] = self.near.block.ends();
+        let until = Instant::now() + RECEPTION;
+        while !self.hurry && Instant::now() < until {
+            let is_awake = self.server.is_some_and(|server| server.ended.is_none());
+            let is_behind = is_awake && self.far.sockets.has_unread(near);
+            if self.mover.on_path() == 0 && !is_behind {
+                break;
+            }
+            self.turn(LOOK)?;
+        }
+        Ok(())
+    }
+
+    /// Ends all programs that are still there.
+    fn leave(&mut self) {
+        let server = self.server.filter(|server| server.ended.is_none()).map(|server| server.pid);
+        if let Some(pid) = server {
+            let _ = kill_process_group(pid, Signal::TERM);
+        }
+        offspring::end_all(self.hurry, server.into_iter().collect());
+    }
+
+    /// Waits until something happens, for `patience` at most, and does what there is to do.
+    fn turn(&mut self, patience: Duration) -> Result<(), TrialError> {
+        let span = patience.min(TELL_EVERY.saturating_sub(self.told.elapsed()));
+        let timeout = Timespec::try_from(span).expect("a second at most");
+        match poll(&mut [PollFd::new(&self.guarded.signals, PollFlags::IN)], Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(TrialError::setup("wait")(errno.into())),
+        }
+        while let Some(heard) = self.guarded.signals.next() {
+            // Of a key on the terminal the command knows; all else comes by way of the guard.
+            let is_forwarded = heard.sender == Some(self.guarded.guard);
+            match self.command {
+                _ if heard.signal == Signal::CHILD => {}
+                Some(Started { pid, ended: None }) if is_forwarded => {
+                    let _ = kill_process(pid, heard.signal);
+                }
+                Some(Started { ended: None, .. }) => {}
+                _ => self.hurry = true,
+            }
+        }
+        let started = [&mut self.command, &mut self.server];
+        let mut started = started.map(Option::as_mut);
+        offspring::reap(|pid, status| {
+            for one in started.iter_mut().flatten().filter(|one| one.pid == pid) {
+                one.ended = Some(status);
+            }
+        });
+        if self.told.elapsed() >= TELL_EVERY {
+            self.told = Instant::now();
+            (self.watch)(&self.mover.traffic());
+        }
+        if self.mover.has_failed() { Err(TrialError::Stopped) } else { Ok(()) }
+    }
+}
+
+fn reported(message: String) -> TrialError {
+    TrialError::Reported { message, remedy: None }
+}
