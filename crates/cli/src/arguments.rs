@@ -54,7 +54,6 @@ pub(crate) enum Command {
     /// Reads the captures, samples and logs in the run's directory and writes its tables and
     /// report.html anew, such as after an update of tcplab. Nothing is run.
     Report(ReportArguments),
-<<<<<<< HEAD
     /// Write the path's ground truth log as a table
     ///
     /// A recording (the directory of a trial, or what `tcplab shell --capture` left) holds the
@@ -68,7 +67,6 @@ pub(crate) enum Command {
     /// through the same path in virtual time, must meet the same verdicts, one by one. Exit code 1
     /// when some differ.
     Replay(ReplayArguments),
-=======
     /// Run any program behind a path
     ///
     /// The program gets a network of its own, with a far end, and the path between them: a shell, a
@@ -77,7 +75,6 @@ pub(crate) enum Command {
     Shell(ShellArguments),
     /// Look at paths: those that come with tcplab, and your own
     Path(PathArguments),
->>>>>>> shell
     /// Say what this machine can do, a line each
     ///
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not
