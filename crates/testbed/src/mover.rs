@@ -71,6 +71,7 @@ pub(crate) struct End {
 pub(crate) struct Mover {
     clock: Clock,
     seed: u64,
+    path: PathSpec,
     names: [String; 2],
     counters: Arc<Counters>,
     on_path: Arc<AtomicUsize>,
@@ -111,7 +112,8 @@ impl Mover {
             run(bridge, tuning, &stopped, &packets)
         });
         let Ok(counters) = counters.recv() else { return Err(panicked()) };
-        Ok(Mover { clock, seed, names, counters, on_path, stop, thread, recorder })
+        let path = moving.path.clone();
+        Ok(Mover { clock, seed, path, names, counters, on_path, stop, thread, recorder })
     }
 
     /// What has gone through until now.
@@ -168,6 +170,7 @@ impl Mover {
                 case: String::new(),
                 case_hash: String::new(),
                 seed: self.seed,
+                path: self.path,
                 epoch_nanos: self.clock.epoch_nanos(),
                 duration: self.clock.now().since(Instant::ZERO),
                 client,

@@ -5,8 +5,8 @@ mod keys;
 use tcplab_units::{Probability, Rate, Span};
 
 pub(crate) use keys::Table;
+pub use keys::{Backend, LinkSpec, PathSpec, StageSpec};
 use keys::{Given, Keys};
-pub use keys::{LinkSpec, PathSpec, StageSpec};
 
 use crate::bottleneck::{BottleneckPlan, ServerPlan, check_burst};
 use crate::delay::DelayPlan;
