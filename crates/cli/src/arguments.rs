@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use path::{
     PathArguments, PathChoice, PathCommand, PresetsArguments, ShellArguments, ShowArguments,
-    UseArguments,
+    TcArguments, UseArguments,
 };
 
 /// The name of the hidden subcommand that a trial's process is started with.

@@ -12,6 +12,7 @@ mod report;
 mod run;
 mod scenarios;
 mod shell;
+mod tc;
 mod traffic;
 
 use std::process::ExitCode;

@@ -12,11 +12,13 @@ use tcplab_units::Rate;
 
 use crate::arguments::{PathArguments, PathChoice, PathCommand, PresetsArguments, ShowArguments};
 use crate::output::answer;
+use crate::tc;
 
 pub(crate) fn path(arguments: &PathArguments) -> Result<ExitCode> {
     let text = match &arguments.command {
         PathCommand::Presets(arguments) => list(arguments)?,
         PathCommand::Show(arguments) => show(arguments)?,
+        PathCommand::Tc(arguments) => tc::tc(arguments)?,
     };
     answer(&text)?;
     Ok(ExitCode::SUCCESS)

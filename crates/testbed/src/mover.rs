@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
-use tcplab_path::{Direction, LinkPlan, PathSpec};
+use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
 use tcplab_recording::{
     Endpoint, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
 };
@@ -38,6 +38,15 @@ pub struct Moving {
 
 impl Moving {
     pub(crate) fn plans(&self) -> Result<[LinkPlan; 2], TrialError> {
+        if self.path.backend == Some(Backend::Netem) {
+            return Err(TrialError::Reported {
+                message: "this path is for netem, and only trials are run through it".into(),
+                remedy: Some(
+                    "leave out `backend`, or print it for a box of your own: `tcplab path tc`"
+                        .into(),
+                ),
+            });
+        }
         let link = |direction| self.path.link(direction);
         Ok([link(Direction::Forward)?, link(Direction::Reverse)?])
     }

@@ -112,7 +112,8 @@ Examples:
   tcplab path presets                     paths that are well known
   tcplab path presets dsl-25 > my.toml    a start for your own
   tcplab path show dsl-25                 what it does to packets, in words
-  tcplab path show my.toml -s delay='50 ms'";
+  tcplab path show my.toml -s delay='50 ms'
+  tcplab path tc dsl-25 --client-side eth1 --server-side eth2 > dsl.sh    the same by the kernel";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PathCommand {
@@ -120,6 +121,12 @@ pub(crate) enum PathCommand {
     Presets(PresetsArguments),
     /// Say what a path does to packets, in words
     Show(ShowArguments),
+    /// Print a path as commands of tc, for a box between client and server
+    ///
+    /// The commands let the kernel's own queueing disciplines (tbf, netem and others) do what the
+    /// path says, each with a comment of what it stands for. What is nearly the same is told at the
+    /// top. What netem cannot do is refused, all of it, with exit code 2.
+    Tc(TcArguments),
 }
 
 #[derive(Debug, Args)]
@@ -138,4 +145,39 @@ pub(crate) struct ShowArguments {
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TcArguments {
+    #[command(flatten)]
+    pub(crate) choice: PathChoice,
+    /// The interface of the box on whose side the client is
+    #[arg(long, value_name = "IF", value_parser = interface)]
+    pub(crate) client_side: String,
+    /// The interface on whose side the server is
+    #[arg(long, value_name = "IF", value_parser = interface)]
+    pub(crate) server_side: String,
+    /// Print the commands that take the path away again
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// Print as JSON: both, and what is different
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The name of a network interface, as `dev_valid_name` in net/core/dev.c takes it.
+fn interface(text: &str) -> Result<String, String> {
+    /// IFNAMSIZ, which counts an end mark.
+    const MOST: usize = 15;
+    let is_wrong = |c: char| c.is_whitespace() || c == '/' || c == ':';
+    if text.is_empty() || text.len() > MOST || matches!(text, "." | "..") || text.contains(is_wrong)
+    {
+        return Err(format!(
+            "no network interface has such a name: 1 to {MOST} characters without spaces, `/`, `:`"
+        ));
+    }
+    if text.starts_with('-') {
+        return Err("tc would take it for an option".into());
+    }
+    Ok(text.to_owned())
 }
