@@ -21,6 +21,10 @@ const LATE: Span = Span::from_millis(4);
 /// More missed looks at `TCP_INFO` than this are told of; fewer leave no gap that a graph shows.
 const MISSED_PER_CENT: u64 = 2;
 
+/// Said of each trial whose path was another's.
+const UNTOLD: &str = "netem made the path and tells nothing of what it did: losses are those that the capture shows; \
+                      how the path differs from the one asked for is in result.json (world.notes)";
+
 /// Reads every recording of a finished run and says what came out. `tell` hears of each trial, and
 /// may break off.
 ///
@@ -118,6 +122,10 @@ fn examine(recording: &Recording) -> Result<Trial, LabError> {
     let trace = trace(recording, &record, sending_end)?;
     // Each look takes a sample of both sockets.
     let mut warnings = warnings(&record, samples.len() as u64 / 2, sending_end, &trace);
+    let has_truth = record.has_truth();
+    if !has_truth {
+        warnings.push(UNTOLD.into());
+    }
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
         return Ok(empty_trial(warnings));
@@ -130,9 +138,14 @@ fn examine(recording: &Recording) -> Result<Trial, LabError> {
         .iter()
         .zip(&owned)
         .enumerate()
-        .map(|(index, (episode, own))| episode_row(index + 1, episode, connection, flow, own))
+        .map(|(index, (episode, own))| {
+            let own = has_truth.then_some(own.as_slice());
+            episode_row(index + 1, episode, connection, flow, own)
+        })
         .collect();
-    warnings.extend(contradictions(&flow.episodes, &owned, drops.len()));
+    if has_truth {
+        warnings.extend(contradictions(&flow.episodes, &owned, drops.len()));
+    }
     let findings = tcplab_findings::examine(connection)
         .into_iter()
         .map(|finding| FindingRow {
@@ -141,7 +154,8 @@ fn examine(recording: &Recording) -> Result<Trial, LabError> {
             frames: finding.frames,
         })
         .collect();
-    let metrics = metrics(&app, flow, &samples, sending_end, drops.len());
+    let lost = has_truth.then_some(drops.len());
+    let metrics = metrics(&app, flow, &samples, sending_end, lost);
     Ok(Trial { metrics, episodes, findings, warnings, ..empty_trial(Vec::new()) })
 }
 
@@ -254,9 +268,9 @@ fn episode_row(
     episode: &Episode,
     connection: &Connection,
     flow: &Flow,
-    drops: &[&Dropped],
+    drops: Option<&[&Dropped]>,
 ) -> EpisodeRow {
-    let interruption = drops.iter().find_map(|dropped| match dropped.cause {
+    let interruption = drops.unwrap_or_default().iter().find_map(|dropped| match dropped.cause {
         Cause::Interruption { number, .. } => Some(number),
         _ => None,
     });
@@ -278,7 +292,7 @@ fn episode_row(
         retransmitted_bytes: episode.retransmitted.as_u64(),
         timeouts: episode.timeouts,
         repaired: episode.repaired_at.is_some(),
-        truth_lost: drops.len(),
+        truth_lost: drops.map(<[_]>::len),
         interruption,
         story: tcplab_findings::story(episode, flow),
     }
@@ -290,7 +304,7 @@ fn metrics(
     flow: &Flow,
     samples: &[Sample],
     sending_end: Endpoint,
-    lost: usize,
+    lost: Option<usize>,
 ) -> Vec<Metric> {
     let (sender, receiver) = match sending_end {
         Endpoint::Client => (&app.client, &app.server),
@@ -313,7 +327,7 @@ fn metrics(
         ("retransmitted", Some(flow.totals.retransmitted.as_u64() as f64)),
         ("timeouts", Some(timeouts as f64)),
         ("episodes", Some(flow.episodes.len() as f64)),
-        ("lost", Some(lost as f64)),
+        ("lost", lost.map(|lost| lost as f64)),
         ("max_in_flight", Some(flow.totals.max_in_flight.as_u64() as f64)),
         ("max_window", flow.totals.max_window.map(|window| window.as_u64() as f64)),
         ("mean_rtt", tcplab_stats::mean(&round_trips)),

@@ -16,6 +16,7 @@ mod error;
 mod launch;
 mod mover;
 mod namespace;
+mod netem;
 mod netlink;
 mod options;
 mod process;

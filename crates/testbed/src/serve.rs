@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::{self, JoinHandle};
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
-use tcplab_path::Direction;
+use tcplab_path::{Backend, Direction};
 use tcplab_recording::{
     AppLog, Endpoint, RecordingError, RecordingWriter, Sample, TrialRecord, WorldRecord,
 };
@@ -22,10 +22,11 @@ use crate::endpoint::{self, Outcome, Prepared, Shared};
 use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
 use crate::tape::{self, Playback};
-use crate::{TrialError, doctor, promptness, sampler, sysctl};
+use crate::{TrialError, doctor, netem, promptness, sampler, sysctl};
 
 /// A /24 across both ends keeps the kernel's reverse path filter out of play.
-const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
+pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
+    [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
 /// How often the caller is told how far the trial is.
 const TELL_EVERY: Span = Span::from_millis(200);
 /// Once both applications are done, the path must be empty for this long: the last ACK counts.
@@ -98,17 +99,22 @@ fn trial(caller: Pid) -> Result<(), TrialError> {
         let _ = io::stdin().lock().read_to_end(&mut Vec::new());
         std::process::exit(2);
     });
-    run(&request, privilege)?;
+    if request.case.path.backend == Some(Backend::Netem) {
+        netem::run(&request, privilege)?;
+    } else {
+        run(&request, privilege)?;
+    }
     say(&Message::Done);
     Ok(())
 }
 
 /// An endpoint whose thread is set up and waits for the start.
-struct Ready {
-    device: Device,
-    go: Sender<Clock>,
-    outcome: Receiver<Result<Outcome, TrialError>>,
-    stay: Sender<()>,
+pub(crate) struct Ready<D> {
+    /// The path's end of its device.
+    pub(crate) device: D,
+    pub(crate) go: Sender<Clock>,
+    pub(crate) outcome: Receiver<Result<Outcome, TrialError>>,
+    pub(crate) stay: Sender<()>,
 }
 
 fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
@@ -179,6 +185,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
             verdict_drops: moved.verdicts_lost,
             samples_missed,
             mover: moved.mover,
+            notes: Vec::new(),
         },
         client: client.record,
         server: server.record,
@@ -194,10 +201,23 @@ fn prepare(
     kind: DeviceKind,
     shared: &Arc<Shared>,
     sockets: &Sender<(Endpoint, OwnedFd)>,
-) -> Result<Ready, TrialError> {
+) -> Result<Ready<Device>, TrialError> {
+    prepare_with(end, kind, shared, sockets, || Ok(()), |device, ()| device.open())
+}
+
+/// The same, with what else is to be done `inside` its namespace once it has its device, and what
+/// the path makes of the device's other end.
+pub(crate) fn prepare_with<X: Send + 'static, D>(
+    end: Endpoint,
+    kind: DeviceKind,
+    shared: &Arc<Shared>,
+    sockets: &Sender<(Endpoint, OwnedFd)>,
+    inside: fn() -> Result<X, TrialError>,
+    open: impl FnOnce(DeviceEnd, X) -> Result<D, TrialError>,
+) -> Result<Ready<D>, TrialError> {
     let bridge = std::fs::File::open("/proc/self/ns/net")
         .map_err(TrialError::setup("look at its own network namespace"))?;
-    let (device_sender, device) = mpsc::channel::<DeviceEnd>();
+    let (device_sender, device) = mpsc::channel::<(DeviceEnd, X)>();
     let (ready_sender, ready) = mpsc::channel();
     let (go, start) = mpsc::channel();
     let (outcome_sender, outcome) = mpsc::channel();
@@ -208,7 +228,7 @@ fn prepare(
         let settings = &shared.endpoint(end).sysctl;
         sysctl::apply(end.name(), settings)?;
         let device = Device::create(kind, ADDRESSES[end as usize], bridge.as_fd())?;
-        let _ = device_sender.send(device);
+        let _ = device_sender.send((device, inside()?));
         Device::await_carrier(kind)?;
         let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
         let _ = ready_sender.send(());
@@ -221,8 +241,8 @@ fn prepare(
         Ok(Err(error)) => error,
         _ => panicked(),
     };
-    let Ok(device) = device.recv() else { return Err(why_not(thread)) };
-    let device = device.open()?;
+    let Ok((device, more)) = device.recv() else { return Err(why_not(thread)) };
+    let device = open(device, more)?;
     match ready.recv() {
         Ok(()) => Ok(Ready { device, go, outcome, stay }),
         Err(_) => Err(why_not(thread)),
@@ -230,7 +250,7 @@ fn prepare(
 }
 
 /// Writes what it is told until everybody who tells has gone.
-fn start_recorder(
+pub(crate) fn start_recorder(
     request: &TrialRequest,
     clock: Clock,
     playback: Playback,
@@ -244,7 +264,7 @@ fn start_recorder(
 }
 
 /// Decides when the trial is over, and knows how it ended.
-struct Watch<'a> {
+pub(crate) struct Watch<'a> {
     limit: Span,
     shared: &'a Shared,
     incoming: [Receiver<Result<Outcome, TrialError>>; 2],
@@ -254,7 +274,7 @@ struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    fn new(
+    pub(crate) fn new(
         limit: Span,
         shared: &'a Shared,
         incoming: [Receiver<Result<Outcome, TrialError>>; 2],
@@ -263,7 +283,7 @@ impl<'a> Watch<'a> {
         Watch { limit, shared, incoming, outcomes: [None, None], told, quiet_since }
     }
 
-    fn over(&mut self, state: &BridgeState, recorder_failed: bool) -> bool {
+    pub(crate) fn over(&mut self, state: &BridgeState, recorder_failed: bool) -> bool {
         let BridgeState { now, on_path } = *state;
         if now.since(self.told) >= TELL_EVERY {
             self.told = now;
@@ -292,7 +312,7 @@ impl<'a> Watch<'a> {
     }
 
     /// What the endpoints leave, or why there is none.
-    fn outcomes(self) -> Result<[Outcome; 2], TrialError> {
+    pub(crate) fn outcomes(self) -> Result<[Outcome; 2], TrialError> {
         match self.outcomes {
             [Some(client), Some(server)] => Ok([client?, server?]),
             [Some(Err(error)), _] | [_, Some(Err(error))] => Err(error),
