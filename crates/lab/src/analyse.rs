@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use tcplab_path::{Cause, Direction, PathSpec};
+use tcplab_path::{Backend, Cause, Direction, PathSpec};
 use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
 use tcplab_scenario::{METRICS, trial_seed};
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
@@ -420,7 +420,11 @@ fn describe(path: &PathSpec) -> Vec<String> {
         .into_iter()
         .filter_map(|direction| {
             let link = path.link(direction).ok()?;
-            Some(format!("{direction}: {}", link.describe().join(" ")))
+            let by = match path.backend.unwrap_or_default() {
+                Backend::Tcplab => "",
+                Backend::Netem => ", by netem",
+            };
+            Some(format!("{direction}{by}: {}", link.describe().join(" ")))
         })
         .collect()
 }

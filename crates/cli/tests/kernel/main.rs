@@ -8,6 +8,7 @@ mod captures;
 mod experiment;
 mod full;
 mod leftovers;
+mod netem;
 mod outcomes;
 mod processes;
 mod program;
