@@ -55,7 +55,8 @@ impl TrialRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TruthRow {
     /// The packet's frame number in the capture of the endpoint that sent it, from 1. None where
-    /// that has no such frame: nobody sent the packet, but the path made it, or the capture lost it.
+    /// that has no such frame: nobody sent the packet, but the path made it, or the capture lost
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<u64>,
     /// What became of it.

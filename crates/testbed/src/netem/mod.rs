@@ -6,8 +6,9 @@
 mod kernel;
 mod tap;
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Sender};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tcplab_path::tc::TcPlan;
@@ -23,6 +24,7 @@ use crate::device::{self, DeviceKind};
 use crate::endpoint::Shared;
 use crate::launch::TrialRequest;
 use crate::namespace::Privilege;
+use crate::promptness::Promptness;
 use crate::serve::{ADDRESSES, Ready, Watch, prepare_with, serde_name, start_recorder};
 use crate::tape::{self, Tape};
 use crate::{TrialError, promptness, sampler, sysctl};
@@ -47,16 +49,8 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let shared = Arc::new(Shared::new(case, request.seed));
     let (sockets, new_sockets) = mpsc::channel();
     sysctl::keep_quiet();
-    let kind = DeviceKind::PacketSocket;
-    let [client, server] = Endpoint::BOTH.map(|end| {
-        prepare_with(end, kind, &shared, &sockets, inside, |device, tap| {
-            Ok(Seat { name: device.leave_to_kernel()?, tap })
-        })
-    });
+    let [client, server] = joined(request, &plan, &shared, &sockets)?;
     drop(sockets);
-    let (client, server) = (client?, server?);
-    kernel::join([&client.device.name, &server.device.name], ADDRESSES)?;
-    kernel::set_up(&plan, [&client.device.name, &server.device.name], &request.directory)?;
 
     let clock = Clock::start();
     let (tape, playback) = tape::tape(request.snaplen);
@@ -65,20 +59,16 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let real_time = request.tuning.real_time;
     let interval = case.sampling.tcp_info;
     let samples = sampler::start(clock, real_time, interval, new_sockets, sampled);
-    let Ready { device: client_seat, go: client_go, outcome: client_told, stay: client_stay } =
-        client;
-    let Ready { device: server_seat, go: server_go, outcome: server_told, stay: server_stay } =
-        server;
-    for go in [server_go, client_go] {
+    for go in [server.go, client.go] {
         let _ = go.send(clock);
     }
     let promptness = promptness::be_prompt(real_time);
-    let mut watch = Watch::new(case.limits.trial, &shared, [client_told, server_told]);
-    let mut eye = Eye::new(clock, [client_seat.tap, server_seat.tap], tape, &plan);
+    let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
+    let mut eye = Eye::new(clock, [client.device.tap, server.device.tap], tape, &plan);
     eye.run(|state| watch.over(state, recorder.is_finished()))?;
     let recorder_failed = recorder.is_finished();
     let (frames_lost, frames_unread) = eye.finish();
-    drop([client_stay, server_stay]);
+    drop([client.stay, server.stay]);
     if recorder_failed {
         recorder.join().expect("the recorder does not panic")?;
         return Err(TrialError::Stopped);
@@ -90,6 +80,10 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
         let index = endpoint as usize;
         writer.missed(endpoint, frames_lost[index] + frames_unread[index]);
     }
+    let mut world = world(privilege, promptness, &plan);
+    world.device_drops = client.device_drops + server.device_drops;
+    world.capture_drops = writer.capture_drops();
+    world.samples_missed = samples_missed;
     let record = TrialRecord {
         tcplab: env!("CARGO_PKG_VERSION").into(),
         case: case.name.clone(),
@@ -98,23 +92,44 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
         path: case.path.clone(),
         epoch_nanos: clock.epoch_nanos(),
         duration: clock.now().since(Instant::ZERO),
-        world: WorldRecord {
-            name: "kernel".into(),
-            device: "veth".into(),
-            privilege: serde_name(&privilege),
-            scheduling: serde_name(&promptness),
-            device_drops: client.device_drops + server.device_drops,
-            capture_drops: writer.capture_drops(),
-            samples_missed,
-            notes: plan.notes().iter().map(|it| format!("{}: {}", it.key, it.what)).collect(),
-            ..WorldRecord::default()
-        },
+        world,
         client: client.record,
         server: server.record,
     };
     let app = AppLog { client: client.report, server: server.report };
     writer.finish(&app, &record)?;
     shared.verify(&app)
+}
+
+/// What there is to say of the world before anything is counted.
+fn world(privilege: Privilege, promptness: Promptness, plan: &TcPlan) -> WorldRecord {
+    WorldRecord {
+        name: "kernel".into(),
+        device: "veth".into(),
+        privilege: serde_name(&privilege),
+        scheduling: serde_name(&promptness),
+        notes: plan.notes().iter().map(|it| format!("{}: {}", it.key, it.what)).collect(),
+        ..WorldRecord::default()
+    }
+}
+
+/// The ends of the path, joined by it.
+fn joined(
+    request: &TrialRequest,
+    plan: &TcPlan,
+    shared: &Arc<Shared>,
+    sockets: &Sender<(Endpoint, OwnedFd)>,
+) -> Result<[Ready<Seat>; 2], TrialError> {
+    let [client, server] = Endpoint::BOTH.map(|end| {
+        prepare_with(end, DeviceKind::PacketSocket, shared, sockets, inside, |device, tap| {
+            Ok(Seat { name: device.leave_to_kernel()?, tap })
+        })
+    });
+    let (client, server) = (client?, server?);
+    let devices = [&client.device.name, &server.device.name];
+    kernel::join(devices, ADDRESSES)?;
+    kernel::set_up(plan, devices, &request.directory)?;
+    Ok([client, server])
 }
 
 /// What is done in each endpoint's namespace. netem and tbf take what they are given at once for
