@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
-    ShellArguments, ShowArguments, UseArguments, VerifyArguments,
+    ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
 };
 
 /// The name of the hidden subcommand that a trial's process is started with.

@@ -14,6 +14,7 @@ mod report;
 mod run;
 mod scenarios;
 mod shell;
+mod tc;
 mod traffic;
 mod verify;
 

@@ -12,7 +12,7 @@ use tcplab_units::Rate;
 
 use crate::arguments::{PathArguments, PathChoice, PathCommand, PresetsArguments, ShowArguments};
 use crate::output::answer;
-use crate::{picture, verify};
+use crate::{picture, tc, verify};
 
 pub(crate) fn path(arguments: &PathArguments) -> Result<ExitCode> {
     let text = match &arguments.command {
@@ -20,6 +20,7 @@ pub(crate) fn path(arguments: &PathArguments) -> Result<ExitCode> {
         PathCommand::Show(arguments) => show(arguments)?,
         PathCommand::Plot(arguments) => return picture::plot(arguments),
         PathCommand::Verify(arguments) => return verify::verify(arguments),
+        PathCommand::Tc(arguments) => tc::tc(arguments)?,
     };
     answer(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -299,3 +299,46 @@ fn scenarios_are_printed_as_they_are_read() {
         assert_eq!(Some(read.title.as_str()), scenario["title"].as_str());
     }
 }
+
+/// Everything that tc cannot do is told at once, with its key.
+#[test]
+fn what_tc_cannot_do_is_told_in_full() {
+    let home = home();
+    let sides = ["--client-side", "eth1", "--server-side", "eth2"];
+    let path = ["path", "tc", "-s", "mtu=1400 B", "-s", "forward.loss={every=3}"];
+    let told = refusal(home.path(), &[&path[..], &sides].concat());
+    for line in ["  mtu: no qdisc drops packets", "  forward.loss.every: netem loses at random"] {
+        assert!(told.contains(line), "{told}");
+    }
+    for (side, said) in [("eth2", "both sides are eth2"), ("a b", "no network interface has such")]
+    {
+        let wrong = ["path", "tc", "--client-side", side, "--server-side", "eth2"];
+        let told = refusal(home.path(), &wrong);
+        assert!(told.contains(said), "{told}");
+    }
+    // In a scenario, the place is shown.
+    let scenario = "title = \"T\"\n[path]\nbackend = \"netem\"\nblackhole = \"3 s\"\nmtu = \"1400 B\"\n\
+                    [workload]\nupload = \"1 kB\"\n";
+    fs::write(home.path().join("netem.toml"), scenario).unwrap();
+    let told = refusal(home.path(), &["run", "netem.toml"]);
+    assert!(told.contains("with `backend = \"netem\"`: no qdisc drops packets"), "{told}");
+    assert!(told.contains("netem.toml:5"), "{told}");
+    // What only trials can use, a shell does not pretend to.
+    let told = refusal(home.path(), &["shell", "-s", "backend=netem", "--", "true"]);
+    assert!(told.contains("only trials are run through it"), "{told}");
+}
+
+/// A path as commands, and those that take it away.
+#[test]
+fn a_path_is_printed_for_tc() {
+    let home = home();
+    let keys = ["-s", "rate=8 Mbit/s", "-s", "queue=64 kB", "-s", "forward.delay=20 ms"];
+    let sides = ["--client-side", "eth1", "--server-side", "eth2"];
+    for (name, more) in [("tc_setup", &[][..]), ("tc_undo", &["--undo"]), ("tc_json", &["--json"])]
+    {
+        let arguments = [&["path", "tc"], &keys[..], &sides, more].concat();
+        let output = command(home.path(), &arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        insta::assert_snapshot!(name, text(&output.stdout));
+    }
+}

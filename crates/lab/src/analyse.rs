@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use tcplab_path::{Cause, Direction, PathSpec};
+use tcplab_path::{Backend, Cause, Direction, PathSpec};
 use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
 use tcplab_scenario::{METRICS, trial_seed};
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
@@ -14,6 +14,11 @@ use crate::{
     Case, EpisodeRow, FindingRow, LabError, Metric, Run, RunDirectory, Summary, Trial, TrialData,
     claims, quality,
 };
+
+/// Said of each trial whose path was another's.
+const UNTOLD: &str = "netem made the path and tells nothing of what it did: losses are those that \
+                      the capture shows; how the path differs from the one asked for is in \
+                      result.json (world.notes)";
 
 /// Reads every recording of a finished run and says what came out. `tell` hears of each trial, and
 /// may break off.
@@ -117,6 +122,10 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     let flaws = flaws_of(&record, path, samples.len());
     let notes = trace.notes.iter();
     let mut warnings: Vec<String> = notes.map(|note| remark(sending_end, note)).collect();
+    let has_truth = record.has_truth();
+    if !has_truth {
+        warnings.push(UNTOLD.into());
+    }
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
         return Ok(Trial { flaws, ..empty_trial(warnings) });
@@ -129,9 +138,14 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         .iter()
         .zip(&owned)
         .enumerate()
-        .map(|(index, (episode, own))| episode_row(index + 1, episode, connection, flow, own))
+        .map(|(index, (episode, own))| {
+            let own = has_truth.then_some(own.as_slice());
+            episode_row(index + 1, episode, connection, flow, own)
+        })
         .collect();
-    warnings.extend(contradictions(&flow.episodes, &owned, drops.len()));
+    if has_truth {
+        warnings.extend(contradictions(&flow.episodes, &owned, drops.len()));
+    }
     let findings = tcplab_findings::examine(connection)
         .into_iter()
         .map(|finding| FindingRow {
@@ -140,7 +154,8 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
             frames: finding.frames,
         })
         .collect();
-    let metrics = metrics(&app, flow, &samples, sending_end, drops.len());
+    let lost = has_truth.then_some(drops.len());
+    let metrics = metrics(&app, flow, &samples, sending_end, lost);
     Ok(Trial { metrics, episodes, findings, flaws, ..empty_trial(warnings) })
 }
 
@@ -267,9 +282,9 @@ fn episode_row(
     episode: &Episode,
     connection: &Connection,
     flow: &Flow,
-    drops: &[&Dropped],
+    drops: Option<&[&Dropped]>,
 ) -> EpisodeRow {
-    let interruption = drops.iter().find_map(|dropped| match dropped.cause {
+    let interruption = drops.unwrap_or_default().iter().find_map(|dropped| match dropped.cause {
         Cause::Interruption { number, .. } => Some(number),
         _ => None,
     });
@@ -291,7 +306,7 @@ fn episode_row(
         retransmitted_bytes: episode.retransmitted.as_u64(),
         timeouts: episode.timeouts,
         repaired: episode.repaired_at.is_some(),
-        truth_lost: drops.len(),
+        truth_lost: drops.map(<[_]>::len),
         interruption,
         story: tcplab_findings::story(episode, flow),
     }
@@ -303,7 +318,7 @@ fn metrics(
     flow: &Flow,
     samples: &[Sample],
     sending_end: Endpoint,
-    lost: usize,
+    lost: Option<usize>,
 ) -> Vec<Metric> {
     let (sender, receiver) = match sending_end {
         Endpoint::Client => (&app.client, &app.server),
@@ -326,7 +341,7 @@ fn metrics(
         ("retransmitted", Some(flow.totals.retransmitted.as_u64() as f64)),
         ("timeouts", Some(timeouts as f64)),
         ("episodes", Some(flow.episodes.len() as f64)),
-        ("lost", Some(lost as f64)),
+        ("lost", lost.map(|lost| lost as f64)),
         ("max_in_flight", Some(flow.totals.max_in_flight.as_u64() as f64)),
         ("max_window", flow.totals.max_window.map(|window| window.as_u64() as f64)),
         ("mean_rtt", tcplab_stats::mean(&round_trips)),
@@ -393,7 +408,11 @@ fn describe(path: &PathSpec) -> Vec<String> {
         .into_iter()
         .filter_map(|direction| {
             let link = path.link(direction).ok()?;
-            Some(format!("{direction}: {}", link.describe().join(" ")))
+            let by = match path.backend.unwrap_or_default() {
+                Backend::Tcplab => "",
+                Backend::Netem => ", by netem",
+            };
+            Some(format!("{direction}{by}: {}", link.describe().join(" ")))
         })
         .collect()
 }

@@ -125,8 +125,10 @@ pub struct EpisodeRow {
     pub timeouts: u64,
     /// Whether everything lost was acknowledged in the end.
     pub repaired: bool,
-    /// What the path's own log says: segments it dropped that belong to this episode.
-    pub truth_lost: usize,
+    /// What the path's own log says: segments it dropped that belong to this episode. None where
+    /// the path tells nothing.
+    #[serde(default)]
+    pub truth_lost: Option<usize>,
     /// Which interruption hit, from 1; none if another cause did.
     pub interruption: Option<u64>,
     /// What happened, in a sentence or three.

@@ -42,6 +42,10 @@ const MOST_KEPT: usize = 20;
 /// When the recording cannot be read, or does not have what the path looked at.
 pub fn replay(recording: &Recording) -> Result<Replay, LabError> {
     let record = recording.record()?;
+    if !record.has_truth() {
+        let why = "netem made its path, and told no verdict".into();
+        return Err(LabError::Replay { why });
+    }
     let mut recorded = BTreeMap::new();
     let mut frames = BTreeMap::new();
     for row in recording.truth_rows()? {

@@ -68,7 +68,7 @@ fn episodes(run: &Run) -> String {
                     &episode.duration_s.to_string(),
                     &episode.silence_s.to_string(),
                     &episode.lost_segments.to_string(),
-                    &episode.truth_lost.to_string(),
+                    &episode.truth_lost.map(|n| n.to_string()).unwrap_or_default(),
                     &episode.retransmissions.to_string(),
                     &episode.retransmitted_bytes.to_string(),
                     &episode.timeouts.to_string(),

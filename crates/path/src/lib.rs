@@ -62,6 +62,7 @@ mod queue;
 mod reordering;
 mod schedule;
 mod spec;
+pub mod tc;
 mod text_or_table;
 mod trace;
 mod verdict;
@@ -93,7 +94,7 @@ pub use queue::{
 };
 pub use reordering::{HeldBack, ReorderSpec, ReorderingPlan};
 pub use schedule::{Quantity, Schedule, Step};
-pub use spec::{DEFAULT_QUEUE, LinkSpec, PathError, PathSpec, StageSpec};
+pub use spec::{Backend, DEFAULT_QUEUE, LinkSpec, PathError, PathSpec, StageSpec};
 pub use trace::{TraceError, parse_mahimahi, to_mahimahi};
 pub use verdict::{Cause, Departure, Discipline, FIRST_MADE_ID, Fate, Transmission, Verdict};
 pub use wifi::{WifiPlan, WifiSpec, WifiStandard};

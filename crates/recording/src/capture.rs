@@ -64,6 +64,8 @@ enum State {
     Judged(Verdict),
     /// It went out, and nobody will ever say what became of it.
     Unknown,
+    /// It went out onto a path that never says anything.
+    Untold,
 }
 
 impl EndCapture {
@@ -114,6 +116,11 @@ impl EndCapture {
     /// The endpoint was handed a packet.
     pub(crate) fn entered(&mut self, at: Instant, packet: Captured<'_>) {
         self.hold(at, packet, State::Received);
+    }
+
+    /// The endpoint sent a packet onto a path that tells nothing.
+    pub(crate) fn left_untold(&mut self, at: Instant, packet: Captured<'_>) {
+        self.hold(at, packet, State::Untold);
     }
 
     /// The path is done with a packet that this endpoint sent; whether it waits here.
@@ -170,6 +177,7 @@ impl EndCapture {
             let (direction, comment) = match &frame.state {
                 State::Sent => return Ok(()),
                 State::Received => (Direction::Inbound, None),
+                State::Untold => (Direction::Outbound, None),
                 State::Unknown => (Direction::Outbound, Some("its fate is not known".to_owned())),
                 State::Judged(verdict) => {
                     judged(self.next_frame, verdict)?;

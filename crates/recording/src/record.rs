@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tcplab_path::{PathSpec, Verdict};
+use tcplab_path::{Backend, PathSpec, Verdict};
 use tcplab_units::Span;
 use tcplab_workload::AppReport;
 
@@ -42,6 +42,13 @@ pub struct TrialRecord {
     pub server: EndpointRecord,
     /// What the world says of itself.
     pub world: WorldRecord,
+}
+
+impl TrialRecord {
+    /// Whether the path tells what it did with each packet (`path.jsonl`).
+    pub fn has_truth(&self) -> bool {
+        self.path.backend.unwrap_or_default() == Backend::Tcplab
+    }
 }
 
 /// A row of `path.jsonl`: the path's verdict on one packet.
@@ -113,6 +120,9 @@ pub struct WorldRecord {
     /// How the thread that moves frames fared.
     #[serde(default)]
     pub mover: MoverRecord,
+    /// Where another than tcplab made the path: what it does otherwise than asked, with the keys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// How late packets were handed over, against the time the path asked for.

@@ -91,6 +91,27 @@ impl RecordingWriter {
         self.settle(endpoint)
     }
 
+    /// A packet was seen at `endpoint`, where the path is not tcplab's own and tells nothing: sent
+    /// by it, or handed to it.
+    ///
+    /// # Errors
+    /// As for [`RecordingWriter::left`].
+    pub fn seen(
+        &mut self,
+        endpoint: Endpoint,
+        at: Instant,
+        is_sent: bool,
+        packet: Captured<'_>,
+    ) -> Result<(), RecordingError> {
+        let capture = &mut self.captures[endpoint.index()];
+        if is_sent {
+            capture.left_untold(at, packet);
+        } else {
+            capture.entered(at, packet);
+        }
+        self.settle(endpoint)
+    }
+
     /// `endpoint` was handed the packet `id` just as the other sent it. To be told before it is
     /// [`judged`](RecordingWriter::judged). If it was not told when that packet was sent, this
     /// frame is counted as missed.

@@ -39,7 +39,7 @@ impl<'a> EpisodeView<'a> {
             class: kind_class(&row.kind),
             numbers: numbers(row),
             truth: truth(row),
-            agrees: row.truth_lost == row.lost_segments,
+            agrees: row.truth_lost.is_none_or(|truth| truth == row.lost_segments),
             ladder,
             window: window.map(|(from, until)| (seconds(from), seconds(until))),
         }
@@ -114,11 +114,14 @@ fn numbers(row: &EpisodeRow) -> Vec<(&'static str, String)> {
 
 /// What the path's own log says, beside what the capture showed.
 fn truth(row: &EpisodeRow) -> String {
-    let dropped = match row.truth_lost {
+    let Some(truth_lost) = row.truth_lost else {
+        return "The path tells nothing of what it dropped.".into();
+    };
+    let dropped = match truth_lost {
         1 => "1 data packet".to_string(),
         n => format!("{} data packets", grouped(n as u64)),
     };
-    if row.truth_lost == row.lost_segments {
+    if truth_lost == row.lost_segments {
         format!("The path's own log agrees: it dropped {dropped}.")
     } else {
         let found = grouped(row.lost_segments as u64);

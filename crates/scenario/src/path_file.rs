@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use tcplab_path::{Direction, PathSpec};
+use tcplab_path::{Backend, Direction, PathSpec};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -132,6 +132,19 @@ pub(crate) fn complete(
 pub(crate) fn check(path: &PathSpec) -> Result<(), (String, Problem)> {
     for direction in Direction::BOTH {
         path.link(direction).map_err(|error| (error.key.clone(), Problem::Path(error)))?;
+    }
+    if path.backend == Some(Backend::Netem)
+        && let Err(refused) = path.tc()
+        && let Some(mut first) = refused.first().cloned()
+    {
+        first.what = match refused.len() - 1 {
+            0 => format!("with `backend = \"netem\"`: {}", first.what),
+            others => format!(
+                "with `backend = \"netem\"`: {} (and {others} more: `tcplab path tc` tells all)",
+                first.what
+            ),
+        };
+        return Err((first.key.clone(), Problem::Path(first)));
     }
     Ok(())
 }

@@ -129,6 +129,7 @@ impl Device {
             mtu: Some(mtu),
             queue_len: Some(QUEUE_LEN),
             no_arp: kind == DeviceKind::PacketSocket,
+            ..LinkSettings::default()
         };
         let index = interface_index(name)?;
         // On a machine's own network, too, nothing but what was asked for goes into the path.
@@ -302,8 +303,12 @@ impl DeviceEnd {
             }
             DeviceEnd::Veth { peer, mac, mtu } => {
                 let index = interface_index(&peer)?;
-                let settings =
-                    LinkSettings { mtu: Some(mtu), queue_len: Some(QUEUE_LEN), no_arp: true };
+                let settings = LinkSettings {
+                    mtu: Some(mtu),
+                    queue_len: Some(QUEUE_LEN),
+                    no_arp: true,
+                    ..LinkSettings::default()
+                };
                 Netlink::open()
                     .and_then(|mut netlink| netlink.set_up(index, &settings))
                     .map_err(TrialError::setup(format!("take {peer} up")))?;
@@ -317,6 +322,40 @@ impl DeviceEnd {
             }
         }
     }
+
+    /// To be called in a namespace whose kernel itself moves the frames: leaves the other end of
+    /// the pair to it, and gives its name.
+    ///
+    /// # Panics
+    /// If it is a TUN device: its other end is a descriptor.
+    pub(crate) fn leave_to_kernel(self) -> Result<String, TrialError> {
+        let DeviceEnd::Veth { peer, mac, mtu } = self else {
+            panic!("only a veth has an end for the kernel");
+        };
+        // With the same hardware address at both ends and nobody asking for any, each end sends to
+        // itself, as `arp_constructor` (net/ipv4/arp.c) has it, and that is the other.
+        let settings = LinkSettings {
+            mtu: Some(mtu),
+            no_arp: true,
+            mac: Some(mac),
+            ..LinkSettings::default()
+        };
+        let index = interface_index(&peer)?;
+        Netlink::open()
+            .and_then(|mut netlink| netlink.set_up(index, &settings))
+            .map_err(TrialError::setup(format!("take {peer} up")))?;
+        await_carrier(&peer)?;
+        Ok(peer)
+    }
+}
+
+/// Has the kernel send each segment by itself through the endpoint's device.
+pub(crate) fn send_single_segments() -> Result<(), TrialError> {
+    let index = interface_index(NAME)?;
+    let settings = LinkSettings { segments: Some(1), no_arp: true, ..LinkSettings::default() };
+    Netlink::open()
+        .and_then(|mut netlink| netlink.set_up(index, &settings))
+        .map_err(TrialError::setup("have segments sent one by one"))
 }
 
 /// Waits until the interface of the calling thread's namespace sends what it is given.

@@ -11,6 +11,7 @@ use crate::clock::Clock;
 use crate::device::{Device, DeviceKind};
 use crate::launch::{Helper, Launcher};
 use crate::namespace::{self, Privilege};
+use crate::netem::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
 use crate::promptness::{Promptness, be_prompt};
 use crate::serve::say;
 use crate::{TrialError, options};
@@ -64,6 +65,7 @@ pub(crate) fn probe(watch_caller: impl Fn()) {
                 say(&device(kind));
             }
             say(&congestion_controls());
+            say(&netem_backend());
         }
         Err(error) => say(&Ability {
             name: "network namespaces".into(),
@@ -164,6 +166,52 @@ fn congestion_controls() -> Ability {
         found,
         remedy: (!wanted).then(|| "as root: `modprobe tcp_cubic`, and so on".into()),
     }
+}
+
+/// Whether paths with `backend = "netem"` can be run.
+fn netem_backend() -> Ability {
+    let ability = |verdict, found: String, remedy: Option<String>| Ability {
+        name: "netem".into(),
+        verdict,
+        found,
+        remedy,
+    };
+    let (mut has, mut lacks) = (Vec::new(), Vec::new());
+    for kind in ["netem", "tbf", "ifb"] {
+        let tried = match kind {
+            "ifb" => Tool::new(&["ip", "link", "add", "dev", "tcplab-try", "type", "ifb"])
+                .run()
+                .and_then(|()| Tool::new(&["ip", "link", "del", "dev", "tcplab-try"]).run()),
+            kind => try_qdisc(kind),
+        };
+        match tried {
+            Ok(()) => has.push(kind),
+            Err(ToolError::Missing { program }) => {
+                let found = format!("`{program}` is not installed");
+                return ability(Verdict::Limited, found, Some(MISSING_TOOLS.into()));
+            }
+            Err(ToolError::Unknown { .. }) => lacks.push(kind),
+            Err(ToolError::Failed { said }) => {
+                let found = format!("{kind} could not be tried: {said}");
+                return ability(Verdict::Limited, found, None);
+            }
+        }
+    }
+    if lacks.is_empty() {
+        return ability(Verdict::Good, format!("this kernel has {}", has.join(", ")), None);
+    }
+    let module = |kind: &&str| if *kind == "ifb" { "ifb".into() } else { format!("sch_{kind}") };
+    let modules: Vec<String> = lacks.iter().map(module).collect();
+    let beside = if has.is_empty() { String::new() } else { format!(" (but {})", has.join(", ")) };
+    ability(
+        Verdict::Limited,
+        format!("this kernel has no {}{beside}", lacks.join(", ")),
+        Some(format!(
+            "only paths with `backend = \"netem\"` need it; as root: `modprobe {}`, where the \
+             kernel was built with it",
+            modules.join("`, `modprobe ")
+        )),
+    )
 }
 
 /// How late a sleep of a millisecond ends, with the finest timer slack.

@@ -19,6 +19,7 @@ mod launch;
 mod link_header;
 mod mover;
 mod namespace;
+mod netem;
 mod netlink;
 mod options;
 mod process;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
-use tcplab_path::{Direction, LinkPlan, PathSpec};
+use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
 use tcplab_recording::{EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord};
 use tcplab_units::Instant;
 
@@ -36,6 +36,15 @@ pub struct Moving {
 
 impl Moving {
     pub(crate) fn plans(&self) -> Result<[LinkPlan; 2], TrialError> {
+        if self.path.backend == Some(Backend::Netem) {
+            return Err(TrialError::Reported {
+                message: "this path is for netem, and only trials are run through it".into(),
+                remedy: Some(
+                    "leave out `backend`, or print it for a box of your own: `tcplab path tc`"
+                        .into(),
+                ),
+            });
+        }
         let link = |direction| self.path.link(direction);
         Ok([link(Direction::Forward)?, link(Direction::Reverse)?])
     }
@@ -68,8 +77,8 @@ pub(crate) struct End {
 /// A path at work.
 pub(crate) struct Mover {
     clock: Clock,
-    path: PathSpec,
     seed: u64,
+    path: PathSpec,
     names: [String; 2],
     counters: Arc<Counters>,
     on_path: Arc<AtomicUsize>,
@@ -111,7 +120,7 @@ impl Mover {
         });
         let Ok(counters) = counters.recv() else { return Err(panicked()) };
         let path = moving.path.clone();
-        Ok(Mover { clock, path, seed, names, counters, on_path, stop, thread, recorder })
+        Ok(Mover { clock, seed, path, names, counters, on_path, stop, thread, recorder })
     }
 
     /// What has gone through until now.

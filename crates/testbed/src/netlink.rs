@@ -34,6 +34,10 @@ pub(crate) struct LinkSettings {
     pub(crate) queue_len: Option<u32>,
     /// Never ask who has an address: the other end of the wire is always the same.
     pub(crate) no_arp: bool,
+    /// The hardware address.
+    pub(crate) mac: Option<[u8; 6]>,
+    /// How many segments the kernel may hand over in one piece.
+    pub(crate) segments: Option<u32>,
 }
 
 /// A route to be added.
@@ -78,6 +82,8 @@ impl Netlink {
         }
         message.attributes.extend(settings.mtu.map(LinkAttribute::Mtu));
         message.attributes.extend(settings.queue_len.map(LinkAttribute::TxQueueLen));
+        message.attributes.extend(settings.mac.map(|mac| LinkAttribute::Address(mac.to_vec())));
+        message.attributes.extend(settings.segments.map(LinkAttribute::GsoMaxSegs));
         self.ask(RouteNetlinkMessage::SetLink(message), 0)
     }
 

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::{self, JoinHandle};
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
-use tcplab_path::Direction;
+use tcplab_path::{Backend, Direction};
 use tcplab_recording::{
     AppLog, Endpoint, RecordingError, RecordingWriter, Sample, TrialRecord, WorldRecord,
 };
@@ -23,7 +23,7 @@ use crate::endpoint::{self, Outcome, Prepared, Shared};
 use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
 use crate::tape::{self, Playback};
-use crate::{TrialError, doctor, promptness, sampler, sysctl};
+use crate::{TrialError, doctor, netem, promptness, sampler, sysctl};
 
 /// A /24 across both ends keeps the kernel's reverse path filter out of play.
 pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
@@ -43,7 +43,10 @@ pub fn serve(arguments: &[String]) -> ExitCode {
     };
     let answer = match (task.as_str(), caller.parse().ok().and_then(Pid::from_raw)) {
         ("trial", Some(caller)) => work_for(caller, |request: &TrialRequest, privilege| {
-            run(request, privilege)?;
+            match request.case.path.backend.unwrap_or_default() {
+                Backend::Tcplab => run(request, privilege)?,
+                Backend::Netem => netem::run(request, privilege)?,
+            }
             say(&Message::Done);
             Ok(())
         }),
@@ -113,11 +116,12 @@ fn work_for<R: for<'de> serde::Deserialize<'de>>(
 }
 
 /// An endpoint whose thread is set up and waits for the start.
-struct Ready {
-    device: Device,
-    go: Sender<Clock>,
-    outcome: Receiver<Result<Outcome, TrialError>>,
-    stay: Sender<()>,
+pub(crate) struct Ready<D> {
+    /// The path's end of its device.
+    pub(crate) device: D,
+    pub(crate) go: Sender<Clock>,
+    pub(crate) outcome: Receiver<Result<Outcome, TrialError>>,
+    pub(crate) stay: Sender<()>,
 }
 
 fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
@@ -181,6 +185,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
             device_drops: device_drops + client.device_drops + server.device_drops,
             capture_drops: writer.capture_drops(),
             samples_missed,
+            notes: Vec::new(),
             ..moved.world()
         },
         client: client.record,
@@ -197,10 +202,23 @@ fn prepare(
     kind: DeviceKind,
     shared: &Arc<Shared>,
     sockets: &Sender<(Endpoint, OwnedFd)>,
-) -> Result<Ready, TrialError> {
+) -> Result<Ready<Device>, TrialError> {
+    prepare_with(end, kind, shared, sockets, || Ok(()), |device, ()| device.open())
+}
+
+/// The same, with what else is to be done `inside` its namespace once it has its device, and what
+/// the path makes of the device's other end.
+pub(crate) fn prepare_with<X: Send + 'static, D>(
+    end: Endpoint,
+    kind: DeviceKind,
+    shared: &Arc<Shared>,
+    sockets: &Sender<(Endpoint, OwnedFd)>,
+    inside: fn() -> Result<X, TrialError>,
+    open: impl FnOnce(DeviceEnd, X) -> Result<D, TrialError>,
+) -> Result<Ready<D>, TrialError> {
     let bridge = std::fs::File::open("/proc/self/ns/net")
         .map_err(TrialError::setup("look at its own network namespace"))?;
-    let (device_sender, device) = mpsc::channel::<DeviceEnd>();
+    let (device_sender, device) = mpsc::channel::<(DeviceEnd, X)>();
     let (ready_sender, ready) = mpsc::channel();
     let (go, start) = mpsc::channel();
     let (outcome_sender, outcome) = mpsc::channel();
@@ -211,7 +229,7 @@ fn prepare(
         let settings = &shared.endpoint(end).sysctl;
         sysctl::apply(end.name(), settings)?;
         let device = Device::create(kind, ADDRESSES[end as usize], bridge.as_fd())?;
-        let _ = device_sender.send(device);
+        let _ = device_sender.send((device, inside()?));
         Device::await_carrier(kind)?;
         let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
         let _ = ready_sender.send(());
@@ -224,8 +242,8 @@ fn prepare(
         Ok(Err(error)) => error,
         _ => panicked(),
     };
-    let Ok(device) = device.recv() else { return Err(why_not(thread)) };
-    let device = device.open()?;
+    let Ok((device, more)) = device.recv() else { return Err(why_not(thread)) };
+    let device = open(device, more)?;
     match ready.recv() {
         Ok(()) => Ok(Ready { device, go, outcome, stay }),
         Err(_) => Err(why_not(thread)),
@@ -233,7 +251,7 @@ fn prepare(
 }
 
 /// Writes what it is told until everybody who tells has gone.
-fn start_recorder(
+pub(crate) fn start_recorder(
     request: &TrialRequest,
     clock: Clock,
     playback: Playback,
@@ -247,7 +265,7 @@ fn start_recorder(
 }
 
 /// Decides when the trial is over, and knows how it ended.
-struct Watch<'a> {
+pub(crate) struct Watch<'a> {
     limit: Span,
     shared: &'a Shared,
     incoming: [Receiver<Result<Outcome, TrialError>>; 2],
@@ -257,7 +275,7 @@ struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    fn new(
+    pub(crate) fn new(
         limit: Span,
         shared: &'a Shared,
         incoming: [Receiver<Result<Outcome, TrialError>>; 2],
@@ -266,7 +284,7 @@ impl<'a> Watch<'a> {
         Watch { limit, shared, incoming, outcomes: [None, None], told, quiet_since }
     }
 
-    fn over(&mut self, state: &BridgeState, recorder_failed: bool) -> bool {
+    pub(crate) fn over(&mut self, state: &BridgeState, recorder_failed: bool) -> bool {
         let BridgeState { now, on_path } = *state;
         if now.since(self.told) >= TELL_EVERY {
             self.told = now;
@@ -295,7 +313,7 @@ impl<'a> Watch<'a> {
     }
 
     /// What the endpoints leave, or why there is none.
-    fn outcomes(self) -> Result<[Outcome; 2], TrialError> {
+    pub(crate) fn outcomes(self) -> Result<[Outcome; 2], TrialError> {
         match self.outcomes {
             [Some(client), Some(server)] => Ok([client?, server?]),
             [Some(Err(error)), _] | [_, Some(Err(error))] => Err(error),

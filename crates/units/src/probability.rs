@@ -30,6 +30,11 @@ impl Probability {
     pub fn per_million(n: u32) -> Probability {
         Probability((u64::from(n) * 1_000_000).min(ONE))
     }
+    /// That it does not happen.
+    #[must_use]
+    pub const fn complement(self) -> Probability {
+        Probability(ONE - self.0)
+    }
     /// From 0 to 1.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / ONE as f64

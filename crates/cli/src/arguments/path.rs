@@ -149,7 +149,8 @@ Examples:
   tcplab path show dsl-25                 what it does to packets, in words
   tcplab path show my.toml -s delay='50 ms'
   tcplab path plot lte-handover -o lte.svg
-  tcplab path verify dsl-25               whether this machine keeps what it promises";
+  tcplab path verify dsl-25               whether this machine keeps what it promises
+  tcplab path tc dsl-25 --client-side eth1 --server-side eth2 > dsl.sh    the same by the kernel";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PathCommand {
@@ -170,6 +171,12 @@ pub(crate) enum PathCommand {
     /// and once more in virtual time over a million packets. What was asked for is reckoned from
     /// the path's numbers, never by running the emulator. Exit code 1 when something is off.
     Verify(VerifyArguments),
+    /// Print a path as commands of tc, for a box between client and server
+    ///
+    /// The commands let the kernel's own queueing disciplines (tbf, netem and others) do what the
+    /// path says, each with a comment of what it stands for. What is nearly the same is told at the
+    /// top. What netem cannot do is refused, all of it, with exit code 2.
+    Tc(TcArguments),
 }
 
 #[derive(Debug, Args)]
@@ -210,6 +217,24 @@ pub(crate) struct PlotArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct TcArguments {
+    #[command(flatten)]
+    pub(crate) choice: PathChoice,
+    /// The interface of the box on whose side the client is
+    #[arg(long, value_name = "IF", value_parser = interface)]
+    pub(crate) client_side: String,
+    /// The interface on whose side the server is
+    #[arg(long, value_name = "IF", value_parser = interface)]
+    pub(crate) server_side: String,
+    /// Print the commands that take the path away again
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// Print as JSON: both, and what is different
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct VerifyArguments {
     #[command(flatten)]
     pub(crate) choice: PathChoice,
@@ -225,4 +250,21 @@ pub(crate) struct VerifyArguments {
     /// Print as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The name of a network interface, as `dev_valid_name` in net/core/dev.c takes it.
+fn interface(text: &str) -> Result<String, String> {
+    /// IFNAMSIZ, which counts an end mark.
+    const MOST: usize = 15;
+    let is_wrong = |c: char| c.is_whitespace() || c == '/' || c == ':';
+    if text.is_empty() || text.len() > MOST || matches!(text, "." | "..") || text.contains(is_wrong)
+    {
+        return Err(format!(
+            "no network interface has such a name: 1 to {MOST} characters without spaces, `/`, `:`"
+        ));
+    }
+    if text.starts_with('-') {
+        return Err("tc would take it for an option".into());
+    }
+    Ok(text.to_owned())
 }

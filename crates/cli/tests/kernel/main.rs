@@ -9,6 +9,7 @@ mod experiment;
 mod full;
 mod interfaces;
 mod leftovers;
+mod netem;
 mod outcomes;
 mod processes;
 mod program;

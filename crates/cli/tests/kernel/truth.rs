@@ -40,7 +40,12 @@ pub(crate) fn interruptions_are_episodes(trial: &Recorded<'_>) {
         .collect();
     assert_eq!(found, expected, "{}: (interruption, lost)", trial.name());
     for episode in &trial.row.episodes {
-        assert_eq!(episode.truth_lost, episode.lost_segments, "{}: {episode:?}", trial.name());
+        assert_eq!(
+            episode.truth_lost,
+            Some(episode.lost_segments),
+            "{}: {episode:?}",
+            trial.name()
+        );
         assert!(episode.repaired, "{}: {episode:?}", trial.name());
     }
 }

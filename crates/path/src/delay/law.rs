@@ -87,7 +87,7 @@ impl JitterLaw {
     }
 
     /// The time that its offsets are in proportion to.
-    pub(super) fn scale(&self) -> Span {
+    pub(crate) fn scale(&self) -> Span {
         match self {
             JitterLaw::Uniform(scale)
             | JitterLaw::Normal(scale)

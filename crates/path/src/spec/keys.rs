@@ -34,6 +34,10 @@ macro_rules! path_keys {
             /// given beside it takes the place of the preset's.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub preset: Option<String>,
+            /// Who does to packets what the keys say. Default: `tcplab`. Of a path for both ends of
+            /// a trial, not for `tcplab shell`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub backend: Option<Backend>,
             $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")]
             pub $key: Option<$type>,)*
             /// What comes behind the elements that the keys above make: further stages, each with
@@ -107,6 +111,34 @@ macro_rules! path_keys {
                 std::iter::once(first).chain(others).collect()
             }
 
+            /// The key as it is written where it holds for that direction: behind the direction's
+            /// name if it stands in the direction's own table. What stands behind the key's first
+            /// dot stays.
+            pub(crate) fn written(&self, direction: Direction, key: &str) -> String {
+                let own = self.own(direction);
+                let is_own = own.is_some_and(|own| match key.split('.').next() {
+                    $(Some(stringify!($key)) => own.$key.is_some(),)*
+                    Some("stages") => own.stages.is_some(),
+                    _ => false,
+                });
+                if is_own { format!("{direction}.{key}") } else { key.to_owned() }
+            }
+
+            /// The stages of that direction behind its own keys.
+            pub(crate) fn stages_given(&self, direction: Direction) -> &[StageSpec] {
+                let own = self.own(direction).and_then(|own| own.stages.as_ref());
+                own.or(self.stages.as_ref()).map_or(&[], Vec::as_slice)
+            }
+
+            /// Without what comes behind the elements of its own keys.
+            pub(crate) fn without_stages(&self) -> PathSpec {
+                let mut path = PathSpec { stages: None, ..self.clone() };
+                for link in [&mut path.forward, &mut path.reverse].into_iter().flatten() {
+                    link.stages = None;
+                }
+                path
+            }
+
             /// This path with what `base` has for each key that it does not give itself. A key
             /// that this one gives for both directions takes the place of the base's for either.
             #[must_use]
@@ -121,6 +153,7 @@ macro_rules! path_keys {
                 };
                 PathSpec {
                     preset: None,
+                    backend: self.backend.or(base.backend),
                     forward: link(self.forward, base.forward),
                     reverse: link(self.reverse, base.reverse),
                     $($key: self.$key.or(base.$key),)*
@@ -173,6 +206,32 @@ path_keys! {
     cross: CrossSpec,
     /// A wireless link (802.11) in place of a rate. Default: none.
     wifi: WifiSpec,
+}
+
+/// Who does to packets what a path says.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    Hash,
+    PartialOrd,
+    Ord,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Backend {
+    /// tcplab itself, packet by packet, with a verdict on each.
+    #[default]
+    Tcplab,
+    /// The kernel, told so by tc: netem and queueing disciplines between the endpoints. It says
+    /// nothing of what it did, draws random numbers of its own, and cannot do all: what it cannot
+    /// is refused (`tcplab path tc` tells all of it).
+    Netem,
 }
 
 impl PathSpec {

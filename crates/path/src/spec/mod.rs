@@ -6,7 +6,7 @@ mod stage;
 use tcplab_units::Span;
 
 pub(crate) use keys::Table;
-pub use keys::{LinkSpec, PathSpec, StageSpec};
+pub use keys::{Backend, LinkSpec, PathSpec, StageSpec};
 use stage::Stage;
 
 use crate::{Direction, LinkPlan, QueueSpec};

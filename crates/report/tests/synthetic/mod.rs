@@ -265,7 +265,7 @@ fn row(number: usize, interruption: u64, episode: &Episode) -> EpisodeRow {
         retransmitted_bytes: episode.retransmitted.as_u64(),
         timeouts: episode.timeouts,
         repaired: episode.repaired_at.is_some(),
-        truth_lost: episode.lost.len(),
+        truth_lost: Some(episode.lost.len()),
         interruption: Some(interruption),
         story: format!(
             "{} segments were lost in a row. {}",

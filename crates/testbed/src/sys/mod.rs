@@ -62,6 +62,78 @@ pub(crate) fn packet_socket(interface: u32, ether_type: u16) -> io::Result<Owned
     Ok(socket)
 }
 
+/// What a packet socket saw.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    /// Bytes received.
+    pub(crate) len: usize,
+    /// Whether it went out.
+    pub(crate) is_sent: bool,
+    /// When, in nanoseconds since the Unix epoch, if the kernel noted it.
+    pub(crate) at_nanos: Option<u64>,
+}
+
+/// Has the kernel note when each packet passed.
+pub(crate) fn note_times(socket: BorrowedFd<'_>) -> io::Result<()> {
+    set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)
+}
+
+/// Receives a frame with its `virtio_net_hdr`, in two parts; none when nothing waits.
+pub(crate) fn receive_seen(
+    socket: BorrowedFd<'_>,
+    header: &mut [u8],
+    frame: &mut [u8],
+) -> io::Result<Option<Seen>> {
+    let part = |bytes: &mut [u8]| libc::iovec {
+        iov_base: bytes.as_mut_ptr().cast(),
+        iov_len: bytes.len(),
+    };
+    let mut parts = [part(header), part(frame)];
+    // SAFETY: an all-zero sockaddr_ll is a valid one.
+    let mut from: libc::sockaddr_ll = unsafe { zeroed() };
+    // Aligned as a cmsghdr must be, with room for one timespec.
+    let mut control = [0_u64; 8];
+    // SAFETY: an all-zero msghdr is a valid one.
+    let mut message: libc::msghdr = unsafe { zeroed() };
+    message.msg_name = (&raw mut from).cast();
+    message.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    message.msg_iov = parts.as_mut_ptr();
+    message.msg_iovlen = parts.len();
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = size_of_val(&control);
+    // SAFETY: all that `message` points to outlives the call, and the lengths are right.
+    let received =
+        unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
+    if received < 0 {
+        let error = io::Error::last_os_error();
+        return match error.raw_os_error() {
+            Some(libc::EAGAIN | libc::EINTR | libc::ENETDOWN) => Ok(None),
+            _ => Err(error),
+        };
+    }
+    let mut at_nanos = None;
+    // SAFETY: `recvmsg` has filled in the control messages that `message` refers to.
+    let mut control = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
+    while !control.is_null() {
+        // SAFETY: `control` points to a whole header among them.
+        let is_time = unsafe {
+            (*control).cmsg_level == libc::SOL_SOCKET
+                && (*control).cmsg_type == libc::SCM_TIMESTAMPNS
+        };
+        if is_time {
+            // SAFETY: such a message carries a timespec, wherever it lies.
+            let time: libc::timespec =
+                unsafe { libc::CMSG_DATA(control).cast::<libc::timespec>().read_unaligned() };
+            let nanos = time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned();
+            at_nanos = Some(nanos).filter(|nanos| *nanos > 0);
+        }
+        // SAFETY: as for the first one.
+        control = unsafe { libc::CMSG_NXTHDR(&raw const message, control) };
+    }
+    let is_sent = from.sll_pkttype == libc::PACKET_OUTGOING;
+    Ok(Some(Seen { len: received.cast_unsigned(), is_sent, at_nanos }))
+}
+
 /// Packets that a packet socket had to drop since the last time it was asked.
 pub(crate) fn packet_drops(socket: BorrowedFd<'_>) -> io::Result<u64> {
     // SAFETY: all-zero statistics are valid.

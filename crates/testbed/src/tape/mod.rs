@@ -51,6 +51,14 @@ enum Event {
     Entered { endpoint: Endpoint, at: Instant, len: usize, bytes: (usize, usize) },
     /// The path judged a packet; if it was handed on just as it was sent, when.
     Judged { verdict: Verdict, arrived: Option<Instant> },
+    /// The endpoint sent this, or was handed it, as a path saw it that is not ours.
+    Seen {
+        endpoint: Endpoint,
+        at: Instant,
+        is_sent: bool,
+        header: VnetHeader,
+        bytes: (usize, usize),
+    },
     /// Packets before this one are no longer on the path.
     Gone { before: u64 },
 }
@@ -148,6 +156,25 @@ impl Tape {
             Some(page) => {
                 let bytes = page.put(kept);
                 page.events.push(Event::Entered { endpoint, at, len: packet.len(), bytes });
+            }
+            None => self.frames_lost[endpoint as usize] += 1,
+        }
+    }
+
+    /// A packet or super-packet was seen at an endpoint, sent or handed to it; of the path nothing
+    /// is known.
+    pub(crate) fn seen(
+        &mut self,
+        endpoint: Endpoint,
+        at: Instant,
+        is_sent: bool,
+        header: VnetHeader,
+        packet: &[u8],
+    ) {
+        match self.room(1, packet.len(), 1) {
+            Some(page) => {
+                let bytes = page.put(packet);
+                page.events.push(Event::Seen { endpoint, at, is_sent, header, bytes });
             }
             None => self.frames_lost[endpoint as usize] += 1,
         }
@@ -281,7 +308,14 @@ impl Playback {
         };
         match *event {
             Event::Left { endpoint, at, id, header, bytes: (from, to) } => {
-                self.write_cut(writer, endpoint, at, id, header, &page[from..to])
+                self.write_cut(header, &page[from..to], |index, packet| {
+                    writer.left(endpoint, at, id + index, packet)
+                })
+            }
+            Event::Seen { endpoint, at, is_sent, header, bytes: (from, to) } => {
+                self.write_cut(header, &page[from..to], |_, packet| {
+                    writer.seen(endpoint, at, is_sent, packet)
+                })
             }
             Event::LeftCut { endpoint, at, id, len, bytes } => {
                 writer.left(endpoint, at, id, captured(bytes, len))
@@ -299,19 +333,17 @@ impl Playback {
         }
     }
 
-    /// Writes down the segments of a super-packet as a wire would have carried them.
+    /// Writes down the segments of a super-packet as a wire would have carried them, with `put`,
+    /// which is given the index of each.
     fn write_cut(
         &mut self,
-        writer: &mut RecordingWriter,
-        endpoint: Endpoint,
-        at: Instant,
-        id: u64,
         header: VnetHeader,
         packet: &[u8],
+        mut put: impl FnMut(u64, Captured<'_>) -> Result<(), RecordingError>,
     ) -> Result<(), RecordingError> {
-        let mut write = |id, scratch: &[u8], len: usize| {
+        let mut write = |index, scratch: &[u8], len: usize| {
             let bytes = &scratch[..len.min(self.snaplen)];
-            writer.left(endpoint, at, id, Captured { bytes, original_len: len as u32 })
+            put(index, Captured { bytes, original_len: len as u32 })
         };
         let scratch = &mut self.packet;
         let is_super = header.gso_type != GsoType::None;
@@ -322,7 +354,7 @@ impl Playback {
             for index in 0..layout.segments() {
                 scratch.clear();
                 layout.write_segment(packet, index, usize::MAX, scratch);
-                write(id + index as u64, scratch, layout.size(index))?;
+                write(index as u64, scratch, layout.size(index))?;
             }
             return Ok(());
         }
@@ -332,6 +364,6 @@ impl Playback {
             // A place outside the packet: then it is as it is.
             let _ = complete_checksum(scratch, header.csum_start, header.csum_offset);
         }
-        write(id, scratch, packet.len())
+        write(0, scratch, packet.len())
     }
 }

@@ -1,0 +1,245 @@
+//! Paths by the kernel's own qdiscs: `backend = "netem"`, and what `tcplab path tc` prints.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+use tcplab_capture::Direction;
+
+use crate::experiment::Experiment;
+use crate::program::{Ended, Io, ended, namespaces_allowed, skipped, tcplab};
+use crate::tap::Tap;
+
+/// Runs words of `sh` in a network namespace of their own, where `eth1` and `eth2` are.
+fn in_namespace(words: &str) -> Ended {
+    let script = format!(
+        "export PATH=$PATH:/usr/sbin:/sbin\nset -e\n\
+         for name in eth1 eth2; do\n\
+         ip link add dev $name type veth peer name p$name\nip link set dev $name up\ndone\n{words}"
+    );
+    let root = rustix::process::geteuid().is_root();
+    let user: &[&str] = if root { &[] } else { &["--user", "--map-root-user"] };
+    ended(Command::new("unshare").args(user).args(["--net", "sh", "-c", &script]))
+}
+
+/// Whether ip and tc are here, and namespaces; if not, says that the test is skipped.
+fn tools_allowed() -> bool {
+    if !namespaces_allowed() {
+        return false;
+    }
+    let has = in_namespace("tc -V >/dev/null").code == Some(0);
+    if !has {
+        skipped("ip and tc (iproute2) are not installed, or veth pairs are not allowed");
+    }
+    has
+}
+
+/// Whether the kernel has a qdisc of that kind.
+fn has_qdisc(kind: &str) -> bool {
+    let said = in_namespace(&format!("tc qdisc replace dev eth1 root {kind}")).stderr;
+    !said.contains("qdisc kind is unknown")
+}
+
+/// The commands for a path: those that make it, and those that take it away.
+fn commands(keys: &[&str]) -> [Vec<String>; 2] {
+    let mut arguments =
+        vec!["path", "tc", "--json", "--client-side", "eth1", "--server-side", "eth2"];
+    arguments.extend(keys.iter().flat_map(|&key| ["-s", key]));
+    let home = tempfile::tempdir().unwrap();
+    let told = tcplab(home.path(), &arguments);
+    assert_eq!(told.code, Some(0), "{keys:?}: {}", told.stderr);
+    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    ["setup", "undo"].map(|part| {
+        let commands = told[part].as_array().unwrap().iter();
+        commands
+            .map(|command| {
+                let words = command["words"].as_array().unwrap().iter();
+                words.map(|word| word.as_str().unwrap()).collect::<Vec<_>>().join(" ")
+            })
+            .collect()
+    })
+}
+
+/// The rate is that of IP packets, all packets come one by one, and nobody claims to know what
+/// became of them.
+#[test]
+fn a_rate_is_kept_by_tbf() {
+    if !tools_allowed() {
+        return;
+    }
+    for kind in ["tbf", "pfifo"] {
+        if !has_qdisc(kind) {
+            return skipped(&format!("this kernel has no {kind}"));
+        }
+    }
+    let scenario = r#"
+        title = "A rate"
+        [path]
+        backend = "netem"
+        rate    = "20 Mbit/s"
+        queue   = "300 packets"
+        [workload]
+        upload = "8 MB"
+        [repeat]
+        trials = 1
+    "#;
+    let Some(run) = Experiment::run(scenario, Io::PacketSocket) else { return };
+    let trials = run.trials();
+    let trial = &trials[0];
+    assert!(trial.truth.is_empty());
+    assert!(trial.row.metrics.iter().all(|metric| metric.name != "lost"));
+    assert!(trial.row.episodes.iter().all(|episode| episode.truth_lost.is_none()));
+    let told = trial.row.warnings.join("\n");
+    assert!(told.contains("netem made the path and tells nothing of what it did"), "{told}");
+    assert!(trial.record.world.notes.iter().any(|note| note.starts_with("rate: tbf sends")));
+    assert!((trial.metric("payload_intact") - 1.0).abs() < f64::EPSILON);
+
+    let [client, server] = &trial.taps;
+    let longest = |tap: &Tap| tap.frames.iter().map(|frame| frame.bytes.len()).max();
+    assert_eq!((longest(client), longest(server)), (Some(1500), Some(1500)));
+    assert!(client.frames.iter().all(|frame| frame.comments.is_empty()));
+    // What came to the server is what the client sent, byte by byte, but for a hop (RFC 791 §3.2).
+    let sent: usize = client.going(Direction::Outbound).map(|frame| frame.bytes.len()).sum();
+    let came: usize = server.going(Direction::Inbound).map(|frame| frame.bytes.len()).sum();
+    assert!(came <= sent && came > 8_000_000, "{came} B of {sent} B");
+
+    // The busiest half second: a machine that is busy itself makes others slower, none faster.
+    let arrivals: Vec<(u64, usize)> =
+        server.going(Direction::Inbound).map(|frame| (frame.nanos, frame.bytes.len())).collect();
+    let window = 500_000_000;
+    let busiest = arrivals.iter().enumerate().map(|(first, (from, _))| {
+        let within = arrivals[first..].iter().take_while(|(at, _)| at - from < window);
+        within.map(|(_, len)| len).sum::<usize>()
+    });
+    let rate = busiest.max().unwrap() as f64 * 8.0 / 0.5;
+    assert!((rate / 20e6 - 1.0).abs() < 0.02, "{rate} bit/s instead of 20 Mbit/s");
+    replay_is_refused(&run);
+}
+
+/// Without verdicts there is nothing to compare with.
+fn replay_is_refused(run: &Experiment) {
+    let directory = run.trials()[0].directory.display().to_string();
+    let told = tcplab(run.directory(), &["replay", &directory]);
+    assert_eq!(told.code, Some(2));
+    assert!(told.stderr.contains("netem made its path, and told no verdict"), "{}", told.stderr);
+}
+
+/// Where the kernel has no netem, nothing is run, and what is missing is told with what to do;
+/// where it has, the delay is there.
+#[test]
+fn what_the_kernel_lacks_is_told_before_anything_runs() {
+    if !tools_allowed() {
+        return;
+    }
+    let scenario = "title = \"Delay\"\n[path]\nbackend = \"netem\"\ndelay = \"20 ms\"\n\
+                    [workload]\nupload = \"100 kB\"\n[repeat]\ntrials = 1\n";
+    if has_qdisc("netem") {
+        let Some(run) = Experiment::run(scenario, Io::PacketSocket) else { return };
+        let rtt = run.trials()[0].metric("mean_rtt");
+        assert!(rtt >= 40.0, "a round trip of {rtt} ms through 40 ms");
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("made.toml"), scenario).unwrap();
+    let told = tcplab(home.path(), &["run", "made.toml"]);
+    assert_eq!(told.code, Some(2), "{}", told.stdout);
+    for said in ["this kernel does not have sch_netem", "modprobe sch_netem"] {
+        assert!(told.stderr.contains(said), "{}", told.stderr);
+    }
+    let left: Vec<_> = fs::read_dir(home.path().join("runs"))
+        .map(|runs| runs.flatten().flat_map(|run| fs::read_dir(run.path()).unwrap()).collect())
+        .unwrap_or_default();
+    assert!(left.is_empty(), "{left:?}");
+    let doctor = tcplab(home.path(), &["doctor"]);
+    assert!(doctor.stdout.contains("this kernel has no netem"), "{}", doctor.stdout);
+}
+
+/// Each kind of queue, as `tcplab path tc` prints it, is taken by tc and the kernel, and read back
+/// as asked. What this kernel does not have, tc must at least have understood.
+#[test]
+fn each_queue_is_taken_by_the_kernel() {
+    if !tools_allowed() {
+        return;
+    }
+    for (kind, queue, options) in [
+        ("pfifo", r#"queue="512 packets""#, &[("limit", 512.0)][..]),
+        ("bfifo", r#"queue="64 kB""#, &[("limit", 64_000.0)]),
+        ("pfifo_head_drop", r#"queue={drop_head="100 packets"}"#, &[("limit", 100.0)]),
+        (
+            "codel",
+            r#"queue={codel={target="4 ms",interval="80 ms"}}"#,
+            &[("limit", 1000.0), ("target", 3999.0), ("interval", 79_999.0)],
+        ),
+        (
+            "fq_codel",
+            "queue={fq_codel={flows=512}}",
+            &[("limit", 10_240.0), ("flows", 512.0), ("quantum", 1514.0)],
+        ),
+        ("pie", r#"queue={pie={target="20 ms"}}"#, &[("limit", 1000.0)]),
+        (
+            "red",
+            r#"queue={red={limit="400 kB",min="30 kB",max="90 kB"}}"#,
+            &[("limit", 400_000.0), ("min", 30_000.0), ("max", 90_000.0)],
+        ),
+    ] {
+        let [setup, undo] = commands(&[r#"forward.rate="20 Mbit/s""#, &format!("forward.{queue}")]);
+        let told = in_namespace(&format!("{}\ntc -j qdisc show dev eth2", setup.join("\n")));
+        if told.code != Some(0) {
+            assert!(told.stderr.contains("Specified qdisc kind is unknown"), "{}", told.stderr);
+            skipped(&format!("this kernel has no {kind}; tc understood: {}", setup.join("; ")));
+            continue;
+        }
+        let shown: Vec<Value> = serde_json::from_str(&told.stdout).unwrap();
+        let [root, child] = &shown[..] else { panic!("{shown:?}") };
+        assert_eq!((&root["kind"], &root["options"]["rate"]), (&"tbf".into(), &2_500_000.into()));
+        assert_eq!((&child["kind"], &child["parent"]), (&kind.into(), &"1:1".into()));
+        for (option, asked) in options {
+            let read = child["options"][*option].as_f64().unwrap_or_else(|| panic!("{child}"));
+            assert!((read - asked).abs() <= 1.0, "{kind} {option}: {read} instead of {asked}");
+        }
+        let before = in_namespace("tc -j qdisc show; ip -j link show").stdout;
+        let both = [setup.join("\n"), undo.join("\n")].join("\n");
+        let after = in_namespace(&format!("{both}\ntc -j qdisc show; ip -j link show")).stdout;
+        assert_eq!(kinds(&after), kinds(&before), "{kind} is taken away again");
+    }
+}
+
+/// The kinds of qdiscs and the names of devices in what `tc` and `ip` tell, a line each.
+fn kinds(told: &str) -> Vec<String> {
+    told.lines()
+        .flat_map(|line| serde_json::from_str::<Vec<Value>>(line).unwrap_or_default())
+        .map(|one| format!("{} {} {}", one["kind"], one["dev"], one["ifname"]))
+        .collect()
+}
+
+/// What netem is told is at least understood by tc; where the kernel has it, taken.
+#[test]
+fn what_netem_is_told_is_understood() {
+    if !tools_allowed() {
+        return;
+    }
+    let has_netem = has_qdisc("netem");
+    for keys in [
+        &[r#"delay="7.5 ms""#, r#"jitter="2 ms""#][..],
+        &[r#"delay="5 ms""#, r#"jitter={normal="1500 ns"}"#],
+        &[r#"delay="5 ms""#, r#"jitter={pareto="1 ms",reorder=true}"#],
+        &[r#"delay="5 ms""#, r#"jitter={pareto_normal="1 ms"}"#],
+        &[r#"loss={gilbert_elliott={p="1 %",r="25 %",bad="90 %",good="2 %"}}"#],
+        &[r#"loss="0.0000001 %""#, r#"duplicate="1 %""#, r#"corrupt="0.5 %""#],
+        &[r#"mark="5 %""#],
+        &[r#"reorder={probability="1 %",extra="20 ms"}"#],
+        &[r#"rate="10 Mbit/s""#, r#"delay="5 ms""#],
+    ] {
+        let [setup, _] = commands(keys);
+        let told = in_namespace(&setup.join("\n"));
+        if has_netem {
+            assert_eq!(told.code, Some(0), "{keys:?}: {}", told.stderr);
+        } else {
+            let only = "Error: Specified qdisc kind is unknown.";
+            assert_eq!(told.stderr.trim(), only, "{setup:#?}");
+        }
+    }
+    if !has_netem {
+        skipped("this kernel has no netem; tc understood what it is told");
+    }
+}
