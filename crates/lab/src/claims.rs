@@ -141,7 +141,7 @@ mod tests {
                 retransmitted_bytes: 127_424,
                 timeouts: 0,
                 repaired: true,
-                truth_lost: 88,
+                truth_lost: Some(88),
                 interruption: Some(1),
                 story: String::new(),
             })
