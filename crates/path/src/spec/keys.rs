@@ -34,8 +34,8 @@ macro_rules! path_keys {
             /// given beside it takes the place of the preset's.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub preset: Option<String>,
-            /// Who does to packets what the keys say. Default: `tcplab`. Of a path for both ends of
-            /// a trial, not for `tcplab shell`.
+            /// Who does to packets what the keys say: `tcplab`, or the kernel's own `netem`, for
+            /// trials only (not `tcplab shell`). Default: `tcplab`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub backend: Option<Backend>,
             $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")]

@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(numbers(Block::WHOLE), [128, 64, 32, 16, 8, 4, 2, 1]);
         assert_eq!(numbers(Block { first: 128 }), [192, 160, 144, 136, 132, 130, 129]);
         assert_eq!(numbers(Block { first: 64 }), [96, 80, 72, 68, 66, 65]);
-        assert_eq!(numbers(Block { first: 255 }), Vec::<u8>::new());
+        assert!(numbers(Block { first: 255 }).is_empty());
         let mut seen = vec![0];
         let mut open = vec![Block::WHOLE];
         while let Some(block) = open.pop() {
