@@ -112,11 +112,11 @@ fn moment(moment: &Moment) -> Value {
     let Moment { at, rate, left, delay, least, most, queue } = moment;
     json!({
         "at_ns": at,
-        "rate_bits_per_second": rate.map(|it| it.bits_per_second()),
-        "left_bits_per_second": left.map(|it| it.bits_per_second()),
+        "rate_bits_per_second": rate.map(tcplab_units::Rate::bits_per_second),
+        "left_bits_per_second": left.map(tcplab_units::Rate::bits_per_second),
         "delay_ns": delay.as_nanos(),
         "delay_1_percent_ns": least.as_nanos(),
         "delay_99_percent_ns": most.as_nanos(),
-        "queue_ns": queue.map(|it| it.as_nanos()),
+        "queue_ns": queue.map(tcplab_units::Span::as_nanos),
     })
 }

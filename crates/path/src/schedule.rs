@@ -164,8 +164,8 @@ impl<T: Quantity> Schedule<T> {
         doubled.saturating_add(area(value, until.saturating_sub(reached)).saturating_mul(2))
     }
 
-    /// When it jumps, and where ramps begin and end, between the world's zero and `until`, in order;
-    /// none where these are more than `most`.
+    /// When it jumps, and where ramps begin and end, between the world's zero and `until`, in
+    /// order; none where these are more than `most`.
     pub(crate) fn corners(&self, until: Instant, most: usize) -> Option<Vec<Instant>> {
         let mut corners = Vec::new();
         let mut round = Instant::ZERO;

@@ -270,13 +270,12 @@ impl Shape {
             steps.iter().map(|(at, value)| (scale.x(*at), scale.y(*value))).collect()
         };
         let high = places(&self.high);
-        match &self.low {
-            Some(low) => area(&places(low), &high, scale.columns),
-            None => {
-                let end = high.last().map(|(_, y)| (scale.columns, Some(*y)));
-                let points = high.iter().map(|(x, y)| (*x, Some(*y))).chain(end);
-                polyline(&points.collect::<Vec<_>>(), true, 1)
-            }
+        if let Some(low) = &self.low {
+            area(&places(low), &high, scale.columns)
+        } else {
+            let end = high.last().map(|(_, y)| (scale.columns, Some(*y)));
+            let points = high.iter().map(|(x, y)| (*x, Some(*y))).chain(end);
+            polyline(&points.collect::<Vec<_>>(), true, 1)
         }
     }
 }

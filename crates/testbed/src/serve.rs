@@ -185,7 +185,6 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
             device_drops: device_drops + client.device_drops + server.device_drops,
             capture_drops: writer.capture_drops(),
             samples_missed,
-            notes: Vec::new(),
             ..moved.world()
         },
         client: client.record,

@@ -1,5 +1,3 @@
-#![expect(clippy::float_cmp, reason = "these results are exact, or were rounded")]
-
 use super::*;
 use crate::{Direction, PathSpec};
 
