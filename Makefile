@@ -83,6 +83,10 @@ soak-shell: toolchain system-packages ## carry 200 MB through a rough path with 
 	TCPLAB_SHELL_BYTES=200000000 cargo test --locked --package tcplab --test kernel -- \
 	  --test-threads 1 --nocapture shell_transfers
 
+.PHONY: soak
+soak: toolchain system-packages ## an hour in virtual time and ten minutes in real time: flat memory, no packet uncounted
+	cargo test --locked --package tcplab --test soak -- --ignored --test-threads 1 --nocapture
+
 .PHONY: bench
 bench: toolchain ## run the benchmarks the crates carry
 	cargo bench --locked --workspace --benches
