@@ -70,6 +70,8 @@ struct Way {
     reads: bool,
     /// Whether it can be asked what becomes of a packet.
     is_gate: bool,
+    /// Whether there is nothing on it: segments share the verdict of the first.
+    is_bare: bool,
 }
 
 /// What [`Bridge::run`] shows to whom decides when the trial is over.
@@ -126,7 +128,12 @@ impl Bridge {
         let way = |direction: Direction| {
             let plan = &plans[direction as usize];
             let link = Link::new(plan, seed, direction);
-            Way { link, reads: plan.reads_packets(), is_gate: plan.is_gate() }
+            Way {
+                link,
+                reads: plan.reads_packets(),
+                is_gate: plan.is_gate(),
+                is_bare: plan.elements.is_empty(),
+            }
         };
         let outgoing = |incoming: Direction| {
             let is_instant = plans[incoming as usize].is_instant();
@@ -236,7 +243,7 @@ impl Bridge {
         received: Received,
     ) -> Result<(), TrialError> {
         let Bridge { ways, store, spare, links, next_id, tape, counters, .. } = self;
-        let Way { link, reads, is_gate } = &mut ways[direction as usize];
+        let Way { link, reads, is_gate, .. } = &mut ways[direction as usize];
         let Ok(layout) = store.layout_of(received) else {
             // Nothing that was asked for, such as a super-packet of datagrams.
             counters.device_drops.add(1);
@@ -287,6 +294,11 @@ impl Bridge {
         id: u64,
     ) -> Result<(), TrialError> {
         let segments = self.store.look(serial).segments;
+        if self.ways[direction as usize].is_bare {
+            let size = Bytes::from(self.store.look(serial).size(0));
+            let verdict = self.ways[direction as usize].link.judge(at, id, size);
+            return self.pass_run(direction, serial, 0..=segments - 1, verdict);
+        }
         let mut run: Option<(usize, Verdict)> = None;
         for segment in 0..segments {
             let size = Bytes::from(self.store.look(serial).size(segment));
@@ -389,6 +401,19 @@ impl Bridge {
                 Load::Stored(place) => Some((place.segment, store.look(place.serial))),
                 Load::Owned(_) => None,
             };
+            if tape.is_none()
+                && let Some((first, look)) = &stored
+            {
+                // Nobody asks for each.
+                let way = counters.way(verdict.direction);
+                way.packets_out.add(segments as u64);
+                let sizes = (*first..first + segments).map(|segment| look.size(segment) as u64);
+                way.bytes_out.add(sizes.sum());
+                if let Load::Stored(place) = load {
+                    store.release(place.serial, segments);
+                }
+                continue;
+            }
             for more in 0..segments {
                 let size = match &stored {
                     Some((first, look)) if more > 0 => Bytes::from(look.size(first + more)),
