@@ -48,7 +48,8 @@ impl Experiment {
         }
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("made.toml"), scenario).unwrap();
-        let ended = tcplab(home.path(), &["run", "made.toml", "--io", io.name()]);
+        let ended =
+            tcplab(home.path(), &["run", "made.toml", "--no-calibration", "--io", io.name()]);
         assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
         let directory = only_entry(&home.path().join("runs/made"));
         let run = serde_json::from_slice(&fs::read(directory.join("run.json")).unwrap()).unwrap();

@@ -25,7 +25,7 @@ trials = 1
 fn run(rest: &str, options: &[&str]) -> (tempfile::TempDir, crate::program::Ended) {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("tiny.toml"), format!("{TINY}{rest}")).unwrap();
-    let mut arguments = vec!["run", "tiny.toml"];
+    let mut arguments = vec!["run", "tiny.toml", "--no-calibration"];
     arguments.extend(options);
     let ended = tcplab(home.path(), &arguments);
     (home, ended)
@@ -136,7 +136,7 @@ fn what_the_kernel_refuses_is_explained() {
         let slow = TINY.replace("delay = \"1 ms\"", "delay = \"200 ms\"");
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("tiny.toml"), format!("{slow}{sides}\n")).unwrap();
-        let ended = tcplab(home.path(), &["run", "tiny.toml"]);
+        let ended = tcplab(home.path(), &["run", "tiny.toml", "--no-calibration"]);
         assert_eq!(ended.code, Some(2), "{sides}: {}", ended.stderr);
         for part in parts.iter().chain(&["trial 1 of case", "try: "]) {
             assert!(ended.stderr.contains(part), "{sides}: `{part}` is missing: {}", ended.stderr);
