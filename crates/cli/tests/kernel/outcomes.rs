@@ -159,6 +159,7 @@ fn doctor_has_a_line_for_each_ability() {
         "TUN devices",
         "veth and packet sockets",
         "congestion controls",
+        "netem",
         "timers",
         "processors",
     ];
