@@ -227,6 +227,7 @@ fn content(round: u32, way: usize, number: u32) -> [u8; CONTENT] {
     for (to, from) in content[16..32].iter_mut().zip(name) {
         *to = !from;
     }
+    content[32..36].copy_from_slice(&number.to_be_bytes());
     content
 }
 
@@ -290,7 +291,11 @@ fn name_in(found: &[u8], round: u32, way: usize) -> Option<u32> {
         (content(round, way, number)[..16] == name).then_some(number)
     };
     match (number(straight), number(turned)) {
-        (Some(one), Some(other)) if one != other => None,
+        // A flipped bit has made another number of one of them: the third copy tells which.
+        (Some(one), Some(other)) if one != other => {
+            let third = u32::from_be_bytes(found[32..36].try_into().ok()?);
+            [one, other].into_iter().find(|number| *number == third)
+        }
         (one, other) => one.or(other),
     }
 }
