@@ -36,7 +36,6 @@ fn resident(pid: u32) -> Option<u64> {
 
 #[test]
 #[ignore = "an hour of virtual time takes a minute or two: `make soak`"]
-#[expect(clippy::print_stderr, reason = "for whoever waits")]
 fn an_hour_in_virtual_time() {
     let path: PathSpec = serde_json::from_str(LIVELY).unwrap();
     let mut link = Link::new(&path.link(Direction::Forward).unwrap(), 1, Direction::Forward);
@@ -102,7 +101,6 @@ fn is_ours(pid: u32) -> bool {
 
 #[test]
 #[ignore = "ten minutes: `make soak`"]
-#[expect(clippy::print_stderr, reason = "for whoever waits")]
 fn ten_minutes_in_real_time() {
     let seconds: u64 =
         std::env::var("TCPLAB_SOAK_SECONDS").ok().and_then(|it| it.parse().ok()).unwrap_or(600);
