@@ -60,9 +60,7 @@ lint: toolchain
 
 .PHONY: licences
 licences: toolchain
-	@$(call tool,cargo-deny,$(DENY))
-	cargo fetch --locked
-	cargo deny --offline check --hide-inclusion-graph bans licenses sources
+	cargo xtask licences
 
 .PHONY: tests
 tests: toolchain
@@ -99,9 +97,9 @@ bench-path: toolchain ## the data plane side by side with veth pairs (options: B
 	cargo bench --locked --package tcplab-testbed --bench path -- $(BENCH)
 
 .PHONY: advisories
-advisories: toolchain ## look up known faults of our dependencies (needs the network)
+advisories: toolchain ## look up known faults of our dependencies with cargo-deny (needs the network)
 	@$(call tool,cargo-deny,$(DENY))
-	cargo deny check advisories
+	cargo deny check --hide-inclusion-graph
 
 .PHONY: clean
 clean: toolchain ## delete all that was built; recorded runs stay

@@ -5,6 +5,7 @@
     reason = "a tool at the terminal speaks by printing"
 )]
 
+mod licences;
 mod tidy;
 
 use std::path::PathBuf;
@@ -18,8 +19,9 @@ Tasks of the repository itself.
 Usage: cargo xtask <task>
 
 Tasks:
-  tidy   check the rules no compiler knows: lengths, dead files, banned calls, layering, layout
-  help   print this
+  tidy      check the rules no compiler knows: lengths, dead files, banned calls, layering, layout
+  licences  check what we are built from: licences, sources, versions
+  help      print this
 ";
 
 fn main() -> ExitCode {
@@ -34,6 +36,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
     match arguments {
         [] | ["help" | "-h" | "--help"] => print!("{HELP}"),
         ["tidy"] => return run_tidy(),
+        ["licences"] => return run_licences(),
         other => anyhow::bail!("no task is called `{}`\n\n{HELP}", other.join(" ")),
     }
     Ok(ExitCode::SUCCESS)
@@ -50,6 +53,15 @@ fn run_tidy() -> anyhow::Result<ExitCode> {
         count => println!("tidy: {count} violations in {} files", report.files),
     }
     Ok(if report.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn run_licences() -> anyhow::Result<ExitCode> {
+    let (complaints, crates) = licences::check(&repository()?)?;
+    for complaint in &complaints {
+        println!("{complaint}");
+    }
+    println!("licences: {crates} crates, {} not acceptable", complaints.len());
+    Ok(if complaints.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The folder above xtask's own, so that a task does the same wherever it is called from.

@@ -1,0 +1,174 @@
+//! What tcplab is built from: every licence allowed, every source the language's own registry,
+//! every version bounded. The list stands in `deny.toml`, which `cargo deny` reads too; that tool
+//! takes longer to build than tcplab, so it is left to those who look up advisories.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, bail, ensure};
+use serde::Deserialize;
+use spdx::{Expression, ParseMode};
+
+/// What of `deny.toml` is read here.
+#[derive(Debug, Deserialize)]
+struct Policy {
+    graph: Graph,
+    licenses: Licenses,
+}
+
+#[derive(Debug, Deserialize)]
+struct Graph {
+    /// Crates that only other systems need are not judged.
+    targets: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Licenses {
+    allow: Vec<String>,
+}
+
+/// What `cargo metadata` prints, as far as it matters.
+#[derive(Debug, Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+    resolve: Resolve,
+}
+
+#[derive(Debug, Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Node {
+    id: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Package {
+    id: String,
+    name: String,
+    version: String,
+    license: Option<String>,
+    /// None for a crate of this workspace.
+    source: Option<String>,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Dependency {
+    name: String,
+    req: String,
+    source: Option<String>,
+}
+
+/// What stands in the way, a sentence each, and how many crates were looked at.
+pub(crate) fn check(root: &Path) -> anyhow::Result<(Vec<String>, usize)> {
+    let file = root.join("deny.toml");
+    let text = std::fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
+    let policy: Policy = toml::from_str(&text).context("deny.toml")?;
+    let metadata = metadata(root, &policy.graph.targets)?;
+    let used: BTreeSet<&str> = metadata.resolve.nodes.iter().map(|node| &*node.id).collect();
+    let packages: Vec<&Package> =
+        metadata.packages.iter().filter(|package| used.contains(&*package.id)).collect();
+    ensure!(!packages.is_empty(), "cargo metadata names no crate");
+    let complaints = packages.iter().flat_map(|package| judge(package, &policy.licenses.allow));
+    Ok((complaints.collect(), packages.len()))
+}
+
+fn metadata(root: &Path, targets: &[String]) -> anyhow::Result<Metadata> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let platforms = targets.iter().flat_map(|target| ["--filter-platform", target]);
+    let output = Command::new(cargo)
+        .args(["metadata", "--locked", "--format-version", "1"])
+        .args(platforms)
+        .current_dir(root)
+        .output()
+        .context("cannot run cargo")?;
+    if !output.status.success() {
+        bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    serde_json::from_slice(&output.stdout).context("what cargo metadata prints")
+}
+
+fn judge(package: &Package, allowed: &[String]) -> Vec<String> {
+    let what = format!("{} {}", package.name, package.version);
+    let mut complaints = Vec::new();
+    for dependency in &package.dependencies {
+        if package.source.is_none() && dependency.req == "*" && dependency.source.is_some() {
+            let name = &dependency.name;
+            complaints.push(format!("{what}: any version of {name} would do: say which"));
+        }
+    }
+    match &package.source {
+        None => return complaints,
+        // The one registry of Cargo.lock; git and other places are not.
+        Some(source) if source.starts_with("registry+") => {}
+        Some(source) => complaints.push(format!("{what}: comes from {source}")),
+    }
+    match &package.license {
+        None => complaints.push(format!("{what}: names no licence")),
+        Some(text) => match Expression::parse_mode(text, ParseMode::LAX) {
+            Err(error) => complaints.push(format!("{what}: {text}: {}", error.reason)),
+            Ok(expression) if allows(&expression, allowed) => {}
+            Ok(_) => complaints.push(format!("{what}: {text} is not allowed by deny.toml")),
+        },
+    }
+    complaints
+}
+
+fn allows(expression: &Expression, allowed: &[String]) -> bool {
+    expression.evaluate(|requirement| {
+        allowed.iter().any(|text| {
+            spdx::Licensee::parse(text).is_ok_and(|licensee| licensee.satisfies(requirement))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(license: Option<&str>, source: Option<&str>) -> Package {
+        Package {
+            id: String::new(),
+            name: "it".into(),
+            version: "1.0.0".into(),
+            license: license.map(Into::into),
+            source: source.map(Into::into),
+            dependencies: vec![],
+        }
+    }
+
+    #[test]
+    fn what_is_not_allowed_is_told() {
+        let allowed = ["MIT".to_owned(), "Apache-2.0".to_owned()];
+        let registry = Some("registry+somewhere");
+        for (license, source, complaints) in [
+            (Some("MIT"), registry, 0),
+            (Some("MIT/Apache-2.0"), registry, 0),
+            (Some("GPL-3.0-only OR MIT"), registry, 0),
+            (Some("GPL-3.0-only"), registry, 1),
+            (Some("MIT AND GPL-3.0-only"), registry, 1),
+            (Some("no such thing"), registry, 1),
+            (None, registry, 1),
+            (None, None, 0),
+            (Some("MIT"), Some("git+somewhere"), 1),
+        ] {
+            let told = judge(&package(license, source), &allowed);
+            assert_eq!(told.len(), complaints, "{license:?} {source:?}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn any_version_is_too_many() {
+        let any = Dependency {
+            name: "x".into(),
+            req: "*".into(),
+            source: Some("registry+somewhere".into()),
+        };
+        let own = Package { dependencies: vec![any], ..package(None, None) };
+        assert_eq!(judge(&own, &[]).len(), 1);
+    }
+}
