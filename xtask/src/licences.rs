@@ -32,22 +32,10 @@ struct Licenses {
 #[derive(Debug, Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
-    resolve: Resolve,
-}
-
-#[derive(Debug, Deserialize)]
-struct Resolve {
-    nodes: Vec<Node>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Node {
-    id: String,
 }
 
 #[derive(Debug, Deserialize)]
 struct Package {
-    id: String,
     name: String,
     version: String,
     license: Option<String>,
@@ -68,28 +56,46 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<(Vec<String>, usize)> {
     let file = root.join("deny.toml");
     let text = std::fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
     let policy: Policy = toml::from_str(&text).context("deny.toml")?;
-    let metadata = metadata(root, &policy.graph.targets)?;
-    let used: BTreeSet<&str> = metadata.resolve.nodes.iter().map(|node| &*node.id).collect();
-    let packages: Vec<&Package> =
-        metadata.packages.iter().filter(|package| used.contains(&*package.id)).collect();
-    ensure!(!packages.is_empty(), "cargo metadata names no crate");
+    let used = used(root, &policy.graph.targets)?;
+    let metadata: Metadata =
+        serde_json::from_str(&cargo(root, &["metadata", "--format-version", "1"])?)
+            .context("what cargo metadata prints")?;
+    let packages: Vec<&Package> = metadata
+        .packages
+        .iter()
+        .filter(|package| used.contains(&format!("{} v{}", package.name, package.version)))
+        .collect();
+    ensure!(packages.len() == used.len(), "cargo tree and cargo metadata do not agree");
     let complaints = packages.iter().flat_map(|package| judge(package, &policy.licenses.allow));
     Ok((complaints.collect(), packages.len()))
 }
 
-fn metadata(root: &Path, targets: &[String]) -> anyhow::Result<Metadata> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let platforms = targets.iter().flat_map(|target| ["--filter-platform", target]);
-    let output = Command::new(cargo)
-        .args(["metadata", "--locked", "--format-version", "1"])
-        .args(platforms)
+/// `name vVERSION` of every crate built for one of the targets; `cargo metadata` would name those
+/// too that a feature of another target asks for.
+fn used(root: &Path, targets: &[String]) -> anyhow::Result<BTreeSet<String>> {
+    let mut arguments = vec!["tree", "--workspace", "--edges", "all", "--prefix", "none"];
+    arguments.extend(["--format", "{p}", "--no-dedupe"]);
+    arguments.extend(targets.iter().flat_map(|target| ["--target", target]));
+    let printed = cargo(root, &arguments)?;
+    let crates = printed.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        Some(format!("{} {}", words.next()?, words.next()?))
+    });
+    Ok(crates.collect())
+}
+
+fn cargo(root: &Path, arguments: &[&str]) -> anyhow::Result<String> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(program)
+        .args(arguments)
+        .arg("--locked")
         .current_dir(root)
         .output()
         .context("cannot run cargo")?;
     if !output.status.success() {
-        bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim());
+        bail!("cargo {}: {}", arguments[0], String::from_utf8_lossy(&output.stderr).trim());
     }
-    serde_json::from_slice(&output.stdout).context("what cargo metadata prints")
+    String::from_utf8(output.stdout).context("what cargo prints")
 }
 
 fn judge(package: &Package, allowed: &[String]) -> Vec<String> {
@@ -132,7 +138,6 @@ mod tests {
 
     fn package(license: Option<&str>, source: Option<&str>) -> Package {
         Package {
-            id: String::new(),
             name: "it".into(),
             version: "1.0.0".into(),
             license: license.map(Into::into),
