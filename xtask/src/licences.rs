@@ -73,7 +73,8 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<(Vec<String>, usize)> {
 /// `name vVERSION` of every crate built for one of the targets; `cargo metadata` would name those
 /// too that a feature of another target asks for.
 fn used(root: &Path, targets: &[String]) -> anyhow::Result<BTreeSet<String>> {
-    let mut arguments = vec!["tree", "--workspace", "--edges", "all", "--prefix", "none"];
+    let mut arguments =
+        vec!["tree", "--workspace", "--edges", "normal,build,dev", "--prefix", "none"];
     arguments.extend(["--format", "{p}", "--no-dedupe"]);
     arguments.extend(targets.iter().flat_map(|target| ["--target", target]));
     let printed = cargo(root, &arguments)?;
