@@ -23,6 +23,7 @@ fn segment(at: Instant, number: u64, kind: SegmentKind, dropped: bool) -> Segmen
         psh: false,
         kind,
         timer: None,
+        proof: tcplab_trace::Proof::default(),
         in_flight: Bytes::new(MSS),
         comment: dropped.then(|| "dropped by interruption 1".to_string()),
     }

@@ -8,7 +8,7 @@ use tcplab_wire::{FrameView, LinkType};
 
 use crate::connection::ConnectionState;
 use crate::packet::Packet;
-use crate::{Ack, Connection, Episode, Flow, Note, Segment, Trace};
+use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
 /// How many frames are named for one kind of remark.
 const NAMED: u64 = 10;
@@ -50,6 +50,12 @@ pub trait Sink {
     fn ack(&mut self, flow: FlowId, ack: Ack);
     /// A recovery episode that is over, or that the capture's end cut off.
     fn episode(&mut self, flow: FlowId, episode: Episode);
+    /// A time in which the direction stood still, when it is over.
+    fn stall(&mut self, flow: FlowId, stall: Stall);
+    /// What bounded the direction's rate for a while; the periods of a direction come in order.
+    fn limit(&mut self, flow: FlowId, period: LimitPeriod);
+    /// A retransmission that came before, in this frame, turns out to have been needless.
+    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless);
     /// A connection, when all its packets are read.
     fn connection(&mut self, index: usize, connection: Connection);
 }
@@ -203,7 +209,8 @@ impl Collector {
             for (flow, packets) in
                 [(&mut connection.forward, forward), (&mut connection.reverse, reverse)]
             {
-                *flow = Flow { tap: flow.tap, totals: flow.totals, ..packets };
+                let Flow { segments, acks, episodes, stalls, limits, .. } = packets;
+                *flow = Flow { segments, acks, episodes, stalls, limits, ..std::mem::take(flow) };
             }
             connection
         };
@@ -220,6 +227,18 @@ impl Sink for Collector {
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         self.flow(flow).episodes.push(episode);
+    }
+    fn stall(&mut self, flow: FlowId, stall: Stall) {
+        self.flow(flow).stalls.push(stall);
+    }
+    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
+        self.flow(flow).limits.push(period);
+    }
+    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+        let segments = &mut self.flow(flow).segments;
+        if let Ok(index) = segments.binary_search_by_key(&frame, |segment| segment.frame) {
+            segments[index].proof.needless = Some(why);
+        }
     }
     fn connection(&mut self, _index: usize, connection: Connection) {
         self.connections.push(connection);

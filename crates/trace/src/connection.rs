@@ -18,6 +18,8 @@ pub(crate) struct ConnectionState {
     server: SocketAddr,
     first: Instant,
     last: Instant,
+    frames: (u64, u64),
+    packets: u64,
     handshake: Handshake,
     last_syn: Option<Instant>,
     last_syn_ack: Option<Instant>,
@@ -50,6 +52,8 @@ impl ConnectionState {
             server,
             first: packet.at,
             last: packet.at,
+            frames: (packet.frame, packet.frame),
+            packets: 0,
             handshake: Handshake::default(),
             last_syn: None,
             last_syn_ack: None,
@@ -71,6 +75,8 @@ impl ConnectionState {
     /// Takes in the next packet between the two ends.
     pub(crate) fn packet(&mut self, packet: &Packet) -> Said {
         self.last = self.last.max(packet.at);
+        self.frames.1 = packet.frame;
+        self.packets += 1;
         let forward = packet.src == self.client;
         self.follow_handshake(packet, forward);
         let window = self.window(packet, forward);
@@ -94,15 +100,20 @@ impl ConnectionState {
     /// reverse.
     pub(crate) fn finish(self) -> (Connection, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
-        let flow = |state: &FlowState, tap| Flow { tap, totals: state.totals, ..Flow::default() };
+        let flow = |state: &FlowState, tap| {
+            let mut flow = Flow { tap, totals: state.totals, ..Flow::default() };
+            state.observers.finish(&mut flow);
+            flow
+        };
         let connection = Connection {
-            client: self.client,
-            server: self.server,
             first: self.first,
             last: self.last,
+            frames: self.frames,
+            packets: self.packets,
             handshake: self.handshake.clone(),
             forward: flow(&self.forward, forward),
             reverse: flow(&self.reverse, reverse),
+            ..Connection::between(self.client, self.server)
         };
         let open = |state: &FlowState, tap| visible(state.finish(), tap);
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
@@ -138,6 +149,7 @@ impl ConnectionState {
         if packet.syn() {
             let options = SynOptions {
                 seen: true,
+                cut: packet.options_cut,
                 mss: packet.mss,
                 window_scale: packet.window_scale,
                 sack_permitted: packet.sack_permitted,

@@ -6,11 +6,12 @@ use tcplab_wire::{SackBlock, SeqNumber, SeqUnwrapper};
 use crate::cause::Judge;
 use crate::episodes::Mark;
 use crate::log::{Arrival, Transmission};
+use crate::observe::{Heard as Answered, Observers, Sent};
 use crate::packet::Packet;
 use crate::ranges::Ranges;
 use crate::scoreboard::{Answer, Scoreboard, Told};
 use crate::watch::Watch;
-use crate::{Ack, Episode, Range, Segment, SegmentKind, Tap, Totals};
+use crate::{Ack, Episode, Proof, Range, Segment, SegmentKind, Tap, Totals};
 
 /// Numbers farther than this from what was seen cannot belong to the connection: windows are
 /// below 2³⁰ (RFC 7323 section 2.3).
@@ -28,6 +29,8 @@ pub(crate) struct FlowState {
     /// Segments that were first seen when something higher had been seen before.
     holes_filled: u64,
     last_window: Option<u16>,
+    window_edge: Option<Offset>,
+    pub(crate) observers: Observers,
     pub(crate) totals: Totals,
 }
 
@@ -68,6 +71,7 @@ impl FlowState {
         let payload = if packet.rst() { 0 } else { u64::from(packet.payload) };
         self.totals.data_segments += u64::from(payload > 0);
         self.totals.data += Bytes::new(payload);
+        let high = self.board.high;
         let (kind, timer) = if range.is_empty() {
             // From before the capture began.
             (SegmentKind::FillsHole, None)
@@ -76,6 +80,19 @@ impl FlowState {
         };
         let in_flight = Bytes::new(self.board.in_flight());
         self.totals.max_in_flight = self.totals.max_in_flight.max(in_flight);
+        let proof = Proof::default();
+        self.observers.sent(&Sent {
+            packet,
+            range,
+            payload,
+            kind,
+            timer,
+            proof,
+            high,
+            una: self.board.una,
+            in_flight: in_flight.as_u64(),
+            window_edge: self.window_edge,
+        });
         Ok(Some(Segment {
             at: packet.at,
             frame: packet.frame,
@@ -86,6 +103,7 @@ impl FlowState {
             psh: packet.flags.contains(tcplab_wire::TcpFlags::PSH),
             kind,
             timer,
+            proof,
             in_flight,
             comment: packet.comment.clone(),
         }))
@@ -111,7 +129,21 @@ impl FlowState {
             dsack,
             echo: packet.timestamps.map(|(_, echo)| echo),
         };
+        let before = self.board.una;
         let told = self.board.answered(&answer);
+        self.window_edge = window.map(|window| Offset::new(ack.as_u64() + window.as_u64()));
+        self.observers.heard(&Answered {
+            packet,
+            ack,
+            before,
+            window,
+            sack: &sack,
+            dsack,
+            told,
+            duplicate,
+            high: self.board.high,
+            in_flight: self.board.in_flight(),
+        });
         self.unseen.remove_before(self.board.una);
         self.judge.heard(packet.at, told, duplicate, &self.board);
         self.last_window = Some(packet.window);

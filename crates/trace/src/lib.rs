@@ -10,6 +10,7 @@ mod listing;
 mod log;
 mod model;
 mod notation;
+mod observe;
 mod packet;
 mod ranges;
 mod reading;

@@ -92,6 +92,11 @@ pub(crate) fn reason(segment: &Segment) -> Option<&'static str> {
         (SegmentKind::FastRetransmission, None) => Some("fast retransmission"),
         (SegmentKind::AfterTimeoutRetransmission, None) => Some("retransmission after timeout"),
         (SegmentKind::FillsHole, None) => Some("fills a hole"),
+        (SegmentKind::Reordered, None) => Some("overtaken"),
+        (SegmentKind::NetworkDuplicate, None) => Some("copy made by the network"),
+        (SegmentKind::TapDuplicate, None) => Some("captured twice"),
+        (SegmentKind::WindowProbe, None) => Some("zero-window probe"),
+        (SegmentKind::KeepAlive, None) => Some("keep-alive"),
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Packet {
     /// Value and echo.
     pub(crate) timestamps: Option<(u32, u32)>,
     pub(crate) sack: SackBlocks,
+    /// The capture kept only a part of the options.
+    pub(crate) options_cut: bool,
     pub(crate) comment: Option<String>,
 }
 
@@ -49,6 +51,7 @@ impl Packet {
             sack_permitted: false,
             timestamps: None,
             sack: SackBlocks::default(),
+            options_cut: !tcp.options_complete(),
             comment: comment.map(str::to_owned),
         };
         for option in tcp.options() {

@@ -10,8 +10,7 @@ use tcplab_lab::{
 };
 use tcplab_path::{Direction, PathSpec};
 use tcplab_trace::{
-    Connection, Episode, EpisodeKind, Evidence, Flow, Handshake, LostSegment, Segment, SegmentKind,
-    Trace,
+    Connection, Episode, EpisodeKind, Evidence, Flow, LostSegment, Segment, SegmentKind, Trace,
 };
 use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
 
@@ -188,15 +187,7 @@ fn trace(forward: Flow) -> Trace {
     Trace {
         epoch_nanos: 0,
         packets: (forward.segments.len() + forward.acks.len()) as u64,
-        connections: vec![Connection {
-            client,
-            server,
-            first: Instant::ZERO,
-            last,
-            handshake: Handshake::default(),
-            forward,
-            reverse: Flow::default(),
-        }],
+        connections: vec![Connection { last, forward, ..Connection::between(client, server) }],
         notes: vec![],
     }
 }

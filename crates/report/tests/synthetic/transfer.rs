@@ -188,6 +188,7 @@ impl World {
             psh: end == 1 + self.setup.bytes,
             kind,
             timer: (kind == SegmentKind::TimeoutRetransmission).then_some(Timer::Retransmission),
+            proof: tcplab_trace::Proof::default(),
             in_flight: Bytes::ZERO,
             comment: None,
         }

@@ -6,6 +6,23 @@
 
 use std::net::SocketAddr;
 
+mod causes;
+mod habits;
+mod life;
+mod limits;
+mod sightings;
+mod timing;
+
+pub use causes::Causes;
+pub use habits::{AckHabits, MssChange, SenderMarks, WindowUse};
+pub use life::{
+    Close, CloseKind, ConnectionState, EcnAgreement, End, FastOpen, Handshake, HandshakeKind, Life,
+    StateStep, SynOptions, TcpState,
+};
+pub use limits::{Limit, LimitPeriod, LimitShares, Series, Stall, StallCause, StallSum, Transfer};
+pub use sightings::Sightings;
+pub use timing::RoundTrips;
+
 use serde::Serialize;
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
@@ -43,44 +60,39 @@ pub struct Connection {
     pub first: Instant,
     /// See `first`.
     pub last: Instant,
+    /// First and last frame.
+    pub frames: (u64, u64),
+    /// Packets of both directions.
+    pub packets: u64,
     /// SYN to SYN-ACK to ACK, as far as seen.
     pub handshake: Handshake,
+    /// The states it went through and how it ended.
+    pub life: Life,
+    /// The place of the earlier connection between the same addresses and ports, if there was one.
+    pub reuses: Option<usize>,
     /// Data from client to server, and the acknowledgements that answer it.
     pub forward: Flow,
     /// Data from server to client, and the acknowledgements that answer it.
     pub reverse: Flow,
 }
 
-/// How the connection was opened.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Handshake {
-    /// When the first SYN was seen.
-    pub syn: Option<Instant>,
-    /// When the first SYN-ACK was seen.
-    pub syn_ack: Option<Instant>,
-    /// From the last SYN to the handshake's first acknowledgement, both at this tap.
-    pub round_trip: Option<Span>,
-    /// What the client offered in its SYN.
-    pub client: SynOptions,
-    /// What the server offered in its SYN-ACK.
-    pub server: SynOptions,
-}
-
-/// The options of one SYN; all absent when the SYN was not seen.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct SynOptions {
-    /// Whether the SYN was seen at all: only then does an absent option mean "not offered".
-    pub seen: bool,
-    /// Maximum segment size, bytes.
-    pub mss: Option<u16>,
-    /// Window scale: the shift, 0 to 14 (RFC 7323 section 2).
-    pub window_scale: Option<u8>,
-    /// SACK permitted (RFC 2018 section 2).
-    pub sack_permitted: bool,
-    /// Timestamps (RFC 7323 section 3).
-    pub timestamps: bool,
-    /// The window of the SYN itself, never scaled, bytes.
-    pub window: u16,
+impl Connection {
+    /// A connection between these ends of which nothing else is known.
+    pub fn between(client: SocketAddr, server: SocketAddr) -> Connection {
+        Connection {
+            client,
+            server,
+            first: Instant::ZERO,
+            last: Instant::ZERO,
+            frames: (0, 0),
+            packets: 0,
+            handshake: Handshake::default(),
+            life: Life::default(),
+            reuses: None,
+            forward: Flow::default(),
+            reverse: Flow::default(),
+        }
+    }
 }
 
 /// One direction of a connection: the data segments and the acknowledgements coming back.
@@ -88,14 +100,38 @@ pub struct SynOptions {
 pub struct Flow {
     /// Where the tap stood, seen from this direction's sender.
     pub tap: Tap,
+    /// How sure that is.
+    pub tap_confidence: Confidence,
     /// Every segment with data, SYN or FIN, in capture order.
     pub segments: Vec<Segment>,
     /// Every packet of the opposite direction, as an acknowledgement, in capture order.
     pub acks: Vec<Ack>,
     /// Recovery episodes in order of time.
     pub episodes: Vec<Episode>,
+    /// Times in which it stood still, in order.
+    pub stalls: Vec<Stall>,
+    /// What bounded the rate when, in order and without gaps.
+    pub limits: Vec<LimitPeriod>,
     /// Sums over the flow.
     pub totals: Totals,
+    /// Why segments were seen that are not new data in order.
+    pub causes: Causes,
+    /// Round trips of its data.
+    pub round_trips: RoundTrips,
+    /// The window that its receiver advertised.
+    pub windows: WindowUse,
+    /// How its receiver acknowledged.
+    pub acking: AckHabits,
+    /// What else its sender did.
+    pub marks: SenderMarks,
+    /// The sums over `stalls`, for each cause that occurred.
+    pub stall_sums: Vec<StallSum>,
+    /// The sums over `limits`.
+    pub shares: LimitShares,
+    /// RFC 6349's metrics.
+    pub transfer: Transfer,
+    /// Data over time.
+    pub series: Series,
 }
 
 /// A range of the stream, `start` included, `end` excluded.
@@ -143,6 +179,8 @@ pub struct Segment {
     pub kind: SegmentKind,
     /// The timer that sent it, where no acknowledgement did; a probe may carry new data.
     pub timer: Option<Timer>,
+    /// What proves `kind`; nothing needs proof for new data in order.
+    pub proof: Proof,
     /// Bytes sent and neither acknowledged nor SACKed, this segment included, after it was sent.
     pub in_flight: Bytes,
     /// What the path did to it if the capture's comments say so ("dropped by ...").
@@ -162,8 +200,120 @@ pub enum SegmentKind {
     TimeoutRetransmission,
     /// Sent again after a timeout, prompted by the acknowledgements that follow it.
     AfterTimeoutRetransmission,
-    /// At the receiver's tap: fills a hole; the original was not seen here.
+    /// At a tap behind the loss: sent again to fill a hole; the original was not seen here.
     FillsHole,
+    /// Sent in order and overtaken on the way to the tap.
+    Reordered,
+    /// A copy that the network made.
+    NetworkDuplicate,
+    /// A frame written twice by whoever captured.
+    TapDuplicate,
+    /// A byte sent into a closed window to see whether it opens (RFC 9293 section 3.8.6.1).
+    WindowProbe,
+    /// A byte sent again, or none, just below what was acknowledged, to see whether the other end
+    /// is there (RFC 9293 section 3.8.4).
+    KeepAlive,
+}
+
+impl SegmentKind {
+    /// Whether its sender sent it again because it thought it lost.
+    pub fn is_retransmission(self) -> bool {
+        match self {
+            SegmentKind::FastRetransmission
+            | SegmentKind::TimeoutRetransmission
+            | SegmentKind::AfterTimeoutRetransmission
+            | SegmentKind::FillsHole => true,
+            SegmentKind::New
+            | SegmentKind::Reordered
+            | SegmentKind::NetworkDuplicate
+            | SegmentKind::TapDuplicate
+            | SegmentKind::WindowProbe
+            | SegmentKind::KeepAlive => false,
+        }
+    }
+}
+
+/// What proves that a segment is what it is said to be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Proof {
+    /// What told.
+    pub by: Sign,
+    /// The frame to look at: the acknowledgement that prompted it, the packet that overtook it, the
+    /// one it copies, the last before a timer's silence.
+    pub frame: Option<u64>,
+    /// For timers: how long nothing had been sent or heard. For what was overtaken: since the
+    /// packet that overtook it.
+    pub waited: Span,
+    /// The transmission of this data that it is: 1 the first, 3 if a retransmission was lost.
+    pub nth: u32,
+    /// Whether it was needless, and what says so; told when it is known, which is later.
+    pub needless: Option<Needless>,
+}
+
+/// What tells what a segment is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sign {
+    /// It needs no proof.
+    #[default]
+    None,
+    /// Three duplicate acknowledgements (RFC 5681 section 3.2).
+    DuplicateAcks,
+    /// Three segments, or more than two segments' bytes, SACKed above it (RFC 6675 section 4).
+    Sack,
+    /// One sent later arrived, and the reordering window has passed (RACK, RFC 8985 section 6.2).
+    Rack,
+    /// A partial acknowledgement in recovery (RFC 6582 section 3.2, step 3).
+    PartialAck,
+    /// Silence for as long as a timer takes.
+    Silence,
+    /// The acknowledgements after a timeout.
+    AfterTimeout,
+    /// Its IP identification is older than that of the packet before it, newer, or the same.
+    IpId,
+    /// Its timestamp is older than that of the packet before it, newer, or the same.
+    Timestamp,
+    /// The time since the hole appeared: too short for a retransmission, or long enough.
+    Time,
+    /// The tap stands beside the sender, where nothing can overtake.
+    AtSender,
+    /// The window of the other end was closed.
+    ClosedWindow,
+    /// It lies just below what was acknowledged, after idle time.
+    BelowAcknowledged,
+}
+
+/// What says that a retransmission was needless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Needless {
+    /// A D-SACK (RFC 2883) in this frame.
+    DSack {
+        /// Its frame.
+        frame: u64,
+    },
+    /// The acknowledgement in this frame echoes the original's timestamp (Eifel, RFC 3522).
+    Echo {
+        /// Its frame.
+        frame: u64,
+    },
+    /// At this tap the data had been acknowledged before.
+    Acknowledged,
+}
+
+/// How sure a statement is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// Nothing speaks for it.
+    #[default]
+    None,
+    /// Little speaks for it.
+    Low,
+    /// Several things do.
+    Medium,
+    /// It cannot be otherwise, or hardly.
+    High,
 }
 
 /// A timer at the sender that runs out and sends.
@@ -185,6 +335,8 @@ pub enum Tap {
     Unknown,
     /// Beside the sender of the data: every transmission is seen, losses lie ahead.
     Sender,
+    /// Between both: losses lie before and behind.
+    Middle,
     /// Beside the receiver: what was lost was never seen.
     Receiver,
 }

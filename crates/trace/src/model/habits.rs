@@ -1,0 +1,100 @@
+//! What the receiver advertised and how it acknowledged; what the sender marked.
+
+use serde::Serialize;
+use tcplab_units::{Bytes, Instant, Span};
+
+use super::Sightings;
+
+/// The window that a receiver advertised, and what it did to the sender.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct WindowUse {
+    /// Whether bytes are known: the scale was seen, or follows from what was sent.
+    pub scale_known: bool,
+    /// The first after the handshake.
+    pub first: Option<Bytes>,
+    /// The smallest, closed windows included.
+    pub min: Option<Bytes>,
+    /// The largest.
+    pub max: Option<Bytes>,
+    /// The last.
+    pub last: Option<Bytes>,
+    /// Times the window closed.
+    pub zero: Sightings,
+    /// For how long it was closed, together.
+    pub zero_for: Span,
+    /// The longest time it was closed.
+    pub longest_zero: Span,
+    /// Segments that filled the window to its edge (within one full segment).
+    pub full: Sightings,
+    /// Acknowledgements that told of nothing but another window.
+    pub updates: Sightings,
+    /// Windows opened by less than a full segment and less than half the buffer (RFC 9293 section
+    /// 3.8.6.2.2: the silly window syndrome).
+    pub silly: Sightings,
+    /// The window's right edge moved back (RFC 9293 section 3.8.6: must not).
+    pub shrunk: Sightings,
+    /// Zero-window probes (RFC 9293 section 3.8.6.1).
+    pub probes: Sightings,
+}
+
+/// How a receiver acknowledged.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct AckHabits {
+    /// Packets without data that move the acknowledgement.
+    pub acks: u64,
+    /// Duplicate acknowledgements (RFC 5681 section 2).
+    pub duplicates: u64,
+    /// Of these, not called for by anything out of order.
+    pub needless: u64,
+    /// Acknowledgements of more than two full segments (stretch ACKs, RFC 2525 section 2.13).
+    pub stretch: Sightings,
+    /// The most bytes that one acknowledgement took in.
+    pub longest: Bytes,
+    /// Acknowledgements of a single segment, held back for longer than 10 ms: at a receiver's tap
+    /// only, elsewhere nobody knows.
+    pub delayed: Sightings,
+    /// The longest time that such a one was held back (RFC 9293 section 3.8.6.3: below 500 ms).
+    pub longest_delay: Span,
+}
+
+/// What else was seen of a sender.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SenderMarks {
+    /// Segments with PSH.
+    pub push: u64,
+    /// Segments with URG.
+    pub urgent: Sightings,
+    /// Keep-alive probes (RFC 9293 section 3.8.4).
+    pub keep_alives: Sightings,
+    /// Data segments smaller than a full one while earlier data were not acknowledged: what Nagle's
+    /// algorithm forbids (RFC 9293 section 3.7.4).
+    pub small_in_flight: u64,
+    /// A small segment that waited for the acknowledgement of all before it, which itself was
+    /// delayed: Nagle's algorithm against delayed acknowledgements.
+    pub nagle_waits: Sightings,
+    /// For how long they waited, together.
+    pub nagle_waited: Span,
+    /// The largest segment, bytes of data; large pieces of the kernel counted as their segments.
+    pub largest: Bytes,
+    /// Times the largest segment in use became smaller for good: the path's MTU (RFC 1191, RFC
+    /// 4821) or another route.
+    pub mss_changes: Vec<MssChange>,
+    /// Segments marked "congestion experienced" (RFC 3168 section 5).
+    pub congestion_marks: Sightings,
+    /// Packets that the kernel left to be cut by the network card, or had merged: larger than the
+    /// agreed segment.
+    pub super_packets: u64,
+}
+
+/// Full segments became smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct MssChange {
+    /// When the first smaller one was sent.
+    pub at: Instant,
+    /// Its frame.
+    pub frame: u64,
+    /// The size of full segments before, bytes of data.
+    pub from: Bytes,
+    /// And after.
+    pub to: Bytes,
+}

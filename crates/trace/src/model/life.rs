@@ -1,0 +1,225 @@
+//! How a connection began, lived and ended.
+
+use serde::Serialize;
+use tcplab_units::{Bytes, Instant, Span};
+
+/// How the connection was opened.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Handshake {
+    /// In which way.
+    pub kind: HandshakeKind,
+    /// When the first SYN was seen.
+    pub syn: Option<Instant>,
+    /// When the first SYN-ACK was seen.
+    pub syn_ack: Option<Instant>,
+    /// When the client acknowledged the server's SYN.
+    pub opened: Option<Instant>,
+    /// From the last SYN to the handshake's first acknowledgement, both at this tap.
+    pub round_trip: Option<Span>,
+    /// What the client offered in its SYN.
+    pub client: SynOptions,
+    /// What the server offered in its SYN-ACK.
+    pub server: SynOptions,
+    /// SYNs of the client that repeat the first.
+    pub client_repeats: u64,
+    /// SYN-ACKs that repeat the first.
+    pub server_repeats: u64,
+    /// TCP Fast Open (RFC 7413), if the client's SYN asked for it.
+    pub fast_open: Option<FastOpen>,
+    /// Multipath TCP (RFC 8684): both ends sent its option.
+    pub multipath: bool,
+    /// What the ends agreed on about ECN.
+    pub ecn: EcnAgreement,
+}
+
+/// In which way a connection was opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandshakeKind {
+    /// The capture begins later.
+    #[default]
+    Unseen,
+    /// SYNs, and nothing came back.
+    Unanswered,
+    /// A SYN answered by RST.
+    Refused,
+    /// SYN-ACK and no ACK: half open.
+    HalfOpen,
+    /// SYN, SYN-ACK, ACK (RFC 9293 section 3.5).
+    ThreeWay,
+    /// Both ends sent SYN without ACK (RFC 9293 section 3.5).
+    Simultaneous,
+    /// The server sent ACK and SYN apart, or a SYN of its own as answer.
+    Split,
+}
+
+/// The options of one SYN; all absent when the SYN was not seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SynOptions {
+    /// Whether the SYN was seen at all: only then does an absent option mean "not offered".
+    pub seen: bool,
+    /// Whether options were cut off by the capture: then an absent one may have been there.
+    pub cut: bool,
+    /// Maximum segment size, bytes.
+    pub mss: Option<u16>,
+    /// Window scale: the shift, 0 to 14 (RFC 7323 section 2).
+    pub window_scale: Option<u8>,
+    /// SACK permitted (RFC 2018 section 2).
+    pub sack_permitted: bool,
+    /// Timestamps (RFC 7323 section 3).
+    pub timestamps: bool,
+    /// The window of the SYN itself, never scaled, bytes.
+    pub window: u16,
+}
+
+/// TCP Fast Open as far as the handshake shows it (RFC 7413).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct FastOpen {
+    /// The client sent a cookie; else it asked for one.
+    pub cookie_sent: bool,
+    /// The server gave a cookie.
+    pub cookie_given: bool,
+    /// Data in the SYN.
+    pub data: Bytes,
+    /// The SYN-ACK acknowledged the data.
+    pub accepted: bool,
+}
+
+/// What the ends agreed on about explicit congestion notification.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnAgreement {
+    /// The SYNs were not seen.
+    #[default]
+    Unknown,
+    /// The client did not ask.
+    NotAsked,
+    /// The server did not agree.
+    Refused,
+    /// Classic ECN (RFC 3168 section 6.1.1).
+    Classic,
+    /// Accurate ECN (RFC 9768 section 3.1).
+    Accurate,
+}
+
+/// What became of the connection.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Life {
+    /// In Zeek's terms (`conn_state`).
+    pub state: ConnectionState,
+    /// Zeek's history: a letter for each first of its kind, capitals for the client.
+    pub history: String,
+    /// How it was closed; none if it was not, as far as the capture goes.
+    pub close: Option<Close>,
+    /// The states of RFC 9293 that the client walked through, as far as this tap shows.
+    pub client: Vec<StateStep>,
+    /// The server's.
+    pub server: Vec<StateStep>,
+    /// Packets between the two ends after it was over: late ones, repeated FINs, answers to RST.
+    pub after_close: u64,
+}
+
+/// Zeek's summary of a connection, by the names that Zeek gives (`conn_state`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum ConnectionState {
+    /// A SYN without answer.
+    S0,
+    /// Open, and not closed in the capture.
+    S1,
+    /// Open; the client closed, the server did not.
+    S2,
+    /// Open; the server closed, the client did not.
+    S3,
+    /// Opened and closed by FINs.
+    Sf,
+    /// Refused: RST to the SYN.
+    Rej,
+    /// The client aborted it.
+    Rsto,
+    /// The server aborted it.
+    Rstr,
+    /// SYN, then RST from the client; no SYN-ACK seen.
+    Rstos0,
+    /// SYN-ACK, then RST from the server; no SYN seen.
+    Rstrh,
+    /// SYN, then FIN from the client; no SYN-ACK seen.
+    Sh,
+    /// SYN-ACK, then FIN from the server; no SYN seen.
+    Shr,
+    /// Begun before the capture.
+    #[default]
+    Oth,
+}
+
+/// How a connection was closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Close {
+    /// In which way.
+    pub kind: CloseKind,
+    /// Who began.
+    pub by: End,
+    /// When the first FIN or the RST passed.
+    pub at: Instant,
+    /// Its frame.
+    pub frame: u64,
+    /// After an RST: bytes that its sender had received and, as far as it shows, not read.
+    pub unread: Option<Bytes>,
+}
+
+/// In which way a connection was closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CloseKind {
+    /// FIN from both ends, each acknowledged.
+    Graceful,
+    /// Both FINs crossed each other.
+    Simultaneous,
+    /// One end sent its FIN; the other went on, or the capture ends.
+    HalfClosed,
+    /// RST.
+    Reset,
+    /// RST after a FIN.
+    ResetAfterFin,
+}
+
+/// An end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// The one that opened it.
+    Client,
+    /// The other.
+    Server,
+}
+
+/// A state of one end, entered at some time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct StateStep {
+    /// Which.
+    pub state: TcpState,
+    /// When the packet that brought the end there passed the tap.
+    pub at: Instant,
+    /// Its frame.
+    pub frame: u64,
+}
+
+/// The states of a connection's end (RFC 9293 section 3.3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "SCREAMING-KEBAB-CASE")]
+#[expect(missing_docs, reason = "the names are the standard's, and explained there")]
+pub enum TcpState {
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    #[serde(rename = "FIN-WAIT-1")]
+    FinWait1,
+    #[serde(rename = "FIN-WAIT-2")]
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    TimeWait,
+    Closed,
+}

@@ -1,0 +1,43 @@
+//! Round trips.
+
+use serde::Serialize;
+use tcplab_units::Span;
+
+/// The round trips of one direction's data, from its passing the tap to the acknowledgement's.
+///
+/// Only samples that no retransmission blurs count (Karn's rule, RFC 6298 section 3): data sent
+/// once, and acknowledged or SACKed; of data sent again only those whose echoed timestamp tells
+/// which transmission was answered (RFC 7323 section 4).
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct RoundTrips {
+    /// By cumulative acknowledgement.
+    pub by_ack: u64,
+    /// By SACK block.
+    pub by_sack: u64,
+    /// Of repeated data, by the echoed timestamp.
+    pub by_timestamp: u64,
+    /// Smallest, over all samples.
+    pub min: Option<Span>,
+    /// Largest.
+    pub max: Option<Span>,
+    /// Arithmetic mean.
+    pub mean: Option<Span>,
+    /// Half were not longer; within 2 %.
+    pub median: Option<Span>,
+    /// 95 of 100 were not longer; within 2 %.
+    pub p95: Option<Span>,
+    /// SRTT at the end (RFC 6298 section 2).
+    pub smoothed: Option<Span>,
+    /// RTTVAR at the end, as Linux keeps it (`tcp_rtt_estimator`).
+    pub variation: Option<Span>,
+    /// The retransmission timeout that Linux would have had at the end (`__tcp_set_rto`, at least
+    /// 200 ms), without backoff.
+    pub timeout: Option<Span>,
+}
+
+impl RoundTrips {
+    /// All samples.
+    pub fn samples(&self) -> u64 {
+        self.by_ack + self.by_sack + self.by_timestamp
+    }
+}

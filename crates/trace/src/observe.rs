@@ -1,0 +1,64 @@
+//! What the observers of a direction are told of each packet.
+//!
+//! The scoreboard and the judge decide what a packet is; observers derive figures from that, each
+//! in a file of its own, and know nothing of one another.
+
+use tcplab_units::{Bytes, Offset};
+
+use crate::packet::Packet;
+use crate::scoreboard::Told;
+use crate::{Flow, Proof, Range, SegmentKind, Timer};
+
+/// A packet that takes room in the sequence of the observed direction: data, SYN or FIN.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sent<'a> {
+    pub(crate) packet: &'a Packet,
+    pub(crate) range: Range,
+    /// Bytes of data.
+    pub(crate) payload: u64,
+    pub(crate) kind: SegmentKind,
+    pub(crate) timer: Option<Timer>,
+    pub(crate) proof: Proof,
+    /// The end of the highest byte seen before this packet.
+    pub(crate) high: Offset,
+    /// Everything before this is acknowledged.
+    pub(crate) una: Offset,
+    /// Bytes sent and neither acknowledged nor SACKed, this packet included.
+    pub(crate) in_flight: u64,
+    /// The edge of the window that the receiver advertised last: the first byte that may not be
+    /// sent; none where the scale is not known.
+    pub(crate) window_edge: Option<Offset>,
+}
+
+/// A packet of the other direction, as an acknowledgement of the observed one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Heard<'a> {
+    pub(crate) packet: &'a Packet,
+    /// Everything before this was received.
+    pub(crate) ack: Offset,
+    /// What was acknowledged before this packet.
+    pub(crate) before: Offset,
+    /// The advertised window, scaled; none where the scale is not known.
+    pub(crate) window: Option<Bytes>,
+    pub(crate) sack: &'a [Range],
+    pub(crate) dsack: Option<Range>,
+    pub(crate) told: Told,
+    pub(crate) duplicate: bool,
+    /// The end of the highest byte seen.
+    pub(crate) high: Offset,
+    /// Bytes sent and neither acknowledged nor SACKed, after this packet.
+    pub(crate) in_flight: u64,
+}
+
+/// Everything that is derived from the packets of one direction.
+#[derive(Debug, Default)]
+pub(crate) struct Observers {}
+
+impl Observers {
+    /// A packet of the direction.
+    pub(crate) fn sent(&mut self, _sent: &Sent<'_>) {}
+    /// A packet of the opposite direction.
+    pub(crate) fn heard(&mut self, _heard: &Heard<'_>) {}
+    /// What came out, when no more packets come.
+    pub(crate) fn finish(&self, _flow: &mut Flow) {}
+}
