@@ -6,9 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
-use tcplab_path::{Direction, ElementPlan, LinkPlan};
+use tcplab_path::{Direction, LinkPlan};
 use tcplab_scenario::{PathFile, Problem, presets};
-use tcplab_units::Rate;
 
 use crate::arguments::{PathArguments, PathChoice, PathCommand, PresetsArguments, ShowArguments};
 use crate::output::answer;
@@ -142,7 +141,7 @@ fn show(arguments: &ShowArguments) -> Result<String> {
         .into_iter()
         .collect::<Result<Vec<_>, _>>()?;
     // What fills the path in one round trip, without the time in queues.
-    let bdp = |plan: &LinkPlan| rate(plan).map(|rate| rate.bytes_in(round_trip));
+    let bdp = |plan: &LinkPlan| plan.rate().map(|rate| rate.bytes_in(round_trip));
     if arguments.json {
         let mut shown = serde_json::to_value(&file)?;
         shown["round_trip"] = json!(round_trip);
@@ -151,7 +150,7 @@ fn show(arguments: &ShowArguments) -> Result<String> {
                 "elements": plan,
                 "words": plan.describe(),
                 "delay": plan.delay(),
-                "rate": rate(plan),
+                "rate": plan.rate(),
                 "bdp": bdp(plan),
             });
         }
@@ -180,15 +179,6 @@ fn show(arguments: &ShowArguments) -> Result<String> {
     }
     text += &format!("\nround trip: {round_trip}, beside waiting and being sent\n");
     Ok(text)
-}
-
-/// The lowest rate of its bottlenecks.
-fn rate(plan: &LinkPlan) -> Option<Rate> {
-    let rates = plan.elements.iter().filter_map(|element| match element {
-        ElementPlan::Bottleneck(plan) => Some(plan.server.rate()),
-        _ => None,
-    });
-    rates.min()
 }
 
 #[cfg(test)]

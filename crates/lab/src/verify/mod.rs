@@ -147,14 +147,7 @@ pub fn fastest_rate(path: &PathSpec) -> Option<Rate> {
 }
 
 fn fastest(links: &[LinkPlan; 2]) -> Option<Rate> {
-    let rate = |link: &LinkPlan| {
-        let servers = link.elements.iter().filter_map(|element| match element {
-            tcplab_path::ElementPlan::Bottleneck(plan) => Some(plan.server.rate()),
-            _ => None,
-        });
-        servers.min()
-    };
-    links.iter().filter_map(rate).max()
+    links.iter().filter_map(LinkPlan::rate).max()
 }
 
 /// What tells one path from another: the same, if both directions do the same to packets, by the
