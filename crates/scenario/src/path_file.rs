@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::ScenarioError;
+use crate::embedded::embedded;
 use crate::error::Problem;
 use crate::fault::Fault;
 use overrides::Override;
@@ -185,13 +186,8 @@ pub fn presets() -> &'static [(&'static str, &'static str)] {
     PRESETS
 }
 
-macro_rules! embedded {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../paths/", $name, ".toml")))),*]
-    };
-}
-
 const PRESETS: &[(&str, &str)] = embedded![
+    "paths":
     "3g",
     "4g",
     "bufferbloat",
