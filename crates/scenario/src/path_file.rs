@@ -11,6 +11,7 @@ use crate::ScenarioError;
 use crate::embedded::embedded;
 use crate::error::Problem;
 use crate::fault::Fault;
+use crate::key::Key;
 use overrides::Override;
 
 /// A path with what is said of it.
@@ -57,8 +58,9 @@ impl PathFile {
         read: &mut ReadFile<'_>,
     ) -> Result<PathFile, ScenarioError> {
         let (source, overriding) = overrides::appended(source, overrides);
-        read_path_file(&source, &overriding, name, &mut Files::new(read))
-            .map_err(|fault| ScenarioError::new(fault, &source, name))
+        read_path_file(&source, &overriding, name, &mut Files::new(read)).map_err(|fault| {
+            ScenarioError::in_section(&Key(vec!["path".into()]), fault, &source, name)
+        })
     }
 
     /// The preset of that name.
