@@ -24,7 +24,7 @@ use tcplab_units::{Rate, Span};
 
 use crate::Bench;
 
-pub use machine::{CEILING_SHARE, Machine};
+pub use machine::{AboveCeiling, CEILING_SHARE, Machine};
 pub use model::check_model;
 
 /// Whether something came out as asked.
