@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 use tcplab_testbed::DeviceKind;
-use tcplab_units::{Rate, Span};
+use tcplab_units::Span;
 
 use crate::directory::to_json;
 use crate::verify::{self, CheckRow, Machine, PathCheck};
@@ -70,7 +70,7 @@ pub(crate) fn calibrate(
     for (index, Distinct { hash, cases }) in distinct.into_iter().enumerate() {
         tell(index + 2, total);
         let case = &run.scenario().cases[cases[0]];
-        let beyond = verify::fastest_rate(&case.path).is_some_and(|r| r > machine.highest_rate());
+        let beyond = machine.can_model(&case.name, &case.path).is_err();
         let rows = if beyond {
             // Measuring would only tell again what the ceiling says.
             vec![machine.ceiling_row(verify::fastest_rate(&case.path))]
@@ -122,28 +122,9 @@ fn refuse_beyond(run: &RunDirectory, bench: &Bench, machine: &Machine) -> Result
         return Ok(());
     }
     for case in &run.scenario().cases {
-        if let Some(rate) = verify::fastest_rate(&case.path)
-            && rate > machine.highest_rate()
-        {
-            return Err(above_ceiling(&case.name, rate, machine));
-        }
+        machine.can_model(&case.name, &case.path)?;
     }
     Ok(())
-}
-
-/// The refusal of a path, named, whose rate is more than this machine can model.
-pub fn above_ceiling(name: &str, rate: Rate, machine: &Machine) -> LabError {
-    LabError::AboveCeiling {
-        name: name.into(),
-        rate,
-        highest: rounded(machine.highest_rate()),
-        ceiling: rounded(machine.ceiling_rate),
-    }
-}
-
-/// To whole Mbit/s: more digits would not be the same the next time.
-fn rounded(rate: Rate) -> Rate {
-    Rate::from_bits_per_second(rate.bits_per_second() / 1_000_000 * 1_000_000)
 }
 
 /// The kernel makes up another one at each start (random(4)).

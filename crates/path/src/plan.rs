@@ -1,6 +1,6 @@
 //! What a link is made of, merged and checked.
 
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Instant, Rate, Span};
 
 use crate::bottleneck::BottleneckPlan;
 use crate::corruption::CorruptionPlan;
@@ -83,6 +83,16 @@ impl LinkPlan {
             _ => 0,
         });
         Span::from_nanos(delays.fold(0, u64::saturating_add))
+    }
+
+    /// The rate of its slowest bottleneck, which is what a long transfer gets at most; none without
+    /// a bottleneck. See [`ServerPlan::rate`](crate::ServerPlan::rate) for rates that change.
+    pub fn rate(&self) -> Option<Rate> {
+        let rates = self.elements.iter().filter_map(|element| match element {
+            ElementPlan::Bottleneck(plan) => Some(plan.server.rate()),
+            _ => None,
+        });
+        rates.min()
     }
 
     /// When it is interrupted in a trial with this `seed`, as start and end, for all interruptions

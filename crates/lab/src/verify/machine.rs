@@ -1,10 +1,11 @@
 //! What this machine can do, and whether a path asks for more.
 
 use serde::{Deserialize, Serialize};
+use tcplab_path::PathSpec;
 use tcplab_testbed::{CalibrationRecord, Tuning};
 use tcplab_units::{Rate, Span};
 
-use super::{CheckRow, Outcome};
+use super::{CheckRow, Outcome, fastest_rate};
 
 /// A path may ask for this share of what this machine can model, in per cent: what is left is for
 /// what the measurement has not: captures at both ends, segments that leave one by one, a neighbour
@@ -40,6 +41,30 @@ pub struct Machine {
     pub ceiling_rate: Rate,
 }
 
+/// A path asks for more than this machine can model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{name} asks for {rate}; this machine models {ceiling} at most, and up to {highest} with \
+     confidence"
+)]
+pub struct AboveCeiling {
+    /// The case's or the path's.
+    pub name: String,
+    /// What is asked for.
+    pub rate: Rate,
+    /// The fastest bottleneck that can be modelled with confidence, in whole Mbit/s.
+    pub highest: Rate,
+    /// The fastest one at all, likewise.
+    pub ceiling: Rate,
+}
+
+impl AboveCeiling {
+    /// What the user can do about it, whatever the path was to be used for.
+    pub fn remedy(&self) -> String {
+        format!("ask for {} or less, or use a machine with less to do", self.highest)
+    }
+}
+
 impl Machine {
     /// What the process of a calibration measured.
     ///
@@ -69,6 +94,22 @@ impl Machine {
     pub fn highest_rate(&self) -> Rate {
         let share = u128::from(self.ceiling_rate.bits_per_second()) * u128::from(CEILING_SHARE);
         Rate::from_bits_per_second(u64::try_from(share / 100).unwrap_or(u64::MAX))
+    }
+
+    /// Whether the bottlenecks of that path, called `name`, can be modelled here with confidence.
+    ///
+    /// # Errors
+    /// When they cannot, and what can.
+    pub fn can_model(&self, name: &str, path: &PathSpec) -> Result<(), AboveCeiling> {
+        let Some(rate) = fastest_rate(path).filter(|rate| *rate > self.highest_rate()) else {
+            return Ok(());
+        };
+        Err(AboveCeiling {
+            name: name.into(),
+            rate,
+            highest: rounded(self.highest_rate()),
+            ceiling: rounded(self.ceiling_rate),
+        })
     }
 
     /// The timer error as a row.
@@ -106,6 +147,11 @@ impl Machine {
             why: format!("at most {CEILING_SHARE} % of what this machine can model"),
         }
     }
+}
+
+/// To whole Mbit/s: more digits would not be the same the next time.
+fn rounded(rate: Rate) -> Rate {
+    Rate::from_bits_per_second(rate.bits_per_second() / 1_000_000 * 1_000_000)
 }
 
 /// In microseconds, with one decimal.

@@ -24,7 +24,7 @@ use tcplab_units::{Rate, Span};
 
 use crate::Bench;
 
-pub use machine::{CEILING_SHARE, Machine};
+pub use machine::{AboveCeiling, CEILING_SHARE, Machine};
 pub use model::check_model;
 
 /// Whether something came out as asked.
@@ -147,14 +147,7 @@ pub fn fastest_rate(path: &PathSpec) -> Option<Rate> {
 }
 
 fn fastest(links: &[LinkPlan; 2]) -> Option<Rate> {
-    let rate = |link: &LinkPlan| {
-        let servers = link.elements.iter().filter_map(|element| match element {
-            tcplab_path::ElementPlan::Bottleneck(plan) => Some(plan.server.rate()),
-            _ => None,
-        });
-        servers.min()
-    };
-    links.iter().filter_map(rate).max()
+    links.iter().filter_map(LinkPlan::rate).max()
 }
 
 /// What tells one path from another: the same, if both directions do the same to packets, by the
