@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
+use tcplab_recording::quality::{self, Measure};
 use tcplab_recording::{EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord};
 use tcplab_units::Instant;
 
@@ -16,7 +17,7 @@ use crate::device::Device;
 use crate::promptness::{Promptness, be_prompt, stay_awake};
 use crate::serve::serde_name;
 use crate::tape;
-use crate::traffic::{self, Summary, Traffic};
+use crate::traffic::{Summary, Traffic};
 use crate::{DeviceKind, TrialError, Tuning};
 
 /// How a path is to be used by itself.
@@ -160,6 +161,8 @@ impl Mover {
             ..moved.world()
         };
         describe(&mut world);
+        let duration = self.clock.now().since(Instant::ZERO);
+        let measure = Measure::of(&self.path, duration);
         if let Some(mut writer) = writer {
             moved.tell_missed(&mut writer);
             world.capture_drops = writer.capture_drops();
@@ -172,13 +175,13 @@ impl Mover {
                 seed: self.seed,
                 path: self.path,
                 epoch_nanos: self.clock.epoch_nanos(),
-                duration: self.clock.now().since(Instant::ZERO),
+                duration,
                 client,
                 server,
                 world: world.clone(),
             })?;
         }
-        let warnings = traffic::warnings(&world);
+        let warnings = quality::flaws(&world, &measure);
         Ok(Summary { traffic, world, warnings })
     }
 }

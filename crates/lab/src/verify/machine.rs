@@ -1,6 +1,7 @@
 //! What this machine can do, and whether a path asks for more.
 
 use serde::{Deserialize, Serialize};
+use tcplab_recording::quality::LEAST_TOLERANCE;
 use tcplab_testbed::{CalibrationRecord, Tuning};
 use tcplab_units::{Rate, Span};
 
@@ -15,8 +16,8 @@ pub const CEILING_SHARE: u64 = 80;
 /// at their place within what the kernel needs to wake a receiver.
 const MEDIAN_BOUND: Span = Span::from_micros(100);
 /// One probe in a hundred may be off by more than this. Its reason is that of
-/// [`crate::quality::LEAST_TOLERANCE`].
-const TAIL_BOUND: Span = crate::quality::LEAST_TOLERANCE;
+/// [`LEAST_TOLERANCE`].
+const TAIL_BOUND: Span = LEAST_TOLERANCE;
 
 /// What this machine can do, with the device that trials will use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
