@@ -32,6 +32,7 @@ mod sysctl;
 mod tape;
 mod tcp_info;
 mod traffic;
+mod trial;
 mod tuning;
 #[doc(hidden)]
 pub mod workbench;

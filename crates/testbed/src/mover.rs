@@ -8,8 +8,7 @@ use std::thread::{self, JoinHandle};
 
 use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
 use tcplab_recording::quality::{self, Measure};
-use tcplab_recording::{EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord};
-use tcplab_units::Instant;
+use tcplab_recording::{RecordingWriter, WorldRecord};
 
 use crate::bridge::{Bridge, BridgeReport, BridgeState, Counters};
 use crate::clock::Clock;
@@ -18,6 +17,7 @@ use crate::promptness::{Promptness, be_prompt, stay_awake};
 use crate::serve::serde_name;
 use crate::tape;
 use crate::traffic::{Summary, Traffic};
+use crate::trial::{self, Recorder};
 use crate::{DeviceKind, TrialError, Tuning};
 
 /// How a path is to be used by itself.
@@ -85,7 +85,7 @@ pub(crate) struct Mover {
     on_path: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<(BridgeReport, Promptness), TrialError>>,
-    recorder: Option<JoinHandle<Result<RecordingWriter, RecordingError>>>,
+    recorder: Option<Recorder>,
 }
 
 impl Mover {
@@ -151,7 +151,7 @@ impl Mover {
         let moved = self.thread.join().map_err(|_| panicked())?;
         let writer = self.recorder.map(|recorder| recorder.join().map_err(|_| panicked()));
         // Without its recorder the mover goes on, so the recorder's error is the first.
-        let writer = writer.transpose()?.transpose()?;
+        let mut writer = writer.transpose()?.transpose()?;
         let (moved, promptness) = moved?;
         let traffic = Traffic { at: traffic.at, ..Traffic::of(&self.counters, traffic.at) };
         let mut world = WorldRecord {
@@ -161,27 +161,15 @@ impl Mover {
             ..moved.world()
         };
         describe(&mut world);
-        let duration = self.clock.now().since(Instant::ZERO);
-        let measure = Measure::of(&self.path, duration);
-        if let Some(mut writer) = writer {
-            moved.tell_missed(&mut writer);
-            world.capture_drops = writer.capture_drops();
-            let [client, server] =
-                self.names.map(|address| EndpointRecord { address, ..EndpointRecord::default() });
-            writer.finish_without_application(&TrialRecord {
-                tcplab: env!("CARGO_PKG_VERSION").into(),
-                case: String::new(),
-                case_hash: String::new(),
-                seed: self.seed,
-                path: self.path,
-                epoch_nanos: self.clock.epoch_nanos(),
-                duration,
-                client,
-                server,
-                world: world.clone(),
-            })?;
+        if let Some(writer) = &mut writer {
+            world.capture_drops = trial::miss(writer, moved.frames_lost);
         }
-        let warnings = quality::flaws(&world, &measure);
+        let mut record = trial::record(self.clock, self.seed, self.path, world.clone());
+        if let Some(writer) = writer {
+            [record.client.address, record.server.address] = self.names;
+            writer.finish_without_application(&record)?;
+        }
+        let warnings = quality::flaws(&world, &Measure::of(&record.path, record.duration));
         Ok(Summary { traffic, world, warnings })
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tcplab_path::{Departure, Direction, Fate, Link, LinkPlan, Packet, Verdict};
-use tcplab_recording::{Endpoint, Lateness, MoverRecord, RecordingWriter, RingWait, WorldRecord};
+use tcplab_recording::{Endpoint, Lateness, MoverRecord, RingWait, WorldRecord};
 use tcplab_units::{Bytes, Instant, Span};
 
 pub(crate) use self::counters::Counters;
@@ -103,13 +103,6 @@ impl BridgeReport {
             verdict_drops: self.verdicts_lost,
             mover: self.mover,
             ..WorldRecord::default()
-        }
-    }
-
-    /// Tells the writer which frames it never saw.
-    pub(crate) fn tell_missed(&self, writer: &mut RecordingWriter) {
-        for (endpoint, frames) in Endpoint::BOTH.into_iter().zip(self.frames_lost) {
-            writer.missed(endpoint, frames);
         }
     }
 }
