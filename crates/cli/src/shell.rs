@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use tcplab_testbed::{Moving, ShellEnd, ShellRequest, TrialError, Tuning};
+use tcplab_testbed::{Moving, ShellEnd, ShellRequest, TrialError};
 
 use crate::arguments::{PathChoice, ShellArguments, UseArguments};
 use crate::complain::complain;
@@ -55,7 +55,7 @@ pub(crate) fn moving(choice: &PathChoice, using: &UseArguments) -> Result<Moving
     Ok(Moving {
         path: paths::find(choice)?.path,
         seed: using.seed,
-        tuning: Tuning::default(),
+        tuning: using.tuning.tuning(),
         capture: using.capture.clone(),
         snaplen: using.snaplen,
     })

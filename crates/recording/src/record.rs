@@ -102,6 +102,9 @@ pub struct WorldRecord {
     /// cost each time; times in the captures are those of the handing over.
     #[serde(default)]
     pub lead: Span,
+    /// The last stretch before a packet was due that the thread that moves frames waited out awake.
+    #[serde(default)]
+    pub spin: Span,
     /// How late packets were handed over after the path let them go, and that lead before it.
     pub lateness: Lateness,
     /// How long packets may have waited where the path did not see them yet.

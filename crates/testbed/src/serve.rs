@@ -150,7 +150,6 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
         device: serde_name(&kind),
         privilege: serde_name(&privilege),
         scheduling: serde_name(&promptness),
-        lead: request.tuning.lead,
         device_drops: moved.device_drops + endpoint::device_drops(),
         ..moved.world()
     };

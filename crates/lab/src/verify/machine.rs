@@ -30,6 +30,9 @@ pub struct Machine {
     pub scheduling: String,
     /// How much earlier than due packets are handed over, so that they are there when due.
     pub lead: Span,
+    /// The last stretch before a packet is due that is waited out awake, here and in trials.
+    #[serde(default)]
+    pub spin: Span,
     /// Probes through a constant delay came so much later than due, without the lead: median and
     /// 99th percentile, in nanoseconds.
     pub error_without_lead: (i64, i64),
@@ -42,11 +45,11 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// What the process of a calibration measured.
+    /// What the process of a calibration measured that had been told to `spin` so long.
     ///
     /// # Panics
     /// If it was not asked to measure the machine.
-    pub(super) fn of(record: &CalibrationRecord) -> Machine {
+    pub(super) fn of(record: &CalibrationRecord, spin: Span) -> Machine {
         let machine = record.machine.as_ref().expect("the machine was asked for");
         let quantiles = |sorted: &[i64]| (at(sorted, 500), at(sorted, 990));
         Machine {
@@ -54,6 +57,7 @@ impl Machine {
             privilege: record.privilege.clone(),
             scheduling: record.scheduling.clone(),
             lead: machine.lead,
+            spin,
             error_without_lead: quantiles(&machine.errors),
             error: quantiles(&machine.errors_with_lead),
             ceiling_pps: machine.ceiling.pps,
@@ -63,7 +67,7 @@ impl Machine {
 
     /// How trials are to move frames here.
     pub fn tuning(&self) -> Tuning {
-        Tuning { lead: self.lead, ..Tuning::default() }
+        Tuning { lead: self.lead, spin: self.spin, ..Tuning::default() }
     }
 
     /// The fastest bottleneck that can be modelled here with confidence.

@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
-use tcplab_testbed::{CalibrationRequest, TrialError, Tuning, run_calibration};
+use tcplab_testbed::{CalibrationRequest, TrialError, run_calibration};
 use tcplab_units::{Rate, Span};
 
 use crate::Bench;
@@ -98,14 +98,14 @@ impl PathCheck {
 pub fn measure_machine(bench: &Bench, stop: &AtomicBool) -> Result<Machine, TrialError> {
     let request = CalibrationRequest {
         device: bench.device,
-        tuning: Tuning::default(),
+        tuning: bench.tuning(),
         machine: true,
         path: PathSpec::default(),
         seed: 1,
         rounds: Vec::new(),
     };
     let record = run_calibration(&bench.launcher, &request, stop, |_| ())?;
-    Ok(Machine::of(&record))
+    Ok(Machine::of(&record, bench.spin))
 }
 
 /// Measures a path on this machine, for about as long as said.

@@ -83,6 +83,7 @@ pub(crate) struct BridgeState {
 
 /// How the bridge fared.
 pub(crate) struct BridgeReport {
+    tuning: Tuning,
     pub(crate) lateness: Lateness,
     pub(crate) ring_wait: RingWait,
     pub(crate) mover: MoverRecord,
@@ -97,6 +98,8 @@ impl BridgeReport {
     /// As the record of a trial has it; what the bridge does not know is left empty.
     pub(crate) fn world(&self) -> WorldRecord {
         WorldRecord {
+            lead: self.tuning.lead,
+            spin: self.tuning.spin,
             lateness: self.lateness,
             ring_wait: self.ring_wait,
             device_drops: self.device_drops,
@@ -195,6 +198,7 @@ impl Bridge {
             tape.pass_on(|| self.next_id);
         }
         BridgeReport {
+            tuning: self.tuning,
             lateness: self.health.lateness(),
             ring_wait: self.health.ring_wait(),
             mover: self.health.mover(),
