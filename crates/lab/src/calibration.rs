@@ -143,7 +143,7 @@ pub fn above_ceiling(name: &str, rate: Rate, machine: &Machine) -> LabError {
 }
 
 /// To whole Mbit/s: more digits would not be the same the next time.
-fn rounded(rate: Rate) -> Rate {
+pub(crate) fn rounded(rate: Rate) -> Rate {
     Rate::from_bits_per_second(rate.bits_per_second() / 1_000_000 * 1_000_000)
 }
 

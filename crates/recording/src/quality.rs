@@ -22,7 +22,7 @@ const MOST_TOLERANCE: Span = Span::from_millis(4);
 const STARVED_PER_MILLE: u64 = 10;
 /// More missed looks at `TCP_INFO` than this are told of; fewer leave no gap that a graph shows.
 const MISSED_PER_CENT: u64 = 2;
-/// Above this share of its time at work, the thread that moves frames sets the pace.
+/// Above this share of a second at work, the thread that moves frames sets the pace.
 const BUSY: f64 = 0.95;
 
 /// What a world is held against.
@@ -81,10 +81,11 @@ pub fn flaws(world: &WorldRecord, measure: &Measure) -> Vec<String> {
         ));
     }
     flaws.extend(lost(world));
-    let (starved, busy) = (world.mover.starved, world.mover.busy);
+    let (starved, busy) = (world.mover.starved, world.mover.busiest);
     if !measure.may_be_busy && busy > BUSY {
         flaws.push(format!(
-            "moving packets took {:.0} % of a processor: this machine, not the path, set the pace",
+            "moving packets took {:.0} % of a processor in the busiest second: this machine, not the \
+             path, set the pace",
             busy * 100.0
         ));
     }
@@ -214,7 +215,7 @@ mod tests {
                 ..Lateness::default()
             },
             device_drops: 3,
-            mover: MoverRecord { busy: 0.99, clock_steps: 2, ..MoverRecord::default() },
+            mover: MoverRecord { busiest: 0.99, clock_steps: 2, ..MoverRecord::default() },
             ..WorldRecord::default()
         };
         assert_eq!(
@@ -222,7 +223,8 @@ mod tests {
             [
                 "packets were handed over late: 1 % by more than 5.0 ms (bound 2 ms), at most 8.0 ms",
                 "3 frames were lost outside the path, by the devices at its ends",
-                "moving packets took 99 % of a processor: this machine, not the path, set the pace",
+                "moving packets took 99 % of a processor in the busiest second: this machine, not the \
+                 path, set the pace",
                 "the wall clock was set 2 times",
             ]
         );

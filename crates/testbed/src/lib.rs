@@ -38,8 +38,8 @@ mod tuning;
 pub mod workbench;
 
 pub use calibrate::{
-    Arrival, CalibrationRecord, CalibrationRequest, Ceiling, MachineRecord, Round, RoundRecord,
-    Train, WayRecord, run_calibration,
+    Arrival, CalibrationRecord, CalibrationRequest, Ceiling, CeilingRequest, MachineRecord, Round,
+    RoundRecord, Train, WayRecord, measure_ceiling, run_calibration,
 };
 pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};

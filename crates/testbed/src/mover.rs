@@ -29,6 +29,9 @@ pub struct Moving {
     pub seed: u64,
     /// How frames are moved.
     pub tuning: Tuning,
+    /// Why what is seen will not be what the path asks for, as far as is known before: it is told
+    /// and recorded with what is found at the end.
+    pub doubts: Vec<String>,
     /// Where a recording is to be made: a directory that does not exist yet, or is empty.
     pub capture: Option<PathBuf>,
     /// How many bytes of each packet its captures keep; all where no number is given.
@@ -80,6 +83,7 @@ pub(crate) struct Mover {
     clock: Clock,
     seed: u64,
     path: PathSpec,
+    doubts: Vec<String>,
     names: [String; 2],
     counters: Arc<Counters>,
     on_path: Arc<AtomicUsize>,
@@ -120,8 +124,8 @@ impl Mover {
             run(bridge, tuning, &stopped, &packets)
         });
         let Ok(counters) = counters.recv() else { return Err(panicked()) };
-        let path = moving.path.clone();
-        Ok(Mover { clock, seed, path, names, counters, on_path, stop, thread, recorder })
+        let (path, doubts) = (moving.path.clone(), moving.doubts.clone());
+        Ok(Mover { clock, seed, path, doubts, names, counters, on_path, stop, thread, recorder })
     }
 
     /// What has gone through until now.
@@ -158,6 +162,7 @@ impl Mover {
             name: "kernel".into(),
             device: serde_name(&kind),
             scheduling: serde_name(&promptness),
+            notes: self.doubts.clone(),
             ..moved.world()
         };
         describe(&mut world);
@@ -169,7 +174,9 @@ impl Mover {
             [record.client.address, record.server.address] = self.names;
             writer.finish_without_application(&record)?;
         }
-        let warnings = quality::flaws(&world, &Measure::of(&record.path, record.duration));
+        let measure = Measure::of(&record.path, record.duration);
+        let mut warnings = self.doubts;
+        warnings.extend(quality::flaws(&world, &measure));
         Ok(Summary { traffic, world, warnings })
     }
 }

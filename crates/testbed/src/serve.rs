@@ -14,7 +14,7 @@ use tcplab_recording::{Endpoint, WorldRecord};
 use tcplab_units::{Bytes, Instant, Span};
 
 use crate::bridge::{Bridge, BridgeState};
-use crate::calibrate::calibrate;
+use crate::calibrate::{calibrate, measure};
 use crate::clock::Clock;
 use crate::device::{Device, DeviceEnd, DeviceKind};
 use crate::endpoint::{self, Outcome, Prepared, Shared};
@@ -49,6 +49,7 @@ pub fn serve(arguments: &[String]) -> ExitCode {
             Ok(())
         }),
         ("calibrate", Some(caller)) => work_for(caller, calibrate),
+        ("ceiling", Some(caller)) => work_for(caller, measure),
         ("probe", Some(caller)) => {
             doctor::probe(|| die_with(caller));
             Ok(())

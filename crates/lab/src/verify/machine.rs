@@ -72,8 +72,7 @@ impl Machine {
 
     /// The fastest bottleneck that can be modelled here with confidence.
     pub fn highest_rate(&self) -> Rate {
-        let share = u128::from(self.ceiling_rate.bits_per_second()) * u128::from(CEILING_SHARE);
-        Rate::from_bits_per_second(u64::try_from(share / 100).unwrap_or(u64::MAX))
+        with_confidence(self.ceiling_rate)
     }
 
     /// The timer error as a row.
@@ -111,6 +110,12 @@ impl Machine {
             why: format!("at most {CEILING_SHARE} % of what this machine can model"),
         }
     }
+}
+
+/// What may be asked of a machine that models `ceiling` at most.
+pub(super) fn with_confidence(ceiling: Rate) -> Rate {
+    let share = u128::from(ceiling.bits_per_second()) * u128::from(CEILING_SHARE);
+    Rate::from_bits_per_second(u64::try_from(share / 100).unwrap_or(u64::MAX))
 }
 
 /// In microseconds, with one decimal.

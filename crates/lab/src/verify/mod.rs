@@ -6,6 +6,7 @@
 //! ([`tcplab_testbed::run_calibration`]) or counted over a million packets in virtual time.
 
 mod asked;
+mod doubt;
 mod judge;
 mod loss_law;
 mod machine;
@@ -24,6 +25,7 @@ use tcplab_units::{Rate, Span};
 
 use crate::Bench;
 
+pub use doubt::doubt;
 pub use machine::{CEILING_SHARE, Machine};
 pub use model::check_model;
 
@@ -141,7 +143,7 @@ pub fn measure_path(
     Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows })
 }
 
-/// The rate of the faster direction's bottleneck, if there is one.
+/// The rate of the faster direction's bottleneck, if there is one, when it is highest.
 pub fn fastest_rate(path: &PathSpec) -> Option<Rate> {
     fastest(&links(path).ok()?)
 }
@@ -149,7 +151,7 @@ pub fn fastest_rate(path: &PathSpec) -> Option<Rate> {
 fn fastest(links: &[LinkPlan; 2]) -> Option<Rate> {
     let rate = |link: &LinkPlan| {
         let servers = link.elements.iter().filter_map(|element| match element {
-            tcplab_path::ElementPlan::Bottleneck(plan) => Some(plan.server.rate()),
+            tcplab_path::ElementPlan::Bottleneck(plan) => Some(plan.server.peak()),
             _ => None,
         });
         servers.min()

@@ -11,6 +11,9 @@ use crate::clock::Clock;
 /// A step of the wall clock worth telling.
 const STEP: Span = Span::from_millis(1);
 
+/// Over so long it is told how busy the mover was: shorter bursts are lateness, which is measured.
+const SECOND: Span = Span::from_secs(1);
+
 /// In fixed memory, however long the trial is.
 pub(super) struct Health {
     clock: Clock,
@@ -20,6 +23,10 @@ pub(super) struct Health {
     seen_empty: [Instant; 2],
     started: Instant,
     busy: Span,
+    /// When the second began that is under way, and how much was done before.
+    second: (Instant, Span),
+    /// The share of work in the busiest second until then.
+    busiest: f64,
     /// When the last turn began, unless it ended in sleep.
     turn: Option<Instant>,
     longest_turn: Span,
@@ -43,6 +50,8 @@ impl Health {
             seen_empty: [now; 2],
             started: now,
             busy: Span::ZERO,
+            second: (now, Span::ZERO),
+            busiest: 0.0,
             turn: None,
             longest_turn: Span::ZERO,
             clock_steps: 0,
@@ -86,6 +95,12 @@ impl Health {
 
     /// To be called now and then.
     pub(super) fn look_at_clock(&mut self) {
+        let now = self.clock.now();
+        let (began, before) = self.second;
+        if now.since(began) >= SECOND {
+            self.busiest = self.busiest.max(share(self.busy - before, now.since(began)));
+            self.second = (now, self.busy);
+        }
         let wall = Clock::wall_offset();
         if wall.abs_diff(self.wall) > STEP.as_nanos() {
             self.clock_steps += 1;
@@ -103,15 +118,22 @@ impl Health {
 
     /// To be called in the thread that moved the frames.
     pub(super) fn mover(&self) -> MoverRecord {
-        let lasted = self.clock.now().since(self.started).as_secs_f64();
+        let busy = share(self.busy, self.clock.now().since(self.started));
         let run_delay_now = self.schedstat.as_ref().and_then(run_delay).unwrap_or_default();
         MoverRecord {
-            busy: if lasted > 0.0 { (self.busy.as_secs_f64() / lasted).min(1.0) } else { 0.0 },
+            busy,
+            // It may not have lasted for a second.
+            busiest: self.busiest.max(busy),
             starved: run_delay_now.saturating_sub(self.run_delay),
             longest_turn: self.longest_turn,
             clock_steps: self.clock_steps,
         }
     }
+}
+
+/// The share that `busy` is of what `lasted`.
+fn share(busy: Span, lasted: Span) -> f64 {
+    if lasted.is_zero() { 0.0 } else { (busy.as_secs_f64() / lasted.as_secs_f64()).min(1.0) }
 }
 
 /// Time spent ready to run without a processor: the second number of `schedstat`
