@@ -23,10 +23,7 @@ pub(super) struct Health {
     seen_empty: [Instant; 2],
     started: Instant,
     busy: Span,
-    /// When the second began that is under way, and how much was done before.
-    second: (Instant, Span),
-    /// The share of work in the busiest second until then.
-    busiest: f64,
+    seconds: Seconds,
     /// When the last turn began, unless it ended in sleep.
     turn: Option<Instant>,
     longest_turn: Span,
@@ -50,8 +47,7 @@ impl Health {
             seen_empty: [now; 2],
             started: now,
             busy: Span::ZERO,
-            second: (now, Span::ZERO),
-            busiest: 0.0,
+            seconds: Seconds { began: now, before: Span::ZERO, busiest: 0.0 },
             turn: None,
             longest_turn: Span::ZERO,
             clock_steps: 0,
@@ -95,12 +91,7 @@ impl Health {
 
     /// To be called now and then.
     pub(super) fn look_at_clock(&mut self) {
-        let now = self.clock.now();
-        let (began, before) = self.second;
-        if now.since(began) >= SECOND {
-            self.busiest = self.busiest.max(share(self.busy - before, now.since(began)));
-            self.second = (now, self.busy);
-        }
+        self.seconds.look(self.clock.now(), self.busy);
         let wall = Clock::wall_offset();
         if wall.abs_diff(self.wall) > STEP.as_nanos() {
             self.clock_steps += 1;
@@ -123,10 +114,31 @@ impl Health {
         MoverRecord {
             busy,
             // It may not have lasted for a second.
-            busiest: self.busiest.max(busy),
+            busiest: self.seconds.busiest.max(busy),
             starved: run_delay_now.saturating_sub(self.run_delay),
             longest_turn: self.longest_turn,
             clock_steps: self.clock_steps,
+        }
+    }
+}
+
+/// Finds the busiest second.
+struct Seconds {
+    /// When the one under way began,
+    began: Instant,
+    /// and how much had been done by then.
+    before: Span,
+    /// The share of work in the busiest one until then.
+    busiest: f64,
+}
+
+impl Seconds {
+    /// `busy` is all that was done until `now`.
+    fn look(&mut self, now: Instant, busy: Span) {
+        let lasted = now.since(self.began);
+        if lasted >= SECOND {
+            self.busiest = self.busiest.max(share(busy - self.before, lasted));
+            (self.began, self.before) = (now, busy);
         }
     }
 }
@@ -143,4 +155,23 @@ fn run_delay(schedstat: &File) -> Option<Span> {
     let len = schedstat.read_at(&mut text, 0).ok()?;
     let text = std::str::from_utf8(&text[..len]).ok()?;
     Some(Span::from_nanos(text.split_whitespace().nth(1)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_second_is_not_hidden_by_quiet_ones() {
+        let mut seconds = Seconds { began: Instant::ZERO, before: Span::ZERO, busiest: 0.0 };
+        let at = |ms: u64| Instant::ZERO + Span::from_millis(ms);
+        // Looked at each half second: 10 ms of work, a whole second of it, 20 ms.
+        for (now, busy) in [(500, 5), (1000, 10), (1500, 510), (2000, 1010), (3000, 1030)] {
+            seconds.look(at(now), Span::from_millis(busy));
+        }
+        assert!((seconds.busiest - 1.0).abs() < 1e-9, "{}", seconds.busiest);
+        let whole = share(Span::from_millis(1030), Span::from_secs(3));
+        assert!(whole < 0.35, "{whole}");
+        assert!(share(Span::ZERO, Span::ZERO).abs() < 1e-9);
+    }
 }
