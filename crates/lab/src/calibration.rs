@@ -38,7 +38,7 @@ impl Calibration {
 }
 
 /// The calibration of a run: what its directory has, if it was made on this machine since it was
-/// started and with the same device, or else a new one. `tell` hears of each step.
+/// started, with the same device and tuning, or else a new one. `tell` hears of each step.
 ///
 /// # Errors
 /// When a path asks for more than this machine can model, or cannot be measured.
@@ -55,6 +55,7 @@ pub(crate) fn calibrate(
         known.boot == boot
             && known.tcplab == env!("CARGO_PKG_VERSION")
             && known.machine.device == device
+            && known.machine.spin == bench.spin
             && hashes.by_ref().eq(distinct.iter().map(|path| &path.hash))
     };
     if let Some(known) = run.calibration().filter(is_same) {

@@ -9,7 +9,6 @@ mod environment;
 mod error;
 mod execute;
 mod model;
-pub mod quality;
 mod replay;
 mod tables;
 pub mod verify;

@@ -2,7 +2,7 @@
 
 use tcplab_units::{Instant, Rate, Span};
 
-use crate::bottleneck::BottleneckPlan;
+use crate::bottleneck::{BottleneckPlan, ServerPlan};
 use crate::corruption::CorruptionPlan;
 use crate::cross_traffic::CrossFlow;
 use crate::delay::DelayPlan;
@@ -86,13 +86,19 @@ impl LinkPlan {
     }
 
     /// The rate of its slowest bottleneck, which is what a long transfer gets at most; none without
-    /// a bottleneck. See [`ServerPlan::rate`](crate::ServerPlan::rate) for rates that change.
+    /// a bottleneck. See [`ServerPlan::rate`] for rates that change.
     pub fn rate(&self) -> Option<Rate> {
-        let rates = self.elements.iter().filter_map(|element| match element {
-            ElementPlan::Bottleneck(plan) => Some(plan.server.rate()),
+        self.servers().map(ServerPlan::rate).min()
+    }
+    /// The most that its slowest bottleneck ever sends ([`ServerPlan::peak`]); none without one.
+    pub fn peak(&self) -> Option<Rate> {
+        self.servers().map(ServerPlan::peak).min()
+    }
+    fn servers(&self) -> impl Iterator<Item = &ServerPlan> {
+        self.elements.iter().filter_map(|element| match element {
+            ElementPlan::Bottleneck(plan) => Some(&plan.server),
             _ => None,
-        });
-        rates.min()
+        })
     }
 
     /// When it is interrupted in a trial with this `seed`, as start and end, for all interruptions

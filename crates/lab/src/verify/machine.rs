@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::PathSpec;
+use tcplab_recording::quality::LEAST_TOLERANCE;
 use tcplab_testbed::{CalibrationRecord, Tuning};
 use tcplab_units::{Rate, Span};
 
@@ -16,8 +17,8 @@ pub const CEILING_SHARE: u64 = 80;
 /// at their place within what the kernel needs to wake a receiver.
 const MEDIAN_BOUND: Span = Span::from_micros(100);
 /// One probe in a hundred may be off by more than this. Its reason is that of
-/// [`crate::quality::LEAST_TOLERANCE`].
-const TAIL_BOUND: Span = crate::quality::LEAST_TOLERANCE;
+/// [`LEAST_TOLERANCE`].
+const TAIL_BOUND: Span = LEAST_TOLERANCE;
 
 /// What this machine can do, with the device that trials will use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +31,9 @@ pub struct Machine {
     pub scheduling: String,
     /// How much earlier than due packets are handed over, so that they are there when due.
     pub lead: Span,
+    /// The last stretch before a packet is due that is waited out awake, here and in trials.
+    #[serde(default)]
+    pub spin: Span,
     /// Probes through a constant delay came so much later than due, without the lead: median and
     /// 99th percentile, in nanoseconds.
     pub error_without_lead: (i64, i64),
@@ -66,11 +70,11 @@ impl AboveCeiling {
 }
 
 impl Machine {
-    /// What the process of a calibration measured.
+    /// What the process of a calibration measured that had been told to `spin` so long.
     ///
     /// # Panics
     /// If it was not asked to measure the machine.
-    pub(super) fn of(record: &CalibrationRecord) -> Machine {
+    pub(super) fn of(record: &CalibrationRecord, spin: Span) -> Machine {
         let machine = record.machine.as_ref().expect("the machine was asked for");
         let quantiles = |sorted: &[i64]| (at(sorted, 500), at(sorted, 990));
         Machine {
@@ -78,6 +82,7 @@ impl Machine {
             privilege: record.privilege.clone(),
             scheduling: record.scheduling.clone(),
             lead: machine.lead,
+            spin,
             error_without_lead: quantiles(&machine.errors),
             error: quantiles(&machine.errors_with_lead),
             ceiling_pps: machine.ceiling.pps,
@@ -87,13 +92,12 @@ impl Machine {
 
     /// How trials are to move frames here.
     pub fn tuning(&self) -> Tuning {
-        Tuning { lead: self.lead, ..Tuning::default() }
+        Tuning { lead: self.lead, spin: self.spin, ..Tuning::default() }
     }
 
     /// The fastest bottleneck that can be modelled here with confidence.
     pub fn highest_rate(&self) -> Rate {
-        let share = u128::from(self.ceiling_rate.bits_per_second()) * u128::from(CEILING_SHARE);
-        Rate::from_bits_per_second(u64::try_from(share / 100).unwrap_or(u64::MAX))
+        with_confidence(self.ceiling_rate)
     }
 
     /// Whether the bottlenecks of that path, called `name`, can be modelled here with confidence.
@@ -150,8 +154,14 @@ impl Machine {
 }
 
 /// To whole Mbit/s: more digits would not be the same the next time.
-fn rounded(rate: Rate) -> Rate {
+pub(super) fn rounded(rate: Rate) -> Rate {
     Rate::from_bits_per_second(rate.bits_per_second() / 1_000_000 * 1_000_000)
+}
+
+/// What may be asked of a machine that models `ceiling` at most.
+pub(super) fn with_confidence(ceiling: Rate) -> Rate {
+    let share = u128::from(ceiling.bits_per_second()) * u128::from(CEILING_SHARE);
+    Rate::from_bits_per_second(u64::try_from(share / 100).unwrap_or(u64::MAX))
 }
 
 /// In microseconds, with one decimal.

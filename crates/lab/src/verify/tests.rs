@@ -148,6 +148,7 @@ fn a_rate_is_held_against_a_share_of_the_ceiling() {
         privilege: "held".into(),
         scheduling: "real-time".into(),
         lead: Span::from_micros(16),
+        spin: Span::from_micros(60),
         error_without_lead: (16_000, 60_000),
         error: (0, 40_000),
         ceiling_pps: 100_000,
