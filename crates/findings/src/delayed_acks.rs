@@ -19,7 +19,7 @@ use tcplab_units::Span;
 
 use crate::direction::{Direction, in_each};
 use crate::finding::{Cost, Finding, Severity, Shown};
-use crate::words::{rounded, times};
+use crate::words::{counted, rounded};
 
 /// The rule's name.
 pub const NAME: &str = "delayed-acks";
@@ -46,8 +46,9 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         (Severity::Note, "That is as long as the shortest retransmission timeout of Linux.")
     };
     let statement = format!(
-        "The {receiver} held acknowledgements back {}, one of them for {}. {measure}",
-        times(habits.delayed.count),
+        "The {receiver} held {} back, {} for {}. {measure}",
+        counted(habits.delayed.count, "acknowledgement"),
+        if habits.delayed.count == 1 { "and that" } else { "one of them" },
         rounded(habits.longest_delay),
     );
     let remedy = format!(

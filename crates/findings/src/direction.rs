@@ -102,9 +102,7 @@ impl<'a> Direction<'a> {
     pub(crate) fn shown_under(&self, limit: Limit) -> Shown {
         let periods = self.flow.limits.iter().filter(|period| period.limit == limit);
         match periods.max_by_key(|period| period.until.since(period.from)) {
-            Some(longest) => {
-                Shown::in_frames([longest.frames.0, longest.frames.1], longest.from)
-            }
+            Some(longest) => Shown::in_frames([longest.frames.0, longest.frames.1], longest.from),
             None => Shown::by_all(self.connection),
         }
     }
@@ -152,7 +150,7 @@ impl<'a> Direction<'a> {
     }
 
     /// Which ends lack an option that takes both, in words, given what each offered: `the client
-    /// offered it, the server did not`. None where it was agreed on or a SYN was not seen whole.
+    /// offered this, the server did not`. None where it was agreed on or a SYN was not seen whole.
     pub(crate) fn refusal(&self, offered: fn(&SynOptions) -> bool) -> Option<String> {
         let (client, server) =
             (&self.connection.handshake.client, &self.connection.handshake.server);
@@ -162,9 +160,9 @@ impl<'a> Direction<'a> {
         }
         let words = match (offered(client), offered(server)) {
             (true, true) => return None,
-            (true, false) => "the client offered it, the server did not",
-            (false, true) => "the server was ready, the client did not offer it",
-            (false, false) => "the client did not offer it",
+            (true, false) => "the client offered this, the server did not",
+            (false, true) => "the server offered this, the client did not",
+            (false, false) => "the client did not offer this",
         };
         Some(words.to_owned())
     }

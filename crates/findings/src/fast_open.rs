@@ -34,7 +34,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     if !answered || asked.accepted {
         return None;
     }
-    let shown = Shown::by_all(connection);
+    let shown = Shown::by_offers(connection);
     if asked.data > Bytes::ZERO {
         let statement = format!(
             "The client sent {} of data with its SYN (TCP Fast Open), and the server did not take \

@@ -1,7 +1,7 @@
 //! What a rule says, how much it matters, and where it is to be seen.
 
 use serde::Serialize;
-use tcplab_trace::{Connection, Sightings, Stall};
+use tcplab_trace::{Connection, Sightings, Stall, TcpState};
 use tcplab_units::{Bytes, Instant, Span};
 
 /// Something found out about a connection.
@@ -45,7 +45,8 @@ pub enum Severity {
 /// Costs of several findings overlap and do not add up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Cost {
-    /// Of the connection's time; of what makes every round trip longer, the time of one.
+    /// For how long it held the connection up; of what makes every round trip longer, by how much
+    /// it does so.
     pub time: Span,
     /// Bytes that went over the path for nothing.
     pub bytes: Bytes,
@@ -94,6 +95,13 @@ impl Shown {
     /// Between the two packets around a stall.
     pub(crate) fn by_stall(stall: &Stall) -> Shown {
         Shown::in_frames([stall.frames.0, stall.frames.1], stall.from)
+    }
+    /// In what both ends offered: the first frame, if that is a SYN, and the SYN-ACK, which is what
+    /// brings the client into its next state.
+    pub(crate) fn by_offers(connection: &Connection) -> Shown {
+        let answer = connection.life.client.iter().find(|s| s.state == TcpState::Established);
+        let frames = [Some(connection.frames.0), answer.map(|step| step.frame)];
+        Shown::in_frames(frames.into_iter().flatten(), connection.first)
     }
     /// In the connection as a whole: its first and its last frame.
     pub(crate) fn by_all(connection: &Connection) -> Shown {

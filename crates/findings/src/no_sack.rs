@@ -15,7 +15,7 @@
 use tcplab_trace::Connection;
 
 use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity};
+use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, percent};
 
 /// The rule's name.
@@ -42,7 +42,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         counted(repeats, "segment"),
         percent(repeats, direction.segments()),
     );
-    let shown = direction.shown_by_retransmissions();
+    let shown = Shown::by_offers(direction.connection).and(direction.shown_by_retransmissions());
     let cost = Cost::bytes(direction.flow.totals.retransmitted);
     Some(shown.proves(NAME, Severity::Harm, cost).saying(
         statement,

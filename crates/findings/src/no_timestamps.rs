@@ -14,7 +14,7 @@
 use tcplab_trace::Connection;
 
 use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity};
+use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, percent};
 
 /// The rule's name.
@@ -42,7 +42,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         counted(repeats, "segment"),
         percent(repeats, direction.segments()),
     );
-    let shown = direction.shown_by_retransmissions();
+    let shown = Shown::by_offers(direction.connection).and(direction.shown_by_retransmissions());
     Some(shown.proves(NAME, Severity::Note, Cost::NONE).saying(
         statement,
         "Turn timestamps on at the end that lacks them (on Linux net.ipv4.tcp_timestamps = 1, the \

@@ -36,10 +36,8 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
                 | Evidence::Probe { frame } => frame,
             };
             let frames = [episode.frames.0, told, episode.frames.1];
-            let cost = Cost {
-                time: episode.duration(connection.last),
-                bytes: episode.retransmitted,
-            };
+            let cost =
+                Cost { time: episode.duration(connection.last), bytes: episode.retransmitted };
             let shown = Shown::in_frames(frames, episode.first_lost_sent);
             let found = shown.proves(NAME, Severity::Harm, cost);
             findings.push(found.stating(story(episode, direction.flow)));

@@ -46,8 +46,8 @@ fn in_life(connection: &Connection) -> Option<Finding> {
     let (statement, remedy) = match (unread, close.kind) {
         (Some(unread), _) => (
             format!(
-                "The {who} broke the connection off with a reset with {} received and not read \
-                 ({when}): the {other} takes them for delivered, and they are lost.",
+                "The {who} broke the connection off with a reset at {when} and left {} unread: they \
+                 had arrived and were acknowledged, and are lost.",
                 amount(unread)
             ),
             format!(

@@ -37,8 +37,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 }
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    let default =
-        if direction.connection.client.is_ipv4() { DEFAULTS.0 } else { DEFAULTS.1 };
+    let default = if direction.connection.client.is_ipv4() { DEFAULTS.0 } else { DEFAULTS.1 };
     let of = |syn: &SynOptions| match syn.mss {
         None if !syn.seen || syn.cut => None,
         mss => Some(mss.unwrap_or(default)),
@@ -67,7 +66,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         "Look at the MTU of the {receiver}'s interface and routes (`ip link`, `ip route … advmss`), \
          at TCP_MAXSEG in its program, and at firewalls that set the option (TCPMSS).",
     );
-    let shown = Shown::by_all(direction.connection);
+    let shown = Shown::by_offers(direction.connection);
     let cost = Cost::bytes(Bytes::new(spent.saturating_sub(headers(ETHERNET))));
     Some(shown.proves(NAME, Severity::Harm, cost).saying(statement, remedy))
 }

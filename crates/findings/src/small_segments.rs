@@ -17,8 +17,8 @@ use tcplab_trace::Connection;
 use tcplab_units::Bytes;
 
 use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity};
 use crate::finding::Shown;
+use crate::finding::{Cost, Finding, Severity};
 use crate::words::{amount, counted, percent};
 
 /// The rule's name.

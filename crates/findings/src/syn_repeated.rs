@@ -47,8 +47,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         true => String::new(),
         false => format!(" instead of {}", rounded(round_trip)),
     };
-    let statement =
-        format!("Opening took {}{instead}: {}.", rounded(took), again.join(", and "));
+    let statement = format!("Opening took {}{instead}: {}.", rounded(took), again.join(", and "));
     let remedy = if handshake.client_repeats > 0 {
         "Look whether the server's backlog overflowed (on Linux `nstat -az TcpExtListenOverflows`; \
          raise listen()'s backlog and net.core.somaxconn, accept faster); otherwise the path \
@@ -57,8 +56,8 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         "The SYN-ACK or the client's answer to it was lost: look for loss at the client's side, \
          or for packets that take another way back."
     };
-    let repeats = Shown::by(&connection.forward.causes.syns)
-        .and(Shown::by(&connection.reverse.causes.syns));
+    let repeats =
+        Shown::by(&connection.forward.causes.syns).and(Shown::by(&connection.reverse.causes.syns));
     let cost = Cost::time(took.saturating_sub(round_trip));
     let shown = repeats.or(Shown::by_all(connection));
     Some(shown.proves(NAME, Severity::Harm, cost).saying(statement, remedy))

@@ -92,7 +92,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         _ => met.iter().map(|(sum, why, _)| format!("{why} ({})", sum.count)).collect(),
     };
     let statement = format!(
-        "The {} waited for {} for {}: {}. The longest wait was {}.",
+        "The {} waited for {}, {}: {}. The longest wait was {}.",
         direction.sender,
         counted(count, "timeout"),
         part_of_time(time, direction.time().max(time)),

@@ -23,7 +23,7 @@ use tcplab_units::Bytes;
 use crate::direction::{Direction, in_each, is_share};
 use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::window_scaling;
-use crate::words::{amount, part_of_time, speed};
+use crate::words::{amount, part_of_time, rounded, speed};
 
 /// The rule's name.
 pub const NAME: &str = "window-limited";
@@ -55,7 +55,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     {
         statement += &format!(
             " At a round trip of {} such a window carries no more than {}.",
-            crate::words::rounded(round_trip),
+            rounded(round_trip),
             speed(rate)
         );
     }
@@ -75,8 +75,9 @@ fn remedy(direction: &Direction<'_>, largest: Bytes, needed: Option<Bytes>) -> S
     let size = needed.map_or(String::new(), |needed| format!(" to {} or more", amount(needed)));
     if largest.as_u64() >= first.as_u64() * 2 {
         format!(
-            "The window grew from {} and stopped there: raise what it may grow to{size} (on Linux \
-             the third value of net.ipv4.tcp_rmem at the {receiver}).",
+            "The window grew from {} and stopped there. Remove SO_RCVBUF from the {receiver}'s \
+             program if it sets it, and raise what the window may grow to{size} (on Linux the third \
+             value of net.ipv4.tcp_rmem).",
             amount(first)
         )
     } else {

@@ -69,10 +69,9 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
             &format!(" The path showed {}, which takes {}.", speed(capacity), amount(needed));
     }
     if let Some(full) = full {
-        statement +=
-            &format!(" The window was full for {}.", part_of_time(full, direction.time()));
+        statement += &format!(" The window was full for {}.", part_of_time(full, direction.time()));
     }
-    let shown = Shown::by(&direction.flow.windows.full).or(Shown::by_all(direction.connection));
+    let shown = Shown::by_offers(direction.connection).and(Shown::by(&direction.flow.windows.full));
     let cost = Cost::time(full.unwrap_or_default());
     Some(shown.proves(NAME, Severity::Harm, cost).saying(
         statement,

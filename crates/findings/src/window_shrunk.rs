@@ -36,8 +36,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let (sender, receiver) = (direction.sender, direction.receiver);
     let statement = format!(
-        "The {receiver} took back room that it had granted {}: its window's right edge moved to \
-         the left. What the {sender} had sent into it may be dropped on arrival.",
+        "The {receiver} took granted room back {}: its window's right edge moved to the left. What \
+         the {sender} had sent into it may be dropped on arrival.",
         times(shrunk.count),
     );
     let remedy = format!(

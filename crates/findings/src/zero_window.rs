@@ -46,7 +46,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     if windows.zero.count > 1 {
         statement += &format!(", at the longest for {}", rounded(windows.longest_zero));
     }
-    statement += &format!(": its buffer was full, its application did not read. The {} ", direction.sender);
+    statement +=
+        &format!(": its buffer was full, its application did not read. The {} ", direction.sender);
     statement += &match windows.probes.count {
         0 => "waited until it was told of room.".to_owned(),
         probes => format!("asked for room with {}.", counted(probes, "probe")),
@@ -57,9 +58,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          it takes to fill.",
     );
     let shown = Shown::by(&windows.zero);
-    Some(
-        shown
-            .proves(NAME, Severity::Harm, Cost::time(windows.zero_for))
-            .saying(statement, remedy),
-    )
+    Some(shown.proves(NAME, Severity::Harm, Cost::time(windows.zero_for)).saying(statement, remedy))
 }
