@@ -122,15 +122,29 @@ impl<S: Sink> Analyzer<S> {
         if let Some(anomaly) = view.anomaly() {
             self.remarks.add(&anomaly.to_string(), self.frames);
         }
-        let Some(tcp) = view.tcp() else { return };
+        let Some(tcp) = view.tcp() else {
+            if view.ip().is_some_and(|ip| ip.fragment().offset > 0) {
+                self.remarks.add(
+                    "is part of a fragmented IP packet: only first parts are read",
+                    self.frames,
+                );
+            }
+            return;
+        };
         if !tcp.options_complete() {
             self.remarks.add("TCP options are cut off: SACK blocks may be missing", self.frames);
         }
         self.tcp(&Packet::read(&tcp, at, self.frames, frame.comment));
     }
 
+    /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix epoch.
+    pub fn pass_over(&mut self, time_ns: u64) {
+        self.frames += 1;
+        self.epoch_nanos.get_or_insert(time_ns);
+    }
+
     /// A remark on the capture as a whole.
-    pub(crate) fn note(&mut self, note: Note) {
+    pub fn note(&mut self, note: Note) {
         self.remarks.whole.push(note);
     }
 
