@@ -61,8 +61,8 @@ pub(crate) struct Told {
     pub(crate) acked_ages: Option<Ages>,
     /// And that it newly SACKs: of those sent only once.
     pub(crate) sacked_ages: Option<Ages>,
-    /// How old the transmission at the left edge was whose timestamp it echoes, where the data
-    /// there were sent several times and only one of these bore that timestamp.
+    /// How old the transmission at the left edge was whose timestamp it echoes, where something was
+    /// sent several times and only one of those at the left edge bore that timestamp.
     pub(crate) echoed_age: Option<Span>,
 }
 
@@ -271,7 +271,7 @@ impl Scoreboard {
         let all = orders.iter().filter_map(|&order| self.log.get(order));
         let mut bore = all.filter(|sent| sent.clock == Some(echo));
         let (one, another) = (bore.next()?, bore.next());
-        (orders.len() > 1 && another.is_none()).then(|| answer.at.since(one.at))
+        another.is_none().then(|| answer.at.since(one.at))
     }
 
     /// If `piece` ends with data sent only once, and earlier than the last repetition of its first

@@ -9,9 +9,11 @@ mod estimator;
 mod quantiles;
 #[cfg(test)]
 mod tests;
+mod timestamps;
 
 use estimator::Estimator;
 use quantiles::Quantiles;
+use timestamps::Timestamps;
 
 /// The round trips of one direction's data.
 ///
@@ -28,7 +30,8 @@ pub(crate) struct RoundTripTimes {
     max: Span,
     sum: u64,
     sizes: Quantiles,
-    clock: Estimator,
+    estimator: Estimator,
+    timestamps: Timestamps,
     /// Around everything that was sent again and is not acknowledged yet.
     repeated: Option<Range>,
 }
@@ -36,6 +39,7 @@ pub(crate) struct RoundTripTimes {
 impl RoundTripTimes {
     /// A packet of the direction.
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+        self.timestamps.sent(sent.packet);
         if matches!(sent.kind, SegmentKind::New | SegmentKind::TapDuplicate) {
             return;
         }
@@ -65,10 +69,14 @@ impl RoundTripTimes {
             self.by_timestamp += 1;
             (age, age)
         } else {
+            // Nobody knows what was answered, but Linux takes the timestamp's word for it.
+            if let Some(age) = self.echoed(heard) {
+                self.estimator.sample(age, una, heard.high);
+            }
             return;
         };
         self.add(last);
-        self.clock.sample(first, una, heard.high);
+        self.estimator.sample(first, una, heard.high);
     }
 
     /// What came out.
@@ -83,13 +91,19 @@ impl RoundTripTimes {
             trips.mean = Some(Span::from_nanos(self.sum / samples));
             trips.median = self.sizes.quantile(1, 2).map(within);
             trips.p95 = self.sizes.quantile(19, 20).map(within);
-            trips.smoothed = Some(self.clock.smoothed());
-            trips.variation = Some(self.clock.variation());
+            trips.smoothed = Some(self.estimator.smoothed());
+            trips.variation = Some(self.estimator.variation());
             // Elsewhere the samples are not those of the sender.
             let at_sender = matches!(flow.tap, Tap::Sender | Tap::Unknown);
-            trips.timeout = at_sender.then(|| self.clock.timeout());
+            trips.timeout = at_sender.then(|| self.estimator.timeout());
         }
         flow.round_trips = trips;
+    }
+
+    /// By the sender's clock, where the acknowledgement moves on (RFC 7323 section 4.1).
+    fn echoed(&self, heard: &Heard<'_>) -> Option<Span> {
+        let (_, echo) = heard.packet.timestamps.filter(|_| heard.told.advanced)?;
+        self.timestamps.age(echo, heard.packet.at)
     }
 
     /// Karn's rule as Linux has it: an acknowledgement that takes in anything that was sent again

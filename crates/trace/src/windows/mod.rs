@@ -78,8 +78,7 @@ impl Windows {
         if !advertised.scaled {
             let flight = sent.range.end.since(advertised.ack).as_u64();
             self.guess.get_or_insert_default().sent(advertised.window, flight, advertised.ack);
-        } else if sent.range.end <= edge
-            && edge.since(sent.range.end).as_u64() < full.unwrap_or(1)
+        } else if sent.range.end <= edge && edge.since(sent.range.end).as_u64() < full.unwrap_or(1)
         {
             self.full.add(sent.packet.at, sent.packet.frame);
         }
@@ -94,8 +93,7 @@ impl Windows {
         }
         let scaled = heard.window.is_some();
         let raw = u32::from(packet.window);
-        let window =
-            heard.window.map_or(raw, |w| u32::try_from(w.as_u64()).unwrap_or(u32::MAX));
+        let window = heard.window.map_or(raw, |w| u32::try_from(w.as_u64()).unwrap_or(u32::MAX));
         if self.unit == 0 && raw > 0 {
             self.unit = window / raw;
         }
