@@ -66,6 +66,10 @@ impl Log {
         !transmission.repeat
             && (self.others.is_empty() || self.overlapping(transmission.range).len() == 1)
     }
+    /// Whether anything held here was not sent for the first time and in order.
+    pub(crate) fn has_others(&self) -> bool {
+        !self.others.is_empty()
+    }
     /// The order that the next transmission will get.
     pub(crate) fn next(&self) -> u64 {
         self.first + self.entries.len() as u64

@@ -5,8 +5,12 @@
 
 use tcplab_units::{Bytes, Offset};
 
+use crate::full_size::FullSize;
+use crate::habits::{Acking, Marks};
 use crate::packet::Packet;
+use crate::round_trips::RoundTripTimes;
 use crate::scoreboard::Told;
+use crate::windows::Windows;
 use crate::{Flow, Proof, Range, SegmentKind, Timer};
 
 /// A packet that takes room in the sequence of the observed direction: data, SYN or FIN.
@@ -52,13 +56,39 @@ pub(crate) struct Heard<'a> {
 
 /// Everything that is derived from the packets of one direction.
 #[derive(Debug, Default)]
-pub(crate) struct Observers {}
+pub(crate) struct Observers {
+    full_size: FullSize,
+    round_trips: RoundTripTimes,
+    windows: Windows,
+    acking: Acking,
+    marks: Marks,
+}
 
 impl Observers {
     /// A packet of the direction.
-    pub(crate) fn sent(&mut self, _sent: &Sent<'_>) {}
+    pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+        self.full_size.sent(sent);
+        let full = self.full_size.bytes();
+        self.round_trips.sent(sent);
+        self.windows.sent(sent, full);
+        self.acking.sent(sent);
+        self.marks.sent(sent, full);
+    }
     /// A packet of the opposite direction.
-    pub(crate) fn heard(&mut self, _heard: &Heard<'_>) {}
-    /// What came out, when no more packets come.
-    pub(crate) fn finish(&self, _flow: &mut Flow) {}
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
+        self.full_size.heard(heard);
+        let full = self.full_size.bytes();
+        self.round_trips.heard(heard);
+        self.windows.heard(heard, full);
+        self.acking.heard(heard, full);
+        self.marks.heard(heard);
+    }
+    /// What came out, when no more packets come. Where the tap stood is in `flow` already.
+    pub(crate) fn finish(&self, flow: &mut Flow) {
+        self.round_trips.finish(flow);
+        self.windows.finish(flow);
+        self.acking.finish(flow);
+        self.marks.finish(flow);
+        flow.marks.mss_changes = self.full_size.changes();
+    }
 }

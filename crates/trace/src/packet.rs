@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use tcplab_units::Instant;
-use tcplab_wire::{SackBlocks, SeqNumber, TcpFlags, TcpOption, TcpPacket};
+use tcplab_wire::{Ecn, SackBlocks, SeqNumber, TcpFlags, TcpOption, TcpPacket};
 
 /// One TCP packet, numbers as they stand in the header.
 #[derive(Debug, Clone)]
@@ -26,6 +26,8 @@ pub(crate) struct Packet {
     pub(crate) sack: SackBlocks,
     /// The capture kept only a part of the options.
     pub(crate) options_cut: bool,
+    /// A router marked it: congestion experienced (RFC 3168 section 5).
+    pub(crate) congestion_marked: bool,
     pub(crate) comment: Option<String>,
 }
 
@@ -52,6 +54,7 @@ impl Packet {
             timestamps: None,
             sack: SackBlocks::default(),
             options_cut: !tcp.options_complete(),
+            congestion_marked: tcp.ecn() == Ecn::Ce,
             comment: comment.map(str::to_owned),
         };
         for option in tcp.options() {

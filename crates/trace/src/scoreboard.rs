@@ -57,6 +57,27 @@ pub(crate) struct Told {
     pub(crate) earliest_sacked: Option<u64>,
     /// A round trip time that no retransmission blurs (Karn's rule).
     pub(crate) round_trip: Option<Span>,
+    /// How old the data were that it newly takes in, cumulatively: of those sent only once.
+    pub(crate) acked_ages: Option<Ages>,
+    /// And that it newly SACKs: of those sent only once.
+    pub(crate) sacked_ages: Option<Ages>,
+    /// How old the transmission at the left edge was whose timestamp it echoes, where something was
+    /// sent several times and only one of those at the left edge bore that timestamp.
+    pub(crate) echoed_age: Option<Span>,
+}
+
+/// How long before an acknowledgement the first and the last of several transmissions passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ages {
+    pub(crate) first: Span,
+    pub(crate) last: Span,
+}
+
+impl Ages {
+    /// Those of all transmissions in both.
+    fn with(self, other: Ages) -> Ages {
+        Ages { first: self.first.max(other.first), last: self.last.min(other.last) }
+    }
 }
 
 /// The state of one direction as its acknowledgements tell it.
@@ -138,6 +159,7 @@ impl Scoreboard {
         if answer.ack > self.una {
             told.advanced = true;
             let fresh = self.sacked.missing(cumulative);
+            told.echoed_age = self.echoed_age(left_edge, answer);
             self.una = answer.ack;
             self.high = self.high.max(self.una);
             self.sacked.remove_before(self.una);
@@ -146,6 +168,7 @@ impl Scoreboard {
             }
         }
         told.round_trip = winners.round_trip;
+        told.acked_ages = winners.sure_ages;
         for block in answer.sack {
             let block = Range { start: block.start.max(self.una), end: block.end.min(self.high) };
             for piece in self.sacked.missing(block) {
@@ -159,6 +182,7 @@ impl Scoreboard {
                 // Linux keeps the age of the last one it looks at: SACKed ones come first.
                 winners.latest_age = winners.latest_age.or(by_sack.latest_age);
                 told.round_trip = told.round_trip.or(by_sack.round_trip);
+                told.sacked_ages = joined(told.sacked_ages, by_sack.sure_ages);
             }
         }
         if let Some(block) = answer.dsack {
@@ -236,6 +260,18 @@ impl Scoreboard {
                 };
             }
         }
+    }
+
+    /// How old the transmission of the byte at `left_edge` is whose timestamp the answer echoes: a
+    /// segment that moves the left edge leaves its timestamp to be echoed (RFC 7323 section 4.3).
+    fn echoed_age(&self, left_edge: Offset, answer: &Answer<'_>) -> Option<Span> {
+        let echo = answer.echo.filter(|_| self.log.has_others())?;
+        let byte = Range { start: left_edge, end: Offset::new(left_edge.as_u64() + 1) };
+        let orders = self.log.overlapping(byte);
+        let all = orders.iter().filter_map(|&order| self.log.get(order));
+        let mut bore = all.filter(|sent| sent.clock == Some(echo));
+        let (one, another) = (bore.next()?, bore.next());
+        another.is_none().then(|| answer.at.since(one.at))
     }
 
     /// If `piece` ends with data sent only once, and earlier than the last repetition of its first
@@ -391,6 +427,8 @@ struct Winners {
     /// The latest of those whose range was sent only once.
     latest_sure: Option<u64>,
     round_trip: Option<Span>,
+    /// Of those whose range was sent only once.
+    sure_ages: Option<Ages>,
     latest: Option<u64>,
     latest_age: Option<Span>,
 }
@@ -403,6 +441,9 @@ impl Winners {
             self.latest = Some(order);
             self.latest_age = Some(age);
         }
+        if alone {
+            self.sure_ages = joined(self.sure_ages, Some(Ages { first: age, last: age }));
+        }
         if alone && self.latest_sure.is_none_or(|latest| latest < order) {
             self.latest_sure = Some(order);
             self.round_trip = Some(age);
@@ -413,6 +454,13 @@ impl Winners {
 fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn joined(a: Option<Ages>, b: Option<Ages>) -> Option<Ages> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.with(b)),
         (a, b) => a.or(b),
     }
 }
