@@ -67,6 +67,9 @@ impl Rows {
 }
 
 impl Sink for Rows {
+    fn wants_packets(&self) -> bool {
+        false
+    }
     fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
     fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
     fn episode(&mut self, flow: FlowId, _episode: Episode) {
