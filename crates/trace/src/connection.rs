@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use tcplab_units::{Bytes, Instant};
+use tcplab_wire::SeqNumber;
 
 use crate::flow::{FlowState, Heard};
 use crate::packet::Packet;
@@ -16,6 +17,7 @@ const NEARER: u64 = 4;
 pub(crate) struct ConnectionState {
     client: SocketAddr,
     server: SocketAddr,
+    reuses: Option<usize>,
     first: Instant,
     last: Instant,
     frames: (u64, u64),
@@ -43,13 +45,15 @@ pub(crate) struct Said {
 
 impl ConnectionState {
     /// A connection of which `packet` is the first seen.
-    pub(crate) fn new(packet: &Packet) -> ConnectionState {
+    /// `reuses`: the place of the earlier one between the same ends.
+    pub(crate) fn new(packet: &Packet, reuses: Option<usize>) -> ConnectionState {
         let from_server = packet.syn() && packet.ack.is_some();
         let (client, server) =
             if from_server { (packet.dst, packet.src) } else { (packet.src, packet.dst) };
         ConnectionState {
             client,
             server,
+            reuses,
             first: packet.at,
             last: packet.at,
             frames: (packet.frame, packet.frame),
@@ -88,12 +92,29 @@ impl ConnectionState {
         match own.sent(packet) {
             Ok(segment) => {
                 let mut heard = other.answered(packet, window);
-                let tap = self.tap(!forward);
-                heard.episodes = visible(heard.episodes, tap);
+                if !heard.episodes.is_empty() {
+                    let tap = self.tap(!forward);
+                    heard.episodes = visible(heard.episodes, tap);
+                }
                 Said { forward, segment, heard, out_of_place: false }
             }
             Err(_) => Said { forward, out_of_place: true, ..Said::default() },
         }
+    }
+
+    /// Both ends closed it and know it, or one reset it: nothing but echoes can come.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        let (there, back) = (self.forward.ending(), self.reverse.ending());
+        there.reset || back.reset || (there.closed && back.closed)
+    }
+    /// When its latest packet passed.
+    pub(crate) fn last(&self) -> Instant {
+        self.last
+    }
+    /// The initial numbers of client and server, as far as known.
+    pub(crate) fn initial(&self) -> [Option<SeqNumber>; 2] {
+        [self.forward.initial(), self.reverse.initial()]
     }
 
     /// The connection without its packets, and the episodes that were still open, forward and
@@ -110,6 +131,7 @@ impl ConnectionState {
             last: self.last,
             frames: self.frames,
             packets: self.packets,
+            reuses: self.reuses,
             handshake: self.handshake.clone(),
             forward: flow(&self.forward, forward),
             reverse: flow(&self.reverse, reverse),

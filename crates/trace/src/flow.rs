@@ -1,7 +1,7 @@
 //! One direction of a connection: data one way, acknowledgements the other.
 
 use tcplab_units::{Bytes, Offset};
-use tcplab_wire::{SackBlock, SeqNumber, SeqUnwrapper};
+use tcplab_wire::{SackBlock, SackBlocks, SeqNumber, SeqUnwrapper};
 
 use crate::cause::Judge;
 use crate::episodes::Mark;
@@ -30,8 +30,20 @@ pub(crate) struct FlowState {
     holes_filled: u64,
     last_window: Option<u16>,
     window_edge: Option<Offset>,
+    /// Behind its FIN.
+    fin_end: Option<Offset>,
+    reset: bool,
     pub(crate) observers: Observers,
     pub(crate) totals: Totals,
+}
+
+/// How a direction ended, if it did.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ending {
+    /// Its sender sent FIN, which was acknowledged.
+    pub(crate) closed: bool,
+    /// Its sender sent RST.
+    pub(crate) reset: bool,
 }
 
 /// What a packet's acknowledgement tells of the opposite direction.
@@ -45,6 +57,12 @@ impl FlowState {
     /// The initial sequence number, if a packet of this direction was seen.
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
+    }
+    /// Whether it is over.
+    #[inline]
+    pub(crate) fn ending(&self) -> Ending {
+        let closed = self.fin_end.is_some_and(|end| self.board.una >= end);
+        Ending { closed, reset: self.reset }
     }
     /// The handshake showed that SACK is not used.
     pub(crate) fn refuse_sack(&mut self) {
@@ -63,11 +81,15 @@ impl FlowState {
     /// A packet of this direction; `Err` if its number cannot belong to the connection.
     pub(crate) fn sent(&mut self, packet: &Packet) -> Result<Option<Segment>, OutOfPlace> {
         let start = self.place(packet)?;
+        self.reset |= packet.rst();
         let len = packet.sequence_len();
         if len == 0 {
             return Ok(None);
         }
         let range = Range { start: offset(start), end: offset(start + len as i64) };
+        if packet.fin() {
+            self.fin_end = Some(range.end);
+        }
         let payload = if packet.rst() { 0 } else { u64::from(packet.payload) };
         self.totals.data_segments += u64::from(payload > 0);
         self.totals.data += Bytes::new(payload);
@@ -105,7 +127,7 @@ impl FlowState {
             timer,
             proof,
             in_flight,
-            comment: packet.comment.clone(),
+            comment: None,
         }))
     }
 
@@ -120,12 +142,13 @@ impl FlowState {
             return Heard::default();
         }
         let ack = offset(ack);
-        let (sack, dsack) = blocks(packet.sack.as_slice(), &positions, ack);
-        let duplicate = self.is_duplicate(packet, ack, &sack);
+        let mut room = [NOTHING; SackBlocks::MOST];
+        let (sack, dsack) = blocks(packet.sack.as_slice(), &positions, ack, &mut room);
+        let duplicate = self.is_duplicate(packet, ack, sack);
         let answer = Answer {
             at: packet.at,
             ack,
-            sack: &sack,
+            sack,
             dsack,
             echo: packet.timestamps.map(|(_, echo)| echo),
         };
@@ -137,7 +160,7 @@ impl FlowState {
             ack,
             before,
             window,
-            sack: &sack,
+            sack,
             dsack,
             told,
             duplicate,
@@ -157,11 +180,11 @@ impl FlowState {
             frame: packet.frame,
             ack,
             window,
-            sack,
+            sack: if packet.wanted { sack.to_vec() } else { Vec::new() },
             dsack,
             duplicate,
             has_data: packet.payload > 0 && !packet.rst(),
-            comment: packet.comment.clone(),
+            comment: None,
         };
         Heard { ack: Some(ack), episodes }
     }
@@ -293,28 +316,40 @@ impl FlowState {
 #[derive(Debug)]
 pub(crate) struct OutOfPlace;
 
-/// SACK blocks and the D-SACK block. It is the first, below the cumulative acknowledgement or
-/// inside the second (RFC 2883 section 4).
-fn blocks(
+const NOTHING: Range = Range { start: Offset::ZERO, end: Offset::ZERO };
+
+/// SACK blocks, written to `room`, and the D-SACK block. It is the first, below the cumulative
+/// acknowledgement or inside the second (RFC 2883 section 4).
+#[inline]
+fn blocks<'r>(
     sack: &[SackBlock],
     positions: &SeqUnwrapper,
     ack: Offset,
-) -> (Vec<Range>, Option<Range>) {
-    let mut ranges: Vec<Range> = sack
-        .iter()
-        .map(|block| Range {
+    room: &'r mut [Range; SackBlocks::MOST],
+) -> (&'r [Range], Option<Range>) {
+    if sack.is_empty() {
+        return (&[], None);
+    }
+    for (range, block) in room.iter_mut().zip(sack) {
+        *range = Range {
             start: offset(positions.position(block.left)),
             end: offset(positions.position(block.right)),
-        })
-        .collect();
-    let again = match ranges.as_slice() {
+        };
+    }
+    let again = match &room[..sack.len()] {
         [first, ..] if first.start < ack => true,
         [first, second, ..] => second.start <= first.start && first.end <= second.end,
         _ => false,
     };
-    let dsack = again.then(|| ranges.remove(0));
-    ranges.retain(|r| !r.is_empty());
-    (ranges, dsack.filter(|r| !r.is_empty()))
+    let dsack = again.then_some(room[0]).filter(|range| !range.is_empty());
+    let mut count = 0;
+    for index in usize::from(again)..sack.len() {
+        if !room[index].is_empty() {
+            room[count] = room[index];
+            count += 1;
+        }
+    }
+    (&room[..count], dsack)
 }
 
 /// What stands before the capture's first byte has no offset; it is taken for the start.

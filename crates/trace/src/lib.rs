@@ -19,6 +19,7 @@ mod reading;
 mod round_trips;
 mod scoreboard;
 mod seen;
+mod table;
 mod watch;
 mod windows;
 

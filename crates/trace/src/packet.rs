@@ -6,7 +6,7 @@ use tcplab_units::Instant;
 use tcplab_wire::{Ecn, SackBlocks, SeqNumber, TcpFlags, TcpOption, TcpPacket};
 
 /// One TCP packet, numbers as they stand in the header.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Packet {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
@@ -28,16 +28,13 @@ pub(crate) struct Packet {
     pub(crate) options_cut: bool,
     /// A router marked it: congestion experienced (RFC 3168 section 5).
     pub(crate) congestion_marked: bool,
-    pub(crate) comment: Option<String>,
+    /// Somebody wants to be told of this very packet, not only of sums.
+    pub(crate) wanted: bool,
 }
 
 impl Packet {
-    pub(crate) fn read(
-        tcp: &TcpPacket<'_>,
-        at: Instant,
-        frame: u64,
-        comment: Option<&str>,
-    ) -> Packet {
+    #[inline]
+    pub(crate) fn read(tcp: &TcpPacket<'_>, at: Instant, frame: u64, wanted: bool) -> Packet {
         let mut packet = Packet {
             at,
             frame,
@@ -51,24 +48,30 @@ impl Packet {
             mss: None,
             window_scale: None,
             sack_permitted: false,
-            timestamps: None,
+            timestamps: tcp.only_timestamps(),
             sack: SackBlocks::default(),
             options_cut: !tcp.options_complete(),
             congestion_marked: tcp.ecn() == Ecn::Ce,
-            comment: comment.map(str::to_owned),
+            wanted,
         };
+        if packet.timestamps.is_none() && tcp.data_offset() > 20 {
+            packet.take_options(tcp);
+        }
+        packet
+    }
+
+    fn take_options(&mut self, tcp: &TcpPacket<'_>) {
         for option in tcp.options() {
             match option {
-                TcpOption::Mss(mss) => packet.mss = Some(mss),
+                TcpOption::Mss(mss) => self.mss = Some(mss),
                 // RFC 7323 section 2.3: more than 14 means 14.
-                TcpOption::WindowScale(shift) => packet.window_scale = Some(shift.min(14)),
-                TcpOption::SackPermitted => packet.sack_permitted = true,
-                TcpOption::Timestamps { value, echo } => packet.timestamps = Some((value, echo)),
-                TcpOption::Sack(blocks) => packet.sack = blocks,
+                TcpOption::WindowScale(shift) => self.window_scale = Some(shift.min(14)),
+                TcpOption::SackPermitted => self.sack_permitted = true,
+                TcpOption::Timestamps { value, echo } => self.timestamps = Some((value, echo)),
+                TcpOption::Sack(blocks) => self.sack = blocks,
                 _ => {}
             }
         }
-        packet
     }
 
     pub(crate) fn syn(&self) -> bool {

@@ -26,7 +26,7 @@ pub(crate) fn packet(at: Instant) -> Packet {
         sack: SackBlocks::default(),
         options_cut: false,
         congestion_marked: false,
-        comment: None,
+        wanted: true,
     }
 }
 
