@@ -72,7 +72,11 @@ impl Marks {
 
     /// A packet of the opposite direction.
     pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
-        let Some(ages) = heard.told.acked_ages.filter(|_| heard.told.advanced) else { return };
+        if heard.packet.payload > 0 {
+            // What follows may be the answer to that.
+            self.freed = None;
+        }
+        let Some(ages) = heard.told.acked_ages else { return };
         let least = self.least_age.map_or(ages.last, |least| least.min(ages.last));
         self.least_age = Some(least);
         let delayed = ages.last > least + DELAYED;

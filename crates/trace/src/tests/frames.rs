@@ -3,8 +3,9 @@
 use tcplab_units::{Instant, Offset};
 use tcplab_wire::{SackBlocks, SeqNumber, TcpFlags};
 
-use crate::observe::Sent;
+use crate::observe::{Heard, Sent};
 use crate::packet::Packet;
+use crate::scoreboard::Told;
 use crate::{Proof, Range, SegmentKind};
 
 /// An acknowledgement with nothing in it.
@@ -45,5 +46,23 @@ pub(crate) fn sent(packet: &Packet, start: u64, kind: SegmentKind) -> Sent<'_> {
         una: range.start,
         in_flight: payload,
         window_edge: None,
+    }
+}
+
+/// `packet` as an acknowledgement of everything before `ack`, where everything before `una` was
+/// acknowledged before.
+pub(crate) fn heard(packet: &Packet, ack: u64, una: u64) -> Heard<'_> {
+    let told = Told { advanced: ack > una, ..Told::default() };
+    Heard {
+        packet,
+        ack: Offset::new(ack),
+        before: Offset::new(una),
+        window: None,
+        sack: &[],
+        dsack: None,
+        told,
+        duplicate: false,
+        high: Offset::new(ack),
+        in_flight: 0,
     }
 }

@@ -7,6 +7,9 @@ use crate::observe::{Heard, Sent};
 use crate::packet::Packet;
 use crate::{MssChange, SegmentKind};
 
+#[cfg(test)]
+mod tests;
+
 /// The timestamp option takes ten bytes, padded to twelve (RFC 7323 appendix A), of the segment
 /// that was agreed on (RFC 6691).
 const TIMESTAMPS: u32 = 12;
