@@ -176,13 +176,26 @@ impl<S: Sink> Analyzer<S> {
 
     fn connection_of(&mut self, packet: &Packet) -> usize {
         let ends = (packet.src.min(packet.dst), packet.src.max(packet.dst));
-        match self.latest.get(&ends) {
-            Some(&index) if !self.connections[index].is_succeeded_by(packet) => index,
-            _ => {
-                self.connections.push(ConnectionState::new(packet));
-                self.latest.insert(ends, self.connections.len() - 1);
-                self.connections.len() - 1
+        let latest = self.latest.get(&ends).copied();
+        if let Some(index) = latest
+            && !self.connections[index].is_succeeded_by(packet)
+        {
+            return self.owner(index, packet);
+        }
+        self.connections.push(ConnectionState::new(packet).reusing(latest));
+        self.latest.insert(ends, self.connections.len() - 1);
+        self.connections.len() - 1
+    }
+
+    /// The latest connection between two ends, or the one before it where the latest is but a SYN
+    /// and the packet is not for it: the SYN may be an old one, or be answered by a challenge.
+    fn owner(&self, latest: usize, packet: &Packet) -> usize {
+        let state = &self.connections[latest];
+        match state.reuses() {
+            Some(earlier) if state.disowns(packet) && self.connections[earlier].fits(packet) => {
+                earlier
             }
+            _ => latest,
         }
     }
 }
