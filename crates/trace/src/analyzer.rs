@@ -206,14 +206,19 @@ impl<S: Sink> Analyzer<S> {
             self.succeed(at, packet);
         }
         let entry = self.table.at(at);
-        let index = entry.index;
-        let Some(state) = &mut entry.state else {
-            return self.sink.late(index, packet.at, packet.frame);
+        let latest = entry.index;
+        let Some((index, state)) = entry.owner(packet) else {
+            return self.sink.late(latest, packet.at, packet.frame);
         };
         let was_over = state.is_over();
         let said = state.packet(packet);
         if state.is_over() && !was_over && !packet.wanted {
             self.lingering.push_back(Lingering { since: packet.at, at, index });
+        }
+        if entry.aside.is_some()
+            && let Some((index, state)) = entry.outlived()
+        {
+            hand_over(&mut self.sink, index, *state);
         }
         self.tell(index, said, packet, comment);
     }
@@ -242,12 +247,11 @@ impl<S: Sink> Analyzer<S> {
     /// The first packet between two ends: where their connection is kept.
     fn begin(&mut self, ends: Ends, packet: &Packet) -> usize {
         self.connections += 1;
-        let state = ConnectionState::new(packet, None);
-        self.table.add(Entry::new(ends, self.connections - 1, state))
+        self.table.add(Entry::new(ends, self.connections - 1, ConnectionState::new(packet)))
     }
 
-    /// If the packet opens another connection between the same ends: ends the one kept at `at`,
-    /// and begins the other there.
+    /// If the packet opens another connection between the same ends: begins the other at `at`. The
+    /// one kept there is handed over if it is over, else put aside until the other is answered.
     fn succeed(&mut self, at: usize, packet: &Packet) {
         let entry = self.table.at(at);
         let succeeded = match &entry.state {
@@ -258,11 +262,18 @@ impl<S: Sink> Analyzer<S> {
             return;
         }
         let earlier = entry.index;
-        let state = Box::new(ConnectionState::new(packet, Some(earlier)));
+        let state = Box::new(ConnectionState::new(packet).reusing(Some(earlier)));
         entry.index = self.connections;
         self.connections += 1;
-        if let Some(state) = entry.state.replace(state) {
-            hand_over(&mut self.sink, earlier, *state);
+        let before = entry.aside.take();
+        let replaced = entry.state.replace(state).map(|state| (earlier, state));
+        let (done, aside) = match replaced {
+            Some(replaced) if !replaced.1.is_over() => (None, Some(replaced)),
+            done => (done, None),
+        };
+        entry.aside = aside;
+        for (index, state) in [before, done].into_iter().flatten() {
+            hand_over(&mut self.sink, index, *state);
         }
     }
 

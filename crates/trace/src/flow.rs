@@ -30,20 +30,8 @@ pub(crate) struct FlowState {
     holes_filled: u64,
     last_window: Option<u16>,
     window_edge: Option<Offset>,
-    /// Behind its FIN.
-    fin_end: Option<Offset>,
-    reset: bool,
     pub(crate) observers: Observers,
     pub(crate) totals: Totals,
-}
-
-/// How a direction ended, if it did.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Ending {
-    /// Its sender sent FIN, which was acknowledged.
-    pub(crate) closed: bool,
-    /// Its sender sent RST.
-    pub(crate) reset: bool,
 }
 
 /// What a packet's acknowledgement tells of the opposite direction.
@@ -51,6 +39,8 @@ pub(crate) struct Ending {
 pub(crate) struct Heard {
     pub(crate) ack: Option<Ack>,
     pub(crate) episodes: Vec<Episode>,
+    /// Holes, never seen at this tap, that it acknowledges.
+    pub(crate) gaps: u32,
 }
 
 impl FlowState {
@@ -58,11 +48,22 @@ impl FlowState {
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
     }
-    /// Whether it is over.
-    #[inline]
-    pub(crate) fn ending(&self) -> Ending {
-        let closed = self.fin_end.is_some_and(|end| self.board.una >= end);
-        Ending { closed, reset: self.reset }
+    /// Whether this number is near to those seen.
+    pub(crate) fn is_near(&self, seq: SeqNumber) -> bool {
+        let far = |positions: SeqUnwrapper| {
+            let high = self.board.high.as_u64() as i64;
+            (positions.position(seq) - high).abs() > FARTHEST
+        };
+        self.positions.is_some_and(|positions| !far(positions))
+    }
+    /// The SYN was another one than thought: nothing sent after it has been seen.
+    pub(crate) fn begin_again(&mut self, initial: SeqNumber) {
+        self.positions = Some(SeqUnwrapper::new(initial));
+        let without_sack = self.board.without_sack;
+        self.board = Scoreboard::default();
+        self.board.without_sack = without_sack;
+        self.board.start_at(Offset::new(1));
+        self.unseen = Ranges::default();
     }
     /// The handshake showed that SACK is not used.
     pub(crate) fn refuse_sack(&mut self) {
@@ -80,16 +81,16 @@ impl FlowState {
 
     /// A packet of this direction; `Err` if its number cannot belong to the connection.
     pub(crate) fn sent(&mut self, packet: &Packet) -> Result<Option<Segment>, OutOfPlace> {
+        // An RST may come from nobody who knows the connection: its number is no beginning.
+        if packet.rst() && self.positions.is_none() {
+            return Ok(None);
+        }
         let start = self.place(packet)?;
-        self.reset |= packet.rst();
         let len = packet.sequence_len();
         if len == 0 {
             return Ok(None);
         }
         let range = Range { start: offset(start), end: offset(start + len as i64) };
-        if packet.fin() {
-            self.fin_end = Some(range.end);
-        }
         let payload = if packet.rst() { 0 } else { u64::from(packet.payload) };
         self.totals.data_segments += u64::from(payload > 0);
         self.totals.data += Bytes::new(payload);
@@ -152,8 +153,9 @@ impl FlowState {
             dsack,
             echo: packet.timestamps.map(|(_, echo)| echo),
         };
-        let before = self.board.una;
+        let (before, high) = (self.board.una, self.board.high);
         let told = self.board.answered(&answer);
+        let gaps = self.unseen.count_before(self.board.una) + u32::from(self.board.una > high);
         self.window_edge = window.map(|window| Offset::new(ack.as_u64() + window.as_u64()));
         self.observers.heard(&Answered {
             packet,
@@ -186,7 +188,7 @@ impl FlowState {
             has_data: packet.payload > 0 && !packet.rst(),
             comment: None,
         };
-        Heard { ack: Some(ack), episodes }
+        Heard { ack: Some(ack), episodes, gaps }
     }
 
     /// The episodes that are left when no more packets come.
@@ -209,7 +211,9 @@ impl FlowState {
         if start - high > FARTHEST || low - start > FARTHEST {
             return Err(OutOfPlace);
         }
-        positions.advance(packet.seq);
+        if !packet.rst() {
+            positions.advance(packet.seq);
+        }
         Ok(start)
     }
 

@@ -31,6 +31,13 @@ impl Ranges {
     pub(crate) fn end(&self) -> Option<Offset> {
         self.ranges.back().map(|r| r.end)
     }
+    /// How many ranges begin before `offset`.
+    pub(crate) fn count_before(&self, offset: Offset) -> u32 {
+        if self.ranges.is_empty() {
+            return 0;
+        }
+        self.ranges.partition_point(|r| r.start < offset) as u32
+    }
     /// Whether all of `range` is in the set.
     pub(crate) fn covers(&self, range: Range) -> bool {
         let at = self.first_reaching(range.start);

@@ -10,6 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 use tcplab_wire::SeqNumber;
 
 use crate::connection::ConnectionState;
+use crate::packet::Packet;
 
 /// Places in the cache, a power of two.
 const CACHED: usize = 1 << 12;
@@ -71,12 +72,36 @@ pub(crate) struct Entry {
     pub(crate) initial: [Option<SeqNumber>; 2],
     /// None when it is over and was handed over.
     pub(crate) state: Option<Box<ConnectionState>>,
+    /// The one before it and its place, while the latest is but a SYN that nobody has answered: it
+    /// may be an old one, or be answered by a challenge (RFC 5961 section 4).
+    pub(crate) aside: Option<(usize, Box<ConnectionState>)>,
 }
 
 impl Entry {
     /// Nothing is known of it yet.
     pub(crate) fn new(ends: Ends, index: usize, state: ConnectionState) -> Entry {
-        Entry { ends, index, initial: [None; 2], state: Some(Box::new(state)) }
+        Entry { ends, index, initial: [None; 2], state: Some(Box::new(state)), aside: None }
+    }
+}
+
+impl Entry {
+    /// The one that the packet is for, with its place; none if that was handed over.
+    #[inline]
+    pub(crate) fn owner(&mut self, packet: &Packet) -> Option<(usize, &mut ConnectionState)> {
+        let latest = self.state.as_deref_mut();
+        if let Some((index, aside)) = &mut self.aside
+            && latest.as_ref().is_some_and(|latest| latest.disowns(packet))
+            && aside.fits(packet)
+        {
+            return Some((*index, aside));
+        }
+        latest.map(|latest| (self.index, latest))
+    }
+
+    /// The one aside, if the latest was answered: its packets can come no more.
+    pub(crate) fn outlived(&mut self) -> Option<(usize, Box<ConnectionState>)> {
+        let answered = self.state.as_ref().is_none_or(|latest| !latest.is_asking());
+        self.aside.take_if(|_| answered)
     }
 }
 
@@ -125,7 +150,9 @@ impl Table {
 
     /// Those that are not over, in the order of their first packets.
     pub(crate) fn into_live(self) -> Vec<(usize, Box<ConnectionState>)> {
-        let live = self.entries.into_iter().filter_map(|e| Some((e.index, e.state?)));
+        let live = self.entries.into_iter().flat_map(|entry| {
+            entry.aside.into_iter().chain(entry.state.map(|state| (entry.index, state)))
+        });
         let mut live: Vec<_> = live.collect();
         live.sort_by_key(|&(index, _)| index);
         live

@@ -28,6 +28,9 @@ pub(crate) fn packet(at: Instant) -> Packet {
         options_cut: false,
         congestion_marked: false,
         wanted: true,
+        fast_open: None,
+        multipath: false,
+        checksum: tcplab_wire::ChecksumState::Unknown,
     }
 }
 
