@@ -7,6 +7,7 @@ use tcplab_units::Instant;
 use tcplab_wire::{FrameView, LinkType};
 
 use crate::connection::ConnectionState;
+use crate::observe::Event;
 use crate::packet::Packet;
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
@@ -136,12 +137,14 @@ impl<S: Sink> Analyzer<S> {
 
     /// The trace without its connections, and the sink, when no more frames come.
     pub fn finish_into(mut self) -> (Trace, S) {
-        for (index, state) in self.connections.into_iter().enumerate() {
+        for (index, mut state) in self.connections.into_iter().enumerate() {
             let (connection, forward, reverse) = state.finish();
             for (episodes, forward) in [(forward, true), (reverse, false)] {
+                let flow = FlowId { connection: index, forward };
                 for episode in episodes {
-                    self.sink.episode(FlowId { connection: index, forward }, episode);
+                    self.sink.episode(flow, episode);
                 }
+                hand_over(&mut self.sink, flow, state.found(forward));
             }
             self.sink.connection(index, connection);
         }
@@ -172,6 +175,9 @@ impl<S: Sink> Analyzer<S> {
         for episode in said.heard.episodes {
             self.sink.episode(opposite, episode);
         }
+        for flow in [own, opposite] {
+            hand_over(&mut self.sink, flow, self.connections[index].found(flow.forward));
+        }
     }
 
     fn connection_of(&mut self, packet: &Packet) -> usize {
@@ -183,6 +189,15 @@ impl<S: Sink> Analyzer<S> {
                 self.latest.insert(ends, self.connections.len() - 1);
                 self.connections.len() - 1
             }
+        }
+    }
+}
+
+fn hand_over(sink: &mut impl Sink, flow: FlowId, events: &mut Vec<Event>) {
+    for event in events.drain(..) {
+        match event {
+            Event::Stall(stall) => sink.stall(flow, stall),
+            Event::Limit(period) => sink.limit(flow, period),
         }
     }
 }

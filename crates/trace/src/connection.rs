@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use tcplab_units::{Bytes, Instant};
 
 use crate::flow::{FlowState, Heard};
+use crate::observe::Event;
 use crate::packet::Packet;
 use crate::{Connection, Episode, Flow, Handshake, Segment, SynOptions, Tap};
 
@@ -96,11 +97,17 @@ impl ConnectionState {
         }
     }
 
+    /// What the observers of one direction found since the last time.
+    pub(crate) fn found(&mut self, forward: bool) -> &mut Vec<Event> {
+        let flow = if forward { &mut self.forward } else { &mut self.reverse };
+        &mut flow.observers.events
+    }
+
     /// The connection without its packets, and the episodes that were still open, forward and
-    /// reverse.
-    pub(crate) fn finish(self) -> (Connection, Vec<Episode>, Vec<Episode>) {
+    /// reverse. What the observers found last is left with them.
+    pub(crate) fn finish(&mut self) -> (Connection, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
-        let flow = |state: &FlowState, tap| {
+        let flow = |state: &mut FlowState, tap| {
             let mut flow = Flow { tap, totals: state.totals, ..Flow::default() };
             state.observers.finish(&mut flow);
             flow
@@ -111,8 +118,8 @@ impl ConnectionState {
             frames: self.frames,
             packets: self.packets,
             handshake: self.handshake.clone(),
-            forward: flow(&self.forward, forward),
-            reverse: flow(&self.reverse, reverse),
+            forward: flow(&mut self.forward, forward),
+            reverse: flow(&mut self.reverse, reverse),
             ..Connection::between(self.client, self.server)
         };
         let open = |state: &FlowState, tap| visible(state.finish(), tap);
@@ -171,8 +178,13 @@ impl ConnectionState {
                 self.reverse.refuse_sack();
             }
         } else if forward && packet.ack.is_some() && self.last_syn_ack.is_some() {
+            let first = self.opened.is_none();
             let opened = *self.opened.get_or_insert(packet.at);
             self.handshake.round_trip = self.last_syn.map(|syn| opened.since(syn));
+            if first && let (Some(syn), Some(syn_ack)) = (self.last_syn, self.last_syn_ack) {
+                self.forward.observers.opened(opened.since(syn_ack));
+                self.reverse.observers.opened(syn_ack.since(syn));
+            }
         }
     }
 

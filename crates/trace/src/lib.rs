@@ -6,6 +6,7 @@ mod connection;
 mod episodes;
 mod flow;
 mod ladder;
+mod limits;
 mod listing;
 mod log;
 mod model;
@@ -15,6 +16,9 @@ mod packet;
 mod ranges;
 mod reading;
 mod scoreboard;
+mod series;
+mod stalls;
+mod transfer;
 mod watch;
 
 pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
