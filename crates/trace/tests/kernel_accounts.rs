@@ -37,7 +37,7 @@ fn shares_are_those_that_the_kernel_keeps() {
         "rwnd_limited",
     ] {
         let kernel = account(name);
-        let flow = flow(name, "snd", kernel.at);
+        let flow = flow(name, &std::env::var("END").unwrap_or("snd".into()), kernel.at);
         let busy = flow.shares.busy().as_secs_f64();
         let total = flow.shares.total().as_secs_f64();
         let ours = |limit| 100.0 * flow.shares.of(limit).as_secs_f64() / busy;

@@ -115,6 +115,7 @@ impl Limits {
         match self.under_way.back_mut() {
             Some(last) if answer.at.since(last.at) < self.reaction / PARTS => {
                 *last = Answer {
+                    at: last.at,
                     fresh: last.fresh + answer.fresh,
                     with_data: last.with_data || answer.with_data,
                     ..answer

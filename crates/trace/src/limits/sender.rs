@@ -20,7 +20,7 @@ use crate::observe::{Event, Sent};
 use crate::{Confidence, Flow, Limit, Timer};
 
 /// A kernel answers an acknowledgement in less: it sends from the interrupt that brought it.
-const REACTS: Span = Span::from_micros(150);
+const REACTS: Span = Span::from_micros(50);
 /// A process that waited for room in its buffer is awake and has written after this long, and not
 /// more than a sixteenth of the round trip.
 const WAKES: Span = Span::from_millis(1);
@@ -31,9 +31,10 @@ const LEAST_BUFFER: u64 = 4;
 const DEFERS: Span = Span::from_millis(1);
 /// Linux makes its large packets as long as its pacing rate takes for 2¹⁰ µs
 /// (`tcp_tso_autosize`); that rate is 1.2 windows a round trip, two while it doubles
-/// (`tcp_update_pacing_rate`). In nanoseconds, times the rate.
+/// (`tcp_update_pacing_rate`), and the window itself will have doubled before this is looked at
+/// again. In nanoseconds, times the rate.
 const AUTOSIZE: u64 = 1_228_800;
-const AUTOSIZE_GROWING: u64 = 2_048_000;
+const AUTOSIZE_GROWING: u64 = 4_096_000;
 /// On paths below a few milliseconds they are longer by this, halved for each 2⁹ µs of the least
 /// round trip (`tcp_tso_rtt_log`).
 const AUTOSIZE_NEAR: u64 = 65_536;
@@ -95,8 +96,11 @@ pub(crate) struct Sender {
     proven: u64,
     /// In fast recovery until this is acknowledged.
     recovery: Option<u64>,
-    /// After a timeout until this is acknowledged: what counts as in flight may be lost.
+    /// After a timer's sending until this is acknowledged: what counts as in flight may be lost,
+    /// and the window is about to shrink.
     unsure: Option<u64>,
+    /// The timer was a probe's.
+    probed: bool,
     /// The kernel's large packets: it may wait until it can send this much, bytes.
     chunk: u64,
     /// The rate still grows by leaps.
@@ -121,6 +125,8 @@ struct Gap {
     in_flight: u64,
     /// What the receiver's window had room for then.
     room: u64,
+    /// The segment before it was smaller than a full one.
+    small: bool,
     /// The sender could have sent and did not.
     declined: bool,
     /// The latest acknowledgement, its frame, and what could be sent after it.
@@ -163,6 +169,7 @@ impl Sender {
             proven: 0,
             recovery: None,
             unsure: None,
+            probed: false,
             chunk: 0,
             growing: true,
             last_rate: 0,
@@ -205,11 +212,22 @@ impl Sender {
             self.unsure = Some(self.high);
             self.shrunk(true);
         }
+        if sent.timer == Some(Timer::Probe) && sent.repeat {
+            // If it repairs a loss, the window shrinks in the round trip after its
+            // acknowledgement (RFC 8985 section 7.4.2, `tcp_process_tlp_ack`).
+            self.unsure = Some(self.high);
+            self.probed = true;
+            self.shrunk(false);
+        }
         self.in_flight = sent.in_flight.unwrap_or(self.high.saturating_sub(self.una));
         if self.recovery.or(self.unsure).is_none() {
             self.proven = self.proven.max(self.in_flight);
         }
+        if !self.reaction.is_zero() {
+            self.measure_arrival(sent);
+        }
         self.gap = Gap::begin(sent.at, self.in_flight, self.room());
+        self.gap.small = !sent.repeat && sent.payload % self.full_segment() != 0;
         self.gap.available = self.available();
         self.gap.declined = self.gap.available >= self.chunk();
     }
@@ -235,16 +253,24 @@ impl Sender {
         if self.una >= self.high {
             gap.drained.get_or_insert((answer.at, answer.frame));
         }
-        for point in [&mut self.recovery, &mut self.unsure] {
-            if point.is_some_and(|point| self.una >= point) {
-                *point = None;
-                self.proven = 0;
-            }
-        }
+        self.leave_recovery();
         self.book.acked(answer.fresh);
         self.round.acked += answer.fresh;
         if answer.fresh > 0 && self.una >= self.round.mark {
             self.close_round(answer.at, events);
+        }
+    }
+
+    fn leave_recovery(&mut self) {
+        let passed = |point: Option<u64>| point.is_some_and(|point| self.una >= point);
+        if passed(self.recovery) {
+            self.recovery = None;
+            self.proven = 0;
+        }
+        if passed(self.unsure) {
+            let more = std::mem::take(&mut self.probed) && self.una < self.high;
+            self.unsure = more.then_some(self.high);
+            self.proven = 0;
         }
     }
 
@@ -304,7 +330,10 @@ impl Sender {
     }
 
     fn measure(&mut self, answer: &Answer) {
-        let Some(sample) = answer.sample.filter(|_| self.reaction.is_zero()) else {
+        if !self.reaction.is_zero() {
+            return;
+        }
+        let Some(sample) = answer.sample else {
             self.capacity.break_off();
             return;
         };
@@ -325,11 +354,25 @@ impl Sender {
         }
     }
 
+    /// Beside the receiver, data that come close together show the rate of the narrowest link as
+    /// well as acknowledgements do beside the sender.
+    fn measure_arrival(&mut self, sent: &Departure) {
+        let passed = sent.at.since(self.gap.from);
+        if sent.repeat || passed > self.smoothed / 8 {
+            self.capacity.break_off();
+        } else {
+            self.capacity.extend(sent.payload, passed.as_nanos(), self.full_segment());
+        }
+    }
+
     /// Judges the time since the last sending.
     fn close_gap(&mut self, sent: &Departure, events: &mut Vec<Event>) {
         let waited = self.gap.heard.map(|heard| sent.at.since(heard));
         let (reacts, wakes) = self.patience();
-        if waited.is_some_and(|waited| waited > reacts) {
+        // After a long wait caches are cold and processors asleep: then late means nothing.
+        let round_trip = self.least.unwrap_or(self.smoothed);
+        let awake = self.gap.heard.is_some_and(|heard| heard.since(self.gap.from) < round_trip / 2);
+        if awake && waited.is_some_and(|waited| waited > reacts) {
             self.decline();
         }
         let gap = self.gap;
@@ -348,6 +391,8 @@ impl Sender {
             Kind::Sure(Limit::Congestion)
         } else if sent.window_probe || gap.room < self.full_segment() && !gap.opened {
             Kind::Sure(Limit::ReceiveWindow)
+        } else if !self.reaction.is_zero() {
+            self.kind_from_afar(sent, full)
         } else if !prompted {
             Kind::Lull
         } else if gap.declined {
@@ -362,6 +407,21 @@ impl Sender {
             self.book.wait(Kind::Idle, at, sent.frame, long, events);
         } else {
             self.book.wait(kind, at, frame, long, events);
+        }
+    }
+
+    /// Away from the sender a queue on the way blurs what prompted what. What is left: all was
+    /// acknowledged, or a segment was not full though time passed, so there was no more to send.
+    fn kind_from_afar(&self, sent: &Departure, full: bool) -> Kind {
+        let gap = &self.gap;
+        let small = gap.small || sent.payload % self.full_segment() != 0;
+        let paused = sent.at.since(gap.from) > self.smoothed / 8;
+        if gap.drained.is_some() && paused || small && paused {
+            Kind::Lull
+        } else if full {
+            Kind::Sure(Limit::ReceiveWindow)
+        } else {
+            Kind::Clocked
         }
     }
 
@@ -404,7 +464,8 @@ impl Sender {
 
     fn size_chunks(&mut self) {
         let time = if self.growing { AUTOSIZE_GROWING } else { AUTOSIZE };
-        let paced = (self.proven.saturating_mul(time)).checked_div(self.smoothed.as_nanos());
+        let window = self.proven.max(self.in_flight);
+        let paced = window.saturating_mul(time).checked_div(self.smoothed.as_nanos());
         let halvings = self.least.unwrap_or(self.smoothed).as_micros() >> 9;
         let near = AUTOSIZE_NEAR.checked_shr(halvings.try_into().unwrap_or(u32::MAX)).unwrap_or(0);
         let full = self.full_segment();
@@ -434,6 +495,7 @@ impl Gap {
             from,
             in_flight,
             room,
+            small: false,
             declined: false,
             heard: None,
             heard_frame: 0,

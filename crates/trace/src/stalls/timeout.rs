@@ -16,7 +16,8 @@ pub(crate) struct Repair {
     at: Instant,
     /// It carried new data: what was in flight was not sent again.
     fresh: bool,
-    /// The end of what was in flight.
+    /// The oldest byte in flight, and the end.
+    oldest: Offset,
     high: Offset,
     /// How many bytes were.
     in_flight: u64,
@@ -41,6 +42,7 @@ impl Repair {
             range: sent.range,
             at: sent.packet.at,
             fresh,
+            oldest: sent.una,
             high: sent.high,
             in_flight,
             few: in_flight < FEW * full,
@@ -65,7 +67,11 @@ impl Repair {
     /// `smoothed`: the round trip.
     pub(crate) fn heard(&mut self, heard: &Heard<'_>, smoothed: Span) {
         let at = heard.packet.at;
-        self.needless |= heard.dsack.is_some_and(|again| again.overlaps(self.range));
+        // The oldest segment is what the timer sends again in the end, if not at first.
+        let again = |block: Range| {
+            block.overlaps(self.range) || block.start <= self.oldest && self.oldest < block.end
+        };
+        self.needless |= heard.dsack.is_some_and(again);
         if heard.ack > heard.before && heard.before <= self.range.start && !self.fresh {
             // Eifel (RFC 3522) by the clock: an answer so soon answers the original.
             self.needless |= heard.ack >= self.range.end && at.since(self.at) < smoothed / 2;
@@ -84,6 +90,8 @@ impl Repair {
     pub(crate) fn cause(&self) -> StallCause {
         if self.needless {
             StallCause::AckLoss
+        } else if self.resent == 0 && self.repaired.is_some() {
+            StallCause::PacketDelay
         } else if self.few {
             match (self.window_full, self.more) {
                 (true, _) => StallCause::SmallReceiveWindow,
