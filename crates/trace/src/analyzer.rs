@@ -6,6 +6,7 @@ use tcplab_units::{Instant, Span};
 use tcplab_wire::{FrameView, LinkType};
 
 use crate::connection::{ConnectionState, Said};
+use crate::observe::Event;
 use crate::packet::Packet;
 use crate::table::{Ends, Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
@@ -215,6 +216,9 @@ impl<S: Sink> Analyzer<S> {
         if state.is_over() && !was_over && !packet.wanted {
             self.lingering.push_back(Lingering { since: packet.at, at, index });
         }
+        for forward in [true, false] {
+            tell_found(&mut self.sink, FlowId { connection: index, forward }, state.found(forward));
+        }
         if entry.aside.is_some()
             && let Some((index, state)) = entry.outlived()
         {
@@ -301,14 +305,26 @@ impl<S: Sink> Analyzer<S> {
     }
 }
 
-fn hand_over<S: Sink>(sink: &mut S, index: usize, state: ConnectionState) {
+fn hand_over<S: Sink>(sink: &mut S, index: usize, mut state: ConnectionState) {
     let (connection, forward, reverse) = state.finish();
     for (episodes, forward) in [(forward, true), (reverse, false)] {
+        let flow = FlowId { connection: index, forward };
         for episode in episodes {
-            sink.episode(FlowId { connection: index, forward }, episode);
+            sink.episode(flow, episode);
         }
+        tell_found(sink, flow, state.found(forward));
     }
     sink.connection(index, connection);
+}
+
+#[inline]
+fn tell_found(sink: &mut impl Sink, flow: FlowId, events: &mut Vec<Event>) {
+    for event in events.drain(..) {
+        match event {
+            Event::Stall(stall) => sink.stall(flow, stall),
+            Event::Limit(period) => sink.limit(flow, period),
+        }
+    }
 }
 
 /// Keeps everything.

@@ -9,6 +9,7 @@ use crate::flow::{FlowState, Heard};
 use crate::handshake::Opening;
 use crate::history::History;
 use crate::life::Lives;
+use crate::observe::Event;
 use crate::packet::Packet;
 use crate::{Connection, Episode, Flow, Life, Segment, Tap};
 
@@ -142,11 +143,17 @@ impl ConnectionState {
         }
     }
 
+    /// What the observers of one direction found since the last time.
+    pub(crate) fn found(&mut self, forward: bool) -> &mut Vec<Event> {
+        let flow = if forward { &mut self.forward } else { &mut self.reverse };
+        &mut flow.observers.events
+    }
+
     /// The connection without its packets, and the episodes that were still open, forward and
-    /// reverse.
-    pub(crate) fn finish(self) -> (Connection, Vec<Episode>, Vec<Episode>) {
+    /// reverse. What the observers found last is left with them.
+    pub(crate) fn finish(&mut self) -> (Connection, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
-        let flow = |state: &FlowState, tap| {
+        let flow = |state: &mut FlowState, tap| {
             let mut flow = Flow { tap, totals: state.totals, ..Flow::default() };
             state.observers.finish(&mut flow);
             flow
@@ -159,8 +166,8 @@ impl ConnectionState {
             handshake: self.opening.finish(),
             life: self.life(),
             reuses: self.reuses,
-            forward: flow(&self.forward, forward),
-            reverse: flow(&self.reverse, reverse),
+            forward: flow(&mut self.forward, forward),
+            reverse: flow(&mut self.reverse, reverse),
             ..Connection::between(self.client, self.server)
         };
         let open = |state: &FlowState, tap| visible(state.finish(), tap);
@@ -197,7 +204,15 @@ impl ConnectionState {
                 self.reverse.refuse_sack();
             }
         }
+        let first = self.opened.is_none();
         self.opened = self.opening.seen().opened;
+        if first
+            && let (Some(syn), Some(syn_ack), Some(opened)) =
+                (self.last_syn, self.last_syn_ack, self.opened)
+        {
+            self.forward.observers.opened(opened.since(syn_ack));
+            self.reverse.observers.opened(syn_ack.since(syn));
+        }
         if let Some((client, server)) = self.opening.scales() {
             self.lives.scaled(client, server);
         }

@@ -30,6 +30,8 @@ pub(crate) struct FlowState {
     holes_filled: u64,
     last_window: Option<u16>,
     window_edge: Option<Offset>,
+    /// Where the data end, once a FIN told.
+    data_end: Option<Offset>,
     pub(crate) observers: Observers,
     pub(crate) totals: Totals,
 }
@@ -92,6 +94,9 @@ impl FlowState {
         }
         let range = Range { start: offset(start), end: offset(start + len as i64) };
         let payload = if packet.rst() { 0 } else { u64::from(packet.payload) };
+        if packet.fin() {
+            self.data_end = Some(offset(start + len as i64 - 1));
+        }
         self.totals.data_segments += u64::from(payload > 0);
         self.totals.data += Bytes::new(payload);
         let high = self.board.high;
@@ -156,11 +161,13 @@ impl FlowState {
         let (before, high) = (self.board.una, self.board.high);
         let told = self.board.answered(&answer);
         let gaps = self.unseen.count_before(self.board.una) + u32::from(self.board.una > high);
+        let fresh = self.data_before(ack).saturating_sub(self.data_before(before));
         self.window_edge = window.map(|window| Offset::new(ack.as_u64() + window.as_u64()));
         self.observers.heard(&Answered {
             packet,
             ack,
             before,
+            fresh,
             window,
             sack,
             dsack,
@@ -189,6 +196,11 @@ impl FlowState {
             comment: None,
         };
         Heard { ack: Some(ack), episodes, gaps }
+    }
+
+    /// Bytes of data before `end`: the SYN stands at 0, the FIN after the data.
+    fn data_before(&self, end: Offset) -> u64 {
+        end.min(self.data_end.unwrap_or(end)).as_u64().saturating_sub(1)
     }
 
     /// The episodes that are left when no more packets come.

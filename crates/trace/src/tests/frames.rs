@@ -60,6 +60,7 @@ pub(crate) fn heard(packet: &Packet, ack: u64, una: u64) -> Heard<'_> {
         packet,
         ack: Offset::new(ack),
         before: Offset::new(una),
+        fresh: ack.saturating_sub(una),
         window: None,
         sack: &[],
         dsack: None,
