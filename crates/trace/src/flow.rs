@@ -1,7 +1,7 @@
 //! One direction of a connection: data one way, acknowledgements the other.
 
 use tcplab_units::{Bytes, Offset};
-use tcplab_wire::{SackBlock, SeqNumber, SeqUnwrapper};
+use tcplab_wire::{SackBlock, SackBlocks, SeqNumber, SeqUnwrapper};
 
 use crate::cause::Judge;
 use crate::episodes::Mark;
@@ -30,6 +30,8 @@ pub(crate) struct FlowState {
     holes_filled: u64,
     last_window: Option<u16>,
     window_edge: Option<Offset>,
+    /// Where the data end, once a FIN told.
+    data_end: Option<Offset>,
     pub(crate) observers: Observers,
     pub(crate) totals: Totals,
 }
@@ -39,12 +41,31 @@ pub(crate) struct FlowState {
 pub(crate) struct Heard {
     pub(crate) ack: Option<Ack>,
     pub(crate) episodes: Vec<Episode>,
+    /// Holes, never seen at this tap, that it acknowledges.
+    pub(crate) gaps: u32,
 }
 
 impl FlowState {
     /// The initial sequence number, if a packet of this direction was seen.
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
+    }
+    /// Whether this number is near to those seen.
+    pub(crate) fn is_near(&self, seq: SeqNumber) -> bool {
+        let far = |positions: SeqUnwrapper| {
+            let high = self.board.high.as_u64() as i64;
+            (positions.position(seq) - high).abs() > FARTHEST
+        };
+        self.positions.is_some_and(|positions| !far(positions))
+    }
+    /// The SYN was another one than thought: nothing sent after it has been seen.
+    pub(crate) fn begin_again(&mut self, initial: SeqNumber) {
+        self.positions = Some(SeqUnwrapper::new(initial));
+        let without_sack = self.board.without_sack;
+        self.board = Scoreboard::default();
+        self.board.without_sack = without_sack;
+        self.board.start_at(Offset::new(1));
+        self.unseen = Ranges::default();
     }
     /// The handshake showed that SACK is not used.
     pub(crate) fn refuse_sack(&mut self) {
@@ -62,6 +83,10 @@ impl FlowState {
 
     /// A packet of this direction; `Err` if its number cannot belong to the connection.
     pub(crate) fn sent(&mut self, packet: &Packet) -> Result<Option<Segment>, OutOfPlace> {
+        // An RST may come from nobody who knows the connection: its number is no beginning.
+        if packet.rst() && self.positions.is_none() {
+            return Ok(None);
+        }
         let start = self.place(packet)?;
         let len = packet.sequence_len();
         if len == 0 {
@@ -69,6 +94,9 @@ impl FlowState {
         }
         let range = Range { start: offset(start), end: offset(start + len as i64) };
         let payload = if packet.rst() { 0 } else { u64::from(packet.payload) };
+        if packet.fin() {
+            self.data_end = Some(offset(start + len as i64 - 1));
+        }
         self.totals.data_segments += u64::from(payload > 0);
         self.totals.data += Bytes::new(payload);
         let high = self.board.high;
@@ -105,7 +133,7 @@ impl FlowState {
             timer,
             proof,
             in_flight,
-            comment: packet.comment.clone(),
+            comment: None,
         }))
     }
 
@@ -120,24 +148,28 @@ impl FlowState {
             return Heard::default();
         }
         let ack = offset(ack);
-        let (sack, dsack) = blocks(packet.sack.as_slice(), &positions, ack);
-        let duplicate = self.is_duplicate(packet, ack, &sack);
+        let mut room = [NOTHING; SackBlocks::MOST];
+        let (sack, dsack) = blocks(packet.sack.as_slice(), &positions, ack, &mut room);
+        let duplicate = self.is_duplicate(packet, ack, sack);
         let answer = Answer {
             at: packet.at,
             ack,
-            sack: &sack,
+            sack,
             dsack,
             echo: packet.timestamps.map(|(_, echo)| echo),
         };
-        let before = self.board.una;
+        let (before, high) = (self.board.una, self.board.high);
         let told = self.board.answered(&answer);
+        let gaps = self.unseen.count_before(self.board.una) + u32::from(self.board.una > high);
+        let fresh = self.data_before(ack).saturating_sub(self.data_before(before));
         self.window_edge = window.map(|window| Offset::new(ack.as_u64() + window.as_u64()));
         self.observers.heard(&Answered {
             packet,
             ack,
             before,
+            fresh,
             window,
-            sack: &sack,
+            sack,
             dsack,
             told,
             duplicate,
@@ -157,13 +189,18 @@ impl FlowState {
             frame: packet.frame,
             ack,
             window,
-            sack,
+            sack: if packet.wanted { sack.to_vec() } else { Vec::new() },
             dsack,
             duplicate,
             has_data: packet.payload > 0 && !packet.rst(),
-            comment: packet.comment.clone(),
+            comment: None,
         };
-        Heard { ack: Some(ack), episodes }
+        Heard { ack: Some(ack), episodes, gaps }
+    }
+
+    /// Bytes of data before `end`: the SYN stands at 0, the FIN after the data.
+    fn data_before(&self, end: Offset) -> u64 {
+        end.min(self.data_end.unwrap_or(end)).as_u64().saturating_sub(1)
     }
 
     /// The episodes that are left when no more packets come.
@@ -186,7 +223,9 @@ impl FlowState {
         if start - high > FARTHEST || low - start > FARTHEST {
             return Err(OutOfPlace);
         }
-        positions.advance(packet.seq);
+        if !packet.rst() {
+            positions.advance(packet.seq);
+        }
         Ok(start)
     }
 
@@ -293,28 +332,40 @@ impl FlowState {
 #[derive(Debug)]
 pub(crate) struct OutOfPlace;
 
-/// SACK blocks and the D-SACK block. It is the first, below the cumulative acknowledgement or
-/// inside the second (RFC 2883 section 4).
-fn blocks(
+const NOTHING: Range = Range { start: Offset::ZERO, end: Offset::ZERO };
+
+/// SACK blocks, written to `room`, and the D-SACK block. It is the first, below the cumulative
+/// acknowledgement or inside the second (RFC 2883 section 4).
+#[inline]
+fn blocks<'r>(
     sack: &[SackBlock],
     positions: &SeqUnwrapper,
     ack: Offset,
-) -> (Vec<Range>, Option<Range>) {
-    let mut ranges: Vec<Range> = sack
-        .iter()
-        .map(|block| Range {
+    room: &'r mut [Range; SackBlocks::MOST],
+) -> (&'r [Range], Option<Range>) {
+    if sack.is_empty() {
+        return (&[], None);
+    }
+    for (range, block) in room.iter_mut().zip(sack) {
+        *range = Range {
             start: offset(positions.position(block.left)),
             end: offset(positions.position(block.right)),
-        })
-        .collect();
-    let again = match ranges.as_slice() {
+        };
+    }
+    let again = match &room[..sack.len()] {
         [first, ..] if first.start < ack => true,
         [first, second, ..] => second.start <= first.start && first.end <= second.end,
         _ => false,
     };
-    let dsack = again.then(|| ranges.remove(0));
-    ranges.retain(|r| !r.is_empty());
-    (ranges, dsack.filter(|r| !r.is_empty()))
+    let dsack = again.then_some(room[0]).filter(|range| !range.is_empty());
+    let mut count = 0;
+    for index in usize::from(again)..sack.len() {
+        if !room[index].is_empty() {
+            room[count] = room[index];
+            count += 1;
+        }
+    }
+    (&room[..count], dsack)
 }
 
 /// What stands before the capture's first byte has no offset; it is taken for the start.

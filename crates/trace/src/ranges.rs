@@ -31,6 +31,13 @@ impl Ranges {
     pub(crate) fn end(&self) -> Option<Offset> {
         self.ranges.back().map(|r| r.end)
     }
+    /// How many ranges begin before `offset`.
+    pub(crate) fn count_before(&self, offset: Offset) -> u32 {
+        if self.ranges.is_empty() {
+            return 0;
+        }
+        self.ranges.partition_point(|r| r.start < offset) as u32
+    }
     /// Whether all of `range` is in the set.
     pub(crate) fn covers(&self, range: Range) -> bool {
         let at = self.first_reaching(range.start);
@@ -54,6 +61,18 @@ impl Ranges {
             missing.push(Range { start: from, end: range.end });
         }
         missing
+    }
+    /// The first part of `range` that is not in the set.
+    pub(crate) fn first_missing(&self, range: Range) -> Option<Range> {
+        let mut from = range.start;
+        for held in self.ranges.iter().skip(self.first_reaching(range.start)) {
+            if held.start > from {
+                return Some(Range { start: from, end: held.start.min(range.end) })
+                    .filter(|piece| !piece.is_empty());
+            }
+            from = held.end;
+        }
+        Some(Range { start: from, end: range.end }).filter(|piece| !piece.is_empty())
     }
     /// Whether some of `range` is in the set.
     pub(crate) fn meets(&self, range: Range) -> bool {
@@ -141,6 +160,7 @@ mod tests {
             prop_assert_eq!(ranges.total(), bytes.len() as u64);
             prop_assert_eq!(ranges.covers(range(from, to)), (from..to).all(|b| bytes.contains(&b)));
             prop_assert_eq!(ranges.meets(range(from, to)), (from..to).any(|b| bytes.contains(&b)));
+            prop_assert_eq!(ranges.first_missing(range(from, to)), ranges.missing(range(from, to)).first().copied());
             prop_assert_eq!(missing, (from..to).filter(|b| !bytes.contains(b)).collect::<Vec<_>>());
         }
     }

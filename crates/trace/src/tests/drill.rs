@@ -9,6 +9,7 @@
 //! 0.120 < ack 5793 sack 7241-... 10137 every 0.001   one with the block 7241-8689, 7241-10137 ...
 //! 0.200 > 14481:14482 fin            the last segment
 //! 0.300 > 1:1449 clock 7             with a timestamp of 7; `echo 7` in the answer
+//! 0.400 > 1:1449 psh urg ce          each segment pushed, urgent, marked by a router
 //! ```
 //!
 //! Numbers are relative to the initial sequence number, times in seconds.
@@ -20,24 +21,24 @@ use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, Tcp
 // By the crate's outer name: the findings' tests include this file.
 use tcplab_trace::{Analyzer, Connection, Flow, Frame, Trace};
 
-pub(super) const MSS: u64 = 1448;
+pub(crate) const MSS: u64 = 1448;
 
 /// One packet, ready to be captured.
 #[derive(Debug, Clone)]
-pub(super) struct Captured {
-    pub(super) time_ns: u64,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Captured {
+    pub(crate) time_ns: u64,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// The packets that `text` describes, with this initial sequence number for the client.
-pub(super) fn drill(text: &str, isn: u32) -> Vec<Captured> {
+pub(crate) fn drill(text: &str, isn: u32) -> Vec<Captured> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut packets: Vec<Captured> = lines.flat_map(|line| packets(line, isn)).collect();
     packets.sort_by_key(|packet| packet.time_ns);
     packets
 }
 
-pub(super) fn analyze(packets: &[Captured]) -> Trace {
+pub(crate) fn analyze(packets: &[Captured]) -> Trace {
     let mut analyzer = Analyzer::new();
     for packet in packets {
         analyzer.packet(&Frame {
@@ -52,14 +53,14 @@ pub(super) fn analyze(packets: &[Captured]) -> Trace {
 }
 
 /// The only connection in what `text` describes.
-pub(super) fn connection(text: &str) -> Connection {
+pub(crate) fn connection(text: &str) -> Connection {
     let mut trace = analyze(&drill(text, 1_000));
     assert_eq!(trace.connections.len(), 1);
     trace.connections.remove(0)
 }
 
 /// What was sent by the client in what `text` describes.
-pub(super) fn flow(text: &str) -> Flow {
+pub(crate) fn flow(text: &str) -> Flow {
     connection(text).forward
 }
 
@@ -67,7 +68,8 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let at: f64 = words[0].parse().unwrap();
     let from_client = words[1] == ">";
-    let header = Header { from_client, isn };
+    let ecn = if words.contains(&"ce") { Ecn::Ce } else { Ecn::NotEct };
+    let header = Header { from_client, isn, ecn };
     let after =
         |name: &str| words.iter().position(|word| *word == name).map(|index| &words[index + 1..]);
     let every = after("every").map_or(0.0, |rest| rest[0].parse::<f64>().unwrap());
@@ -104,6 +106,11 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
         .map(|(index, from)| {
             let mut tcp = header.tcp(from);
             tcp.timestamps = stamp("clock").map(|clock| (clock, 1));
+            for (word, flag) in [("psh", TcpFlags::PSH), ("urg", TcpFlags::URG)] {
+                if words.contains(&word) {
+                    tcp.flags |= flag;
+                }
+            }
             let last = from + MSS >= end;
             if last && fin {
                 tcp.flags |= TcpFlags::FIN;
@@ -134,6 +141,7 @@ fn unrolled(words: &[&str], at: f64, every: f64) -> Option<Vec<String>> {
 struct Header {
     from_client: bool,
     isn: u32,
+    ecn: Ecn,
 }
 
 impl Header {
@@ -173,7 +181,7 @@ impl Header {
     fn packet(&self, at: f64, tcp: &TcpRepr, payload: usize) -> Captured {
         let (client, server) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
         let (src, dst) = if self.from_client { (client, server) } else { (server, client) };
-        let ip = Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct };
+        let ip = Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: self.ecn };
         let bytes = tcp.to_packet(&ip.into(), &vec![0; payload]);
         Captured { time_ns: (at * 1e9).round() as u64, bytes }
     }

@@ -1,7 +1,8 @@
 //! Captures written as packets in time, and what must be found in them.
 
-mod drill;
+pub(crate) mod drill;
 mod figures;
+pub(crate) mod frames;
 mod losses;
 mod robustness;
 mod wire_facts;
