@@ -94,7 +94,7 @@ pub(super) const CASES: &[Case] = &[
             let close = closed(CloseKind::ResetAfterFin, 9_000);
             c.life.close = Some(tcplab_trace::Close {
                 unread: Some(Bytes::new(4_096)),
-                by: End::Client,
+                reset_by: Some(End::Client),
                 ..close
             });
         },

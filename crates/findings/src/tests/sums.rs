@@ -112,7 +112,7 @@ pub(super) fn stalls(cause: StallCause, count: u64, time: u64, longest: u64) -> 
 
 pub(super) fn closed(kind: CloseKind, when: u64) -> Close {
     let by = tcplab_trace::End::Server;
-    Close { kind, by, at: at(when), frame: 8_990, unread: None }
+    Close { kind, by, at: at(when), frame: 8_990, unread: None, reset_by: Some(by) }
 }
 
 pub(super) fn ms(n: u64) -> Span {
