@@ -8,9 +8,6 @@ use crate::flow::{FlowState, Heard};
 use crate::packet::Packet;
 use crate::{Connection, Episode, Flow, Handshake, Segment, SynOptions, Tap};
 
-/// How much longer one half of the handshake must take than the other to tell where the tap stood.
-const NEARER: u64 = 4;
-
 /// The state of a connection while its packets come in.
 #[derive(Debug)]
 pub(crate) struct ConnectionState {
@@ -21,12 +18,12 @@ pub(crate) struct ConnectionState {
     frames: (u64, u64),
     packets: u64,
     handshake: Handshake,
-    last_syn: Option<Instant>,
-    last_syn_ack: Option<Instant>,
+    pub(crate) last_syn: Option<Instant>,
+    pub(crate) last_syn_ack: Option<Instant>,
     /// When the client acknowledged the server's SYN.
-    opened: Option<Instant>,
-    forward: FlowState,
-    reverse: FlowState,
+    pub(crate) opened: Option<Instant>,
+    pub(crate) forward: FlowState,
+    pub(crate) reverse: FlowState,
 }
 
 /// What a packet said.
@@ -117,32 +114,6 @@ impl ConnectionState {
         };
         let open = |state: &FlowState, tap| visible(state.finish(), tap);
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
-    }
-
-    /// Where the tap stood, seen from the sender of one direction. The half of the handshake that
-    /// crosses the network takes longer than the one that is answered on the spot.
-    fn tap(&self, forward: bool) -> Tap {
-        let halves = (self.last_syn, self.last_syn_ack, self.opened);
-        let at_client = match halves {
-            (Some(syn), Some(syn_ack), Some(opened)) => {
-                let (beyond, before) = (syn_ack.since(syn), opened.since(syn_ack));
-                if beyond > before * NEARER {
-                    Some(true)
-                } else if before > beyond * NEARER {
-                    Some(false)
-                } else {
-                    None
-                }
-            }
-            _ => None,
-        };
-        let handshake = match at_client {
-            Some(at_client) if at_client == forward => Tap::Sender,
-            Some(_) => Tap::Receiver,
-            None => Tap::Unknown,
-        };
-        let flow = if forward { &self.forward } else { &self.reverse };
-        flow.tap(handshake)
     }
 
     fn follow_handshake(&mut self, packet: &Packet, forward: bool) {

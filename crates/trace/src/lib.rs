@@ -15,6 +15,7 @@ mod packet;
 mod ranges;
 mod reading;
 mod scoreboard;
+mod tap;
 mod watch;
 
 pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
