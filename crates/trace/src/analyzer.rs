@@ -7,6 +7,7 @@ use tcplab_units::Instant;
 use tcplab_wire::{FrameView, LinkType};
 
 use crate::connection::ConnectionState;
+use crate::identity;
 use crate::packet::Packet;
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
@@ -71,6 +72,8 @@ pub struct Analyzer<S = Collector> {
     epoch_nanos: Option<u64>,
     latest_nanos: u64,
     frames: u64,
+    /// How many were there before.
+    copies: u64,
     remarks: Remarks,
 }
 
@@ -97,6 +100,7 @@ impl<S: Sink> Analyzer<S> {
             epoch_nanos: None,
             latest_nanos: 0,
             frames: 0,
+            copies: 0,
             remarks: Remarks::default(),
         }
     }
@@ -126,7 +130,9 @@ impl<S: Sink> Analyzer<S> {
         if !tcp.options_complete() {
             self.remarks.add("TCP options are cut off: SACK blocks may be missing", self.frames);
         }
-        self.tcp(&Packet::read(&tcp, at, self.frames, frame.comment));
+        let mut packet = Packet::read(&tcp, at, self.frames, frame.comment);
+        packet.copies_usual = (self.copies + 1) * identity::SHARE >= self.frames;
+        self.tcp(&packet);
     }
 
     /// A remark on the capture as a whole.
@@ -161,6 +167,7 @@ impl<S: Sink> Analyzer<S> {
             let text = "the sequence number is far outside the connection's window";
             self.remarks.add(text, packet.frame);
         }
+        self.copies += u64::from(said.copy);
         let own = FlowId { connection: index, forward: said.forward };
         let opposite = FlowId { forward: !said.forward, ..own };
         if let Some(segment) = said.segment {
@@ -171,6 +178,9 @@ impl<S: Sink> Analyzer<S> {
         }
         for episode in said.heard.episodes {
             self.sink.episode(opposite, episode);
+        }
+        for (frame, why) in said.heard.needless {
+            self.sink.needless(opposite, frame, why);
         }
     }
 

@@ -4,8 +4,10 @@ use std::net::SocketAddr;
 
 use tcplab_units::{Bytes, Instant};
 
+use crate::below::Scene;
 use crate::flow::{FlowState, Heard};
 use crate::packet::Packet;
+use crate::tap::Distances;
 use crate::{Connection, Episode, Flow, Handshake, Segment, SynOptions, Tap};
 
 /// The state of a connection while its packets come in.
@@ -24,6 +26,7 @@ pub(crate) struct ConnectionState {
     pub(crate) opened: Option<Instant>,
     pub(crate) forward: FlowState,
     pub(crate) reverse: FlowState,
+    pub(crate) distances: Distances,
 }
 
 /// What a packet said.
@@ -34,6 +37,8 @@ pub(crate) struct Said {
     pub(crate) forward: bool,
     pub(crate) segment: Option<Segment>,
     pub(crate) heard: Heard,
+    /// It was there before.
+    pub(crate) copy: bool,
     /// Its sequence number cannot belong to the connection.
     pub(crate) out_of_place: bool,
 }
@@ -57,6 +62,7 @@ impl ConnectionState {
             opened: None,
             forward: FlowState::default(),
             reverse: FlowState::default(),
+            distances: Distances::default(),
         }
     }
 
@@ -77,17 +83,21 @@ impl ConnectionState {
         let forward = packet.src == self.client;
         self.follow_handshake(packet, forward);
         let window = self.window(packet, forward);
+        self.distances.packet(packet, forward);
+        let scene = Scene { distances: &self.distances, forward };
         let (own, other) = if forward {
             (&mut self.forward, &mut self.reverse)
         } else {
             (&mut self.reverse, &mut self.forward)
         };
-        match own.sent(packet) {
-            Ok(segment) => {
-                let mut heard = other.answered(packet, window);
-                let tap = self.tap(!forward);
-                heard.episodes = visible(heard.episodes, tap);
-                Said { forward, segment, heard, out_of_place: false }
+        match own.sent(packet, scene) {
+            Ok(passed) => {
+                let mut heard = other.answered(packet, window, passed.copy);
+                if !heard.episodes.is_empty() {
+                    heard.episodes = visible(heard.episodes, self.tap(!forward).0);
+                }
+                let (segment, copy) = (passed.segment, passed.copy);
+                Said { forward, segment, heard, copy, out_of_place: false }
             }
             Err(_) => Said { forward, out_of_place: true, ..Said::default() },
         }
@@ -97,9 +107,9 @@ impl ConnectionState {
     /// reverse.
     pub(crate) fn finish(self) -> (Connection, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
-        let flow = |state: &FlowState, tap| {
-            let mut flow = Flow { tap, totals: state.totals, ..Flow::default() };
-            state.observers.finish(&mut flow);
+        let flow = |state: &FlowState, (tap, tap_confidence)| {
+            let mut flow = Flow { tap, tap_confidence, ..Flow::default() };
+            state.finish_into(&mut flow);
             flow
         };
         let connection = Connection {
@@ -112,7 +122,7 @@ impl ConnectionState {
             reverse: flow(&self.reverse, reverse),
             ..Connection::between(self.client, self.server)
         };
-        let open = |state: &FlowState, tap| visible(state.finish(), tap);
+        let open = |state: &FlowState, (tap, _)| visible(state.finish(), tap);
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
     }
 
@@ -141,10 +151,28 @@ impl ConnectionState {
                 self.forward.refuse_sack();
                 self.reverse.refuse_sack();
             }
+            self.agree_on_segments();
         } else if forward && packet.ack.is_some() && self.last_syn_ack.is_some() {
+            if self.opened.is_none()
+                && let (Some(syn), Some(syn_ack)) = (self.last_syn, self.last_syn_ack)
+            {
+                self.distances.handshake(syn_ack.since(syn), packet.at.since(syn_ack));
+            }
             let opened = *self.opened.get_or_insert(packet.at);
             self.handshake.round_trip = self.last_syn.map(|syn| opened.since(syn));
         }
+    }
+
+    /// How much data a full segment carries: the smaller of what both ends take, less the
+    /// timestamps in each (RFC 6691 section 2).
+    fn agree_on_segments(&mut self) {
+        const TIMESTAMPS: u16 = 12;
+        let (client, server) = (&self.handshake.client, &self.handshake.server);
+        let (Some(one), Some(other)) = (client.mss, server.mss) else { return };
+        let stamped = client.timestamps && server.timestamps;
+        let full = one.min(other).saturating_sub(if stamped { TIMESTAMPS } else { 0 });
+        self.forward.full_segment = full;
+        self.reverse.full_segment = full;
     }
 
     /// The advertised window in bytes. It is scaled only if both ends offered to (RFC 7323 section

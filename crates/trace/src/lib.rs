@@ -1,20 +1,25 @@
 //! From frames to an explanation: connections, segments, acknowledgements, recovery episodes.
 
 mod analyzer;
+mod below;
 mod cause;
 mod connection;
 mod episodes;
 mod flow;
+mod holes;
+mod identity;
 mod ladder;
 mod listing;
 mod log;
 mod model;
+mod needless;
 mod notation;
 mod observe;
 mod packet;
 mod ranges;
 mod reading;
 mod scoreboard;
+mod tally;
 mod tap;
 mod watch;
 

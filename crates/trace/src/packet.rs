@@ -24,6 +24,12 @@ pub(crate) struct Packet {
     /// Value and echo.
     pub(crate) timestamps: Option<(u32, u32)>,
     pub(crate) sack: SackBlocks,
+    /// The identification field of IPv4.
+    pub(crate) ip_id: Option<u16>,
+    /// Time to live, or hop limit.
+    pub(crate) ttl: u8,
+    /// This capture holds many frames twice.
+    pub(crate) copies_usual: bool,
     /// The capture kept only a part of the options.
     pub(crate) options_cut: bool,
     pub(crate) comment: Option<String>,
@@ -51,6 +57,9 @@ impl Packet {
             sack_permitted: false,
             timestamps: None,
             sack: SackBlocks::default(),
+            ip_id: tcp.ip().id(),
+            ttl: tcp.ip().ttl(),
+            copies_usual: false,
             options_cut: !tcp.options_complete(),
             comment: comment.map(str::to_owned),
         };
