@@ -1,6 +1,7 @@
 //! Reading captures.
 
 mod error;
+mod merged;
 mod pcap;
 mod pcapng;
 mod window;
@@ -14,6 +15,7 @@ use crate::block::{Endian, Options};
 use crate::{Interface, Record, Statistics, UnixTime};
 use error::Stop;
 pub use error::{Damage, ReadError};
+pub use merged::Merged;
 use window::Window;
 
 /// Reads a capture, pcapng or pcap, in either byte order, record by record.
@@ -91,6 +93,14 @@ impl<R: Read> Reader<R> {
     /// If the file is cut off or damaged here, or cannot be read on. All records given before are
     /// good.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
+        match self.next_place()? {
+            Some(place) => Ok(Some(place.record(&self.window))),
+            None => Ok(None),
+        }
+    }
+
+    /// Where the next record lies, until the one after it is asked for.
+    fn next_place(&mut self) -> Result<Option<Place>, ReadError> {
         if self.ended {
             return Ok(None);
         }
@@ -101,7 +111,7 @@ impl<R: Read> Reader<R> {
         match found {
             Ok(Some(place)) => {
                 self.records += 1;
-                Ok(Some(place.record(&self.window)))
+                Ok(Some(place))
             }
             Ok(None) => {
                 self.ended = true;
@@ -123,6 +133,10 @@ impl<R: Read> Reader<R> {
     /// told: usually only at its end.
     pub fn statistics(&self) -> &[Option<Statistics>] {
         &self.found.statistics
+    }
+    /// What it reads from.
+    pub fn source(&self) -> &R {
+        self.window.source()
     }
     /// How many records were read.
     pub fn records(&self) -> u64 {
@@ -148,6 +162,7 @@ impl Format {
 }
 
 /// Where in the window a record lies, and what was read of it.
+#[derive(Debug)]
 struct Place {
     interface: u32,
     time: Option<UnixTime>,

@@ -20,6 +20,10 @@ impl<R> Window<R> {
     pub(super) fn new(source: R) -> Window<R> {
         Window { source, buffer: Vec::new(), ahead: 0..0, passed: 0 }
     }
+    /// The stream.
+    pub(super) fn source(&self) -> &R {
+        &self.source
+    }
     /// How many bytes of the stream were passed.
     pub(super) fn passed(&self) -> u64 {
         self.passed
