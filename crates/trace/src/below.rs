@@ -32,6 +32,8 @@ const OVERTAKEN: i16 = 8;
 pub(crate) struct Scene<'a> {
     pub(crate) distances: &'a Distances,
     pub(crate) forward: bool,
+    /// The sender has seen data that no acknowledgement of its own, as far as they passed, took in.
+    pub(crate) owes: bool,
 }
 
 impl Scene<'_> {
@@ -124,7 +126,26 @@ impl Below {
             return (Verdict { kind, timer: None, proof }, Entry::None);
         }
         self.counts.seen += u64::from(!board.covers(range));
-        (self.repeat(case, false, judge, board), Entry::Repeat)
+        (self.repeat(case, 0, judge, board), Entry::Repeat)
+    }
+
+    /// Whether a packet that goes on where the highest byte seen ended repeats what was lost before
+    /// the tap: packets of its sender are absent, and with nothing to acknowledge they must have
+    /// carried what this one carries; anything else would have left a hole.
+    pub(crate) fn goes_on_again(
+        &mut self,
+        case: &Case<'_>,
+        judge: &mut Judge,
+        board: &Scoreboard,
+    ) -> Option<Verdict> {
+        let &Case { packet, range, scene, .. } = case;
+        let absent = self.identity.absent(packet);
+        let away = || !self.is_beside_sender(scene) && scene.distances.round_trip().is_some();
+        if absent == 0 || scene.owes || range.start != board.high || !away() {
+            return None;
+        }
+        self.counts.unseen += 1;
+        Some(self.repeat(case, absent, judge, board))
     }
 
     /// A packet that the tap had a gap for.
@@ -159,24 +180,24 @@ impl Below {
             let proof = Proof { by: sign, frame: Some(shown_by.frame), waited, nth: 2, needless: None };
             return (Verdict { kind, timer: None, proof }, Entry::First);
         }
-        (self.repeat(case, true, judge, board), Entry::First)
+        (self.repeat(case, 1, judge, board), Entry::First)
     }
 
     fn repeat(
         &mut self,
         case: &Case<'_>,
-        unseen: bool,
+        unseen: u32,
         judge: &mut Judge,
         board: &Scoreboard,
     ) -> Verdict {
         let &Case { packet, range, scene, .. } = case;
         let first = Range { start: range.start, end: Offset::new(range.start.as_u64() + 1) };
         let seen = board.log.overlapping(first).len() as u32;
-        let nth = (seen + 1 + u32::from(unseen)).max(2);
+        let nth = (seen + 1 + unseen).max(2);
         let beyond = scene.to_sender().unwrap_or_default();
-        let again = Repeated { at: packet.at, frame: packet.frame, range, nth, beyond };
+        let again = Repeated { at: packet.at, frame: packet.frame, range, nth, unseen, beyond };
         let mut verdict = judge.repeat(&again, board);
-        if !unseen && board.covers(range) {
+        if unseen == 0 && board.covers(range) {
             verdict.proof.needless = Some(Needless::Acknowledged);
         }
         verdict

@@ -82,6 +82,8 @@ pub(crate) struct Repeated {
     pub(crate) range: Range,
     /// Which transmission of these data it is, as far as was seen.
     pub(crate) nth: u32,
+    /// And how many of these were lost before the tap.
+    pub(crate) unseen: u32,
     /// How long an acknowledgement needs from the tap to the sender, and its answer back.
     pub(crate) beyond: Span,
 }
@@ -153,9 +155,12 @@ impl Judge {
         board: &Scoreboard,
     ) -> Verdict {
         let calm = board.sacked.is_empty() && self.recovery.is_none() && self.timeout.is_none();
+        // Far from the sender, what it sends next after a pause may be what it had next to say.
+        let near = beyond <= self.round_trip;
         let beyond = beyond.unwrap_or_default();
         let probe = board.una < board.high
             && calm
+            && near
             && self.probe.is_none()
             && !self.sack_refused
             && self.is_silent(at, beyond)
@@ -172,7 +177,7 @@ impl Judge {
 
     /// Judges a repetition; `board` does not know of it yet.
     pub(crate) fn repeat(&mut self, again: &Repeated, board: &Scoreboard) -> Verdict {
-        let &Repeated { at, frame, range, nth, beyond } = again;
+        let &Repeated { at, frame, range, nth, unseen, beyond } = again;
         let (oldest, newest) = (range.start <= board.una, range.end >= board.high);
         let after_timeout =
             self.timeout.as_ref().is_some_and(|timeout| range.start < timeout.point);
@@ -194,6 +199,7 @@ impl Judge {
         if (silent && (oldest || newest)) || again || !(told || after_timeout) {
             // A SYN, alone at the beginning, is never probed for.
             let probe = newest
+                && unseen <= 1
                 && range.start > Offset::ZERO
                 && board.sacked.is_empty()
                 && self.recovery.is_none()

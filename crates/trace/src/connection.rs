@@ -84,12 +84,13 @@ impl ConnectionState {
         self.follow_handshake(packet, forward);
         let window = self.window(packet, forward);
         self.distances.packet(packet, forward);
-        let scene = Scene { distances: &self.distances, forward };
         let (own, other) = if forward {
             (&mut self.forward, &mut self.reverse)
         } else {
             (&mut self.reverse, &mut self.forward)
         };
+        let owes = other.is_outstanding();
+        let scene = Scene { distances: &self.distances, forward, owes };
         match own.sent(packet, scene) {
             Ok(passed) => {
                 let mut heard = other.answered(packet, window, passed.copy);

@@ -56,6 +56,10 @@ pub(crate) struct Passed {
 }
 
 impl FlowState {
+    /// Whether data passed that were not acknowledged yet.
+    pub(crate) fn is_outstanding(&self) -> bool {
+        self.board.una < self.board.high
+    }
     /// The initial sequence number, if a packet of this direction was seen.
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
@@ -254,7 +258,11 @@ impl FlowState {
         }
         if range.start >= high {
             let moment = (packet.at, packet.frame);
-            let verdict = if closed && payload == 1 && range.start == self.board.una {
+            let again = self.below.goes_on_again(case, &mut self.judge, &self.board);
+            let verdict = if let Some(again) = again {
+                self.sent_again(packet, range, payload);
+                again
+            } else if closed && payload == 1 && range.start == self.board.una {
                 self.below.probe_beyond()
             } else {
                 self.judge.fresh(moment, range, scene.to_sender(), &self.board)
@@ -273,16 +281,20 @@ impl FlowState {
         self.totals.unique += Bytes::new(payload.saturating_sub(seen_before));
         self.below.holes.fill(range);
         if verdict.kind.is_retransmission() {
-            self.totals.retransmissions += 1;
-            self.totals.retransmitted += Bytes::new(payload);
-            let clock = packet.timestamps.map(|(value, _)| value);
-            let (at, frame) = (packet.at, packet.frame);
-            self.repeats.sent(Repeat { range, at, frame, clock });
+            self.sent_again(packet, range, payload);
         }
         if entry != Entry::None {
             self.log(packet, range, payload, (verdict, entry == Entry::Repeat));
         }
         verdict
+    }
+
+    fn sent_again(&mut self, packet: &Packet, range: Range, payload: u64) {
+        self.totals.retransmissions += 1;
+        self.totals.retransmitted += Bytes::new(payload);
+        let clock = packet.timestamps.map(|(value, _)| value);
+        let (at, frame) = (packet.at, packet.frame);
+        self.repeats.sent(Repeat { range, at, frame, clock });
     }
 
     /// Enters a transmission into the log, and opens the watch where it is a sign of trouble.

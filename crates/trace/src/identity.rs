@@ -76,6 +76,8 @@ pub(crate) struct Identity {
     newest: Option<u16>,
     near: u8,
     far: u8,
+    /// Of the near steps, those by more than one.
+    skips: u8,
     packets: u64,
     copies: u64,
     recent: [Seen; REMEMBERED],
@@ -126,11 +128,13 @@ impl Identity {
         if step == 0 {
             return;
         }
+        self.skips += u8::from(step > 1 && step.unsigned_abs() <= NEAR);
         let counter = if step.unsigned_abs() <= NEAR { &mut self.near } else { &mut self.far };
         *counter += 1;
         if *counter == u8::MAX {
             self.near /= 2;
             self.far /= 2;
+            self.skips /= 2;
         }
         if step > 0 || step.unsigned_abs() > NEAR {
             self.newest = Some(id);
@@ -147,6 +151,16 @@ impl Identity {
     pub(crate) fn step(&self, packet: &Packet) -> Option<i16> {
         let step = packet.ip_id?.wrapping_sub(self.newest?) as i16;
         (self.counts() && step.unsigned_abs() <= NEAR).then_some(step)
+    }
+
+    /// How many packets of the sender did not come here since the one before this; 0 also where
+    /// nobody knows: the numbers must nearly always move by one.
+    pub(crate) fn absent(&self, packet: &Packet) -> u32 {
+        let one_by_one = self.near >= 2 * ENOUGH && self.skips <= self.near / 4;
+        match self.step(packet) {
+            Some(step) if step > 1 && one_by_one => u32::from(step.unsigned_abs()) - 1,
+            _ => 0,
+        }
     }
 
     /// Whether the packet was sent before or after another, and what tells: number or clock. None

@@ -28,6 +28,7 @@ pub(crate) struct Repeat {
     pub(crate) range: Range,
     pub(crate) at: Instant,
     pub(crate) frame: u64,
+    /// Taken out when it has told.
     pub(crate) clock: Option<u32>,
 }
 
@@ -74,15 +75,14 @@ impl Repeats {
         (echo, frame): (u32, u64),
         found: &mut Vec<(u64, Needless)>,
     ) {
-        self.pending.retain(|repeat| {
+        for repeat in &mut self.pending {
             let at_edge = repeat.range.start <= before && repeat.range.end > before;
             let moved = at_edge && ack >= repeat.range.end;
             let older = |clock: u32| (echo.wrapping_sub(clock) as i32) < 0;
-            let needless = moved && repeat.clock.is_some_and(older);
-            if needless {
+            // A D-SACK for it may come yet.
+            if moved && repeat.clock.take().is_some_and(older) {
                 found.push((repeat.frame, Needless::Echo { frame }));
             }
-            !needless
-        });
+        }
     }
 }
