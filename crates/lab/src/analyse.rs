@@ -152,6 +152,7 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         .map(|finding| FindingRow {
             rule: finding.rule.to_owned(),
             statement: finding.statement,
+            remedy: finding.remedy,
             frames: finding.frames,
         })
         .collect();

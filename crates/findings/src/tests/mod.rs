@@ -7,8 +7,11 @@ use crate::{Finding, RULES, examine};
 #[path = "../../../trace/src/tests/drill.rs"]
 mod drill;
 mod fires;
+mod made;
 mod silent;
 mod stories;
+mod sums;
+mod weight;
 
 const OPEN: &str = "0.000 > S\n0.010 < S\n0.0101 > ack 1\n";
 

@@ -151,6 +151,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         findings: vec![FindingRow {
             rule: "tail-loss".into(),
             statement: "The last window before an interruption was lost whole.".into(),
+            remedy: Some("Send less before it.".into()),
             frames: (900..912).collect(),
         }],
         flaws: if number == 2 {
