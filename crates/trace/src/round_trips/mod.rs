@@ -88,7 +88,7 @@ impl RoundTripTimes {
             let within = |span: Span| span.clamp(self.min, self.max);
             trips.min = Some(self.min);
             trips.max = Some(self.max);
-            trips.mean = Some(Span::from_nanos(self.sum / samples));
+            trips.mean = self.sum.checked_div(samples).map(Span::from_nanos);
             trips.median = self.sizes.quantile(1, 2).map(within);
             trips.p95 = self.sizes.quantile(19, 20).map(within);
             trips.smoothed = Some(self.estimator.smoothed());
