@@ -67,12 +67,15 @@ pub(crate) struct Observers {
 impl Observers {
     /// A packet of the direction.
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
-        self.full_size.sent(sent);
-        let full = self.full_size.bytes();
-        self.round_trips.sent(sent);
-        self.windows.sent(sent, full);
-        self.acking.sent(sent);
-        self.marks.sent(sent, full);
+        // What was captured twice was sent once.
+        if sent.kind != SegmentKind::TapDuplicate {
+            self.full_size.sent(sent);
+            let full = self.full_size.bytes();
+            self.round_trips.sent(sent);
+            self.windows.sent(sent, full);
+            self.acking.sent(sent);
+            self.marks.sent(sent, full);
+        }
     }
     /// A packet of the opposite direction.
     pub(crate) fn heard(&mut self, heard: &Heard<'_>) {

@@ -57,7 +57,8 @@ pub(crate) struct Told {
     pub(crate) earliest_sacked: Option<u64>,
     /// A round trip time that no retransmission blurs (Karn's rule).
     pub(crate) round_trip: Option<Span>,
-    /// How old the data were that it newly takes in, cumulatively: of those sent only once.
+    /// How old the data were that it newly takes in, cumulatively: of those sent only once, a
+    /// transmission taken in by part included.
     pub(crate) acked_ages: Option<Ages>,
     /// And that it newly SACKs: of those sent only once.
     pub(crate) sacked_ages: Option<Ages>,
@@ -169,6 +170,9 @@ impl Scoreboard {
         }
         told.round_trip = winners.round_trip;
         told.acked_ages = winners.sure_ages;
+        if told.advanced {
+            told.acked_ages = joined(told.acked_ages, self.partly_acked_ages(answer));
+        }
         for block in answer.sack {
             let block = Range { start: block.start.max(self.una), end: block.end.min(self.high) };
             for piece in self.sacked.missing(block) {
@@ -272,6 +276,16 @@ impl Scoreboard {
         let mut bore = all.filter(|sent| sent.clock == Some(echo));
         let (one, another) = (bore.next()?, bore.next());
         another.is_none().then(|| answer.at.since(one.at))
+    }
+
+    /// How old the transmission is that the acknowledgement takes in only the first part of: a
+    /// large piece that the network card cut. Linux goes by its time too (`tcp_tso_acked`).
+    fn partly_acked_ages(&self, answer: &Answer<'_>) -> Option<Ages> {
+        let next = Range { start: answer.ack, end: Offset::new(answer.ack.as_u64() + 1) };
+        let &order = self.log.overlapping(next).first()?;
+        let sent = self.log.get(order).filter(|sent| sent.range.start < answer.ack)?;
+        let age = answer.at.since(sent.at);
+        self.log.is_alone(order).then_some(Ages { first: age, last: age })
     }
 
     /// If `piece` ends with data sent only once, and earlier than the last repetition of its first

@@ -40,7 +40,7 @@ impl RoundTripTimes {
     /// A packet of the direction.
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         self.timestamps.sent(sent.packet);
-        if matches!(sent.kind, SegmentKind::New | SegmentKind::TapDuplicate) {
+        if sent.kind == SegmentKind::New {
             return;
         }
         // Also what only now fills a hole: what had arrived above it is acknowledged with it.
