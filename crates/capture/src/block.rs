@@ -66,6 +66,18 @@ impl Endian {
             Endian::Big => u64::from_be_bytes(bytes),
         }
     }
+    pub(crate) fn bytes_of_u16(self, number: u16) -> [u8; 2] {
+        match self {
+            Endian::Little => number.to_le_bytes(),
+            Endian::Big => number.to_be_bytes(),
+        }
+    }
+    pub(crate) fn bytes_of_u32(self, number: u32) -> [u8; 4] {
+        match self {
+            Endian::Little => number.to_le_bytes(),
+            Endian::Big => number.to_be_bytes(),
+        }
+    }
     /// The number at `at`, if `bytes` reach that far.
     #[inline]
     pub(crate) fn u16_at(self, bytes: &[u8], at: usize) -> Option<u16> {

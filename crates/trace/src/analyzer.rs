@@ -8,6 +8,7 @@ use tcplab_wire::{FrameView, LinkType};
 use crate::connection::{ConnectionState, Said};
 use crate::observe::Event;
 use crate::packet::Packet;
+use crate::stamps;
 use crate::table::{Ends, Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
@@ -99,6 +100,8 @@ pub struct Analyzer<S = Collector> {
     epoch_nanos: Option<u64>,
     latest_nanos: u64,
     frames: u64,
+    /// How many were there before.
+    copies: u64,
     remarks: Remarks,
 }
 
@@ -126,6 +129,7 @@ impl<S: Sink> Analyzer<S> {
             epoch_nanos: None,
             latest_nanos: 0,
             frames: 0,
+            copies: 0,
             remarks: Remarks::default(),
         }
     }
@@ -163,7 +167,8 @@ impl<S: Sink> Analyzer<S> {
         if !tcp.options_complete() {
             self.remarks.add("TCP options are cut off: SACK blocks may be missing", self.frames);
         }
-        let packet = Packet::read(&tcp, at, self.frames, self.sink.wants_packets());
+        let mut packet = Packet::read(&tcp, at, self.frames, self.sink.wants_packets());
+        packet.copies_usual = (self.copies + 1) * stamps::SHARE >= self.frames;
         self.tcp(&packet, frame.comment);
         self.let_go(at);
     }
@@ -232,6 +237,7 @@ impl<S: Sink> Analyzer<S> {
             let text = "the sequence number is far outside the connection's window";
             self.remarks.add(text, packet.frame);
         }
+        self.copies += u64::from(said.copy);
         let own = FlowId { connection: index, forward: said.forward };
         let opposite = FlowId { forward: !said.forward, ..own };
         if packet.wanted {
@@ -245,6 +251,9 @@ impl<S: Sink> Analyzer<S> {
         }
         for episode in said.heard.episodes {
             self.sink.episode(opposite, episode);
+        }
+        for (frame, why) in said.heard.needless {
+            self.sink.needless(opposite, frame, why);
         }
     }
 

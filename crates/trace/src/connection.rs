@@ -5,12 +5,14 @@ use std::net::SocketAddr;
 use tcplab_units::{Bytes, Instant};
 use tcplab_wire::{ChecksumState, SeqNumber};
 
+use crate::below::Scene;
 use crate::flow::{FlowState, Heard};
 use crate::handshake::Opening;
 use crate::history::History;
 use crate::life::Lives;
 use crate::observe::Event;
 use crate::packet::Packet;
+use crate::tap::Distances;
 use crate::{Connection, Episode, Flow, Life, Segment, Tap};
 
 /// The state of a connection while its packets come in.
@@ -36,6 +38,7 @@ pub(crate) struct ConnectionState {
     pub(crate) opened: Option<Instant>,
     pub(crate) forward: FlowState,
     pub(crate) reverse: FlowState,
+    pub(crate) distances: Distances,
 }
 
 /// What a packet said.
@@ -46,6 +49,8 @@ pub(crate) struct Said {
     pub(crate) forward: bool,
     pub(crate) segment: Option<Segment>,
     pub(crate) heard: Heard,
+    /// It was there before.
+    pub(crate) copy: bool,
     /// Its sequence number cannot belong to the connection.
     pub(crate) out_of_place: bool,
 }
@@ -79,6 +84,7 @@ impl ConnectionState {
             opened: None,
             forward: FlowState::default(),
             reverse: FlowState::default(),
+            distances: Distances::default(),
         }
     }
 
@@ -120,21 +126,24 @@ impl ConnectionState {
             return Said { forward, out_of_place: true, ..Said::default() };
         }
         let window = self.window(packet, forward);
+        self.distances.packet(packet, forward);
         let (own, other) = if forward {
             (&mut self.forward, &mut self.reverse)
         } else {
             (&mut self.reverse, &mut self.forward)
         };
-        match own.sent(packet) {
-            Ok(segment) => {
-                let mut heard = other.answered(packet, window);
+        let owes = other.is_outstanding();
+        let scene = Scene { distances: &self.distances, forward, owes };
+        match own.sent(packet, scene) {
+            Ok(passed) => {
+                let mut heard = other.answered(packet, window, passed.copy);
                 self.lives.follow(packet, forward);
                 self.history.follow(packet, forward, heard.gaps);
                 if !heard.episodes.is_empty() {
-                    let tap = self.tap(!forward);
-                    heard.episodes = visible(heard.episodes, tap);
+                    heard.episodes = visible(heard.episodes, self.tap(!forward).0);
                 }
-                Said { forward, segment, heard, out_of_place: false }
+                let (segment, copy) = (passed.segment, passed.copy);
+                Said { forward, segment, heard, copy, out_of_place: false }
             }
             Err(_) => {
                 self.history.follow(packet, forward, 0);
@@ -153,9 +162,9 @@ impl ConnectionState {
     /// reverse. What the observers found last is left with them.
     pub(crate) fn finish(&mut self) -> (Connection, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
-        let flow = |state: &mut FlowState, tap| {
-            let mut flow = Flow { tap, totals: state.totals, ..Flow::default() };
-            state.observers.finish(&mut flow);
+        let flow = |state: &mut FlowState, (tap, tap_confidence)| {
+            let mut flow = Flow { tap, tap_confidence, ..Flow::default() };
+            state.finish_into(&mut flow);
             flow
         };
         let connection = Connection {
@@ -170,7 +179,7 @@ impl ConnectionState {
             reverse: flow(&mut self.reverse, reverse),
             ..Connection::between(self.client, self.server)
         };
-        let open = |state: &FlowState, tap| visible(state.finish(), tap);
+        let open = |state: &FlowState, (tap, _)| visible(state.finish(), tap);
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
     }
 
@@ -203,6 +212,7 @@ impl ConnectionState {
                 self.forward.refuse_sack();
                 self.reverse.refuse_sack();
             }
+            self.agree_on_segments();
         }
         let first = self.opened.is_none();
         self.opened = self.opening.seen().opened;
@@ -210,6 +220,7 @@ impl ConnectionState {
             && let (Some(syn), Some(syn_ack), Some(opened)) =
                 (self.last_syn, self.last_syn_ack, self.opened)
         {
+            self.distances.handshake(syn_ack.since(syn), opened.since(syn_ack));
             self.forward.observers.opened(opened.since(syn_ack));
             self.reverse.observers.opened(syn_ack.since(syn));
         }
@@ -239,6 +250,18 @@ impl ConnectionState {
             server: steps(false),
             after_close: self.lives.after_close(),
         }
+    }
+
+    /// How much data a full segment carries: the smaller of what both ends take, less the
+    /// timestamps in each (RFC 6691 section 2).
+    fn agree_on_segments(&mut self) {
+        const TIMESTAMPS: u16 = 12;
+        let (client, server) = (&self.opening.seen().client, &self.opening.seen().server);
+        let (Some(one), Some(other)) = (client.mss, server.mss) else { return };
+        let stamped = client.timestamps && server.timestamps;
+        let full = one.min(other).saturating_sub(if stamped { TIMESTAMPS } else { 0 });
+        self.forward.full_segment = full;
+        self.reverse.full_segment = full;
     }
 
     /// The advertised window in bytes. It is scaled only if both ends offered to (RFC 7323 section

@@ -1,6 +1,7 @@
 //! From frames to an explanation: connections, segments, acknowledgements, recovery episodes.
 
 mod analyzer;
+mod below;
 mod cause;
 mod connection;
 mod episodes;
@@ -9,6 +10,7 @@ mod full_size;
 mod habits;
 mod handshake;
 mod history;
+mod holes;
 mod identity;
 mod ladder;
 mod life;
@@ -16,6 +18,7 @@ mod limits;
 mod listing;
 mod log;
 mod model;
+mod needless;
 mod notation;
 mod observe;
 mod packet;
@@ -26,7 +29,9 @@ mod scoreboard;
 mod seen;
 mod series;
 mod stalls;
+mod stamps;
 mod table;
+mod tally;
 mod tap;
 mod transfer;
 mod unread;

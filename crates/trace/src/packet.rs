@@ -37,6 +37,12 @@ pub(crate) struct Packet {
     pub(crate) multipath: bool,
     /// Whether the checksum fits: looked at only where SYN, FIN or RST is at stake, unknown else.
     pub(crate) checksum: ChecksumState,
+    /// The identification field of IPv4.
+    pub(crate) ip_id: Option<u16>,
+    /// Time to live, or hop limit.
+    pub(crate) ttl: u8,
+    /// This capture holds many frames twice.
+    pub(crate) copies_usual: bool,
     /// The capture kept only a part of the options.
     pub(crate) options_cut: bool,
     /// A router marked it: congestion experienced (RFC 3168 section 5).
@@ -66,6 +72,9 @@ impl Packet {
             fast_open: None,
             multipath: false,
             checksum: ChecksumState::Unknown,
+            ip_id: tcp.ip().id(),
+            ttl: tcp.ip().ttl(),
+            copies_usual: false,
             options_cut: !tcp.options_complete(),
             congestion_marked: tcp.ecn() == Ecn::Ce,
             wanted,

@@ -6,6 +6,14 @@ use tcplab_units::Offset;
 
 use crate::Range;
 
+/// How much of a set lies above a place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Above {
+    /// Ranges that do not touch.
+    pub(crate) ranges: u64,
+    pub(crate) bytes: u64,
+}
+
 /// A set of places in the stream, kept as ranges that neither overlap nor touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ranges {
@@ -31,12 +39,13 @@ impl Ranges {
     pub(crate) fn end(&self) -> Option<Offset> {
         self.ranges.back().map(|r| r.end)
     }
-    /// How many ranges begin before `offset`.
-    pub(crate) fn count_before(&self, offset: Offset) -> u32 {
-        if self.ranges.is_empty() {
-            return 0;
-        }
-        self.ranges.partition_point(|r| r.start < offset) as u32
+    /// What of the set lies at `from` or after it.
+    pub(crate) fn above(&self, from: Offset) -> Above {
+        let pieces = self.ranges.iter().skip(self.first_reaching(from)).filter(|r| r.end > from);
+        pieces.fold(Above::default(), |above, r| Above {
+            ranges: above.ranges + 1,
+            bytes: above.bytes + r.end.since(r.start.max(from)).as_u64(),
+        })
     }
     /// Whether all of `range` is in the set.
     pub(crate) fn covers(&self, range: Range) -> bool {

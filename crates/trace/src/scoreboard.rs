@@ -57,7 +57,8 @@ pub(crate) struct Told {
     pub(crate) earliest_sacked: Option<u64>,
     /// A round trip time that no retransmission blurs (Karn's rule).
     pub(crate) round_trip: Option<Span>,
-    /// How old the data were that it newly takes in, cumulatively: of those sent only once.
+    /// How old the data were that it newly takes in, cumulatively: of those sent only once, a
+    /// transmission taken in by part included.
     pub(crate) acked_ages: Option<Ages>,
     /// And that it newly SACKs: of those sent only once.
     pub(crate) sacked_ages: Option<Ages>,
@@ -174,9 +175,10 @@ impl Scoreboard {
         let (first, from) = (self.log.first(), self.log.first_ending_behind(self.una));
         self.una = answer.ack;
         self.high = self.high.max(self.una);
-        let (mut latest, mut oldest) = (None, None);
+        let (mut latest, mut oldest, mut partly) = (None, None, None);
         for (index, sent) in self.log.entries_mut().iter_mut().enumerate().skip(from) {
             if sent.range.end > answer.ack {
+                partly = (sent.range.start < answer.ack).then_some(sent.at);
                 break;
             }
             if sent.arrival != Arrival::Arrived {
@@ -194,6 +196,10 @@ impl Scoreboard {
             self.examined = self.examined.max(order);
             self.latest_arrived = self.latest_arrived.max(Some(order));
             self.latest_age = sample;
+        }
+        if let Some(at) = partly {
+            let age = answer.at.since(at);
+            told.acked_ages = joined(told.acked_ages, Some(Ages { first: age, last: age }));
         }
         told
     }
@@ -216,6 +222,9 @@ impl Scoreboard {
         }
         told.round_trip = winners.round_trip;
         told.acked_ages = winners.sure_ages;
+        if told.advanced {
+            told.acked_ages = joined(told.acked_ages, self.partly_acked_ages(answer));
+        }
         for block in answer.sack {
             let block = Range { start: block.start.max(self.una), end: block.end.min(self.high) };
             while let Some(piece) = self.sacked.first_missing(block) {
@@ -337,6 +346,16 @@ impl Scoreboard {
             sent.arrival = Arrival::Arrived;
         }
         winners.add(order, sample, alone);
+    }
+
+    /// How old the transmission is that the acknowledgement takes in only the first part of: a
+    /// large piece that the network card cut. Linux goes by its time too (`tcp_tso_acked`).
+    fn partly_acked_ages(&self, answer: &Answer<'_>) -> Option<Ages> {
+        let next = Range { start: answer.ack, end: Offset::new(answer.ack.as_u64() + 1) };
+        let &order = self.log.overlapping(next).first()?;
+        let sent = self.log.get(order).filter(|sent| sent.range.start < answer.ack)?;
+        let age = answer.at.since(sent.at);
+        self.log.is_alone(order).then_some(Ages { first: age, last: age })
     }
 
     /// If `piece` ends with data sent only once, and earlier than the last repetition of its first

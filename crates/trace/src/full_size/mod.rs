@@ -40,7 +40,7 @@ pub(crate) struct FullSize {
     /// The largest single segment seen since the size in use last became smaller.
     largest: u32,
     run: Run,
-    changes: Option<Box<Vec<MssChange>>>,
+    changes: Vec<MssChange>,
 }
 
 /// Segments of one size, smaller than full ones, that others followed at once.
@@ -60,7 +60,7 @@ impl FullSize {
     }
     /// When and how it became smaller.
     pub(crate) fn changes(&self) -> Vec<MssChange> {
-        self.changes.as_deref().cloned().unwrap_or_default()
+        self.changes.clone()
     }
 
     /// A packet of the direction.
@@ -120,7 +120,7 @@ impl FullSize {
         self.in_use = size;
         self.largest = size;
         // What was smaller for a while only was no change for good.
-        let Some(changes) = &mut self.changes else { return };
+        let changes = &mut self.changes;
         let size = Bytes::new(u64::from(size));
         while changes.last().is_some_and(|change| change.from <= size) {
             changes.pop();
@@ -148,12 +148,9 @@ impl FullSize {
         }
         run.count = 0;
         let (at, frame) = (run.at, run.frame);
-        if self.largest > payload {
-            let changes = self.changes.get_or_insert_default();
-            if changes.len() < CHANGES {
-                let from = Bytes::new(u64::from(self.largest));
-                changes.push(MssChange { at, frame, from, to: Bytes::new(u64::from(payload)) });
-            }
+        if self.largest > payload && self.changes.len() < CHANGES {
+            let (from, to) = (Bytes::new(self.largest.into()), Bytes::new(payload.into()));
+            self.changes.push(MssChange { at, frame, from, to });
         }
         self.in_use = payload;
         self.largest = payload;

@@ -24,7 +24,7 @@ pub(crate) struct Marks {
     nagle_waited: Span,
     /// The largest packet, bytes of data, that was not more than one segment.
     largest: u64,
-    congestion_marks: Seen,
+    congested: Seen,
     super_packets: u64,
     last_sent: Instant,
     /// When an acknowledgement without data, itself delayed, left nothing unacknowledged.
@@ -43,7 +43,7 @@ impl Marks {
             self.urgent.add(at, frame);
         }
         if packet.congestion_marked {
-            self.congestion_marks.add(at, frame);
+            self.congested.add(at, frame);
         }
         if sent.kind == SegmentKind::KeepAlive {
             self.keep_alives.add(at, frame);
@@ -56,8 +56,11 @@ impl Marks {
         let waited = at.since(self.last_sent);
         self.last_sent = at;
         let Some(full) = full else { return };
-        self.super_packets += u64::from(sent.payload > full);
         self.largest = self.largest.max(sent.payload.min(full));
+        if sent.payload == full {
+            return;
+        }
+        self.super_packets += u64::from(sent.payload > full);
         // The last piece of a packet still to be cut, too, is small or full.
         if sent.kind != SegmentKind::New || sent.payload.is_multiple_of(full) {
             return;
@@ -95,7 +98,7 @@ impl Marks {
             nagle_waited: self.nagle_waited,
             largest: Bytes::new(self.largest),
             mss_changes: Vec::new(),
-            congestion_marks: self.congestion_marks.sightings(),
+            congestion_marks: self.congested.sightings(),
             super_packets: self.super_packets,
         };
     }

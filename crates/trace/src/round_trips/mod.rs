@@ -40,7 +40,7 @@ impl RoundTripTimes {
     /// A packet of the direction.
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         self.timestamps.sent(sent.packet);
-        if matches!(sent.kind, SegmentKind::New | SegmentKind::TapDuplicate) {
+        if sent.kind == SegmentKind::New {
             return;
         }
         // Also what only now fills a hole: what had arrived above it is acknowledged with it.
@@ -88,7 +88,7 @@ impl RoundTripTimes {
             let within = |span: Span| span.clamp(self.min, self.max);
             trips.min = Some(self.min);
             trips.max = Some(self.max);
-            trips.mean = Some(Span::from_nanos(self.sum / samples));
+            trips.mean = self.sum.checked_div(samples).map(Span::from_nanos);
             trips.median = self.sizes.quantile(1, 2).map(within);
             trips.p95 = self.sizes.quantile(19, 20).map(within);
             trips.smoothed = Some(self.estimator.smoothed());

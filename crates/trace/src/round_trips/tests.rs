@@ -214,6 +214,11 @@ fn what_is_sampled_and_what_karn_forbids() {
             ([1, 2, 0], (20_000, 22_000)),
         ),
         (
+            "of a large piece each part tells",
+            "0.100 > 1:1449\n0.121 < ack 701\n0.123 < ack 1449",
+            ([3, 0, 0], (20_000, 23_000)),
+        ),
+        (
             "a duplicate tells nothing",
             "0.100 > 1:1449\n0.121 < ack 1449\n0.130 < ack 1449\n0.131 < ack 1449",
             ([2, 0, 0], (20_000, 21_000)),

@@ -29,7 +29,7 @@ impl Timestamps {
     pub(crate) fn age(&self, value: u32, at: Instant) -> Option<Span> {
         let [first, last] = self.readings?;
         let ticks = last.1.wrapping_sub(first.1);
-        if ticks < ENOUGH || ticks > u32::MAX / 2 {
+        if !(ENOUGH..u32::MAX / 2).contains(&ticks) {
             return None;
         }
         let tick = last.0.since(first.0) / u64::from(ticks);

@@ -1,7 +1,7 @@
 //! Windows that close, open, fill, shrink; and scales that nobody told.
 
 use proptest::prelude::*;
-use tcplab_units::{Instant, Offset, Span};
+use tcplab_units::{Bytes, Instant, Offset, Span};
 
 use super::Windows;
 use super::scale::ScaleGuess;
@@ -18,8 +18,8 @@ fn windows(text: &str) -> WindowUse {
 }
 
 /// In the header; a window there counts 128 bytes.
-fn bytes(window: u64) -> Option<tcplab_units::Bytes> {
-    Some(tcplab_units::Bytes::new(window * 128))
+fn bytes(window: u64) -> Bytes {
+    Bytes::new(window * 128)
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn extremes_leave_out_the_handshake_and_resets() {
     assert!(told.scale_known);
     // The SYN-ACK's 500 are bytes, and no window of a connection that is open.
     let named = [told.first, told.min, told.max, told.last];
-    assert_eq!(named, [bytes(400), bytes(30), bytes(400), bytes(300)]);
+    assert_eq!(named, [400, 30, 400, 300].map(|window| Some(bytes(window))));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn without_the_handshake_bytes_are_unknown_unless_data_prove_them() {
     }
     let proven = flow(&text).windows;
     assert!(proven.scale_known);
-    assert_eq!([proven.first, proven.min, proven.max], [bytes(100); 3]);
+    assert_eq!([proven.first, proven.min, proven.max], [Some(bytes(100)); 3]);
 }
 
 #[test]
