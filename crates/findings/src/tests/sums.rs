@@ -177,10 +177,10 @@ fn each_rule_is_silent_without_what_it_needs() {
     }
 }
 
-/// What is the case in one direction is found in the other as well, with the ends' names swapped.
+/// What is the case in one direction is found in the other as well. Only the server answers.
 #[test]
 fn rules_look_at_both_directions() {
-    for case in CASES {
+    for case in CASES.iter().filter(|case| case.rule != "slow-answers") {
         let forward = made(&[case.fires]);
         let mut reverse = forward.clone();
         std::mem::swap(&mut reverse.forward, &mut reverse.reverse);
