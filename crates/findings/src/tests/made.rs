@@ -135,7 +135,7 @@ pub(super) const CASES: &[Case] = &[
         of: "grown",
         fires: |c| small_window(c, 32_000, 100_000),
         silent: &[|c| {
-            limited(&mut c.forward, &[(Limit::ReceiveWindow, 900), (Limit::Path, 9_100)])
+            limited(&mut c.forward, &[(Limit::ReceiveWindow, 900), (Limit::Path, 9_100)]);
         }],
     },
     Case {

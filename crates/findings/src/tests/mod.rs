@@ -6,6 +6,7 @@ use crate::{Finding, RULES, examine};
 
 #[path = "../../../trace/src/tests/drill.rs"]
 mod drill;
+mod drilled;
 mod fires;
 mod made;
 mod silent;

@@ -127,7 +127,9 @@ pub(super) fn mbit(n: u64) -> Rate {
 
 fn made(steps: &[fn(&mut Connection)]) -> Connection {
     let mut connection = transfer();
-    steps.iter().for_each(|step| step(&mut connection));
+    for step in steps {
+        step(&mut connection);
+    }
     connection
 }
 
