@@ -123,20 +123,16 @@ impl ConnectionState {
         } else {
             (&mut self.reverse, &mut self.forward)
         };
-        match own.sent(packet) {
-            Ok(segment) => {
-                let mut heard = other.answered(packet, window);
-                self.lives.follow(packet, forward);
-                self.history.follow(packet, forward, heard.gaps);
-                let tap = self.tap(!forward);
-                heard.episodes = visible(heard.episodes, tap);
-                Said { forward, segment, heard, out_of_place: false }
-            }
-            Err(_) => {
-                self.history.follow(packet, forward, 0);
-                Said { forward, out_of_place: true, ..Said::default() }
-            }
-        }
+        let Ok(segment) = own.sent(packet) else {
+            self.history.follow(packet, forward, 0);
+            return Said { forward, out_of_place: true, ..Said::default() };
+        };
+        let mut heard = other.answered(packet, window);
+        self.lives.follow(packet, forward);
+        self.history.follow(packet, forward, heard.gaps);
+        let tap = self.tap(!forward);
+        heard.episodes = visible(heard.episodes, tap);
+        Said { forward, segment, heard, out_of_place: false }
     }
 
     /// The connection without its packets, and the episodes that were still open, forward and
@@ -196,7 +192,8 @@ impl ConnectionState {
         }
         self.opened = self.opening.seen().opened;
         if let Some((client, server)) = self.opening.scales() {
-            self.lives.scaled(client, server);
+            let seen = self.opening.seen();
+            self.lives.told((client, seen.client.mss), (server, seen.server.mss));
         }
         true
     }

@@ -2,6 +2,7 @@
 
 mod drill;
 mod figures;
+mod life;
 mod losses;
 mod robustness;
 mod wire_facts;
