@@ -55,7 +55,11 @@ fn lives_as_tshark_shows_them() {
             "clean_cubic_20ms.rcv" | "clean_cubic_20ms.snd" => (CloseKind::Reset, Some(26_064)),
             _ => (CloseKind::ResetAfterFin, None),
         };
-        assert_eq!((close.kind, close.unread.map(|b| b.as_u64())), (kind, unread), "{name}");
+        assert_eq!(
+            (close.kind, close.unread.map(tcplab_units::Bytes::as_u64)),
+            (kind, unread),
+            "{name}"
+        );
     }
 }
 

@@ -173,7 +173,7 @@ impl Captured {
         let digits: Vec<u8> =
             hex.bytes().map(|b| (b as char).to_digit(16).unwrap() as u8).collect();
         let mut option: Vec<u8> = digits.chunks(2).map(|pair| pair[0] * 16 + pair[1]).collect();
-        while option.len() % 4 != 0 {
+        while !option.len().is_multiple_of(4) {
             option.push(1);
         }
         let (ip, end) = (20, 20 + header_len);

@@ -79,7 +79,6 @@ const CASES: &[Case] = &[
     ("no gap in what is half seen", "0 > 1449:2897\n0.01 > 4345:5793\n0.02 < ack 5793", Oth, "Da"),
 ];
 
-/// SF is serialised as Zeek writes it.
 #[test]
 fn as_zeek_sums_it_up() {
     for (name, text, state, history) in CASES {
@@ -95,8 +94,9 @@ fn repeats_are_written_at_every_power_of_ten() {
     for (times, letters) in
         [(0, "ShAD"), (1, "ShADT"), (9, "ShADT"), (10, "ShADTT"), (100, "ShADTTT")]
     {
-        let repeats = (0..times).map(|n| format!("\n{}.5 > 1:99", n + 1)).collect::<String>();
-        let text = format!("0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1:99{repeats}");
+        let opening = ["0 > S", "0.01 < S", "0.02 > ack 1", "0.1 > 1:99"].map(str::to_owned);
+        let repeats = (0..times).map(|n| format!("{}.5 > 1:99", n + 1));
+        let text = opening.into_iter().chain(repeats).collect::<Vec<_>>().join("\n");
         assert_eq!(connections(&text)[0].life.history, letters, "{times}");
     }
 }
