@@ -225,7 +225,8 @@ impl ConnectionState {
             self.reverse.observers.opened(syn_ack.since(syn));
         }
         if let Some((client, server)) = self.opening.scales() {
-            self.lives.scaled(client, server);
+            let seen = self.opening.seen();
+            self.lives.told((client, seen.client.mss), (server, seen.server.mss));
         }
         true
     }

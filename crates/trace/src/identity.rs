@@ -32,14 +32,15 @@ impl ConnectionState {
         let (own_flow, over) = (self.flow(forward), self.is_over());
         let same = match own.syn {
             Some((isn, _)) => isn == packet.seq,
-            None => own_flow.initial().is_none_or(|initial| initial == packet.seq),
+            None if own_flow.initial().is_none() => !over || packet.ack.is_some(),
+            None => own_flow.initial() == Some(packet.seq),
         };
         if same {
             return over && packet.ack.is_none() && packet.at.since(self.last()) > QUIET;
         }
         let Some(ack) = packet.ack else {
             // What an end sent in answer to a SYN, before its own, says nothing of its own number.
-            return own.syn.is_some() || other.syn.is_none();
+            return over || own.syn.is_some() || other.syn.is_none();
         };
         match other.syn {
             Some(_) if other.is_syn_reached(ack) => false,

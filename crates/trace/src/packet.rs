@@ -143,5 +143,5 @@ impl Packet {
 /// The length of a cookie: an even number of bytes, 4 to 16, or none (RFC 7413 section 4.1.1).
 fn cookie_len(cookie: &[u8]) -> Option<u8> {
     let len = cookie.len();
-    (len == 0 || ((4..=16).contains(&len) && len % 2 == 0)).then_some(len as u8)
+    (len == 0 || ((4..=16).contains(&len) && len.is_multiple_of(2))).then_some(len as u8)
 }

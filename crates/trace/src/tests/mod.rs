@@ -3,6 +3,7 @@
 pub(crate) mod drill;
 mod figures;
 pub(crate) mod frames;
+mod life;
 mod losses;
 mod robustness;
 mod wire_facts;
