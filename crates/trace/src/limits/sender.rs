@@ -112,6 +112,7 @@ pub(crate) struct Sender {
     smoothed: Span,
     least: Option<Span>,
     gap: Gap,
+    pace: Pace,
     round: Round,
     capacity: Capacity,
     book: Book,
@@ -127,6 +128,8 @@ struct Gap {
     room: u64,
     /// The segment before it was smaller than a full one.
     small: bool,
+    /// Bytes sent together before it.
+    burst: u64,
     /// The sender could have sent and did not.
     declined: bool,
     /// The latest acknowledgement, its frame, and what could be sent after it.
@@ -177,6 +180,7 @@ impl Sender {
             smoothed: reaction,
             least: None,
             gap: Gap::begin(at, 0, u64::MAX),
+            pace: Pace::default(),
             round: Round { from: at, mark: start + sent.payload, acked: 0, least: None },
             capacity: Capacity::default(),
             book: Book::begin(at, sent.packet.frame, confidence),
@@ -191,8 +195,10 @@ impl Sender {
 
     pub(crate) fn sent(&mut self, sent: &Departure, events: &mut Vec<Event>) {
         let quiet = sent.at.since(self.gap.from);
+        let mut burst = sent.payload;
         if self.gap.heard.is_none() && quiet <= REACTS && sent.timer.is_none() {
             self.book.account(Kind::Clocked, sent.at, sent.frame);
+            burst += self.gap.burst;
         } else {
             self.close_gap(sent, events);
         }
@@ -227,6 +233,7 @@ impl Sender {
             self.measure_arrival(sent);
         }
         self.gap = Gap::begin(sent.at, self.in_flight, self.room());
+        self.gap.burst = burst;
         self.gap.small = !sent.repeat && sent.payload % self.full_segment() != 0;
         self.gap.available = self.available();
         self.gap.declined = self.gap.available >= self.chunk();
@@ -387,12 +394,17 @@ impl Sender {
         let prompted = waited.is_some_and(|waited| waited <= wakes);
         // A window with less room than the kernel cuts a packet for is full to it.
         let full = gap.room < self.chunk() && gap.room <= self.proven.saturating_sub(gap.in_flight);
+        let answered = waited.is_some_and(|waited| waited <= reacts);
+        let even = !(answered || full || gap.small)
+            && self.pace.is_kept(at.since(gap.from), gap.burst);
         let kind = if self.recovery.is_some() || sent.repeat && !sent.window_probe {
             Kind::Sure(Limit::Congestion)
         } else if sent.window_probe || gap.room < self.full_segment() && !gap.opened {
             Kind::Sure(Limit::ReceiveWindow)
         } else if !self.reaction.is_zero() {
             self.kind_from_afar(sent, full)
+        } else if even {
+            Kind::Paced
         } else if !prompted {
             Kind::Lull
         } else if gap.declined {
@@ -490,6 +502,38 @@ impl Sender {
     }
 }
 
+/// Whether sendings follow one another as a pacing timer would have it: each after a time that
+/// is proportional to what was sent before (`tcp_update_skb_after_send`).
+#[derive(Debug, Clone, Copy, Default)]
+struct Pace {
+    /// Nanoseconds for 1,024 bytes, and how many waits in a row were about as long.
+    nanos: u64,
+    kept: u8,
+}
+
+impl Pace {
+    /// As many make a pace.
+    const ENOUGH: u8 = 4;
+
+    /// Takes in another wait; whether it and those before it keep a pace: within an eighth until
+    /// it is known, then within a half, since a sender that probes changes it by a quarter, and a
+    /// timer can be late.
+    fn is_kept(&mut self, waited: Span, burst: u64) -> bool {
+        let nanos = (waited.as_nanos().saturating_mul(1_024)).checked_div(burst).unwrap_or(0);
+        let known = self.kept >= Pace::ENOUGH;
+        if nanos.abs_diff(self.nanos) <= self.nanos / if known { 2 } else { 8 } {
+            self.kept = (self.kept + 1).min(Pace::ENOUGH * 2);
+            self.nanos = (self.nanos * 7 + nanos) / 8;
+            return self.kept >= Pace::ENOUGH;
+        }
+        self.kept = self.kept.saturating_sub(1);
+        if self.kept == 0 {
+            *self = Pace { nanos, kept: 1 };
+        }
+        false
+    }
+}
+
 impl Gap {
     fn begin(from: Instant, in_flight: u64, room: u64) -> Gap {
         Gap {
@@ -497,6 +541,7 @@ impl Gap {
             in_flight,
             room,
             small: false,
+            burst: 0,
             declined: false,
             heard: None,
             heard_frame: 0,
