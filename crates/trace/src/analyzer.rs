@@ -211,14 +211,12 @@ impl<S: Sink> Analyzer<S> {
         }
         let own = FlowId { connection: index, forward: said.forward };
         let opposite = FlowId { forward: !said.forward, ..own };
-        if packet.wanted {
-            let comment = || comment.map(str::to_owned);
-            if let Some(segment) = said.segment {
-                self.sink.segment(own, Segment { comment: comment(), ..segment });
-            }
-            if let Some(ack) = said.heard.ack {
-                self.sink.ack(opposite, Ack { comment: comment(), ..ack });
-            }
+        let comment = || comment.map(str::to_owned);
+        if let Some(segment) = said.segment {
+            self.sink.segment(own, Segment { comment: comment(), ..*segment });
+        }
+        if let Some(ack) = said.heard.ack {
+            self.sink.ack(opposite, Ack { comment: comment(), ..*ack });
         }
         for episode in said.heard.episodes {
             self.sink.episode(opposite, episode);

@@ -37,7 +37,7 @@ pub(crate) struct Said {
     /// It travelled from client to server: its data belong to the forward direction, its
     /// acknowledgement and the episodes it closed to the reverse one.
     pub(crate) forward: bool,
-    pub(crate) segment: Option<Segment>,
+    pub(crate) segment: Option<Box<Segment>>,
     pub(crate) heard: Heard,
     /// Its sequence number cannot belong to the connection.
     pub(crate) out_of_place: bool,

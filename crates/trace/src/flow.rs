@@ -49,7 +49,7 @@ pub(crate) struct Ending {
 /// What a packet's acknowledgement tells of the opposite direction.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    pub(crate) ack: Option<Ack>,
+    pub(crate) ack: Option<Box<Ack>>,
     pub(crate) episodes: Vec<Episode>,
 }
 
@@ -78,8 +78,9 @@ impl FlowState {
         }
     }
 
-    /// A packet of this direction; `Err` if its number cannot belong to the connection.
-    pub(crate) fn sent(&mut self, packet: &Packet) -> Result<Option<Segment>, OutOfPlace> {
+    /// A packet of this direction; `Err` if its number cannot belong to the connection. The
+    /// segment, if it is one and [wanted](Packet::wanted).
+    pub(crate) fn sent(&mut self, packet: &Packet) -> Result<Option<Box<Segment>>, OutOfPlace> {
         let start = self.place(packet)?;
         self.reset |= packet.rst();
         let len = packet.sequence_len();
@@ -115,7 +116,10 @@ impl FlowState {
             in_flight: in_flight.as_u64(),
             window_edge: self.window_edge,
         });
-        Ok(Some(Segment {
+        if !packet.wanted {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(Segment {
             at: packet.at,
             frame: packet.frame,
             range,
@@ -128,7 +132,7 @@ impl FlowState {
             proof,
             in_flight,
             comment: None,
-        }))
+        })))
     }
 
     /// The acknowledgement in a packet of the opposite direction.
@@ -175,18 +179,20 @@ impl FlowState {
         self.totals.max_window = self.totals.max_window.max(window);
         let bare_duplicate = duplicate && sack.is_empty() && dsack.is_none();
         let episodes = self.keep_watch(packet, told, bare_duplicate);
-        let ack = Ack {
-            at: packet.at,
-            frame: packet.frame,
-            ack,
-            window,
-            sack: if packet.wanted { sack.to_vec() } else { Vec::new() },
-            dsack,
-            duplicate,
-            has_data: packet.payload > 0 && !packet.rst(),
-            comment: None,
-        };
-        Heard { ack: Some(ack), episodes }
+        let ack = packet.wanted.then(|| {
+            Box::new(Ack {
+                at: packet.at,
+                frame: packet.frame,
+                ack,
+                window,
+                sack: sack.to_vec(),
+                dsack,
+                duplicate,
+                has_data: packet.payload > 0 && !packet.rst(),
+                comment: None,
+            })
+        });
+        Heard { ack, episodes }
     }
 
     /// The episodes that are left when no more packets come.

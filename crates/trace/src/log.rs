@@ -154,6 +154,18 @@ impl Log {
         }
         orders
     }
+    /// Forgets the transmissions at the front that end at `offset` or before.
+    #[inline]
+    pub(crate) fn forget_acknowledged(&mut self, offset: Offset) {
+        let behind = self.entries.iter().take_while(|t| t.range.end <= offset).count();
+        if self.is_plain() {
+            self.entries.drain(..behind);
+            self.in_order.drain(..behind);
+            self.first += behind as u64;
+        } else {
+            self.forget_before(self.first + behind as u64);
+        }
+    }
     /// Forgets everything sent before `order`.
     pub(crate) fn forget_before(&mut self, order: u64) {
         while self.first < order {

@@ -5,7 +5,7 @@
 //! costs the tree's logarithm, and no more.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, SocketAddrV4};
 
 use tcplab_wire::SeqNumber;
 
@@ -15,43 +15,42 @@ use crate::connection::ConnectionState;
 const CACHED: usize = 1 << 12;
 
 /// The two ends of a connection, whichever of them sends; the lower one first.
+///
+/// Address and port in one word each for IPv4; for IPv6 two words for each address, and one for the
+/// ports with all bits of the family set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Ends {
-    ports: (u16, u16),
-    v6: bool,
-    addresses: [u64; 4],
-}
+pub(crate) struct Ends([u64; 5]);
 
 impl Ends {
     /// The ends of a packet from `src` to `dst`.
     #[inline]
     pub(crate) fn of(src: SocketAddr, dst: SocketAddr) -> Ends {
-        let (v6, src_bits, dst_bits) = match (src.ip(), dst.ip()) {
-            (IpAddr::V4(src), IpAddr::V4(dst)) => {
-                (false, [0, u64::from(src.to_bits())], [0, u64::from(dst.to_bits())])
-            }
-            (src, dst) => (true, halves(src), halves(dst)),
-        };
-        let (from, to) = ((src_bits, src.port()), (dst_bits, dst.port()));
-        let (low, high) = if from <= to { (from, to) } else { (to, from) };
-        let addresses = [low.0[0], low.0[1], high.0[0], high.0[1]];
-        Ends { ports: (low.1, high.1), v6, addresses }
+        if let (SocketAddr::V4(src), SocketAddr::V4(dst)) = (src, dst) {
+            let word =
+                |end: SocketAddrV4| u64::from(end.ip().to_bits()) << 16 | u64::from(end.port());
+            let (src, dst) = (word(src), word(dst));
+            return Ends([src.min(dst), src.max(dst), 0, 0, 0]);
+        }
+        let (low, high) = (src.min(dst), src.max(dst));
+        let ([a, b], [c, d]) = (halves(low.ip()), halves(high.ip()));
+        Ends([a, b, c, d, V6 | u64::from(low.port()) << 16 | u64::from(high.port())])
     }
 
     /// Where it is cached: multiplied and folded, as wyhash does.
     #[inline]
     fn place(&self) -> usize {
         const ODD: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f];
-        let [a, b, c, d] = self.addresses;
-        let ports = u64::from(self.ports.0) << 16 | u64::from(self.ports.1);
         let fold = |x: u64, y: u64| {
             let product = u128::from(x) * u128::from(y);
             (product >> 64) as u64 ^ product as u64
         };
-        let addresses = fold(b ^ ODD[0], d.rotate_left(32) ^ ODD[1]) ^ fold(a ^ ODD[1], c ^ ODD[0]);
-        fold(addresses ^ ports, ODD[0]) as usize % CACHED
+        let [a, b, c, d, e] = self.0;
+        let rest = if e == 0 { 0 } else { fold(c ^ ODD[1], d ^ ODD[0]) ^ e };
+        fold(fold(a ^ ODD[0], b.rotate_left(32) ^ ODD[1]) ^ rest, ODD[0]) as usize % CACHED
     }
 }
+
+const V6: u64 = 0xffff << 48;
 
 fn halves(address: IpAddr) -> [u64; 2] {
     let bits = match address {
