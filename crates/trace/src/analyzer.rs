@@ -7,7 +7,7 @@ use tcplab_wire::{FrameView, LinkType};
 
 use crate::connection::{ConnectionState, Said};
 use crate::packet::Packet;
-use crate::table::{Ends, Entry, Table};
+use crate::table::{Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
 /// How many frames are named for one kind of remark.
@@ -183,10 +183,9 @@ impl<S: Sink> Analyzer<S> {
     }
 
     fn tcp(&mut self, packet: &Packet, comment: Option<&str>) {
-        let ends = Ends::of(packet.src, packet.dst);
-        let at = match self.table.find(&ends) {
+        let at = match self.table.find(&packet.ends) {
             Some(at) => at,
-            None => self.begin(ends, packet),
+            None => self.begin(packet),
         };
         if packet.syn() {
             self.succeed(at, packet);
@@ -196,9 +195,9 @@ impl<S: Sink> Analyzer<S> {
         let Some(state) = &mut entry.state else {
             return self.sink.late(index, packet.at, packet.frame);
         };
-        let was_over = state.is_over();
         let said = state.packet(packet);
-        if state.is_over() && !was_over && !packet.wanted {
+        if state.is_over() && !state.lingers && !packet.wanted {
+            state.lingers = true;
             self.lingering.push_back(Lingering { since: packet.at, at, index });
         }
         self.tell(index, said, packet, comment);
@@ -224,10 +223,10 @@ impl<S: Sink> Analyzer<S> {
     }
 
     /// The first packet between two ends: where their connection is kept.
-    fn begin(&mut self, ends: Ends, packet: &Packet) -> usize {
+    fn begin(&mut self, packet: &Packet) -> usize {
         self.connections += 1;
         let state = ConnectionState::new(packet, None);
-        self.table.add(Entry::new(ends, self.connections - 1, state))
+        self.table.add(Entry::new(packet.ends, self.connections - 1, state))
     }
 
     /// If the packet opens another connection between the same ends: ends the one kept at `at`,

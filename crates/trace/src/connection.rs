@@ -17,6 +17,7 @@ const NEARER: u64 = 4;
 pub(crate) struct ConnectionState {
     client: SocketAddr,
     server: SocketAddr,
+    client_is_low: bool,
     reuses: Option<usize>,
     first: Instant,
     last: Instant,
@@ -27,6 +28,10 @@ pub(crate) struct ConnectionState {
     last_syn_ack: Option<Instant>,
     /// When the client acknowledged the server's SYN.
     opened: Option<Instant>,
+    /// A FIN or RST was seen.
+    closing: bool,
+    /// The analyser knows that it is over.
+    pub(crate) lingers: bool,
     forward: FlowState,
     reverse: FlowState,
 }
@@ -49,10 +54,11 @@ impl ConnectionState {
     pub(crate) fn new(packet: &Packet, reuses: Option<usize>) -> ConnectionState {
         let from_server = packet.syn() && packet.ack.is_some();
         let (client, server) =
-            if from_server { (packet.dst, packet.src) } else { (packet.src, packet.dst) };
+            if from_server { (packet.dst(), packet.src()) } else { (packet.src(), packet.dst()) };
         ConnectionState {
             client,
             server,
+            client_is_low: packet.from_low != from_server,
             reuses,
             first: packet.at,
             last: packet.at,
@@ -62,6 +68,8 @@ impl ConnectionState {
             last_syn: None,
             last_syn_ack: None,
             opened: None,
+            closing: false,
+            lingers: false,
             forward: FlowState::default(),
             reverse: FlowState::default(),
         }
@@ -70,7 +78,8 @@ impl ConnectionState {
     /// Whether the packet opens another connection between the same ends: a SYN with a number
     /// other than the one this connection began with.
     pub(crate) fn is_succeeded_by(&self, packet: &Packet) -> bool {
-        let flow = if packet.src == self.client { &self.forward } else { &self.reverse };
+        let flow =
+            if packet.from_low == self.client_is_low { &self.forward } else { &self.reverse };
         packet.syn()
             && packet.ack.is_none()
             && flow.initial().is_some_and(|initial| initial != packet.seq)
@@ -81,7 +90,8 @@ impl ConnectionState {
         self.last = self.last.max(packet.at);
         self.frames.1 = packet.frame;
         self.packets += 1;
-        let forward = packet.src == self.client;
+        self.closing |= packet.fin() || packet.rst();
+        let forward = packet.from_low == self.client_is_low;
         self.follow_handshake(packet, forward);
         let window = self.window(packet, forward);
         let (own, other) = if forward {
@@ -105,6 +115,9 @@ impl ConnectionState {
     /// Both ends closed it and know it, or one reset it: nothing but echoes can come.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
+        if !self.closing {
+            return false;
+        }
         let (there, back) = (self.forward.ending(), self.reverse.ending());
         there.reset || back.reset || (there.closed && back.closed)
     }

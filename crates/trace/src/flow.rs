@@ -229,8 +229,12 @@ impl FlowState {
         let fills = range.start < high && self.unseen.meets(range);
         let fresh = range.start >= high;
         // The part below the highest byte seen, less what is seen only now.
-        let below = Range { start: range.start, end: range.end.min(high) };
-        let seen_before = self.unseen.missing(below).iter().map(|r| r.len()).sum();
+        let seen_before = if fresh {
+            0
+        } else {
+            let below = Range { start: range.start, end: range.end.min(high) };
+            self.unseen.missing(below).iter().map(|r| r.len()).sum()
+        };
         self.totals.unique += Bytes::new(payload.saturating_sub(seen_before));
         let (kind, timer) = if fresh {
             (SegmentKind::New, self.judge.fresh(packet.at, range, &self.board))
@@ -301,11 +305,12 @@ impl FlowState {
         if self.watch.is_none() && (bare_duplicate || !self.board.sacked.is_empty()) {
             self.open_watch(packet);
         }
-        let mark = self.mark(packet, told, bare_duplicate);
-        let Some(watch) = &mut self.watch else {
+        if self.watch.is_none() {
             self.board.forget_acknowledged();
             return Vec::new();
-        };
+        }
+        let mark = self.mark(packet, told, bare_duplicate);
+        let Some(watch) = &mut self.watch else { return Vec::new() };
         if bare_duplicate {
             watch.suspect(&self.board);
         }

@@ -20,10 +20,12 @@ impl Ranges {
         ranges.insert(range);
         ranges
     }
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
     /// How many bytes are in the set.
+    #[inline]
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -68,7 +70,11 @@ impl Ranges {
         Some(Range { start: from, end: range.end }).filter(|piece| !piece.is_empty())
     }
     /// Whether some of `range` is in the set.
+    #[inline]
     pub(crate) fn meets(&self, range: Range) -> bool {
+        !self.ranges.is_empty() && self.meets_one(range)
+    }
+    fn meets_one(&self, range: Range) -> bool {
         let at = self.first_reaching(range.start);
         !range.is_empty() && self.ranges.get(at).is_some_and(|r| r.overlaps(range))
     }
@@ -89,10 +95,13 @@ impl Ranges {
         self.ranges.insert(from, merged);
     }
     /// Takes `range` out.
+    #[inline]
     pub(crate) fn remove(&mut self, range: Range) {
-        if !self.meets(range) {
-            return;
+        if self.meets(range) {
+            self.cut_out(range);
         }
+    }
+    fn cut_out(&mut self, range: Range) {
         let from = self.first_reaching(range.start);
         let to = self.ranges.partition_point(|r| r.start < range.end);
         let taken: Vec<Range> = self.ranges.drain(from..to).collect();
@@ -105,6 +114,7 @@ impl Ranges {
         }
     }
     /// Takes out everything before `offset`.
+    #[inline]
     pub(crate) fn remove_before(&mut self, offset: Offset) {
         self.remove(Range { start: Offset::ZERO, end: offset });
     }

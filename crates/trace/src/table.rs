@@ -5,9 +5,9 @@
 //! costs the tree's logarithm, and no more.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use tcplab_wire::SeqNumber;
+use tcplab_wire::{SeqNumber, TcpPacket};
 
 use crate::connection::ConnectionState;
 
@@ -17,23 +17,54 @@ const CACHED: usize = 1 << 12;
 /// The two ends of a connection, whichever of them sends; the lower one first.
 ///
 /// Address and port in one word each for IPv4; for IPv6 two words for each address, and one for the
-/// ports with all bits of the family set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// ports, which tells the family by its upper bits.
+#[derive(Debug, Clone, Copy, Eq, PartialOrd, Ord)]
 pub(crate) struct Ends([u64; 5]);
 
-impl Ends {
-    /// The ends of a packet from `src` to `dst`.
+impl PartialEq for Ends {
     #[inline]
-    pub(crate) fn of(src: SocketAddr, dst: SocketAddr) -> Ends {
-        if let (SocketAddr::V4(src), SocketAddr::V4(dst)) = (src, dst) {
-            let word =
-                |end: SocketAddrV4| u64::from(end.ip().to_bits()) << 16 | u64::from(end.port());
-            let (src, dst) = (word(src), word(dst));
-            return Ends([src.min(dst), src.max(dst), 0, 0, 0]);
+    fn eq(&self, other: &Ends) -> bool {
+        let ([a, b, c, d, e], [f, g, h, i, j]) = (self.0, other.0);
+        (a ^ f) | (b ^ g) | (c ^ h) | (d ^ i) | (e ^ j) == 0
+    }
+}
+
+impl Ends {
+    /// The ends of a packet, and whether the lower one sent it.
+    #[inline]
+    pub(crate) fn of(tcp: &TcpPacket<'_>) -> (Ends, bool) {
+        let (from, to) = (tcp.src_port(), tcp.dst_port());
+        match (tcp.src(), tcp.dst()) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                let src = u64::from(src.to_bits()) << 16 | u64::from(from);
+                let dst = u64::from(dst.to_bits()) << 16 | u64::from(to);
+                (Ends([src.min(dst), src.max(dst), 0, 0, 0]), src <= dst)
+            }
+            (src, dst) => {
+                let ends = (bits(src), from) <= (bits(dst), to);
+                let (low, high) =
+                    if ends { ((src, from), (dst, to)) } else { ((dst, to), (src, from)) };
+                let ([a, b], [c, d]) = (bits(low.0), bits(high.0));
+                (Ends([a, b, c, d, V6 | u64::from(low.1) << 16 | u64::from(high.1)]), ends)
+            }
         }
-        let (low, high) = (src.min(dst), src.max(dst));
-        let ([a, b], [c, d]) = (halves(low.ip()), halves(high.ip()));
-        Ends([a, b, c, d, V6 | u64::from(low.port()) << 16 | u64::from(high.port())])
+    }
+
+    /// The lower end.
+    pub(crate) fn low(&self) -> SocketAddr {
+        self.end(0, [self.0[0], self.0[1]], (self.0[4] >> 16) as u16)
+    }
+    /// The higher end.
+    pub(crate) fn high(&self) -> SocketAddr {
+        self.end(1, [self.0[2], self.0[3]], self.0[4] as u16)
+    }
+
+    fn end(&self, which: usize, v6: [u64; 2], port: u16) -> SocketAddr {
+        if self.0[4] == 0 {
+            let word = self.0[which];
+            return (Ipv4Addr::from_bits((word >> 16) as u32), word as u16).into();
+        }
+        (Ipv6Addr::from_bits(u128::from(v6[0]) << 64 | u128::from(v6[1])), port).into()
     }
 
     /// Where it is cached: multiplied and folded, as wyhash does.
@@ -52,7 +83,7 @@ impl Ends {
 
 const V6: u64 = 0xffff << 48;
 
-fn halves(address: IpAddr) -> [u64; 2] {
+fn bits(address: IpAddr) -> [u64; 2] {
     let bits = match address {
         IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
         IpAddr::V6(address) => address.to_bits(),
@@ -133,22 +164,51 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
+    use tcplab_wire::{Ecn, FrameView, IpRepr, Ipv4Repr, Ipv6Repr, TcpRepr};
+
     use super::*;
 
+    fn ends(src: &str, dst: &str) -> (Ends, bool) {
+        let (src, dst): (SocketAddr, SocketAddr) = (src.parse().unwrap(), dst.parse().unwrap());
+        let ip: IpRepr = match (src.ip(), dst.ip()) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct }.into()
+            }
+            (IpAddr::V6(src), IpAddr::V6(dst)) => {
+                Ipv6Repr { src, dst, hop_limit: 64, ecn: Ecn::NotEct }.into()
+            }
+            _ => panic!("two families"),
+        };
+        let tcp = TcpRepr { src_port: src.port(), dst_port: dst.port(), ..TcpRepr::default() };
+        Ends::of(&FrameView::of_packet(&tcp.to_packet(&ip, &[])).tcp().unwrap())
+    }
+
     #[test]
-    fn both_ways_are_one_and_families_are_not() {
-        let ends = |src: &str, dst: &str| Ends::of(src.parse().unwrap(), dst.parse().unwrap());
-        let one = ends("10.0.0.1:5000", "10.0.0.2:80");
-        assert_eq!(one, ends("10.0.0.2:80", "10.0.0.1:5000"));
-        assert_ne!(one, ends("10.0.0.2:5000", "10.0.0.1:80"));
-        assert_ne!(one, ends("[::ffff:10.0.0.1]:5000", "[::ffff:10.0.0.2]:80"));
-        assert_eq!(
-            ends("[2001:db8::1]:1", "[2001:db8::2]:1"),
-            ends("[2001:db8::2]:1", "[2001:db8::1]:1")
-        );
+    fn both_ways_are_one_and_tell_who_sent() {
+        for (low, high) in [
+            ("10.0.0.1:5000", "10.0.0.2:80"),
+            ("10.0.0.1:80", "10.0.0.1:5000"),
+            ("0.0.0.0:0", "255.255.255.255:65535"),
+            ("[2001:db8::1]:1", "[2001:db8::2]:1"),
+            ("[2001:db8::1]:1", "[2001:db8::1]:65535"),
+            ("[::]:0", "[::ffff:10.0.0.1]:0"),
+        ] {
+            let (there, back) = (ends(low, high), ends(high, low));
+            assert_eq!((there.0, there.1, back.1), (back.0, true, false));
+            assert_eq!(there.0.low().to_string(), low);
+            assert_eq!(there.0.high().to_string(), high);
+        }
+    }
+
+    #[test]
+    fn others_are_others() {
+        let one = ends("10.0.0.1:5000", "10.0.0.2:80").0;
+        assert_ne!(one, ends("10.0.0.2:5000", "10.0.0.1:80").0);
+        assert_ne!(one, ends("10.0.0.1:5001", "10.0.0.2:80").0);
+        assert_ne!(one, ends("[::ffff:10.0.0.1]:5000", "[::ffff:10.0.0.2]:80").0);
         assert_ne!(
-            ends("[2001:db8::1]:1", "[2001:db8::2]:1"),
-            ends("[2001:db9::1]:1", "[2001:db8::2]:1")
+            ends("[2001:db8::1]:1", "[2001:db8::2]:1").0,
+            ends("[2001:db9::1]:1", "[2001:db8::2]:1").0
         );
     }
 }
