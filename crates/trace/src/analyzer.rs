@@ -159,8 +159,9 @@ impl<S: Sink> Analyzer<S> {
         self.let_go(at);
     }
 
-    pub(crate) fn wants_packets(&self) -> bool {
-        self.sink.wants_packets()
+    /// What takes in what is found.
+    pub fn sink(&self) -> &S {
+        &self.sink
     }
 
     /// A remark on the capture as a whole.
@@ -192,6 +193,11 @@ impl<S: Sink> Analyzer<S> {
         }
         let entry = self.table.at(at);
         let index = entry.index;
+        if let Some(state) = entry.state.take_if(|state| state.lingers && is_done(state, packet.at))
+        {
+            entry.initial = state.initial();
+            hand_over(&mut self.sink, index, *state);
+        }
         let Some(state) = &mut entry.state else {
             return self.sink.late(index, packet.at, packet.frame);
         };
@@ -262,15 +268,19 @@ impl<S: Sink> Analyzer<S> {
             return;
         }
         let Some(state) = entry.state.take() else { return };
-        let since = state.last();
-        if !crowded && now.since(since) < LINGER {
+        if !crowded && !is_done(&state, now) {
+            self.lingering.push_back(Lingering { since: state.last(), at, index });
             entry.state = Some(state);
-            self.lingering.push_back(Lingering { since, at, index });
             return;
         }
         entry.initial = state.initial();
         hand_over(&mut self.sink, index, *state);
     }
+}
+
+/// Whether nothing came of a connection that is over for long enough.
+fn is_done(state: &ConnectionState, now: Instant) -> bool {
+    now.since(state.last()) >= LINGER
 }
 
 fn hand_over<S: Sink>(sink: &mut S, index: usize, state: ConnectionState) {

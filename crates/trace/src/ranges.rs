@@ -6,6 +6,10 @@ use tcplab_units::Offset;
 
 use crate::Range;
 
+/// At most so many ranges are kept apart; the first are forgotten when more come, as no honest
+/// connection makes them.
+const MOST: usize = 1 << 14;
+
 /// A set of places in the stream, kept as ranges that neither overlap nor touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ranges {
@@ -93,6 +97,11 @@ impl Ranges {
         }
         self.total += merged.len();
         self.ranges.insert(from, merged);
+        if self.ranges.len() > MOST
+            && let Some(first) = self.ranges.pop_front()
+        {
+            self.total -= first.len();
+        }
     }
     /// Takes `range` out.
     #[inline]

@@ -4,4 +4,6 @@ mod drill;
 mod figures;
 mod losses;
 mod robustness;
+mod shortcuts;
+mod streaming;
 mod wire_facts;
