@@ -172,7 +172,7 @@ impl<S: Sink> Analyzer<S> {
     /// The trace without its connections, and the sink, when no more frames come.
     pub fn finish_into(mut self) -> (Trace, S) {
         for (index, state) in self.table.into_live() {
-            hand_over(&mut self.sink, index, *state);
+            hand_over(&mut self.sink, index, &state);
         }
         let trace = Trace {
             epoch_nanos: self.epoch_nanos.unwrap_or_default(),
@@ -196,7 +196,7 @@ impl<S: Sink> Analyzer<S> {
         if let Some(state) = entry.state.take_if(|state| state.lingers && is_done(state, packet.at))
         {
             entry.initial = state.initial();
-            hand_over(&mut self.sink, index, *state);
+            hand_over(&mut self.sink, index, &state);
         }
         let Some(state) = &mut entry.state else {
             return self.sink.late(index, packet.at, packet.frame);
@@ -231,7 +231,7 @@ impl<S: Sink> Analyzer<S> {
     /// The first packet between two ends: where their connection is kept.
     fn begin(&mut self, packet: &Packet) -> usize {
         self.connections += 1;
-        let state = ConnectionState::new(packet, None);
+        let state = Box::new(ConnectionState::new(packet, None));
         self.table.add(Entry::new(packet.ends, self.connections - 1, state))
     }
 
@@ -251,7 +251,7 @@ impl<S: Sink> Analyzer<S> {
         entry.index = self.connections;
         self.connections += 1;
         if let Some(state) = entry.state.replace(state) {
-            hand_over(&mut self.sink, earlier, *state);
+            hand_over(&mut self.sink, earlier, &state);
         }
     }
 
@@ -274,7 +274,7 @@ impl<S: Sink> Analyzer<S> {
             return;
         }
         entry.initial = state.initial();
-        hand_over(&mut self.sink, index, *state);
+        hand_over(&mut self.sink, index, &state);
     }
 }
 
@@ -283,7 +283,7 @@ fn is_done(state: &ConnectionState, now: Instant) -> bool {
     now.since(state.last()) >= LINGER
 }
 
-fn hand_over<S: Sink>(sink: &mut S, index: usize, state: ConnectionState) {
+fn hand_over<S: Sink>(sink: &mut S, index: usize, state: &ConnectionState) {
     let (connection, forward, reverse) = state.finish();
     for (episodes, forward) in [(forward, true), (reverse, false)] {
         for episode in episodes {

@@ -132,7 +132,7 @@ impl ConnectionState {
 
     /// The connection without its packets, and the episodes that were still open, forward and
     /// reverse.
-    pub(crate) fn finish(self) -> (Connection, Vec<Episode>, Vec<Episode>) {
+    pub(crate) fn finish(&self) -> (Connection, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
         let flow = |state: &FlowState, tap| {
             let mut flow = Flow { tap, totals: state.totals, ..Flow::default() };

@@ -105,8 +105,8 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// Nothing is known of it yet.
-    pub(crate) fn new(ends: Ends, index: usize, state: ConnectionState) -> Entry {
-        Entry { ends, index, initial: [None; 2], state: Some(Box::new(state)) }
+    pub(crate) fn new(ends: Ends, index: usize, state: Box<ConnectionState>) -> Entry {
+        Entry { ends, index, initial: [None; 2], state: Some(state) }
     }
 }
 
