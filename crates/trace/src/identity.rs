@@ -27,7 +27,7 @@ impl ConnectionState {
         if !packet.syn() || packet.rst() || packet.fin() {
             return false;
         }
-        let forward = packet.src == self.client;
+        let forward = self.is_forward(packet);
         let (own, other) = (self.lives().side(forward), self.lives().side(!forward));
         let (own_flow, over) = (self.flow(forward), self.is_over());
         let same = match own.syn {
@@ -62,7 +62,7 @@ impl ConnectionState {
             return false;
         }
         let client = self.lives().side(true);
-        if packet.src == self.client {
+        if self.is_forward(packet) {
             let next = client.syn.map(|(_, end)| end);
             return next != Some(packet.seq);
         }
@@ -72,7 +72,7 @@ impl ConnectionState {
     /// Whether the packet's number is near to what its sender sent in this connection, which is
     /// still open.
     pub(crate) fn fits(&self, packet: &Packet) -> bool {
-        !self.is_over() && self.flow(packet.src == self.client).is_near(packet.seq)
+        !self.is_over() && self.flow(self.is_forward(packet)).is_near(packet.seq)
     }
 
     /// Whether the packet bears the ends' addresses, but its numbers belong to no SYN that counts:

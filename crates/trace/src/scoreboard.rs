@@ -264,14 +264,7 @@ impl Scoreboard {
     }
     /// Forgets the transmissions at the front that are acknowledged.
     pub(crate) fn forget_acknowledged(&mut self) {
-        let mut order = self.log.next();
-        for (at, transmission) in self.log.iter() {
-            if transmission.range.end > self.una {
-                order = at;
-                break;
-            }
-        }
-        self.log.forget_before(order);
+        self.log.forget_acknowledged(self.una);
     }
 
     /// Decides which transmissions brought `piece`, now received. `left_edge` is what the receiver

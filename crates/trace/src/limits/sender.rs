@@ -395,8 +395,8 @@ impl Sender {
         // A window with less room than the kernel cuts a packet for is full to it.
         let full = gap.room < self.chunk() && gap.room <= self.proven.saturating_sub(gap.in_flight);
         let answered = waited.is_some_and(|waited| waited <= reacts);
-        let even = !(answered || full || gap.small)
-            && self.pace.is_kept(at.since(gap.from), gap.burst);
+        let even =
+            !(answered || full || gap.small) && self.pace.is_kept(at.since(gap.from), gap.burst);
         let kind = if self.recovery.is_some() || sent.repeat && !sent.window_probe {
             Kind::Sure(Limit::Congestion)
         } else if sent.window_probe || gap.room < self.full_segment() && !gap.opened {

@@ -6,4 +6,6 @@ pub(crate) mod frames;
 mod life;
 mod losses;
 mod robustness;
+mod shortcuts;
+mod streaming;
 mod wire_facts;
