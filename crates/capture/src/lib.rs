@@ -1,6 +1,7 @@
 //! Capture files: pcapng and pcap, read from any stream and written to any.
 //!
-//! Reading ([`Reader`]) takes what is there: a file cut off or damaged anywhere gives all its
+//! [`open`] takes a file as it is found: pcapng or pcap, compressed or not; [`Merged`] reads several
+//! as one. Reading ([`Reader`]) takes what is there: a file cut off or damaged anywhere gives all its
 //! whole records and then says what was wrong. Nothing is interpreted but the file itself; what
 //! the frames hold is another crate's business, told by [`Interface::link_type`].
 //!
@@ -10,13 +11,15 @@
 mod block;
 mod read;
 mod record;
+mod source;
 mod time;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
-pub use read::{Damage, ReadError, Reader};
+pub use read::{Damage, Merged, ReadError, Reader};
 pub use record::{Comments, Direction, Interface, Record, Statistics};
+pub use source::{Source, open};
 pub use time::UnixTime;
 pub use write::{Packet, PcapWriter, PcapngWriter, Section};

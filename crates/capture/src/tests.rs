@@ -2,6 +2,8 @@
 
 mod broken;
 mod by_hand;
+mod compressed;
+mod merged;
 mod round_trip;
 
 use crate::*;

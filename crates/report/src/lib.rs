@@ -12,6 +12,7 @@ mod page;
 mod path;
 mod summary;
 mod text;
+pub mod trace;
 mod transfer;
 mod trial;
 

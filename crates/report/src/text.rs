@@ -216,7 +216,7 @@ fn episodes(run: &Run, text: &mut String) {
 }
 
 /// Breaks between words; a longer word stays whole.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {

@@ -1,17 +1,24 @@
 //! From frames to connections, in one pass.
 
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::collections::{BTreeMap, VecDeque};
 
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Span};
 use tcplab_wire::{FrameView, LinkType};
 
-use crate::connection::ConnectionState;
+use crate::connection::{ConnectionState, Said};
+use crate::observe::Event;
 use crate::packet::Packet;
+use crate::stamps;
+use crate::table::{Ends, Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
 /// How many frames are named for one kind of remark.
 const NAMED: u64 = 10;
+/// A connection that is over is kept until nothing came for so long: a FIN whose acknowledgement
+/// was lost is sent again within a second.
+const LINGER: Span = Span::from_secs(1);
+/// At most so many connections that are over are kept.
+const LINGERING: usize = 1_024;
 
 /// One captured frame.
 #[derive(Debug, Clone, Copy)]
@@ -42,8 +49,17 @@ pub struct FlowId {
 ///
 /// Segments and acknowledgements come in the order of the capture, the episodes of a direction
 /// in the order of their time; all before the connection itself, whose flows are empty but for
-/// their sums.
+/// their sums. Connections come as they end.
+///
+/// A sink that [wants packets](Sink::wants_packets) is told of each, and every connection is
+/// followed to the capture's end. For one that does not, a connection ends a second after both
+/// ends closed it or one reset it; what comes [later](Sink::late) is only counted. Then memory
+/// is bounded by the connections that are open.
 pub trait Sink {
+    /// Whether [`Sink::segment`] and [`Sink::ack`] have any use for what they are told.
+    fn wants_packets(&self) -> bool {
+        true
+    }
     /// A packet with data, SYN or FIN.
     fn segment(&mut self, flow: FlowId, segment: Segment);
     /// The acknowledgement in a packet, for the direction whose data it acknowledges.
@@ -58,6 +74,18 @@ pub trait Sink {
     fn needless(&mut self, flow: FlowId, frame: u64, why: Needless);
     /// A connection, when all its packets are read.
     fn connection(&mut self, index: usize, connection: Connection);
+    /// A packet of a connection that was handed over before: a FIN sent again, an answer to it.
+    fn late(&mut self, _index: usize, _at: Instant, _frame: u64) {}
+}
+
+/// A connection that is over, kept for a while.
+#[derive(Debug)]
+struct Lingering {
+    /// When its latest packet came, as far as was looked.
+    since: Instant,
+    /// Where it is kept.
+    at: usize,
+    index: usize,
 }
 
 /// Reads frames in the order of the capture; keeps of each connection only what is in flight and
@@ -65,12 +93,15 @@ pub trait Sink {
 #[derive(Debug, Default)]
 pub struct Analyzer<S = Collector> {
     sink: S,
-    connections: Vec<ConnectionState>,
-    /// The latest connection between two ends, the lower address first.
-    latest: BTreeMap<(SocketAddr, SocketAddr), usize>,
+    table: Table,
+    /// How many connections there were.
+    connections: usize,
+    lingering: VecDeque<Lingering>,
     epoch_nanos: Option<u64>,
     latest_nanos: u64,
     frames: u64,
+    /// How many were there before.
+    copies: u64,
     remarks: Remarks,
 }
 
@@ -92,11 +123,13 @@ impl<S: Sink> Analyzer<S> {
     pub fn with_sink(sink: S) -> Analyzer<S> {
         Analyzer {
             sink,
-            connections: Vec::new(),
-            latest: BTreeMap::new(),
+            table: Table::default(),
+            connections: 0,
+            lingering: VecDeque::new(),
             epoch_nanos: None,
             latest_nanos: 0,
             frames: 0,
+            copies: 0,
             remarks: Remarks::default(),
         }
     }
@@ -122,28 +155,43 @@ impl<S: Sink> Analyzer<S> {
         if let Some(anomaly) = view.anomaly() {
             self.remarks.add(&anomaly.to_string(), self.frames);
         }
-        let Some(tcp) = view.tcp() else { return };
+        let Some(tcp) = view.tcp() else {
+            if view.ip().is_some_and(|ip| ip.fragment().offset > 0) {
+                self.remarks.add(
+                    "is part of a fragmented IP packet: only first parts are read",
+                    self.frames,
+                );
+            }
+            return;
+        };
         if !tcp.options_complete() {
             self.remarks.add("TCP options are cut off: SACK blocks may be missing", self.frames);
         }
-        self.tcp(&Packet::read(&tcp, at, self.frames, frame.comment));
+        let mut packet = Packet::read(&tcp, at, self.frames, self.sink.wants_packets());
+        packet.copies_usual = (self.copies + 1) * stamps::SHARE >= self.frames;
+        self.tcp(&packet, frame.comment);
+        self.let_go(at);
+    }
+
+    pub(crate) fn wants_packets(&self) -> bool {
+        self.sink.wants_packets()
+    }
+
+    /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix epoch.
+    pub fn pass_over(&mut self, time_ns: u64) {
+        self.frames += 1;
+        self.epoch_nanos.get_or_insert(time_ns);
     }
 
     /// A remark on the capture as a whole.
-    pub(crate) fn note(&mut self, note: Note) {
+    pub fn note(&mut self, note: Note) {
         self.remarks.whole.push(note);
     }
 
     /// The trace without its connections, and the sink, when no more frames come.
     pub fn finish_into(mut self) -> (Trace, S) {
-        for (index, state) in self.connections.into_iter().enumerate() {
-            let (connection, forward, reverse) = state.finish();
-            for (episodes, forward) in [(forward, true), (reverse, false)] {
-                for episode in episodes {
-                    self.sink.episode(FlowId { connection: index, forward }, episode);
-                }
-            }
-            self.sink.connection(index, connection);
+        for (index, state) in self.table.into_live() {
+            hand_over(&mut self.sink, index, *state);
         }
         let trace = Trace {
             epoch_nanos: self.epoch_nanos.unwrap_or_default(),
@@ -154,35 +202,136 @@ impl<S: Sink> Analyzer<S> {
         (trace, self.sink)
     }
 
-    fn tcp(&mut self, packet: &Packet) {
-        let index = self.connection_of(packet);
-        let said = self.connections[index].packet(packet);
+    fn tcp(&mut self, packet: &Packet, comment: Option<&str>) {
+        let ends = Ends::of(packet.src, packet.dst);
+        let at = match self.table.find(&ends) {
+            Some(at) => at,
+            None => self.begin(ends, packet),
+        };
+        if packet.syn() {
+            self.succeed(at, packet);
+        }
+        let entry = self.table.at(at);
+        let latest = entry.index;
+        let Some((index, state)) = entry.owner(packet) else {
+            return self.sink.late(latest, packet.at, packet.frame);
+        };
+        let was_over = state.is_over();
+        let said = state.packet(packet);
+        if state.is_over() && !was_over && !packet.wanted {
+            self.lingering.push_back(Lingering { since: packet.at, at, index });
+        }
+        for forward in [true, false] {
+            tell_found(&mut self.sink, FlowId { connection: index, forward }, state.found(forward));
+        }
+        if entry.aside.is_some()
+            && let Some((index, state)) = entry.outlived()
+        {
+            hand_over(&mut self.sink, index, *state);
+        }
+        self.tell(index, said, packet, comment);
+    }
+
+    fn tell(&mut self, index: usize, said: Said, packet: &Packet, comment: Option<&str>) {
         if said.out_of_place {
             let text = "the sequence number is far outside the connection's window";
             self.remarks.add(text, packet.frame);
         }
+        self.copies += u64::from(said.copy);
         let own = FlowId { connection: index, forward: said.forward };
         let opposite = FlowId { forward: !said.forward, ..own };
-        if let Some(segment) = said.segment {
-            self.sink.segment(own, segment);
-        }
-        if let Some(ack) = said.heard.ack {
-            self.sink.ack(opposite, ack);
+        if packet.wanted {
+            let comment = || comment.map(str::to_owned);
+            if let Some(segment) = said.segment {
+                self.sink.segment(own, Segment { comment: comment(), ..segment });
+            }
+            if let Some(ack) = said.heard.ack {
+                self.sink.ack(opposite, Ack { comment: comment(), ..ack });
+            }
         }
         for episode in said.heard.episodes {
             self.sink.episode(opposite, episode);
         }
+        for (frame, why) in said.heard.needless {
+            self.sink.needless(opposite, frame, why);
+        }
     }
 
-    fn connection_of(&mut self, packet: &Packet) -> usize {
-        let ends = (packet.src.min(packet.dst), packet.src.max(packet.dst));
-        match self.latest.get(&ends) {
-            Some(&index) if !self.connections[index].is_succeeded_by(packet) => index,
-            _ => {
-                self.connections.push(ConnectionState::new(packet));
-                self.latest.insert(ends, self.connections.len() - 1);
-                self.connections.len() - 1
-            }
+    /// The first packet between two ends: where their connection is kept.
+    fn begin(&mut self, ends: Ends, packet: &Packet) -> usize {
+        self.connections += 1;
+        self.table.add(Entry::new(ends, self.connections - 1, ConnectionState::new(packet)))
+    }
+
+    /// If the packet opens another connection between the same ends: begins the other at `at`. The
+    /// one kept there is handed over if it is over, else put aside until the other is answered.
+    fn succeed(&mut self, at: usize, packet: &Packet) {
+        let entry = self.table.at(at);
+        let succeeded = match &entry.state {
+            Some(state) => state.is_succeeded_by(packet),
+            None => packet.ack.is_none() && !entry.initial.contains(&Some(packet.seq)),
+        };
+        if !succeeded {
+            return;
+        }
+        let earlier = entry.index;
+        let state = Box::new(ConnectionState::new(packet).reusing(Some(earlier)));
+        entry.index = self.connections;
+        self.connections += 1;
+        let before = entry.aside.take();
+        let replaced = entry.state.replace(state).map(|state| (earlier, state));
+        let (done, aside) = match replaced {
+            Some(replaced) if !replaced.1.is_over() => (None, Some(replaced)),
+            done => (done, None),
+        };
+        entry.aside = aside;
+        for (index, state) in [before, done].into_iter().flatten() {
+            hand_over(&mut self.sink, index, *state);
+        }
+    }
+
+    /// Hands over the connections that have been over for long enough, or are too many.
+    fn let_go(&mut self, now: Instant) {
+        let Some(first) = self.lingering.front() else { return };
+        let crowded = self.lingering.len() > LINGERING;
+        if !crowded && now.since(first.since) < LINGER {
+            return;
+        }
+        let Some(Lingering { at, index, .. }) = self.lingering.pop_front() else { return };
+        let entry = self.table.at(at);
+        if entry.index != index {
+            return;
+        }
+        let Some(state) = entry.state.take() else { return };
+        let since = state.last();
+        if !crowded && now.since(since) < LINGER {
+            entry.state = Some(state);
+            self.lingering.push_back(Lingering { since, at, index });
+            return;
+        }
+        entry.initial = state.initial();
+        hand_over(&mut self.sink, index, *state);
+    }
+}
+
+fn hand_over<S: Sink>(sink: &mut S, index: usize, mut state: ConnectionState) {
+    let (connection, forward, reverse) = state.finish();
+    for (episodes, forward) in [(forward, true), (reverse, false)] {
+        let flow = FlowId { connection: index, forward };
+        for episode in episodes {
+            sink.episode(flow, episode);
+        }
+        tell_found(sink, flow, state.found(forward));
+    }
+    sink.connection(index, connection);
+}
+
+#[inline]
+fn tell_found(sink: &mut impl Sink, flow: FlowId, events: &mut Vec<Event>) {
+    for event in events.drain(..) {
+        match event {
+            Event::Stall(stall) => sink.stall(flow, stall),
+            Event::Limit(period) => sink.limit(flow, period),
         }
     }
 }
@@ -191,7 +340,7 @@ impl<S: Sink> Analyzer<S> {
 #[derive(Debug, Default)]
 pub struct Collector {
     flows: Vec<[Flow; 2]>,
-    connections: Vec<Connection>,
+    connections: BTreeMap<usize, Connection>,
 }
 
 impl Collector {
@@ -214,7 +363,7 @@ impl Collector {
             }
             connection
         };
-        self.connections.into_iter().zip(self.flows).map(fill).collect()
+        self.connections.into_values().zip(self.flows).map(fill).collect()
     }
 }
 
@@ -240,8 +389,8 @@ impl Sink for Collector {
             segments[index].proof.needless = Some(why);
         }
     }
-    fn connection(&mut self, _index: usize, connection: Connection) {
-        self.connections.push(connection);
+    fn connection(&mut self, index: usize, connection: Connection) {
+        self.connections.insert(index, connection);
     }
 }
 

@@ -1,16 +1,24 @@
 //! From frames to an explanation: connections, segments, acknowledgements, recovery episodes.
 
 mod analyzer;
+mod below;
 mod cause;
 mod connection;
 mod episodes;
 mod flow;
 mod full_size;
 mod habits;
+mod handshake;
+mod history;
+mod holes;
+mod identity;
 mod ladder;
+mod life;
+mod limits;
 mod listing;
 mod log;
 mod model;
+mod needless;
 mod notation;
 mod observe;
 mod packet;
@@ -19,6 +27,15 @@ mod reading;
 mod round_trips;
 mod scoreboard;
 mod seen;
+mod series;
+mod stalls;
+mod stamps;
+mod table;
+mod tally;
+mod tap;
+mod transfer;
+mod unread;
+mod walk;
 mod watch;
 mod windows;
 

@@ -53,6 +53,8 @@ pub(crate) struct Log {
     others: BTreeSet<(Offset, u64)>,
     /// Length of the longest of `others`.
     longest: u64,
+    /// None of `others` reaches beyond this.
+    others_end: Offset,
 }
 
 impl Log {
@@ -64,7 +66,24 @@ impl Log {
     pub(crate) fn is_alone(&self, order: u64) -> bool {
         let Some(transmission) = self.get(order) else { return false };
         !transmission.repeat
-            && (self.others.is_empty() || self.overlapping(transmission.range).len() == 1)
+            && (self.is_above_others(transmission.range)
+                || self.overlapping(transmission.range).len() == 1)
+    }
+    /// Whether `range` lies above everything that was sent out of order.
+    #[inline]
+    fn is_above_others(&self, range: Range) -> bool {
+        self.others.is_empty() || range.start >= self.others_end
+    }
+    /// The transmission that overlaps `range`, if it is easy to see that there is one and no other.
+    #[inline]
+    pub(crate) fn only_one_in(&self, range: Range) -> Option<u64> {
+        if !self.is_above_others(range) {
+            return None;
+        }
+        let behind = self.in_order.partition_point(|&(start, _)| start < range.end);
+        let (start, order) = *self.in_order.get(behind.checked_sub(1)?)?;
+        let alone = start <= range.start && self.get(order)?.range.overlaps(range);
+        alone.then_some(order)
     }
     /// Whether anything held here was not sent for the first time and in order.
     pub(crate) fn has_others(&self) -> bool {
@@ -83,6 +102,28 @@ impl Log {
     pub(crate) fn get_mut(&mut self, order: u64) -> Option<&mut Transmission> {
         self.entries.get_mut(usize::try_from(order.checked_sub(self.first)?).ok()?)
     }
+    /// Whether each transmission held here begins where the one before ended or later: nothing was
+    /// sent twice.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.others.is_empty()
+    }
+    /// The index in [`Log::entries_mut`] of the first that ends behind `offset`, where the log is
+    /// plain.
+    #[inline]
+    pub(crate) fn first_ending_behind(&self, offset: Offset) -> usize {
+        match self.entries.front() {
+            Some(first) if first.range.end <= offset => {
+                self.entries.partition_point(|t| t.range.end <= offset)
+            }
+            _ => 0,
+        }
+    }
+    /// The transmissions, [`Log::first`] first.
+    #[inline]
+    pub(crate) fn entries_mut(&mut self) -> &mut VecDeque<Transmission> {
+        &mut self.entries
+    }
     pub(crate) fn push(&mut self, transmission: Transmission) {
         let (range, order) = (transmission.range, self.next());
         let follows = self.in_order.back().is_none_or(|&(start, last)| {
@@ -92,6 +133,7 @@ impl Log {
             self.in_order.push_back((range.start, order));
         } else {
             self.longest = self.longest.max(range.len());
+            self.others_end = self.others_end.max(range.end);
             self.others.insert((range.start, order));
         }
         self.entries.push_back(transmission);
@@ -129,6 +171,7 @@ impl Log {
         }
         if self.others.is_empty() {
             self.longest = 0;
+            self.others_end = Offset::ZERO;
         }
     }
 }

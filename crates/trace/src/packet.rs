@@ -3,10 +3,17 @@
 use std::net::SocketAddr;
 
 use tcplab_units::Instant;
-use tcplab_wire::{Ecn, SackBlocks, SeqNumber, TcpFlags, TcpOption, TcpPacket};
+use tcplab_wire::{ChecksumState, Ecn, SackBlocks, SeqNumber, TcpFlags, TcpOption, TcpPacket};
+
+/// The bits of SYN, FIN and RST.
+const CONTROL: u16 = TcpFlags::SYN.bits() | TcpFlags::FIN.bits() | TcpFlags::RST.bits();
+/// The kind of experimental options (RFC 6994), and the two bytes by which those of fast open are
+/// known (RFC 7413 section 7).
+const EXPERIMENT: u8 = 254;
+const FAST_OPEN_EXPERIMENT: [u8; 2] = [0xf9, 0x89];
 
 /// One TCP packet, numbers as they stand in the header.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Packet {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
@@ -24,20 +31,29 @@ pub(crate) struct Packet {
     /// Value and echo.
     pub(crate) timestamps: Option<(u32, u32)>,
     pub(crate) sack: SackBlocks,
+    /// The length of a fast open cookie (RFC 7413), 0 where one is asked for.
+    pub(crate) fast_open: Option<u8>,
+    /// It carries an option of multipath TCP (RFC 8684).
+    pub(crate) multipath: bool,
+    /// Whether the checksum fits: looked at only where SYN, FIN or RST is at stake, unknown else.
+    pub(crate) checksum: ChecksumState,
+    /// The identification field of IPv4.
+    pub(crate) ip_id: Option<u16>,
+    /// Time to live, or hop limit.
+    pub(crate) ttl: u8,
+    /// This capture holds many frames twice.
+    pub(crate) copies_usual: bool,
     /// The capture kept only a part of the options.
     pub(crate) options_cut: bool,
     /// A router marked it: congestion experienced (RFC 3168 section 5).
     pub(crate) congestion_marked: bool,
-    pub(crate) comment: Option<String>,
+    /// Somebody wants to be told of this very packet, not only of sums.
+    pub(crate) wanted: bool,
 }
 
 impl Packet {
-    pub(crate) fn read(
-        tcp: &TcpPacket<'_>,
-        at: Instant,
-        frame: u64,
-        comment: Option<&str>,
-    ) -> Packet {
+    #[inline]
+    pub(crate) fn read(tcp: &TcpPacket<'_>, at: Instant, frame: u64, wanted: bool) -> Packet {
         let mut packet = Packet {
             at,
             frame,
@@ -51,24 +67,46 @@ impl Packet {
             mss: None,
             window_scale: None,
             sack_permitted: false,
-            timestamps: None,
+            timestamps: tcp.only_timestamps(),
             sack: SackBlocks::default(),
+            fast_open: None,
+            multipath: false,
+            checksum: ChecksumState::Unknown,
+            ip_id: tcp.ip().id(),
+            ttl: tcp.ip().ttl(),
+            copies_usual: false,
             options_cut: !tcp.options_complete(),
             congestion_marked: tcp.ecn() == Ecn::Ce,
-            comment: comment.map(str::to_owned),
+            wanted,
         };
+        if packet.is_control() {
+            packet.checksum = tcp.checksum_state();
+        }
+        if packet.timestamps.is_none() && tcp.data_offset() > 20 {
+            packet.take_options(tcp);
+        }
+        packet
+    }
+
+    fn take_options(&mut self, tcp: &TcpPacket<'_>) {
         for option in tcp.options() {
             match option {
-                TcpOption::Mss(mss) => packet.mss = Some(mss),
+                TcpOption::Mss(mss) => self.mss = Some(mss),
                 // RFC 7323 section 2.3: more than 14 means 14.
-                TcpOption::WindowScale(shift) => packet.window_scale = Some(shift.min(14)),
-                TcpOption::SackPermitted => packet.sack_permitted = true,
-                TcpOption::Timestamps { value, echo } => packet.timestamps = Some((value, echo)),
-                TcpOption::Sack(blocks) => packet.sack = blocks,
+                TcpOption::WindowScale(shift) => self.window_scale = Some(shift.min(14)),
+                TcpOption::SackPermitted => self.sack_permitted = true,
+                TcpOption::Timestamps { value, echo } => self.timestamps = Some((value, echo)),
+                TcpOption::Sack(blocks) => self.sack = blocks,
+                TcpOption::FastOpen(cookie) => self.fast_open = cookie_len(cookie),
+                TcpOption::Unknown { kind: EXPERIMENT, bytes } => {
+                    if let Some(cookie) = bytes.strip_prefix(&FAST_OPEN_EXPERIMENT) {
+                        self.fast_open = cookie_len(cookie);
+                    }
+                }
+                TcpOption::Mptcp(_) => self.multipath = true,
                 _ => {}
             }
         }
-        packet
     }
 
     pub(crate) fn syn(&self) -> bool {
@@ -79,6 +117,14 @@ impl Packet {
     }
     pub(crate) fn rst(&self) -> bool {
         self.flags.contains(TcpFlags::RST)
+    }
+    /// Whether it is one of SYN, FIN and RST.
+    pub(crate) fn is_control(&self) -> bool {
+        self.flags.bits() & CONTROL != 0
+    }
+    /// The number behind all that it takes of the sequence.
+    pub(crate) fn end(&self) -> SeqNumber {
+        self.seq.advanced_by(self.sequence_len() as u32)
     }
     /// Whether it carries neither data nor a flag that counts in the sequence.
     pub(crate) fn is_bare(&self) -> bool {
@@ -92,4 +138,10 @@ impl Packet {
         }
         u64::from(self.payload) + u64::from(self.syn()) + u64::from(self.fin())
     }
+}
+
+/// The length of a cookie: an even number of bytes, 4 to 16, or none (RFC 7413 section 4.1.1).
+fn cookie_len(cookie: &[u8]) -> Option<u8> {
+    let len = cookie.len();
+    (len == 0 || ((4..=16).contains(&len) && len % 2 == 0)).then_some(len as u8)
 }

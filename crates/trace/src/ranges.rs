@@ -6,6 +6,14 @@ use tcplab_units::Offset;
 
 use crate::Range;
 
+/// How much of a set lies above a place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Above {
+    /// Ranges that do not touch.
+    pub(crate) ranges: u64,
+    pub(crate) bytes: u64,
+}
+
 /// A set of places in the stream, kept as ranges that neither overlap nor touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ranges {
@@ -31,6 +39,14 @@ impl Ranges {
     pub(crate) fn end(&self) -> Option<Offset> {
         self.ranges.back().map(|r| r.end)
     }
+    /// What of the set lies at `from` or after it.
+    pub(crate) fn above(&self, from: Offset) -> Above {
+        let pieces = self.ranges.iter().skip(self.first_reaching(from)).filter(|r| r.end > from);
+        pieces.fold(Above::default(), |above, r| Above {
+            ranges: above.ranges + 1,
+            bytes: above.bytes + r.end.since(r.start.max(from)).as_u64(),
+        })
+    }
     /// Whether all of `range` is in the set.
     pub(crate) fn covers(&self, range: Range) -> bool {
         let at = self.first_reaching(range.start);
@@ -54,6 +70,18 @@ impl Ranges {
             missing.push(Range { start: from, end: range.end });
         }
         missing
+    }
+    /// The first part of `range` that is not in the set.
+    pub(crate) fn first_missing(&self, range: Range) -> Option<Range> {
+        let mut from = range.start;
+        for held in self.ranges.iter().skip(self.first_reaching(range.start)) {
+            if held.start > from {
+                return Some(Range { start: from, end: held.start.min(range.end) })
+                    .filter(|piece| !piece.is_empty());
+            }
+            from = held.end;
+        }
+        Some(Range { start: from, end: range.end }).filter(|piece| !piece.is_empty())
     }
     /// Whether some of `range` is in the set.
     pub(crate) fn meets(&self, range: Range) -> bool {
@@ -141,6 +169,7 @@ mod tests {
             prop_assert_eq!(ranges.total(), bytes.len() as u64);
             prop_assert_eq!(ranges.covers(range(from, to)), (from..to).all(|b| bytes.contains(&b)));
             prop_assert_eq!(ranges.meets(range(from, to)), (from..to).any(|b| bytes.contains(&b)));
+            prop_assert_eq!(ranges.first_missing(range(from, to)), ranges.missing(range(from, to)).first().copied());
             prop_assert_eq!(missing, (from..to).filter(|b| !bytes.contains(b)).collect::<Vec<_>>());
         }
     }

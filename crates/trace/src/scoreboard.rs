@@ -152,7 +152,57 @@ impl Scoreboard {
     }
 
     /// Takes in an acknowledgement.
+    #[inline]
     pub(crate) fn answered(&mut self, answer: &Answer<'_>) -> Told {
+        let plain = answer.sack.is_empty() && answer.dsack.is_none() && self.sacked.is_empty();
+        if plain && self.log.is_plain() && shortcuts::taken() {
+            self.answered_in_order(answer)
+        } else {
+            self.answered_somehow(answer)
+        }
+    }
+
+    /// [`Scoreboard::answered_somehow`] for a cumulative acknowledgement where nothing was sent
+    /// twice or received out of order: each transmission it covers is alone with its range, so all
+    /// of them arrived.
+    #[inline]
+    fn answered_in_order(&mut self, answer: &Answer<'_>) -> Told {
+        let mut told = Told::default();
+        if answer.ack <= self.una {
+            return told;
+        }
+        told.advanced = true;
+        let (first, from) = (self.log.first(), self.log.first_ending_behind(self.una));
+        self.una = answer.ack;
+        self.high = self.high.max(self.una);
+        let (mut latest, mut oldest, mut partly) = (None, None, None);
+        for (index, sent) in self.log.entries_mut().iter_mut().enumerate().skip(from) {
+            if sent.range.end > answer.ack {
+                partly = (sent.range.start < answer.ack).then_some(sent.at);
+                break;
+            }
+            if sent.arrival != Arrival::Arrived {
+                sent.arrival = Arrival::Arrived;
+                oldest = oldest.or(Some(sent.at));
+                latest = Some((first + index as u64, sent.at));
+            }
+        }
+        if let Some((order, at)) = latest {
+            let sample = answer.at.since(at);
+            told.round_trip = Some(sample);
+            self.min_round_trip = Some(self.min_round_trip.map_or(sample, |min| min.min(sample)));
+            self.examined = self.examined.max(order);
+            self.latest_arrived = self.latest_arrived.max(Some(order));
+            self.latest_age = sample;
+        }
+        if let Some((oldest, newest)) = oldest.or(partly).zip(partly.or(latest.map(|(_, at)| at))) {
+            let (first, last) = (answer.at.since(oldest), answer.at.since(newest));
+            told.acked_ages = Some(Ages { first, last });
+        }
+        told
+    }
+
+    fn answered_somehow(&mut self, answer: &Answer<'_>) -> Told {
         let mut told = Told::default();
         let left_edge = self.una;
         let cumulative = Range { start: self.una, end: answer.ack };
@@ -175,7 +225,7 @@ impl Scoreboard {
         }
         for block in answer.sack {
             let block = Range { start: block.start.max(self.una), end: block.end.min(self.high) };
-            for piece in self.sacked.missing(block) {
+            while let Some(piece) = self.sacked.first_missing(block) {
                 told.sacked = true;
                 self.sacked.insert(piece);
                 let mut by_sack = Winners::default();
@@ -231,6 +281,11 @@ impl Scoreboard {
         left_edge: Offset,
         winners: &mut Winners,
     ) {
+        if shortcuts::taken()
+            && let Some(order) = self.log.only_one_in(piece)
+        {
+            return self.settle_alone(order, answer, winners);
+        }
         let mut rivals: Vec<(Preference, u64)> = Vec::new();
         let candidates = self.log.overlapping(piece);
         let filler = if self.without_sack { self.hole_filler(piece, &candidates) } else { None };
@@ -286,6 +341,19 @@ impl Scoreboard {
         let sent = self.log.get(order).filter(|sent| sent.range.start < answer.ack)?;
         let age = answer.at.since(sent.at);
         self.log.is_alone(order).then_some(Ages { first: age, last: age })
+    }
+
+    /// [`Scoreboard::settle`] for a piece that only one transmission can have brought.
+    fn settle_alone(&mut self, order: u64, answer: &Answer<'_>, winners: &mut Winners) {
+        let Some(sent) = self.log.get(order) else { return };
+        if sent.arrival == Arrival::Arrived || !self.covers(sent.range) {
+            return;
+        }
+        let (sample, alone) = (answer.at.since(sent.at), self.log.is_alone(order));
+        if let Some(sent) = self.log.get_mut(order) {
+            sent.arrival = Arrival::Arrived;
+        }
+        winners.add(order, sample, alone);
     }
 
     /// If `piece` ends with data sent only once, and earlier than the last repetition of its first
@@ -395,6 +463,32 @@ impl Scoreboard {
             }
         }
         self.examined = self.examined.max(latest);
+    }
+}
+
+/// Whether the short ways through the common cases are taken: always, but in tests that hold them
+/// against the long ones.
+pub(crate) mod shortcuts {
+    #[cfg(test)]
+    thread_local! {
+        static REFUSED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    }
+
+    #[inline]
+    pub(crate) fn taken() -> bool {
+        #[cfg(test)]
+        return !REFUSED.get();
+        #[cfg(not(test))]
+        true
+    }
+
+    /// What `work` gives when every case goes the long way.
+    #[cfg(test)]
+    pub(crate) fn without<T>(work: impl FnOnce() -> T) -> T {
+        REFUSED.set(true);
+        let result = work();
+        REFUSED.set(false);
+        result
     }
 }
 

@@ -17,7 +17,7 @@ pub enum ReadError {
         source: io::Error,
     },
     /// It is neither pcapng nor pcap.
-    #[error("not a capture: it begins with {begins:02x?}, which neither pcapng nor pcap does")]
+    #[error("not a capture: {}", no_capture(begins))]
     NotACapture {
         /// Its first bytes, at most four.
         begins: Vec<u8>,
@@ -46,7 +46,7 @@ pub enum ReadError {
         damage: Damage,
     },
     /// The stream cannot be read on.
-    #[error("cannot be read on after {records} good records")]
+    #[error("unreadable after {records} good records: {source}")]
     Io {
         /// Records before, all good.
         records: u64,
@@ -61,8 +61,17 @@ impl ReadError {
             [0x1f, 0x8b, ..] => ReadError::Compressed { with: "gzip" },
             [0x28, 0xb5, 0x2f, 0xfd, ..] => ReadError::Compressed { with: "zstd" },
             [0xfd, b'7', b'z', b'X', ..] => ReadError::Compressed { with: "xz" },
+            [b'B', b'Z', b'h', ..] => ReadError::Compressed { with: "bzip2" },
+            [0x04, 0x22, 0x4d, 0x18, ..] => ReadError::Compressed { with: "lz4" },
             _ => ReadError::NotACapture { begins: ahead[..ahead.len().min(4)].to_vec() },
         }
+    }
+}
+
+fn no_capture(begins: &[u8]) -> String {
+    match begins {
+        [] => "it is empty".into(),
+        _ => format!("it begins with {begins:02x?}, which neither pcapng nor pcap does"),
     }
 }
 
@@ -127,7 +136,11 @@ impl Stop {
 }
 impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Stop {
-        Stop::Io(error)
+        match error.kind() {
+            // No file ends so by itself; what was compressed does, when it is cut off.
+            io::ErrorKind::UnexpectedEof => Stop::Truncated,
+            _ => Stop::Io(error),
+        }
     }
 }
 impl From<Damage> for Stop {

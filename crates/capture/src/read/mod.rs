@@ -1,6 +1,7 @@
 //! Reading captures.
 
 mod error;
+mod merged;
 mod pcap;
 mod pcapng;
 mod window;
@@ -14,6 +15,7 @@ use crate::block::{Endian, Options};
 use crate::{Interface, Record, Statistics, UnixTime};
 use error::Stop;
 pub use error::{Damage, ReadError};
+pub use merged::Merged;
 use window::Window;
 
 /// Reads a capture, pcapng or pcap, in either byte order, record by record.
@@ -90,7 +92,16 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// If the file is cut off or damaged here, or cannot be read on. All records given before are
     /// good.
+    #[inline]
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
+        match self.next_place()? {
+            Some(place) => Ok(Some(place.record(&self.window))),
+            None => Ok(None),
+        }
+    }
+
+    /// Where the next record lies, until the one after it is asked for.
+    fn next_place(&mut self) -> Result<Option<Place>, ReadError> {
         if self.ended {
             return Ok(None);
         }
@@ -101,7 +112,7 @@ impl<R: Read> Reader<R> {
         match found {
             Ok(Some(place)) => {
                 self.records += 1;
-                Ok(Some(place.record(&self.window)))
+                Ok(Some(place))
             }
             Ok(None) => {
                 self.ended = true;
@@ -123,6 +134,10 @@ impl<R: Read> Reader<R> {
     /// told: usually only at its end.
     pub fn statistics(&self) -> &[Option<Statistics>] {
         &self.found.statistics
+    }
+    /// What it reads from.
+    pub fn source(&self) -> &R {
+        self.window.source()
     }
     /// How many records were read.
     pub fn records(&self) -> u64 {
@@ -148,6 +163,7 @@ impl Format {
 }
 
 /// Where in the window a record lies, and what was read of it.
+#[derive(Debug)]
 struct Place {
     interface: u32,
     time: Option<UnixTime>,
@@ -158,6 +174,7 @@ struct Place {
 }
 
 impl Place {
+    #[inline]
     fn record<R>(self, window: &Window<R>) -> Record<'_> {
         Record {
             interface: self.interface,

@@ -217,7 +217,7 @@ fn says_where_and_how_a_file_is_damaged() {
 fn what_is_no_capture_is_named() {
     let beyond = [&[0xd4, 0xc3, 0xb2, 0xa1][..], &[0; 16], &[1, 0, 0, 0], &[0; 8], &[0xff; 8]];
     for (file, message) in [
-        (&b""[..], "not a capture: it begins with [], which neither pcapng nor pcap does"),
+        (&b""[..], "not a capture: it is empty"),
         (
             b"GIF89a",
             "not a capture: it begins with [47, 49, 46, 38], which neither pcapng nor pcap does",

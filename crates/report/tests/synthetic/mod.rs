@@ -86,6 +86,7 @@ fn calibration() -> Calibration {
         privilege: "user-namespace".into(),
         scheduling: "short-slices".into(),
         lead: Span::from_micros(16),
+        spin: Span::from_micros(60),
         error_without_lead: (16_200, 71_000),
         error: (800, 38_000),
         ceiling_pps: 402_000,

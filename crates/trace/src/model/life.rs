@@ -163,6 +163,8 @@ pub struct Close {
     pub at: Instant,
     /// Its frame.
     pub frame: u64,
+    /// Who sent the RST, if one ended it.
+    pub reset_by: Option<End>,
     /// After an RST: bytes that its sender had received and, as far as it shows, not read.
     pub unread: Option<Bytes>,
 }

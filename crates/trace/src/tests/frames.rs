@@ -27,7 +27,13 @@ pub(crate) fn packet(at: Instant) -> Packet {
         sack: SackBlocks::default(),
         options_cut: false,
         congestion_marked: false,
-        comment: None,
+        wanted: true,
+        ip_id: None,
+        ttl: 64,
+        copies_usual: false,
+        fast_open: None,
+        multipath: false,
+        checksum: tcplab_wire::ChecksumState::Unknown,
     }
 }
 
@@ -57,6 +63,7 @@ pub(crate) fn heard(packet: &Packet, ack: u64, una: u64) -> Heard<'_> {
         packet,
         ack: Offset::new(ack),
         before: Offset::new(una),
+        fresh: ack.saturating_sub(una),
         window: None,
         sack: &[],
         dsack: None,

@@ -1,0 +1,93 @@
+//! What zstd compressed (RFC 8878): frames, one behind the other.
+
+use std::io::{self, BufRead, Read};
+
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+/// The largest window that a frame may ask for: what `zstd` itself grants without being told.
+const LARGEST_WINDOW: u64 = 128 << 20;
+
+/// The content of all frames.
+pub(super) struct Zstd<R> {
+    source: R,
+    decoder: FrameDecoder,
+    /// A frame was begun and is not over.
+    inside: bool,
+}
+
+impl<R> std::fmt::Debug for Zstd<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Zstd").field("inside", &self.inside).finish_non_exhaustive()
+    }
+}
+
+impl<R: BufRead> Zstd<R> {
+    pub(super) fn new(source: R) -> Zstd<R> {
+        let mut decoder = FrameDecoder::new();
+        decoder.set_max_window_size(LARGEST_WINDOW);
+        Zstd { source, decoder, inside: false }
+    }
+
+    /// Begins the next frame; whether there is one.
+    fn begin(&mut self) -> io::Result<bool> {
+        while !self.source.fill_buf()?.is_empty() {
+            match self.decoder.reset(&mut self.source) {
+                Ok(()) => {
+                    self.inside = true;
+                    return Ok(true);
+                }
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => {
+                    let skipped = (&mut self.source).take(u64::from(length));
+                    if io::copy(&mut { skipped }, &mut io::sink())? < u64::from(length) {
+                        return Err(io::ErrorKind::UnexpectedEof.into());
+                    }
+                }
+                Err(error) => return Err(self.failed(error)),
+            }
+        }
+        Ok(false)
+    }
+
+    /// What stands behind a frame must fit to what was in it.
+    fn end(&mut self) -> io::Result<()> {
+        self.inside = false;
+        let told = self.decoder.get_checksum_from_data();
+        if told.is_some() && told != self.decoder.get_calculated_checksum() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "its checksum is wrong"));
+        }
+        Ok(())
+    }
+
+    /// A frame that ends too early, or makes no sense.
+    fn failed(&mut self, error: FrameDecoderError) -> io::Error {
+        match self.source.fill_buf() {
+            Ok([]) => io::ErrorKind::UnexpectedEof.into(),
+            _ => io::Error::new(io::ErrorKind::InvalidData, error),
+        }
+    }
+}
+
+impl<R: BufRead> Read for Zstd<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.decoder.can_collect() > 0 {
+                return self.decoder.read(buffer);
+            }
+            if self.inside && self.decoder.is_finished() {
+                self.end()?;
+            }
+            if self.inside {
+                let block = BlockDecodingStrategy::UptoBlocks(1);
+                self.decoder
+                    .decode_blocks(&mut self.source, block)
+                    .map_err(|error| self.failed(error))?;
+            } else if !self.begin()? {
+                return Ok(0);
+            }
+        }
+    }
+}

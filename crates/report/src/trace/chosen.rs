@@ -1,0 +1,93 @@
+//! Everything about a few connections.
+
+use std::collections::BTreeMap;
+
+use tcplab_trace::{
+    Ack, Connection, Episode, Flow, FlowId, LimitPeriod, Needless, Segment, Sink, Stall,
+};
+
+/// Keeps all there is to know of the connections it was told to keep, packets included, and
+/// nothing of the others.
+#[derive(Debug, Default)]
+pub struct Chosen {
+    kept: BTreeMap<usize, Kept>,
+    seen: usize,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    flows: [Flow; 2],
+    connection: Option<Box<Connection>>,
+}
+
+impl Chosen {
+    /// Keeps the connections at these places in the order of first packets.
+    pub fn new(places: impl IntoIterator<Item = usize>) -> Chosen {
+        Chosen { kept: places.into_iter().map(|at| (at, Kept::default())).collect(), seen: 0 }
+    }
+    /// How many connections there were in all.
+    pub fn seen(&self) -> usize {
+        self.seen
+    }
+    /// The connections with their places, as far as there were any at those places.
+    pub fn into_connections(self) -> Vec<(usize, Connection)> {
+        let whole = |(place, kept): (usize, Kept)| {
+            let mut connection = *kept.connection?;
+            let Connection { forward, reverse, .. } = &mut connection;
+            for (flow, found) in [forward, reverse].into_iter().zip(kept.flows) {
+                flow.segments = found.segments;
+                flow.acks = found.acks;
+                flow.episodes = found.episodes;
+                flow.stalls = found.stalls;
+                flow.limits = found.limits;
+            }
+            Some((place, connection))
+        };
+        self.kept.into_iter().filter_map(whole).collect()
+    }
+
+    fn flow(&mut self, id: FlowId) -> Option<&mut Flow> {
+        let kept = self.kept.get_mut(&id.connection)?;
+        Some(&mut kept.flows[usize::from(!id.forward)])
+    }
+}
+
+impl Sink for Chosen {
+    fn segment(&mut self, flow: FlowId, segment: Segment) {
+        if let Some(flow) = self.flow(flow) {
+            flow.segments.push(segment);
+        }
+    }
+    fn ack(&mut self, flow: FlowId, ack: Ack) {
+        if let Some(flow) = self.flow(flow) {
+            flow.acks.push(ack);
+        }
+    }
+    fn episode(&mut self, flow: FlowId, episode: Episode) {
+        if let Some(flow) = self.flow(flow) {
+            flow.episodes.push(episode);
+        }
+    }
+    fn stall(&mut self, flow: FlowId, stall: Stall) {
+        if let Some(flow) = self.flow(flow) {
+            flow.stalls.push(stall);
+        }
+    }
+    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
+        if let Some(flow) = self.flow(flow) {
+            flow.limits.push(period);
+        }
+    }
+    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+        let Some(flow) = self.flow(flow) else { return };
+        if let Ok(index) = flow.segments.binary_search_by_key(&frame, |segment| segment.frame) {
+            flow.segments[index].proof.needless = Some(why);
+        }
+    }
+    fn connection(&mut self, index: usize, connection: Connection) {
+        self.seen += 1;
+        if let Some(kept) = self.kept.get_mut(&index) {
+            kept.connection = Some(Box::new(connection));
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! One connection in depth.
+
+use std::fmt::Write;
+
+use tcplab_findings::Finding;
+use tcplab_plot::grouped;
+use tcplab_trace::{
+    Close, CloseKind, Connection, EcnAgreement, End, FastOpen, Handshake, HandshakeKind, StateStep,
+    SynOptions, TcpState,
+};
+use tcplab_units::Bytes;
+
+use super::flow;
+use super::grid::{Cell, Grid, Look, Side, Style};
+use super::numbers::{UNKNOWN, bytes, or_unknown, seconds, span};
+use super::summary::write_findings;
+
+/// Everything about a connection, `index` being its place in the capture: how it was opened and
+/// closed, each direction, and what was found out.
+pub fn connection_text(
+    index: usize,
+    connection: &Connection,
+    findings: &[Finding],
+    look: Look,
+) -> String {
+    let mut out = String::new();
+    let Connection { client, server, .. } = connection;
+    look.heading(&mut out, &format!("Connection {index}, {client} → {server}"));
+    let (first, last) = connection.frames;
+    let text = format!(
+        "{} packets in {}, frames {} to {}, {} s to {} s",
+        grouped(connection.packets),
+        span(connection.last.since(connection.first)),
+        grouped(first),
+        grouped(last),
+        seconds(connection.first),
+        seconds(connection.last),
+    );
+    look.paragraph(&mut out, "  ", &text);
+    if let Some(before) = connection.reuses {
+        let text = format!("the same addresses and ports as connection {before} before it");
+        look.paragraph(&mut out, "  ", &text);
+    }
+    out.push('\n');
+    handshake(&mut out, &connection.handshake, look);
+    life(&mut out, connection, look);
+    for (flow, sender, receiver, from, to) in [
+        (&connection.forward, "client", "server", client, server),
+        (&connection.reverse, "server", "client", server, client),
+    ] {
+        out.push('\n');
+        look.heading(&mut out, &format!("From {sender} to {receiver}, {from} → {to}"));
+        flow::write(&mut out, flow, look);
+    }
+    out.push('\n');
+    look.heading(&mut out, "Findings");
+    if findings.is_empty() {
+        look.paragraph(&mut out, "  ", "None of the rules has anything to say.");
+    }
+    write_findings(&mut out, findings, look);
+    out
+}
+
+fn handshake(out: &mut String, handshake: &Handshake, look: Look) {
+    look.heading(out, "Handshake");
+    let kind = match handshake.kind {
+        HandshakeKind::Unseen => "not seen: the capture begins later",
+        HandshakeKind::Unanswered => "SYN without answer",
+        HandshakeKind::Refused => "SYN, answered by RST",
+        HandshakeKind::HalfOpen => "SYN and SYN-ACK, and no ACK: half open",
+        HandshakeKind::ThreeWay => "SYN, SYN-ACK, ACK",
+        HandshakeKind::Simultaneous => "SYN from both ends: opened at the same time",
+        HandshakeKind::Split => "SYN and ACK of the server apart",
+    };
+    let mut facts = vec![kind.to_owned()];
+    let steps = [("SYN", handshake.syn), ("SYN-ACK", handshake.syn_ack), ("ACK", handshake.opened)];
+    let times: Vec<String> = steps
+        .into_iter()
+        .filter_map(|(what, at)| Some(format!("{what} {} s", seconds(at?))))
+        .collect();
+    if !times.is_empty() {
+        facts.push(times.join(", "));
+    }
+    if let Some(round_trip) = handshake.round_trip {
+        facts.push(format!("round trip {}", span(round_trip)));
+    }
+    for (repeats, what) in
+        [(handshake.client_repeats, "SYN"), (handshake.server_repeats, "SYN-ACK")]
+    {
+        match repeats {
+            0 => {}
+            1 => facts.push(format!("{what} sent again once")),
+            n => facts.push(format!("{what} sent again {n} times")),
+        }
+    }
+    look.paragraph(out, "  ", &facts.join("; "));
+    options(out, handshake, look);
+    let mut more = Vec::new();
+    match handshake.ecn {
+        EcnAgreement::Unknown => {}
+        EcnAgreement::NotAsked => more.push("ECN not asked for".to_owned()),
+        EcnAgreement::Refused => more.push("ECN asked for and refused".to_owned()),
+        EcnAgreement::Classic => more.push("ECN (RFC 3168)".to_owned()),
+        EcnAgreement::Accurate => more.push("accurate ECN (RFC 9768)".to_owned()),
+    }
+    if handshake.multipath {
+        more.push("multipath TCP (RFC 8684)".to_owned());
+    }
+    more.extend(handshake.fast_open.as_ref().map(fast_open));
+    if !more.is_empty() {
+        look.paragraph(out, "  ", &more.join("; "));
+    }
+}
+
+fn fast_open(open: &FastOpen) -> String {
+    let asked = match (open.cookie_sent, open.cookie_given) {
+        (true, _) => "cookie sent",
+        (false, true) => "cookie asked for and given",
+        (false, false) => "cookie asked for",
+    };
+    let mut text = format!("TCP Fast Open: {asked}");
+    if open.data > Bytes::ZERO {
+        let taken = if open.accepted { "accepted" } else { "not accepted" };
+        text += &format!(", {} in the SYN, {taken}", bytes(open.data));
+    }
+    text
+}
+
+fn options(out: &mut String, handshake: &Handshake, look: Look) {
+    if !handshake.client.seen && !handshake.server.seen {
+        return;
+    }
+    use Side::{Left, Right};
+    let mut grid = Grid::new(&[Left, Right, Right, Left, Left, Right]);
+    grid.head(&["", "MSS", "scale", "SACK", "timestamps", "window"]);
+    for (end, options) in [("client", &handshake.client), ("server", &handshake.server)] {
+        grid.row(option_row(end, options));
+    }
+    grid.write(out, 2, look);
+    if handshake.client.cut || handshake.server.cut {
+        look.paragraph(out, "  ", "Options are cut off: what is missing may have been there.");
+    }
+}
+
+fn option_row(end: &str, options: &SynOptions) -> Vec<Cell> {
+    if !options.seen {
+        return [Cell::new(end), Cell::styled("not seen", Style::Dim)].to_vec();
+    }
+    let yes = |offered: bool| match (offered, options.cut) {
+        (true, _) => "yes",
+        (false, true) => "unknown",
+        (false, false) => "no",
+    };
+    vec![
+        end.into(),
+        or_unknown(options.mss, |mss| mss.to_string()).into(),
+        or_unknown(options.window_scale, |shift| shift.to_string()).into(),
+        yes(options.sack_permitted).into(),
+        yes(options.timestamps).into(),
+        options.window.to_string().into(),
+    ]
+}
+
+fn life(out: &mut String, connection: &Connection, look: Look) {
+    let life = &connection.life;
+    let mut facts = vec![close(life.close.as_ref())];
+    // Zeek's letters, for those who know them.
+    let state = format!("{:?}", life.state).to_uppercase();
+    facts.push(match life.history.is_empty() {
+        true => format!("Zeek's state {state}"),
+        false => format!("Zeek's state {state}, history {}", life.history),
+    });
+    match life.after_close {
+        0 => {}
+        1 => facts.push("1 packet after it was over".into()),
+        n => facts.push(format!("{} packets after it was over", grouped(n))),
+    }
+    look.heading(out, "Life");
+    look.paragraph(out, "  ", &facts.join("; "));
+    for (end, steps) in [("client", &life.client), ("server", &life.server)] {
+        if !steps.is_empty() {
+            let walk: Vec<String> = steps.iter().map(step).collect();
+            look.paragraph(out, &format!("  {end}  "), &walk.join(" → "));
+        }
+    }
+}
+
+fn close(close: Option<&Close>) -> String {
+    let Some(close) = close else { return "not closed as far as the capture goes".into() };
+    let by = match close.by {
+        End::Client => "client",
+        End::Server => "server",
+    };
+    let what = match close.kind {
+        CloseKind::Graceful => "closed by FINs, first by the",
+        CloseKind::Simultaneous => "closed by FINs that crossed, first by the",
+        CloseKind::HalfClosed => "closed on one side only, by the",
+        CloseKind::Reset => "reset by the",
+        CloseKind::ResetAfterFin => "closed by FIN, then reset, by the",
+    };
+    let mut text =
+        format!("{what} {by} at {} s (frame {})", seconds(close.at), grouped(close.frame));
+    if let Some(unread) = close.unread.filter(|unread| *unread > Bytes::ZERO) {
+        let _ = write!(text, ", with {} that it had received and not read", bytes(unread));
+    }
+    text
+}
+
+fn step(step: &StateStep) -> String {
+    format!("{} {} #{}", name(step.state), seconds(step.at), step.frame)
+}
+
+fn name(state: TcpState) -> &'static str {
+    match state {
+        TcpState::Listen => "LISTEN",
+        TcpState::SynSent => "SYN-SENT",
+        TcpState::SynReceived => "SYN-RECEIVED",
+        TcpState::Established => "ESTABLISHED",
+        TcpState::FinWait1 => "FIN-WAIT-1",
+        TcpState::FinWait2 => "FIN-WAIT-2",
+        TcpState::CloseWait => "CLOSE-WAIT",
+        TcpState::Closing => "CLOSING",
+        TcpState::LastAck => "LAST-ACK",
+        TcpState::TimeWait => "TIME-WAIT",
+        TcpState::Closed => "CLOSED",
+    }
+}
+
+/// `UNKNOWN` where a list is empty.
+pub(super) fn joined(facts: &[String]) -> String {
+    if facts.is_empty() { UNKNOWN.into() } else { facts.join(", ") }
+}

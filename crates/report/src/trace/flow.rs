@@ -1,0 +1,380 @@
+//! One direction of a connection in depth.
+
+use tcplab_findings::story;
+use tcplab_plot::{decimal, grouped};
+use tcplab_trace::{
+    AckHabits, Causes, Confidence, Flow, RoundTrips, SenderMarks, Sightings, Tap, Transfer,
+    WindowUse,
+};
+use tcplab_units::Bytes;
+
+use super::detail::joined;
+use super::grid::{Cell, Grid, Look, Side};
+use super::limits;
+use super::numbers::{UNKNOWN, bytes, or_unknown, percent, rate, seconds, span};
+use crate::number::counted;
+
+/// As many frames are named in a table.
+const FRAMES: usize = 5;
+/// As many episodes are told.
+const EPISODES: usize = 20;
+/// As many stalls are listed one by one.
+const STALLS: usize = 8;
+
+pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
+    let totals = &flow.totals;
+    let mut facts = vec![format!(
+        "{} of data in {}",
+        bytes(totals.unique),
+        counted(totals.data_segments as usize, "segment", "segments")
+    )];
+    if totals.retransmissions > 0 {
+        let share = totals.retransmissions as f64 / totals.data_segments.max(1) as f64;
+        facts.push(format!(
+            "{} sent again ({}, {})",
+            grouped(totals.retransmissions),
+            bytes(totals.retransmitted),
+            percent(share)
+        ));
+    }
+    facts.push(format!("most in flight {}", bytes(totals.max_in_flight)));
+    facts.push(tap(flow));
+    look.paragraph(out, "  ", &facts.join("; "));
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    if totals.data_segments > 0 {
+        lines.push(("rate", rates(&flow.transfer)));
+        lines.push(("RFC 6349", metrics(&flow.transfer)));
+        lines.push(("round trips", round_trips(&flow.round_trips)));
+        lines.push(("timer", timer(&flow.round_trips)));
+    }
+    lines.push(("window", window(&flow.windows)));
+    lines.push(("answers", acking(flow, &flow.acking)));
+    lines.push(("marks", marks(&flow.marks)));
+    for (name, text) in lines.iter().filter(|(_, text)| text != UNKNOWN) {
+        look.paragraph(out, &format!("  {name:<12}"), text);
+    }
+    for change in &flow.marks.mss_changes {
+        let text = format!(
+            "{} → {} bytes of data at {} s (frame {})",
+            change.from.as_u64(),
+            change.to.as_u64(),
+            seconds(change.at),
+            change.frame
+        );
+        look.paragraph(out, &format!("  {:<12}", "segments"), &text);
+    }
+    causes(out, &flow.causes, look);
+    limits::write(out, flow, look);
+    stalls(out, flow, look);
+    episodes(out, flow, look);
+}
+
+fn tap(flow: &Flow) -> String {
+    let place = match flow.tap {
+        Tap::Unknown => return "nothing tells where the capture was taken".into(),
+        Tap::Sender => "beside the sender",
+        Tap::Middle => "between both ends",
+        Tap::Receiver => "beside the receiver",
+    };
+    match flow.tap_confidence {
+        Confidence::None => format!("captured {place}"),
+        Confidence::Low => format!("captured {place}, it seems"),
+        Confidence::Medium => format!("captured {place}, most likely"),
+        Confidence::High => format!("captured {place}, for certain"),
+    }
+}
+
+fn rates(transfer: &Transfer) -> String {
+    let mut facts = Vec::new();
+    if !transfer.time.is_zero() {
+        facts.push(format!("{} acknowledged in {}", bytes(transfer.acked), span(transfer.time)));
+    }
+    facts.extend(transfer.goodput.map(|goodput| format!("goodput {}", rate(goodput))));
+    facts.extend(transfer.throughput.map(|all| format!("throughput {}", rate(all))));
+    facts.extend(transfer.capacity.map(|most| format!("the path's capacity {}", rate(most))));
+    joined(&facts)
+}
+
+fn metrics(transfer: &Transfer) -> String {
+    let mut facts = Vec::new();
+    facts.extend(
+        transfer.time_ratio.map(|ratio| format!("transfer time ratio {}", decimal(ratio, 2))),
+    );
+    facts
+        .extend(transfer.efficiency.map(|share| format!("TCP efficiency {} %", decimal(share, 2))));
+    facts.extend(transfer.buffer_delay.map(|share| {
+        let over = or_unknown(transfer.baseline, span);
+        format!("buffer delay {} % (over {over})", decimal(share, 1))
+    }));
+    joined(&facts)
+}
+
+fn round_trips(trips: &RoundTrips) -> String {
+    let mut facts = Vec::new();
+    for (name, value) in [
+        ("least", trips.min),
+        ("median", trips.median),
+        ("mean", trips.mean),
+        ("95 %", trips.p95),
+        ("most", trips.max),
+    ] {
+        facts.extend(value.map(|value| format!("{name} {}", span(value))));
+    }
+    let samples = trips.samples();
+    if samples > 0 {
+        let by: Vec<String> = [
+            (trips.by_ack, "by ACK"),
+            (trips.by_sack, "by SACK"),
+            (trips.by_timestamp, "by timestamp"),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", grouped(count)))
+        .collect();
+        let samples = counted(samples as usize, "sample", "samples");
+        facts.push(format!("{samples} ({})", by.join(", ")));
+    }
+    joined(&facts)
+}
+
+fn timer(trips: &RoundTrips) -> String {
+    let mut facts = Vec::new();
+    for (name, value) in [
+        ("smoothed round trip", trips.smoothed),
+        ("variation", trips.variation),
+        ("retransmission timeout as Linux has it", trips.timeout),
+    ] {
+        facts.extend(value.map(|value| format!("{name} {}", span(value))));
+    }
+    joined(&facts)
+}
+
+fn window(window: &WindowUse) -> String {
+    let mut facts = Vec::new();
+    for (name, value) in [
+        ("first", window.first),
+        ("least", window.min),
+        ("most", window.max),
+        ("last", window.last),
+    ] {
+        facts.extend(value.map(|value| format!("{name} {}", bytes(value))));
+    }
+    if !facts.is_empty() && !window.scale_known {
+        facts.push("scale not known".into());
+    }
+    if !window.zero.is_empty() {
+        facts.push(format!(
+            "closed {} for {}, at most {}{}",
+            times(window.zero.count),
+            span(window.zero_for),
+            span(window.longest_zero),
+            at_frames(&window.zero)
+        ));
+    }
+    for (seen, what) in [
+        (&window.full, "filled"),
+        (&window.probes, "probed while closed"),
+        (&window.updates, "updated"),
+        (&window.silly, "opened by too little"),
+        (&window.shrunk, "taken back"),
+    ] {
+        if !seen.is_empty() {
+            facts.push(format!("{what} {}{}", times(seen.count), at_frames(seen)));
+        }
+    }
+    joined(&facts)
+}
+
+fn acking(flow: &Flow, habits: &AckHabits) -> String {
+    let mut facts = Vec::new();
+    let acks = habits.acks.max(flow.totals.pure_acks);
+    let duplicates = habits.duplicates.max(flow.totals.duplicate_acks);
+    if acks > 0 {
+        facts.push(format!("{} ACKs without data", grouped(acks)));
+    }
+    if duplicates > 0 {
+        facts.push(match habits.needless {
+            0 => format!("{} duplicates", grouped(duplicates)),
+            n => format!("{} duplicates ({} uncalled for)", grouped(duplicates), grouped(n)),
+        });
+    }
+    if !habits.stretch.is_empty() {
+        facts.push(format!(
+            "{} of more than two segments (at most {}){}",
+            grouped(habits.stretch.count),
+            bytes(habits.longest),
+            at_frames(&habits.stretch)
+        ));
+    }
+    if !habits.delayed.is_empty() {
+        facts.push(format!(
+            "{} delayed (at most {}){}",
+            grouped(habits.delayed.count),
+            span(habits.longest_delay),
+            at_frames(&habits.delayed)
+        ));
+    }
+    joined(&facts)
+}
+
+fn marks(marks: &SenderMarks) -> String {
+    let mut facts = Vec::new();
+    if marks.largest > Bytes::ZERO {
+        facts.push(format!("largest segment {} B", grouped(marks.largest.as_u64())));
+    }
+    for (count, what) in [
+        (marks.push, "with PSH"),
+        (marks.small_in_flight, "small while others were in flight"),
+        (marks.super_packets, "super-packets"),
+    ] {
+        if count > 0 {
+            facts.push(format!("{} {what}", grouped(count)));
+        }
+    }
+    if !marks.nagle_waits.is_empty() {
+        facts.push(format!(
+            "{} waited for a delayed ACK (Nagle), {} together{}",
+            grouped(marks.nagle_waits.count),
+            span(marks.nagle_waited),
+            at_frames(&marks.nagle_waits)
+        ));
+    }
+    for (seen, what) in [
+        (&marks.urgent, "urgent"),
+        (&marks.keep_alives, "keep-alives"),
+        (&marks.congestion_marks, "marked \"congestion experienced\""),
+    ] {
+        if !seen.is_empty() {
+            facts.push(format!("{} {what}{}", grouped(seen.count), at_frames(seen)));
+        }
+    }
+    joined(&facts)
+}
+
+fn times(count: u64) -> String {
+    if count == 1 { "once".into() } else { format!("{} times", grouped(count)) }
+}
+
+/// ` (#12, #40, …)`.
+fn at_frames(seen: &Sightings) -> String {
+    let text = frames(seen);
+    if text.is_empty() { text } else { format!(" ({text})") }
+}
+
+fn frames(seen: &Sightings) -> String {
+    let named: Vec<String> = seen.frames.iter().take(FRAMES).map(|f| format!("#{f}")).collect();
+    if named.is_empty() {
+        return String::new();
+    }
+    let more = if seen.count > named.len() as u64 { " …" } else { "" };
+    format!("{}{more}", named.join(" "))
+}
+
+/// Why segments were seen that are not new data in order.
+fn causes(out: &mut String, causes: &Causes, look: Look) {
+    let mut grid = Grid::new(&[Side::Left, Side::Right, Side::Right, Side::Left]);
+    let size = |amount: Bytes, what: &str| format!("{what} {}", bytes(amount));
+    let backed_off = match causes.most_backed_off {
+        0 | 1 => String::new(),
+        n => format!(", at most {n} in a row"),
+    };
+    for (what, seen) in [
+        ("fast, three duplicate ACKs".to_owned(), &causes.by_duplicates),
+        ("fast, SACK".into(), &causes.by_sack),
+        ("fast, RACK".into(), &causes.by_rack),
+        ("tail loss probe".into(), &causes.probes),
+        ("tail loss probe, new data".into(), &causes.new_probes),
+        (format!("retransmission timeout{backed_off}"), &causes.timeouts),
+        ("after a timeout".into(), &causes.after_timeout),
+        ("again, a retransmission was lost".into(), &causes.lost_again),
+        ("SYN again".into(), &causes.syns),
+        ("FIN again".into(), &causes.fins),
+        ("fills a hole, original not seen".into(), &causes.holes_filled),
+        ("needless, by D-SACK".into(), &causes.needless_by_dsack),
+        ("needless, by timestamp".into(), &causes.needless_by_timestamp),
+        (size(causes.farthest, "reordered, at most by"), &causes.reordered),
+        ("copied by the network".into(), &causes.network_duplicates),
+        ("captured twice".into(), &causes.tap_duplicates),
+        (size(causes.missed_bytes, "missed by the capture,"), &causes.missed_by_tap),
+    ] {
+        if seen.is_empty() {
+            continue;
+        }
+        if grid.is_empty() {
+            grid.head(&["cause", "count", "first, s", "frames"]);
+        }
+        grid.row([
+            Cell::new(what),
+            grouped(seen.count).into(),
+            or_unknown(seen.first, seconds).into(),
+            frames(seen).into(),
+        ]);
+    }
+    if !grid.is_empty() {
+        look.heading(out, "  segments that are not new data in their turn");
+        grid.write(out, 4, look);
+    }
+}
+
+fn stalls(out: &mut String, flow: &Flow, look: Look) {
+    if flow.stall_sums.is_empty() {
+        return;
+    }
+    look.heading(out, "  stalls");
+    let mut grid = Grid::new(&[Side::Left, Side::Right, Side::Right, Side::Right, Side::Left]);
+    grid.head(&["cause", "count", "time", "longest", "where"]);
+    for sum in &flow.stall_sums {
+        let longest = &sum.longest;
+        let (before, after) = longest.frames;
+        grid.row([
+            Cell::new(sum.cause.name()),
+            grouped(sum.count).into(),
+            span(sum.time).into(),
+            span(longest.until.since(longest.from)).into(),
+            format!("{} s, #{before} to #{after}", seconds(longest.from)).into(),
+        ]);
+    }
+    grid.write(out, 4, look);
+    let mut longest: Vec<_> = flow.stalls.iter().collect();
+    if longest.len() <= flow.stall_sums.len() {
+        return;
+    }
+    longest.sort_by_key(|stall| std::cmp::Reverse(stall.until.since(stall.from)));
+    longest.truncate(STALLS);
+    longest.sort_by_key(|stall| stall.from);
+    let mut grid = Grid::new(&[Side::Right, Side::Right, Side::Left, Side::Right, Side::Left]);
+    grid.head(&["at, s", "for", "cause", "in flight", "frames"]);
+    for stall in longest {
+        let (before, after) = stall.frames;
+        grid.row([
+            Cell::new(seconds(stall.from)),
+            span(stall.until.since(stall.from)).into(),
+            stall.cause.name().into(),
+            bytes(stall.in_flight).into(),
+            format!("#{before} to #{after}").into(),
+        ]);
+    }
+    grid.write(out, 4, look);
+}
+
+fn episodes(out: &mut String, flow: &Flow, look: Look) {
+    if flow.episodes.is_empty() {
+        return;
+    }
+    look.heading(out, "  recovery episodes");
+    for (number, episode) in flow.episodes.iter().take(EPISODES).enumerate() {
+        let (first, last) = episode.frames;
+        let text = format!(
+            "{}, #{first} to #{last}, silence {}: {}",
+            episode.kind.name(),
+            span(episode.silence),
+            story(episode, flow)
+        );
+        look.paragraph(out, &format!("  {:>3}  ", number + 1), &text);
+    }
+    if flow.episodes.len() > EPISODES {
+        let left = counted(flow.episodes.len() - EPISODES, "more episode", "more episodes");
+        let text = format!("{left}: --json has them all.");
+        look.paragraph(out, "       ", &text);
+    }
+}

@@ -1,0 +1,93 @@
+//! What was captured, before what was found in it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use tcplab_plot::grouped;
+use tcplab_trace::Note;
+use tcplab_units::Span;
+
+use super::grid::{Look, Style};
+use super::numbers::span;
+
+/// As many kinds of remarks are told.
+const NOTES: usize = 12;
+/// As many frames are named for each.
+const FRAMES: usize = 5;
+
+/// What is known of a capture beside its connections.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CaptureHead {
+    /// The files, or the interface.
+    pub names: Vec<String>,
+    /// Packets of whatever kind.
+    pub packets: u64,
+    /// When the first was captured, nanoseconds since the Unix epoch; none if there was none.
+    pub started: Option<u64>,
+    /// From the first packet of TCP to the last.
+    pub lasted: Span,
+    /// The kinds of links, as far as they are known.
+    pub links: Vec<String>,
+    /// Which packets were looked at, if not all.
+    pub filter: Option<String>,
+    /// What the reader should know of the capture itself.
+    pub notes: Vec<Note>,
+}
+
+impl CaptureHead {
+    pub(crate) fn write(&self, out: &mut String, look: Look) {
+        look.paragraph(out, "", &self.names.join(" + "));
+        let mut facts = vec![match self.packets {
+            1 => "1 packet".to_owned(),
+            n => format!("{} packets", grouped(n)),
+        }];
+        if !self.lasted.is_zero() {
+            facts.push(span(self.lasted));
+        }
+        if let Some(started) = self.started.and_then(date) {
+            facts.push(format!("from {started}"));
+        }
+        facts.extend(self.links.iter().cloned());
+        if let Some(filter) = &self.filter {
+            facts.push(format!("only {filter}"));
+        }
+        look.paragraph(out, "", &facts.join(", "));
+        out.push_str(&notes_text(&self.notes, look));
+    }
+}
+
+/// Remarks on a capture, a line each, those of the same kind together.
+pub fn notes_text(notes: &[Note], look: Look) -> String {
+    let mut text = String::new();
+    let mut kinds: BTreeMap<usize, (&str, Vec<u64>)> = BTreeMap::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for note in notes {
+        let place = places.len();
+        let place = *places.entry(&note.text).or_insert(place);
+        kinds.entry(place).or_insert((&note.text, Vec::new())).1.extend(note.frame);
+    }
+    for (what, frames) in kinds.values().take(NOTES) {
+        let named: Vec<String> = frames.iter().take(FRAMES).map(|f| grouped(*f)).collect();
+        let line = match (&named[..], frames.len()) {
+            ([], _) => (*what).to_owned(),
+            ([one], 1) => format!("frame {one}: {what}"),
+            (some, all) if all > FRAMES => format!("frames {}…: {what}", some.join(", ")),
+            (some, _) => format!("frames {}: {what}", some.join(", ")),
+        };
+        let mut lines = String::new();
+        look.paragraph(&mut lines, "! ", &line);
+        for line in lines.lines() {
+            let _ = writeln!(text, "{}", look.paint(line, Style::Odd));
+        }
+    }
+    if kinds.len() > NOTES {
+        let _ = writeln!(text, "! and {} more remarks of this kind (--json)", kinds.len() - NOTES);
+    }
+    text
+}
+
+/// `2026-03-01 09:30:00 UTC`.
+fn date(nanos: u64) -> Option<String> {
+    let at = jiff::Timestamp::from_nanosecond(i128::from(nanos)).ok()?;
+    Some(at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
+}

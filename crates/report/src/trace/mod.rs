@@ -1,0 +1,20 @@
+//! Captures as text: what hurts most first, then any connection in depth.
+
+mod chosen;
+mod detail;
+mod flow;
+mod grid;
+mod head;
+mod ladder;
+mod limits;
+mod numbers;
+mod row;
+mod summary;
+
+pub use chosen::Chosen;
+pub use detail::connection_text;
+pub use grid::Look;
+pub use head::{CaptureHead, notes_text};
+pub use ladder::{LadderView, ladder_text};
+pub use row::{Row, Summary};
+pub use summary::summary_text;

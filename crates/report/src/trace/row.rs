@@ -1,0 +1,244 @@
+//! What the summary keeps of a connection.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::net::SocketAddr;
+
+use tcplab_trace::{
+    Ack, Connection, ConnectionState, Episode, Flow, FlowId, Limit, LimitPeriod, Needless, Segment,
+    Sink, Stall, StallCause,
+};
+use tcplab_units::{Bytes, Instant, Rate, Span};
+
+/// What a connection that never came about costs, beside the time spent on it: as much as the
+/// first retransmission timeout (RFC 6298 section 2.1), which is what a user waits at least.
+const FAILED: Span = Span::from_secs(1);
+
+/// A connection in as few bytes as the table needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Its place in the order of first packets, counted from 0 as Wireshark's `tcp.stream` is.
+    pub index: usize,
+    /// See [`Connection::client`].
+    pub client: SocketAddr,
+    /// See [`Connection::server`].
+    pub server: SocketAddr,
+    /// First packet.
+    pub first: Instant,
+    /// Last packet.
+    pub last: Instant,
+    /// Packets of both directions.
+    pub packets: u64,
+    /// What became of it.
+    pub state: ConnectionState,
+    /// Time lost, by which the table is sorted: see [`Row::lost_by`].
+    pub lost: Span,
+    /// Client to server.
+    pub forward: Way,
+    /// Server to client.
+    pub reverse: Way,
+}
+
+/// One direction of a [`Row`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Way {
+    /// Data bytes, each counted once.
+    pub data: Bytes,
+    /// Acknowledged bytes over the time of the transfer.
+    pub goodput: Option<Rate>,
+    /// The smallest round trip.
+    pub least_round_trip: Option<Span>,
+    /// The median one.
+    pub median_round_trip: Option<Span>,
+    /// Packets with data.
+    pub segments: u64,
+    /// Of these, sent again.
+    pub repeats: u64,
+    /// What held it back for the largest part of its time, and for which share, 0 to 1.
+    pub limit: Option<(Limit, f32)>,
+    /// The longest time that it stood still.
+    pub stall: Option<(StallCause, Span)>,
+}
+
+// However long the capture, a connection that is over costs no more than this.
+const _: () = assert!(size_of::<Row>() <= 400);
+
+impl Row {
+    /// What is kept of `connection`, whose place is `index`.
+    pub fn new(index: usize, connection: &Connection) -> Row {
+        Row {
+            index,
+            client: connection.client,
+            server: connection.server,
+            first: connection.first,
+            last: connection.last,
+            packets: connection.packets,
+            state: connection.life.state,
+            lost: Row::lost_by(connection),
+            forward: Way::new(&connection.forward),
+            reverse: Way::new(&connection.reverse),
+        }
+    }
+
+    /// How much time a connection lost, which is what hurts. For each direction, the longest of:
+    ///
+    /// - the time under a limit other than the application and the path's rate;
+    /// - the time it stood still for another reason than that nothing was to be sent;
+    ///
+    /// and the time that data sent again took: their share of all data, of the time of the
+    /// transfer. A direction cannot lose more than the connection's time. A connection that never
+    /// came about has lost all its time and a second more.
+    pub fn lost_by(connection: &Connection) -> Span {
+        let time = connection.last.since(connection.first);
+        if is_failed(connection.life.state) {
+            return time + FAILED;
+        }
+        let lost = |flow: &Flow| {
+            let limited: Span = Limit::ALL
+                .into_iter()
+                .filter(|limit| !matches!(limit, Limit::Application | Limit::Path))
+                .map(|limit| flow.shares.of(limit))
+                .sum();
+            let stalled: Span =
+                flow.stall_sums.iter().filter(|sum| !is_idle(sum.cause)).map(|sum| sum.time).sum();
+            let data = flow.totals.data.as_u64();
+            let again = flow.totals.retransmitted.as_u64();
+            let busy = if flow.transfer.time.is_zero() { time } else { flow.transfer.time };
+            let share = if data > 0 { again as f64 / data as f64 } else { 0.0 };
+            let repeated = Span::from_secs_f64(busy.as_secs_f64() * share);
+            (limited.max(stalled) + repeated).min(time)
+        };
+        lost(&connection.forward) + lost(&connection.reverse)
+    }
+
+    /// How long it lasted.
+    pub fn duration(&self) -> Span {
+        self.last.since(self.first)
+    }
+}
+
+impl Way {
+    fn new(flow: &Flow) -> Way {
+        let limit = flow.shares.largest().map(|limit| (limit, flow.shares.share(limit) as f32));
+        let longest = flow.stall_sums.iter().max_by_key(|sum| span_of(&sum.longest));
+        Way {
+            data: flow.totals.unique,
+            goodput: flow.transfer.goodput,
+            least_round_trip: flow.round_trips.min,
+            median_round_trip: flow.round_trips.median,
+            segments: flow.totals.data_segments,
+            repeats: flow.totals.retransmissions,
+            limit,
+            stall: longest.map(|sum| (sum.cause, span_of(&sum.longest))),
+        }
+    }
+
+    /// The share of packets with data that were sent again, 0 to 1; none without data.
+    pub fn repeated(&self) -> Option<f64> {
+        (self.segments > 0).then(|| self.repeats as f64 / self.segments as f64)
+    }
+}
+
+fn span_of(stall: &Stall) -> Span {
+    stall.until.since(stall.from)
+}
+
+/// Nobody wanted to send: that is no loss of time.
+fn is_idle(cause: StallCause) -> bool {
+    matches!(cause, StallCause::ServerIdle | StallCause::ServerSlow | StallCause::ClientIdle)
+}
+
+/// Whether no connection came about.
+pub(crate) fn is_failed(state: ConnectionState) -> bool {
+    use ConnectionState::{Rej, Rstos0, Rstrh, S0, Sh, Shr};
+    matches!(state, S0 | Rej | Rstos0 | Rstrh | Sh | Shr)
+}
+
+/// Takes what the analyser says and keeps a [`Row`] of each connection, and all sums of the few
+/// that hurt most; no packets.
+#[derive(Debug, Default)]
+pub struct Summary {
+    rows: Vec<Row>,
+    keep: usize,
+    /// What hurts least on top, to make room.
+    worst: BinaryHeap<Reverse<Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    lost: Span,
+    index: usize,
+    connection: Box<Connection>,
+}
+
+impl Kept {
+    fn key(&self) -> (Span, Reverse<usize>) {
+        (self.lost, Reverse(self.index))
+    }
+}
+impl PartialEq for Kept {
+    fn eq(&self, other: &Kept) -> bool {
+        self.key() == other.key()
+    }
+}
+impl Eq for Kept {}
+impl PartialOrd for Kept {
+    fn partial_cmp(&self, other: &Kept) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Kept {
+    fn cmp(&self, other: &Kept) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Summary {
+    /// One that keeps the sums of the `keep` worst connections.
+    pub fn new(keep: usize) -> Summary {
+        Summary { keep, ..Summary::default() }
+    }
+    /// All connections, in the order in which they were over.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+    /// All connections, what hurts most first; what hurts alike by the amount of data, most first.
+    pub fn by_loss(&self) -> Vec<&Row> {
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        let data = |row: &Row| row.forward.data + row.reverse.data;
+        rows.sort_by_key(|row| (Reverse(row.lost), Reverse(data(row)), row.index));
+        rows
+    }
+    /// The connections that hurt most, worst first, with their places; those that lost no time are
+    /// none of them.
+    pub fn worst(&self) -> Vec<(usize, &Connection)> {
+        let mut kept: Vec<&Kept> = self.worst.iter().map(|Reverse(kept)| kept).collect();
+        kept.sort_by_key(|kept| Reverse(kept.key()));
+        kept.into_iter().map(|kept| (kept.index, &*kept.connection)).collect()
+    }
+}
+
+impl Sink for Summary {
+    fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
+    fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
+    fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
+    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
+    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
+    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
+    fn connection(&mut self, index: usize, connection: Connection) {
+        let row = Row::new(index, &connection);
+        let lost = row.lost;
+        self.rows.push(row);
+        if lost.is_zero() || self.keep == 0 {
+            return;
+        }
+        let full = self.worst.len() >= self.keep;
+        if full && self.worst.peek().is_some_and(|Reverse(least)| least.lost >= lost) {
+            return;
+        }
+        if full {
+            self.worst.pop();
+        }
+        self.worst.push(Reverse(Kept { lost, index, connection: Box::new(connection) }));
+    }
+}

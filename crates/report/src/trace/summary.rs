@@ -1,0 +1,205 @@
+//! All connections at a glance, what hurts most first.
+
+use std::fmt::Write;
+
+use tcplab_findings::Finding;
+use tcplab_plot::grouped;
+use tcplab_trace::{ConnectionState, Limit};
+use tcplab_units::Bytes;
+
+use super::grid::{Cell, Grid, Look, Side, Style};
+use super::head::CaptureHead;
+use super::numbers::{UNKNOWN, bytes, or_unknown, percent, rate, span};
+use super::row::{Row, Summary, Way, is_failed};
+use crate::number::counted;
+
+/// From this share of packets sent again on, it is worth a look; from the next on, it hurts.
+const REPEATED: [f64; 2] = [0.01, 0.05];
+/// Columns that go where there is no room for all, the least missed first.
+const SPARE: [usize; 2] = [GOODPUT, ROUND_TRIP];
+const GOODPUT: usize = 4;
+const ROUND_TRIP: usize = 5;
+
+/// The capture, its connections sorted by the time they lost ([`Row::lost_by`]), at most `top` of
+/// them, and what was found out about the worst few. Two lines for each connection: what the
+/// client sent above, what the server sent below.
+pub fn summary_text(
+    head: &CaptureHead,
+    summary: &Summary,
+    findings: &[(usize, Vec<Finding>)],
+    top: usize,
+    look: Look,
+) -> String {
+    let mut out = String::new();
+    head.write(&mut out, look);
+    let rows = summary.by_loss();
+    if rows.is_empty() {
+        out.push('\n');
+        let what = if head.packets == 0 {
+            "There are no packets in it."
+        } else {
+            "No packet of it belongs to TCP, as far as it can be read."
+        };
+        look.paragraph(&mut out, "", what);
+        return out;
+    }
+    out.push('\n');
+    table(&rows[..rows.len().min(top)], look).write(&mut out, 0, look);
+    out.push('\n');
+    if rows.len() > top {
+        let left = rows.len() - top;
+        let text = format!(
+            "{} more, which lost less time: --all shows them, --top N some.",
+            counted(left, "connection", "connections")
+        );
+        look.paragraph(&mut out, "", &text);
+    }
+    look.paragraph(&mut out, "", &totals(&rows));
+    for (index, found) in findings.iter().filter(|(_, found)| !found.is_empty()) {
+        let Some(row) = rows.iter().find(|row| row.index == *index) else { continue };
+        out.push('\n');
+        look.heading(&mut out, &format!("Connection {index}, {} → {}", row.client, row.server));
+        write_findings(&mut out, found, look);
+    }
+    out
+}
+
+/// Each finding as a paragraph, with the frames that prove it.
+pub(crate) fn write_findings(out: &mut String, findings: &[Finding], look: Look) {
+    for finding in findings {
+        let mut text = finding.statement.clone();
+        if !finding.frames.is_empty() {
+            let named: Vec<String> = finding.frames.iter().take(6).map(u64::to_string).collect();
+            let more = if finding.frames.len() > 6 { ", …" } else { "" };
+            let frames = if finding.frames.len() == 1 { "frame" } else { "frames" };
+            let _ = write!(text, " [{frames} {}{more}; {}]", named.join(", "), finding.rule);
+        }
+        look.paragraph(out, "- ", &text);
+    }
+}
+
+fn table(rows: &[&Row], look: Look) -> Grid {
+    use Side::{Left, Right};
+    let mut grid = Grid::new(&[Right, Left, Left, Right, Right, Right, Right, Left]);
+    grid.head(&["#", "client", "state", "sent", "goodput", "RTT min", "again", "largest limit"]);
+    grid.head(&["", "server", "", "received", "", "median", "", "longest stall"]);
+    for row in rows {
+        let (state, style) = state(row.state);
+        let busier = if row.reverse.data > row.forward.data { &row.reverse } else { &row.forward };
+        let (limit, stall) = (limit(busier), stall(busier));
+        grid.row([
+            Cell::styled(row.index.to_string(), Style::Strong),
+            row.client.to_string().into(),
+            Cell::styled(state, style),
+            bytes(row.forward.data).into(),
+            goodput(&row.forward).into(),
+            or_unknown(busier.least_round_trip, span).into(),
+            again(&row.forward),
+            limit,
+        ]);
+        grid.row([
+            Cell::default(),
+            row.server.to_string().into(),
+            span(row.duration()).into(),
+            bytes(row.reverse.data).into(),
+            goodput(&row.reverse).into(),
+            or_unknown(busier.median_round_trip, span).into(),
+            again(&row.reverse),
+            stall,
+        ]);
+    }
+    for column in SPARE {
+        if grid.width() > look.width {
+            grid.drop_column(column);
+        }
+        if column == GOODPUT && grid.width() > look.width {
+            // The other one has moved up by one.
+            grid.drop_column(ROUND_TRIP - 1);
+            break;
+        }
+    }
+    grid
+}
+
+fn goodput(way: &Way) -> String {
+    match way.goodput {
+        Some(goodput) if way.data > Bytes::ZERO => rate(goodput),
+        _ => UNKNOWN.into(),
+    }
+}
+
+fn again(way: &Way) -> Cell {
+    let Some(share) = way.repeated() else { return UNKNOWN.into() };
+    let style = match share {
+        share if share >= REPEATED[1] => Style::Bad,
+        share if share >= REPEATED[0] => Style::Odd,
+        _ => Style::Plain,
+    };
+    Cell::styled(percent(share), style)
+}
+
+fn limit(way: &Way) -> Cell {
+    let Some((limit, share)) = way.limit else { return UNKNOWN.into() };
+    let style = match limit {
+        Limit::Application | Limit::Path => Style::Plain,
+        Limit::Timeout => Style::Bad,
+        _ => Style::Odd,
+    };
+    Cell::styled(format!("{} {}", limit.name(), percent(f64::from(share))), style)
+}
+
+fn stall(way: &Way) -> Cell {
+    let text =
+        |(cause, time): (tcplab_trace::StallCause, _)| format!("{} {}", span(time), cause.name());
+    or_unknown(way.stall, text).into()
+}
+
+/// What became of it, in a word or two.
+fn state(state: ConnectionState) -> (&'static str, Style) {
+    use ConnectionState::{Oth, Rej, Rsto, Rstos0, Rstr, Rstrh, S0, S1, S2, S3, Sf, Sh, Shr};
+    match state {
+        S0 => ("no answer", Style::Bad),
+        S1 => ("open", Style::Plain),
+        S2 | S3 => ("half closed", Style::Plain),
+        Sf => ("closed", Style::Plain),
+        Rej => ("refused", Style::Bad),
+        Rsto | Rstr => ("reset", Style::Odd),
+        Rstos0 | Sh => ("given up", Style::Bad),
+        Rstrh | Shr => ("not opened", Style::Bad),
+        Oth => ("midstream", Style::Dim),
+    }
+}
+
+fn totals(rows: &[&Row]) -> String {
+    let count = |test: fn(ConnectionState) -> bool| rows.iter().filter(|r| test(r.state)).count();
+    let mut states: Vec<String> = Vec::new();
+    for (number, what) in [
+        (count(|s| s == ConnectionState::Sf), "closed"),
+        (count(|s| matches!(s, ConnectionState::Rsto | ConnectionState::Rstr)), "reset"),
+        (count(is_failed), "never opened"),
+    ] {
+        if number > 0 {
+            states.push(format!("{} {what}", grouped(number as u64)));
+        }
+    }
+    let sum = |of: fn(&Way) -> u64| -> [u64; 2] {
+        [rows.iter().map(|r| of(&r.forward)).sum(), rows.iter().map(|r| of(&r.reverse)).sum()]
+    };
+    let [sent, received] = sum(|way| way.data.as_u64()).map(|n| bytes(Bytes::new(n)));
+    let segments: u64 = sum(|way| way.segments).iter().sum();
+    let repeats: u64 = sum(|way| way.repeats).iter().sum();
+    let mut text = counted(rows.len(), "connection", "connections");
+    if !states.is_empty() {
+        text += &format!(" ({})", states.join(", "));
+    }
+    text += &format!(", {sent} sent, {received} received");
+    if segments > 0 {
+        let share = percent(repeats as f64 / segments as f64);
+        text += &format!(
+            ", {} of {} with data sent again ({share})",
+            grouped(repeats),
+            counted(segments as usize, "segment", "segments")
+        );
+    }
+    text + "."
+}
