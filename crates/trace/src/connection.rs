@@ -181,7 +181,11 @@ impl ConnectionState {
             let first = self.opened.is_none();
             let opened = *self.opened.get_or_insert(packet.at);
             self.handshake.round_trip = self.last_syn.map(|syn| opened.since(syn));
-            if first && let (Some(syn), Some(syn_ack)) = (self.last_syn, self.last_syn_ack) {
+            // With data the application may have taken its time.
+            if first
+                && packet.is_bare()
+                && let (Some(syn), Some(syn_ack)) = (self.last_syn, self.last_syn_ack)
+            {
                 self.forward.observers.opened(opened.since(syn_ack));
                 self.reverse.observers.opened(syn_ack.since(syn));
             }

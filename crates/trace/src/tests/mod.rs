@@ -2,6 +2,9 @@
 
 mod drill;
 mod figures;
+mod limits;
 mod losses;
 mod robustness;
+mod stalls;
+mod transfer;
 mod wire_facts;
