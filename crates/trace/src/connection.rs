@@ -232,8 +232,11 @@ impl ConnectionState {
                 (self.last_syn, self.last_syn_ack, self.opened)
         {
             self.distances.handshake(syn_ack.since(syn), opened.since(syn_ack));
-            self.forward.observers.opened(opened.since(syn_ack));
-            self.reverse.observers.opened(syn_ack.since(syn));
+            // With data the application may have taken its time.
+            if packet.is_bare() {
+                self.forward.observers.opened(opened.since(syn_ack));
+                self.reverse.observers.opened(syn_ack.since(syn));
+            }
         }
         if let Some((client, server)) = self.opening.scales() {
             let seen = self.opening.seen();

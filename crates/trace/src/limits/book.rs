@@ -153,6 +153,10 @@ impl Book {
     pub(crate) fn finish(&mut self, verdict: Verdict, flow: &mut Flow, events: &mut Vec<Event>) {
         self.resolve(verdict);
         self.close(events);
+        if let Some(period) = &mut self.period {
+            // What was acknowledged at the very moment when the accounts end.
+            period.acked += Bytes::new(std::mem::take(&mut self.stretch.acked));
+        }
         events.extend(self.period.take().map(Event::Limit));
         flow.shares = self.total;
     }
@@ -173,10 +177,12 @@ impl Book {
         // its own time does so at an acknowledgement only by accident. And where the congestion
         // window was full at times in a round trip, Linux holds it responsible for all of it
         // (`tcp_cwnd_validate`).
-        let idle = if taken.starved > taken.lull {
+        // A pacing timer that was late now and then did no harm as long as the path was busy.
+        let late = verdict.at_capacity && taken.paced > taken.starved;
+        let idle = if taken.starved > taken.lull && !late {
             let full = (taken.clocked + self.clocked) * FULL_BEFORE > taken.starved;
             if full { verdict.clocked } else { Limit::SendBuffer }
-        } else if verdict.at_capacity && taken.longest_lull < verdict.pacing {
+        } else if late || verdict.at_capacity && taken.longest_lull < verdict.pacing {
             Limit::Path
         } else {
             Limit::Application
