@@ -1,6 +1,7 @@
 //! The command line, defined once: parsing, help and error messages come from here.
 
 mod path;
+mod trace;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
     ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
 };
+pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
 
 /// The name of the hidden subcommand that a trial's process is started with.
 pub(crate) const WORLD: &str = "kernel-world";
@@ -36,6 +38,7 @@ Examples:
   tcplab run interruption --quick    one trial of each case, under a minute
   tcplab run my-experiment.toml      your own; start from `tcplab scenarios interruption`
   tcplab shell dsl-25                your shell, behind a DSL line
+  tcplab trace capture.pcapng        why a transfer was slow
   tcplab doctor                      what this machine can do
 
 Exit codes: 0 every expectation of the scenario held, 1 one broke, 2 it could not be run;
@@ -56,6 +59,12 @@ pub(crate) enum Command {
     /// Reads the captures, samples and logs in the run's directory and writes its tables and
     /// report.html anew, such as after an update of tcplab. Nothing is run.
     Report(ReportArguments),
+    /// Explain TCP captures from anywhere
+    ///
+    /// For each connection: how it was opened and closed, what was sent again and why, where it
+    /// stood still, what limited it, and what to do about it. Reads pcap and pcapng from any link,
+    /// compressed or not, or captures by itself (-i).
+    Trace(TraceArguments),
     /// Run any program behind a path
     ///
     /// The program gets a network of its own, with a far end, and the path between them: a shell, a

@@ -15,6 +15,7 @@ mod run;
 mod scenarios;
 mod shell;
 mod tc;
+mod trace;
 mod traffic;
 mod verify;
 
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Trace(arguments) => trace::trace(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),
         Command::Bridge(arguments) => bridge::bridge(arguments),
         Command::Path(arguments) => paths::path(&arguments),

@@ -71,6 +71,16 @@ pub fn ladder(scene: &LadderScene<'_>) -> String {
     svg
 }
 
+/// A ladder diagram that stands alone: with its own style sheet, for a file.
+pub fn ladder_svg(scene: &LadderScene<'_>) -> String {
+    let drawn = ladder(scene);
+    let style = format!("<style>svg {{ color-scheme: light dark; }}\n{}</style>", crate::STYLE);
+    // What follows the first tag, which is the drawing's own.
+    let (tag, rest) = drawn.split_once('>').unwrap_or((&drawn, ""));
+    let tag = tag.replacen("<svg", r#"<svg xmlns="http://www.w3.org/2000/svg""#, 1);
+    format!("{tag}>{style}{rest}\n")
+}
+
 struct Row<'a> {
     top: i64,
     height: i64,

@@ -21,7 +21,7 @@ mod time_sequence;
 pub mod xpl;
 
 pub use chart::{Chart, chart};
-pub use ladder::{LadderScene, ladder};
+pub use ladder::{LadderScene, ladder, ladder_svg};
 pub use pane::{Pane, pane};
 pub use path_picture::{PathPicture, path_picture, path_svg};
 pub use plane::{Band, Figure, Key, Plane, View};

@@ -9,7 +9,7 @@ use crate::connection::{ConnectionState, Said};
 use crate::observe::Event;
 use crate::packet::Packet;
 use crate::stamps;
-use crate::table::{Ends, Entry, Table};
+use crate::table::{Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
 /// How many frames are named for one kind of remark.
@@ -173,8 +173,9 @@ impl<S: Sink> Analyzer<S> {
         self.let_go(at);
     }
 
-    pub(crate) fn wants_packets(&self) -> bool {
-        self.sink.wants_packets()
+    /// What takes in what is found.
+    pub fn sink(&self) -> &S {
+        &self.sink
     }
 
     /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix epoch.
@@ -190,8 +191,8 @@ impl<S: Sink> Analyzer<S> {
 
     /// The trace without its connections, and the sink, when no more frames come.
     pub fn finish_into(mut self) -> (Trace, S) {
-        for (index, state) in self.table.into_live() {
-            hand_over(&mut self.sink, index, *state);
+        for (index, mut state) in self.table.into_live() {
+            hand_over(&mut self.sink, index, &mut state);
         }
         let trace = Trace {
             epoch_nanos: self.epoch_nanos.unwrap_or_default(),
@@ -203,31 +204,36 @@ impl<S: Sink> Analyzer<S> {
     }
 
     fn tcp(&mut self, packet: &Packet, comment: Option<&str>) {
-        let ends = Ends::of(packet.src, packet.dst);
-        let at = match self.table.find(&ends) {
+        let at = match self.table.find(&packet.ends) {
             Some(at) => at,
-            None => self.begin(ends, packet),
+            None => self.begin(packet),
         };
         if packet.syn() {
             self.succeed(at, packet);
         }
         let entry = self.table.at(at);
         let latest = entry.index;
+        if let Some(mut state) =
+            entry.state.take_if(|state| state.lingers && is_done(state, packet.at))
+        {
+            entry.initial = state.initial();
+            hand_over(&mut self.sink, latest, &mut state);
+        }
         let Some((index, state)) = entry.owner(packet) else {
             return self.sink.late(latest, packet.at, packet.frame);
         };
-        let was_over = state.is_over();
         let said = state.packet(packet);
-        if state.is_over() && !was_over && !packet.wanted {
+        if state.is_over() && !state.lingers && !packet.wanted {
+            state.lingers = true;
             self.lingering.push_back(Lingering { since: packet.at, at, index });
         }
         for forward in [true, false] {
             tell_found(&mut self.sink, FlowId { connection: index, forward }, state.found(forward));
         }
         if entry.aside.is_some()
-            && let Some((index, state)) = entry.outlived()
+            && let Some((index, mut state)) = entry.outlived()
         {
-            hand_over(&mut self.sink, index, *state);
+            hand_over(&mut self.sink, index, &mut state);
         }
         self.tell(index, said, packet, comment);
     }
@@ -240,14 +246,12 @@ impl<S: Sink> Analyzer<S> {
         self.copies += u64::from(said.copy);
         let own = FlowId { connection: index, forward: said.forward };
         let opposite = FlowId { forward: !said.forward, ..own };
-        if packet.wanted {
-            let comment = || comment.map(str::to_owned);
-            if let Some(segment) = said.segment {
-                self.sink.segment(own, Segment { comment: comment(), ..segment });
-            }
-            if let Some(ack) = said.heard.ack {
-                self.sink.ack(opposite, Ack { comment: comment(), ..ack });
-            }
+        let comment = || comment.map(str::to_owned);
+        if let Some(segment) = said.segment {
+            self.sink.segment(own, Segment { comment: comment(), ..*segment });
+        }
+        if let Some(ack) = said.heard.ack {
+            self.sink.ack(opposite, Ack { comment: comment(), ..*ack });
         }
         for episode in said.heard.episodes {
             self.sink.episode(opposite, episode);
@@ -258,9 +262,10 @@ impl<S: Sink> Analyzer<S> {
     }
 
     /// The first packet between two ends: where their connection is kept.
-    fn begin(&mut self, ends: Ends, packet: &Packet) -> usize {
+    fn begin(&mut self, packet: &Packet) -> usize {
         self.connections += 1;
-        self.table.add(Entry::new(ends, self.connections - 1, ConnectionState::new(packet)))
+        let state = Box::new(ConnectionState::new(packet));
+        self.table.add(Entry::new(packet.ends, self.connections - 1, state))
     }
 
     /// If the packet opens another connection between the same ends: begins the other at `at`. The
@@ -285,8 +290,8 @@ impl<S: Sink> Analyzer<S> {
             done => (done, None),
         };
         entry.aside = aside;
-        for (index, state) in [before, done].into_iter().flatten() {
-            hand_over(&mut self.sink, index, *state);
+        for (index, mut state) in [before, done].into_iter().flatten() {
+            hand_over(&mut self.sink, index, &mut state);
         }
     }
 
@@ -302,19 +307,23 @@ impl<S: Sink> Analyzer<S> {
         if entry.index != index {
             return;
         }
-        let Some(state) = entry.state.take() else { return };
-        let since = state.last();
-        if !crowded && now.since(since) < LINGER {
+        let Some(mut state) = entry.state.take() else { return };
+        if !crowded && !is_done(&state, now) {
+            self.lingering.push_back(Lingering { since: state.last(), at, index });
             entry.state = Some(state);
-            self.lingering.push_back(Lingering { since, at, index });
             return;
         }
         entry.initial = state.initial();
-        hand_over(&mut self.sink, index, *state);
+        hand_over(&mut self.sink, index, &mut state);
     }
 }
 
-fn hand_over<S: Sink>(sink: &mut S, index: usize, mut state: ConnectionState) {
+/// Whether nothing came of a connection that is over for long enough.
+fn is_done(state: &ConnectionState, now: Instant) -> bool {
+    now.since(state.last()) >= LINGER
+}
+
+fn hand_over<S: Sink>(sink: &mut S, index: usize, state: &mut ConnectionState) {
     let (connection, forward, reverse) = state.finish();
     for (episodes, forward) in [(forward, true), (reverse, false)] {
         let flow = FlowId { connection: index, forward };

@@ -20,6 +20,7 @@ use crate::{Connection, Episode, Flow, Life, Segment, Tap};
 pub(crate) struct ConnectionState {
     pub(crate) client: SocketAddr,
     server: SocketAddr,
+    client_is_low: bool,
     first: Instant,
     last: Instant,
     frames: (u64, u64),
@@ -39,6 +40,8 @@ pub(crate) struct ConnectionState {
     pub(crate) forward: FlowState,
     pub(crate) reverse: FlowState,
     pub(crate) distances: Distances,
+    /// The analyser knows that it is over.
+    pub(crate) lingers: bool,
 }
 
 /// What a packet said.
@@ -47,7 +50,7 @@ pub(crate) struct Said {
     /// It travelled from client to server: its data belong to the forward direction, its
     /// acknowledgement and the episodes it closed to the reverse one.
     pub(crate) forward: bool,
-    pub(crate) segment: Option<Segment>,
+    pub(crate) segment: Option<Box<Segment>>,
     pub(crate) heard: Heard,
     /// It was there before.
     pub(crate) copy: bool,
@@ -61,7 +64,7 @@ impl ConnectionState {
     pub(crate) fn new(packet: &Packet) -> ConnectionState {
         let from_server = packet.syn() && packet.ack.is_some();
         let (client, server) =
-            if from_server { (packet.dst, packet.src) } else { (packet.src, packet.dst) };
+            if from_server { (packet.dst(), packet.src()) } else { (packet.src(), packet.dst()) };
         let mut history = History::default();
         if from_server {
             history.flipped();
@@ -69,6 +72,7 @@ impl ConnectionState {
         ConnectionState {
             client,
             server,
+            client_is_low: packet.from_low != from_server,
             first: packet.at,
             last: packet.at,
             frames: (packet.frame, packet.frame),
@@ -82,6 +86,7 @@ impl ConnectionState {
             last_syn: None,
             last_syn_ack: None,
             opened: None,
+            lingers: false,
             forward: FlowState::default(),
             reverse: FlowState::default(),
             distances: Distances::default(),
@@ -116,12 +121,18 @@ impl ConnectionState {
         if forward { &self.forward } else { &self.reverse }
     }
 
+    /// Whether the client sent it.
+    #[inline]
+    pub(crate) fn is_forward(&self, packet: &Packet) -> bool {
+        packet.from_low == self.client_is_low
+    }
+
     /// Takes in the next packet between the two ends.
     pub(crate) fn packet(&mut self, packet: &Packet) -> Said {
         self.last = self.last.max(packet.at);
         self.frames.1 = packet.frame;
         self.packets += 1;
-        let forward = packet.src == self.client;
+        let forward = self.is_forward(packet);
         if (packet.is_control() || !self.opening.is_settled()) && !self.open(packet, forward) {
             return Said { forward, out_of_place: true, ..Said::default() };
         }
@@ -221,11 +232,15 @@ impl ConnectionState {
                 (self.last_syn, self.last_syn_ack, self.opened)
         {
             self.distances.handshake(syn_ack.since(syn), opened.since(syn_ack));
-            self.forward.observers.opened(opened.since(syn_ack));
-            self.reverse.observers.opened(syn_ack.since(syn));
+            // With data the application may have taken its time.
+            if packet.is_bare() {
+                self.forward.observers.opened(opened.since(syn_ack));
+                self.reverse.observers.opened(syn_ack.since(syn));
+            }
         }
         if let Some((client, server)) = self.opening.scales() {
-            self.lives.scaled(client, server);
+            let seen = self.opening.seen();
+            self.lives.told((client, seen.client.mss), (server, seen.server.mss));
         }
         true
     }

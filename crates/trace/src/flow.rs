@@ -43,7 +43,7 @@ pub(crate) struct FlowState {
 /// What a packet's acknowledgement tells of the opposite direction.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    pub(crate) ack: Option<Ack>,
+    pub(crate) ack: Option<Box<Ack>>,
     pub(crate) episodes: Vec<Episode>,
     /// Holes, never seen at this tap, that it acknowledges.
     pub(crate) gaps: u32,
@@ -54,7 +54,7 @@ pub(crate) struct Heard {
 /// What a packet turned out to be for the direction that it belongs to.
 #[derive(Debug)]
 pub(crate) struct Passed {
-    pub(crate) segment: Option<Segment>,
+    pub(crate) segment: Option<Box<Segment>>,
     /// The packet, with data or without, was there before: it is no acknowledgement of its own.
     pub(crate) copy: bool,
 }
@@ -124,7 +124,7 @@ impl FlowState {
         let segment = self.segment(packet, range, payload, high, verdict);
         let copy =
             matches!(verdict.kind, SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate);
-        Ok(Passed { segment: Some(segment), copy })
+        Ok(Passed { segment, copy })
     }
 
     /// Tells what was judged to the observers and to whoever takes segments.
@@ -135,7 +135,7 @@ impl FlowState {
         payload: u64,
         high: Offset,
         Verdict { kind, timer, proof }: Verdict,
-    ) -> Segment {
+    ) -> Option<Box<Segment>> {
         self.totals.data_segments += u64::from(payload > 0);
         self.totals.data += Bytes::new(payload);
         let in_flight = Bytes::new(self.board.in_flight());
@@ -154,20 +154,22 @@ impl FlowState {
         };
         self.tally.sent(&sent, || pieces(payload, self.full_segment));
         self.observers.sent(&sent);
-        Segment {
-            at: packet.at,
-            frame: packet.frame,
-            range,
-            payload: Bytes::new(payload),
-            syn: packet.syn(),
-            fin: packet.fin(),
-            psh: packet.flags.contains(tcplab_wire::TcpFlags::PSH),
-            kind,
-            timer,
-            proof,
-            in_flight,
-            comment: None,
-        }
+        packet.wanted.then(|| {
+            Box::new(Segment {
+                at: packet.at,
+                frame: packet.frame,
+                range,
+                payload: Bytes::new(payload),
+                syn: packet.syn(),
+                fin: packet.fin(),
+                psh: packet.flags.contains(tcplab_wire::TcpFlags::PSH),
+                kind,
+                timer,
+                proof,
+                in_flight,
+                comment: None,
+            })
+        })
     }
 
     /// The acknowledgement in a packet of the opposite direction.
@@ -226,18 +228,20 @@ impl FlowState {
         self.totals.max_window = self.totals.max_window.max(window);
         let bare_duplicate = duplicate && sack.is_empty() && dsack.is_none();
         let episodes = self.keep_watch(packet, told, bare_duplicate);
-        let ack = Ack {
-            at: packet.at,
-            frame: packet.frame,
-            ack,
-            window,
-            sack: if packet.wanted { sack.to_vec() } else { Vec::new() },
-            dsack,
-            duplicate,
-            has_data: packet.payload > 0 && !packet.rst(),
-            comment: None,
-        };
-        Heard { ack: Some(ack), episodes, gaps, needless }
+        let ack = packet.wanted.then(|| {
+            Box::new(Ack {
+                at: packet.at,
+                frame: packet.frame,
+                ack,
+                window,
+                sack: sack.to_vec(),
+                dsack,
+                duplicate,
+                has_data: packet.payload > 0 && !packet.rst(),
+                comment: None,
+            })
+        });
+        Heard { ack, episodes, gaps, needless }
     }
 
     /// Bytes of data before `end`: the SYN stands at 0, the FIN after the data.
@@ -390,11 +394,12 @@ impl FlowState {
         if self.watch.is_none() && (bare_duplicate || !self.board.sacked.is_empty()) {
             self.open_watch(packet);
         }
-        let mark = self.mark(packet, told, bare_duplicate);
-        let Some(watch) = &mut self.watch else {
+        if self.watch.is_none() {
             self.board.forget_acknowledged();
             return Vec::new();
-        };
+        }
+        let mark = self.mark(packet, told, bare_duplicate);
+        let Some(watch) = &mut self.watch else { return Vec::new() };
         if bare_duplicate {
             watch.suspect(&self.board);
         }

@@ -8,6 +8,7 @@ use crate::{EcnAgreement, Handshake, HandshakeKind, SynOptions};
 
 /// The handshake while it goes on.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each was seen or not, whatever the others")]
 pub(crate) struct Opening {
     seen: Handshake,
     client: Offer,
@@ -212,10 +213,9 @@ impl Opening {
         match (ecn_bits(self.client.flags), ecn_bits(self.server.flags)) {
             (ACCURATE | CLASSIC, _) if !self.server_syn_ack => EcnAgreement::Unknown,
             // 1, 0, 1 is kept for later, and to be taken for an agreement (section 3.1.3).
-            (ACCURATE, 0b010 | 0b011 | 0b100 | 0b110 | 0b101) => EcnAgreement::Accurate,
-            (ACCURATE, 0b001) => EcnAgreement::Classic,
+            (ACCURATE, 0b010..=0b110) => EcnAgreement::Accurate,
             // The nonce of RFC 3540 made use of AE.
-            (CLASSIC, 0b001 | 0b101) => EcnAgreement::Classic,
+            (ACCURATE, 0b001) | (CLASSIC, 0b001 | 0b101) => EcnAgreement::Classic,
             // No answer, or the bits sent back by somebody who does not know them.
             (ACCURATE | CLASSIC, _) => EcnAgreement::Refused,
             _ => EcnAgreement::NotAsked,

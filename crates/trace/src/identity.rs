@@ -27,19 +27,20 @@ impl ConnectionState {
         if !packet.syn() || packet.rst() || packet.fin() {
             return false;
         }
-        let forward = packet.src == self.client;
+        let forward = self.is_forward(packet);
         let (own, other) = (self.lives().side(forward), self.lives().side(!forward));
         let (own_flow, over) = (self.flow(forward), self.is_over());
         let same = match own.syn {
             Some((isn, _)) => isn == packet.seq,
-            None => own_flow.initial().is_none_or(|initial| initial == packet.seq),
+            None if own_flow.initial().is_none() => !over || packet.ack.is_some(),
+            None => own_flow.initial() == Some(packet.seq),
         };
         if same {
             return over && packet.ack.is_none() && packet.at.since(self.last()) > QUIET;
         }
         let Some(ack) = packet.ack else {
             // What an end sent in answer to a SYN, before its own, says nothing of its own number.
-            return own.syn.is_some() || other.syn.is_none();
+            return over || own.syn.is_some() || other.syn.is_none();
         };
         match other.syn {
             Some(_) if other.is_syn_reached(ack) => false,
@@ -61,7 +62,7 @@ impl ConnectionState {
             return false;
         }
         let client = self.lives().side(true);
-        if packet.src == self.client {
+        if self.is_forward(packet) {
             let next = client.syn.map(|(_, end)| end);
             return next != Some(packet.seq);
         }
@@ -71,7 +72,7 @@ impl ConnectionState {
     /// Whether the packet's number is near to what its sender sent in this connection, which is
     /// still open.
     pub(crate) fn fits(&self, packet: &Packet) -> bool {
-        !self.is_over() && self.flow(packet.src == self.client).is_near(packet.seq)
+        !self.is_over() && self.flow(self.is_forward(packet)).is_near(packet.seq)
     }
 
     /// Whether the packet bears the ends' addresses, but its numbers belong to no SYN that counts:

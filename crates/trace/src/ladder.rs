@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tcplab_units::{Instant, Offset};
+use tcplab_units::{Bytes, Instant, Offset, Span};
 
-use crate::{Episode, Evidence, Flow, Segment, SegmentKind, listing};
+use crate::{Episode, EpisodeKind, Evidence, Flow, LostSegment, Segment, SegmentKind, listing};
 
 /// One rung.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -47,14 +47,45 @@ const SHORT: usize = 3;
 /// covers everything lost. Runs of alike packets are folded, their first and last kept, so that
 /// it has about 40 lines however long the episode was.
 pub fn ladder(flow: &Flow, episode: &Episode) -> Vec<LadderLine> {
-    let rungs = rungs(flow, episode);
+    let before = flow.segments.partition_point(|s| s.frame < episode.frames.0).saturating_sub(1);
+    let from = flow.segments.get(before).map_or(episode.frames.0, |s| s.frame);
+    folded(&rungs(flow, episode, from))
+}
+
+/// The ladder of what passed from frame `first` to frame `last`, folded in the same way.
+pub fn ladder_between(flow: &Flow, first: u64, last: u64) -> Vec<LadderLine> {
+    let inside = |frame: u64| first <= frame && frame <= last;
+    let known = flow.episodes.iter().flat_map(|episode| &episode.lost);
+    let mut lost: Vec<LostSegment> = known.filter(|lost| inside(lost.frame)).copied().collect();
+    lost.sort_by_key(|lost| lost.frame);
+    let span = Episode {
+        kind: EpisodeKind::WithoutTimeLag,
+        lost,
+        first_lost_sent: Instant::ZERO,
+        evidence_at: Instant::ZERO,
+        evidence: Evidence::Timeout { frame: 0 },
+        first_retransmission: None,
+        repaired_at: None,
+        retransmissions: 0,
+        retransmitted: Bytes::ZERO,
+        timeouts: 0,
+        probes: 0,
+        needless: 0,
+        silence: Span::ZERO,
+        frames: (first, last),
+    };
+    folded(&rungs(flow, &span, first))
+}
+
+/// With its runs folded, so that it is no longer than anybody reads.
+fn folded(rungs: &[Rung]) -> Vec<LadderLine> {
     for keep in [Keep::Ends, Keep::Nothing] {
-        let lines = fold(&rungs, keep);
+        let lines = fold(rungs, keep);
         if lines.len() <= MOST {
             return lines;
         }
     }
-    cut(fold(&rungs, Keep::Nothing))
+    cut(fold(rungs, Keep::Nothing))
 }
 
 /// A packet of the ladder and to which kind of run it belongs.
@@ -96,10 +127,9 @@ enum Keep {
     Nothing,
 }
 
-fn rungs(flow: &Flow, episode: &Episode) -> Vec<Rung> {
+/// The packets of an episode, and those before it from frame `from` on.
+fn rungs(flow: &Flow, episode: &Episode, from: u64) -> Vec<Rung> {
     let (first, last) = episode.frames;
-    let before = flow.segments.partition_point(|s| s.frame < first).saturating_sub(1);
-    let from = flow.segments.get(before).map_or(first, |s| s.frame);
     let received = flow.acks.iter().map(|ack| ack.ack).max().unwrap_or_default();
     let mut rungs: Vec<Rung> = Vec::new();
     let mut retransmitted = false;
@@ -123,7 +153,7 @@ fn rungs(flow: &Flow, episode: &Episode) -> Vec<Rung> {
         rungs.push(Rung { line, run });
     }
     let mut sacked = false;
-    for ack in flow.acks.iter().filter(|a| a.frame > from && a.frame <= last) {
+    for ack in flow.acks.iter().filter(|a| a.frame >= from && a.frame <= last) {
         let first_sack = !sacked && !ack.sack.is_empty() && ack.frame > first;
         sacked |= first_sack;
         let note = if Some(ack.at) == episode.repaired_at && ack.frame == last {

@@ -40,7 +40,7 @@ mod watch;
 mod windows;
 
 pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
-pub use ladder::{Fate, LadderLine, ladder};
+pub use ladder::{Fate, LadderLine, ladder, ladder_between};
 pub use listing::listing;
 pub use model::*;
 pub use reading::analyze;

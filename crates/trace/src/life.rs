@@ -62,17 +62,19 @@ impl Lives {
     /// Takes in a packet that belongs to the connection.
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {
         let side = if forward { &mut self.client } else { &mut self.server };
-        side.buffered.follow(packet);
-        if self.calm && !packet.is_control() {
-            return;
+        if !packet.is_control() {
+            side.buffered.follow(packet);
+            if self.calm {
+                return;
+            }
         }
         self.step(packet, forward);
     }
 
-    /// The scales of both ends' windows are known.
-    pub(crate) fn scaled(&mut self, client: u8, server: u8) {
-        self.client.buffered.scaled(client);
-        self.server.buffered.scaled(server);
+    /// The scales of both ends' windows are known, and their largest segments.
+    pub(crate) fn told(&mut self, client: (u8, Option<u16>), server: (u8, Option<u16>)) {
+        self.client.buffered.told(client.0, client.1);
+        self.server.buffered.told(server.0, server.1);
     }
 
     /// The client chose the server's other SYN-ACK.
@@ -174,7 +176,9 @@ impl Lives {
         let its_own = (reset.by == End::Client) == forward;
         let goes_on = packet.payload > 0 && !packet.rst() && packet.end().is_after(reset.seq);
         let opened = self.client.walk.was(TcpState::Established);
-        let tries_again = packet.syn() && !opened;
+        let own = self.side(forward).syn.map(|(isn, _)| isn);
+        let tries_again =
+            packet.syn() && !opened && (packet.ack.is_some() || own == Some(packet.seq));
         if !reset.late && ((its_own && goes_on) || tries_again) {
             self.reset = None;
             self.after_close = 0;
@@ -240,7 +244,13 @@ impl Side {
         self.syn = Some(self.syn.unwrap_or((packet.seq, behind)));
         self.syn_at = moment;
         match (self.state(), packet.ack) {
-            (None, None) => self.walk.enter(TcpState::SynSent, moment),
+            (None, None) => {
+                self.walk.enter(TcpState::SynSent, moment);
+                // The other's SYN is on its way: both ends receive one (RFC 9293 figure 8).
+                if peer.syn.is_some() {
+                    self.walk.enter(TcpState::SynReceived, moment);
+                }
+            }
             // A server that answers the other's SYN by one of its own has received it.
             (None, Some(_)) => {
                 let brought = if peer.syn.is_some() { peer.syn_at } else { moment };

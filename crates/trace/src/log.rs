@@ -41,6 +41,10 @@ pub(crate) enum Arrival {
     Surplus,
 }
 
+/// As many transmissions are kept: more than any window holds. They grow beyond only where nothing
+/// is acknowledged, as in a capture of one direction; then the oldest are forgotten.
+const MOST: usize = 1 << 16;
+
 /// The transmissions still of interest; each has a running number, its order.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
@@ -125,6 +129,9 @@ impl Log {
         &mut self.entries
     }
     pub(crate) fn push(&mut self, transmission: Transmission) {
+        if self.entries.len() >= MOST {
+            self.forget_before(self.first + 1);
+        }
         let (range, order) = (transmission.range, self.next());
         let follows = self.in_order.back().is_none_or(|&(start, last)| {
             self.get(last).map_or(start, |t| t.range.end) <= range.start
@@ -158,6 +165,18 @@ impl Log {
         }
         orders
     }
+    /// Forgets the transmissions at the front that end at `offset` or before.
+    #[inline]
+    pub(crate) fn forget_acknowledged(&mut self, offset: Offset) {
+        let behind = self.entries.iter().take_while(|t| t.range.end <= offset).count();
+        if self.is_plain() {
+            self.entries.drain(..behind);
+            self.in_order.drain(..behind);
+            self.first += behind as u64;
+        } else {
+            self.forget_before(self.first + behind as u64);
+        }
+    }
     /// Forgets everything sent before `order`.
     pub(crate) fn forget_before(&mut self, order: u64) {
         while self.first < order {
@@ -173,5 +192,37 @@ impl Log {
             self.longest = 0;
             self.others_end = Offset::ZERO;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_answers_is_forgotten_in_the_end() {
+        let mut log = Log::default();
+        for order in 0..MOST as u64 + 1_000 {
+            let place = |n: u64| Offset::new(n * 100);
+            // Every third is sent twice.
+            let repeat = order % 3 == 2;
+            let start = order - u64::from(repeat);
+            log.push(Transmission {
+                range: Range { start: place(start), end: place(start + 1) },
+                at: Instant::ZERO,
+                frame: order,
+                payload: 100,
+                syn: false,
+                repeat,
+                timer: None,
+                clock: None,
+                arrival: Arrival::Unknown,
+                needless: false,
+            });
+        }
+        assert_eq!((log.first(), log.next()), (1_000, MOST as u64 + 1_000));
+        assert_eq!(log.in_order.len() + log.others.len(), MOST);
+        let low = Range { start: Offset::ZERO, end: Offset::new(100_000) };
+        assert!(log.overlapping(low).is_empty());
     }
 }

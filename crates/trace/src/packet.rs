@@ -12,13 +12,16 @@ const CONTROL: u16 = TcpFlags::SYN.bits() | TcpFlags::FIN.bits() | TcpFlags::RST
 const EXPERIMENT: u8 = 254;
 const FAST_OPEN_EXPERIMENT: [u8; 2] = [0xf9, 0x89];
 
+use crate::table::Ends;
+
 /// One TCP packet, numbers as they stand in the header.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packet {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
-    pub(crate) src: SocketAddr,
-    pub(crate) dst: SocketAddr,
+    pub(crate) ends: Ends,
+    /// The lower end sent it.
+    pub(crate) from_low: bool,
     pub(crate) seq: SeqNumber,
     pub(crate) ack: Option<SeqNumber>,
     pub(crate) flags: TcpFlags,
@@ -54,11 +57,12 @@ pub(crate) struct Packet {
 impl Packet {
     #[inline]
     pub(crate) fn read(tcp: &TcpPacket<'_>, at: Instant, frame: u64, wanted: bool) -> Packet {
+        let (ends, from_low) = Ends::of(tcp);
         let mut packet = Packet {
             at,
             frame,
-            src: SocketAddr::new(tcp.src(), tcp.src_port()),
-            dst: SocketAddr::new(tcp.dst(), tcp.dst_port()),
+            ends,
+            from_low,
             seq: tcp.seq(),
             ack: tcp.flags().contains(TcpFlags::ACK).then(|| tcp.ack()),
             flags: tcp.flags(),
@@ -109,6 +113,14 @@ impl Packet {
         }
     }
 
+    /// The end that sent it.
+    pub(crate) fn src(&self) -> SocketAddr {
+        if self.from_low { self.ends.low() } else { self.ends.high() }
+    }
+    /// The end it was sent to.
+    pub(crate) fn dst(&self) -> SocketAddr {
+        if self.from_low { self.ends.high() } else { self.ends.low() }
+    }
     pub(crate) fn syn(&self) -> bool {
         self.flags.contains(TcpFlags::SYN)
     }
@@ -143,5 +155,5 @@ impl Packet {
 /// The length of a cookie: an even number of bytes, 4 to 16, or none (RFC 7413 section 4.1.1).
 fn cookie_len(cookie: &[u8]) -> Option<u8> {
     let len = cookie.len();
-    (len == 0 || ((4..=16).contains(&len) && len % 2 == 0)).then_some(len as u8)
+    (len == 0 || ((4..=16).contains(&len) && len.is_multiple_of(2))).then_some(len as u8)
 }

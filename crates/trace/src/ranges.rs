@@ -13,6 +13,9 @@ pub(crate) struct Above {
     pub(crate) ranges: u64,
     pub(crate) bytes: u64,
 }
+/// At most so many ranges are kept apart; the first are forgotten when more come, as no honest
+/// connection makes them.
+const MOST: usize = 1 << 14;
 
 /// A set of places in the stream, kept as ranges that neither overlap nor touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,10 +31,12 @@ impl Ranges {
         ranges.insert(range);
         ranges
     }
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
     /// How many bytes are in the set.
+    #[inline]
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -84,7 +89,11 @@ impl Ranges {
         Some(Range { start: from, end: range.end }).filter(|piece| !piece.is_empty())
     }
     /// Whether some of `range` is in the set.
+    #[inline]
     pub(crate) fn meets(&self, range: Range) -> bool {
+        !self.ranges.is_empty() && self.meets_one(range)
+    }
+    fn meets_one(&self, range: Range) -> bool {
         let at = self.first_reaching(range.start);
         !range.is_empty() && self.ranges.get(at).is_some_and(|r| r.overlaps(range))
     }
@@ -103,12 +112,20 @@ impl Ranges {
         }
         self.total += merged.len();
         self.ranges.insert(from, merged);
+        if self.ranges.len() > MOST
+            && let Some(first) = self.ranges.pop_front()
+        {
+            self.total -= first.len();
+        }
     }
     /// Takes `range` out.
+    #[inline]
     pub(crate) fn remove(&mut self, range: Range) {
-        if !self.meets(range) {
-            return;
+        if self.meets(range) {
+            self.cut_out(range);
         }
+    }
+    fn cut_out(&mut self, range: Range) {
         let from = self.first_reaching(range.start);
         let to = self.ranges.partition_point(|r| r.start < range.end);
         let taken: Vec<Range> = self.ranges.drain(from..to).collect();
@@ -121,6 +138,7 @@ impl Ranges {
         }
     }
     /// Takes out everything before `offset`.
+    #[inline]
     pub(crate) fn remove_before(&mut self, offset: Offset) {
         self.remove(Range { start: Offset::ZERO, end: offset });
     }

@@ -22,7 +22,7 @@ impl<S: Sink> Analyzer<S> {
         let mut links = links(&reader);
         let mut last_time = 0;
         let mut copy = Vec::new();
-        let wants_comments = self.wants_packets();
+        let wants_comments = self.sink().wants_packets();
         loop {
             let record = match reader.next_record() {
                 Ok(Some(record)) => record,

@@ -190,16 +190,14 @@ impl Scoreboard {
         if let Some((order, at)) = latest {
             let sample = answer.at.since(at);
             told.round_trip = Some(sample);
-            let first = oldest.map_or(sample, |oldest| answer.at.since(oldest));
-            told.acked_ages = Some(Ages { first, last: sample });
             self.min_round_trip = Some(self.min_round_trip.map_or(sample, |min| min.min(sample)));
             self.examined = self.examined.max(order);
             self.latest_arrived = self.latest_arrived.max(Some(order));
             self.latest_age = sample;
         }
-        if let Some(at) = partly {
-            let age = answer.at.since(at);
-            told.acked_ages = joined(told.acked_ages, Some(Ages { first: age, last: age }));
+        if let Some((oldest, newest)) = oldest.or(partly).zip(partly.or(latest.map(|(_, at)| at))) {
+            let (first, last) = (answer.at.since(oldest), answer.at.since(newest));
+            told.acked_ages = Some(Ages { first, last });
         }
         told
     }
@@ -264,14 +262,7 @@ impl Scoreboard {
     }
     /// Forgets the transmissions at the front that are acknowledged.
     pub(crate) fn forget_acknowledged(&mut self) {
-        let mut order = self.log.next();
-        for (at, transmission) in self.log.iter() {
-            if transmission.range.end > self.una {
-                order = at;
-                break;
-            }
-        }
-        self.log.forget_before(order);
+        self.log.forget_acknowledged(self.una);
     }
 
     /// Decides which transmissions brought `piece`, now received. `left_edge` is what the receiver
@@ -335,6 +326,16 @@ impl Scoreboard {
         another.is_none().then(|| answer.at.since(one.at))
     }
 
+    /// How old the transmission is that the acknowledgement takes in only the first part of: a
+    /// large piece that the network card cut. Linux goes by its time too (`tcp_tso_acked`).
+    fn partly_acked_ages(&self, answer: &Answer<'_>) -> Option<Ages> {
+        let next = Range { start: answer.ack, end: Offset::new(answer.ack.as_u64() + 1) };
+        let &order = self.log.overlapping(next).first()?;
+        let sent = self.log.get(order).filter(|sent| sent.range.start < answer.ack)?;
+        let age = answer.at.since(sent.at);
+        self.log.is_alone(order).then_some(Ages { first: age, last: age })
+    }
+
     /// [`Scoreboard::settle`] for a piece that only one transmission can have brought.
     fn settle_alone(&mut self, order: u64, answer: &Answer<'_>, winners: &mut Winners) {
         let Some(sent) = self.log.get(order) else { return };
@@ -346,16 +347,6 @@ impl Scoreboard {
             sent.arrival = Arrival::Arrived;
         }
         winners.add(order, sample, alone);
-    }
-
-    /// How old the transmission is that the acknowledgement takes in only the first part of: a
-    /// large piece that the network card cut. Linux goes by its time too (`tcp_tso_acked`).
-    fn partly_acked_ages(&self, answer: &Answer<'_>) -> Option<Ages> {
-        let next = Range { start: answer.ack, end: Offset::new(answer.ack.as_u64() + 1) };
-        let &order = self.log.overlapping(next).first()?;
-        let sent = self.log.get(order).filter(|sent| sent.range.start < answer.ack)?;
-        let age = answer.at.since(sent.at);
-        self.log.is_alone(order).then_some(Ages { first: age, last: age })
     }
 
     /// If `piece` ends with data sent only once, and earlier than the last repetition of its first

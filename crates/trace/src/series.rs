@@ -76,35 +76,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tests::drill::flow;
-
-    #[test]
-    fn counts_where_it_passes() {
-        let flow = flow(
-            "0.000 > S
-             0.020 < S
-             0.020 > 1:1449
-             0.041 < ack 1449
-             0.065 > 1449:4345
-             0.085 < ack 4345",
-        );
-        assert_eq!(flow.series.interval, Span::from_millis(10));
-        assert_eq!(flow.series.from.as_nanos(), 20_000_000);
-        assert_eq!(flow.series.sent, [1448, 0, 0, 0, 2896, 0, 0]);
-        assert_eq!(flow.series.acked, [0, 0, 1448, 0, 0, 0, 2896]);
-    }
-
-    #[test]
-    fn a_syn_and_a_fin_are_no_data() {
-        let flow = flow(
-            "0.000 > S
-             0.020 < S
-             0.021 > 1:102 fin
-             0.041 < ack 102",
-        );
-        assert_eq!(flow.series.sent.iter().sum::<u64>(), 100);
-        assert_eq!(flow.series.acked.iter().sum::<u64>(), 100);
-    }
 
     proptest! {
         #[test]

@@ -5,9 +5,9 @@
 //! costs the tree's logarithm, and no more.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use tcplab_wire::SeqNumber;
+use tcplab_wire::{SeqNumber, TcpPacket};
 
 use crate::connection::ConnectionState;
 use crate::packet::Packet;
@@ -16,45 +16,75 @@ use crate::packet::Packet;
 const CACHED: usize = 1 << 12;
 
 /// The two ends of a connection, whichever of them sends; the lower one first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Ends {
-    ports: (u16, u16),
-    v6: bool,
-    addresses: [u64; 4],
+///
+/// Address and port in one word each for IPv4; for IPv6 two words for each address, and one for the
+/// ports, which tells the family by its upper bits.
+#[derive(Debug, Clone, Copy, Eq, PartialOrd, Ord)]
+pub(crate) struct Ends([u64; 5]);
+
+impl PartialEq for Ends {
+    #[inline]
+    fn eq(&self, other: &Ends) -> bool {
+        let ([a, b, c, d, e], [f, g, h, i, j]) = (self.0, other.0);
+        (a ^ f) | (b ^ g) | (c ^ h) | (d ^ i) | (e ^ j) == 0
+    }
 }
 
 impl Ends {
-    /// The ends of a packet from `src` to `dst`.
+    /// The ends of a packet, and whether the lower one sent it.
     #[inline]
-    pub(crate) fn of(src: SocketAddr, dst: SocketAddr) -> Ends {
-        let (v6, src_bits, dst_bits) = match (src.ip(), dst.ip()) {
+    pub(crate) fn of(tcp: &TcpPacket<'_>) -> (Ends, bool) {
+        let (from, to) = (tcp.src_port(), tcp.dst_port());
+        match (tcp.src(), tcp.dst()) {
             (IpAddr::V4(src), IpAddr::V4(dst)) => {
-                (false, [0, u64::from(src.to_bits())], [0, u64::from(dst.to_bits())])
+                let src = u64::from(src.to_bits()) << 16 | u64::from(from);
+                let dst = u64::from(dst.to_bits()) << 16 | u64::from(to);
+                (Ends([src.min(dst), src.max(dst), 0, 0, 0]), src <= dst)
             }
-            (src, dst) => (true, halves(src), halves(dst)),
-        };
-        let (from, to) = ((src_bits, src.port()), (dst_bits, dst.port()));
-        let (low, high) = if from <= to { (from, to) } else { (to, from) };
-        let addresses = [low.0[0], low.0[1], high.0[0], high.0[1]];
-        Ends { ports: (low.1, high.1), v6, addresses }
+            (src, dst) => {
+                let ends = (bits(src), from) <= (bits(dst), to);
+                let (low, high) =
+                    if ends { ((src, from), (dst, to)) } else { ((dst, to), (src, from)) };
+                let ([a, b], [c, d]) = (bits(low.0), bits(high.0));
+                (Ends([a, b, c, d, V6 | u64::from(low.1) << 16 | u64::from(high.1)]), ends)
+            }
+        }
+    }
+
+    /// The lower end.
+    pub(crate) fn low(&self) -> SocketAddr {
+        self.end(0, [self.0[0], self.0[1]], (self.0[4] >> 16) as u16)
+    }
+    /// The higher end.
+    pub(crate) fn high(&self) -> SocketAddr {
+        self.end(1, [self.0[2], self.0[3]], self.0[4] as u16)
+    }
+
+    fn end(&self, which: usize, v6: [u64; 2], port: u16) -> SocketAddr {
+        if self.0[4] == 0 {
+            let word = self.0[which];
+            return (Ipv4Addr::from_bits((word >> 16) as u32), word as u16).into();
+        }
+        (Ipv6Addr::from_bits(u128::from(v6[0]) << 64 | u128::from(v6[1])), port).into()
     }
 
     /// Where it is cached: multiplied and folded, as wyhash does.
     #[inline]
     fn place(&self) -> usize {
         const ODD: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f];
-        let [a, b, c, d] = self.addresses;
-        let ports = u64::from(self.ports.0) << 16 | u64::from(self.ports.1);
         let fold = |x: u64, y: u64| {
             let product = u128::from(x) * u128::from(y);
             (product >> 64) as u64 ^ product as u64
         };
-        let addresses = fold(b ^ ODD[0], d.rotate_left(32) ^ ODD[1]) ^ fold(a ^ ODD[1], c ^ ODD[0]);
-        fold(addresses ^ ports, ODD[0]) as usize % CACHED
+        let [a, b, c, d, e] = self.0;
+        let rest = if e == 0 { 0 } else { fold(c ^ ODD[1], d ^ ODD[0]) ^ e };
+        fold(fold(a ^ ODD[0], b.rotate_left(32) ^ ODD[1]) ^ rest, ODD[0]) as usize % CACHED
     }
 }
 
-fn halves(address: IpAddr) -> [u64; 2] {
+const V6: u64 = 0xffff << 48;
+
+fn bits(address: IpAddr) -> [u64; 2] {
     let bits = match address {
         IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
         IpAddr::V6(address) => address.to_bits(),
@@ -79,8 +109,8 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// Nothing is known of it yet.
-    pub(crate) fn new(ends: Ends, index: usize, state: ConnectionState) -> Entry {
-        Entry { ends, index, initial: [None; 2], state: Some(Box::new(state)), aside: None }
+    pub(crate) fn new(ends: Ends, index: usize, state: Box<ConnectionState>) -> Entry {
+        Entry { ends, index, initial: [None; 2], state: Some(state), aside: None }
     }
 }
 
@@ -161,22 +191,51 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
+    use tcplab_wire::{Ecn, FrameView, IpRepr, Ipv4Repr, Ipv6Repr, TcpRepr};
+
     use super::*;
 
+    fn ends(src: &str, dst: &str) -> (Ends, bool) {
+        let (src, dst): (SocketAddr, SocketAddr) = (src.parse().unwrap(), dst.parse().unwrap());
+        let ip: IpRepr = match (src.ip(), dst.ip()) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct }.into()
+            }
+            (IpAddr::V6(src), IpAddr::V6(dst)) => {
+                Ipv6Repr { src, dst, hop_limit: 64, ecn: Ecn::NotEct }.into()
+            }
+            _ => panic!("two families"),
+        };
+        let tcp = TcpRepr { src_port: src.port(), dst_port: dst.port(), ..TcpRepr::default() };
+        Ends::of(&FrameView::of_packet(&tcp.to_packet(&ip, &[])).tcp().unwrap())
+    }
+
     #[test]
-    fn both_ways_are_one_and_families_are_not() {
-        let ends = |src: &str, dst: &str| Ends::of(src.parse().unwrap(), dst.parse().unwrap());
-        let one = ends("10.0.0.1:5000", "10.0.0.2:80");
-        assert_eq!(one, ends("10.0.0.2:80", "10.0.0.1:5000"));
-        assert_ne!(one, ends("10.0.0.2:5000", "10.0.0.1:80"));
-        assert_ne!(one, ends("[::ffff:10.0.0.1]:5000", "[::ffff:10.0.0.2]:80"));
-        assert_eq!(
-            ends("[2001:db8::1]:1", "[2001:db8::2]:1"),
-            ends("[2001:db8::2]:1", "[2001:db8::1]:1")
-        );
+    fn both_ways_are_one_and_tell_who_sent() {
+        for (low, high) in [
+            ("10.0.0.1:5000", "10.0.0.2:80"),
+            ("10.0.0.1:80", "10.0.0.1:5000"),
+            ("0.0.0.0:0", "255.255.255.255:65535"),
+            ("[2001:db8::1]:1", "[2001:db8::2]:1"),
+            ("[2001:db8::1]:1", "[2001:db8::1]:65535"),
+            ("[::]:0", "[::ffff:10.0.0.1]:0"),
+        ] {
+            let (there, back) = (ends(low, high), ends(high, low));
+            assert_eq!((there.0, there.1, back.1), (back.0, true, false));
+            assert_eq!(there.0.low().to_string(), low);
+            assert_eq!(there.0.high().to_string(), high);
+        }
+    }
+
+    #[test]
+    fn others_are_others() {
+        let one = ends("10.0.0.1:5000", "10.0.0.2:80").0;
+        assert_ne!(one, ends("10.0.0.2:5000", "10.0.0.1:80").0);
+        assert_ne!(one, ends("10.0.0.1:5001", "10.0.0.2:80").0);
+        assert_ne!(one, ends("[::ffff:10.0.0.1]:5000", "[::ffff:10.0.0.2]:80").0);
         assert_ne!(
-            ends("[2001:db8::1]:1", "[2001:db8::2]:1"),
-            ends("[2001:db9::1]:1", "[2001:db8::2]:1")
+            ends("[2001:db8::1]:1", "[2001:db8::2]:1").0,
+            ends("[2001:db9::1]:1", "[2001:db8::2]:1").0
         );
     }
 }

@@ -1,10 +1,10 @@
 //! Round trips against the kernel's own: what `ss -tin` said at the sender, again and again during
-//! the transfer, is held against what its capture alone tells up to the same packet. Runs with
-//! `TCPLAB_CORPUS` set to a folder that holds `NAME.snd.pcap` and `NAME.ss.txt`, unpacked.
+//! the transfer, is held against what its capture alone tells up to the same packet.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use tcplab_capture::{Reader, UnixTime};
+use tcplab_capture::{Source, UnixTime};
 use tcplab_trace::{Analyzer, Frame, RoundTrips};
 use tcplab_units::Span;
 use tcplab_wire::{FrameView, LinkType};
@@ -42,14 +42,12 @@ const CASES: [&str; 8] = [
 
 #[test]
 fn round_trips_and_timeouts_are_the_kernels() {
-    let Some(folder) = std::env::var_os("TCPLAB_CORPUS").map(PathBuf::from) else {
-        eprintln!("SKIPPED: TCPLAB_CORPUS is not set, so no capture was checked");
-        return;
-    };
     let (mut errors, mut backed_off) = (Vec::new(), 0);
     for name in CASES {
-        let capture = Capture::read(&folder.join(format!("{name}.snd.pcap")));
-        let text = std::fs::read_to_string(folder.join(format!("{name}.ss.txt"))).unwrap();
+        let capture = Capture::read(&corpus(name, "snd.pcap.zst"));
+        let mut text = String::new();
+        let mut listed = Source::open(&corpus(name, "ss.txt.gz")).unwrap();
+        listed.read_to_string(&mut text).unwrap();
         let mut samples: Vec<Sample> = Vec::new();
         for sample in text.lines().filter_map(sample) {
             if !samples.contains(&sample) {
@@ -78,8 +76,11 @@ fn round_trips_and_timeouts_are_the_kernels() {
         "half are alike but for {} us",
         errors[errors.len() / 2]
     );
-    eprintln!("{} compared, half within {} us", errors.len(), errors[errors.len() / 2]);
     assert!(backed_off > 1, "{backed_off} while the timer was backed off");
+}
+
+fn corpus(name: &str, end: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../corpus/groundtruth/{name}.{end}"))
 }
 
 /// How often `timeout` was doubled to give the kernel's, ticks and tolerance taken into account.
@@ -126,7 +127,7 @@ struct Capture {
 
 impl Capture {
     fn read(path: &Path) -> Capture {
-        let mut reader = Reader::open(path).unwrap();
+        let mut reader = tcplab_capture::open(path).unwrap();
         let link = LinkType::from_number(reader.interfaces()[0].link_type);
         let mut records = Vec::new();
         while let Some(record) = reader.next_record().unwrap() {

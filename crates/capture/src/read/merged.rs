@@ -59,8 +59,8 @@ impl<R: Read> Merged<R> {
         merged
     }
 
-    /// The next record of all; its interface is one of [`Merged::interfaces`].
-    pub fn next_record(&mut self) -> Option<Record<'_>> {
+    /// The next record of all, and where it was captured, which is one of [`Merged::interfaces`].
+    pub fn next_record(&mut self) -> Option<(Record<'_>, &Interface)> {
         if let Some(last) = self.current.take() {
             self.fetch(last);
         }
@@ -69,7 +69,8 @@ impl<R: Read> Merged<R> {
         let capture = &mut self.captures[index];
         let place = capture.next.take()?;
         let interface = capture.interfaces[place.interface as usize];
-        Some(Record { interface, ..place.record(&capture.reader.window) })
+        let record = Record { interface, ..place.record(&capture.reader.window) };
+        Some((record, &self.interfaces[interface as usize]))
     }
 
     /// Finds the next record of a capture.

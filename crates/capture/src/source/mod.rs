@@ -66,7 +66,7 @@ impl Source {
         let file = File::open(path)?;
         let about = file.metadata()?;
         // The length of a pipe or a device says nothing.
-        let size = about.is_file().then(|| about.len());
+        let size = about.is_file().then_some(about.len());
         Source::new(Box::new(file), size)
     }
 

@@ -8,12 +8,19 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 /// The largest window that a frame may ask for: what `zstd` itself grants without being told.
 const LARGEST_WINDOW: u64 = 128 << 20;
 
+/// The end of a frame, for one that has none: an empty block that is the last (RFC 8878 section
+/// 3.1.1.2), and room for a checksum. The decoder holds back as much as it may have to repeat, up to
+/// a whole window, until it has seen the end.
+const END: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
+
 /// The content of all frames.
 pub(super) struct Zstd<R> {
     source: R,
     decoder: FrameDecoder,
     /// A frame was begun and is not over.
     inside: bool,
+    /// The stream ended in the middle of a frame.
+    cut_off: bool,
 }
 
 impl<R> std::fmt::Debug for Zstd<R> {
@@ -26,7 +33,7 @@ impl<R: BufRead> Zstd<R> {
     pub(super) fn new(source: R) -> Zstd<R> {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(LARGEST_WINDOW);
-        Zstd { source, decoder, inside: false }
+        Zstd { source, decoder, inside: false, cut_off: false }
     }
 
     /// Begins the next frame; whether there is one.
@@ -50,6 +57,18 @@ impl<R: BufRead> Zstd<R> {
             }
         }
         Ok(false)
+    }
+
+    /// Decodes the next block of a frame, or ends one that is cut off.
+    fn decode(&mut self) -> io::Result<()> {
+        let block = || BlockDecodingStrategy::UptoBlocks(1);
+        let Err(error) = self.decoder.decode_blocks(&mut self.source, block()) else {
+            return Ok(());
+        };
+        let error = self.failed(error);
+        self.cut_off = error.kind() == io::ErrorKind::UnexpectedEof
+            && self.decoder.decode_blocks(&END[..], block()).is_ok();
+        if self.cut_off { Ok(()) } else { Err(error) }
     }
 
     /// What stands behind a frame must fit to what was in it.
@@ -77,14 +96,14 @@ impl<R: BufRead> Read for Zstd<R> {
             if self.decoder.can_collect() > 0 {
                 return self.decoder.read(buffer);
             }
+            if self.cut_off {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
             if self.inside && self.decoder.is_finished() {
                 self.end()?;
             }
             if self.inside {
-                let block = BlockDecodingStrategy::UptoBlocks(1);
-                self.decoder
-                    .decode_blocks(&mut self.source, block)
-                    .map_err(|error| self.failed(error))?;
+                self.decode()?;
             } else if !self.begin()? {
                 return Ok(0);
             }

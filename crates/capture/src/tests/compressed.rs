@@ -92,6 +92,18 @@ fn what_is_cut_off_gives_what_it_can_and_says_so() {
     }
 }
 
+/// A decoder that may have to repeat what it gave must not keep it for itself.
+#[test]
+fn all_that_was_whole_before_the_cut_is_given() {
+    let plain = plain();
+    for (how, bytes) in [("gzip", gzip(&plain)), ("zstd", zstd(&plain))] {
+        let outcome = read(source(&bytes[..bytes.len() / 2]));
+        // Noise does not compress: half of the file holds about half of the records; blocks of
+        // zstd have up to 128 kB, a third of this file.
+        assert!(outcome.records.len() > 400 / 5, "{how}: {}", outcome.records.len());
+    }
+}
+
 #[test]
 fn what_is_damaged_is_no_panic() {
     let plain = plain();

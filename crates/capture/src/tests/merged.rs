@@ -32,11 +32,9 @@ fn merged(captures: &[Vec<u8>]) -> Merged<&[u8]> {
 /// Time, interface's name, place in the file.
 fn all(merged: &mut Merged<&[u8]>) -> Vec<(u64, String, u8)> {
     let mut seen = Vec::new();
-    while let Some(record) = merged.next_record() {
-        let (interface, nanos) = (record.interface as usize, record.time.unwrap().as_nanos());
-        let place = record.captured[0];
-        let name = merged.interfaces()[interface].name.clone().unwrap();
-        seen.push((nanos, name, place));
+    while let Some((record, interface)) = merged.next_record() {
+        let (nanos, place) = (record.time.unwrap().as_nanos(), record.captured[0]);
+        seen.push((nanos, interface.name.clone().unwrap(), place));
     }
     seen
 }
@@ -56,7 +54,7 @@ fn records_come_in_the_order_of_time_with_interfaces_of_their_own() {
         let file = merged.capture_of(index).unwrap();
         assert_eq!(name[..1], ["x", "y", "z"][file][..]);
         let dropped = merged.statistics(index).and_then(|counted| counted.dropped);
-        assert_eq!(dropped, name.ends_with('b').then(|| if file == 1 { 0 } else { 3 }), "{name}");
+        assert_eq!(dropped, name.ends_with('b').then_some(if file == 1 { 0 } else { 3 }), "{name}");
     }
     assert!((0..3).all(|file| merged.damage(file).is_none()));
     assert!(merged.next_record().is_none());
@@ -79,7 +77,9 @@ proptest! {
     fn nothing_is_lost_and_ordered_captures_stay_ordered(
         mut times in prop::collection::vec(prop::collection::vec(0..50_u64, 0..20), 0..5),
     ) {
-        times.iter_mut().for_each(|times| times.sort_unstable());
+        for times in &mut times {
+            times.sort_unstable();
+        }
         let captures: Vec<Vec<u8>> =
             times.iter().enumerate().map(|(n, times)| capture(&n.to_string(), times)).collect();
         let seen: Vec<u64> = all(&mut merged(&captures)).into_iter().map(|(t, ..)| t).collect();

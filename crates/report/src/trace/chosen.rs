@@ -11,6 +11,8 @@ use tcplab_trace::{
 #[derive(Debug, Default)]
 pub struct Chosen {
     kept: BTreeMap<usize, Kept>,
+    /// Whether connections are kept that nobody named.
+    all: bool,
     seen: usize,
 }
 
@@ -23,7 +25,12 @@ struct Kept {
 impl Chosen {
     /// Keeps the connections at these places in the order of first packets.
     pub fn new(places: impl IntoIterator<Item = usize>) -> Chosen {
-        Chosen { kept: places.into_iter().map(|at| (at, Kept::default())).collect(), seen: 0 }
+        let kept = places.into_iter().map(|at| (at, Kept::default())).collect();
+        Chosen { kept, ..Chosen::default() }
+    }
+    /// Keeps all connections.
+    pub fn all() -> Chosen {
+        Chosen { all: true, ..Chosen::default() }
     }
     /// How many connections there were in all.
     pub fn seen(&self) -> usize {
@@ -46,8 +53,15 @@ impl Chosen {
         self.kept.into_iter().filter_map(whole).collect()
     }
 
+    fn kept(&mut self, place: usize) -> Option<&mut Kept> {
+        if self.all {
+            return Some(self.kept.entry(place).or_default());
+        }
+        self.kept.get_mut(&place)
+    }
+
     fn flow(&mut self, id: FlowId) -> Option<&mut Flow> {
-        let kept = self.kept.get_mut(&id.connection)?;
+        let kept = self.kept(id.connection)?;
         Some(&mut kept.flows[usize::from(!id.forward)])
     }
 }
@@ -86,7 +100,7 @@ impl Sink for Chosen {
     }
     fn connection(&mut self, index: usize, connection: Connection) {
         self.seen += 1;
-        if let Some(kept) = self.kept.get_mut(&index) {
+        if let Some(kept) = self.kept(index) {
             kept.connection = Some(Box::new(connection));
         }
     }

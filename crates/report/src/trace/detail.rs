@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tcplab_findings::Finding;
+use tcplab_findings::{Finding, story};
 use tcplab_plot::grouped;
 use tcplab_trace::{
     Close, CloseKind, Connection, EcnAgreement, End, FastOpen, Handshake, HandshakeKind, StateStep,
@@ -54,10 +54,16 @@ pub fn connection_text(
     }
     out.push('\n');
     look.heading(&mut out, "Findings");
-    if findings.is_empty() {
-        look.paragraph(&mut out, "  ", "None of the rules has anything to say.");
+    // The episodes have been told.
+    let flows = [&connection.forward, &connection.reverse];
+    let stories: Vec<String> =
+        flows.iter().flat_map(|flow| flow.episodes.iter().map(|e| story(e, flow))).collect();
+    let others: Vec<&Finding> =
+        findings.iter().filter(|finding| !stories.contains(&finding.statement)).collect();
+    if others.is_empty() {
+        look.paragraph(&mut out, "  ", "None of the rules has anything more to say.");
     }
-    write_findings(&mut out, findings, look);
+    write_findings(&mut out, &others, look);
     out
 }
 

@@ -23,11 +23,13 @@ const STALLS: usize = 8;
 
 pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
     let totals = &flow.totals;
-    let mut facts = vec![format!(
-        "{} of data in {}",
-        bytes(totals.unique),
-        counted(totals.data_segments as usize, "segment", "segments")
-    )];
+    let mut facts = vec![match totals.data_segments {
+        0 => "no data".to_owned(),
+        n => {
+            let segments = counted(n as usize, "segment", "segments");
+            format!("{} of data in {segments}", bytes(totals.unique))
+        }
+    }];
     if totals.retransmissions > 0 {
         let share = totals.retransmissions as f64 / totals.data_segments.max(1) as f64;
         facts.push(format!(
@@ -37,7 +39,9 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
             percent(share)
         ));
     }
-    facts.push(format!("most in flight {}", bytes(totals.max_in_flight)));
+    if totals.data_segments > 0 {
+        facts.push(format!("most in flight {}", bytes(totals.max_in_flight)));
+    }
     facts.push(tap(flow));
     look.paragraph(out, "  ", &facts.join("; "));
     let mut lines: Vec<(&str, String)> = Vec::new();
@@ -190,11 +194,12 @@ fn acking(flow: &Flow, habits: &AckHabits) -> String {
     let acks = habits.acks.max(flow.totals.pure_acks);
     let duplicates = habits.duplicates.max(flow.totals.duplicate_acks);
     if acks > 0 {
-        facts.push(format!("{} ACKs without data", grouped(acks)));
+        let acks = counted(acks as usize, "ACK", "ACKs");
+        facts.push(format!("{acks} without data"));
     }
     if duplicates > 0 {
         facts.push(match habits.needless {
-            0 => format!("{} duplicates", grouped(duplicates)),
+            0 => counted(duplicates as usize, "duplicate", "duplicates"),
             n => format!("{} duplicates ({} uncalled for)", grouped(duplicates), grouped(n)),
         });
     }

@@ -175,10 +175,11 @@ impl Grid {
     }
 }
 
-fn cut(text: &str, room: usize) -> String {
+/// At most `room` columns of it.
+pub(crate) fn cut(text: &str, room: usize) -> String {
     if text.chars().count() <= room {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(room - 1).collect();
+    let kept: String = text.chars().take(room.saturating_sub(1)).collect();
     format!("{}…", kept.trim_end())
 }

@@ -5,13 +5,15 @@ use std::fmt::Write;
 use tcplab_trace::{Fate, LadderLine};
 use tcplab_units::Span;
 
-use super::grid::{Look, Style};
+use super::grid::{Look, Style, cut};
 use super::numbers::{seconds, span};
 
 /// Nothing for so long is shown as a gap.
 const SILENT: Span = Span::from_millis(40);
 /// The least columns between the two lines of time.
 const NARROWEST: usize = 34;
+/// What is left of an arrow beside its label, at least.
+const LEAST_SHAFT: usize = 7;
 
 /// What a ladder shows.
 #[derive(Debug, Clone, Copy)]
@@ -29,13 +31,17 @@ pub struct LadderView<'a> {
 pub fn ladder_text(view: LadderView<'_>, look: Look) -> String {
     let frame = view.lines.iter().map(|l| l.frame.to_string().len()).max().unwrap_or(0).max(5);
     let time = view.lines.iter().map(|l| seconds(l.at).len()).max().unwrap_or(0).max(8);
-    let notes = view.lines.iter().filter_map(|l| l.note.as_ref()).map(|n| n.chars().count());
-    let margin = frame + time + 6;
-    let beside = notes.max().map_or(0, |longest| longest.min(34) + 2);
+    let margin = frame + time + 4;
+    let notes = view.lines.iter().filter_map(|l| l.note.as_ref()).map(|n| n.chars().count() + 2);
     let longest = view.lines.iter().map(|l| l.label.chars().count()).max().unwrap_or(0);
-    let room = look.width.saturating_sub(margin + beside + 2).max(NARROWEST).min(longest + 14);
-    let mut out = String::new();
     let ends = view.sender.chars().count() + view.receiver.chars().count();
+    let wished = (longest + LEAST_SHAFT).max(ends);
+    let all = look.width.saturating_sub(margin + 2).max(NARROWEST);
+    let beside = all.saturating_sub(notes.max().unwrap_or(0));
+    // Where notes leave too little room beside them, they stand below.
+    let is_beside = beside >= wished.min(all);
+    let room = if is_beside { beside } else { all }.min(wished + LEAST_SHAFT).max(ends);
+    let mut out = String::new();
     let between = (room + 2).saturating_sub(ends).max(1);
     let head = format!(
         "{:>frame$}  {:>time$}  {}{}{}",
@@ -53,21 +59,20 @@ pub fn ladder_text(view: LadderView<'_>, look: Look) -> String {
             // Beside a fold time passes without being silent.
             if gap >= SILENT && before.folded == 0 && line.folded == 0 {
                 let text = format!("{:^room$}", format!("{} of silence", span(gap)));
-                let rung = format!("{:margin$}⋮{text}⋮", "", margin = frame + time + 4);
+                let rung = format!("{:margin$}⋮{text}⋮", "");
                 let _ = writeln!(out, "{}", look.paint(&rung, Style::Dim));
             }
         }
         before = Some(line);
         let (rung, style) = (rung(line, room), style(line));
-        let note = line.note.as_deref().map(|note| format!("  {note}")).unwrap_or_default();
-        let _ = writeln!(
-            out,
-            "{:>frame$}  {:>time$}  {}{}",
-            line.frame,
-            seconds(line.at),
-            look.paint(&rung, style),
-            look.paint(&note, Style::Odd),
-        );
+        let before = format!("{:>frame$}  {:>time$}", line.frame, seconds(line.at));
+        let note = line.note.as_deref().map(|note| look.paint(note, Style::Odd));
+        let rung = look.paint(&rung, style);
+        let _ = match note {
+            Some(note) if is_beside => writeln!(out, "{before}  {rung}  {note}"),
+            Some(note) => writeln!(out, "{before}  {rung}\n{:margin$}│  {note}", ""),
+            None => writeln!(out, "{before}  {rung}"),
+        };
     }
     out
 }
@@ -82,7 +87,7 @@ fn style(line: &LadderLine) -> Style {
 
 /// One packet between the lines of time, `room` columns apart.
 fn rung(line: &LadderLine, room: usize) -> String {
-    let label: String = line.label.chars().take(room.saturating_sub(8)).collect();
+    let label = cut(&line.label, room.saturating_sub(LEAST_SHAFT));
     if line.folded > 0 {
         return format!("│{:^room$}│", label);
     }

@@ -18,3 +18,6 @@ pub use head::{CaptureHead, notes_text};
 pub use ladder::{LadderView, ladder_text};
 pub use row::{Row, Summary};
 pub use summary::summary_text;
+
+#[cfg(test)]
+mod tests;

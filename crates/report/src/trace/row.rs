@@ -209,6 +209,12 @@ impl Summary {
         rows.sort_by_key(|row| (Reverse(row.lost), Reverse(data(row)), row.index));
         rows
     }
+    /// From the first packet of TCP to the last.
+    pub fn lasted(&self) -> Span {
+        let first = self.rows.iter().map(|row| row.first).min().unwrap_or_default();
+        let last = self.rows.iter().map(|row| row.last).max().unwrap_or_default();
+        last.since(first)
+    }
     /// The connections that hurt most, worst first, with their places; those that lost no time are
     /// none of them.
     pub fn worst(&self) -> Vec<(usize, &Connection)> {

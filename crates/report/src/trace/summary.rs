@@ -1,5 +1,6 @@
 //! All connections at a glance, what hurts most first.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use tcplab_findings::Finding;
@@ -15,6 +16,8 @@ use crate::number::counted;
 
 /// From this share of packets sent again on, it is worth a look; from the next on, it hurts.
 const REPEATED: [f64; 2] = [0.01, 0.05];
+/// Under the table, so many statements of a rule are enough.
+const OF_EACH_RULE: usize = 2;
 /// Columns that go where there is no room for all, the least missed first.
 const SPARE: [usize; 2] = [GOODPUT, ROUND_TRIP];
 const GOODPUT: usize = 4;
@@ -59,13 +62,30 @@ pub fn summary_text(
         let Some(row) = rows.iter().find(|row| row.index == *index) else { continue };
         out.push('\n');
         look.heading(&mut out, &format!("Connection {index}, {} → {}", row.client, row.server));
-        write_findings(&mut out, found, look);
+        let first = first_of_each(found);
+        write_findings(&mut out, &first, look);
+        if first.len() < found.len() {
+            let left = found.len() - first.len();
+            let text = format!("{left} more of these kinds: --connection {index}");
+            look.paragraph(&mut out, "  ", &text);
+        }
     }
     out
 }
 
+/// The first few of each rule.
+fn first_of_each(findings: &[Finding]) -> Vec<&Finding> {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let few = |finding: &&Finding| {
+        let seen = seen.entry(finding.rule).or_default();
+        *seen += 1;
+        *seen <= OF_EACH_RULE
+    };
+    findings.iter().filter(few).collect()
+}
+
 /// Each finding as a paragraph, with the frames that prove it.
-pub(crate) fn write_findings(out: &mut String, findings: &[Finding], look: Look) {
+pub(crate) fn write_findings(out: &mut String, findings: &[&Finding], look: Look) {
     for finding in findings {
         let mut text = finding.statement.clone();
         if !finding.frames.is_empty() {

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use tcplab_wire::offload::VnetHeader;
 
-use crate::sys::set_option;
+use crate::sys::{note_times, set_option};
 
 /// EtherType of everything.
 const ALL: u16 = libc::ETH_P_ALL as u16;
@@ -26,20 +26,40 @@ pub(crate) struct Frame {
 /// Opens it: non-blocking, with `virtio_net_hdr`, for what comes in from others only, whoever it is
 /// for. The interface hears everything for as long as the socket is open.
 pub(crate) fn open(interface: u32) -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: no memory is passed. The protocol is 0 so that nothing arrives before `bind`.
-    let raw = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-    // SAFETY: `raw` was just opened and belongs to nobody else.
-    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
+    let socket = unbound()?;
     let fd = socket.as_fd();
     set_option(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
     set_option(fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)?;
     set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)?;
+    bind_to_all_of(fd, interface)?;
+    Ok(socket)
+}
+
+/// Opens one that only listens: non-blocking, frames as they are, both ways, with their times.
+pub(crate) fn listen(interface: u32) -> io::Result<OwnedFd> {
+    let socket = unbound()?;
+    note_times(socket.as_fd())?;
+    bind_to_all_of(socket.as_fd(), interface)?;
+    Ok(socket)
+}
+
+/// A socket to which nothing comes yet.
+fn unbound() -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: no memory is passed. The protocol is 0 so that nothing arrives before `bind`.
+    let raw = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
+    // SAFETY: `raw` was just opened and belongs to nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(raw) })
+}
+
+/// From now on it takes the frames of an interface, whoever they are for.
+fn bind_to_all_of(socket: BorrowedFd<'_>, interface: u32) -> io::Result<()> {
+    let raw = socket.as_raw_fd();
     for (force, plain) in
         [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)]
     {
-        set_option(fd, libc::SOL_SOCKET, force, BUFFER)
-            .or_else(|_| set_option(fd, libc::SOL_SOCKET, plain, BUFFER))?;
+        set_option(socket, libc::SOL_SOCKET, force, BUFFER)
+            .or_else(|_| set_option(socket, libc::SOL_SOCKET, plain, BUFFER))?;
     }
     // SAFETY: all-zero values are valid ones.
     let (mut address, mut all): (libc::sockaddr_ll, libc::packet_mreq) = unsafe { zeroed() };
@@ -66,7 +86,7 @@ pub(crate) fn open(interface: u32) -> io::Result<OwnedFd> {
             size_of::<libc::packet_mreq>() as libc::socklen_t,
         )
     })?;
-    Ok(socket)
+    Ok(())
 }
 
 /// The next frame, if one waits, from the start of `buffer` on.

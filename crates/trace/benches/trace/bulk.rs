@@ -19,11 +19,29 @@ const DELAY: u64 = 10 * MS;
 const SERVICE: u64 = 50_467;
 /// Segments that fit into its queue.
 const QUEUE: u64 = 300;
-/// One segment in so many is lost at random.
-const LOSS: u64 = 2_000;
-/// Every so often the path is gone for a while.
-const INTERRUPTED_EVERY: u64 = 6_000 * MS;
-const INTERRUPTED_FOR: u64 = 120 * MS;
+/// One acknowledgement in so many is lost at random.
+const ACK_LOSS: u64 = 2_000;
+
+/// How bad the path is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weather {
+    /// One segment in so many is lost at random.
+    loss: u64,
+    /// Every so often the path is gone for a while, in nanoseconds.
+    interrupted: (u64, u64),
+    /// Segments by which the window grows in each round trip, until the queue overflows.
+    growth: u64,
+}
+
+impl Weather {
+    /// About one segment in five hundred is sent again.
+    pub(crate) const FAIR: Weather =
+        Weather { loss: 10_000, interrupted: (30_000 * MS, 60 * MS), growth: 2 };
+    /// About one in fifty.
+    pub(crate) const FOUL: Weather =
+        Weather { loss: 2_000, interrupted: (6_000 * MS, 120 * MS), growth: 8 };
+}
+
 const TIMEOUT: u64 = 240 * MS;
 /// Acknowledged after this at the latest.
 const DELAYED: u64 = 40 * MS;
@@ -42,6 +60,7 @@ enum Event {
 struct Transfer {
     tap: Tap,
     rng: Rng,
+    weather: Weather,
     ends: Ends,
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
     scheduled: u64,
@@ -71,7 +90,12 @@ struct Transfer {
 }
 
 /// Writes a transfer of `segments` full segments; the number of packets.
-pub(crate) fn write(path: &Path, segments: u64, snap_len: u32) -> io::Result<u64> {
+pub(crate) fn write(
+    path: &Path,
+    segments: u64,
+    snap_len: u32,
+    weather: Weather,
+) -> io::Result<u64> {
     let ends = Ends {
         client: (Ipv4Addr::new(10, 1, 0, 1), 40_000),
         server: (Ipv4Addr::new(10, 2, 0, 1), 5_001),
@@ -79,6 +103,7 @@ pub(crate) fn write(path: &Path, segments: u64, snap_len: u32) -> io::Result<u64
     let mut transfer = Transfer {
         tap: Tap::create(path, snap_len)?,
         rng: Rng::new(7, "bulk"),
+        weather,
         ends,
         events: BinaryHeap::new(),
         scheduled: 0,
@@ -196,9 +221,9 @@ impl Transfer {
     /// Through the bottleneck, or not.
     fn carry(&mut self, segment: u64) {
         let waiting = self.free_at.saturating_sub(self.now) / SERVICE;
-        let interrupted =
-            self.now % INTERRUPTED_EVERY < INTERRUPTED_FOR && self.now > INTERRUPTED_EVERY;
-        if waiting >= QUEUE || interrupted || self.rng.below(LOSS) == 0 {
+        let (every, lasting) = self.weather.interrupted;
+        let interrupted = self.now > every && self.now % every < lasting;
+        if waiting >= QUEUE || interrupted || self.rng.below(self.weather.loss) == 0 {
             return;
         }
         self.free_at = self.free_at.max(self.now) + SERVICE;
@@ -252,7 +277,7 @@ impl Transfer {
             *slot = self.islands[index];
         }
         // Now and then, one is lost.
-        if self.rng.below(LOSS) > 0 {
+        if self.rng.below(ACK_LOSS) > 0 {
             self.schedule(self.now + DELAY, Event::Answered(self.expected, self.echo, sack));
         }
     }
@@ -286,11 +311,11 @@ impl Transfer {
         if self.una < self.recover {
             return;
         }
-        // Slow start; then eight segments a round trip.
+        // Slow start, then so many segments a round trip.
         self.window += if self.window < self.threshold {
             advanced * 1_000
         } else {
-            advanced * 8_000_000 / self.window
+            advanced * self.weather.growth * 1_000_000 / self.window
         };
     }
 

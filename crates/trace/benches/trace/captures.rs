@@ -4,10 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{bulk, short};
+use crate::bulk::{self, Weather};
+use crate::short;
 
 /// Changed whenever the same parameters give another file.
-const EDITION: u32 = 1;
+const EDITION: u32 = 2;
 /// As tcpdump's `-s 128`.
 const SHORT_SNAP: u32 = 128;
 const FULL_SNAP: u32 = 65_535;
@@ -19,6 +20,8 @@ pub(crate) enum Kind {
     Bulk,
     /// Twice as long: memory must not grow.
     Longer,
+    /// The same on a bad path: one segment in fifty is sent again.
+    Foul,
     /// More than 100,000 connections.
     Connections,
     /// Whole frames, at least 500 MB.
@@ -34,12 +37,14 @@ pub(crate) struct Capture {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 4] = [Kind::Bulk, Kind::Longer, Kind::Connections, Kind::Full];
+    pub(crate) const ALL: [Kind; 5] =
+        [Kind::Bulk, Kind::Longer, Kind::Foul, Kind::Connections, Kind::Full];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Bulk => "bulk",
             Kind::Longer => "longer",
+            Kind::Foul => "foul",
             Kind::Connections => "connections",
             Kind::Full => "full",
         }
@@ -50,6 +55,7 @@ impl Kind {
         match self {
             Kind::Bulk => 2_100_000,
             Kind::Longer => 4_200_000,
+            Kind::Foul => 1_000_000,
             Kind::Connections => 110_000,
             Kind::Full => 400_000,
         }
@@ -57,9 +63,10 @@ impl Kind {
 
     fn write(self, path: &Path) -> io::Result<u64> {
         match self {
-            Kind::Bulk | Kind::Longer => bulk::write(path, self.size(), SHORT_SNAP),
+            Kind::Bulk | Kind::Longer => bulk::write(path, self.size(), SHORT_SNAP, Weather::FAIR),
+            Kind::Foul => bulk::write(path, self.size(), SHORT_SNAP, Weather::FOUL),
             Kind::Connections => short::write(path, self.size(), SHORT_SNAP),
-            Kind::Full => bulk::write(path, self.size(), FULL_SNAP),
+            Kind::Full => bulk::write(path, self.size(), FULL_SNAP, Weather::FAIR),
         }
     }
 

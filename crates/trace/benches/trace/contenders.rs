@@ -35,7 +35,7 @@ impl Contender {
     }
 }
 
-const FEW: &[Kind] = &[Kind::Bulk, Kind::Connections, Kind::Full];
+const FEW: &[Kind] = &[Kind::Bulk, Kind::Foul, Kind::Connections, Kind::Full];
 
 /// All whose programs are here, and the names of those that are not.
 pub(crate) fn all(own: &Path) -> (Vec<Contender>, Vec<&'static str>) {

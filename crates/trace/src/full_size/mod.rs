@@ -158,7 +158,7 @@ impl FullSize {
 }
 
 fn offered(syn: &Packet) -> Option<u16> {
-    let default = if syn.src.is_ipv4() { DEFAULT.0 } else { DEFAULT.1 };
+    let default = if syn.src().is_ipv4() { DEFAULT.0 } else { DEFAULT.1 };
     match syn.mss {
         None if syn.options_cut => None,
         mss => mss.or(u16::try_from(default).ok()),

@@ -12,6 +12,10 @@ use crate::{Confidence, Flow, Limit, LimitPeriod, LimitShares};
 /// A stretch is not shorter, so that the periods of a fast path stay readable.
 const SHORTEST: Span = Span::from_millis(10);
 
+/// A sender that went by the acknowledgements' clock for more than this part of the time it
+/// starved, in the same round trip or the one before, had a full congestion window in it.
+const FULL_BEFORE: u64 = 16;
+
 /// What is known of a span when it is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -26,8 +30,10 @@ pub(crate) enum Kind {
     /// had been sent, or what to send next was made known by accident just then.
     Starved,
     /// It might have sent and did not, until something else than an acknowledgement made it:
-    /// its application or, if such waits are short and even, its pacing.
+    /// its application or, if such waits are short, its pacing.
     Lull,
+    /// The same, and such waits are even.
+    Paced,
 }
 
 /// What a round trip told of the spans in it.
@@ -49,6 +55,8 @@ pub(crate) struct Book {
     /// The packet then.
     frame: u64,
     stretch: Stretch,
+    /// In the round trip before, how long the sender went by the acknowledgements' clock.
+    clocked: Span,
     period: Option<LimitPeriod>,
     total: LimitShares,
 }
@@ -60,6 +68,7 @@ struct Stretch {
     starved: Span,
     lull: Span,
     longest_lull: Span,
+    paced: Span,
     from: Instant,
     frame: u64,
     acked: u64,
@@ -70,7 +79,7 @@ impl Book {
     pub(crate) fn begin(at: Instant, frame: u64, confidence: Confidence) -> Book {
         let total = LimitShares { confidence, ..LimitShares::default() };
         let stretch = Stretch { from: at, frame, shares: total, ..Stretch::default() };
-        Book { until: at, frame, stretch, period: None, total }
+        Book { until: at, frame, stretch, clocked: Span::ZERO, period: None, total }
     }
 
     /// Until when all time is accounted for.
@@ -94,6 +103,7 @@ impl Book {
             }
             Kind::Clocked => stretch.clocked += span,
             Kind::Starved => stretch.starved += span,
+            Kind::Paced => stretch.paced += span,
             Kind::Lull => {
                 stretch.lull += span;
                 stretch.longest_lull = stretch.longest_lull.max(span);
@@ -143,27 +153,52 @@ impl Book {
     pub(crate) fn finish(&mut self, verdict: Verdict, flow: &mut Flow, events: &mut Vec<Event>) {
         self.resolve(verdict);
         self.close(events);
+        if let Some(period) = &mut self.period {
+            // What was acknowledged at the very moment when the accounts end.
+            period.acked += Bytes::new(std::mem::take(&mut self.stretch.acked));
+        }
         events.extend(self.period.take().map(Event::Limit));
         flow.shares = self.total;
     }
 
     fn resolve(&mut self, verdict: Verdict) {
         let stretch = &mut self.stretch;
+        let taken = Stretch {
+            clocked: std::mem::take(&mut stretch.clocked),
+            starved: std::mem::take(&mut stretch.starved),
+            lull: std::mem::take(&mut stretch.lull),
+            longest_lull: std::mem::take(&mut stretch.longest_lull),
+            paced: std::mem::take(&mut stretch.paced),
+            ..Stretch::default()
+        };
         let spans = &mut stretch.shares.spans;
-        spans[verdict.clocked as usize] += std::mem::take(&mut stretch.clocked);
-        let (starved, lull) =
-            (std::mem::take(&mut stretch.starved), std::mem::take(&mut stretch.lull));
-        let longest_lull = std::mem::take(&mut stretch.longest_lull);
+        spans[verdict.clocked as usize] += taken.clocked;
         // A writer woken by acknowledgements hardly ever writes without one; one that writes in
-        // its own time does so at an acknowledgement only by accident.
-        let limit = if starved > lull {
-            Limit::SendBuffer
-        } else if verdict.at_capacity && longest_lull < verdict.pacing {
+        // its own time does so at an acknowledgement only by accident. And where the congestion
+        // window was full at times in a round trip, Linux holds it responsible for all of it
+        // (`tcp_cwnd_validate`).
+        // A pacing timer that was late now and then did no harm as long as the path was busy.
+        let late = verdict.at_capacity && taken.paced > taken.starved;
+        let idle = if taken.starved > taken.lull && !late {
+            let full = (taken.clocked + self.clocked) * FULL_BEFORE > taken.starved;
+            if full { verdict.clocked } else { Limit::SendBuffer }
+        } else if late || verdict.at_capacity && taken.longest_lull < verdict.pacing {
             Limit::Path
         } else {
             Limit::Application
         };
-        spans[limit as usize] += starved + lull;
+        spans[idle as usize] += taken.starved + taken.lull;
+        // A sender that paces does so at the rate that it takes for the path's; so does an
+        // application that writes little by little, at a rate of its own.
+        let paced = if verdict.at_capacity {
+            Limit::Path
+        } else if taken.starved > taken.lull {
+            Limit::Congestion
+        } else {
+            Limit::Application
+        };
+        spans[paced as usize] += taken.paced;
+        self.clocked = taken.clocked;
     }
 
     fn close(&mut self, events: &mut Vec<Event>) {

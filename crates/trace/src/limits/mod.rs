@@ -14,7 +14,7 @@ mod sender;
 
 use std::collections::VecDeque;
 
-use tcplab_units::{Rate, Span};
+use tcplab_units::{Instant, Rate, Span};
 
 use crate::observe::{Event, Heard, Sent};
 use crate::{Confidence, Flow, SegmentKind};
@@ -38,6 +38,8 @@ pub(crate) struct Limits {
     /// What the receiver offered to take in one segment.
     offered: Option<u16>,
     sender: Option<Box<Sender>>,
+    /// The last acknowledgement of new data.
+    last: Option<(Instant, u64)>,
     /// At a tap away from the sender: acknowledgements that have not reached it yet.
     under_way: VecDeque<Answer>,
 }
@@ -98,6 +100,9 @@ impl Limits {
             self.offered = heard.packet.mss;
         }
         let Some(sender) = &mut self.sender else { return };
+        if heard.fresh > 0 {
+            self.last = Some((heard.packet.at, heard.packet.frame));
+        }
         let away = !self.reaction.is_zero();
         let answer = Answer {
             at: heard.packet.at + self.reaction,
@@ -136,7 +141,7 @@ impl Limits {
         for answer in self.under_way.drain(..) {
             sender.heard(&answer, events);
         }
-        sender.finish(flow, events);
+        sender.finish(self.last, flow, events);
     }
 
     /// The acknowledgements that have reached the sender when it sends this. The reaction is
@@ -151,6 +156,3 @@ impl Limits {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -107,11 +107,12 @@ pub(crate) struct Sender {
     growing: bool,
     /// Bytes a second in the last round trip.
     last_rate: u64,
-    /// And the most in any.
-    top_rate: u64,
     smoothed: Span,
     least: Option<Span>,
+    /// The latest acknowledgement.
+    heard: Option<Instant>,
     gap: Gap,
+    pace: Pace,
     round: Round,
     capacity: Capacity,
     book: Book,
@@ -127,6 +128,8 @@ struct Gap {
     room: u64,
     /// The segment before it was smaller than a full one.
     small: bool,
+    /// Bytes sent together before it.
+    burst: u64,
     /// The sender could have sent and did not.
     declined: bool,
     /// The latest acknowledgement, its frame, and what could be sent after it.
@@ -173,10 +176,11 @@ impl Sender {
             chunk: 0,
             growing: true,
             last_rate: 0,
-            top_rate: 0,
             smoothed: reaction,
             least: None,
+            heard: None,
             gap: Gap::begin(at, 0, u64::MAX),
+            pace: Pace::default(),
             round: Round { from: at, mark: start + sent.payload, acked: 0, least: None },
             capacity: Capacity::default(),
             book: Book::begin(at, sent.packet.frame, confidence),
@@ -184,15 +188,15 @@ impl Sender {
     }
 
     pub(crate) fn capacity(&self) -> Option<Rate> {
-        let most = Some(self.top_rate).filter(|&rate| rate > 0);
-        let most = most.map(|rate| Rate::from_bits_per_second(rate.saturating_mul(8)));
-        self.capacity.rate().or(most)
+        self.capacity.rate()
     }
 
     pub(crate) fn sent(&mut self, sent: &Departure, events: &mut Vec<Event>) {
         let quiet = sent.at.since(self.gap.from);
+        let mut burst = sent.payload;
         if self.gap.heard.is_none() && quiet <= REACTS && sent.timer.is_none() {
             self.book.account(Kind::Clocked, sent.at, sent.frame);
+            burst += self.gap.burst;
         } else {
             self.close_gap(sent, events);
         }
@@ -227,6 +231,7 @@ impl Sender {
             self.measure_arrival(sent);
         }
         self.gap = Gap::begin(sent.at, self.in_flight, self.room());
+        self.gap.burst = burst;
         self.gap.small = !sent.repeat && sent.payload % self.full_segment() != 0;
         self.gap.available = self.available();
         self.gap.declined = self.gap.available >= self.chunk();
@@ -274,7 +279,13 @@ impl Sender {
         }
     }
 
-    pub(crate) fn finish(&mut self, flow: &mut Flow, events: &mut Vec<Event>) {
+    /// `last`: the last acknowledgement of new data as it passed the tap, and its frame.
+    pub(crate) fn finish(
+        &mut self,
+        last: Option<(Instant, u64)>,
+        flow: &mut Flow,
+        events: &mut Vec<Event>,
+    ) {
         let gap = self.gap;
         let kind = if self.recovery.is_some() {
             Kind::Sure(Limit::Congestion)
@@ -283,9 +294,8 @@ impl Sender {
         } else {
             Kind::Lull
         };
-        let heard = gap.heard.map(|at| (at, gap.heard_frame));
-        if let Some((at, frame)) = gap.drained.or(heard) {
-            self.book.wait(kind, at - self.reaction, frame, self.long(), events);
+        if let Some((at, frame)) = last.filter(|&(at, _)| at > self.book.until()) {
+            self.book.wait(kind, at, frame, self.long(), events);
         }
         let verdict = self.verdict(0, true);
         self.book.finish(verdict, flow, events);
@@ -334,6 +344,7 @@ impl Sender {
             return;
         }
         let Some(sample) = answer.sample else {
+            self.heard = Some(answer.at);
             self.capacity.break_off();
             return;
         };
@@ -344,7 +355,7 @@ impl Sender {
             if self.smoothed.is_zero() { sample } else { (self.smoothed * 7 + sample) / 8 };
         // The narrowest link was busy between two packets if the second waited there for about as
         // long as lay between them.
-        let passed = self.gap.heard.map(|last| answer.at.since(last));
+        let passed = self.heard.replace(answer.at).map(|last| answer.at.since(last));
         match passed {
             Some(passed) if (sample - least) * 4 >= passed * 3 && answer.fresh > 0 => {
                 let full = self.full_segment();
@@ -377,6 +388,14 @@ impl Sender {
         }
         let gap = self.gap;
         let (at, frame, long) = (sent.at, sent.frame, self.long());
+        let beyond = self.edge.is_some_and(|edge| sent.end > edge) && self.reaction.is_zero();
+        if sent.window_probe || beyond {
+            if let Some(heard) = gap.heard.filter(|_| gap.room >= self.full_segment()) {
+                self.book.account(Kind::Lull, heard, gap.heard_frame);
+            }
+            self.book.wait(Kind::Sure(Limit::ReceiveWindow), at, frame, long, events);
+            return;
+        }
         if sent.timer.is_some() {
             if let Some(heard) = gap.heard {
                 self.book.account(self.paced(), heard, gap.heard_frame);
@@ -386,13 +405,19 @@ impl Sender {
         }
         let prompted = waited.is_some_and(|waited| waited <= wakes);
         // A window with less room than the kernel cuts a packet for is full to it.
-        let full = gap.room < self.chunk() && gap.room <= self.proven.saturating_sub(gap.in_flight);
-        let kind = if self.recovery.is_some() || sent.repeat && !sent.window_probe {
+        let allowed = self.proven.saturating_sub(gap.in_flight);
+        let full = gap.room < self.full_segment() || gap.room < self.chunk() && gap.room <= allowed;
+        let answered = waited.is_some_and(|waited| waited <= reacts);
+        let even =
+            !(answered || full || gap.small) && self.pace.is_kept(at.since(gap.from), gap.burst);
+        let kind = if self.recovery.is_some() || sent.repeat {
             Kind::Sure(Limit::Congestion)
-        } else if sent.window_probe || gap.room < self.full_segment() && !gap.opened {
+        } else if gap.room < self.full_segment() && !gap.opened {
             Kind::Sure(Limit::ReceiveWindow)
         } else if !self.reaction.is_zero() {
             self.kind_from_afar(sent, full)
+        } else if even {
+            Kind::Paced
         } else if !prompted {
             Kind::Lull
         } else if gap.declined {
@@ -416,10 +441,10 @@ impl Sender {
         let gap = &self.gap;
         let small = gap.small || sent.payload % self.full_segment() != 0;
         let paused = sent.at.since(gap.from) > self.smoothed / 8;
-        if gap.drained.is_some() && paused || small && paused {
-            Kind::Lull
-        } else if full {
+        if full {
             Kind::Sure(Limit::ReceiveWindow)
+        } else if paused && (small || gap.drained.is_some()) {
+            Kind::Lull
         } else {
             Kind::Clocked
         }
@@ -452,7 +477,6 @@ impl Sender {
         let nanos = at.since(self.round.from).as_nanos();
         let rate = (self.round.acked.saturating_mul(1_000_000_000)).checked_div(nanos);
         let rate = rate.unwrap_or(0);
-        self.top_rate = self.top_rate.max(rate);
         let grew = rate.saturating_mul(4) >= self.last_rate.saturating_mul(5);
         let verdict = self.verdict(rate, grew);
         self.last_rate = rate;
@@ -473,12 +497,11 @@ impl Sender {
     }
 
     fn verdict(&self, rate: u64, grew: bool) -> Verdict {
-        let known = self.capacity.bytes_per_second();
-        let capacity = known.unwrap_or(self.top_rate);
+        let capacity = self.capacity.bytes_per_second();
         let queue =
             self.round.least.unwrap_or_default().saturating_sub(self.least.unwrap_or_default());
         let stands = queue > WAKES * 2 && queue > self.least.unwrap_or_default() / 4;
-        let at_capacity = stands || known.is_some() && rate * 100 >= capacity * BUSY;
+        let at_capacity = stands || capacity.is_some_and(|c| rate.saturating_mul(100) >= c * BUSY);
         let clocked = if self.growing && grew {
             Limit::SlowStart
         } else if at_capacity {
@@ -490,6 +513,38 @@ impl Sender {
     }
 }
 
+/// Whether sendings follow one another as a pacing timer would have it: each after a time that
+/// is proportional to what was sent before (`tcp_update_skb_after_send`).
+#[derive(Debug, Clone, Copy, Default)]
+struct Pace {
+    /// Nanoseconds for 1,024 bytes, and how many waits in a row were about as long.
+    nanos: u64,
+    kept: u8,
+}
+
+impl Pace {
+    /// As many make a pace.
+    const ENOUGH: u8 = 4;
+
+    /// Takes in another wait; whether it and those before it keep a pace: within an eighth until
+    /// it is known, then within a half, since a sender that probes changes it by a quarter, and a
+    /// timer can be late.
+    fn is_kept(&mut self, waited: Span, burst: u64) -> bool {
+        let nanos = (waited.as_nanos().saturating_mul(1_024)).checked_div(burst).unwrap_or(0);
+        let known = self.kept >= Pace::ENOUGH;
+        if nanos.abs_diff(self.nanos) <= self.nanos / if known { 2 } else { 8 } {
+            self.kept = (self.kept + 1).min(Pace::ENOUGH * 2);
+            self.nanos = (self.nanos * 7 + nanos) / 8;
+            return self.kept >= Pace::ENOUGH;
+        }
+        self.kept = self.kept.saturating_sub(1);
+        if self.kept == 0 {
+            *self = Pace { nanos, kept: 1 };
+        }
+        false
+    }
+}
+
 impl Gap {
     fn begin(from: Instant, in_flight: u64, room: u64) -> Gap {
         Gap {
@@ -497,6 +552,7 @@ impl Gap {
             in_flight,
             room,
             small: false,
+            burst: 0,
             declined: false,
             heard: None,
             heard_frame: 0,

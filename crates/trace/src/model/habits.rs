@@ -79,7 +79,7 @@ pub struct SenderMarks {
     /// For how long they waited, together: since the segment before.
     pub nagle_waited: Span,
     /// The largest segment, bytes of data; large pieces of the kernel counted as their segments.
-    /// Where no SYN was seen, a packet that is a multiple of a usual size is taken for such a piece.
+    /// Where no SYN was seen, a packet that is a multiple of a usual size is taken for such one.
     pub largest: Bytes,
     /// Times the largest segment in use became smaller for good: the path's MTU (RFC 1191, RFC
     /// 4821) or another route. At most 16, told after four segments of the smaller size that were

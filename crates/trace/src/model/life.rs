@@ -55,6 +55,7 @@ pub enum HandshakeKind {
 
 /// The options of one SYN; all absent when the SYN was not seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "options are there or not")]
 pub struct SynOptions {
     /// Whether the SYN was seen at all: only then does an absent option mean "not offered".
     pub seen: bool,

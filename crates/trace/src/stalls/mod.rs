@@ -127,15 +127,15 @@ impl Stalls {
         {
             self.stalled(cause, packet.at, packet.frame, events);
         }
-        if let Some(sample) = heard.told.round_trip {
-            self.sample(sample);
-        }
         if let Some(repair) = &mut self.repair {
             repair.heard(heard, self.smoothed.unwrap_or(self.limit));
             let over = repair.is_certain(packet.at, self.limit);
             if over {
                 self.settle(events);
             }
+        }
+        if let Some(sample) = heard.told.round_trip {
+            self.sample(sample);
         }
         self.asked |= packet.payload > 0;
         self.closed = packet.window == 0 && !packet.rst();
@@ -253,6 +253,3 @@ impl Stalls {
         self.sums.sort_by_key(|sum| sum.cause);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,7 @@
 //! Packets as observers are told of them, without a capture.
 
 use tcplab_units::{Instant, Offset};
-use tcplab_wire::{SackBlocks, SeqNumber, TcpFlags};
+use tcplab_wire::{Ecn, FrameView, IpRepr, Ipv4Repr, SeqNumber, TcpFlags, TcpRepr};
 
 use crate::observe::{Heard, Sent};
 use crate::packet::Packet;
@@ -10,31 +10,20 @@ use crate::{Proof, Range, SegmentKind};
 
 /// An acknowledgement with nothing in it.
 pub(crate) fn packet(at: Instant) -> Packet {
-    Packet {
-        at,
-        frame: 1,
-        src: ([10, 0, 0, 1], 40_000).into(),
-        dst: ([10, 0, 0, 2], 21).into(),
+    let (src, dst) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+    let ip = IpRepr::V4(Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct });
+    let tcp = TcpRepr {
+        src_port: 40_000,
+        dst_port: 21,
         seq: SeqNumber::new(1),
-        ack: Some(SeqNumber::new(1)),
+        ack: SeqNumber::new(1),
         flags: TcpFlags::ACK,
         window: 500,
-        payload: 0,
-        mss: None,
-        window_scale: None,
-        sack_permitted: false,
-        timestamps: None,
-        sack: SackBlocks::default(),
-        options_cut: false,
-        congestion_marked: false,
-        wanted: true,
-        ip_id: None,
-        ttl: 64,
-        copies_usual: false,
-        fast_open: None,
-        multipath: false,
-        checksum: tcplab_wire::ChecksumState::Unknown,
-    }
+        ..TcpRepr::default()
+    };
+    let bytes = tcp.to_packet(&ip, &[]);
+    let tcp = FrameView::of_packet(&bytes).tcp().expect("a TCP packet");
+    Packet { ip_id: None, ..Packet::read(&tcp, at, 1, true) }
 }
 
 /// `packet`, whose data begin at `start`, judged to be a `kind`.

@@ -3,6 +3,12 @@
 pub(crate) mod drill;
 mod figures;
 pub(crate) mod frames;
+mod life;
+mod limits;
 mod losses;
 mod robustness;
+mod shortcuts;
+mod stalls;
+mod streaming;
+mod transfer;
 mod wire_facts;

@@ -1,0 +1,149 @@
+//! What has to do with captures from anywhere.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{ArgGroup, Args};
+use tcplab_units::Span;
+
+use crate::trace::Filter;
+
+#[derive(Debug, Args)]
+#[command(after_help = TRACE_EXAMPLES)]
+#[command(group = ArgGroup::new("view").args(["connection", "json", "jsonl"]).multiple(true))]
+pub(crate) struct TraceArguments {
+    /// Captures: pcap or pcapng, also compressed with gzip or zstd; `-` is standard input. Several
+    /// are read as one, in the order of time (frames are then numbered as in what mergecap makes)
+    #[arg(value_name = "FILE", required_unless_present = "interface")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) view: ViewArguments,
+    #[command(flatten)]
+    pub(crate) live: LiveArguments,
+    #[command(flatten)]
+    pub(crate) outputs: Outputs,
+    /// Look only at packets that pass this expression: `host ADDRESS`, `net ADDRESS/LENGTH`, `port
+    /// N` or `port N-M` (all of either end), `time FROM..UNTIL` (since the first packet; either may
+    /// be left out), joined by `and`, `or`, `not` and parentheses
+    #[arg(long, value_name = "EXPRESSION", value_parser = |text: &str| Filter::parse(text))]
+    pub(crate) filter: Option<Filter>,
+}
+
+/// How the answer is shown.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct ViewArguments {
+    /// Show so many connections
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "all")]
+    pub(crate) top: usize,
+    /// Show all connections
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Show this connection in depth: the number in the table, which counts from 0 as Wireshark's
+    /// tcp.stream does
+    #[arg(long, short, value_name = "N")]
+    pub(crate) connection: Option<usize>,
+    /// Show its packets, a line each, with why each was sent
+    #[arg(long, conflicts_with_all = ["ladder", "json", "jsonl"])]
+    pub(crate) listing: bool,
+    /// Show its packets as a ladder diagram; runs of alike packets are folded
+    #[arg(long, conflicts_with_all = ["json", "jsonl"])]
+    pub(crate) ladder: bool,
+    /// Begin listing or ladder here: a time since the first packet, such as `1.5s`, or a frame,
+    /// such as `1200`
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) from: Option<Place>,
+    /// End it here
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) to: Option<Place>,
+    /// In the ladder, show the data from server to client; by default the direction with more data
+    #[arg(long, conflicts_with = "forward")]
+    pub(crate) reverse: bool,
+    /// In the ladder, show the data from client to server
+    #[arg(long)]
+    pub(crate) forward: bool,
+    /// Print everything as one JSON object: all connections, or that of --connection, with all
+    /// their packets
+    #[arg(long, conflicts_with = "jsonl")]
+    pub(crate) json: bool,
+    /// Print JSON Lines while reading: an object for each stall, limit and episode when it is over,
+    /// then one for its connection and each of its findings; at last one for the capture
+    #[arg(long)]
+    pub(crate) jsonl: bool,
+}
+
+/// Capturing here and now.
+#[derive(Debug, Args)]
+pub(crate) struct LiveArguments {
+    /// Capture on this network interface instead, until Ctrl-C; needs CAP_NET_RAW
+    #[arg(long, short, value_name = "IFACE", conflicts_with = "files")]
+    pub(crate) interface: Option<String>,
+    /// Stop capturing after this time, such as `30s`
+    #[arg(long = "for", value_name = "SPAN", requires = "interface")]
+    pub(crate) lasting: Option<Span>,
+    /// Stop capturing after so many packets
+    #[arg(long, value_name = "N", requires = "interface")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) packets: Option<u64>,
+    /// Keep what was captured in this file, as pcapng
+    #[arg(long, short, value_name = "FILE", requires = "interface")]
+    pub(crate) write: Option<PathBuf>,
+    /// Keep only the first bytes of each packet in that file
+    #[arg(long, value_name = "BYTES", requires = "write")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) snaplen: Option<u32>,
+}
+
+/// Files to write beside what is shown.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Outputs {
+    /// Write the ladder diagram to this file, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ladder_svg: Option<PathBuf>,
+}
+
+/// Where a listing begins or ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// So long after the first packet.
+    Time(Span),
+    /// The frame of that number, counted from 1.
+    Frame(u64),
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Place, String> {
+        if let Ok(frame) = text.trim_start_matches('#').parse() {
+            return Ok(Place::Frame(frame));
+        }
+        text.parse().map(Place::Time).map_err(|_| {
+            "expected a time since the first packet, such as `1.5s`, or a frame's number".into()
+        })
+    }
+}
+
+const TRACE_EXAMPLES: &str = "\
+Examples:
+  tcplab trace web.pcap.zst                            connections, what hurts most first
+  tcplab trace web.pcap.zst --connection 3             one of them in depth
+  tcplab trace web.pcap.zst -c 3 --listing --from 1.2s --to 1.5s
+  tcplab trace web.pcap.zst -c 3 --ladder --from 5012 --to 5100 --ladder-svg loss.svg
+  tcplab trace a.pcapng b.pcapng.gz --filter 'net 10.0.0.0/8 and not port 22'
+  tcplab trace -i eth0 --for 30s -w seen.pcapng        capture first
+  ssh host tcpdump -s 128 -w - tcp | tcplab trace -
+  tcplab trace web.pcap.zst --jsonl | jq 'select(.type == \"stall\")'
+
+The table has two lines for each connection: above, what the client sent; below, what the server
+sent; the last columns and round trips are of the direction with more data. `again` is the share of
+segments sent again. Connections are sorted by the time they lost: in each direction the time under
+a limit other than the application and the path's rate, or the time it stood still although there
+was something to send, whichever is longer, and the share of the transfer's time that data sent
+again took. One that never came about has lost all its time and a second.
+
+Packets are explained by what can be seen where they were captured, best beside the sender. Of each
+packet 128 bytes are enough (`tcpdump -s 128`). What is wrong with a capture (cut off, packets
+dropped) is told in lines that begin with `!`, and the rest is analysed all the same.
+
+Exit codes: 0 there is an answer, 2 nothing could be read.";

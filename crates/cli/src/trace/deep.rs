@@ -1,0 +1,104 @@
+//! One connection in depth: as text, packet by packet, as a ladder.
+
+use anyhow::{Result, bail};
+use tcplab_plot::LadderScene;
+use tcplab_report::trace::{Chosen, LadderView, connection_text, ladder_text, notes_text};
+use tcplab_trace::{Connection, Flow, LadderLine, ladder, ladder_between, listing};
+use tcplab_units::Instant;
+
+use super::input::{Input, Passed};
+use super::outputs::{self, look};
+use super::span::Part;
+use crate::arguments::{Outputs, ViewArguments};
+use crate::output::answer;
+
+/// Whether what is asked for is about one connection.
+pub(super) fn is_asked_for(view: &ViewArguments, outputs: &Outputs) -> bool {
+    view.connection.is_some() || view.listing || view.ladder || outputs.ladder_svg.is_some()
+}
+
+pub(super) fn show(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) -> Result<()> {
+    let wanted = view.connection.unwrap_or(0);
+    let Passed { head, sink, .. } = input.read(Chosen::new([wanted]))?;
+    let all = sink.seen();
+    if view.connection.is_none() && all > 1 {
+        bail!(
+            "there are {all} connections: choose one with --connection N, by its number in the \
+             table that `tcplab trace` shows without it"
+        );
+    }
+    let Some((index, connection)) = sink.into_connections().into_iter().next() else {
+        match all {
+            0 => bail!("there is no TCP connection in {}", head.names.join(", ")),
+            1 => bail!("there is no connection {wanted}: the only one is number 0"),
+            n => bail!("there is no connection {wanted}: there are {n}, numbered from 0"),
+        }
+    };
+    let part = Part::new(&connection, view.from, view.to)?;
+    let look = look();
+    let mut text = String::new();
+    if view.listing || view.ladder {
+        if view.listing {
+            text += &listing(&part.of(&connection));
+        }
+        if view.ladder {
+            let drawn = Drawn::new(&connection, view, &part);
+            let view = LadderView {
+                sender: &drawn.sender,
+                receiver: &drawn.receiver,
+                lines: &drawn.lines,
+            };
+            text += &ladder_text(view, look);
+        }
+    } else if view.connection.is_some() {
+        text += &notes_text(&head.notes, look);
+        let findings = tcplab_findings::examine(&connection);
+        text += &connection_text(index, &connection, &findings, look);
+    }
+    if let Some(file) = &outputs.ladder_svg {
+        let drawn = Drawn::new(&connection, view, &part);
+        let scene = LadderScene {
+            title: &drawn.title(index),
+            sender: &drawn.sender,
+            receiver: &drawn.receiver,
+            flow: drawn.flow,
+            lines: &drawn.lines,
+            interruptions: &[],
+        };
+        outputs::write_file(file, &tcplab_plot::ladder_svg(&scene))?;
+    }
+    answer(&text)
+}
+
+/// A ladder before it is drawn.
+struct Drawn<'a> {
+    sender: String,
+    receiver: String,
+    flow: &'a Flow,
+    lines: Vec<LadderLine>,
+}
+
+impl<'a> Drawn<'a> {
+    /// Of the part asked for; by default, of the longest recovery episode, or of all there is.
+    fn new(connection: &'a Connection, view: &ViewArguments, part: &Part) -> Drawn<'a> {
+        let Connection { client, server, forward, reverse, .. } = connection;
+        let down = reverse.totals.unique > forward.totals.unique;
+        let (sender, receiver, flow) = if view.reverse || (down && !view.forward) {
+            (server, client, reverse)
+        } else {
+            (client, server, forward)
+        };
+        let longest = flow.episodes.iter().max_by_key(|e| e.duration(connection.last));
+        let lines = match longest.filter(|_| part.is_whole()) {
+            Some(episode) => ladder(flow, episode),
+            None => part.frames(flow).map_or(vec![], |(a, b)| ladder_between(flow, a, b)),
+        };
+        Drawn { sender: sender.to_string(), receiver: receiver.to_string(), flow, lines }
+    }
+
+    fn title(&self, index: usize) -> String {
+        let edge = |line: Option<&LadderLine>| line.map_or(Instant::ZERO, |line| line.at);
+        let (from, until) = (edge(self.lines.first()), edge(self.lines.last()));
+        format!("Connection {index}, {:.6} s to {:.6} s", from.as_secs_f64(), until.as_secs_f64())
+    }
+}

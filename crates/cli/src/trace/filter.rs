@@ -1,0 +1,342 @@
+//! Which packets to look at: `host 10.0.0.1 and port 443`.
+//!
+//! ```text
+//! expression  = term { "or" term }
+//! term        = factor { "and" factor }
+//! factor      = "not" factor | "(" expression ")" | test
+//! test        = "host" ADDRESS | "net" ADDRESS/LENGTH | "port" N or N-M | "time" [SPAN]..[SPAN]
+//! ```
+//! Hosts, networks and ports are those of either end, so both directions of a connection pass or
+//! none. Times count from the first packet of the capture; the end is not part of it.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::{Range, RangeInclusive};
+
+use tcplab_units::Span;
+
+/// As deep may expressions be nested.
+const DEEPEST: usize = 64;
+
+/// What a packet must be like to be looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Filter {
+    text: String,
+    test: Test,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Test {
+    Host(IpAddr),
+    Net { address: IpAddr, length: u8 },
+    Port(RangeInclusive<u16>),
+    Time { from: Span, until: Span },
+    Not(Box<Test>),
+    All(Vec<Test>),
+    Any(Vec<Test>),
+}
+
+impl Filter {
+    /// Reads an expression.
+    pub(crate) fn parse(text: &str) -> Result<Filter, FilterError> {
+        let mut parser = Parser { text, words: words(text), next: 0, depth: 0 };
+        let test = parser.expression()?;
+        match parser.peek() {
+            None => Ok(Filter { text: text.to_owned(), test }),
+            Some(word) => {
+                let message =
+                    format!("expected `and`, `or` or the end, not `{}`", &text[word.clone()]);
+                Err(parser.error(word, message))
+            }
+        }
+    }
+
+    /// Whether a packet between these ends (none if it is no TCP), so long after the first, passes.
+    pub(crate) fn admits(&self, ends: Option<[SocketAddr; 2]>, at: Span) -> bool {
+        self.test.holds(ends, at)
+    }
+
+    /// Whether all packets pass or none, whatever their ends.
+    pub(crate) fn is_of_time_only(&self) -> bool {
+        self.test.is_of_time_only()
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Test {
+    fn holds(&self, ends: Option<[SocketAddr; 2]>, at: Span) -> bool {
+        let either = |test: &dyn Fn(&SocketAddr) -> bool| ends.is_some_and(|e| e.iter().any(test));
+        match self {
+            Test::Host(address) => either(&|end| end.ip() == *address),
+            Test::Net { address, length } => either(&|end| shares(end.ip(), *address, *length)),
+            Test::Port(ports) => either(&|end| ports.contains(&end.port())),
+            Test::Time { from, until } => *from <= at && at < *until,
+            Test::Not(test) => !test.holds(ends, at),
+            Test::All(tests) => tests.iter().all(|test| test.holds(ends, at)),
+            Test::Any(tests) => tests.iter().any(|test| test.holds(ends, at)),
+        }
+    }
+
+    fn is_of_time_only(&self) -> bool {
+        match self {
+            Test::Host(_) | Test::Net { .. } | Test::Port(_) => false,
+            Test::Time { .. } => true,
+            Test::Not(test) => test.is_of_time_only(),
+            Test::All(tests) | Test::Any(tests) => tests.iter().all(Test::is_of_time_only),
+        }
+    }
+}
+
+/// Whether the first `length` bits of both addresses are the same.
+fn shares(one: IpAddr, other: IpAddr, length: u8) -> bool {
+    let (one, other, bits) = match (one, other) {
+        (IpAddr::V4(one), IpAddr::V4(other)) => {
+            (u128::from(one.to_bits()), u128::from(other.to_bits()), 32)
+        }
+        (IpAddr::V6(one), IpAddr::V6(other)) => (one.to_bits(), other.to_bits(), 128),
+        _ => return false,
+    };
+    let rest = bits - u32::from(length);
+    (one ^ other).checked_shr(rest).unwrap_or(0) == 0
+}
+
+/// Why an expression could not be read, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FilterError {
+    text: String,
+    at: Range<usize>,
+    message: String,
+}
+
+impl fmt::Display for FilterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let before = self.text[..self.at.start].chars().count();
+        let marked = self.text[self.at.clone()].chars().count().max(1);
+        write!(
+            f,
+            "--filter: {}\n  {}\n  {}{}",
+            self.message,
+            self.text,
+            " ".repeat(before),
+            "^".repeat(marked)
+        )
+    }
+}
+
+impl std::error::Error for FilterError {}
+
+/// Where the words are; parentheses are words of their own.
+fn words(text: &str) -> Vec<Range<usize>> {
+    let mut words: Vec<Range<usize>> = Vec::new();
+    let mut open = None;
+    for (at, c) in text.char_indices() {
+        let ends = c.is_whitespace() || matches!(c, '(' | ')');
+        if ends && let Some(start) = open.take() {
+            words.push(start..at);
+        }
+        if matches!(c, '(' | ')') {
+            words.push(at..at + 1);
+        } else if !ends {
+            open.get_or_insert(at);
+        }
+    }
+    words.extend(open.map(|start| start..text.len()));
+    words
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    words: Vec<Range<usize>>,
+    next: usize,
+    depth: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn expression(&mut self) -> Result<Test, FilterError> {
+        let mut tests = vec![self.term()?];
+        while self.take("or") {
+            tests.push(self.term()?);
+        }
+        Ok(if tests.len() == 1 { tests.remove(0) } else { Test::Any(tests) })
+    }
+
+    fn term(&mut self) -> Result<Test, FilterError> {
+        let mut tests = vec![self.factor()?];
+        while self.take("and") {
+            tests.push(self.factor()?);
+        }
+        Ok(if tests.len() == 1 { tests.remove(0) } else { Test::All(tests) })
+    }
+
+    fn factor(&mut self) -> Result<Test, FilterError> {
+        let what = "`host`, `net`, `port`, `time`, `not` or `(`";
+        let (word, place) = self.word(&format!("expected {what}"))?;
+        if matches!(word, "not" | "(") {
+            self.depth += 1;
+            if self.depth > DEEPEST {
+                return Err(self.error(place, "nested too deeply".into()));
+            }
+        }
+        match word {
+            "not" => {
+                let test = self.factor()?;
+                self.depth -= 1;
+                Ok(Test::Not(Box::new(test)))
+            }
+            "(" => {
+                let test = self.expression()?;
+                self.depth -= 1;
+                let (close, place) = self.word("`)` is missing")?;
+                if close != ")" {
+                    let message = format!("expected `and`, `or` or `)`, not `{close}`");
+                    return Err(self.error(place, message));
+                }
+                Ok(test)
+            }
+            "host" => self.value("an address, such as 10.0.0.1 or fd00::1", |text| {
+                text.parse().ok().map(Test::Host)
+            }),
+            "net" => self.value("a network, such as 10.0.0.0/8", network),
+            "port" => self.value("a port from 0 to 65535, or two as in 5000-5010", ports),
+            "time" => self.value("two times since the first packet, such as 1s..5s", times),
+            other => {
+                let message = format!("expected {what}, not `{other}`");
+                Err(self.error(place, message))
+            }
+        }
+    }
+
+    /// The word behind a test's name.
+    fn value(
+        &mut self,
+        what: &str,
+        read: impl Fn(&str) -> Option<Test>,
+    ) -> Result<Test, FilterError> {
+        let (word, place) = self.word(&format!("expected {what}"))?;
+        read(word).ok_or_else(|| self.error(place, format!("expected {what}, not `{word}`")))
+    }
+
+    fn word(&mut self, otherwise: &str) -> Result<(&'a str, Range<usize>), FilterError> {
+        let Some(place) = self.peek() else {
+            let end = self.text.len();
+            return Err(self.error(end..end, otherwise.to_owned()));
+        };
+        self.next += 1;
+        Ok((&self.text[place.clone()], place))
+    }
+
+    fn peek(&self) -> Option<Range<usize>> {
+        self.words.get(self.next).cloned()
+    }
+
+    fn take(&mut self, word: &str) -> bool {
+        let is = self.peek().is_some_and(|place| &self.text[place] == word);
+        self.next += usize::from(is);
+        is
+    }
+
+    fn error(&self, at: Range<usize>, message: String) -> FilterError {
+        FilterError { text: self.text.to_owned(), at, message }
+    }
+}
+
+fn network(text: &str) -> Option<Test> {
+    let (address, length) = text.split_once('/')?;
+    let (address, length): (IpAddr, u8) = (address.parse().ok()?, length.parse().ok()?);
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    (length <= most).then_some(Test::Net { address, length })
+}
+
+fn ports(text: &str) -> Option<Test> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
+    (first <= last).then_some(Test::Port(first..=last))
+}
+
+fn times(text: &str) -> Option<Test> {
+    let (from, until) = text.split_once("..")?;
+    let read = |text: &str, otherwise| match text {
+        "" => Some(otherwise),
+        text => text.parse::<Span>().ok(),
+    };
+    let (from, until) = (read(from, Span::ZERO)?, read(until, Span::MAX)?);
+    (from < until).then_some(Test::Time { from, until })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(one: &str, other: &str) -> Option<[SocketAddr; 2]> {
+        Some([one.parse().unwrap(), other.parse().unwrap()])
+    }
+
+    #[test]
+    fn passes_what_it_says() {
+        let web = ends("10.0.0.1:40000", "192.0.2.7:443");
+        let six = ends("[fd00::1]:40000", "[fd00::2]:22");
+        for (text, of_web, of_six) in [
+            ("host 10.0.0.1", true, false),
+            ("host 192.0.2.7 and port 443", true, false),
+            ("host 192.0.2.7 and port 444", false, false),
+            ("net 10.0.0.0/8", true, false),
+            ("net 10.99.0.0/8", true, false),
+            ("net 0.0.0.0/0", true, false),
+            ("net ::/0", false, true),
+            ("net fd00::/127", false, true),
+            ("net 192.0.2.7/32", true, false),
+            ("port 20-25", false, true),
+            ("port 22 or port 443", true, true),
+            ("not port 22", true, false),
+            ("not (port 22 or port 443)", false, false),
+            ("port 22 and time 1s..2s or host 10.0.0.1", true, true),
+            ("time 1.5s..", true, true),
+            ("time ..1.5s", false, false),
+            ("time 1s..1500ms", false, false),
+        ] {
+            let filter = Filter::parse(text).unwrap();
+            let at = Span::from_millis(1_500);
+            assert_eq!(
+                (filter.admits(web, at), filter.admits(six, at)),
+                (of_web, of_six),
+                "{text}"
+            );
+            assert_eq!(filter.to_string(), text);
+        }
+        // What is no TCP has no ends.
+        let udp = |text: &str| Filter::parse(text).unwrap().admits(None, Span::ZERO);
+        assert!(!udp("port 53") && udp("not port 53") && udp("time 0s..1s"));
+        assert!(Filter::parse("time ..1s or not time 3s..").unwrap().is_of_time_only());
+        assert!(!Filter::parse("time ..1s or port 1").unwrap().is_of_time_only());
+    }
+
+    #[test]
+    fn mistakes_are_shown_where_they_are() {
+        let mut all = String::new();
+        for text in [
+            "",
+            "hots 10.0.0.1",
+            "host 10.0.0",
+            "host 10.0.0.1 port 443",
+            "host 10.0.0.1 and",
+            "net 10.0.0.0/33",
+            "port http",
+            "port 70000",
+            "(port 1 or port 2",
+            "port 1)",
+            "time 5s..1s",
+            "time 1..5",
+            "port 1 and ()",
+        ] {
+            all += &format!("{}\n", Filter::parse(text).unwrap_err());
+        }
+        insta::assert_snapshot!(all);
+        let deep = format!("{}port 1{}", "(".repeat(100_000), ")".repeat(100_000));
+        assert!(Filter::parse(&deep).unwrap_err().to_string().contains("nested too deeply"));
+    }
+}

@@ -1,0 +1,223 @@
+//! Where packets come from, and one pass over them.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow, bail};
+use tcplab_capture::{Interface, Merged, ReadError, Reader, Source, UnixTime};
+use tcplab_report::trace::CaptureHead;
+use tcplab_trace::{Analyzer, Frame, Note, Sink, Trace};
+use tcplab_units::Span;
+use tcplab_wire::{FrameView, LinkType};
+
+use super::filter::Filter;
+use super::live;
+use super::progress::Progress;
+use crate::arguments::LiveArguments;
+
+/// What is to be analysed.
+#[derive(Debug)]
+pub(super) struct Input<'a> {
+    files: &'a [PathBuf],
+    live: &'a LiveArguments,
+    filter: Option<&'a Filter>,
+}
+
+/// What a pass over the packets gave.
+pub(super) struct Passed<S> {
+    /// The trace, its connections being in the sink.
+    pub(super) trace: Trace,
+    pub(super) sink: S,
+    /// The capture itself, but for how long it lasted.
+    pub(super) head: CaptureHead,
+}
+
+impl<'a> Input<'a> {
+    pub(super) fn new(
+        files: &'a [PathBuf],
+        live: &'a LiveArguments,
+        filter: Option<&'a Filter>,
+    ) -> Input<'a> {
+        Input { files, live, filter }
+    }
+
+    /// One pass.
+    pub(super) fn read<S: Sink>(&self, sink: S) -> Result<Passed<S>> {
+        let analyzer = Analyzer::with_sink(sink);
+        match &self.live.interface {
+            Some(interface) => {
+                let (analyzer, link) = live::capture(interface, self.live, self.filter, analyzer)?;
+                Ok(self.passed(analyzer, vec![interface.clone()], vec![link.to_owned()]))
+            }
+            None => self.read_files(self.files, self.filter, analyzer),
+        }
+    }
+
+    /// One more pass, where there is something to be read again: none for standard input, nor for
+    /// an interface whose packets were not kept.
+    pub(super) fn read_again<S: Sink>(&self, sink: S) -> Result<Option<Passed<S>>> {
+        let (files, filter) = match &self.live.interface {
+            // Only what passed was kept.
+            Some(_) => (self.live.write.as_slice(), None),
+            None => (self.files, self.filter),
+        };
+        if files.is_empty() || files.iter().any(|file| is_stdin(file)) {
+            return Ok(None);
+        }
+        self.read_files(files, filter, Analyzer::with_sink(sink)).map(Some)
+    }
+
+    fn read_files<S: Sink>(
+        &self,
+        files: &[PathBuf],
+        filter: Option<&Filter>,
+        mut analyzer: Analyzer<S>,
+    ) -> Result<Passed<S>> {
+        if files.iter().filter(|file| is_stdin(file)).count() > 1 {
+            bail!("standard input (`-`) can be read only once");
+        }
+        let names = files.iter().map(|file| name(file)).collect();
+        let mut readers = files.iter().map(|file| open(file)).collect::<Result<Vec<_>>>()?;
+        let progress = Progress::of(readers.iter().map(Reader::source));
+        let links = if readers.len() == 1 && filter.is_none() {
+            let reader = readers.remove(0);
+            let links = match is_stdin(&files[0]) {
+                true => links(reader.interfaces()),
+                false => links_of(&files[0]),
+            };
+            analyzer.read(reader);
+            links
+        } else {
+            read_merged(files, filter, Merged::new(readers), &mut analyzer)
+        };
+        drop(progress);
+        Ok(self.passed(analyzer, names, links))
+    }
+
+    fn passed<S: Sink>(
+        &self,
+        analyzer: Analyzer<S>,
+        names: Vec<String>,
+        links: Vec<String>,
+    ) -> Passed<S> {
+        let (trace, sink) = analyzer.finish_into();
+        let head = CaptureHead {
+            names,
+            packets: trace.packets,
+            started: (trace.packets > 0).then_some(trace.epoch_nanos),
+            lasted: Span::ZERO,
+            links,
+            filter: self.filter.map(ToString::to_string),
+            notes: trace.notes.clone(),
+        };
+        Passed { trace, sink, head }
+    }
+}
+
+/// Several captures as one, or those of their packets that pass the filter.
+fn read_merged<S: Sink>(
+    files: &[PathBuf],
+    filter: Option<&Filter>,
+    mut merged: Merged<Source>,
+    analyzer: &mut Analyzer<S>,
+) -> Vec<String> {
+    let (mut start, mut last) = (None, 0);
+    while let Some((record, interface)) = merged.next_record() {
+        // A record without a time is taken to come at once after the one before it.
+        let time_ns = record.time.map_or(last, UnixTime::as_nanos);
+        last = time_ns;
+        let at = Span::from_nanos(time_ns.saturating_sub(*start.get_or_insert(time_ns)));
+        let comment = record.comments().reduce(|all, one| format!("{all}; {one}").into());
+        let frame = Frame {
+            time_ns,
+            link: LinkType::from_number(interface.link_type),
+            captured: record.captured,
+            original_len: record.original_len,
+            comment: comment.as_deref(),
+        };
+        if is_admitted(filter, &frame, at) {
+            analyzer.packet(&frame);
+        } else {
+            analyzer.pass_over(time_ns);
+        }
+    }
+    for (place, file) in files.iter().enumerate() {
+        if let Some(damage) = merged.damage(place) {
+            let text = format!("{} is {damage}", name(file));
+            analyzer.note(Note { frame: None, text });
+        }
+    }
+    for (index, interface) in merged.interfaces().iter().enumerate() {
+        let counted = merged.statistics(index);
+        let dropped = counted.map_or(0, |counted| {
+            counted.dropped.unwrap_or(0).saturating_add(counted.dropped_by_os.unwrap_or(0))
+        });
+        if dropped > 0 {
+            let port = interface.name.clone().unwrap_or_else(|| index.to_string());
+            let file = merged.capture_of(index).and_then(|place| files.get(place));
+            let file = file.map(|file| name(file)).unwrap_or_default();
+            let text =
+                format!("interface {port} of {file} dropped {dropped} packets: they are not here");
+            analyzer.note(Note { frame: None, text });
+        }
+    }
+    links(merged.interfaces())
+}
+
+/// Whether a frame, so long after the first, is to be looked at.
+pub(super) fn is_admitted(filter: Option<&Filter>, frame: &Frame<'_>, at: Span) -> bool {
+    let Some(filter) = filter else { return true };
+    let ends = || {
+        let tcp = FrameView::new(frame.link, frame.captured, frame.original_len).tcp()?;
+        let ends = [(tcp.src(), tcp.src_port()), (tcp.dst(), tcp.dst_port())];
+        Some(ends.map(SocketAddr::from))
+    };
+    filter.admits(if filter.is_of_time_only() { None } else { ends() }, at)
+}
+
+/// Opens a capture; what is said when it cannot be names it.
+fn open(file: &Path) -> Result<Reader<Source>> {
+    tcplab_capture::open(file).map_err(|error| match error {
+        ReadError::Open { .. } if is_stdin(file) => anyhow!("cannot read standard input"),
+        ReadError::Open { .. } => error.into(),
+        other => anyhow!("{}: {other}", name(file)),
+    })
+}
+
+pub(super) fn is_stdin(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+/// How a file is called in what is said of it.
+fn name(file: &Path) -> String {
+    if is_stdin(file) { "standard input".into() } else { file.display().to_string() }
+}
+
+/// The kinds of links of a file's interfaces, as far as its first packet tells.
+fn links_of(file: &Path) -> Vec<String> {
+    let Ok(mut reader) = tcplab_capture::open(file) else { return Vec::new() };
+    let _ = reader.next_record();
+    links(reader.interfaces())
+}
+
+fn links(interfaces: &[Interface]) -> Vec<String> {
+    let mut links: Vec<String> = Vec::new();
+    for interface in interfaces {
+        let kind = match LinkType::from_number(interface.link_type) {
+            LinkType::Null | LinkType::Loop => "loopback".to_owned(),
+            LinkType::Ethernet => "Ethernet".to_owned(),
+            LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6 => "IP without link".to_owned(),
+            LinkType::LinuxSll | LinkType::LinuxSll2 => "Linux \"any\"".to_owned(),
+            LinkType::Other(number) => format!("link type {number}"),
+        };
+        let kept = match interface.snap_len {
+            // What tcpdump and others write who keep everything.
+            0 | 65_535.. => kind,
+            most => format!("{kind}, {most} B of each packet"),
+        };
+        if !links.contains(&kept) {
+            links.push(kept);
+        }
+    }
+    links
+}

@@ -1,0 +1,189 @@
+//! Capturing from an interface of this machine.
+
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context, Result};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use tcplab_capture::{Direction, Interface, Packet, PcapngWriter, Section, Statistics, UnixTime};
+use tcplab_plot::grouped;
+use tcplab_testbed::{Listener, Overheard};
+use tcplab_trace::{Analyzer, Frame, Note, Sink};
+use tcplab_units::Span;
+use tcplab_wire::LinkType;
+
+use super::filter::Filter;
+use super::input::is_admitted;
+use crate::arguments::LiveArguments;
+use crate::output::tell;
+
+/// How often it is shown how much came.
+const SHOW_EVERY: Duration = Duration::from_millis(250);
+/// How long to wait for a packet before looking at the clock.
+const LOOK: Duration = Duration::from_millis(100);
+/// What a second Ctrl-C ends the program with, as a shell tells it: 128 and the signal.
+const INTERRUPTED: i32 = 128 + SIGINT;
+
+/// Captures until the wished-for end, or Ctrl-C; the analyser with all that came, and the kind of
+/// link.
+pub(super) fn capture<S: Sink>(
+    interface: &str,
+    wish: &LiveArguments,
+    filter: Option<&Filter>,
+    mut analyzer: Analyzer<S>,
+) -> Result<(Analyzer<S>, &'static str)> {
+    let mut listener = Listener::open(interface)?;
+    let (link, name) = match listener.is_ethernet() {
+        true => (LinkType::Ethernet, "Ethernet"),
+        false => (LinkType::RawIp, "IP without link"),
+    };
+    let mut keeper = wish.write.as_ref().map(|_| Keeper::new(interface, link, wish)).transpose()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // The first one ends the capture, the second the program.
+        flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&stop))?;
+        flag::register(signal, Arc::clone(&stop))?;
+    }
+    let mut show = Show::new(interface, wish);
+    let (started, mut first, mut taken) = (Instant::now(), None, 0);
+    let lasting = wish.lasting.map(Span::to_std);
+    while !stop.load(Ordering::Relaxed) && wish.packets.is_none_or(|most| taken < most) {
+        let left = lasting.map(|lasting| lasting.saturating_sub(started.elapsed()));
+        if left.is_some_and(|left| left.is_zero()) {
+            break;
+        }
+        show.now(taken);
+        let patience = left.map_or(LOOK, |left| left.min(LOOK));
+        let Some(heard) = listener.next(patience)? else { continue };
+        let time_ns = heard.at_nanos.unwrap_or_else(now);
+        let at = Span::from_nanos(time_ns.saturating_sub(*first.get_or_insert(time_ns)));
+        let Overheard { captured, original_len, .. } = heard;
+        let frame = Frame { time_ns, link, captured, original_len, comment: None };
+        if is_admitted(filter, &frame, at) {
+            taken += 1;
+            show.bytes += u64::from(original_len);
+            analyzer.packet(&frame);
+            if let Some(keeper) = &mut keeper {
+                keeper.keep(&heard, time_ns).with_context(|| unwritten(wish))?;
+            }
+        }
+    }
+    show.clear();
+    let dropped = listener.dropped();
+    if let Some(keeper) = keeper {
+        keeper.finish(dropped).with_context(|| unwritten(wish))?;
+    }
+    if dropped > 0 {
+        let text = format!(
+            "{} packets came faster than they could be taken: they are not here",
+            grouped(dropped)
+        );
+        analyzer.note(Note { frame: None, text });
+    }
+    Ok((analyzer, name))
+}
+
+fn unwritten(wish: &LiveArguments) -> String {
+    format!("cannot write {}", wish.write.as_deref().unwrap_or("".as_ref()).display())
+}
+
+/// The system's clock, for a packet that the kernel gave no time.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// Writes what comes to a file.
+struct Keeper {
+    writer: PcapngWriter<BufWriter<File>>,
+    interface: u32,
+    snap_len: usize,
+}
+
+impl Keeper {
+    fn new(interface: &str, link: LinkType, wish: &LiveArguments) -> Result<Keeper> {
+        let path = wish.write.as_deref().context("there is a file to write")?;
+        let file = File::create(path).with_context(|| unwritten(wish))?;
+        let section = Section {
+            application: Some(concat!("tcplab ", env!("CARGO_PKG_VERSION"))),
+            ..Section::default()
+        };
+        let snap_len = wish.snaplen.unwrap_or(0);
+        let about = Interface {
+            name: Some(interface.to_owned()),
+            description: None,
+            link_type: link.number(),
+            snap_len,
+        };
+        let made = PcapngWriter::new(BufWriter::with_capacity(1 << 18, file), &section);
+        let mut writer = made.with_context(|| unwritten(wish))?;
+        let interface = writer.add_interface(&about).with_context(|| unwritten(wish))?;
+        let snap_len = if snap_len == 0 { usize::MAX } else { snap_len as usize };
+        Ok(Keeper { writer, interface, snap_len })
+    }
+
+    fn keep(&mut self, heard: &Overheard<'_>, time_ns: u64) -> std::io::Result<()> {
+        let direction = if heard.is_sent { Direction::Outbound } else { Direction::Inbound };
+        self.writer.write_packet(&Packet {
+            interface: self.interface,
+            time: UnixTime::from_nanos(time_ns),
+            captured: &heard.captured[..heard.captured.len().min(self.snap_len)],
+            original_len: heard.original_len,
+            direction: Some(direction),
+            comments: &[],
+        })
+    }
+
+    fn finish(mut self, dropped: u64) -> std::io::Result<()> {
+        let counted = Statistics { dropped_by_os: Some(dropped), ..Statistics::default() };
+        self.writer.write_statistics(self.interface, &counted)?;
+        self.writer.finish()?.flush()
+    }
+}
+
+/// What came so far, in a line that changes, on a terminal.
+struct Show {
+    is_terminal: bool,
+    started: Instant,
+    shown: Option<Instant>,
+    bytes: u64,
+}
+
+impl Show {
+    fn new(interface: &str, wish: &LiveArguments) -> Show {
+        let is_terminal = std::io::stderr().is_terminal();
+        if is_terminal {
+            let until = match (wish.lasting, wish.packets) {
+                (Some(lasting), _) => format!("for {lasting}, or until Ctrl-C"),
+                (None, Some(most)) => format!("until {most} packets came, or Ctrl-C"),
+                (None, None) => "until Ctrl-C".to_owned(),
+            };
+            tell(&format!("capturing on {interface} {until}"));
+        }
+        Show { is_terminal, started: Instant::now(), shown: None, bytes: 0 }
+    }
+
+    fn now(&mut self, packets: u64) {
+        if !self.is_terminal || self.shown.is_some_and(|shown| shown.elapsed() < SHOW_EVERY) {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        let _ = write!(
+            std::io::stderr(),
+            "\r\x1b[K{:.0} s, {} packets, {:.1} MB",
+            self.started.elapsed().as_secs_f64(),
+            grouped(packets),
+            self.bytes as f64 / 1e6
+        );
+    }
+
+    fn clear(&self) {
+        if self.is_terminal {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! `tcplab trace`.
+
+mod deep;
+mod filter;
+mod input;
+mod json;
+mod live;
+mod outputs;
+mod overview;
+mod progress;
+mod span;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::arguments::TraceArguments;
+pub(crate) use filter::Filter;
+use input::Input;
+
+pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
+    let input = Input::new(&arguments.files, &arguments.live, arguments.filter.as_ref());
+    let view = &arguments.view;
+    let outputs = &arguments.outputs;
+    if view.json {
+        json::whole(&input, view.connection)?;
+    } else if view.jsonl {
+        json::lines(&input)?;
+    } else if deep::is_asked_for(view, outputs) {
+        deep::show(&input, view, outputs)?;
+    } else {
+        overview::show(&input, view)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,69 @@
+//! How far reading is, on a terminal, once it takes long enough to ask.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tcplab_capture::Source;
+
+/// What is read sooner than this needs no bar.
+const PATIENCE: Duration = Duration::from_millis(400);
+/// How often the bar moves.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A bar that shows how much of the files was read, as long as this lives. It looks by itself, so
+/// that nobody who reads has to tell.
+pub(super) struct Progress {
+    over: Arc<AtomicBool>,
+    watcher: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    /// Of reading these.
+    pub(super) fn of<'a>(sources: impl Iterator<Item = &'a Source>) -> Progress {
+        let over = Arc::new(AtomicBool::new(false));
+        let (mut taken, mut size) = (Vec::new(), Some(0));
+        for source in sources {
+            taken.push(source.taken());
+            size = size.zip(source.size()).map(|(all, one)| all + one);
+        }
+        let watcher = std::io::stderr().is_terminal().then(|| {
+            let over = Arc::clone(&over);
+            thread::spawn(move || watch(&taken, size, &over))
+        });
+        Progress { over, watcher }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(watcher) = self.watcher.take() {
+            watcher.thread().unpark();
+            // It ends by itself; should it have panicked, the bar is all that is lost.
+            let _ = watcher.join();
+        }
+    }
+}
+
+fn watch(taken: &[Arc<AtomicU64>], size: Option<u64>, over: &AtomicBool) {
+    thread::park_timeout(PATIENCE);
+    if over.load(Ordering::Relaxed) {
+        return;
+    }
+    let bar = ProgressBar::with_draw_target(size, ProgressDrawTarget::stderr());
+    let template = match size {
+        Some(_) => "{spinner} {wide_bar} {bytes} of {total_bytes}, about {eta} left",
+        None => "{spinner} {bytes} read, {elapsed_precise}",
+    };
+    let style = ProgressStyle::with_template(template).expect("the template is well-formed");
+    bar.set_style(style.progress_chars("━━─"));
+    while !over.load(Ordering::Relaxed) {
+        bar.set_position(taken.iter().map(|bytes| bytes.load(Ordering::Relaxed)).sum());
+        thread::park_timeout(TICK);
+    }
+    bar.finish_and_clear();
+}

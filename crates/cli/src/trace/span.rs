@@ -1,0 +1,80 @@
+//! A part of a connection: from a time or frame to another.
+
+use anyhow::{Result, bail};
+use tcplab_trace::{Connection, Flow};
+use tcplab_units::Instant;
+
+use crate::arguments::Place;
+
+/// Which packets to show.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    from: Option<Place>,
+    to: Option<Place>,
+}
+
+impl Part {
+    /// From `from` to `to`, both included; an error where no packet of the connection is.
+    pub(super) fn new(
+        connection: &Connection,
+        from: Option<Place>,
+        to: Option<Place>,
+    ) -> Result<Part> {
+        let part = Part { from, to };
+        let flows = [&connection.forward, &connection.reverse];
+        if !part.is_whole() && flows.iter().all(|flow| part.frames(flow).is_none()) {
+            let (first, last) = connection.frames;
+            bail!(
+                "no packet of the connection is between --from and --to: it has frames {first} to \
+                 {last}, {:.6} s to {:.6} s",
+                connection.first.as_secs_f64(),
+                connection.last.as_secs_f64()
+            );
+        }
+        Ok(part)
+    }
+
+    /// Whether it leaves nothing out.
+    pub(super) fn is_whole(&self) -> bool {
+        self.from.is_none() && self.to.is_none()
+    }
+
+    fn holds(&self, at: Instant, frame: u64) -> bool {
+        let passed = at.since(Instant::ZERO);
+        let begun = self.from.is_none_or(|from| match from {
+            Place::Time(from) => from <= passed,
+            Place::Frame(from) => from <= frame,
+        });
+        let over = self.to.is_some_and(|to| match to {
+            Place::Time(to) => passed > to,
+            Place::Frame(to) => frame > to,
+        });
+        begun && !over
+    }
+
+    /// The first and last frame in it that belong to `flow`; none if none does.
+    pub(super) fn frames(&self, flow: &Flow) -> Option<(u64, u64)> {
+        let segments = flow.segments.iter().map(|segment| (segment.at, segment.frame));
+        let acks = flow.acks.iter().map(|ack| (ack.at, ack.frame));
+        let held = segments.chain(acks).filter(|&(at, frame)| self.holds(at, frame));
+        held.fold(None, |span, (_, frame)| {
+            let (first, last) = span.unwrap_or((frame, frame));
+            Some((first.min(frame), last.max(frame)))
+        })
+    }
+
+    /// The packets in it, and the episodes of which some packet is in it.
+    pub(super) fn of(&self, connection: &Connection) -> Connection {
+        let mut part = connection.clone();
+        for flow in [&mut part.forward, &mut part.reverse] {
+            let frames = self.frames(flow);
+            flow.segments.retain(|segment| self.holds(segment.at, segment.frame));
+            flow.acks.retain(|ack| self.holds(ack.at, ack.frame));
+            flow.episodes.retain(|episode| {
+                let (begin, end) = episode.frames;
+                frames.is_some_and(|(first, last)| begin <= last && first <= end)
+            });
+        }
+        part
+    }
+}

@@ -1,0 +1,344 @@
+//! Texts of made-up connections, at two widths.
+
+use std::net::SocketAddr;
+
+use tcplab_findings::Finding;
+use tcplab_trace::{
+    Close, CloseKind, Connection, ConnectionState, EcnAgreement, End, Fate, FlowId, Handshake,
+    HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, Sightings, Sink, Stall,
+    StallCause, StallSum, StateStep, SynOptions, Tap, TcpState,
+};
+use tcplab_units::{Bytes, Instant, Rate, Span};
+
+use super::*;
+
+const NARROW: Look = Look { width: 80, colours: false };
+const WIDE: Look = Look { width: 120, colours: false };
+
+fn at(millis: u64) -> Instant {
+    Instant::from_nanos(millis * 1_000_000)
+}
+fn ms(millis: u64) -> Span {
+    Span::from_millis(millis)
+}
+fn end(text: &str) -> SocketAddr {
+    text.parse().unwrap()
+}
+fn seen(frames: &[u64], millis: u64) -> Sightings {
+    let mut seen = Sightings::default();
+    for frame in frames {
+        seen.add(at(millis), *frame);
+    }
+    seen
+}
+
+/// An upload of ten seconds with a timeout, limited by the congestion window.
+fn upload() -> Connection {
+    let options = |window| SynOptions {
+        seen: true,
+        mss: Some(1460),
+        window_scale: Some(7),
+        sack_permitted: true,
+        timestamps: true,
+        window,
+        ..SynOptions::default()
+    };
+    let mut upload = Connection {
+        last: at(10_000),
+        frames: (1, 12_034),
+        packets: 12_034,
+        handshake: Handshake {
+            kind: HandshakeKind::ThreeWay,
+            syn: Some(at(0)),
+            syn_ack: Some(at(20)),
+            opened: Some(at(20)),
+            round_trip: Some(ms(20)),
+            client: options(64_240),
+            server: options(65_160),
+            ecn: EcnAgreement::NotAsked,
+            ..Handshake::default()
+        },
+        ..Connection::between(end("10.98.0.1:52188"), end("10.98.0.2:5201"))
+    };
+    upload.life.state = ConnectionState::Sf;
+    upload.life.history = "ShADadFf".into();
+    upload.life.close = Some(Close {
+        kind: CloseKind::Graceful,
+        by: End::Client,
+        at: at(9_980),
+        frame: 12_030,
+        unread: None,
+    });
+    upload.life.client = [TcpState::SynSent, TcpState::Established, TcpState::FinWait1]
+        .into_iter()
+        .zip([(0, 1), (20, 3), (9_980, 12_030)])
+        .map(|(state, (millis, frame))| StateStep { state, at: at(millis), frame })
+        .collect();
+    let flow = &mut upload.forward;
+    flow.tap = Tap::Sender;
+    flow.totals.data_segments = 8_000;
+    flow.totals.data = Bytes::new(11_584_000);
+    flow.totals.unique = Bytes::new(11_439_200);
+    flow.totals.retransmissions = 100;
+    flow.totals.retransmitted = Bytes::new(144_800);
+    flow.totals.max_in_flight = Bytes::new(240_000);
+    flow.causes.by_sack = seen(&[812, 813, 820, 900, 901, 902], 640);
+    flow.causes.timeouts = seen(&[4_000], 4_300);
+    flow.causes.most_backed_off = 1;
+    flow.round_trips.by_ack = 3_900;
+    flow.round_trips.min = Some(Span::from_micros(20_150));
+    flow.round_trips.median = Some(Span::from_micros(35_500));
+    flow.round_trips.timeout = Some(ms(236));
+    flow.windows.scale_known = true;
+    flow.windows.max = Some(Bytes::new(3_145_728));
+    flow.windows.zero = seen(&[77], 300);
+    flow.windows.zero_for = ms(12);
+    flow.windows.longest_zero = ms(12);
+    flow.acking.acks = 4_020;
+    flow.marks.push = 12;
+    flow.transfer.time = ms(9_950);
+    flow.transfer.acked = Bytes::new(11_439_200);
+    flow.transfer.goodput = Some(Rate::from_bits_per_second(9_197_346));
+    flow.transfer.time_ratio = Some(1.087);
+    flow.transfer.efficiency = Some(98.75);
+    flow.transfer.baseline = Some(Span::from_micros(20_150));
+    flow.transfer.buffer_delay = Some(76.4);
+    let mut spans = [Span::ZERO; 7];
+    let mut from = at(25);
+    for (limit, time) in
+        [(Limit::SlowStart, 475), (Limit::Congestion, 8_775), (Limit::Timeout, 700)]
+    {
+        spans[limit as usize] = ms(time);
+        let until = from + ms(time);
+        flow.limits.push(LimitPeriod { limit, from, until, acked: Bytes::ZERO, frames: (1, 2) });
+        from = until;
+    }
+    flow.shares = LimitShares { spans };
+    let longest = Stall {
+        from: at(3_600),
+        until: at(4_300),
+        frames: (3_999, 4_000),
+        cause: StallCause::TailLoss,
+        in_flight: Bytes::new(2_896),
+    };
+    flow.stall_sums =
+        vec![StallSum { cause: StallCause::TailLoss, count: 1, time: ms(700), longest }];
+    upload.reverse.tap = Tap::Receiver;
+    upload
+}
+/// Refused at once.
+fn refused() -> Connection {
+    let mut refused = Connection {
+        first: at(100),
+        last: at(101),
+        packets: 2,
+        ..Connection::between(end("[fd00::1]:40000"), end("[fd00::2]:81"))
+    };
+    refused.life.state = ConnectionState::Rej;
+    refused.handshake.kind = HandshakeKind::Refused;
+    refused
+}
+/// A quick download that loses nothing.
+fn download() -> Connection {
+    let mut download = Connection {
+        first: at(200),
+        last: at(260),
+        packets: 9,
+        ..Connection::between(end("10.98.0.1:52190"), end("10.98.0.2:80"))
+    };
+    download.life.state = ConnectionState::Sf;
+    download.reverse.totals.data_segments = 3;
+    download.reverse.totals.data = Bytes::new(4_000);
+    download.reverse.totals.unique = Bytes::new(4_000);
+    let mut spans = [Span::ZERO; 7];
+    spans[Limit::Application as usize] = ms(60);
+    download.reverse.shares = LimitShares { spans };
+    download
+}
+fn summary(connections: impl IntoIterator<Item = Connection>, keep: usize) -> Summary {
+    let mut summary = Summary::new(keep);
+    for (index, connection) in connections.into_iter().enumerate() {
+        summary.connection(index, connection);
+    }
+    summary
+}
+fn head() -> CaptureHead {
+    let note = |frame, text: &str| Note { frame, text: text.into() };
+    let frames = (3..20).map(|frame| note(Some(frame), "unexpected IP version 7"));
+    CaptureHead {
+        names: vec!["web.pcap.zst".into()],
+        packets: 12_200,
+        started: Some(1_772_357_400_000_000_000),
+        lasted: ms(10_000),
+        links: vec!["Ethernet, 128 B of each packet".into()],
+        filter: None,
+        notes: [note(None, "interface eth0 dropped 12 packets: they are not here")]
+            .into_iter()
+            .chain(frames)
+            .collect(),
+    }
+}
+fn finding(rule: &'static str, at_millis: u64) -> Finding {
+    let statement =
+        "The receive window held the transfer back for 48 % of its time; raise SO_RCVBUF, \
+                     or remove the fixed size so that autotuning works."
+            .to_owned();
+    Finding { rule, statement, frames: vec![12, 4_000], at: at(at_millis) }
+}
+
+#[test]
+fn what_hurts_most_comes_first() {
+    let summary = summary([download(), refused(), upload()], 5);
+    let order: Vec<usize> = summary.by_loss().iter().map(|row| row.index).collect();
+    assert_eq!(order, [2, 1, 0]);
+    // All of the upload's time but that of the path and the application, and 1.25 % of its
+    // 9.95 s, in which data were sent again: more than there is, so all ten seconds.
+    let lost = |index: usize| summary.rows()[index].lost;
+    assert_eq!((lost(0), lost(1), lost(2)), (Span::ZERO, ms(1_001), ms(10_000)));
+    // Who lost no time is not among the worst.
+    let worst: Vec<usize> = summary.worst().iter().map(|(index, _)| *index).collect();
+    assert_eq!(worst, [2, 1]);
+    assert_eq!(summary.lasted(), ms(10_000));
+}
+
+#[test]
+fn time_lost_is_that_of_limits_or_stalls_whichever_is_longer() {
+    let mut connection = upload();
+    let lost = |connection: &Connection| Row::lost_by(connection);
+    connection.forward.totals.retransmitted = Bytes::ZERO;
+    assert_eq!(lost(&connection), ms(9_950));
+    connection.forward.shares = LimitShares::default();
+    assert_eq!(lost(&connection), ms(700));
+    connection.forward.stall_sums[0].cause = StallCause::ServerIdle;
+    assert_eq!(lost(&connection), Span::ZERO);
+    connection.forward.totals.retransmitted = Bytes::new(1_158_400);
+    assert_eq!(lost(&connection), ms(995));
+}
+
+#[test]
+fn only_the_worst_are_kept_whole() {
+    let lasting = |millis: u64| {
+        let mut connection = refused();
+        connection.last = at(100 + millis);
+        connection
+    };
+    let summary = summary([5, 9, 1, 9, 7].map(lasting), 3);
+    let worst: Vec<usize> = summary.worst().iter().map(|(index, _)| *index).collect();
+    assert_eq!((summary.rows().len(), worst), (5, vec![1, 3, 4]));
+}
+
+#[test]
+fn the_summary_is_readable_at_any_width() {
+    let summary = summary([download(), refused(), upload()], 5);
+    let findings = vec![
+        (
+            2,
+            vec![
+                finding("window-limited", 1),
+                finding("window-limited", 2),
+                finding("window-limited", 3),
+            ],
+        ),
+        (1, vec![]),
+    ];
+    let text = |look, top| summary_text(&head(), &summary, &findings, top, look);
+    for (look, top) in [(NARROW, 20), (WIDE, 2)] {
+        let text = text(look, top);
+        let longest = text.lines().map(|line| line.chars().count()).max();
+        assert!(longest <= Some(look.width), "{longest:?}");
+        insta::assert_snapshot!(format!("summary_{}", look.width), text);
+    }
+    let coloured = text(Look { colours: true, ..WIDE }, 2);
+    let plain: String = coloured
+        .split('\x1b')
+        .enumerate()
+        .map(|(n, part)| if n == 0 { part } else { part.split_once('m').unwrap().1 })
+        .collect();
+    assert_eq!(plain, text(WIDE, 2), "colours change nothing but colours");
+    assert!(coloured.contains("\x1b[31mrefused\x1b[0m"));
+}
+
+#[test]
+fn a_capture_without_connections_says_so() {
+    let nothing = CaptureHead { names: vec!["empty.pcap".into()], ..CaptureHead::default() };
+    let udp = CaptureHead { packets: 1, ..nothing.clone() };
+    let text = |head| summary_text(&head, &Summary::default(), &[], 20, NARROW);
+    assert_eq!(text(nothing), "empty.pcap\n0 packets\n\nThere are no packets in it.\n");
+    assert_eq!(
+        text(udp),
+        "empty.pcap\n1 packet\n\nNo packet of it belongs to TCP, as far as it can be read.\n"
+    );
+}
+
+#[test]
+fn nothing_in_a_capture_steers_the_terminal() {
+    let mut head = head();
+    head.names = vec!["a\x1b[2Jb".into()];
+    head.notes.push(Note { frame: None, text: "\x07 bell".into() });
+    let text = summary_text(&head, &Summary::default(), &[], 20, NARROW);
+    assert!(!text.contains(['\x1b', '\x07']), "{text}");
+}
+
+#[test]
+fn a_connection_in_depth() {
+    let text = connection_text(2, &upload(), &[finding("window-limited", 1)], NARROW);
+    insta::assert_snapshot!(text);
+    // Of one that never came about there is little to say, and nothing to divide by.
+    insta::assert_snapshot!(connection_text(1, &refused(), &[], NARROW));
+}
+
+#[test]
+fn a_ladder_has_its_notes_beside_or_below() {
+    let line =
+        |millis, frame, from_sender, label: &str, fate, note: Option<&str>, folded| LadderLine {
+            at: at(millis),
+            frame,
+            from_sender,
+            label: label.into(),
+            fate,
+            note: note.map(str::to_owned),
+            folded,
+        };
+    let lines = [
+        line(0, 8, true, "9836918:9838366(1448)", Fate::Arrived, None, 0),
+        line(1, 9, true, "… 84 more segments, lost", Fate::Lost, None, 84),
+        line(
+            20,
+            94,
+            false,
+            "ack 9838366 SACK 9899182-9900630",
+            Fate::Arrived,
+            Some("first SACK"),
+            0,
+        ),
+        line(520, 95, true, "9838366:9839814(1448)", Fate::Lost, Some("retransmission timeout"), 0),
+        line(521, 96, false, "ack 9838366", Fate::Lost, None, 0),
+    ];
+    let view = LadderView { sender: "10.98.0.1:52188", receiver: "10.98.0.2:5201", lines: &lines };
+    let texts = [60, 80, 120].map(|width| ladder_text(view, Look { width, colours: false }));
+    insta::assert_snapshot!(texts.join("\n"));
+}
+
+#[test]
+fn chosen_connections_are_kept_with_their_packets() {
+    for (mut sink, kept) in [
+        (Chosen::new([1, 7]), vec![1]),
+        (Chosen::all(), vec![0, 1, 2]),
+        (Chosen::default(), vec![]),
+    ] {
+        for (index, connection) in [upload(), refused(), download()].into_iter().enumerate() {
+            let stall = connection.forward.stall_sums.first().map(|sum| sum.longest);
+            if let Some(stall) = stall {
+                sink.stall(FlowId { connection: index, forward: true }, stall);
+            }
+            sink.connection(index, connection);
+        }
+        assert_eq!(sink.seen(), 3);
+        let connections = sink.into_connections();
+        let places: Vec<usize> = connections.iter().map(|(index, _)| *index).collect();
+        assert_eq!(places, kept);
+        for (index, connection) in connections {
+            assert_eq!(connection.forward.stalls.len(), usize::from(index == 0));
+        }
+    }
+}
