@@ -84,7 +84,7 @@ fn first_of_each(findings: &[Finding]) -> Vec<&Finding> {
     findings.iter().filter(few).collect()
 }
 
-/// Each finding as a paragraph, with the frames that prove it and what to do about it.
+/// Each finding as a paragraph, with the frames that prove it.
 pub(crate) fn write_findings(out: &mut String, findings: &[&Finding], look: Look) {
     for finding in findings {
         let mut text = finding.statement.clone();
@@ -95,9 +95,6 @@ pub(crate) fn write_findings(out: &mut String, findings: &[&Finding], look: Look
             let _ = write!(text, " [{frames} {}{more}; {}]", named.join(", "), finding.rule);
         }
         look.paragraph(out, "- ", &text);
-        if let Some(remedy) = &finding.remedy {
-            look.paragraph(out, "  → ", remedy);
-        }
     }
 }
 

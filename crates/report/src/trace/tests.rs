@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use tcplab_findings::{Cost, Finding, Severity};
+use tcplab_findings::Finding;
 use tcplab_trace::{
     Close, CloseKind, Connection, ConnectionState, EcnAgreement, End, Fate, FlowId, Handshake,
     HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, Sightings, Sink, Stall,
@@ -183,15 +183,7 @@ fn finding(rule: &'static str, at_millis: u64) -> Finding {
         "The receive window held the transfer back for 48 % of its time; raise SO_RCVBUF, \
                      or remove the fixed size so that autotuning works."
             .to_owned();
-    Finding {
-        rule,
-        severity: Severity::Harm,
-        cost: Cost::NONE,
-        statement,
-        remedy: Some("Raise it.".to_owned()),
-        frames: vec![12, 4_000],
-        at: at(at_millis),
-    }
+    Finding { rule, statement, frames: vec![12, 4_000], at: at(at_millis) }
 }
 
 #[test]
