@@ -71,7 +71,6 @@ impl<R, W: Write + Send> Table<R, W> {
         for (key, value) in notes {
             self.writer.append_key_value_metadata(KeyValue::new(key, value));
         }
-        self.writer.finish()?;
         Ok((self.written, self.writer.into_inner()?))
     }
 

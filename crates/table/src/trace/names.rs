@@ -312,10 +312,7 @@ mod tests {
             state,
         );
         use CloseKind as K;
-        same(
-            &[K::Graceful, K::Simultaneous, K::HalfClosed, K::Reset, K::ResetAfterFin],
-            close,
-        );
+        same(&[K::Graceful, K::Simultaneous, K::HalfClosed, K::Reset, K::ResetAfterFin], close);
         same(&[End::Client, End::Server], end);
         same(&[Tap::Unknown, Tap::Sender, Tap::Middle, Tap::Receiver], tap);
         use Confidence as F;
