@@ -15,6 +15,7 @@ use tempfile::TempDir;
 const CAPTURES: [&str; 4] = ["loss1_cubic.snd", "ackloss30.rcv", "blackout.snd", "app_limited.rcv"];
 
 /// A capture of the corpus, unpacked; none, and a word about it, where that cannot be.
+#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
 fn unpacked(name: &str, place: &TempDir) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
     let path = place.path().join(name);
@@ -213,7 +214,7 @@ fn the_csv_says_what_tcptrace_says() {
                 let case = format!("{name}, connection {}: {column}", ours["conn_#"]);
                 let Some(other) = theirs.get(column) else { panic!("{case} is not tcptrace's") };
                 if value != other {
-                    println!("DIFF {case}: {value} theirs {other}");
+                    eprintln!("DIFF {case}: {value} theirs {other}");
                 }
             }
         }

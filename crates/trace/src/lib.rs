@@ -4,6 +4,7 @@ mod analyzer;
 mod cause;
 mod connection;
 mod episodes;
+mod explanations;
 mod flow;
 mod ladder;
 mod listing;
@@ -18,6 +19,7 @@ mod scoreboard;
 mod watch;
 
 pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
+pub use explanations::Explanations;
 pub use ladder::{Fate, LadderLine, ladder};
 pub use listing::listing;
 pub use model::*;

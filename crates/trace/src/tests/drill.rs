@@ -20,24 +20,24 @@ use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, Tcp
 // By the crate's outer name: the findings' tests include this file.
 use tcplab_trace::{Analyzer, Connection, Flow, Frame, Trace};
 
-pub(super) const MSS: u64 = 1448;
+pub(crate) const MSS: u64 = 1448;
 
 /// One packet, ready to be captured.
 #[derive(Debug, Clone)]
-pub(super) struct Captured {
-    pub(super) time_ns: u64,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Captured {
+    pub(crate) time_ns: u64,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// The packets that `text` describes, with this initial sequence number for the client.
-pub(super) fn drill(text: &str, isn: u32) -> Vec<Captured> {
+pub(crate) fn drill(text: &str, isn: u32) -> Vec<Captured> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut packets: Vec<Captured> = lines.flat_map(|line| packets(line, isn)).collect();
     packets.sort_by_key(|packet| packet.time_ns);
     packets
 }
 
-pub(super) fn analyze(packets: &[Captured]) -> Trace {
+pub(crate) fn analyze(packets: &[Captured]) -> Trace {
     let mut analyzer = Analyzer::new();
     for packet in packets {
         analyzer.packet(&Frame {
@@ -52,14 +52,14 @@ pub(super) fn analyze(packets: &[Captured]) -> Trace {
 }
 
 /// The only connection in what `text` describes.
-pub(super) fn connection(text: &str) -> Connection {
+pub(crate) fn connection(text: &str) -> Connection {
     let mut trace = analyze(&drill(text, 1_000));
     assert_eq!(trace.connections.len(), 1);
     trace.connections.remove(0)
 }
 
 /// What was sent by the client in what `text` describes.
-pub(super) fn flow(text: &str) -> Flow {
+pub(crate) fn flow(text: &str) -> Flow {
     connection(text).forward
 }
 

@@ -1,6 +1,6 @@
 //! Captures written as packets in time, and what must be found in them.
 
-mod drill;
+pub(crate) mod drill;
 mod figures;
 mod losses;
 mod robustness;
