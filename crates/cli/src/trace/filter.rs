@@ -119,7 +119,7 @@ impl fmt::Display for FilterError {
         let marked = self.text[self.at.clone()].chars().count().max(1);
         write!(
             f,
-            "--filter: {}\n  {}\n  {}{}",
+            "{}\n  {}\n  {}{}",
             self.message,
             self.text,
             " ".repeat(before),

@@ -13,6 +13,7 @@ use tcplab_units::Bytes;
 use super::flow;
 use super::grid::{Cell, Grid, Look, Side, Style};
 use super::numbers::{UNKNOWN, bytes, or_unknown, seconds, span};
+use super::row::is_failed;
 use super::summary::write_findings;
 
 /// Everything about a connection, `index` being its place in the capture: how it was opened and
@@ -169,7 +170,10 @@ fn option_row(end: &str, options: &SynOptions) -> Vec<Cell> {
 
 fn life(out: &mut String, connection: &Connection, look: Look) {
     let life = &connection.life;
-    let mut facts = vec![close(life.close.as_ref())];
+    let mut facts = vec![match is_failed(life.state) {
+        true => "never opened".to_owned(),
+        false => close(life.close.as_ref()),
+    }];
     // Zeek's letters, for those who know them.
     let state = format!("{:?}", life.state).to_uppercase();
     facts.push(match life.history.is_empty() {
