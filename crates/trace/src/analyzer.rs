@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use tcplab_units::Instant;
-use tcplab_wire::{FrameView, LinkType};
+use tcplab_wire::protocol::TCP;
+use tcplab_wire::{FrameView, IpPacket, LinkType};
 
 use crate::connection::ConnectionState;
 use crate::packet::Packet;
@@ -123,11 +124,10 @@ impl<S: Sink> Analyzer<S> {
             self.remarks.add(&anomaly.to_string(), self.frames);
         }
         let Some(tcp) = view.tcp() else {
-            if view.ip().is_some_and(|ip| ip.fragment().offset > 0) {
-                self.remarks.add(
-                    "is part of a fragmented IP packet: only first parts are read",
-                    self.frames,
-                );
+            let is_later = |ip: IpPacket<'_>| ip.protocol() == TCP && ip.fragment().offset > 0;
+            if view.ip().is_some_and(is_later) {
+                let text = "a later part of a fragmented segment: only first parts are read";
+                self.remarks.add(text, self.frames);
             }
             return;
         };
@@ -137,7 +137,8 @@ impl<S: Sink> Analyzer<S> {
         self.tcp(&Packet::read(&tcp, at, self.frames, frame.comment));
     }
 
-    /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix epoch.
+    /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix
+    /// epoch.
     pub fn pass_over(&mut self, time_ns: u64) {
         self.frames += 1;
         self.epoch_nanos.get_or_insert(time_ns);

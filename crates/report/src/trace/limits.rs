@@ -23,9 +23,11 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
         if time.is_zero() {
             continue;
         }
-        let name = match flow.limits.is_empty() {
-            true => limit.name().to_owned(),
-            false => format!("{} {}", letter(limit), limit.name()),
+        // The letters are those of the strip below.
+        let name = if flow.limits.is_empty() {
+            limit.name().to_owned()
+        } else {
+            format!("{} {}", letter(limit), limit.name())
         };
         let bar = "█".repeat((share * BAR).round().max(1.0) as usize);
         grid.row([name.into(), percent(share).into(), span(time).into(), bar_of(limit, bar)]);
