@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use tcplab_units::{Instant, Span};
-use tcplab_wire::{FrameView, LinkType};
+use tcplab_wire::protocol::TCP;
+use tcplab_wire::{FrameView, IpPacket, LinkType};
 
 use crate::connection::{ConnectionState, Said};
 use crate::observe::Event;
@@ -156,11 +157,10 @@ impl<S: Sink> Analyzer<S> {
             self.remarks.add(&anomaly.to_string(), self.frames);
         }
         let Some(tcp) = view.tcp() else {
-            if view.ip().is_some_and(|ip| ip.fragment().offset > 0) {
-                self.remarks.add(
-                    "is part of a fragmented IP packet: only first parts are read",
-                    self.frames,
-                );
+            let is_later = |ip: IpPacket<'_>| ip.protocol() == TCP && ip.fragment().offset > 0;
+            if view.ip().is_some_and(is_later) {
+                let text = "a later part of a fragmented segment: only first parts are read";
+                self.remarks.add(text, self.frames);
             }
             return;
         };
@@ -178,7 +178,8 @@ impl<S: Sink> Analyzer<S> {
         &self.sink
     }
 
-    /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix epoch.
+    /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix
+    /// epoch.
     pub fn pass_over(&mut self, time_ns: u64) {
         self.frames += 1;
         self.epoch_nanos.get_or_insert(time_ns);

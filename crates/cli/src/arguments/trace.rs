@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{ArgGroup, Args};
+use clap::Args;
 use tcplab_units::Span;
 
 use crate::trace::Filter;
 
 #[derive(Debug, Args)]
 #[command(after_help = TRACE_EXAMPLES)]
-#[command(group = ArgGroup::new("view").args(["connection", "json", "jsonl"]).multiple(true))]
 pub(crate) struct TraceArguments {
     /// Captures: pcap or pcapng, also compressed with gzip or zstd; `-` is standard input. Several
     /// are read as one, in the order of time (frames are then numbered as in what mergecap makes)
@@ -79,17 +78,17 @@ pub(crate) struct LiveArguments {
     #[arg(long, short, value_name = "IFACE", conflicts_with = "files")]
     pub(crate) interface: Option<String>,
     /// Stop capturing after this time, such as `30s`
-    #[arg(long = "for", value_name = "SPAN", requires = "interface")]
+    #[arg(long = "for", value_name = "SPAN", requires = "interface", conflicts_with = "files")]
     pub(crate) lasting: Option<Span>,
     /// Stop capturing after so many packets
-    #[arg(long, value_name = "N", requires = "interface")]
+    #[arg(long, value_name = "N", requires = "interface", conflicts_with = "files")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) packets: Option<u64>,
-    /// Keep what was captured in this file, as pcapng
-    #[arg(long, short, value_name = "FILE", requires = "interface")]
+    /// Keep what was captured, and passed the filter, in this file, as pcapng
+    #[arg(long, short, value_name = "FILE", requires = "interface", conflicts_with = "files")]
     pub(crate) write: Option<PathBuf>,
     /// Keep only the first bytes of each packet in that file
-    #[arg(long, value_name = "BYTES", requires = "write")]
+    #[arg(long, value_name = "BYTES", requires = "write", conflicts_with = "files")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) snaplen: Option<u32>,
 }
