@@ -9,11 +9,12 @@
 //! **Evidence.** The stalls after which data went on with nothing sent again.
 //!
 //! **False positives.** A capture that was written late shows delays that the packets did not have.
+//! Away from the sender a pause of its application looks the same: the rule is silent there.
 //!
 //! **Reference.** J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server Side",
 //! section 3 (packet delay); RFC 5682 section 1.
 
-use tcplab_trace::{Connection, StallCause};
+use tcplab_trace::{Connection, StallCause, Tap};
 use tcplab_units::Span;
 
 use crate::direction::{Direction, in_each, is_share};
@@ -35,9 +36,10 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let late = direction.stalls(StallCause::PacketDelay)?;
+    let beside = matches!(direction.flow.tap, Tap::Sender | Tap::Unknown);
     let longest = &late.longest;
     let lasted = longest.until.since(longest.from);
-    if lasted < LONG || !is_share(late.time, direction.time(), SHARE) {
+    if !beside || lasted < LONG || !is_share(late.time, direction.time(), SHARE) {
         return None;
     }
     let mut statement = format!(

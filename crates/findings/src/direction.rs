@@ -7,6 +7,9 @@ use crate::finding::{Finding, Shown};
 
 /// Fewer data packets than this are no transfer whose rate is worth a word.
 const LEAST_SEGMENTS: u64 = 20;
+/// Nor is one that is over so soon: who waits for it hardly notices (J. Nielsen's tenth of a
+/// second).
+const LEAST_TIME: Span = Span::from_millis(100);
 
 /// The data that one end sends, and the acknowledgements that answer them.
 #[derive(Debug, Clone, Copy)]
@@ -53,9 +56,9 @@ impl<'a> Direction<'a> {
         [forward, reverse]
     }
 
-    /// Whether enough was sent to speak of its rate.
+    /// Whether enough was sent, for long enough, to speak of its rate.
     pub(crate) fn is_transfer(&self) -> bool {
-        self.segments() >= LEAST_SEGMENTS
+        self.segments() >= LEAST_SEGMENTS && self.time() >= LEAST_TIME
     }
 
     /// Data segments on the wire: where the kernel handed large pieces to the tap, more than

@@ -22,7 +22,7 @@ pub const NAME: &str = "no-timestamps";
 
 /// At least so many retransmissions, and one in so many segments.
 const LEAST: u64 = 10;
-const ONE_IN: u64 = 100;
+const ONE_IN: u64 = 200;
 
 /// At most one finding for each direction.
 pub fn examine(connection: &Connection) -> Vec<Finding> {

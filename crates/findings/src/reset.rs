@@ -38,7 +38,7 @@ fn in_life(connection: &Connection) -> Option<Finding> {
     if !aborted {
         return None;
     }
-    let (who, other) = match close.by {
+    let (who, other) = match close.reset_by.unwrap_or(close.by) {
         End::Client => ("client", "server"),
         End::Server => ("server", "client"),
     };

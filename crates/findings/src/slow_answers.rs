@@ -9,7 +9,7 @@
 //! longest.
 //!
 //! **False positives.** Servers that hold a request until there is news (long polling) do so on
-//! purpose.
+//! purpose. Where the capture begins in the middle, the client may be taken for the server.
 //!
 //! **Reference.** J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server Side",
 //! section 3 (server idle).
@@ -17,7 +17,7 @@
 use tcplab_trace::{Connection, StallCause};
 use tcplab_units::Span;
 
-use crate::direction::{Direction, in_each, is_share};
+use crate::direction::{Direction, is_share};
 use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{percent, rounded, seconds, times};
 
@@ -29,9 +29,10 @@ const SHARE: u64 = 20;
 /// And the least time.
 const LEAST: Span = Span::from_millis(100);
 
-/// At most one finding for each direction.
+/// At most one finding. What the client waits with is its next request, which is nobody's answer.
 pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
+    let [_, answers] = Direction::both(connection);
+    in_direction(&answers).into_iter().collect()
 }
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
@@ -40,10 +41,9 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     if thinking.time < LEAST || !is_share(thinking.time, life, SHARE) {
         return None;
     }
-    let sender = direction.sender;
     let longest = &thinking.longest;
     let statement = format!(
-        "The {sender} thought about its answers {}, for {} together: {} of the connection's time. \
+        "The server thought about its answers {}, for {} together: {} of the connection's time. \
          The longest thought took {}, from {} on.",
         times(thinking.count),
         rounded(thinking.time),
@@ -51,10 +51,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         rounded(longest.until.since(longest.from)),
         seconds(longest.from),
     );
-    let remedy = format!(
-        "The requests had arrived: look at the {sender}'s application and at what it asks in turn \
-         (database, other services), not at the network.",
-    );
+    let remedy = "The requests had arrived: look at the server's application and at what it asks \
+                  in turn (database, other services), not at the network.";
     let shown = Shown::by_stall(longest);
     Some(shown.proves(NAME, Severity::Harm, Cost::time(thinking.time)).saying(statement, remedy))
 }

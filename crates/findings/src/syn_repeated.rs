@@ -43,11 +43,13 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         return None;
     }
     let round_trip = handshake.round_trip.unwrap_or(Span::ZERO);
-    let instead = match round_trip.is_zero() {
-        true => String::new(),
-        false => format!(" instead of {}", rounded(round_trip)),
-    };
-    let statement = format!("Opening took {}{instead}: {}.", rounded(took), again.join(", and "));
+    let instead = handshake.round_trip.map(|usual| format!(" instead of {}", rounded(usual)));
+    let statement = format!(
+        "Opening took {}{}: {}.",
+        rounded(took),
+        instead.unwrap_or_default(),
+        again.join(", and ")
+    );
     let remedy = if handshake.client_repeats > 0 {
         "Look whether the server's backlog overflowed (on Linux `nstat -az TcpExtListenOverflows`; \
          raise listen()'s backlog and net.core.somaxconn, accept faster); otherwise the path \

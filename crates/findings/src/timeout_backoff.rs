@@ -58,7 +58,10 @@ fn in_packets(flow: &Flow) -> Vec<Finding> {
         .segments
         .iter()
         .filter(|s| {
-            s.kind == SegmentKind::TimeoutRetransmission && s.timer == Some(Timer::Retransmission)
+            // Of SYNs another rule tells.
+            s.kind == SegmentKind::TimeoutRetransmission
+                && s.timer == Some(Timer::Retransmission)
+                && !s.syn
         })
         .collect();
     timeouts

@@ -94,7 +94,7 @@ pub(super) const CASES: &[Case] = &[
             let close = closed(CloseKind::ResetAfterFin, 9_000);
             c.life.close = Some(tcplab_trace::Close {
                 unread: Some(Bytes::new(4_096)),
-                by: End::Client,
+                reset_by: Some(End::Client),
                 ..close
             });
         },
@@ -135,7 +135,7 @@ pub(super) const CASES: &[Case] = &[
         of: "grown",
         fires: |c| small_window(c, 32_000, 100_000),
         silent: &[|c| {
-            limited(&mut c.forward, &[(Limit::ReceiveWindow, 900), (Limit::Path, 9_100)])
+            limited(&mut c.forward, &[(Limit::ReceiveWindow, 900), (Limit::Path, 9_100)]);
         }],
     },
     Case {
@@ -190,8 +190,12 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "slow-answers",
         of: "",
-        fires: |c| c.forward.stall_sums = vec![stalls(StallCause::ServerIdle, 12, 3_400, 900)],
-        silent: &[|c| c.forward.stall_sums[0].cause = StallCause::ClientIdle],
+        fires: |c| c.reverse.stall_sums = vec![stalls(StallCause::ServerIdle, 12, 3_400, 900)],
+        silent: &[
+            |c| c.reverse.stall_sums[0].cause = StallCause::ClientIdle,
+            // A client that takes its time.
+            |c| std::mem::swap(&mut c.forward, &mut c.reverse),
+        ],
     },
     Case {
         rule: "slow-start",
@@ -411,7 +415,7 @@ pub(super) const CASES: &[Case] = &[
         rule: "delay-spikes",
         of: "",
         fires: |c| c.forward.stall_sums = vec![stalls(StallCause::PacketDelay, 7, 2_300, 800)],
-        silent: &[|c| c.forward.stall_sums[0].time = ms(900)],
+        silent: &[|c| c.forward.stall_sums[0].time = ms(900), |c| c.forward.tap = Tap::Receiver],
     },
     Case {
         rule: "reordering",

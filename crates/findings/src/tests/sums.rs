@@ -112,7 +112,7 @@ pub(super) fn stalls(cause: StallCause, count: u64, time: u64, longest: u64) -> 
 
 pub(super) fn closed(kind: CloseKind, when: u64) -> Close {
     let by = tcplab_trace::End::Server;
-    Close { kind, by, at: at(when), frame: 8_990, unread: None }
+    Close { kind, by, at: at(when), frame: 8_990, unread: None, reset_by: Some(by) }
 }
 
 pub(super) fn ms(n: u64) -> Span {
@@ -127,7 +127,9 @@ pub(super) fn mbit(n: u64) -> Rate {
 
 fn made(steps: &[fn(&mut Connection)]) -> Connection {
     let mut connection = transfer();
-    steps.iter().for_each(|step| step(&mut connection));
+    for step in steps {
+        step(&mut connection);
+    }
     connection
 }
 
@@ -177,10 +179,10 @@ fn each_rule_is_silent_without_what_it_needs() {
     }
 }
 
-/// What is the case in one direction is found in the other as well, with the ends' names swapped.
+/// What is the case in one direction is found in the other as well. Only the server answers.
 #[test]
 fn rules_look_at_both_directions() {
-    for case in CASES {
+    for case in CASES.iter().filter(|case| case.rule != "slow-answers") {
         let forward = made(&[case.fires]);
         let mut reverse = forward.clone();
         std::mem::swap(&mut reverse.forward, &mut reverse.reverse);
