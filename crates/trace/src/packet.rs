@@ -36,8 +36,26 @@ pub(crate) struct Packet {
 impl Packet {
     #[inline]
     pub(crate) fn read(tcp: &TcpPacket<'_>, at: Instant, frame: u64, wanted: bool) -> Packet {
+        let timestamps = tcp.only_timestamps();
+        if timestamps.is_some() || tcp.data_offset() <= 20 {
+            return Packet::without_options(tcp, at, frame, wanted, timestamps);
+        }
+        let mut packet = Packet::without_options(tcp, at, frame, wanted, None);
+        packet.take_options(tcp);
+        packet
+    }
+
+    /// All but the options: written where it will stay, for it is larger than registers.
+    #[inline]
+    fn without_options(
+        tcp: &TcpPacket<'_>,
+        at: Instant,
+        frame: u64,
+        wanted: bool,
+        timestamps: Option<(u32, u32)>,
+    ) -> Packet {
         let (ends, from_low) = Ends::of(tcp);
-        let mut packet = Packet {
+        Packet {
             at,
             frame,
             ends,
@@ -50,15 +68,11 @@ impl Packet {
             mss: None,
             window_scale: None,
             sack_permitted: false,
-            timestamps: tcp.only_timestamps(),
+            timestamps,
             sack: SackBlocks::default(),
             options_cut: !tcp.options_complete(),
             wanted,
-        };
-        if packet.timestamps.is_none() && tcp.data_offset() > 20 {
-            packet.take_options(tcp);
         }
-        packet
     }
 
     fn take_options(&mut self, tcp: &TcpPacket<'_>) {
