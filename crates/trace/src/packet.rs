@@ -9,6 +9,7 @@ use crate::table::Ends;
 
 /// One TCP packet, numbers as they stand in the header.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]
 pub(crate) struct Packet {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
