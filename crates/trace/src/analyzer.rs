@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tcplab_units::{Instant, Span};
 use tcplab_wire::protocol::TCP;
-use tcplab_wire::{FrameView, IpPacket, LinkType};
+use tcplab_wire::{FrameView, IpPacket, LinkType, TcpPacket};
 
 use crate::connection::{ConnectionState, Said};
 use crate::observe::Event;
@@ -152,6 +152,10 @@ impl<S: Sink> Analyzer<S> {
         }
         self.latest_nanos = frame.time_ns;
         let at = Instant::from_nanos(frame.time_ns.saturating_sub(epoch));
+        if let Some(tcp) = TcpPacket::of_plain_frame(frame.link, frame.captured, frame.original_len)
+        {
+            return self.tcp(&tcp, at, frame.comment);
+        }
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
         if let Some(anomaly) = view.anomaly() {
             self.remarks.add(&anomaly.to_string(), self.frames);
@@ -167,9 +171,14 @@ impl<S: Sink> Analyzer<S> {
         if !tcp.options_complete() {
             self.remarks.add("TCP options are cut off: SACK blocks may be missing", self.frames);
         }
-        let mut packet = Packet::read(&tcp, at, self.frames, self.sink.wants_packets());
+        self.tcp(&tcp, at, frame.comment);
+    }
+
+    #[inline]
+    fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, comment: Option<&str>) {
+        let mut packet = Packet::read(tcp, at, self.frames, self.sink.wants_packets());
         packet.copies_usual = (self.copies + 1) * stamps::SHARE >= self.frames;
-        self.tcp(&packet, frame.comment);
+        self.take_in(&packet, comment);
         self.let_go(at);
     }
 
@@ -204,7 +213,7 @@ impl<S: Sink> Analyzer<S> {
         (trace, self.sink)
     }
 
-    fn tcp(&mut self, packet: &Packet, comment: Option<&str>) {
+    fn take_in(&mut self, packet: &Packet, comment: Option<&str>) {
         let at = match self.table.find(&packet.ends) {
             Some(at) => at,
             None => self.begin(packet),

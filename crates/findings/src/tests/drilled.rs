@@ -5,7 +5,12 @@ use super::{after_handshake, drill, found};
 /// The only thing that the rule says of what `text` describes; nothing of what `silent` does.
 fn said(rule: &str, text: &str, silent: &str) -> String {
     let findings = found(rule, &drill::connection(text));
-    let [finding] = findings.as_slice() else { panic!("{rule}: {findings:?} {:?}", { let f = drill::connection(text).forward; (f.shares, f.windows, f.transfer, f.totals) }) };
+    let [finding] = findings.as_slice() else {
+        panic!("{rule}: {findings:?} {:?}", {
+            let f = drill::connection(text).forward;
+            (f.shares, f.windows, f.transfer, f.totals)
+        })
+    };
     assert_eq!(found(rule, &drill::connection(silent)), [], "{rule}");
     assert!(!finding.frames.is_empty());
     finding.statement.clone()
