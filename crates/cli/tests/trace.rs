@@ -155,6 +155,9 @@ fn json_lines_tell_what_json_tells() {
         assert_eq!(of(kind), listed(what), "{kind}");
     }
     assert_eq!(lines.last().unwrap()["packets"], whole["capture"]["packets"]);
+    let one = answer(home.path(), "a.pcap --jsonl -c 1");
+    let of_one = lines.iter().filter(|line| line["connection"] != 0).count();
+    assert_eq!((one.lines().count(), one.contains("\"connection\":0")), (of_one, false));
 }
 
 #[test]
@@ -226,7 +229,7 @@ fn mistakes_are_named() {
         "a.pcap --json -c 2",
         "a.pcap --ladder",
         "a.pcap -c 1 --listing --from 99999",
-        "a.pcap --from soon",
+        "a.pcap --listing --from soon",
         "a.pcap --filter port",
         "a.pcap --filter host",
         "a.pcap -c 1 --ladder-svg nowhere/l.svg",
@@ -240,6 +243,7 @@ fn mistakes_are_named() {
         ("a.pcap -i lo", "cannot be used with"),
         ("a.pcap -w kept", "cannot be used with"),
         ("-w kept", "--interface"),
+        ("a.pcap -c 1 --from 1s", "--listing"),
         ("a.pcap --json --jsonl", "cannot be used with"),
         ("-i lo --packets 0", "0 is not in"),
     ] {

@@ -3,13 +3,17 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use tcplab_units::Span;
 
 use crate::trace::Filter;
 
+/// What shows packets, and may show some of them only.
+const BY_PACKET: &str = "by_packet";
+
 #[derive(Debug, Args)]
 #[command(after_help = TRACE_EXAMPLES)]
+#[command(group = ArgGroup::new(BY_PACKET).args(["listing", "ladder", "ladder_svg"]).multiple(true))]
 pub(crate) struct TraceArguments {
     /// Captures: pcap or pcapng, also compressed with gzip or zstd; `-` is standard input. Several
     /// are read as one, in the order of time (frames are then numbered as in what mergecap makes)
@@ -50,23 +54,24 @@ pub(crate) struct ViewArguments {
     pub(crate) ladder: bool,
     /// Begin listing or ladder here: a time since the first packet, such as `1.5s`, or a frame,
     /// such as `1200`
-    #[arg(long, value_name = "PLACE")]
+    #[arg(long, value_name = "PLACE", requires = BY_PACKET)]
     pub(crate) from: Option<Place>,
     /// End it here
-    #[arg(long, value_name = "PLACE")]
+    #[arg(long, value_name = "PLACE", requires = BY_PACKET)]
     pub(crate) to: Option<Place>,
     /// In the ladder, show the data from server to client; by default the direction with more data
-    #[arg(long, conflicts_with = "forward")]
+    #[arg(long, conflicts_with = "forward", requires = BY_PACKET)]
     pub(crate) reverse: bool,
     /// In the ladder, show the data from client to server
-    #[arg(long)]
+    #[arg(long, requires = BY_PACKET)]
     pub(crate) forward: bool,
     /// Print everything as one JSON object: all connections, or that of --connection, with all
     /// their packets
     #[arg(long, conflicts_with = "jsonl")]
     pub(crate) json: bool,
     /// Print JSON Lines while reading: an object for each stall, limit and episode when it is over,
-    /// then one for its connection and each of its findings; at last one for the capture
+    /// then one for its connection and each finding that needs no packets; at last one for the
+    /// capture
     #[arg(long)]
     pub(crate) jsonl: bool,
 }
