@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use parquet::basic::{Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -38,7 +38,8 @@ pub(crate) fn write<R, E>(
 
 /// A table whose rows come one by one.
 pub(crate) struct Table<R: 'static, W: Write + Send> {
-    writer: SerializedFileWriter<W>,
+    writer: SerializedFileWriter<Lent<W>>,
+    out: Arc<Mutex<W>>,
     columns: Vec<&'static Column<R>>,
     waiting: Vec<R>,
     rows_per_group: usize,
@@ -52,8 +53,10 @@ impl<R, W: Write + Send> Table<R, W> {
         rows_per_group: usize,
         out: W,
     ) -> ParquetResult<Table<R, W>> {
-        let writer = SerializedFileWriter::new(out, schema(&columns), properties(&columns))?;
-        Ok(Table { writer, columns, waiting: Vec::new(), rows_per_group, written: 0 })
+        let out = Arc::new(Mutex::new(out));
+        let lent = Lent(Arc::clone(&out));
+        let writer = SerializedFileWriter::new(lent, schema(&columns), properties(&columns))?;
+        Ok(Table { writer, out, columns, waiting: Vec::new(), rows_per_group, written: 0 })
     }
 
     /// The next row.
@@ -71,14 +74,28 @@ impl<R, W: Write + Send> Table<R, W> {
         for (key, value) in notes {
             self.writer.append_key_value_metadata(KeyValue::new(key, value));
         }
-        self.writer.finish()?;
-        Ok((self.written, self.writer.into_inner()?))
+        self.writer.close()?;
+        let out =
+            Arc::into_inner(self.out).expect("the writer, which had the other one, is closed");
+        Ok((self.written, out.into_inner().unwrap_or_else(PoisonError::into_inner)))
     }
 
     fn put_away(&mut self) -> ParquetResult<()> {
         self.written += write_group(&mut self.writer, &self.columns, &self.waiting)?;
         self.waiting.clear();
         Ok(())
+    }
+}
+
+/// Lent to the writer, which gives back what it is given, but with an error in words of its own.
+struct Lent<W>(Arc<Mutex<W>>);
+
+impl<W: Write> Write for Lent<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
     }
 }
 

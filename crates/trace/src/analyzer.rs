@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use tcplab_units::{Instant, Span};
-use tcplab_wire::{FrameView, LinkType};
+use tcplab_wire::protocol::TCP;
+use tcplab_wire::{FrameView, IpPacket, LinkType, TcpPacket};
 
 use crate::connection::{ConnectionState, Said};
 use crate::observe::Event;
@@ -151,25 +152,33 @@ impl<S: Sink> Analyzer<S> {
         }
         self.latest_nanos = frame.time_ns;
         let at = Instant::from_nanos(frame.time_ns.saturating_sub(epoch));
+        if let Some(tcp) = TcpPacket::of_plain_frame(frame.link, frame.captured, frame.original_len)
+        {
+            return self.tcp(&tcp, at, frame.comment);
+        }
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
         if let Some(anomaly) = view.anomaly() {
             self.remarks.add(&anomaly.to_string(), self.frames);
         }
         let Some(tcp) = view.tcp() else {
-            if view.ip().is_some_and(|ip| ip.fragment().offset > 0) {
-                self.remarks.add(
-                    "is part of a fragmented IP packet: only first parts are read",
-                    self.frames,
-                );
+            let is_later = |ip: IpPacket<'_>| ip.protocol() == TCP && ip.fragment().offset > 0;
+            if view.ip().is_some_and(is_later) {
+                let text = "a later part of a fragmented segment: only first parts are read";
+                self.remarks.add(text, self.frames);
             }
             return;
         };
         if !tcp.options_complete() {
             self.remarks.add("TCP options are cut off: SACK blocks may be missing", self.frames);
         }
-        let mut packet = Packet::read(&tcp, at, self.frames, self.sink.wants_packets());
+        self.tcp(&tcp, at, frame.comment);
+    }
+
+    #[inline]
+    fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, comment: Option<&str>) {
+        let mut packet = Packet::read(tcp, at, self.frames, self.sink.wants_packets());
         packet.copies_usual = (self.copies + 1) * stamps::SHARE >= self.frames;
-        self.tcp(&packet, frame.comment);
+        self.take_in(&packet, comment);
         self.let_go(at);
     }
 
@@ -178,7 +187,8 @@ impl<S: Sink> Analyzer<S> {
         &self.sink
     }
 
-    /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix epoch.
+    /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix
+    /// epoch.
     pub fn pass_over(&mut self, time_ns: u64) {
         self.frames += 1;
         self.epoch_nanos.get_or_insert(time_ns);
@@ -203,7 +213,7 @@ impl<S: Sink> Analyzer<S> {
         (trace, self.sink)
     }
 
-    fn tcp(&mut self, packet: &Packet, comment: Option<&str>) {
+    fn take_in(&mut self, packet: &Packet, comment: Option<&str>) {
         let at = match self.table.find(&packet.ends) {
             Some(at) => at,
             None => self.begin(packet),

@@ -259,7 +259,7 @@ impl ConnectionState {
         let steps = |client: bool| self.lives.side(client).walk.steps().to_vec();
         Life {
             state: self.history.summary(any_data),
-            history: self.history.letters().to_owned(),
+            history: self.history.written().to_owned(),
             close: self.lives.close(),
             client: steps(true),
             server: steps(false),

@@ -233,7 +233,8 @@ impl FlowState {
                 at: packet.at,
                 frame: packet.frame,
                 ack,
-                window,
+                // A reset's window means nothing: no more is to be sent.
+                window: window.filter(|_| !packet.rst()),
                 sack: sack.to_vec(),
                 dsack,
                 duplicate,

@@ -90,7 +90,7 @@ impl History {
     pub(crate) fn flipped(&mut self) {
         self.letters.push('^');
     }
-    pub(crate) fn letters(&self) -> &str {
+    pub(crate) fn written(&self) -> &str {
         &self.letters
     }
 
@@ -103,17 +103,22 @@ impl History {
 
     /// A packet; `gaps` holes in the other end's data are acknowledged by it.
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool, gaps: u32) {
+        if gaps > 0 || packet.is_control() || !self.side(forward).is_ordinary(packet) {
+            self.letters(packet, forward, gaps);
+        }
+    }
+
+    fn letters(&mut self, packet: &Packet, forward: bool, gaps: u32) {
         if packet.is_control() {
             self.control(packet, forward);
         } else {
-            self.ordinary(packet, forward);
+            self.first(packet, forward);
         }
         if packet.window == 0 {
             self.zero_window(packet, forward);
         }
         self.advance(packet, forward);
-        let inactive = self.side(forward).state == State::Inactive;
-        if inactive || packet.is_control() {
+        if packet.is_control() || self.side(forward).state == State::Inactive {
             self.step(packet, forward);
         }
         if gaps > 0 {
@@ -137,7 +142,7 @@ impl History {
         }
     }
 
-    fn ordinary(&mut self, packet: &Packet, forward: bool) {
+    fn first(&mut self, packet: &Packet, forward: bool) {
         if packet.payload > 0 {
             self.once(DATA, 'd', forward);
         } else if packet.ack.is_some() {
@@ -300,6 +305,23 @@ impl History {
 }
 
 impl Side {
+    /// Whether nothing is to be written of the packet, which is neither SYN, FIN nor RST: most are
+    /// data that follow what was sent before, or acknowledgements, and not the first of their kind.
+    fn is_ordinary(&mut self, packet: &Packet) -> bool {
+        let mark = if packet.payload > 0 { DATA } else { ACK };
+        let Some(highest) = self.highest else { return false };
+        let end = packet.seq.advanced_by(packet.payload);
+        let ahead = end.distance_from(highest);
+        let usual = self.written & mark != 0
+            && packet.window != 0
+            && self.state != State::Inactive
+            && self.state != State::Reset
+            && (ahead > 0 || (ahead == 0 && packet.payload == 0));
+        if usual {
+            self.highest = Some(end);
+        }
+        usual
+    }
     fn enter(&mut self, state: State) {
         if self.state != state {
             self.before = self.state;

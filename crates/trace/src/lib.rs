@@ -5,6 +5,7 @@ mod below;
 mod cause;
 mod connection;
 mod episodes;
+mod explanations;
 mod flow;
 mod full_size;
 mod habits;
@@ -40,6 +41,7 @@ mod watch;
 mod windows;
 
 pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
+pub use explanations::Explanations;
 pub use ladder::{Fate, LadderLine, ladder, ladder_between};
 pub use listing::listing;
 pub use model::*;

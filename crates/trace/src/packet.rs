@@ -16,6 +16,7 @@ use crate::table::Ends;
 
 /// One TCP packet, numbers as they stand in the header.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]
 pub(crate) struct Packet {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
@@ -57,8 +58,26 @@ pub(crate) struct Packet {
 impl Packet {
     #[inline]
     pub(crate) fn read(tcp: &TcpPacket<'_>, at: Instant, frame: u64, wanted: bool) -> Packet {
+        let timestamps = tcp.only_timestamps();
+        if timestamps.is_some() || tcp.data_offset() <= 20 {
+            return Packet::without_options(tcp, at, frame, wanted, timestamps);
+        }
+        let mut packet = Packet::without_options(tcp, at, frame, wanted, None);
+        packet.take_options(tcp);
+        packet
+    }
+
+    /// All but the options: written where it will stay, for it is larger than registers.
+    #[inline]
+    fn without_options(
+        tcp: &TcpPacket<'_>,
+        at: Instant,
+        frame: u64,
+        wanted: bool,
+        timestamps: Option<(u32, u32)>,
+    ) -> Packet {
         let (ends, from_low) = Ends::of(tcp);
-        let mut packet = Packet {
+        Packet {
             at,
             frame,
             ends,
@@ -71,25 +90,22 @@ impl Packet {
             mss: None,
             window_scale: None,
             sack_permitted: false,
-            timestamps: tcp.only_timestamps(),
+            timestamps,
             sack: SackBlocks::default(),
             fast_open: None,
             multipath: false,
-            checksum: ChecksumState::Unknown,
+            checksum: if tcp.flags().bits() & CONTROL == 0 {
+                ChecksumState::Unknown
+            } else {
+                tcp.checksum_state()
+            },
             ip_id: tcp.ip().id(),
             ttl: tcp.ip().ttl(),
             copies_usual: false,
             options_cut: !tcp.options_complete(),
             congestion_marked: tcp.ecn() == Ecn::Ce,
             wanted,
-        };
-        if packet.is_control() {
-            packet.checksum = tcp.checksum_state();
         }
-        if packet.timestamps.is_none() && tcp.data_offset() > 20 {
-            packet.take_options(tcp);
-        }
-        packet
     }
 
     fn take_options(&mut self, tcp: &TcpPacket<'_>) {

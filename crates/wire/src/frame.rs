@@ -30,12 +30,10 @@ impl<'a> FrameView<'a> {
     /// long on the wire.
     #[inline]
     pub fn new(link: LinkType, captured: &'a [u8], original_len: u32) -> FrameView<'a> {
-        if let Some(ip) = plain_ip(link, captured, original_len)
-            && let Ok(tcp) = TcpPacket::look(ip)
-        {
-            return FrameView::Tcp(tcp);
+        match TcpPacket::of_plain_frame(link, captured, original_len) {
+            Some(tcp) => FrameView::Tcp(tcp),
+            None => FrameView::look(link, captured, original_len),
         }
-        FrameView::look(link, captured, original_len)
     }
 
     /// Looks at any frame.
@@ -98,9 +96,9 @@ impl<'a> FrameView<'a> {
 }
 
 /// The IP packet of what nearly every frame is: IPv4 without options or fragments, with TCP, behind
-/// an Ethernet header without tags, or bare. All others are for [`FrameView::look`].
+/// an Ethernet header without tags, or bare.
 #[inline]
-fn plain_ip(link: LinkType, captured: &[u8], original_len: u32) -> Option<IpPacket<'_>> {
+pub(crate) fn plain_ip(link: LinkType, captured: &[u8], original_len: u32) -> Option<IpPacket<'_>> {
     let packet = match link {
         LinkType::Ethernet => {
             let (header, packet) = captured.split_first_chunk::<14>()?;

@@ -79,8 +79,8 @@ impl<'a> IpPacket<'a> {
         let total_len = u32::from(u16::from_be_bytes([header[2], header[3]]));
         let plain = header[0] == 0x45
             && header[9] == protocol::TCP
-            // All but "don't fragment".
-            && header[6] & 0x3f == 0
+            // No more than the reserved bit and "don't fragment".
+            && header[6] | 0xc0 == 0xc0
             && header[7] == 0
             && (20..=wire_len).contains(&total_len);
         plain.then(|| IpPacket {

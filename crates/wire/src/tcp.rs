@@ -3,9 +3,10 @@
 use std::net::IpAddr;
 
 use crate::anomaly::{Anomaly, Layer};
+use crate::frame::plain_ip;
 use crate::ip::{Ecn, IpPacket, array, cut_or_short, protocol};
 use crate::options::{TcpOptions, kind};
-use crate::{SeqNumber, TcpFlags, checksum};
+use crate::{LinkType, SeqNumber, TcpFlags, checksum};
 
 /// The least length of a TCP header in bytes (RFC 9293 section 3.1).
 const HEADER: usize = 20;
@@ -40,6 +41,24 @@ impl<'a> TcpPacket<'a> {
             return Err(ip.anomaly().unwrap_or(cut));
         }
         Ok(TcpPacket { ip, segment })
+    }
+
+    /// The segment in what nearly every frame is: IPv4 without options or fragments, behind an
+    /// Ethernet header without tags, or bare; header and options kept whole, and nothing wrong with
+    /// any of it. The same as [`FrameView::new`](crate::FrameView::new) gives, without its detours;
+    /// `None` for all other frames.
+    #[inline]
+    pub fn of_plain_frame(
+        link: LinkType,
+        captured: &'a [u8],
+        original_len: u32,
+    ) -> Option<TcpPacket<'a>> {
+        let ip = plain_ip(link, captured, original_len)?;
+        let tcp = TcpPacket { ip, segment: ip.payload() };
+        let whole = tcp.segment.len() >= HEADER
+            && tcp.bad_data_offset().is_none()
+            && tcp.options_complete();
+        whole.then_some(tcp)
     }
 
     /// The IP packet that carries it.

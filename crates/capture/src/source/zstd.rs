@@ -9,8 +9,8 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 const LARGEST_WINDOW: u64 = 128 << 20;
 
 /// The end of a frame, for one that has none: an empty block that is the last (RFC 8878 section
-/// 3.1.1.2), and room for a checksum. The decoder holds back as much as it may have to repeat, up to
-/// a whole window, until it has seen the end.
+/// 3.1.1.2), and room for a checksum. The decoder holds back as much as it may have to repeat, up
+/// to a whole window, until it has seen the end.
 const END: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
 
 /// The content of all frames.

@@ -8,9 +8,12 @@ use tcplab_units::Span;
 
 use crate::trace::Filter;
 
+/// What shows packets, and may show some of them only.
+const BY_PACKET: &str = "by_packet";
+
 #[derive(Debug, Args)]
 #[command(after_help = TRACE_EXAMPLES)]
-#[command(group = ArgGroup::new("view").args(["connection", "json", "jsonl"]).multiple(true))]
+#[command(group = ArgGroup::new(BY_PACKET).args(["listing", "ladder", "ladder_svg"]).multiple(true))]
 pub(crate) struct TraceArguments {
     /// Captures: pcap or pcapng, also compressed with gzip or zstd; `-` is standard input. Several
     /// are read as one, in the order of time (frames are then numbered as in what mergecap makes)
@@ -51,23 +54,24 @@ pub(crate) struct ViewArguments {
     pub(crate) ladder: bool,
     /// Begin listing or ladder here: a time since the first packet, such as `1.5s`, or a frame,
     /// such as `1200`
-    #[arg(long, value_name = "PLACE")]
+    #[arg(long, value_name = "PLACE", requires = BY_PACKET)]
     pub(crate) from: Option<Place>,
     /// End it here
-    #[arg(long, value_name = "PLACE")]
+    #[arg(long, value_name = "PLACE", requires = BY_PACKET)]
     pub(crate) to: Option<Place>,
     /// In the ladder, show the data from server to client; by default the direction with more data
-    #[arg(long, conflicts_with = "forward")]
+    #[arg(long, conflicts_with = "forward", requires = BY_PACKET)]
     pub(crate) reverse: bool,
     /// In the ladder, show the data from client to server
-    #[arg(long)]
+    #[arg(long, requires = BY_PACKET)]
     pub(crate) forward: bool,
     /// Print everything as one JSON object: all connections, or that of --connection, with all
     /// their packets
     #[arg(long, conflicts_with = "jsonl")]
     pub(crate) json: bool,
     /// Print JSON Lines while reading: an object for each stall, limit and episode when it is over,
-    /// then one for its connection and each of its findings; at last one for the capture
+    /// then one for its connection and each finding that needs no packets; at last one for the
+    /// capture
     #[arg(long)]
     pub(crate) jsonl: bool,
 }
@@ -79,17 +83,17 @@ pub(crate) struct LiveArguments {
     #[arg(long, short, value_name = "IFACE", conflicts_with = "files")]
     pub(crate) interface: Option<String>,
     /// Stop capturing after this time, such as `30s`
-    #[arg(long = "for", value_name = "SPAN", requires = "interface")]
+    #[arg(long = "for", value_name = "SPAN", requires = "interface", conflicts_with = "files")]
     pub(crate) lasting: Option<Span>,
     /// Stop capturing after so many packets
-    #[arg(long, value_name = "N", requires = "interface")]
+    #[arg(long, value_name = "N", requires = "interface", conflicts_with = "files")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) packets: Option<u64>,
-    /// Keep what was captured in this file, as pcapng
-    #[arg(long, short, value_name = "FILE", requires = "interface")]
+    /// Keep what was captured, and passed the filter, in this file, as pcapng
+    #[arg(long, short, value_name = "FILE", requires = "interface", conflicts_with = "files")]
     pub(crate) write: Option<PathBuf>,
     /// Keep only the first bytes of each packet in that file
-    #[arg(long, value_name = "BYTES", requires = "write")]
+    #[arg(long, value_name = "BYTES", requires = "write", conflicts_with = "files")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) snaplen: Option<u32>,
 }

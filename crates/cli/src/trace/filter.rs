@@ -119,7 +119,7 @@ impl fmt::Display for FilterError {
         let marked = self.text[self.at.clone()].chars().count().max(1);
         write!(
             f,
-            "--filter: {}\n  {}\n  {}{}",
+            "{}\n  {}\n  {}{}",
             self.message,
             self.text,
             " ".repeat(before),
@@ -272,8 +272,8 @@ fn times(text: &str) -> Option<Test> {
 mod tests {
     use super::*;
 
-    fn ends(one: &str, other: &str) -> Option<[SocketAddr; 2]> {
-        Some([one.parse().unwrap(), other.parse().unwrap()])
+    fn ends(one: &str, other: &str) -> [SocketAddr; 2] {
+        [one.parse().unwrap(), other.parse().unwrap()]
     }
 
     #[test]
@@ -301,11 +301,8 @@ mod tests {
         ] {
             let filter = Filter::parse(text).unwrap();
             let at = Span::from_millis(1_500);
-            assert_eq!(
-                (filter.admits(web, at), filter.admits(six, at)),
-                (of_web, of_six),
-                "{text}"
-            );
+            let admits = |ends| filter.admits(Some(ends), at);
+            assert_eq!((admits(web), admits(six)), (of_web, of_six), "{text}");
             assert_eq!(filter.to_string(), text);
         }
         // What is no TCP has no ends.

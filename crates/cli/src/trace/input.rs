@@ -81,10 +81,8 @@ impl<'a> Input<'a> {
         let progress = Progress::of(readers.iter().map(Reader::source));
         let links = if readers.len() == 1 && filter.is_none() {
             let reader = readers.remove(0);
-            let links = match is_stdin(&files[0]) {
-                true => links(reader.interfaces()),
-                false => links_of(&files[0]),
-            };
+            let links =
+                if is_stdin(&files[0]) { links(reader.interfaces()) } else { links_of(&files[0]) };
             analyzer.read(reader);
             links
         } else {

@@ -42,10 +42,10 @@ pub(super) fn whole(input: &Input<'_>, connection: Option<usize>) -> Result<()> 
     written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()).context(UNHEARD)
 }
 
-/// A line for each thing as soon as it is certain.
-pub(super) fn lines(input: &Input<'_>) -> Result<()> {
+/// A line for each thing as soon as it is certain: of all connections, or of one of them.
+pub(super) fn lines(input: &Input<'_>, only: Option<usize>) -> Result<()> {
     let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let Passed { trace, sink, head } = input.read(Lines { out, error: None })?;
+    let Passed { trace, sink, head } = input.read(Lines { out, only, error: None })?;
     let mut lines = sink;
     lines.line(&Line::Capture(Capture {
         files: &head.names,
@@ -104,6 +104,21 @@ enum Line<'a> {
     Capture(Capture<'a>),
 }
 
+impl Line<'_> {
+    /// The connection that it is about, if it is about one.
+    fn connection(&self) -> Option<usize> {
+        match self {
+            Line::Episode(part) => Some(part.connection),
+            Line::Stall(part) => Some(part.connection),
+            Line::Limit(part) => Some(part.connection),
+            Line::Connection { connection, .. } | Line::Finding { connection, .. } => {
+                Some(*connection)
+            }
+            Line::Capture(_) => None,
+        }
+    }
+}
+
 /// What belongs to a direction of a connection.
 #[derive(Serialize)]
 struct Part<'a, T> {
@@ -124,13 +139,16 @@ impl<'a, T> Part<'a, T> {
 /// Writes what the analyser says.
 struct Lines<W> {
     out: W,
+    /// The connection of which alone it writes.
+    only: Option<usize>,
     /// The first line that nobody took; no more are written then.
     error: Option<io::Error>,
 }
 
 impl<W: Write> Lines<W> {
     fn line(&mut self, line: &Line<'_>) {
-        if self.error.is_some() {
+        let of_another = self.only.zip(line.connection()).is_some_and(|(only, it)| only != it);
+        if of_another || self.error.is_some() {
             return;
         }
         let written = serde_json::to_writer(&mut self.out, line).map_err(io::Error::from);
@@ -152,6 +170,9 @@ impl<W: Write> Sink for Lines<W> {
     }
     fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
     fn connection(&mut self, index: usize, connection: Connection) {
+        if self.only.is_some_and(|only| only != index) {
+            return;
+        }
         self.line(&Line::Connection { connection: index, facts: &connection });
         for finding in tcplab_findings::examine(&connection) {
             self.line(&Line::Finding { connection: index, finding: &finding });

@@ -37,9 +37,10 @@ pub(super) fn capture<S: Sink>(
     mut analyzer: Analyzer<S>,
 ) -> Result<(Analyzer<S>, &'static str)> {
     let mut listener = Listener::open(interface)?;
-    let (link, name) = match listener.is_ethernet() {
-        true => (LinkType::Ethernet, "Ethernet"),
-        false => (LinkType::RawIp, "IP without link"),
+    let (link, name) = if listener.is_ethernet() {
+        (LinkType::Ethernet, "Ethernet")
+    } else {
+        (LinkType::RawIp, "IP without link")
     };
     let mut keeper = wish.write.as_ref().map(|_| Keeper::new(interface, link, wish)).transpose()?;
     let stop = Arc::new(AtomicBool::new(false));

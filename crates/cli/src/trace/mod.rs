@@ -25,7 +25,7 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     if view.json {
         json::whole(&input, view.connection)?;
     } else if view.jsonl {
-        json::lines(&input)?;
+        json::lines(&input, view.connection)?;
     } else if deep::is_asked_for(view, outputs) {
         deep::show(&input, view, outputs)?;
     } else {

@@ -13,6 +13,7 @@ use tcplab_units::Bytes;
 use super::flow;
 use super::grid::{Cell, Grid, Look, Side, Style};
 use super::numbers::{UNKNOWN, bytes, or_unknown, seconds, span};
+use super::row::is_failed;
 use super::summary::write_findings;
 
 /// Everything about a connection, `index` being its place in the capture: how it was opened and
@@ -132,12 +133,14 @@ fn fast_open(open: &FastOpen) -> String {
     text
 }
 
+const OPTION_COLUMNS: [Side; 6] =
+    [Side::Left, Side::Right, Side::Right, Side::Left, Side::Left, Side::Right];
+
 fn options(out: &mut String, handshake: &Handshake, look: Look) {
     if !handshake.client.seen && !handshake.server.seen {
         return;
     }
-    use Side::{Left, Right};
-    let mut grid = Grid::new(&[Left, Right, Right, Left, Left, Right]);
+    let mut grid = Grid::new(&OPTION_COLUMNS);
     grid.head(&["", "MSS", "scale", "SACK", "timestamps", "window"]);
     for (end, options) in [("client", &handshake.client), ("server", &handshake.server)] {
         grid.row(option_row(end, options));
@@ -169,13 +172,18 @@ fn option_row(end: &str, options: &SynOptions) -> Vec<Cell> {
 
 fn life(out: &mut String, connection: &Connection, look: Look) {
     let life = &connection.life;
-    let mut facts = vec![close(life.close.as_ref())];
+    let mut facts = vec![if is_failed(life.state) {
+        "never opened".to_owned()
+    } else {
+        close(life.close.as_ref())
+    }];
     // Zeek's letters, for those who know them.
     let state = format!("{:?}", life.state).to_uppercase();
-    facts.push(match life.history.is_empty() {
-        true => format!("Zeek's state {state}"),
-        false => format!("Zeek's state {state}, history {}", life.history),
-    });
+    let history = match life.history.as_str() {
+        "" => String::new(),
+        letters => format!(", history {letters}"),
+    };
+    facts.push(format!("Zeek's state {state}{history}"));
     match life.after_close {
         0 => {}
         1 => facts.push("1 packet after it was over".into()),

@@ -89,7 +89,7 @@ fn style(line: &LadderLine) -> Style {
 fn rung(line: &LadderLine, room: usize) -> String {
     let label = cut(&line.label, room.saturating_sub(LEAST_SHAFT));
     if line.folded > 0 {
-        return format!("│{:^room$}│", label);
+        return format!("│{label:^room$}│");
     }
     let dashes = room.saturating_sub(label.chars().count() + 4);
     match (line.from_sender, line.fate) {

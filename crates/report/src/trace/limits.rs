@@ -10,8 +10,10 @@ use super::numbers::{percent, seconds, span};
 
 /// Columns of the longest bar.
 const BAR: f64 = 30.0;
-/// Columns of the strip along time.
+/// Columns of the strip along time, where there is room.
 const STRIP: usize = 60;
+/// And where there is little.
+const SHORTEST_STRIP: usize = 20;
 
 /// Shares of the time as bars; then which limit prevailed when.
 pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
@@ -21,9 +23,11 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
         if time.is_zero() {
             continue;
         }
-        let name = match flow.limits.is_empty() {
-            true => limit.name().to_owned(),
-            false => format!("{} {}", letter(limit), limit.name()),
+        // The letters are those of the strip below.
+        let name = if flow.limits.is_empty() {
+            limit.name().to_owned()
+        } else {
+            format!("{} {}", letter(limit), limit.name())
         };
         let bar = "█".repeat((share * BAR).round().max(1.0) as usize);
         grid.row([name.into(), percent(share).into(), span(time).into(), bar_of(limit, bar)]);
@@ -34,8 +38,10 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
     look.heading(out, "  limits");
     grid.write(out, 4, look);
     if let (Some(first), Some(last)) = (flow.limits.first(), flow.limits.last()) {
-        let strip = strip(&flow.limits, first.from, last.until);
         let (from, until) = (seconds(first.from), seconds(last.until));
+        let room = look.width.saturating_sub(from.len() + until.len() + 10);
+        let columns = room.clamp(SHORTEST_STRIP, STRIP);
+        let strip = strip(&flow.limits, first.from, last.until, columns);
         let _ = writeln!(out, "    {from} s {strip} {until} s");
     }
 }
@@ -61,14 +67,14 @@ fn letter(limit: Limit) -> char {
 }
 
 /// A letter for each part of the time: the limit that prevailed in it.
-fn strip(periods: &[LimitPeriod], from: Instant, until: Instant) -> String {
+fn strip(periods: &[LimitPeriod], from: Instant, until: Instant, columns: usize) -> String {
     let all = until.since(from).as_nanos();
     let edge = |part: usize| {
-        from + Span::from_nanos((u128::from(all) * part as u128 / STRIP as u128) as u64)
+        from + Span::from_nanos((u128::from(all) * part as u128 / columns as u128) as u64)
     };
-    let mut text = String::with_capacity(STRIP);
+    let mut text = String::with_capacity(columns);
     let mut next = 0;
-    for part in 0..STRIP {
+    for part in 0..columns {
         let (start, end) = (edge(part), edge(part + 1));
         let mut times = [Span::ZERO; 7];
         while let Some(period) = periods.get(next) {

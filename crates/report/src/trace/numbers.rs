@@ -54,8 +54,8 @@ pub(crate) fn percent(share: f64) -> String {
         v if v < 0.01 => "<0.01 %".into(),
         v if v < 1.0 => format!("{} %", decimal(v, 2)),
         v if v < 9.95 => format!("{} %", decimal(v, 1)),
-        v if v < 99.5 || v >= 100.0 => format!("{} %", decimal(v, 0)),
-        v => format!("{} %", decimal(v, 1)),
+        v if (99.5..100.0).contains(&v) => format!("{} %", decimal(v.min(99.94), 1)),
+        v => format!("{} %", decimal(v, 0)),
     }
 }
 

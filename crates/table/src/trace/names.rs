@@ -202,19 +202,18 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_json() {
-        use SegmentKind as K;
         same(
             &[
-                K::New,
-                K::FastRetransmission,
-                K::TimeoutRetransmission,
-                K::AfterTimeoutRetransmission,
-                K::FillsHole,
-                K::Reordered,
-                K::NetworkDuplicate,
-                K::TapDuplicate,
-                K::WindowProbe,
-                K::KeepAlive,
+                SegmentKind::New,
+                SegmentKind::FastRetransmission,
+                SegmentKind::TimeoutRetransmission,
+                SegmentKind::AfterTimeoutRetransmission,
+                SegmentKind::FillsHole,
+                SegmentKind::Reordered,
+                SegmentKind::NetworkDuplicate,
+                SegmentKind::TapDuplicate,
+                SegmentKind::WindowProbe,
+                SegmentKind::KeepAlive,
             ],
             segment_kind,
         );
@@ -254,22 +253,21 @@ mod tests {
             episode_kind,
         );
         same(&Limit::ALL, limit);
-        use StallCause as C;
         same(
             &[
-                C::ServerIdle,
-                C::ServerSlow,
-                C::ClientIdle,
-                C::ZeroWindow,
-                C::PacketDelay,
-                C::DoubleLoss,
-                C::TailLoss,
-                C::SmallWindow,
-                C::SmallReceiveWindow,
-                C::ContinuousLoss,
-                C::AckLoss,
-                C::Timeout,
-                C::Undetermined,
+                StallCause::ServerIdle,
+                StallCause::ServerSlow,
+                StallCause::ClientIdle,
+                StallCause::ZeroWindow,
+                StallCause::PacketDelay,
+                StallCause::DoubleLoss,
+                StallCause::TailLoss,
+                StallCause::SmallWindow,
+                StallCause::SmallReceiveWindow,
+                StallCause::ContinuousLoss,
+                StallCause::AckLoss,
+                StallCause::Timeout,
+                StallCause::Undetermined,
             ],
             stall_cause,
         );
@@ -277,48 +275,61 @@ mod tests {
 
     #[test]
     fn names_of_a_connections_life_are_those_of_the_json() {
-        use ConnectionState as S;
-        use HandshakeKind as H;
         same(
             &[
-                H::Unseen,
-                H::Unanswered,
-                H::Refused,
-                H::HalfOpen,
-                H::ThreeWay,
-                H::Simultaneous,
-                H::Split,
+                HandshakeKind::Unseen,
+                HandshakeKind::Unanswered,
+                HandshakeKind::Refused,
+                HandshakeKind::HalfOpen,
+                HandshakeKind::ThreeWay,
+                HandshakeKind::Simultaneous,
+                HandshakeKind::Split,
             ],
             handshake,
         );
-        use EcnAgreement as E;
-        same(&[E::Unknown, E::NotAsked, E::Refused, E::Classic, E::Accurate], ecn);
         same(
             &[
-                S::S0,
-                S::S1,
-                S::S2,
-                S::S3,
-                S::Sf,
-                S::Rej,
-                S::Rsto,
-                S::Rstr,
-                S::Rstos0,
-                S::Rstrh,
-                S::Sh,
-                S::Shr,
-                S::Oth,
+                EcnAgreement::Unknown,
+                EcnAgreement::NotAsked,
+                EcnAgreement::Refused,
+                EcnAgreement::Classic,
+                EcnAgreement::Accurate,
+            ],
+            ecn,
+        );
+        same(
+            &[
+                ConnectionState::S0,
+                ConnectionState::S1,
+                ConnectionState::S2,
+                ConnectionState::S3,
+                ConnectionState::Sf,
+                ConnectionState::Rej,
+                ConnectionState::Rsto,
+                ConnectionState::Rstr,
+                ConnectionState::Rstos0,
+                ConnectionState::Rstrh,
+                ConnectionState::Sh,
+                ConnectionState::Shr,
+                ConnectionState::Oth,
             ],
             state,
         );
-        use CloseKind as K;
         same(
-            &[K::Graceful, K::Simultaneous, K::HalfClosed, K::Reset, K::ResetAfterFin],
+            &[
+                CloseKind::Graceful,
+                CloseKind::Simultaneous,
+                CloseKind::HalfClosed,
+                CloseKind::Reset,
+                CloseKind::ResetAfterFin,
+            ],
             close,
         );
         same(&[End::Client, End::Server], end);
         same(&[Tap::Unknown, Tap::Sender, Tap::Middle, Tap::Receiver], tap);
-        use Confidence as F;
-        same(&[F::None, F::Low, F::Medium, F::High], confidence);
+        same(
+            &[Confidence::None, Confidence::Low, Confidence::Medium, Confidence::High],
+            confidence,
+        );
     }
 }

@@ -191,10 +191,12 @@ pub(crate) const STALLS: &[Column<StallRow>] = &[
         Few,
         Text(|row| names::stall_cause(row.stall.cause).into())
     ),
-    column!("in_flight_bytes", "Bytes in flight meanwhile", Near, Number(|row| row
-        .stall
-        .in_flight
-        .as_u64())),
+    column!(
+        "in_flight_bytes",
+        "Bytes in flight meanwhile",
+        Near,
+        Number(|row| row.stall.in_flight.as_u64())
+    ),
     column!("first_frame", "The frame before it", Near, Number(|row| row.stall.frames.0)),
     column!("last_frame", "The frame that ended it", Near, Number(|row| row.stall.frames.1)),
 ];
@@ -231,10 +233,12 @@ pub(crate) const LIMITS: &[Column<LimitRow>] = &[
         Near,
         Number(|row| row.period.until.as_nanos())
     ),
-    column!("acked_bytes", "Data newly acknowledged in it", Near, Number(|row| row
-        .period
-        .acked
-        .as_u64())),
+    column!(
+        "acked_bytes",
+        "Data newly acknowledged in it",
+        Near,
+        Number(|row| row.period.acked.as_u64())
+    ),
     column!("first_frame", "The frame at its beginning", Near, Number(|row| row.period.frames.0)),
     column!("last_frame", "The frame at its end", Near, Number(|row| row.period.frames.1)),
 ];

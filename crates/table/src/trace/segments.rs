@@ -158,11 +158,10 @@ pub(super) fn tshark_flag(row: &SegmentRow) -> Option<&'static str> {
         SegmentKind::Reordered => Some("tcp.analysis.out_of_order"),
         SegmentKind::WindowProbe => Some("tcp.analysis.zero_window_probe"),
         SegmentKind::KeepAlive => Some("tcp.analysis.keep_alive"),
-        SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate => None,
         SegmentKind::New if row.high.is_some_and(|high| high < row.segment.range.start) => {
             Some("tcp.analysis.lost_segment")
         }
         SegmentKind::New if row.fills_window => Some("tcp.analysis.window_full"),
-        SegmentKind::New => None,
+        SegmentKind::New | SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate => None,
     }
 }

@@ -238,16 +238,11 @@ impl Transfer {
         if segment > self.expected {
             let at = self.islands.partition_point(|&(start, _)| start <= segment);
             let joined = at.checked_sub(1).filter(|&before| self.islands[before].1 >= segment);
-            let index = match joined {
-                Some(before) => {
-                    self.islands[before].1 = self.islands[before].1.max(segment + 1);
-                    before
-                }
-                None => {
-                    self.islands.insert(at, (segment, segment + 1));
-                    at
-                }
-            };
+            let index = joined.unwrap_or_else(|| {
+                self.islands.insert(at, (segment, segment + 1));
+                at
+            });
+            self.islands[index].1 = self.islands[index].1.max(segment + 1);
             if self.islands.get(index + 1).is_some_and(|next| next.0 <= self.islands[index].1) {
                 self.islands[index].1 = self.islands.remove(index + 1).1;
             }

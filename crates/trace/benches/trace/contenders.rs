@@ -37,6 +37,9 @@ impl Contender {
 
 const FEW: &[Kind] = &[Kind::Bulk, Kind::Foul, Kind::Connections, Kind::Full];
 
+/// Name, program, arguments, captures, and whether it is slow.
+type Other = (&'static str, &'static str, &'static [&'static str], &'static [Kind], bool);
+
 /// All whose programs are here, and the names of those that are not.
 pub(crate) fn all(own: &Path) -> (Vec<Contender>, Vec<&'static str>) {
     let made = |name, program: &Path, arguments, on, slow| {
@@ -56,7 +59,7 @@ pub(crate) fn all(own: &Path) -> (Vec<Contender>, Vec<&'static str>) {
         None => missing.push("tcplab trace"),
     }
     // `-n`: names are not looked up, which would take longer than the analysis.
-    let others: [(&'static str, &'static str, &'static [&'static str], &'static [Kind], bool); 5] = [
+    let others: [Other; 5] = [
         ("tcpdump -w /dev/null", "tcpdump", &["-r", "{}", "-w", "/dev/null"], FEW, false),
         ("tcptrace", "tcptrace", &["-n", "{}"], FEW, false),
         ("tcptrace -l -r -W", "tcptrace", &["-n", "-l", "-r", "-W", "{}"], FEW, false),

@@ -64,12 +64,10 @@ fn transfer(steps: &[Step], sack: bool, clocks: bool) -> Vec<Captured> {
             Step::AnswerPart if una > 0 => {
                 let _ = writeln!(text, "{at:.6} < ack {}", place(una) - MSS / 2);
             }
-            Step::AnswerPart => {}
             Step::Repeat { arrives } if una < next => {
                 send(at, una);
                 arrived[una as usize] |= arrives;
             }
-            Step::Repeat { .. } => {}
             Step::Needless { back } if back < next => {
                 let segment = next - 1 - back;
                 send(at, segment);
@@ -77,7 +75,8 @@ fn transfer(steps: &[Step], sack: bool, clocks: bool) -> Vec<Captured> {
                 let block = format!(" dsack {}-{}", place(segment), place(segment + 1));
                 answer = Some(if had && sack { block } else { String::new() });
             }
-            Step::Needless { .. } => {}
+            // There is nothing to answer or to repeat yet.
+            Step::AnswerPart | Step::Repeat { .. } | Step::Needless { .. } => {}
             Step::Wait(millis) => at += millis as f64 / 1e3,
         }
         if let Some(dsack) = answer {

@@ -116,7 +116,9 @@ fn another_between_the_same_ends_begins_at_its_syn() {
     for pause in [0, 10_000_000_000] {
         let mut packets = drill(&format!("{OPENED}{CLOSED}"), 1_000);
         let mut second = drill(OPENED, 90_000);
-        second.iter_mut().for_each(|packet| packet.time_ns += 200_000_000 + pause);
+        for packet in &mut second {
+            packet.time_ns += 200_000_000 + pause;
+        }
         packets.append(&mut second);
         let found = sums(&packets);
         let told: Vec<_> =

@@ -183,3 +183,33 @@ fn two_captures_can_share_a_zero() {
     assert_eq!(trace.epoch_nanos, zero);
     assert_eq!(trace.connections[0].first.as_nanos(), Span::from_millis(50).as_nanos());
 }
+
+/// A segment that was cut on its way is known by its first part; the others are only remarked on.
+/// A frame that somebody passes over keeps its number.
+#[test]
+fn parts_of_segments_are_remarked_on_and_passed_over_frames_are_counted() {
+    let packets = drill("0.000 > S\n0.010 < S\n0.0101 > ack 1\n0.1 > 1:1449\n", 1_000);
+    let mut analyzer = Analyzer::new();
+    analyzer.pass_over(7);
+    for (place, packet) in packets.iter().enumerate() {
+        let mut bytes = packet.bytes.clone();
+        if place == 2 {
+            // Its payload is said to begin at byte 1480 of another packet's (RFC 791 section 3.1).
+            bytes[6..8].copy_from_slice(&185_u16.to_be_bytes());
+        }
+        analyzer.packet(&Frame {
+            time_ns: packet.time_ns + 7,
+            link: tcplab_wire::LinkType::RawIp,
+            captured: &bytes,
+            original_len: bytes.len() as u32,
+            comment: None,
+        });
+    }
+    let trace = analyzer.finish();
+    assert_eq!((trace.packets, trace.epoch_nanos), (5, 7));
+    let [note] = &trace.notes[..] else { panic!("{:?}", trace.notes) };
+    assert_eq!(note.frame, Some(4));
+    assert!(note.text.contains("fragmented"), "{}", note.text);
+    let frames: Vec<u64> = trace.connections[0].forward.segments.iter().map(|s| s.frame).collect();
+    assert_eq!(frames, [2, 5]);
+}

@@ -1,0 +1,293 @@
+//! `tcplab trace` as people call it: answers, mistakes, and captures that are less than whole.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A capture with known truth: an upload of 1,002 packets or so through 1 % of loss, and the
+/// connection that orders it.
+const NAME: &str = "nots_loss1.snd.pcap";
+
+/// A directory with the capture in it, as it is and compressed.
+fn home() -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/groundtruth");
+    let packed = Path::new(corpus).join(format!("{NAME}.zst"));
+    fs::copy(&packed, home.path().join("a.pcap.zst")).unwrap();
+    let mut plain = Vec::new();
+    let mut source = tcplab_capture::Source::open(&packed).unwrap();
+    std::io::Read::read_to_end(&mut source, &mut plain).unwrap();
+    fs::write(home.path().join("a.pcap"), plain).unwrap();
+    home
+}
+
+fn command(home: &Path, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tcplab"));
+    command.arg("trace").args(line.split(' ').filter(|word| !word.is_empty()));
+    command.current_dir(home).stdin(Stdio::null());
+    command.env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8").env("COLUMNS", "100");
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn answer(home: &Path, line: &str) -> String {
+    answered(&command(home, line).output().unwrap(), line)
+}
+
+fn answered(output: &Output, what: &str) -> String {
+    assert_eq!(output.status.code(), Some(0), "{what}: {}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "", "{what}");
+    text(&output.stdout)
+}
+
+fn refusal(home: &Path, line: &str) -> String {
+    let output = command(home, line).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+    assert_eq!(text(&output.stdout), "", "{line}");
+    assert!(!said.contains("panicked"), "{line}: {said}");
+    said
+}
+
+/// What follows the lines that name the files.
+fn body(answer: &str) -> &str {
+    answer.split_once('\n').unwrap().1
+}
+
+#[test]
+fn the_same_capture_gives_the_same_answer_however_it_comes() {
+    let home = home();
+    let plain = answer(home.path(), "a.pcap");
+    assert!(plain.starts_with("a.pcap\n"), "{plain}");
+    assert!(plain.contains("2 connections"), "{plain}");
+    assert_eq!(body(&answer(home.path(), "a.pcap.zst")), body(&plain));
+    let one = answer(home.path(), "a.pcap --top 1");
+    assert!(one.contains("1 connection more"), "{one}");
+    assert_eq!(answer(home.path(), "a.pcap --all"), plain);
+}
+
+#[test]
+fn standard_input_is_a_capture_too() {
+    let home = home();
+    let packed = fs::read(home.path().join("a.pcap.zst")).unwrap();
+    let mut child = command(home.path(), "- --connection 1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&packed).unwrap();
+    let said = answered(&child.wait_with_output().unwrap(), "-");
+    assert_eq!(said, answer(home.path(), "a.pcap --connection 1"));
+    assert!(said.starts_with("Connection 1, 10.98.0.1:"), "{said}");
+}
+
+/// Cut in two by packets and read together, the capture is what it was.
+#[test]
+fn several_files_are_one_capture() {
+    let home = home();
+    let mut reader = tcplab_capture::open(home.path().join("a.pcap")).unwrap();
+    let mut files =
+        [(); 2].map(|()| tcplab_capture::PcapWriter::new(Vec::new(), 101, 128).unwrap());
+    let mut turn = 0;
+    while let Some(record) = reader.next_record().unwrap() {
+        turn += 1;
+        let file = &mut files[usize::from(turn % 7 < 3)];
+        file.write_packet(record.time.unwrap(), record.captured, record.original_len).unwrap();
+    }
+    for (name, file) in ["x.pcap", "y.pcap"].into_iter().zip(files) {
+        fs::write(home.path().join(name), file.finish().unwrap()).unwrap();
+    }
+    let apart = answer(home.path(), "x.pcap y.pcap");
+    assert!(apart.starts_with("x.pcap + y.pcap\n"), "{apart}");
+    assert_eq!(body(&apart), body(&answer(home.path(), "a.pcap")));
+}
+
+#[test]
+fn a_filter_leaves_out_what_it_says() {
+    let home = home();
+    let with = |filter: &str, more: &str| {
+        let mut command = command(home.path(), &format!("a.pcap --json {more}"));
+        let output = command.args(["--filter", filter]).output().unwrap();
+        serde_json::from_str::<serde_json::Value>(&answered(&output, filter)).unwrap()
+    };
+    let connections = |value: &serde_json::Value| value["connections"].as_array().unwrap().len();
+    let all = with("port 5201", "");
+    assert_eq!(connections(&all), 2);
+    assert_eq!(connections(&with("not host 10.98.0.1", "")), 0);
+    let port = all["connections"][1]["client"].as_str().unwrap().rsplit(':').next().unwrap();
+    let one = with(&format!("port {port}"), "");
+    assert_eq!(connections(&one), 1);
+    // Times, frames and all that was counted are those of the whole capture.
+    assert_eq!(one["capture"], all["capture"]);
+    assert_eq!(
+        one["connections"][0]["forward"]["segments"],
+        all["connections"][1]["forward"]["segments"]
+    );
+    let early = with("time ..1s", "--connection 1");
+    assert!(early["connections"][0]["last"].as_u64().unwrap() < 1_000_000_000);
+}
+
+#[test]
+fn json_lines_tell_what_json_tells() {
+    let home = home();
+    let whole: serde_json::Value =
+        serde_json::from_str(&answer(home.path(), "a.pcap --json")).unwrap();
+    let lines: Vec<serde_json::Value> = answer(home.path(), "a.pcap --jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).count();
+    let listed = |what: &str| -> usize {
+        let connections = whole["connections"].as_array().unwrap();
+        let flows = connections.iter().flat_map(|c| [&c["forward"], &c["reverse"]]);
+        flows.map(|flow| flow[what].as_array().unwrap().len()).sum()
+    };
+    assert_eq!((of("connection"), of("capture")), (2, 1));
+    assert!(of("episode") > 0);
+    for (kind, what) in [("episode", "episodes"), ("stall", "stalls"), ("limit", "limits")] {
+        assert_eq!(of(kind), listed(what), "{kind}");
+    }
+    assert_eq!(lines.last().unwrap()["packets"], whole["capture"]["packets"]);
+    let one = answer(home.path(), "a.pcap --jsonl -c 1");
+    let of_one = lines.iter().filter(|line| line["connection"] != 0).count();
+    assert_eq!((one.lines().count(), one.contains("\"connection\":0")), (of_one, false));
+}
+
+#[test]
+fn packets_are_listed_and_drawn() {
+    let home = home();
+    let listing = answer(home.path(), "a.pcap -c 1 --listing");
+    let some = answer(home.path(), "a.pcap -c 1 --listing --from 100 --to 120");
+    assert!(listing.contains("[fast retransmission]"), "{listing}");
+    // Lines of packets begin with a time; those of lost segments do not.
+    let frame = |line: &str| {
+        let mut words = line.split_whitespace();
+        words.next()?.parse::<f64>().ok()?;
+        words.next()?.strip_prefix('#')?.parse().ok()
+    };
+    let frames = |text: &str| -> Vec<u64> { text.lines().filter_map(frame).collect() };
+    assert!(frames(&listing).len() > 1_000);
+    assert!(!frames(&some).is_empty() && frames(&some).iter().all(|f| (100..=120).contains(f)));
+    let ladder = answer(home.path(), "a.pcap -c 1 --ladder --ladder-svg l.svg");
+    assert!(ladder.contains("│◀─") && ladder.contains("─▶│") && ladder.contains('×'), "{ladder}");
+    let svg = fs::read_to_string(home.path().join("l.svg")).unwrap();
+    assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"));
+    let left: Vec<PathBuf> =
+        fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(left.len(), 3, "nothing half-written stays: {left:?}");
+    let acks = answer(home.path(), "a.pcap -c 1 --ladder --reverse");
+    assert!(acks.contains("SYN"), "{acks}");
+}
+
+#[test]
+fn less_than_whole_is_answered_with_a_note() {
+    let home = home();
+    let plain = fs::read(home.path().join("a.pcap")).unwrap();
+    let packed = fs::read(home.path().join("a.pcap.zst")).unwrap();
+    fs::write(home.path().join("cut.pcap"), &plain[..plain.len() / 2]).unwrap();
+    fs::write(home.path().join("cut.zst"), &packed[..packed.len() * 4 / 5]).unwrap();
+    for name in ["cut.pcap", "cut.zst"] {
+        let said = answer(home.path(), name);
+        assert!(said.contains("\n! the capture is cut off in the middle of record"), "{said}");
+        assert!(said.contains("connections, "), "{said}");
+    }
+    let both = answer(home.path(), "cut.pcap a.pcap.zst");
+    assert!(both.contains("\n! cut.pcap is cut off in the middle of record"), "{both}");
+    fs::write(home.path().join("none.pcap"), &plain[..24]).unwrap();
+    assert!(answer(home.path(), "none.pcap").contains("There are no packets in it."));
+    // The same packets, but said to be of a link that nobody knows.
+    let mut strange = plain;
+    strange[20] = 147;
+    fs::write(home.path().join("strange.pcap"), strange).unwrap();
+    let said = answer(home.path(), "strange.pcap");
+    assert!(said.contains("link type 147 is not understood"), "{said}");
+    assert!(said.contains("No packet of it belongs to TCP"), "{said}");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let home = home();
+    fs::write(home.path().join("text"), "GIF89a").unwrap();
+    fs::write(home.path().join("empty"), "").unwrap();
+    fs::create_dir(home.path().join("folder")).unwrap();
+    let mut all = String::new();
+    for line in [
+        "missing.pcap",
+        "text",
+        "empty",
+        "folder",
+        "a.pcap missing.pcap",
+        "- -",
+        "a.pcap -c 2",
+        "a.pcap --json -c 2",
+        "a.pcap --ladder",
+        "a.pcap -c 1 --listing --from 99999",
+        "a.pcap --listing --from soon",
+        "a.pcap --filter port",
+        "a.pcap --filter host",
+        "a.pcap -c 1 --ladder-svg nowhere/l.svg",
+        "-i nosuch0",
+    ] {
+        all += &format!("$ tcplab trace {line}\n{}\n", refusal(home.path(), line));
+    }
+    insta::assert_snapshot!(all);
+    for (line, said) in [
+        ("", "<FILE>"),
+        ("a.pcap -i lo", "cannot be used with"),
+        ("a.pcap -w kept", "cannot be used with"),
+        ("-w kept", "--interface"),
+        ("a.pcap -c 1 --from 1s", "--listing"),
+        ("a.pcap --json --jsonl", "cannot be used with"),
+        ("-i lo --packets 0", "0 is not in"),
+    ] {
+        let refusal = refusal(home.path(), line);
+        assert!(refusal.contains(said), "{line}: {refusal}");
+    }
+}
+
+/// A capture of this machine's own loopback, of a connection made for it.
+#[test]
+fn what_passes_an_interface_is_captured() {
+    let home = home();
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    let line = "-i lo --for 10s --packets 8 -w kept.pcapng --json";
+    let mut child = command(home.path(), line);
+    child.args(["--filter", &format!("port {port}")]);
+    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Nobody tells when it listens: connections are made until it has seen enough.
+    while child.try_wait().unwrap().is_none() {
+        let mut client = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let (mut accepted, _) = server.accept().unwrap();
+        client.write_all(b"hello").unwrap();
+        let mut heard = [0; 5];
+        std::io::Read::read_exact(&mut accepted, &mut heard).unwrap();
+        std::thread::yield_now();
+    }
+    let output = child.wait_with_output().unwrap();
+    if text(&output.stderr).contains("CAP_NET_RAW") {
+        assert!(text(&output.stderr).contains("setcap"), "{}", text(&output.stderr));
+        return skipped("this user may not capture");
+    }
+    let seen: serde_json::Value = serde_json::from_str(&answered(&output, line)).unwrap();
+    assert_eq!(seen["capture"]["packets"], 8);
+    let port = format!(":{port}");
+    let is_ours = |c: &serde_json::Value| c["server"].as_str().is_some_and(|s| s.ends_with(&port));
+    assert!(seen["connections"].as_array().unwrap().iter().any(is_ours), "{seen}");
+    // What was kept is what was analysed.
+    let kept = answer(home.path(), "kept.pcapng --json");
+    let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!(kept["connections"], seen["connections"]);
+}
+
+#[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
+fn skipped(reason: &str) {
+    eprintln!("SKIPPED: {reason}");
+}
