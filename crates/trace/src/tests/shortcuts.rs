@@ -153,10 +153,11 @@ enum Told {
 }
 
 fn told() -> impl Strategy<Value = Told> {
+    let sent = |repeat| move |(from, count)| Told::Sent { from, count, repeat };
     let block = (0_u64..30, 1_u64..6).prop_map(|(from, count)| (from, from + count));
     prop_oneof![
-        4 => (0_u64..3, 1_u64..3).prop_map(|(from, count)| Told::Sent { from, count, repeat: false }),
-        1 => (0_u64..8, 1_u64..3).prop_map(|(from, count)| Told::Sent { from, count, repeat: true }),
+        4 => (0_u64..3, 1_u64..3).prop_map(sent(false)),
+        1 => (0_u64..8, 1_u64..3).prop_map(sent(true)),
         4 => (0_u64..5).prop_map(|ack| Told::Answered { ack, sack: None, dsack: None }),
         2 => (0_u64..5, block).prop_map(|(ack, b)| {
             Told::Answered { ack, sack: Some(b), dsack: None }
