@@ -227,8 +227,13 @@ impl FlowState {
         self.totals.duplicate_acks += u64::from(duplicate);
         self.totals.max_window = self.totals.max_window.max(window);
         let bare_duplicate = duplicate && sack.is_empty() && dsack.is_none();
-        let episodes = self.keep_watch(packet, told, bare_duplicate);
-        let ack = packet.wanted.then(|| {
+        let mut heard = Heard { gaps, needless, ..Heard::default() };
+        if self.watch.is_some() || bare_duplicate || !self.board.sacked.is_empty() {
+            heard.episodes = self.keep_watch(packet, &told, bare_duplicate);
+        } else {
+            self.board.forget_acknowledged();
+        }
+        heard.ack = packet.wanted.then(|| {
             Box::new(Ack {
                 at: packet.at,
                 frame: packet.frame,
@@ -242,7 +247,7 @@ impl FlowState {
                 comment: None,
             })
         });
-        Heard { ack, episodes, gaps, needless }
+        heard
     }
 
     /// Bytes of data before `end`: the SYN stands at 0, the FIN after the data.
@@ -373,7 +378,7 @@ impl FlowState {
         outstanding && packet.is_bare() && ack == self.board.una && (same_window || tells)
     }
 
-    fn mark(&self, packet: &Packet, told: Told, bare_duplicate: bool) -> Mark {
+    fn mark(&self, packet: &Packet, told: &Told, bare_duplicate: bool) -> Mark {
         Mark {
             at: packet.at,
             frame: packet.frame,
@@ -386,19 +391,15 @@ impl FlowState {
 
     fn open_watch(&mut self, packet: &Packet) {
         if self.watch.is_none() {
-            let mark = self.mark(packet, Told::default(), false);
+            let mark = self.mark(packet, &Told::default(), false);
             self.watch = Some(Watch::open(mark, &self.board));
         }
     }
 
-    fn keep_watch(&mut self, packet: &Packet, told: Told, bare_duplicate: bool) -> Vec<Episode> {
-        if self.watch.is_none() && (bare_duplicate || !self.board.sacked.is_empty()) {
-            self.open_watch(packet);
-        }
-        if self.watch.is_none() {
-            self.board.forget_acknowledged();
-            return Vec::new();
-        }
+    /// In times of trouble: the episodes that are over.
+    #[inline(never)]
+    fn keep_watch(&mut self, packet: &Packet, told: &Told, bare_duplicate: bool) -> Vec<Episode> {
+        self.open_watch(packet);
         let mark = self.mark(packet, told, bare_duplicate);
         let Some(watch) = &mut self.watch else { return Vec::new() };
         if bare_duplicate {

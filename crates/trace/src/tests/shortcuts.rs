@@ -3,9 +3,12 @@
 use std::fmt::Write;
 
 use proptest::prelude::*;
+use tcplab_units::{Instant, Offset};
 
 use super::drill::{Captured, MSS, analyze, drill};
-use crate::scoreboard::shortcuts;
+use crate::Range;
+use crate::log::{Arrival, Transmission};
+use crate::scoreboard::{Answer, Scoreboard, shortcuts};
 
 /// What may happen next in a transfer: mostly what happens mostly.
 #[derive(Debug, Clone, Copy)]
@@ -138,6 +141,90 @@ proptest! {
         }
         let short = analyze(&packets);
         let long = shortcuts::without(|| analyze(&packets));
+        prop_assert_eq!(short, long);
+    }
+}
+
+/// A direction's board, told what was sent and what was answered; the numbers count segments.
+#[derive(Debug, Clone)]
+enum Told {
+    Sent { from: u64, count: u64, repeat: bool },
+    Answered { ack: u64, sack: Option<(u64, u64)>, dsack: Option<u64> },
+}
+
+fn told() -> impl Strategy<Value = Told> {
+    let sent = |repeat| move |(from, count)| Told::Sent { from, count, repeat };
+    let block = (0_u64..30, 1_u64..6).prop_map(|(from, count)| (from, from + count));
+    prop_oneof![
+        4 => (0_u64..3, 1_u64..3).prop_map(sent(false)),
+        1 => (0_u64..8, 1_u64..3).prop_map(sent(true)),
+        4 => (0_u64..5).prop_map(|ack| Told::Answered { ack, sack: None, dsack: None }),
+        2 => (0_u64..5, block).prop_map(|(ack, b)| {
+            Told::Answered { ack, sack: Some(b), dsack: None }
+        }),
+        1 => (0_u64..3, 0_u64..9).prop_map(|(ack, again)| {
+            Told::Answered { ack, sack: None, dsack: Some(again) }
+        }),
+    ]
+}
+
+/// Everything that the board knows after each step.
+fn board_after_each(steps: &[Told], without_sack: bool) -> Vec<String> {
+    let place = |segment: u64| Offset::new(1 + segment * MSS);
+    let range = |from: u64, to: u64| Range { start: place(from), end: place(to) };
+    let mut board = Scoreboard::default();
+    board.without_sack = without_sack;
+    board.start_at(place(0));
+    let mut states = Vec::new();
+    let (mut una, mut next) = (0, 0);
+    for (step, number) in steps.iter().zip(1..) {
+        let at = Instant::from_nanos(number * 1_700_000);
+        let said = match *step {
+            Told::Sent { from, count, repeat } => {
+                let start = if repeat { (una + from).min(next) } else { next + from / 2 };
+                let repeat = repeat && start < next;
+                next = next.max(start + count);
+                board.sent(Transmission {
+                    range: range(start, start + count),
+                    at,
+                    frame: number,
+                    payload: count * MSS,
+                    syn: false,
+                    repeat,
+                    timer: None,
+                    clock: None,
+                    arrival: Arrival::Unknown,
+                    needless: false,
+                });
+                None
+            }
+            Told::Answered { ack, sack, dsack } => {
+                una = (una + ack).min(next);
+                let sack: Vec<Range> =
+                    sack.into_iter().map(|(from, to)| range(una + from, una + to)).collect();
+                let dsack = dsack.map(|again| range(una.saturating_sub(again + 1), una));
+                let ack = place(una);
+                Some(board.answered(&Answer { at, ack, sack: &sack, dsack, echo: None }))
+            }
+        };
+        if number % 7 == 0 {
+            board.forget_acknowledged();
+        }
+        states.push(format!("{said:?} {board:?}"));
+    }
+    states
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn leave_the_same_behind(
+        steps in prop::collection::vec(told(), 1..40),
+        without_sack in prop::bool::weighted(0.2),
+    ) {
+        let short = board_after_each(&steps, without_sack);
+        let long = shortcuts::without(|| board_after_each(&steps, without_sack));
         prop_assert_eq!(short, long);
     }
 }
