@@ -136,8 +136,7 @@ fn kernels_busy(kernel: &Account, total: f64) -> f64 {
 
 /// The client's data in the connection that carried most, up to `until`.
 fn flow(name: &str, end: &str, until: u64) -> Flow {
-    let mut reader =
-        tcplab_capture::open(corpus().join(format!("{name}.{end}.pcap.zst"))).unwrap();
+    let mut reader = tcplab_capture::open(corpus().join(format!("{name}.{end}.pcap.zst"))).unwrap();
     let link = LinkType::from_number(reader.interfaces()[0].link_type);
     let mut analyzer = Analyzer::new();
     while let Some(record) = reader.next_record().unwrap() {

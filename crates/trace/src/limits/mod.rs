@@ -10,6 +10,7 @@
 
 mod book;
 mod capacity;
+mod pace;
 mod sender;
 
 use std::collections::VecDeque;
@@ -76,7 +77,8 @@ impl Limits {
         }
         let sender = self.sender.get_or_insert_with(|| {
             let cut = if sent.packet.timestamps.is_some() { TIMESTAMPS } else { 0 };
-            let offered = self.offered.map_or(USUAL_SEGMENT, |mss| u64::from(mss) - cut.min(mss.into()));
+            let offered =
+                self.offered.map_or(USUAL_SEGMENT, |mss| u64::from(mss) - cut.min(mss.into()));
             let confidence = if away { Confidence::Low } else { Confidence::High };
             Box::new(Sender::new(sent, offered.max(1), self.reaction, confidence))
         });

@@ -27,6 +27,7 @@ const MOST_WAITING: usize = 8;
 
 /// The observer.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct Stalls {
     /// The latest packet of either direction.
     last: Option<(Instant, u64)>,
@@ -111,15 +112,19 @@ impl Stalls {
             self.full = self.full.max(sent.payload);
             self.small = sent.payload < self.full;
         }
-        self.room = sent.window_edge.map(|edge| {
-            edge.as_u64().saturating_sub(sent.high.max(sent.range.end).as_u64())
-        });
+        self.room = sent
+            .window_edge
+            .map(|edge| edge.as_u64().saturating_sub(sent.high.max(sent.range.end).as_u64()));
         self.last = Some((at, sent.packet.frame));
         self.in_flight = sent.in_flight;
     }
 
     pub(crate) fn heard(&mut self, heard: &Heard<'_>, events: &mut Vec<Event>) {
         let packet = heard.packet;
+        if !self.began && heard.told.round_trip.is_none() {
+            self.closed = packet.window == 0 && !packet.rst();
+            return;
+        }
         if let Some((from, _)) = self.last
             && self.began
             && packet.at.since(from) > self.limit
@@ -244,12 +249,9 @@ impl Stalls {
                         sum.longest = stall;
                     }
                 }
-                None => self.sums.push(StallSum {
-                    cause: stall.cause,
-                    count: 1,
-                    time,
-                    longest: stall,
-                }),
+                None => {
+                    self.sums.push(StallSum { cause: stall.cause, count: 1, time, longest: stall });
+                }
             }
             events.push(Event::Stall(stall));
         }

@@ -154,7 +154,9 @@ fn a_queue_that_stands() {
 fn slow_start_until_the_path_is_full() {
     let flow = flow(&Ideal { window: |acked| (10 + acked).min(120), ..IDEAL }.text());
     holds_together(&flow);
-    for p in &flow.limits { eprintln!("{p:?}"); }
+    for p in &flow.limits {
+        eprintln!("{p:?}");
+    }
     let limits: Vec<Limit> = flow.limits.iter().map(|period| period.limit).collect();
     assert_eq!(limits, [Limit::SlowStart, Limit::Path, Limit::Application]);
     // 10, 20, 40, 80 segments, and the round trip that no longer doubles.
