@@ -42,6 +42,9 @@ const AUTOSIZE_NEAR: u64 = 65_536;
 /// They never hold less, in segments (`tcp_min_tso_segs`).
 const LEAST_CHUNK: u64 = 2;
 
+/// What takes longer is a clock that was set, not a round trip.
+const LONGEST: Span = Span::from_secs(3_600);
+
 /// Windows reach at least this share of the path's rate if the path is what bounds them, per
 /// cent: acknowledgement clocks jitter, and a round trip is never measured to the packet.
 const BUSY: u64 = 85;
@@ -178,7 +181,7 @@ impl Sender {
             chunk: 0,
             growing: true,
             last_rate: 0,
-            smoothed: reaction,
+            smoothed: reaction.min(LONGEST),
             least: None,
             heard: None,
             gap: Gap::begin(at, 0, u64::MAX),
@@ -350,7 +353,7 @@ impl Sender {
         if !self.reaction.is_zero() {
             return;
         }
-        let Some(sample) = answer.sample else {
+        let Some(sample) = answer.sample.filter(|&sample| sample < LONGEST) else {
             self.heard = Some(answer.at);
             self.capacity.break_off();
             return;
@@ -362,7 +365,7 @@ impl Sender {
             if self.smoothed.is_zero() { sample } else { (self.smoothed * 7 + sample) / 8 };
         // The narrowest link was busy between two packets if the second waited there for about as
         // long as lay between them.
-        let passed = self.heard.replace(answer.at).map(|last| answer.at.since(last));
+        let passed = self.heard.replace(answer.at).map(|last| answer.at.since(last).min(LONGEST));
         match passed {
             Some(passed) if (sample - least) * 4 >= passed * 3 && answer.fresh > 0 => {
                 let full = self.full_segment();

@@ -22,6 +22,8 @@ const SHORTEST: Span = Span::from_millis(10);
 const LEAST_VARIANCE: Span = Span::from_millis(200);
 /// Before any round trip is known: RFC 6298 section 2.1.
 const FIRST_TIMEOUT: Span = Span::from_secs(1);
+/// What takes longer is a clock that was set, not a round trip.
+const LONGEST: Span = Span::from_secs(3_600);
 /// As many stalls wait for their causes.
 const MOST_WAITING: usize = 8;
 
@@ -85,7 +87,7 @@ impl Default for Stalls {
 
 impl Stalls {
     pub(crate) fn opened(&mut self, reaction: Span) {
-        self.reaction = reaction;
+        self.reaction = reaction.min(LONGEST);
     }
 
     pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
@@ -159,7 +161,7 @@ impl Stalls {
 
     /// RFC 6298 section 2.3, and the threshold that follows from it.
     fn sample(&mut self, sample: Span) {
-        let sample = sample + self.reaction;
+        let sample = (sample.min(LONGEST) + self.reaction).min(LONGEST);
         let smoothed = match self.smoothed {
             None => {
                 self.variation = sample / 2;
@@ -244,7 +246,8 @@ impl Stalls {
             match self.sums.iter_mut().find(|sum| sum.cause == stall.cause) {
                 Some(sum) => {
                     sum.count += 1;
-                    sum.time += time;
+                    let both = sum.time.as_nanos().saturating_add(time.as_nanos());
+                    sum.time = Span::from_nanos(both);
                     if time > sum.longest.until.since(sum.longest.from) {
                         sum.longest = stall;
                     }
