@@ -12,7 +12,8 @@ pub(crate) struct TransferSums {
     /// The last packet that sent data or acknowledged new ones.
     last: Instant,
     acked: u64,
-    round_trips: Span,
+    /// Their sum, nanoseconds.
+    round_trips: u128,
     samples: u64,
     least: Option<Span>,
 }
@@ -30,7 +31,7 @@ impl TransferSums {
             self.last = self.last.max(heard.packet.at);
         }
         if let Some(sample) = heard.told.round_trip {
-            self.round_trips += sample;
+            self.round_trips += u128::from(sample.as_nanos());
             self.samples += 1;
             self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
         }
@@ -59,8 +60,8 @@ impl TransferSums {
 
     /// RFC 6349 section 4.1.2: how much longer the mean is than the baseline, in its hundredths.
     fn buffer_delay(&self, least: Span) -> Option<f64> {
-        let mean = self.round_trips.as_secs_f64() / self.samples as f64;
-        let least = least.as_secs_f64();
+        let mean = self.round_trips as f64 / self.samples as f64;
+        let least = least.as_nanos() as f64;
         (least > 0.0).then(|| 100.0 * (mean - least) / least)
     }
 }

@@ -34,7 +34,7 @@ impl Capacity {
     /// `bytes` took `nanos` to pass, right after what passed before; `full`: a segment's size.
     pub(crate) fn extend(&mut self, bytes: u64, nanos: u64, full: u64) {
         self.bytes += bytes;
-        self.nanos += nanos;
+        self.nanos = self.nanos.saturating_add(nanos);
         if self.bytes >= SEGMENTS * full && self.nanos >= LONG_ENOUGH {
             let rate = self.bytes.saturating_mul(1_000_000_000) / self.nanos;
             self.count(rate);

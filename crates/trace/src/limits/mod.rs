@@ -10,6 +10,7 @@
 
 mod book;
 mod capacity;
+mod pace;
 mod sender;
 
 use std::collections::VecDeque;
@@ -154,5 +155,21 @@ impl Limits {
             let at = first.at.min(sent.packet.at);
             sender.heard(&Answer { at, ..first }, events);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::series::Throughput;
+    use crate::stalls::Stalls;
+    use crate::transfer::TransferSums;
+
+    #[test]
+    fn a_direction_is_kept_in_little_memory() {
+        // Without the histogram of spacings, which comes with the first train.
+        let limits = size_of::<Limits>() + size_of::<Sender>();
+        let others = size_of::<Stalls>() + size_of::<TransferSums>() + size_of::<Throughput>();
+        assert!(limits + others < 1_200, "{limits} and {others} bytes");
     }
 }

@@ -12,10 +12,11 @@
 //! - *Prompting*: kernels answer an acknowledgement within the moment. A sending that nothing
 //!   prompted was made by an application or a timer, or by pacing.
 
-use tcplab_units::{Instant, Rate, Span};
+use tcplab_units::{Instant, Offset, Rate, Span};
 
 use super::book::{Book, Kind, Verdict};
 use super::capacity::Capacity;
+use super::pace::Pace;
 use crate::observe::{Event, Sent};
 use crate::{Confidence, Flow, Limit, Timer};
 
@@ -40,6 +41,9 @@ const AUTOSIZE_GROWING: u64 = 4_096_000;
 const AUTOSIZE_NEAR: u64 = 65_536;
 /// They never hold less, in segments (`tcp_min_tso_segs`).
 const LEAST_CHUNK: u64 = 2;
+
+/// What takes longer is a clock that was set, not a round trip.
+const LONGEST: Span = Span::from_secs(3_600);
 
 /// Windows reach at least this share of the path's rate if the path is what bounds them, per
 /// cent: acknowledgement clocks jitter, and a round trip is never measured to the packet.
@@ -120,6 +124,7 @@ pub(crate) struct Sender {
 
 /// What happened since the last sending.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 struct Gap {
     from: Instant,
     /// In flight when it began.
@@ -167,7 +172,7 @@ impl Sender {
             reaction,
             una: start,
             high: start,
-            edge: sent.window_edge.map(|edge| edge.as_u64()),
+            edge: sent.window_edge.map(Offset::as_u64),
             in_flight: 0,
             proven: 0,
             recovery: None,
@@ -176,7 +181,7 @@ impl Sender {
             chunk: 0,
             growing: true,
             last_rate: 0,
-            smoothed: reaction,
+            smoothed: reaction.min(LONGEST),
             least: None,
             heard: None,
             gap: Gap::begin(at, 0, u64::MAX),
@@ -232,7 +237,7 @@ impl Sender {
         }
         self.gap = Gap::begin(sent.at, self.in_flight, self.room());
         self.gap.burst = burst;
-        self.gap.small = !sent.repeat && sent.payload % self.full_segment() != 0;
+        self.gap.small = !sent.repeat && self.is_small(sent.payload);
         self.gap.available = self.available();
         self.gap.declined = self.gap.available >= self.chunk();
     }
@@ -305,6 +310,11 @@ impl Sender {
     fn full_segment(&self) -> u64 {
         self.offered.min(self.largest.max(1))
     }
+    /// Whether the last segment in a packet is smaller than a full one.
+    fn is_small(&self, payload: u64) -> bool {
+        let full = self.full_segment();
+        payload != full && !payload.is_multiple_of(full)
+    }
     /// What the receiver's window still has room for; no bound where its scale is not known.
     fn room(&self) -> u64 {
         self.edge.map_or(u64::MAX, |edge| edge.saturating_sub(self.high))
@@ -343,7 +353,7 @@ impl Sender {
         if !self.reaction.is_zero() {
             return;
         }
-        let Some(sample) = answer.sample else {
+        let Some(sample) = answer.sample.filter(|&sample| sample < LONGEST) else {
             self.heard = Some(answer.at);
             self.capacity.break_off();
             return;
@@ -355,7 +365,7 @@ impl Sender {
             if self.smoothed.is_zero() { sample } else { (self.smoothed * 7 + sample) / 8 };
         // The narrowest link was busy between two packets if the second waited there for about as
         // long as lay between them.
-        let passed = self.heard.replace(answer.at).map(|last| answer.at.since(last));
+        let passed = self.heard.replace(answer.at).map(|last| answer.at.since(last).min(LONGEST));
         match passed {
             Some(passed) if (sample - least) * 4 >= passed * 3 && answer.fresh > 0 => {
                 let full = self.full_segment();
@@ -439,7 +449,7 @@ impl Sender {
     /// acknowledged, or a segment was not full though time passed, so there was no more to send.
     fn kind_from_afar(&self, sent: &Departure, full: bool) -> Kind {
         let gap = &self.gap;
-        let small = gap.small || sent.payload % self.full_segment() != 0;
+        let small = gap.small || self.is_small(sent.payload);
         let paused = sent.at.since(gap.from) > self.smoothed / 8;
         if full {
             Kind::Sure(Limit::ReceiveWindow)
@@ -510,38 +520,6 @@ impl Sender {
             Limit::Congestion
         };
         Verdict { clocked, at_capacity, pacing: self.smoothed / 2 }
-    }
-}
-
-/// Whether sendings follow one another as a pacing timer would have it: each after a time that
-/// is proportional to what was sent before (`tcp_update_skb_after_send`).
-#[derive(Debug, Clone, Copy, Default)]
-struct Pace {
-    /// Nanoseconds for 1,024 bytes, and how many waits in a row were about as long.
-    nanos: u64,
-    kept: u8,
-}
-
-impl Pace {
-    /// As many make a pace.
-    const ENOUGH: u8 = 4;
-
-    /// Takes in another wait; whether it and those before it keep a pace: within an eighth until
-    /// it is known, then within a half, since a sender that probes changes it by a quarter, and a
-    /// timer can be late.
-    fn is_kept(&mut self, waited: Span, burst: u64) -> bool {
-        let nanos = (waited.as_nanos().saturating_mul(1_024)).checked_div(burst).unwrap_or(0);
-        let known = self.kept >= Pace::ENOUGH;
-        if nanos.abs_diff(self.nanos) <= self.nanos / if known { 2 } else { 8 } {
-            self.kept = (self.kept + 1).min(Pace::ENOUGH * 2);
-            self.nanos = (self.nanos * 7 + nanos) / 8;
-            return self.kept >= Pace::ENOUGH;
-        }
-        self.kept = self.kept.saturating_sub(1);
-        if self.kept == 0 {
-            *self = Pace { nanos, kept: 1 };
-        }
-        false
     }
 }
 

@@ -14,13 +14,16 @@ pub enum Limit {
     Application,
     /// The advertised window is full (RFC 9293 section 3.8.6).
     ReceiveWindow,
-    /// Less than either window is in flight, and always the same amount: the send buffer is full.
+    /// Less than either window is in flight, and sending goes on when acknowledgements have freed
+    /// room: the send buffer is full of what is in flight already. Beside the receiver it cannot
+    /// be told from a full window.
     SendBuffer,
     /// The congestion window grows from round trip to round trip (RFC 5681 section 3.1).
     SlowStart,
     /// The congestion window is full: after loss, or still below what the path would carry.
     Congestion,
-    /// The path carries no more: acknowledgements come back at an even rate, or a queue stands.
+    /// The path carries no more: acknowledgements come back at the rate of its narrowest link, a
+    /// queue stands, or the sender paces itself at that rate.
     Path,
     /// Waiting for a timer to run out.
     Timeout,

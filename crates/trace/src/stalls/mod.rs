@@ -22,11 +22,14 @@ const SHORTEST: Span = Span::from_millis(10);
 const LEAST_VARIANCE: Span = Span::from_millis(200);
 /// Before any round trip is known: RFC 6298 section 2.1.
 const FIRST_TIMEOUT: Span = Span::from_secs(1);
+/// What takes longer is a clock that was set, not a round trip.
+const LONGEST: Span = Span::from_secs(3_600);
 /// As many stalls wait for their causes.
 const MOST_WAITING: usize = 8;
 
 /// The observer.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct Stalls {
     /// The latest packet of either direction.
     last: Option<(Instant, u64)>,
@@ -84,7 +87,7 @@ impl Default for Stalls {
 
 impl Stalls {
     pub(crate) fn opened(&mut self, reaction: Span) {
-        self.reaction = reaction;
+        self.reaction = reaction.min(LONGEST);
     }
 
     pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
@@ -120,6 +123,10 @@ impl Stalls {
 
     pub(crate) fn heard(&mut self, heard: &Heard<'_>, events: &mut Vec<Event>) {
         let packet = heard.packet;
+        if !self.began && heard.told.round_trip.is_none() {
+            self.closed = packet.window == 0 && !packet.rst();
+            return;
+        }
         if let Some((from, _)) = self.last
             && self.began
             && packet.at.since(from) > self.limit
@@ -154,7 +161,7 @@ impl Stalls {
 
     /// RFC 6298 section 2.3, and the threshold that follows from it.
     fn sample(&mut self, sample: Span) {
-        let sample = sample + self.reaction;
+        let sample = (sample.min(LONGEST) + self.reaction).min(LONGEST);
         let smoothed = match self.smoothed {
             None => {
                 self.variation = sample / 2;
@@ -239,13 +246,14 @@ impl Stalls {
             match self.sums.iter_mut().find(|sum| sum.cause == stall.cause) {
                 Some(sum) => {
                     sum.count += 1;
-                    sum.time += time;
+                    let both = sum.time.as_nanos().saturating_add(time.as_nanos());
+                    sum.time = Span::from_nanos(both);
                     if time > sum.longest.until.since(sum.longest.from) {
                         sum.longest = stall;
                     }
                 }
                 None => {
-                    self.sums.push(StallSum { cause: stall.cause, count: 1, time, longest: stall })
+                    self.sums.push(StallSum { cause: stall.cause, count: 1, time, longest: stall });
                 }
             }
             events.push(Event::Stall(stall));

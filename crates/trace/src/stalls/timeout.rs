@@ -10,6 +10,7 @@ const FEW: u64 = 4;
 
 /// What happens after a timer's sending until what was in flight then is acknowledged.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct Repair {
     /// What the timer sent, and when.
     range: Range,

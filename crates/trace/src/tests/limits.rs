@@ -322,4 +322,20 @@ proptest! {
             holds_together(&connection.forward);
         }
     }
+
+    #[test]
+    fn a_clock_that_jumps_is_survived(
+        times in proptest::collection::vec(0_u64..1 << 60, 200), away in any::<bool>(),
+    ) {
+        let halves = if away { "0.0001 < S" } else { "0.020 < S" };
+        let text = Ideal { segments: 90, ..IDEAL }.text().replace("0.020 < S", halves);
+        let mut packets = drill(&text, 1_000);
+        for (packet, time) in packets.iter_mut().zip(times).skip(usize::from(away) * 3) {
+            packet.time_ns = time;
+        }
+        for connection in analyze(&packets).connections {
+            let total = connection.forward.limits.iter().map(|p| p.shares.total()).sum();
+            prop_assert_eq!(connection.forward.shares.total(), total);
+        }
+    }
 }

@@ -52,8 +52,8 @@ fn an_application_that_writes_late_in_its_answer() {
     ));
     let [stall] = flow.stalls[..] else { panic!("{:?}", flow.stalls) };
     assert_eq!(stall.cause, StallCause::ServerSlow);
-    assert_eq!(stall.from.as_secs_f64(), 0.0416);
-    assert_eq!(stall.until.as_secs_f64(), 0.5);
+    assert_eq!(stall.from.as_nanos(), 41_600_000);
+    assert_eq!(stall.until.as_nanos(), 500_000_000);
     assert_eq!(stall.in_flight.as_u64(), 0);
 }
 

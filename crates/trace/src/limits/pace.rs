@@ -1,0 +1,57 @@
+//! Pacing, as it shows in the times between sendings.
+
+use tcplab_units::Span;
+
+/// Whether sendings follow one another as a pacing timer would have it: each after a time that
+/// is proportional to what was sent before (`tcp_update_skb_after_send`).
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Pace {
+    /// Nanoseconds for 1,024 bytes, and how many waits in a row were about as long.
+    nanos: u64,
+    kept: u8,
+}
+
+impl Pace {
+    /// As many make a pace.
+    const ENOUGH: u8 = 4;
+
+    /// Takes in another wait; whether it and those before it keep a pace: within an eighth until
+    /// it is known, then within a half, since a sender that probes changes it by a quarter, and a
+    /// timer can be late.
+    pub(crate) fn is_kept(&mut self, waited: Span, burst: u64) -> bool {
+        let nanos = (waited.as_nanos().saturating_mul(1_024)).checked_div(burst).unwrap_or(0);
+        let known = self.kept >= Pace::ENOUGH;
+        if nanos.abs_diff(self.nanos) <= self.nanos / if known { 2 } else { 8 } {
+            self.kept = (self.kept + 1).min(Pace::ENOUGH * 2);
+            self.nanos = (self.nanos * 7 + nanos) / 8;
+            return self.kept >= Pace::ENOUGH;
+        }
+        self.kept = self.kept.saturating_sub(1);
+        if self.kept == 0 {
+            *self = Pace { nanos, kept: 1 };
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(waits: &[(u64, u64)]) -> Vec<bool> {
+        let mut pace = Pace::default();
+        waits.iter().map(|&(us, burst)| pace.is_kept(Span::from_micros(us), burst)).collect()
+    }
+
+    #[test]
+    fn waits_in_proportion_to_what_was_sent_make_a_pace() {
+        let waits = [(1_000, 2_896), (1_010, 2_896), (500, 1_448), (990, 2_896), (1_250, 2_896)];
+        assert_eq!(kept(&waits), [false, false, false, true, true]);
+    }
+
+    #[test]
+    fn others_do_not() {
+        let waits: Vec<(u64, u64)> = (0..40).map(|i| (1_000 + i * i * 37 % 1_900, 2_896)).collect();
+        assert!(kept(&waits).iter().filter(|&&kept| kept).count() < 8);
+    }
+}
