@@ -1,4 +1,4 @@
-//! What a run says, for people: one self-contained HTML page, and tables for the terminal.
+//! What a run or a trace says, for people: one self-contained HTML page, and tables for the terminal.
 
 mod check;
 mod episode;
@@ -12,9 +12,11 @@ mod page;
 mod path;
 mod summary;
 mod text;
+mod trace;
 mod transfer;
 mod trial;
 
 pub use check::check_table;
 pub use page::{ReportError, render, write};
 pub use text::text_table;
+pub use trace::{ShownConnection, TracePage, write_trace};
