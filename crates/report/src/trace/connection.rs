@@ -46,15 +46,13 @@ pub(crate) struct DirectionView {
     pub(crate) more_episodes: usize,
 }
 
-/// A stall as shown; times in seconds.
+/// A stall as shown.
 pub(crate) struct StallView {
     pub(crate) at: String,
     pub(crate) time: String,
     pub(crate) cause: &'static str,
     pub(crate) in_flight: String,
     pub(crate) frames: (u64, u64),
-    pub(crate) from: String,
-    pub(crate) until: String,
 }
 
 /// An episode as shown.
@@ -244,8 +242,6 @@ fn stall_view(stall: &Stall) -> StallView {
         cause: stall.cause.name(),
         in_flight: amount(stall.in_flight.as_u64()),
         frames: stall.frames,
-        from: seconds(stall.from - MARGIN),
-        until: seconds(stall.until + MARGIN),
     }
 }
 
