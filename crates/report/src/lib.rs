@@ -1,4 +1,5 @@
-//! What a run or a trace says, for people: one self-contained HTML page, and tables for the terminal.
+//! What a run or a trace says, for people: one self-contained HTML page, and tables for the
+//! terminal.
 
 mod check;
 mod episode;
