@@ -48,6 +48,11 @@ fn repeats(kind: SegmentKind) -> bool {
     kind != SegmentKind::New
 }
 
+/// Neither new data nor sent again for a loss.
+fn other(kind: SegmentKind) -> bool {
+    repeats(kind) && !kind.is_retransmission()
+}
+
 struct Plot<'a> {
     flow: &'a Flow,
     scale: Scale,
@@ -68,6 +73,7 @@ impl Plot<'_> {
             layer("acks", "acknowledged", self.stairs()),
             layer("sack", "newly reported by SACK", self.sacked()),
             layer("data", "data", self.segments(|s| s.kind == New)),
+            layer("other", "overtaken, doubled, or a probe", self.segments(|s| other(s.kind))),
             layer("fast", "retransmission", self.segments(resent)),
             layer("fills", "fills a hole", self.segments(|s| s.kind == FillsHole)),
             layer(
@@ -191,7 +197,7 @@ fn window_edges(flow: &Flow) -> Vec<(Instant, u64)> {
 }
 
 fn summary(title: &str, flow: &Flow) -> String {
-    let repeated = flow.segments.iter().filter(|s| repeats(s.kind)).count() as u64;
+    let repeated = flow.segments.iter().filter(|s| s.kind.is_retransmission()).count() as u64;
     let lost = flow.segments.iter().filter(|s| dropped(s.comment.as_deref())).count() as u64;
     let end = flow.segments.iter().map(|s| s.range.end.as_u64()).max().unwrap_or(0);
     format!(

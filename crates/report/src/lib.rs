@@ -1,4 +1,5 @@
-//! What a run says, for people: one self-contained HTML page, and tables for the terminal.
+//! What a run or a trace says, for people: one self-contained HTML page, and tables for the
+//! terminal.
 
 mod check;
 mod episode;
@@ -13,9 +14,11 @@ mod path;
 mod summary;
 mod text;
 pub mod trace;
+mod trace_page;
 mod transfer;
 mod trial;
 
 pub use check::check_table;
 pub use page::{ReportError, render, write};
 pub use text::text_table;
+pub use trace_page::{ShownConnection, TracePage, write_trace};

@@ -14,15 +14,15 @@ use crate::path::Paths;
 use crate::summary::{Block, blocks};
 use crate::trial::TrialView;
 
-const STYLES: [&str; 4] = [
+pub(crate) const STYLES: [&str; 4] = [
     tcplab_plot::STYLE,
     include_str!("../assets/page.css"),
     include_str!("../assets/tables.css"),
     include_str!("../assets/graphs.css"),
 ];
 /// Runs before anything is painted.
-const THEME: &str = include_str!("../assets/theme.js");
-const SCRIPTS: [&str; 3] = [
+pub(crate) const THEME: &str = include_str!("../assets/theme.js");
+pub(crate) const SCRIPTS: [&str; 3] = [
     include_str!("../assets/graph.js"),
     include_str!("../assets/group.js"),
     include_str!("../assets/page.js"),

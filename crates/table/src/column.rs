@@ -23,8 +23,8 @@ pub(crate) enum Values {
     Near,
 }
 
-/// How a row fills its cell of a column. Numbers are unsigned, of 64 bits; ratios are floating point
-/// numbers of 64 bits.
+/// How a row fills its cell of a column. Numbers are unsigned, of 64 bits; ratios are floating
+/// point numbers of 64 bits.
 pub(crate) enum Cells<R> {
     Flag(fn(&R) -> bool),
     Number(fn(&R) -> u64),

@@ -8,7 +8,6 @@ use tcplab_capture::{Reader, annotate};
 use tcplab_trace::{Analyzer, Explanations};
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
 fn others_read_the_comments() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
     let unpacked =

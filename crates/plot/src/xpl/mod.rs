@@ -5,8 +5,8 @@
 //! that take no room in the sequence are not drawn (its `--noshowzerolensegs`). The marks are
 //! tcptrace's; beside a repetition stands why it was sent: `R` on acknowledgements, `RTO` by the
 //! retransmission timer, `TLP` as a probe; `O` is out of order, `HD` a duplicate, `P` a window
-//! probe, `K` a keep-alive, `S` a SACK block, `D` a D-SACK, `3` the third duplicate acknowledgement,
-//! `Z` a closed window.
+//! probe, `K` a keep-alive, `S` a SACK block, `D` a D-SACK, `3` the third duplicate
+//! acknowledgement, `Z` a closed window.
 
 mod direction;
 mod ink;

@@ -11,7 +11,10 @@ use crate::column::{Cells, Column, Values};
 
 /// Two columns from one definition: the data's from client to server, and the other's.
 macro_rules! both {
-    ($($name:literal, $doc:literal, $values:ident, $cells:ident($type:ty), |$flow:ident| $cell:expr;)*) => {
+    ($(
+        $name:literal, $doc:literal,
+        $values:ident, $cells:ident($type:ty), |$flow:ident| $cell:expr;
+    )*) => {
         &[$(
             Column {
                 name: concat!("forward_", $name),

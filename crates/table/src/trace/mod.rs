@@ -33,7 +33,8 @@ pub enum TraceTable {
     Connections,
     /// A row for each packet with data, SYN or FIN.
     Segments,
-    /// A row for each packet that tells the sender something new, and each verdict that comes later.
+    /// A row for each packet that tells the sender something new, and each verdict that comes
+    /// later.
     Events,
     /// A row for each recovery episode.
     Episodes,

@@ -16,8 +16,8 @@ use sent::Sent;
 const MOST: usize = 1 << 20;
 
 /// Collects a sentence for each frame that has one: what is sent again and why, what was lost, out
-/// of order or doubled, probes, closed windows, D-SACKs, the ends of stalls and of recoveries. Memory
-/// grows with these frames only, up to [`Explanations::MOST`] of them.
+/// of order or doubled, probes, closed windows, D-SACKs, the ends of stalls and of recoveries.
+/// Memory grows with these frames only, up to [`Explanations::MOST`] of them.
 ///
 /// Read a capture into it once; then `tcplab_capture::annotate` copies the capture with
 /// [`Explanations::of`] as comments.

@@ -1,0 +1,274 @@
+//! One connection with its graphs.
+
+use tcplab_findings::story;
+use tcplab_plot::{
+    Chart, Figure, LadderScene, View, advertised_window, chart, decimal, delivered_rate, grouped,
+    in_flight, ladder, sent_rate, spoken, time_sequence,
+};
+use tcplab_trace::{CloseKind, Connection, End, Episode, Flow, Stall};
+use tcplab_units::{Instant, Span};
+
+use super::limits::LimitsView;
+use super::{ShownConnection, amount, anchor};
+use crate::interruption::seconds;
+use crate::outcome::kind_class;
+
+/// So many episodes are told with their ladder, the costliest ones; so many stalls have a row.
+const MOST_EPISODES: usize = 12;
+const MOST_STALLS: usize = 20;
+/// Throughput is counted over a part of the time, but never over less than this.
+const PARTS: u64 = 200;
+const SHORTEST_PART: Span = Span::from_millis(1);
+/// Seen before and after what a button leads to.
+const MARGIN: Span = Span::from_millis(50);
+
+/// One connection as shown.
+pub(crate) struct ConnectionView {
+    pub(crate) id: String,
+    pub(crate) number: usize,
+    pub(crate) open: bool,
+    pub(crate) ends: String,
+    pub(crate) facts: Vec<(&'static str, String)>,
+    pub(crate) directions: Vec<DirectionView>,
+}
+
+/// One direction that carried data.
+pub(crate) struct DirectionView {
+    pub(crate) title: String,
+    pub(crate) facts: Vec<(&'static str, String)>,
+    pub(crate) limits: Option<LimitsView>,
+    pub(crate) figures: Vec<Figure>,
+    pub(crate) stalls: Vec<StallView>,
+    /// Stalls that have no row.
+    pub(crate) more_stalls: usize,
+    pub(crate) episodes: Vec<EpisodeView>,
+    /// Episodes that are not told.
+    pub(crate) more_episodes: usize,
+}
+
+/// A stall as shown.
+pub(crate) struct StallView {
+    pub(crate) at: String,
+    pub(crate) time: String,
+    pub(crate) cause: &'static str,
+    pub(crate) in_flight: String,
+    pub(crate) frames: (u64, u64),
+}
+
+/// An episode as shown.
+pub(crate) struct EpisodeView {
+    pub(crate) number: usize,
+    pub(crate) kind: &'static str,
+    pub(crate) class: &'static str,
+    pub(crate) story: String,
+    pub(crate) ladder: String,
+    pub(crate) from: String,
+    pub(crate) until: String,
+}
+
+impl ConnectionView {
+    pub(crate) fn new(shown: &ShownConnection<'_>, open: bool) -> ConnectionView {
+        let connection = shown.connection;
+        let flows = [(&connection.forward, true), (&connection.reverse, false)];
+        let mut flows: Vec<_> = flows.into_iter().filter(|(flow, _)| has_data(flow)).collect();
+        flows.sort_by_key(|(flow, _)| std::cmp::Reverse(flow.totals.unique));
+        let id = anchor(shown.index);
+        ConnectionView {
+            number: shown.index + 1,
+            open,
+            ends: format!("{} → {}", connection.client, connection.server),
+            facts: facts(connection),
+            directions: flows
+                .into_iter()
+                .map(|(flow, forward)| DirectionView::new(&id, connection, flow, forward))
+                .collect(),
+            id,
+        }
+    }
+}
+
+fn has_data(flow: &Flow) -> bool {
+    flow.totals.data_segments > 0 && !flow.segments.is_empty()
+}
+
+impl DirectionView {
+    fn new(id: &str, connection: &Connection, flow: &Flow, forward: bool) -> DirectionView {
+        let (sender, receiver) = if forward { ("client", "server") } else { ("server", "client") };
+        let view = View { from: connection.first, until: end_of(connection), bands: &[] };
+        let mut costliest: Vec<(usize, &Episode)> = flow.episodes.iter().enumerate().collect();
+        costliest.sort_by_key(|(_, e)| std::cmp::Reverse((e.duration(connection.last), e.silence)));
+        costliest.truncate(MOST_EPISODES);
+        costliest.sort_by_key(|(index, _)| *index);
+        let mut stalls: Vec<&Stall> = flow.stalls.iter().collect();
+        stalls.sort_by_key(|stall| std::cmp::Reverse(stall.until.since(stall.from)));
+        stalls.truncate(MOST_STALLS);
+        stalls.sort_by_key(|stall| stall.from);
+        let episode = |(index, episode): (usize, &Episode)| {
+            episode_view(index, episode, flow, (sender, receiver), connection.last)
+        };
+        DirectionView {
+            title: format!("{} to {receiver}", capital(sender)),
+            facts: flow_facts(flow),
+            limits: LimitsView::of(flow),
+            figures: figures_of(&format!("{id}-{sender}"), sender, flow, &view),
+            more_stalls: flow.stalls.len() - stalls.len(),
+            stalls: stalls.into_iter().map(stall_view).collect(),
+            more_episodes: flow.episodes.len() - costliest.len(),
+            episodes: costliest.into_iter().map(episode).collect(),
+        }
+    }
+}
+
+/// The right edge of the graphs; never the left one.
+fn end_of(connection: &Connection) -> Instant {
+    connection.last.max(connection.first + Span::from_millis(1))
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+}
+
+fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figure> {
+    let title = format!("Sequence numbers of the {sender}’s data");
+    let time = view.until.since(view.from);
+    let part = (time / PARTS).max(SHORTEST_PART);
+    let scaled = |mut series: tcplab_plot::Series| {
+        series.points.iter_mut().for_each(|(_, value)| *value = value.map(|v| v / 1e3));
+        series
+    };
+    let windows = [scaled(in_flight(flow)), scaled(advertised_window(flow))];
+    let flying = windows[0].points.iter().filter_map(|(_, v)| *v).fold(0.0, f64::max);
+    let rates = [sent_rate(flow, part), delivered_rate(flow, part)];
+    let mut usual: Vec<f64> =
+        rates.iter().flat_map(|s| &s.points).filter_map(|(_, rate)| *rate).collect();
+    usual.sort_by(f64::total_cmp);
+    let rate_title = format!("Throughput per {}", spoken(part));
+    vec![
+        time_sequence(id, &title, flow, view),
+        chart(
+            &Chart {
+                title: "In flight and advertised window",
+                unit: "kB",
+                right: None,
+                series: &windows,
+                // A window far above what is in flight limits nothing.
+                at_most: Some(flying * 3.0).filter(|most| *most > 0.0),
+            },
+            view,
+        ),
+        chart(
+            &Chart {
+                title: &rate_title,
+                unit: "Mbit/s",
+                right: None,
+                series: &rates,
+                at_most: usual.get(usual.len() * 95 / 100).map(|rate| rate * 2.0),
+            },
+            view,
+        ),
+    ]
+}
+
+fn facts(connection: &Connection) -> Vec<(&'static str, String)> {
+    let handshake = &connection.handshake;
+    let mut facts = vec![
+        ("start", format!("{} s", decimal(connection.first.as_secs_f64(), 3))),
+        ("duration", spoken(connection.last.since(connection.first))),
+        ("packets", grouped(connection.packets)),
+        ("frames", format!("{} to {}", connection.frames.0, connection.frames.1)),
+    ];
+    if let Some(round_trip) = handshake.round_trip {
+        facts.push(("handshake round trip", spoken(round_trip)));
+    }
+    if handshake.client.seen && handshake.server.seen {
+        let both = |client: bool, server: bool| if client && server { "yes" } else { "no" };
+        let (client, server) = (&handshake.client, &handshake.server);
+        let sack = both(client.sack_permitted, server.sack_permitted);
+        let scaling = both(client.window_scale.is_some(), server.window_scale.is_some());
+        facts.push(("SACK", sack.to_owned()));
+        facts.push(("window scaling", scaling.to_owned()));
+        facts.push(("timestamps", both(client.timestamps, server.timestamps).to_owned()));
+    }
+    facts.push(("ending", ending(connection).to_owned()));
+    facts
+}
+
+/// How it ended, in a word or two.
+pub(super) fn ending(connection: &Connection) -> &'static str {
+    let Some(close) = connection.life.close else { return "open" };
+    match (close.kind, close.by) {
+        (CloseKind::Graceful | CloseKind::Simultaneous, _) => "closed",
+        (CloseKind::HalfClosed, _) => "half closed",
+        (CloseKind::Reset | CloseKind::ResetAfterFin, End::Client) => "reset by client",
+        (CloseKind::Reset | CloseKind::ResetAfterFin, End::Server) => "reset by server",
+    }
+}
+
+fn flow_facts(flow: &Flow) -> Vec<(&'static str, String)> {
+    let totals = &flow.totals;
+    let mut facts = vec![
+        ("data", amount(totals.unique.as_u64())),
+        ("segments", grouped(totals.data_segments)),
+        ("sent again", grouped(totals.retransmissions)),
+        ("most in flight", amount(totals.max_in_flight.as_u64())),
+    ];
+    if let Some(window) = totals.max_window {
+        facts.push(("largest window", amount(window.as_u64())));
+    }
+    if let Some(rate) = flow.transfer.goodput {
+        facts.push(("goodput", format!("{} Mbit/s", decimal(rate.as_mbit_f64(), 2))));
+    }
+    let round_trips = &flow.round_trips;
+    if let (Some(min), Some(median), Some(p95)) =
+        (round_trips.min, round_trips.median, round_trips.p95)
+    {
+        let text = format!("{} / {} / {}", spoken(min), spoken(median), spoken(p95));
+        facts.push(("round trip: least, half, 95 %", text));
+    }
+    if let Some(efficiency) = flow.transfer.efficiency {
+        facts.push(("efficiency", format!("{} %", decimal(efficiency, 2))));
+    }
+    if let Some(delay) = flow.transfer.buffer_delay {
+        facts.push(("buffer delay", format!("{} %", decimal(delay, 1))));
+    }
+    facts
+}
+
+fn stall_view(stall: &Stall) -> StallView {
+    StallView {
+        at: decimal(stall.from.as_secs_f64(), 3),
+        time: spoken(stall.until.since(stall.from)),
+        cause: stall.cause.name(),
+        in_flight: amount(stall.in_flight.as_u64()),
+        frames: stall.frames,
+    }
+}
+
+fn episode_view(
+    index: usize,
+    episode: &Episode,
+    flow: &Flow,
+    (sender, receiver): (&str, &str),
+    last: Instant,
+) -> EpisodeView {
+    let kind = episode.kind.name();
+    let lines = tcplab_trace::ladder(flow, episode);
+    let title = format!("Ladder diagram of episode {}: {kind}", index + 1);
+    EpisodeView {
+        number: index + 1,
+        kind,
+        class: kind_class(kind),
+        story: story(episode, flow),
+        ladder: ladder(&LadderScene {
+            title: &title,
+            sender,
+            receiver,
+            flow,
+            lines: &lines,
+            interruptions: &[],
+        }),
+        from: seconds(episode.first_lost_sent - MARGIN),
+        until: seconds(episode.repaired_at.unwrap_or(last) + MARGIN),
+    }
+}

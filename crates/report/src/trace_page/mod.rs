@@ -1,0 +1,190 @@
+//! The page of a trace: one HTML file that needs nothing else.
+
+mod connection;
+mod limits;
+
+use std::io;
+
+use askama::Template;
+use tcplab_findings::Finding;
+use tcplab_plot::{grouped, spoken};
+use tcplab_trace::{Connection, Flow, Trace};
+use tcplab_units::Span;
+
+use crate::number::{counted, figures};
+use crate::page::{ReportError, SCRIPTS, STYLES, THEME};
+use connection::ConnectionView;
+
+/// As many connections have a row in the table.
+const MOST_ROWS: usize = 1_000;
+
+/// What to show of a trace.
+#[derive(Debug, Clone, Copy)]
+pub struct TracePage<'a> {
+    /// What was captured: the names of the files.
+    pub name: &'a str,
+    /// The trace; of its connections only the sums are needed.
+    pub trace: &'a Trace,
+    /// Connections to be shown with graphs, the one to be read first at the top.
+    pub shown: &'a [ShownConnection<'a>],
+}
+
+/// A connection to be shown with its graphs.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownConnection<'a> {
+    /// Its place in the trace, from 0.
+    pub index: usize,
+    /// The connection with its packets.
+    pub connection: &'a Connection,
+    /// What was found out about it.
+    pub findings: &'a [Finding],
+}
+
+/// Writes the page. The same trace gives the same bytes.
+///
+/// # Errors
+/// When `out` refuses.
+pub fn write_trace(page: &TracePage<'_>, out: &mut impl io::Write) -> Result<(), ReportError> {
+    out.write_all(head(page).render()?.as_bytes())?;
+    for (place, shown) in page.shown.iter().enumerate() {
+        let view = ConnectionView::new(shown, place == 0);
+        out.write_all(Part { view }.render()?.as_bytes())?;
+    }
+    out.write_all(Foot { script: SCRIPTS.concat() }.render()?.as_bytes())?;
+    Ok(())
+}
+
+/// The place in the page of a connection.
+fn anchor(index: usize) -> String {
+    format!("connection-{}", index + 1)
+}
+
+fn head<'a>(page: &TracePage<'a>) -> Head<'a> {
+    let connections = &page.trace.connections;
+    let shown = |index: usize| page.shown.iter().any(|shown| shown.index == index);
+    let rows = connections.iter().enumerate().take(MOST_ROWS);
+    let found = page.shown.iter().flat_map(|shown| {
+        shown.findings.iter().map(|finding| (anchor(shown.index), shown.index + 1, finding))
+    });
+    Head {
+        name: page.name,
+        style: [STYLES.concat().as_str(), include_str!("../../assets/trace.css")].concat(),
+        theme: THEME,
+        lead: lead(page.trace),
+        notes: page.trace.notes.iter().map(note).collect(),
+        rows: rows.map(|(index, c)| Row::new(index, c, shown(index))).collect(),
+        others: connections.len().saturating_sub(MOST_ROWS),
+        shown: page.shown.iter().map(|shown| (anchor(shown.index), shown.index + 1)).collect(),
+        found: found.collect(),
+    }
+}
+
+fn lead(trace: &Trace) -> String {
+    let last = trace.connections.iter().map(|c| c.last).max().unwrap_or_default();
+    let sum = |of: fn(&Flow) -> u64| -> u64 {
+        trace.connections.iter().map(|c| of(&c.forward) + of(&c.reverse)).sum()
+    };
+    let data = sum(|flow| flow.totals.unique.as_u64());
+    let again = sum(|flow| flow.totals.retransmissions);
+    let segments = sum(|flow| flow.totals.data_segments);
+    let mut text = format!(
+        "{} packets in {}: {} with {} of data.",
+        grouped(trace.packets),
+        spoken(Span::from_nanos(last.as_nanos())),
+        counted(trace.connections.len(), "TCP connection", "TCP connections"),
+        amount(data),
+    );
+    if again > 0 && segments > 0 {
+        let share = 100.0 * again as f64 / segments as f64;
+        let of = counted(segments as usize, "segment", "segments");
+        text += &format!(" {} of {of} were sent again ({share:.2} %).", grouped(again));
+    }
+    text
+}
+
+fn note(note: &tcplab_trace::Note) -> String {
+    match note.frame {
+        Some(frame) => format!("Frame {frame}: {}", note.text),
+        None => note.text.clone(),
+    }
+}
+
+/// `1.5 MB`, as people say it.
+fn amount(bytes: u64) -> String {
+    let (value, unit) = match bytes {
+        0..1_000 => (bytes as f64, "bytes"),
+        1_000..1_000_000 => (bytes as f64 / 1e3, "kB"),
+        1_000_000..1_000_000_000 => (bytes as f64 / 1e6, "MB"),
+        _ => (bytes as f64 / 1e9, "GB"),
+    };
+    format!("{} {unit}", figures((value * 10.0).round() / 10.0))
+}
+
+/// A line of the table of connections.
+struct Row {
+    number: usize,
+    /// Where its graphs are, if they are on the page.
+    href: Option<String>,
+    client: String,
+    server: String,
+    state: &'static str,
+    start: String,
+    time: String,
+    sent: String,
+    received: String,
+    again: String,
+    round_trip: String,
+    limit: &'static str,
+}
+
+impl Row {
+    fn new(index: usize, connection: &Connection, shown: bool) -> Row {
+        let Connection { forward, reverse, .. } = connection;
+        let again = forward.totals.retransmissions + reverse.totals.retransmissions;
+        let busier = if forward.totals.unique >= reverse.totals.unique { forward } else { reverse };
+        let smallest = busier.round_trips.min.or(connection.handshake.round_trip);
+        Row {
+            number: index + 1,
+            href: shown.then(|| format!("#{}", anchor(index))),
+            client: connection.client.to_string(),
+            server: connection.server.to_string(),
+            state: connection::ending(connection),
+            start: format!("{:.3}", connection.first.as_secs_f64()),
+            time: spoken(connection.last.since(connection.first)),
+            sent: amount(forward.totals.unique.as_u64()),
+            received: amount(reverse.totals.unique.as_u64()),
+            again: if again == 0 { String::new() } else { grouped(again) },
+            round_trip: smallest.map(spoken).unwrap_or_default(),
+            limit: busier.shares.largest().map_or("", tcplab_trace::Limit::name),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "trace_head.html")]
+struct Head<'a> {
+    name: &'a str,
+    style: String,
+    theme: &'static str,
+    lead: String,
+    notes: Vec<String>,
+    rows: Vec<Row>,
+    /// Connections that are not in the table.
+    others: usize,
+    /// Anchor and number of those with graphs.
+    shown: Vec<(String, usize)>,
+    /// Anchor, number, and what was found.
+    found: Vec<(String, usize, &'a Finding)>,
+}
+
+#[derive(Template)]
+#[template(path = "trace_connection.html")]
+struct Part {
+    view: ConnectionView,
+}
+
+#[derive(Template)]
+#[template(path = "trace_foot.html")]
+struct Foot {
+    script: String,
+}

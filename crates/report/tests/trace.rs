@@ -1,0 +1,223 @@
+//! The page of a trace, from captures of the corpus: complete, and alive in a real browser.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tcplab_capture::Reader;
+use tcplab_findings::examine;
+use tcplab_report::{ShownConnection, TracePage, write_trace};
+use tcplab_trace::{
+    Connection, Flow, Limit, LimitPeriod, LimitShares, Note, Stall, StallCause, Trace, analyze,
+};
+use tcplab_units::{Bytes, Instant};
+
+#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
+fn trace(name: &str) -> Option<Trace> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
+    let packed = folder.join(format!("{name}.pcap.zst"));
+    let unpacked = Command::new("zstd").arg("-dqc").arg(packed).output();
+    let Some(done) = unpacked.ok().filter(|done| done.status.success()) else {
+        eprintln!("SKIPPED: zstd cannot be run, so no trace was shown");
+        return None;
+    };
+    Some(analyze(Reader::new(&done.stdout[..]).unwrap()))
+}
+
+/// Limits and stalls as the analyser tells them, for a flow of which it told none.
+fn add_limits(flow: &mut Flow, last: Instant) {
+    let at = |share: u64| Instant::from_nanos(last.as_nanos() * share / 100);
+    let edges = [(Limit::SlowStart, 0, 8), (Limit::Path, 8, 40), (Limit::Timeout, 40, 47)];
+    let edges =
+        edges.into_iter().chain([(Limit::Congestion, 47, 80), (Limit::Application, 80, 100)]);
+    flow.limits.clear();
+    flow.shares = LimitShares::default();
+    for (limit, from, until) in edges {
+        let (from, until) = (at(from), at(until));
+        flow.limits.push(LimitPeriod { limit, from, until, acked: Bytes::ZERO, frames: (1, 2) });
+        flow.shares.spans[limit as usize] += until.since(from);
+    }
+    flow.stalls = vec![Stall {
+        from: at(40),
+        until: at(47),
+        frames: (100, 101),
+        cause: StallCause::TailLoss,
+        in_flight: Bytes::new(14_480),
+    }];
+}
+
+fn page(trace: &Trace, shown: &[usize]) -> String {
+    let findings: Vec<_> = shown.iter().map(|&i| examine(&trace.connections[i])).collect();
+    let shown: Vec<ShownConnection<'_>> = shown
+        .iter()
+        .zip(&findings)
+        .map(|(&index, findings)| ShownConnection {
+            index,
+            connection: &trace.connections[index],
+            findings,
+        })
+        .collect();
+    let mut page = Vec::new();
+    write_trace(&TracePage { name: "blackout.pcap", trace, shown: &shown }, &mut page).unwrap();
+    String::from_utf8(page).unwrap()
+}
+
+/// A trace of a loss and of much else, and its page.
+fn made() -> Option<(Trace, String)> {
+    let mut trace = trace("blackout.snd")?;
+    let last = trace.connections[1].last;
+    add_limits(&mut trace.connections[1].forward, last);
+    trace.notes.push(Note { frame: Some(7), text: "cut off".into() });
+    let page = page(&trace, &[1, 0]);
+    Some((trace, page))
+}
+
+/// Names of elements as they open and close, but for those that never close; scripts and styles
+/// are left out.
+fn unbalanced(page: &str) -> Vec<String> {
+    let mut open: Vec<String> = Vec::new();
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        let end = rest.find('>').expect("a tag ends");
+        let tag = &rest[..end];
+        rest = &rest[end + 1..];
+        let name = tag.trim_start_matches('/').split([' ', '\n']).next().unwrap_or_default();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "</{name}> closes something else");
+        } else if !tag.ends_with('/') && !["meta", "!doctype"].contains(&name) {
+            open.push(name.to_owned());
+        }
+        if ["script", "style"].contains(&tag) {
+            rest = &rest[rest.find(&format!("</{tag}>")).expect("raw text ends")..];
+        }
+    }
+    open
+}
+
+#[test]
+fn everything_is_on_it() {
+    let Some((trace, page)) = made() else { return };
+    assert_eq!(unbalanced(&page), Vec::<String>::new());
+    let count = |text: &str| page.matches(text).count();
+    let flow = &trace.connections[1].forward;
+    assert!(!flow.episodes.is_empty());
+    // One direction of the transfer, both of the connection that controls it.
+    assert_eq!(count("<svg class=\"graph time-sequence\""), 3);
+    assert_eq!(count("<svg class=\"graph chart\""), 6);
+    let episodes: usize =
+        trace.connections.iter().map(|c| c.forward.episodes.len() + c.reverse.episodes.len()).sum();
+    assert_eq!(count("<svg class=\"ladder\""), episodes);
+    assert_eq!(count("<details class=\"trial connection\""), 2);
+    for text in
+        ["Frame 7: cut off", "tail lost", "path rate 32.0 %", "10.98.0.1:", "were sent again"]
+    {
+        assert!(count(text) > 0, "{text}");
+    }
+    let ids: BTreeSet<&str> =
+        page.split(" id=\"").skip(1).filter_map(|s| s.split('"').next()).collect();
+    for target in page.split(" href=\"#").skip(1).filter_map(|s| s.split('"').next()) {
+        assert!(ids.contains(target), "a link leads to #{target}, which is not there");
+    }
+    for foreign in ["http:", "https:", "url(", "fetch(", " src=", "<link", "@import"] {
+        assert_eq!(count(foreign), 0, "{foreign}");
+    }
+    assert!(page.len() < 3_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn nothing_foreign_becomes_markup() {
+    let evil = "\"'></title></script></style><script>alert(1)</script>&<!--";
+    let ends = ["10.0.0.1:1", "[::1]:2"].map(|end| end.parse().unwrap());
+    let trace = Trace {
+        connections: vec![Connection::between(ends[0], ends[1])],
+        notes: vec![Note { frame: None, text: evil.into() }],
+        ..Trace::default()
+    };
+    let finding = tcplab_findings::Finding {
+        rule: "rule",
+        statement: evil.into(),
+        frames: vec![],
+        at: Instant::ZERO,
+    };
+    let shown =
+        [ShownConnection { index: 0, connection: &trace.connections[0], findings: &[finding] }];
+    let mut page = Vec::new();
+    write_trace(&TracePage { name: evil, trace: &trace, shown: &shown }, &mut page).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    assert!(!page.contains("<script>alert") && !page.contains("<!--"));
+    assert_eq!(page.matches("<script").count(), 2, "the page's own");
+    assert_eq!(unbalanced(&page), Vec::<String>::new());
+    assert!(page.contains("It carried no data."));
+}
+
+#[test]
+fn a_capture_without_connections_is_still_a_page() {
+    let page = page(&Trace::default(), &[]);
+    assert!(page.contains("The capture holds no TCP connection."));
+}
+
+/// As in the test of a run's page: hears of errors, and gives frames their time.
+const LISTEN: &str = "<script>
+window.wrong = [];
+window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 16);
+addEventListener('error', (event) => wrong.push(event.message));
+</script>";
+
+const USE: &str = "<script>
+addEventListener('load', async () => {
+  const seen = {};
+  const marks = () => [...document.querySelectorAll('.graph text')].map((t) => t.textContent).join();
+  const button = (label) => [...document.querySelectorAll('button')].find((b) => label.test(b.textContent));
+  const comes = async (what) => {
+    for (let tries = 0; tries < 200 && !what(); tries++) await new Promise((done) => setTimeout(done, 50));
+    return what();
+  };
+  seen.tools = await comes(() => !document.querySelector('.tools').hidden);
+  const whole = marks();
+  button(/Episode 1/).click();
+  seen.zoomed = await comes(() => marks() !== whole);
+  const near = marks();
+  button(/^All/).click();
+  seen.back = await comes(() => marks() !== near);
+  const far = marks();
+  button(/Show in the graphs/).click();
+  seen.shown = await comes(() => marks() !== far);
+  seen.wrong = wrong;
+  document.title = 'SEEN' + JSON.stringify(seen);
+});
+</script>";
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that does not run says so")]
+fn it_works_in_a_browser() {
+    let Some((_, page)) = made() else { return };
+    let page = page.replacen("<head>", &format!("<head>{LISTEN}"), 1).replacen(
+        "</body>",
+        &format!("{USE}</body>"),
+        1,
+    );
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("trace.html");
+    fs::write(&file, page).unwrap();
+    let browser = Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+        .args(["--no-first-run", "--disable-background-networking", "--window-size=1200,2000"])
+        .args(["--virtual-time-budget=40000", "--run-all-compositor-stages-before-draw"])
+        .arg("--dump-dom")
+        .arg(format!("--user-data-dir={}", place.path().join("profile").display()))
+        .arg(format!("file://{}", file.display()))
+        .env("HOME", place.path())
+        .output();
+    let Ok(browser) = browser else {
+        eprintln!("SKIPPED: chromium cannot be started");
+        return;
+    };
+    let dom = String::from_utf8_lossy(&browser.stdout);
+    let seen = dom.split_once("SEEN").and_then(|(_, rest)| rest.split_once("</title>"));
+    assert_eq!(
+        seen.map(|(seen, _)| seen),
+        Some(r#"{"tools":true,"zoomed":true,"back":true,"shown":true,"wrong":[]}"#),
+    );
+}
