@@ -96,6 +96,11 @@ BENCH ?=
 bench-path: toolchain ## the data plane side by side with veth pairs (options: BENCH="…")
 	cargo bench --locked --package tcplab-testbed --bench path -- $(BENCH)
 
+.PHONY: bench-trace
+bench-trace: toolchain ## the trace engine side by side with tcptrace, tshark and tcpdump (options: BENCH="…")
+	cargo build --locked --release --package tcplab
+	cargo bench --locked --package tcplab-trace --bench trace -- $(BENCH)
+
 .PHONY: advisories
 advisories: toolchain ## look up known faults of our dependencies with cargo-deny (needs the network)
 	@$(call tool,cargo-deny,$(DENY))

@@ -8,6 +8,7 @@
 //! Writing ([`PcapngWriter`], [`PcapWriter`]) keeps nanoseconds, and always the same byte order,
 //! so that the same records give the same bytes on every machine.
 
+mod annotate;
 mod block;
 mod read;
 mod record;
@@ -18,6 +19,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use annotate::{AnnotateError, Annotated, annotate};
 pub use read::{Damage, Merged, ReadError, Reader};
 pub use record::{Comments, Direction, Interface, Record, Statistics};
 pub use source::{Source, open};

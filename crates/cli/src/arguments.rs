@@ -6,6 +6,8 @@ mod trace;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use tcplab_testbed::Tuning;
+use tcplab_units::{Span, UnitError};
 
 pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
@@ -127,6 +129,8 @@ pub(crate) struct RunArguments {
     /// How frames get out of the endpoints; by default the fastest way that is allowed
     #[arg(long, value_name = "WAY")]
     pub(crate) io: Option<Io>,
+    #[command(flatten)]
+    pub(crate) tuning: TuningArguments,
     /// Do not verify the paths before the trials, nor take back what this machine is late each time
     #[arg(long)]
     pub(crate) no_calibration: bool,
@@ -147,6 +151,40 @@ pub(crate) enum Io {
     Tun,
     /// veth pairs and packet sockets
     PacketSocket,
+}
+
+/// How frames are moved, whatever the path does to them.
+#[derive(Debug, Args)]
+pub(crate) struct TuningArguments {
+    /// How long before a packet's time the thread that moves packets stops sleeping and polls, from
+    /// 0 to 1 ms
+    ///
+    /// To wake up from sleep takes 30 to 100 µs on common machines, which packets would come late:
+    /// more makes their times more exact on a machine that wakes slowly, and 0 always sleeps. It
+    /// costs a processor that long for each packet; where packets follow one another more closely,
+    /// all of a processor, which the programs at both ends may miss. Written down with all that is
+    /// recorded.
+    #[arg(long, value_name = "SPAN", default_value_t = Tuning::default().spin, value_parser = spin)]
+    pub(crate) spin: Span,
+}
+
+impl TuningArguments {
+    pub(crate) fn tuning(&self) -> Tuning {
+        Tuning { spin: self.spin, ..Tuning::default() }
+    }
+}
+
+/// Reads how long to poll.
+fn spin(text: &str) -> Result<Span, String> {
+    let span: Span = text.parse().map_err(|error: UnitError| error.to_string())?;
+    let longest = Tuning::LONGEST_SPIN;
+    if span > longest {
+        return Err(format!(
+            "{text} is more than {longest}: to poll longer gains nothing, and takes a processor \
+             from the programs at both ends"
+        ));
+    }
+    Ok(span)
 }
 
 #[derive(Debug, Args)]
@@ -239,6 +277,41 @@ mod tests {
             assert_eq!(arguments.resume, expected, "{line}");
         }
         assert!(Cli::try_parse_from(["tcplab", "run"]).is_err());
+    }
+
+    #[test]
+    fn polling_is_set_within_its_range() {
+        let spin = |value: &str| {
+            let lines = [
+                &["tcplab", "run", "interruption", "--spin", value][..],
+                &["tcplab", "shell", "--spin", value],
+                &["tcplab", "bridge", "-", "a", "b", "--spin", value],
+            ];
+            let told = lines.map(|line| match Cli::try_parse_from(line).map(|cli| cli.command) {
+                Ok(Command::Run(arguments)) => Ok(arguments.tuning.tuning().spin),
+                Ok(Command::Shell(arguments)) => Ok(arguments.using.tuning.tuning().spin),
+                Ok(Command::Bridge(arguments)) => Ok(arguments.using.tuning.tuning().spin),
+                Ok(other) => panic!("{other:?}"),
+                Err(error) => Err(error.to_string()),
+            });
+            let [run, shell, bridge] = told;
+            // What is told of a mistake ends with each command's own usage.
+            assert_eq!((run.is_ok(), run.clone().ok()), (shell.is_ok(), shell.ok()), "{value}");
+            assert_eq!(run.clone().ok(), bridge.ok(), "{value}");
+            run
+        };
+        for (value, micros) in [("0 us", 0), ("60 us", 60), ("150us", 150), ("1 ms", 1000)] {
+            assert_eq!(spin(value), Ok(Span::from_micros(micros)), "{value}");
+        }
+        for (value, why) in [
+            ("1001 us", "1001 us is more than 1 ms: to poll longer gains nothing"),
+            ("1 s", "1 s is more than 1 ms"),
+            ("60", "60"),
+            ("60 Mbit/s", "60 Mbit/s"),
+        ] {
+            let told = spin(value).unwrap_err();
+            assert!(told.contains(why) && told.contains("--spin"), "{value}: {told}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use tcplab_testbed::BridgeRequest;
+use tcplab_testbed::{BridgeRequest, DeviceKind};
 use tcplab_units::Span;
 
 use crate::arguments::{BridgeArguments, PathChoice};
@@ -14,7 +14,7 @@ use crate::traffic::{self, Display};
 pub(crate) fn bridge(arguments: BridgeArguments) -> Result<ExitCode> {
     let BridgeArguments { path, first, second, set, lasting, using } = arguments;
     let request = BridgeRequest {
-        moving: moving(&PathChoice { path, set }, &using)?,
+        moving: moving(&PathChoice { path, set }, &using, Some(DeviceKind::PacketSocket))?,
         interfaces: [first, second],
         lasting: lasting.map(Span::to_std),
     };

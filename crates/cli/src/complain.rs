@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Error;
 use tcplab_lab::LabError;
+use tcplab_lab::verify::AboveCeiling;
 use tcplab_scenario::ScenarioError;
 use tcplab_testbed::TrialError;
 
@@ -57,4 +58,5 @@ fn remedy(error: &Error) -> Option<String> {
         .downcast_ref::<LabError>()
         .and_then(LabError::remedy)
         .or_else(|| error.downcast_ref::<TrialError>().and_then(TrialError::remedy))
+        .or_else(|| error.downcast_ref::<AboveCeiling>().map(AboveCeiling::remedy))
 }

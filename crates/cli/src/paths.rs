@@ -1,17 +1,17 @@
 //! The argument PATH, and `tcplab path`.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
-use tcplab_path::{Direction, ElementPlan, LinkPlan};
+use tcplab_path::{Direction, LinkPlan};
 use tcplab_scenario::{PathFile, Problem, presets};
-use tcplab_units::Rate;
 
 use crate::arguments::{PathArguments, PathChoice, PathCommand, PresetsArguments, ShowArguments};
 use crate::output::answer;
+use crate::scenarios::files_beside;
 use crate::{picture, tc, verify};
 
 pub(crate) fn path(arguments: &PathArguments) -> Result<ExitCode> {
@@ -33,14 +33,14 @@ pub(crate) fn path(arguments: &PathArguments) -> Result<ExitCode> {
 pub(crate) fn find(choice: &PathChoice) -> Result<PathFile> {
     let given = choice.path.as_str();
     if given == "-" {
-        return read("", "command line", "the command line", &choice.set, None);
+        return read("", "command line", "the command line", &choice.set, here());
     }
     let path = Path::new(given);
     let is_file = path.is_file();
     let looks_like_a_file =
         path.extension().is_some_and(|ending| ending == "toml") || given.contains('/') || is_file;
     if let Some(source) = preset(given).filter(|_| !looks_like_a_file) {
-        return read(source, given, given, &choice.set, None);
+        return read(source, given, given, &choice.set, here());
     }
     if path.is_dir() {
         bail!("{given} is a directory: name a path file (*.toml)");
@@ -52,24 +52,18 @@ pub(crate) fn find(choice: &PathChoice) -> Result<PathFile> {
     let source = String::from_utf8(source)
         .map_err(|_| anyhow!("{given} is not UTF-8: save the file in that encoding"))?;
     let name = path.file_stem().map_or(given.into(), |stem| stem.to_string_lossy().into_owned());
-    read(&source, &name, given, &choice.set, path.parent())
+    read(&source, &name, given, &choice.set, path)
 }
 
-/// Where a file that the path refers to is looked for: beside the file that refers to it, or where
-/// we are.
-fn read(
-    source: &str,
-    name: &str,
-    shown: &str,
-    set: &[String],
-    beside: Option<&Path>,
-) -> Result<PathFile> {
-    let beside: PathBuf = beside.unwrap_or(Path::new("")).into();
-    let mut file = |name: &str| {
-        let path = beside.join(name);
-        std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
-    };
-    Ok(PathFile::parse_with(source, name, set, &mut file).map_err(|error| error.in_file(shown))?)
+/// The path in `source`, which refers to files beside `file`.
+fn read(source: &str, name: &str, shown: &str, set: &[String], file: &Path) -> Result<PathFile> {
+    Ok(PathFile::parse_with(source, name, set, &mut files_beside(file))
+        .map_err(|error| error.in_file(shown))?)
+}
+
+/// For a path that is no file: beside it is where we are.
+fn here() -> &'static Path {
+    Path::new("")
 }
 
 /// A path in a line: what was chosen.
@@ -96,7 +90,7 @@ fn list(arguments: &PresetsArguments) -> Result<String> {
     }
     let all = presets()
         .iter()
-        .map(|(name, source)| read(source, name, name, &[], None))
+        .map(|(name, source)| read(source, name, name, &[], here()))
         .collect::<Result<Vec<PathFile>>>()?;
     if arguments.json {
         return Ok(serde_json::to_string_pretty(&all)? + "\n");
@@ -142,7 +136,7 @@ fn show(arguments: &ShowArguments) -> Result<String> {
         .into_iter()
         .collect::<Result<Vec<_>, _>>()?;
     // What fills the path in one round trip, without the time in queues.
-    let bdp = |plan: &LinkPlan| rate(plan).map(|rate| rate.bytes_in(round_trip));
+    let bdp = |plan: &LinkPlan| plan.rate().map(|rate| rate.bytes_in(round_trip));
     if arguments.json {
         let mut shown = serde_json::to_value(&file)?;
         shown["round_trip"] = json!(round_trip);
@@ -151,7 +145,7 @@ fn show(arguments: &ShowArguments) -> Result<String> {
                 "elements": plan,
                 "words": plan.describe(),
                 "delay": plan.delay(),
-                "rate": rate(plan),
+                "rate": plan.rate(),
                 "bdp": bdp(plan),
             });
         }
@@ -180,15 +174,6 @@ fn show(arguments: &ShowArguments) -> Result<String> {
     }
     text += &format!("\nround trip: {round_trip}, beside waiting and being sent\n");
     Ok(text)
-}
-
-/// The lowest rate of its bottlenecks.
-fn rate(plan: &LinkPlan) -> Option<Rate> {
-    let rates = plan.elements.iter().filter_map(|element| match element {
-        ElementPlan::Bottleneck(plan) => Some(plan.server.rate()),
-        _ => None,
-    });
-    rates.min()
 }
 
 #[cfg(test)]

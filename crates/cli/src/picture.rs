@@ -1,11 +1,10 @@
 //! `tcplab path plot`.
 
-use std::fs;
-use std::io::{self, IsTerminal};
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use tcplab_path::{Direction, LinkPlan, Moment, Outage, Outlook};
 use tcplab_plot::{PathPicture, path_svg};
@@ -13,8 +12,7 @@ use tcplab_scenario::PathFile;
 use tcplab_units::{Instant, Span};
 
 use crate::arguments::{PathChoice, PlotArguments};
-use crate::export::beside;
-use crate::output::{answer, tell};
+use crate::output::{Output, tell};
 use crate::paths;
 
 /// What `--for` takes: below, a packet's own time counts; beyond, nothing is seen.
@@ -38,22 +36,20 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Result<ExitCode> {
     };
     let until = Instant::ZERO + span;
     let outlooks = links.map(|link| link.outlook(until, arguments.seed, POINTS));
-    let output = arguments.output.as_deref().filter(|output| output.as_os_str() != "-");
     let text = if arguments.json {
         as_json(&file, &outlooks, arguments.seed)? + "\n"
     } else {
-        if output.is_none() && io::stdout().is_terminal() {
-            bail!("a picture is not for terminals: name a file with `-o FILE.svg`, or use --json");
-        }
         let [forward, reverse] = &outlooks;
         path_svg(&PathPicture { title: &title(&file, &arguments.choice), forward, reverse })
     };
-    match output {
-        None => answer(&text)?,
-        Some(output) => {
-            write(output, &text).with_context(|| format!("cannot write {}", output.display()))?;
-            tell(&format!("{}: {span} of the path", output.display()));
-        }
+    let name = arguments.output.as_deref().unwrap_or(Path::new(Output::STDOUT));
+    let mut output = Output::create(name)?;
+    if !arguments.json && output.is_terminal() {
+        bail!("a picture is not for terminals: name a file with `-o FILE.svg`, or use --json");
+    }
+    output.write_all(text.as_bytes())?;
+    if let Some(file) = output.commit()? {
+        tell(&format!("{}: {span} of the path", file.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -65,18 +61,6 @@ fn title(file: &PathFile, choice: &PathChoice) -> String {
         Some(title) => format!("{title}; {}", choice.set.join(", ")),
         None => paths::description(choice),
     }
-}
-
-/// Written beside and renamed, so that a file of this name is whole; devices and pipes take it as
-/// it is.
-fn write(output: &Path, text: &str) -> io::Result<()> {
-    if fs::metadata(output).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
-        return fs::write(output, text);
-    }
-    let beside = beside(output);
-    fs::write(&beside, text).and_then(|()| fs::rename(&beside, output)).inspect_err(|_| {
-        let _ = fs::remove_file(&beside);
-    })
 }
 
 fn as_json(file: &PathFile, outlooks: &[Outlook; 2], seed: u64) -> Result<String> {

@@ -22,6 +22,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     stop_on_signals(&stop)?;
     let bench = Bench {
         device: arguments.io.map(device),
+        spin: arguments.tuning.spin,
         calibrate: !arguments.no_calibration,
         allow_above_ceiling: arguments.allow_above_ceiling,
         strict: arguments.strict,

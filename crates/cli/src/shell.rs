@@ -6,12 +6,14 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use tcplab_testbed::{Moving, ShellEnd, ShellRequest, TrialError, Tuning};
+use tcplab_testbed::{
+    CeilingRequest, DeviceKind, Moving, ShellEnd, ShellRequest, TrialError, measure_ceiling,
+};
 
 use crate::arguments::{PathChoice, ShellArguments, UseArguments};
 use crate::complain::complain;
 use crate::output::tell;
-use crate::run::device;
+use crate::run::{device, launcher};
 use crate::traffic::{self, Display};
 use crate::{UNABLE, paths};
 
@@ -24,7 +26,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
         arguments.command.clone()
     };
     let request = ShellRequest {
-        moving: moving(&arguments.choice, &arguments.using)?,
+        moving: moving(&arguments.choice, &arguments.using, arguments.io.map(device))?,
         description: paths::description(&arguments.choice),
         command,
         far: arguments.far.clone(),
@@ -50,12 +52,26 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-/// The path that was chosen, and how it is to be used.
-pub(crate) fn moving(choice: &PathChoice, using: &UseArguments) -> Result<Moving> {
+/// The path that was chosen, and how it is to be used. Tells at once, before anything runs, if it
+/// asks for more than this machine can model.
+pub(crate) fn moving(
+    choice: &PathChoice,
+    using: &UseArguments,
+    device: Option<DeviceKind>,
+) -> Result<Moving> {
+    let path = paths::find(choice)?.path;
+    let (launcher, tuning) = (launcher()?, using.tuning.tuning());
+    let doubt = tcplab_lab::verify::doubt(&path, || {
+        Ok(measure_ceiling(&launcher, CeilingRequest { device, tuning })?.rate)
+    });
+    if let Some(doubt) = &doubt {
+        tell(&format!("tcplab: warning: {doubt}"));
+    }
     Ok(Moving {
-        path: paths::find(choice)?.path,
+        path,
         seed: using.seed,
-        tuning: Tuning::default(),
+        tuning,
+        doubts: doubt.into_iter().collect(),
         capture: using.capture.clone(),
         snaplen: using.snaplen,
     })

@@ -2,12 +2,12 @@
 
 use std::io::{IsTerminal, Write};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use tcplab_testbed::{Summary, Traffic, WayTraffic};
 use tcplab_units::{Instant, Rate, Span};
 
 use crate::arguments::UseArguments;
-use crate::output::tell;
+use crate::output::{Output, tell};
 
 /// Shows on standard error what goes through: a line that changes on a terminal, one each second
 /// elsewhere.
@@ -66,7 +66,9 @@ pub(crate) fn finish(
             value["exit_code"] = code.into();
         }
         let text = serde_json::to_string_pretty(&value)? + "\n";
-        std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
+        let mut output = Output::create(file)?;
+        output.write_all(text.as_bytes())?;
+        output.commit()?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use tcplab_lab::Bench;
 use tcplab_lab::verify::{
-    CheckRow, Machine, Outcome, PathCheck, check_model, fastest_rate, measure_machine, measure_path,
+    CheckRow, Machine, Outcome, PathCheck, check_model, measure_machine, measure_path,
 };
 use tcplab_units::Span;
 
@@ -36,9 +36,7 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
     let io = arguments.io.map(device);
     let bench = Bench { device: io, ..Bench::new(launcher()?) };
     let machine = measure_machine(&bench, &stop)?;
-    if let Some(rate) = fastest_rate(&file.path).filter(|rate| *rate > machine.highest_rate()) {
-        return Err(tcplab_lab::above_ceiling(&file.name, rate, &machine).into());
-    }
+    machine.can_model(&file.name, &file.path)?;
     tell(&format!("measuring for {} ...", arguments.lasting));
     let mut found =
         measure_path(&bench, &machine, &file.path, arguments.seed, arguments.lasting, &stop)?;

@@ -114,6 +114,53 @@ fn a_path_is_drawn_or_told_why_not() {
     insta::assert_snapshot!(all);
 }
 
+/// What became of a packet, as a recording has it.
+const ROW: &str = r#"{"frame":1,"id":7,"direction":"forward","size":1500,"entered":5,"left":9,"fate":"delivered"}"#;
+
+#[test]
+fn a_log_is_exported_whole_or_not_at_all() {
+    let home = home();
+    let recording = home.path().join("recording");
+    fs::create_dir(&recording).unwrap();
+    fs::write(recording.join("DONE"), "").unwrap();
+    let log = format!("{ROW}\n{}\n", ROW.replace('7', "8"));
+    fs::write(recording.join("path.jsonl"), &log).unwrap();
+    let export = |arguments: &[&str]| {
+        let arguments = [&["export", "recording"], arguments].concat();
+        command(home.path(), &arguments).output().unwrap()
+    };
+    let table = export(&[]);
+    assert_eq!(text(&table.stderr), "path.parquet: 2 packets\n");
+    let parquet = fs::read(home.path().join("path.parquet")).unwrap();
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+    assert_eq!(export(&["-o", "-"]).stdout, parquet);
+    let lines = export(&["--format", "jsonl", "-o", "log"]);
+    assert_eq!(text(&lines.stderr), "log: 2 packets\n");
+    assert_eq!(fs::read_to_string(home.path().join("log")).unwrap(), log);
+    // What has its name by the shell goes there, after what is there already.
+    let shared = File::options().append(true).open(home.path().join("log")).unwrap();
+    let more = ["export", "recording", "--format", "jsonl", "-o", "/dev/stdout"];
+    let status = command(home.path(), &more).stdout(shared).stderr(Stdio::null()).status().unwrap();
+    assert!(status.success());
+    assert_eq!(fs::read_to_string(home.path().join("log")).unwrap(), log.repeat(2));
+    let there = everything(home.path());
+
+    for (arguments, said) in [
+        (&["-o", "/dev/full"][..], "error: cannot write /dev/full: No space left on device"),
+        (&["-o", "recording"], "error: cannot write recording: Is a directory"),
+    ] {
+        let said_now = refused(&export(arguments), said);
+        assert!(said_now.starts_with(said), "{said_now}");
+    }
+    fs::write(recording.join("path.jsonl"), format!("{log}no row\n")).unwrap();
+    for format in ["parquet", "jsonl"] {
+        let said = refused(&export(&["--format", format, "-o", "log"]), format);
+        assert!(said.contains("path.jsonl") && !said.contains("cannot write"), "{said}");
+    }
+    assert_eq!(fs::read_to_string(home.path().join("log")).unwrap(), log.repeat(2));
+    assert_eq!(everything(home.path()), there, "nothing half-written stays");
+}
+
 #[test]
 fn mistakes_are_shown_where_they_are() {
     let home = home();

@@ -2,77 +2,126 @@
 //!
 //! One rule, one file. Its head says what the rule states, why that matters, what the evidence
 //! is, when it may be wrong, and where the knowledge comes from.
+//!
+//! Nearly all rules read the sums that the analyser keeps for every connection, so that they also
+//! work where packets are not kept; those that need the packets say so ([`Rule::needs_packets`]).
 
-use serde::Serialize;
-use tcplab_trace::{Connection, Flow};
-use tcplab_units::{Instant, Span};
+use tcplab_trace::Connection;
 
+pub mod application_limited;
+pub mod capture_gaps;
+pub mod captured_twice;
+pub mod congestion_marks;
+pub mod delay_spikes;
+pub mod delayed_acks;
+mod direction;
+pub mod fast_open;
+mod finding;
+pub mod half_closed;
+pub mod loss_rate;
+pub mod lost_retransmissions;
+pub mod nagle_delay;
 pub mod needless_retransmissions;
+pub mod network_duplicates;
+pub mod no_sack;
+pub mod no_timestamps;
+pub mod not_opened;
+pub mod path_full;
+pub mod path_mtu;
 pub mod recovery_episode;
+pub mod reordering;
+pub mod reset;
+pub mod segment_size;
+pub mod send_buffer;
+pub mod silly_window;
+pub mod slow_answers;
+pub mod slow_start;
+pub mod small_segments;
+pub mod standing_queue;
 mod story;
+pub mod syn_repeated;
+pub mod tail_loss;
 pub mod timeout_backoff;
+pub mod timeouts;
 pub mod window_limited;
+pub mod window_scaling;
+pub mod window_shrunk;
+mod words;
+pub mod zero_window;
 
 #[cfg(test)]
 mod tests;
 
+pub use finding::{Cost, Finding, Severity, worst_first};
 pub use story::story;
-
-/// Something found out about a connection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// The rule that found it, as in [`RULES`].
-    pub rule: &'static str,
-    /// What was found, in plain sentences, with what to do about it where something can be done.
-    pub statement: String,
-    /// The frames that prove it, counted from 1 as in Wireshark.
-    pub frames: Vec<u64>,
-    /// When it was the case first.
-    pub at: Instant,
-}
 
 /// Something to look for in every connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// Its name.
     pub name: &'static str,
+    /// Whether it reads single packets or recovery episodes: where only sums were kept, it finds
+    /// nothing.
+    pub needs_packets: bool,
     /// Looks for it.
     pub examine: fn(&Connection) -> Vec<Finding>,
 }
 
-/// All rules.
+impl Rule {
+    const fn of_sums(name: &'static str, examine: fn(&Connection) -> Vec<Finding>) -> Rule {
+        Rule { name, needs_packets: false, examine }
+    }
+    const fn of_packets(name: &'static str, examine: fn(&Connection) -> Vec<Finding>) -> Rule {
+        Rule { name, needs_packets: true, examine }
+    }
+}
+
+/// All rules: on the capture, on how the connection came and went, on what limited it, on losses,
+/// on the ends' habits, on the path.
 pub const RULES: &[Rule] = &[
-    Rule { name: recovery_episode::NAME, examine: recovery_episode::examine },
-    Rule { name: window_limited::NAME, examine: window_limited::examine },
-    Rule { name: timeout_backoff::NAME, examine: timeout_backoff::examine },
-    Rule { name: needless_retransmissions::NAME, examine: needless_retransmissions::examine },
+    Rule::of_sums(capture_gaps::NAME, capture_gaps::examine),
+    Rule::of_sums(captured_twice::NAME, captured_twice::examine),
+    Rule::of_sums(not_opened::NAME, not_opened::examine),
+    Rule::of_sums(syn_repeated::NAME, syn_repeated::examine),
+    Rule::of_sums(fast_open::NAME, fast_open::examine),
+    Rule::of_sums(reset::NAME, reset::examine),
+    Rule::of_sums(half_closed::NAME, half_closed::examine),
+    Rule::of_sums(path_full::NAME, path_full::examine),
+    Rule::of_sums(window_limited::NAME, window_limited::examine),
+    Rule::of_sums(window_scaling::NAME, window_scaling::examine),
+    Rule::of_sums(zero_window::NAME, zero_window::examine),
+    Rule::of_sums(send_buffer::NAME, send_buffer::examine),
+    Rule::of_sums(application_limited::NAME, application_limited::examine),
+    Rule::of_sums(slow_answers::NAME, slow_answers::examine),
+    Rule::of_sums(slow_start::NAME, slow_start::examine),
+    Rule::of_sums(loss_rate::NAME, loss_rate::examine),
+    Rule::of_packets(recovery_episode::NAME, recovery_episode::examine),
+    Rule::of_sums(tail_loss::NAME, tail_loss::examine),
+    Rule::of_sums(timeouts::NAME, timeouts::examine),
+    Rule::of_sums(timeout_backoff::NAME, timeout_backoff::examine),
+    Rule::of_sums(lost_retransmissions::NAME, lost_retransmissions::examine),
+    Rule::of_sums(needless_retransmissions::NAME, needless_retransmissions::examine),
+    Rule::of_sums(no_sack::NAME, no_sack::examine),
+    Rule::of_sums(no_timestamps::NAME, no_timestamps::examine),
+    Rule::of_sums(nagle_delay::NAME, nagle_delay::examine),
+    Rule::of_sums(small_segments::NAME, small_segments::examine),
+    Rule::of_sums(silly_window::NAME, silly_window::examine),
+    Rule::of_sums(window_shrunk::NAME, window_shrunk::examine),
+    Rule::of_sums(delayed_acks::NAME, delayed_acks::examine),
+    Rule::of_sums(segment_size::NAME, segment_size::examine),
+    Rule::of_sums(path_mtu::NAME, path_mtu::examine),
+    Rule::of_sums(standing_queue::NAME, standing_queue::examine),
+    Rule::of_sums(delay_spikes::NAME, delay_spikes::examine),
+    Rule::of_sums(reordering::NAME, reordering::examine),
+    Rule::of_sums(network_duplicates::NAME, network_duplicates::examine),
+    Rule::of_sums(congestion_marks::NAME, congestion_marks::examine),
 ];
 
-/// What all rules find in `connection`, in order of time.
+/// What all rules find in `connection`, in order of time; [`worst_first`] puts them in order of
+/// weight.
 pub fn examine(connection: &Connection) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         RULES.iter().flat_map(|rule| (rule.examine)(connection)).collect();
     findings.sort_by_key(|finding| finding.at);
     findings
-}
-
-/// The two directions and who sends in each.
-fn flows(connection: &Connection) -> [(&'static str, &Flow); 2] {
-    [("client", &connection.forward), ("server", &connection.reverse)]
-}
-
-fn seconds(at: Instant) -> String {
-    format!("{:.3} s", at.as_secs_f64())
-}
-
-/// A length of time with the three digits that a reader can use.
-fn rounded(span: Span) -> String {
-    let nanos = span.as_nanos();
-    let unit = 10_u64.pow(nanos.checked_ilog10().unwrap_or(0).saturating_sub(2));
-    Span::from_nanos((nanos + unit / 2) / unit * unit).to_string()
-}
-
-/// `1 segment`, `88 segments`.
-fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -6,62 +6,97 @@
 //! the path reorders, its delay jumps, or acknowledgements are lost.
 //!
 //! **Evidence.** Each retransmission and the acknowledgement whose D-SACK block reports it as
-//! received twice.
+//! received twice. Where packets were not kept: the sums of what D-SACK or timestamps told.
 //!
 //! **False positives.** A packet that the network duplicated is reported in the same way; it
 //! counts only where the capture shows a retransmission of the same data before the report.
 //!
-//! **Reference.** RFC 2883; RFC 3708 on what senders can conclude.
+//! **Reference.** RFC 2883; RFC 3708 on what senders can conclude; RFC 3522 on timestamps.
 
 use tcplab_trace::{Ack, Connection, Flow, Segment, SegmentKind, Timer};
+use tcplab_units::Bytes;
 
-use crate::{Finding, counted, flows};
+use crate::direction::{Direction, in_each};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::counted;
 
 /// The rule's name.
 pub const NAME: &str = "needless-retransmissions";
 
 /// As many pairs of frames are named as evidence.
 const NAMED: usize = 10;
+const LOOK: &str = "Look for reordering, jumps of the delay, or lost acknowledgements on the path.";
 
 /// At most one finding for each direction.
 pub fn examine(connection: &Connection) -> Vec<Finding> {
-    flows(connection).into_iter().filter_map(|(_, flow)| in_flow(flow)).collect()
+    in_each(connection, |direction| {
+        if direction.flow.segments.is_empty() {
+            in_sums(direction)
+        } else {
+            in_packets(direction.flow)
+        }
+    })
 }
 
-fn in_flow(flow: &Flow) -> Option<Finding> {
+fn in_packets(flow: &Flow) -> Option<Finding> {
     let pairs = pairs(flow);
     let (first, _) = *pairs.first()?;
+    let all = pairs.len() as u64;
     let by = |test: &dyn Fn(&Segment) -> bool| pairs.iter().filter(|(s, _)| test(s)).count() as u64;
     let probes = by(&|s| s.timer == Some(Timer::Probe));
     let timeouts = by(&|s| s.timer == Some(Timer::Retransmission));
     let causes: Vec<String> = [
         (probes, "tail loss probe"),
         (timeouts, "timeout"),
-        (pairs.len() as u64 - probes - timeouts, "retransmission on acknowledgements"),
+        (all - probes - timeouts, "retransmission on acknowledgements"),
     ]
     .into_iter()
     .filter(|&(count, _)| count > 0)
     .map(|(count, what)| counted(count, what))
     .collect();
-    let was = if pairs.len() == 1 { "was" } else { "were" };
     let statement = format!(
-        "{} of {} {was} needless: the receiver reported the data as received twice ({}). The \
-         first was {first}.{}",
-        pairs.len(),
+        "{all} of {} {} needless: the receiver reported the data as received twice ({}). The \
+         first was {first}.",
         counted(flow.totals.retransmissions, "retransmission"),
+        was(all),
         causes.join(", "),
-        advice(probes, pairs.len() as u64),
     );
-    let frames = pairs.iter().take(NAMED).flat_map(|(s, a)| [s.frame, a.frame]).collect();
-    Some(Finding { rule: NAME, statement, frames, at: first.at })
+    let frames = pairs.iter().take(NAMED).flat_map(|(s, a)| [s.frame, a.frame]);
+    let shown = Shown::in_frames(frames, first.at);
+    let cost = Cost::bytes(pairs.iter().map(|(s, _)| s.payload).sum());
+    // A probe costs one segment and does not slow the sender down.
+    Some(if probes == all {
+        shown.proves(NAME, Severity::Note, cost).stating(statement)
+    } else {
+        shown.proves(NAME, Severity::Harm, cost).saying(statement, LOOK)
+    })
 }
 
-fn advice(probes: u64, all: u64) -> &'static str {
-    if probes == all {
-        " Probes cost one segment each and do not slow the sender down."
-    } else {
-        " Look for reordering, jumps of the delay, or lost acknowledgements on the path."
+fn in_sums(direction: &Direction<'_>) -> Option<Finding> {
+    let causes = &direction.flow.causes;
+    let needless = direction.needless();
+    if needless == 0 {
+        return None;
     }
+    let (dsack, echo) = (&causes.needless_by_dsack, &causes.needless_by_timestamp);
+    let told: Vec<String> = [(dsack, "D-SACK told of"), (echo, "echoed timestamps of")]
+        .into_iter()
+        .filter(|(seen, _)| !seen.is_empty())
+        .map(|(seen, what)| format!("{what} {}", seen.count))
+        .collect();
+    let statement = format!(
+        "{needless} of {} {} needless: the receiver had the data ({}).",
+        counted(causes.retransmissions().max(needless), "retransmission"),
+        was(needless),
+        told.join(", "),
+    );
+    let cost = Cost::bytes(Bytes::new(needless * direction.flow.marks.largest.as_u64()));
+    let shown = Shown::by(dsack).and(Shown::by(echo));
+    Some(shown.proves(NAME, Severity::Harm, cost).saying(statement, LOOK))
+}
+
+fn was(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
 }
 
 /// Each retransmission with the acknowledgement that reports it: the latest before it that was

@@ -17,7 +17,9 @@
 
 use tcplab_trace::{Connection, Evidence};
 
-use crate::{Finding, flows, story};
+use crate::direction::Direction;
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::story;
 
 /// The rule's name.
 pub const NAME: &str = "recovery-episode";
@@ -25,23 +27,20 @@ pub const NAME: &str = "recovery-episode";
 /// One finding for each recovery episode.
 pub fn examine(connection: &Connection) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (_, flow) in flows(connection) {
-        for episode in &flow.episodes {
+    for direction in Direction::both(connection) {
+        for episode in &direction.flow.episodes {
             let told = match episode.evidence {
                 Evidence::Sack { frame }
                 | Evidence::DuplicateAcks { frame }
                 | Evidence::Timeout { frame }
                 | Evidence::Probe { frame } => frame,
             };
-            let mut frames = vec![episode.frames.0, told, episode.frames.1];
-            frames.sort_unstable();
-            frames.dedup();
-            findings.push(Finding {
-                rule: NAME,
-                statement: story(episode, flow),
-                frames,
-                at: episode.first_lost_sent,
-            });
+            let frames = [episode.frames.0, told, episode.frames.1];
+            let cost =
+                Cost { time: episode.duration(connection.last), bytes: episode.retransmitted };
+            let shown = Shown::in_frames(frames, episode.first_lost_sent);
+            let found = shown.proves(NAME, Severity::Harm, cost);
+            findings.push(found.stating(story(episode, direction.flow)));
         }
     }
     findings

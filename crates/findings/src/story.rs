@@ -3,7 +3,7 @@
 use tcplab_trace::{Ack, Episode, EpisodeKind, Evidence, Flow, Segment, SegmentKind};
 use tcplab_units::{Offset, Span};
 
-use crate::{counted, rounded, seconds};
+use crate::words::{counted, rounded, seconds};
 
 /// What happened in `episode` of `flow`: what was lost, what told the sender, how it was repaired.
 pub fn story(episode: &Episode, flow: &Flow) -> String {

@@ -6,6 +6,7 @@
 //! return up to as late again as the path was gone.
 //!
 //! **Evidence.** The segment and its retransmissions, none of which an acknowledgement prompted.
+//! Where packets were not kept: the most timeouts in a row.
 //!
 //! **False positives.** A stack that resends several segments at one timeout and loses the first
 //! shows only the first. A capture that lacks the acknowledgements makes every repetition look
@@ -15,22 +16,52 @@
 
 use tcplab_trace::{Connection, Flow, Segment, SegmentKind, Timer};
 
-use crate::{Finding, counted, flows, rounded, seconds};
+use crate::direction::{Direction, in_each};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{counted, rounded, seconds, times};
 
 /// The rule's name.
 pub const NAME: &str = "timeout-backoff";
 
-/// One finding for each segment that needed more than one timeout.
+const REMEDY: &str = "The wait doubles each time, so the sender notices late that the path is back; \
+                      where the peer can be heard again sooner, a shorter retransmission timeout (ip \
+                      route … rto_min) or an attempt of the application's own shortens it.";
+
+/// One finding for each segment that needed more than one timeout; one for each direction where
+/// packets were not kept.
 pub fn examine(connection: &Connection) -> Vec<Finding> {
-    flows(connection).into_iter().flat_map(|(_, flow)| in_flow(flow)).collect()
+    let [forward, reverse] = [&connection.forward, &connection.reverse];
+    if forward.segments.is_empty() && reverse.segments.is_empty() {
+        return in_each(connection, in_sums);
+    }
+    [forward, reverse].into_iter().flat_map(in_packets).collect()
 }
 
-fn in_flow(flow: &Flow) -> Vec<Finding> {
+fn in_sums(direction: &Direction<'_>) -> Option<Finding> {
+    let causes = &direction.flow.causes;
+    let row = causes.most_backed_off;
+    if row < 2 {
+        return None;
+    }
+    let statement = format!(
+        "The {}'s retransmission timer ran out {} in a row for the same segment.",
+        direction.sender,
+        times(row),
+    );
+    let shown = Shown::by(&causes.timeouts).or(Shown::by_all(direction.connection));
+    // How long that took no sum tells; the rule on timeouts counts all waiting.
+    Some(shown.proves(NAME, Severity::Harm, Cost::NONE).saying(statement, REMEDY))
+}
+
+fn in_packets(flow: &Flow) -> Vec<Finding> {
     let timeouts: Vec<&Segment> = flow
         .segments
         .iter()
         .filter(|s| {
-            s.kind == SegmentKind::TimeoutRetransmission && s.timer == Some(Timer::Retransmission)
+            // Of SYNs another rule tells.
+            s.kind == SegmentKind::TimeoutRetransmission
+                && s.timer == Some(Timer::Retransmission)
+                && !s.syn
         })
         .collect();
     timeouts
@@ -55,14 +86,13 @@ fn finding(flow: &Flow, row: &[&Segment]) -> Finding {
     let since = sent[0].at;
     let statement = format!(
         "The retransmission timer ran out {} in a row for {first}, after {}: nothing got through \
-         from {} to {}. The wait grows each time, so the sender notices late that the path is \
-         back; where the peer can be heard again sooner, a smaller retransmission timeout or an \
-         application-level retry shortens it.",
+         from {} to {}.",
         counted(row.len() as u64, "time"),
         waits.join(", "),
         seconds(since),
         seconds(last.at),
     );
-    let frames = sent.iter().map(|s| s.frame).collect();
-    Finding { rule: NAME, statement, frames, at: first.at }
+    let shown = Shown::in_frames(sent.iter().map(|s| s.frame), first.at);
+    let cost = Cost::time(last.at.since(since));
+    shown.proves(NAME, Severity::Harm, cost).saying(statement, REMEDY)
 }

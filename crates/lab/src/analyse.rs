@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use tcplab_path::{Backend, Cause, Direction, PathSpec};
+use tcplab_recording::quality::{self, Measure};
 use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
 use tcplab_scenario::{METRICS, trial_seed};
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
@@ -12,7 +13,7 @@ use tcplab_workload::Role;
 
 use crate::{
     Case, EpisodeRow, FindingRow, LabError, Metric, Run, RunDirectory, Summary, Trial, TrialData,
-    claims, quality,
+    claims,
 };
 
 /// Said of each trial whose path was another's.
@@ -151,6 +152,7 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         .map(|finding| FindingRow {
             rule: finding.rule.to_owned(),
             statement: finding.statement,
+            remedy: finding.remedy,
             frames: finding.frames,
         })
         .collect();
@@ -175,14 +177,13 @@ fn empty_trial(warnings: Vec<String>) -> Trial {
 
 /// How the path of a trial misbehaved, given how many samples were taken.
 pub(crate) fn flaws_of(record: &TrialRecord, path: &PathSpec, samples: usize) -> Vec<String> {
-    let links = Direction::BOTH.map(|direction| path.link(direction).unwrap_or_default());
-    let measure = quality::Measure {
-        round_trip: path.round_trip(),
-        is_timed: !links.iter().all(tcplab_path::LinkPlan::is_instant),
+    let measure = Measure {
         // Each look takes a sample of both sockets.
         looks: samples as u64 / 2,
+        may_be_busy: true,
+        ..Measure::of(path, record.duration)
     };
-    quality::flaws(record, &measure)
+    quality::flaws(&record.world, &measure)
 }
 
 /// The capture at one end, explained; its times count from the trial's zero.

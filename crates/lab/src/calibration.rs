@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 use tcplab_testbed::DeviceKind;
-use tcplab_units::{Rate, Span};
+use tcplab_units::Span;
 
 use crate::directory::to_json;
 use crate::verify::{self, CheckRow, Machine, PathCheck};
@@ -38,7 +38,7 @@ impl Calibration {
 }
 
 /// The calibration of a run: what its directory has, if it was made on this machine since it was
-/// started and with the same device, or else a new one. `tell` hears of each step.
+/// started, with the same device and tuning, or else a new one. `tell` hears of each step.
 ///
 /// # Errors
 /// When a path asks for more than this machine can model, or cannot be measured.
@@ -55,6 +55,7 @@ pub(crate) fn calibrate(
         known.boot == boot
             && known.tcplab == env!("CARGO_PKG_VERSION")
             && known.machine.device == device
+            && known.machine.spin == bench.spin
             && hashes.by_ref().eq(distinct.iter().map(|path| &path.hash))
     };
     if let Some(known) = run.calibration().filter(is_same) {
@@ -70,7 +71,7 @@ pub(crate) fn calibrate(
     for (index, Distinct { hash, cases }) in distinct.into_iter().enumerate() {
         tell(index + 2, total);
         let case = &run.scenario().cases[cases[0]];
-        let beyond = verify::fastest_rate(&case.path).is_some_and(|r| r > machine.highest_rate());
+        let beyond = machine.can_model(&case.name, &case.path).is_err();
         let rows = if beyond {
             // Measuring would only tell again what the ceiling says.
             vec![machine.ceiling_row(verify::fastest_rate(&case.path))]
@@ -122,28 +123,9 @@ fn refuse_beyond(run: &RunDirectory, bench: &Bench, machine: &Machine) -> Result
         return Ok(());
     }
     for case in &run.scenario().cases {
-        if let Some(rate) = verify::fastest_rate(&case.path)
-            && rate > machine.highest_rate()
-        {
-            return Err(above_ceiling(&case.name, rate, machine));
-        }
+        machine.can_model(&case.name, &case.path)?;
     }
     Ok(())
-}
-
-/// The refusal of a path, named, whose rate is more than this machine can model.
-pub fn above_ceiling(name: &str, rate: Rate, machine: &Machine) -> LabError {
-    LabError::AboveCeiling {
-        name: name.into(),
-        rate,
-        highest: rounded(machine.highest_rate()),
-        ceiling: rounded(machine.ceiling_rate),
-    }
-}
-
-/// To whole Mbit/s: more digits would not be the same the next time.
-fn rounded(rate: Rate) -> Rate {
-    Rate::from_bits_per_second(rate.bits_per_second() / 1_000_000 * 1_000_000)
 }
 
 /// The kernel makes up another one at each start (random(4)).

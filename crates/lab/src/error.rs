@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use tcplab_recording::RecordingError;
 use tcplab_scenario::ScenarioError;
 use tcplab_testbed::TrialError;
-use tcplab_units::Rate;
+
+use crate::verify::AboveCeiling;
 
 /// Why a run could not be made, finished or read.
 #[derive(Debug, thiserror::Error)]
@@ -36,12 +37,9 @@ pub enum LabError {
     /// The path could not be verified before the trials.
     #[error("the path could not be verified: {source}")]
     Calibration { source: TrialError },
-    /// A path asks for more than this machine can model.
-    #[error(
-        "{name} asks for {rate}; this machine models {ceiling} at most, and up to {highest} with \
-         confidence"
-    )]
-    AboveCeiling { name: String, rate: Rate, highest: Rate, ceiling: Rate },
+    /// A path asks for more than this machine can model, and the run was not asked to allow it.
+    #[error(transparent)]
+    AboveCeiling(#[from] AboveCeiling),
     /// A trial whose path misbehaved each time, where that is not allowed.
     #[error("trial {number} of case {case} is flawed, as often as it was run: {}", flaws.join("; "))]
     Flawed { case: String, number: u32, flaws: Vec<String> },
@@ -72,9 +70,9 @@ impl LabError {
     pub fn remedy(&self) -> Option<String> {
         match self {
             LabError::Trial { source, .. } | LabError::Calibration { source } => source.remedy(),
-            LabError::AboveCeiling { highest, .. } => Some(format!(
-                "ask for {highest} or less, run on a machine with less to do, or accept what comes \
-                 with `--allow-above-ceiling`: the run is then flagged"
+            LabError::AboveCeiling(error) => Some(format!(
+                "{}, or accept what comes with `--allow-above-ceiling`: the run is then flagged",
+                error.remedy()
             )),
             LabError::Flawed { .. } => Some(
                 "run it on a machine with less to do, with more `retries` in `[repeat]`, or \

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use tcplab_recording::Recording;
 use tcplab_scenario::{Case, Scenario, TrialId, trial_seed};
 use tcplab_testbed::{DeviceKind, Launcher, Progress, TrialRequest, Tuning, run_trial};
+use tcplab_units::Span;
 
 use crate::calibration::calibrate;
 use crate::{LabError, Plan, RunDirectory, analyse, environment};
@@ -54,6 +55,9 @@ pub struct Bench {
     pub launcher: Launcher,
     /// How frames get out of the endpoints; the best allowed way where none is named.
     pub device: Option<DeviceKind>,
+    /// How long before a packet is due the thread that moves frames no longer sleeps; see
+    /// [`Tuning::spin`].
+    pub spin: Span,
     /// Whether to verify the paths before the trials.
     pub calibrate: bool,
     /// Whether to run a path that asks for more than this machine can model with confidence.
@@ -65,7 +69,19 @@ pub struct Bench {
 impl Bench {
     /// As trials are run where nothing else is asked for.
     pub fn new(launcher: Launcher) -> Bench {
-        Bench { launcher, device: None, calibrate: true, allow_above_ceiling: false, strict: false }
+        Bench {
+            launcher,
+            device: None,
+            spin: Tuning::default().spin,
+            calibrate: true,
+            allow_above_ceiling: false,
+            strict: false,
+        }
+    }
+
+    /// How frames are moved before anything is known of the machine.
+    pub(crate) fn tuning(&self) -> Tuning {
+        Tuning { spin: self.spin, ..Tuning::default() }
     }
 }
 
@@ -114,7 +130,7 @@ pub fn execute(
         let step = |step, total| tell(Event::Calibrating { step, total });
         calibrate(run, bench, stop, step)?.machine.tuning()
     } else {
-        Tuning::default()
+        bench.tuning()
     };
     let trials = Trials { run, bench, tuning, stop };
     for (index, TrialId { case, number }) in order.into_iter().enumerate() {

@@ -9,13 +9,12 @@ mod environment;
 mod error;
 mod execute;
 mod model;
-pub mod quality;
 mod replay;
 mod tables;
 pub mod verify;
 
 pub use analyse::{analyse, load_trial, remark};
-pub use calibration::{Calibration, above_ceiling};
+pub use calibration::Calibration;
 pub use data::TrialData;
 pub use directory::{Plan, RunDirectory};
 pub use environment::environment;

@@ -142,6 +142,9 @@ pub struct FindingRow {
     pub rule: String,
     /// The statement.
     pub statement: String,
+    /// What to do about it; older runs have it in the statement.
+    #[serde(default)]
+    pub remedy: Option<String>,
     /// Frames of the client's capture that show it.
     pub frames: Vec<u64>,
 }

@@ -1,8 +1,8 @@
 //! What a link is made of, merged and checked.
 
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Instant, Rate, Span};
 
-use crate::bottleneck::BottleneckPlan;
+use crate::bottleneck::{BottleneckPlan, ServerPlan};
 use crate::corruption::CorruptionPlan;
 use crate::cross_traffic::CrossFlow;
 use crate::delay::DelayPlan;
@@ -83,6 +83,22 @@ impl LinkPlan {
             _ => 0,
         });
         Span::from_nanos(delays.fold(0, u64::saturating_add))
+    }
+
+    /// The rate of its slowest bottleneck, which is what a long transfer gets at most; none without
+    /// a bottleneck. See [`ServerPlan::rate`] for rates that change.
+    pub fn rate(&self) -> Option<Rate> {
+        self.servers().map(ServerPlan::rate).min()
+    }
+    /// The most that its slowest bottleneck ever sends ([`ServerPlan::peak`]); none without one.
+    pub fn peak(&self) -> Option<Rate> {
+        self.servers().map(ServerPlan::peak).min()
+    }
+    fn servers(&self) -> impl Iterator<Item = &ServerPlan> {
+        self.elements.iter().filter_map(|element| match element {
+            ElementPlan::Bottleneck(plan) => Some(&plan.server),
+            _ => None,
+        })
     }
 
     /// When it is interrupted in a trial with this `seed`, as start and end, for all interruptions

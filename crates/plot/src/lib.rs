@@ -18,6 +18,7 @@ mod series;
 mod strip;
 mod svg;
 mod time_sequence;
+pub mod xpl;
 
 pub use chart::{Chart, chart};
 pub use ladder::{LadderScene, ladder, ladder_svg};

@@ -13,6 +13,7 @@
 
 mod capture;
 mod csv;
+pub mod quality;
 mod read;
 mod record;
 mod sample;

@@ -102,6 +102,9 @@ pub struct WorldRecord {
     /// cost each time; times in the captures are those of the handing over.
     #[serde(default)]
     pub lead: Span,
+    /// The last stretch before a packet was due that the thread that moves frames waited out awake.
+    #[serde(default)]
+    pub spin: Span,
     /// How late packets were handed over after the path let them go, and that lead before it.
     pub lateness: Lateness,
     /// How long packets may have waited where the path did not see them yet.
@@ -121,6 +124,7 @@ pub struct WorldRecord {
     #[serde(default)]
     pub mover: MoverRecord,
     /// Where another than tcplab made the path: what it does otherwise than asked, with the keys.
+    /// Of a path that was used by itself: what this machine cannot do of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -170,6 +174,9 @@ pub struct MoverRecord {
     /// The share of the time in which it had frames to move, 0 to 1: near 1, the machine, not the
     /// path, sets the pace.
     pub busy: f64,
+    /// The same in the busiest second.
+    #[serde(default)]
+    pub busiest: f64,
     /// How long it was ready to run and did not get a processor, in all.
     pub starved: Span,
     /// The longest time between two looks at the devices without sleep in between.

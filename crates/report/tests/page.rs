@@ -159,6 +159,7 @@ fn nothing_foreign_becomes_markup() {
             trial.directory = directory;
             trial.warnings = vec![evil.clone()];
             trial.findings[0].statement.clone_from(&evil);
+            trial.findings[0].remedy = Some(evil.clone());
             trial.findings[0].rule.clone_from(&evil);
             trial.metrics[0].name.clone_from(&evil);
             trial.metrics[0].unit.clone_from(&evil);

@@ -8,6 +8,7 @@ use tcplab_path::PathError;
 use tcplab_workload::{SocketError, WorkloadError};
 
 use crate::fault::Fault;
+use crate::key::Key;
 use crate::metrics::METRICS;
 use crate::schema;
 
@@ -27,10 +28,21 @@ struct Inner {
 
 impl ScenarioError {
     pub(crate) fn new(fault: Fault, source: &str, name: &str) -> ScenarioError {
+        ScenarioError::in_section(&Key::default(), fault, source, name)
+    }
+
+    /// The same for a file that is by itself what a scenario has in `section`: its keys are said
+    /// as they stand in it, and described as in a scenario.
+    pub(crate) fn in_section(
+        section: &Key,
+        fault: Fault,
+        source: &str,
+        name: &str,
+    ) -> ScenarioError {
         let Fault { problem, span, key } = fault;
         let described = key.as_ref().filter(|_| problem.wants_description());
-        let description =
-            described.and_then(|key| Some(format!("{key}: {}", schema::description(key)?)));
+        let description = described
+            .and_then(|key| Some(format!("{key}: {}", schema::description(&section.join(key))?)));
         let help = [problem.help(), description].into_iter().flatten().collect::<Vec<_>>();
         ScenarioError(Box::new(Inner {
             label: match key {
@@ -230,10 +242,10 @@ fn missing(key: &str, table: Option<&str>) -> String {
         (None, "title") => "title = \"What the experiment is, in a line\"",
         (None, "path") => "[path]\nrate  = \"5 Mbit/s\"\ndelay = \"5 ms\"",
         (None, "workload") => "[workload]\nupload = \"10 MB\"",
-        (
-            Some("path.interruption" | "path.forward.interruption" | "path.reverse.interruption"),
-            _,
-        ) => "interruption = { every = \"5 s\", lasting = \"200 ms\" }",
+        // In a scenario or in a file of a path, for both directions or one, in a stage or not.
+        (Some(table), _) if table.split('.').next_back() == Some("interruption") => {
+            "interruption = { every = \"5 s\", lasting = \"200 ms\" }"
+        }
         (Some("expect"), _) => {
             "[[expect]]\nclaim   = \"it is fast\"\nmetric  = \"transfer_time\"\nat_most = \"20 s\""
         }

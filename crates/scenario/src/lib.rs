@@ -6,6 +6,7 @@
 
 mod case;
 mod catalogue;
+mod embedded;
 mod error;
 mod expect;
 mod fault;

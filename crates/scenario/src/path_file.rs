@@ -8,8 +8,10 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::ScenarioError;
+use crate::embedded::embedded;
 use crate::error::Problem;
 use crate::fault::Fault;
+use crate::key::Key;
 use overrides::Override;
 
 /// A path with what is said of it.
@@ -56,8 +58,9 @@ impl PathFile {
         read: &mut ReadFile<'_>,
     ) -> Result<PathFile, ScenarioError> {
         let (source, overriding) = overrides::appended(source, overrides);
-        read_path_file(&source, &overriding, name, &mut Files::new(read))
-            .map_err(|fault| ScenarioError::new(fault, &source, name))
+        read_path_file(&source, &overriding, name, &mut Files::new(read)).map_err(|fault| {
+            ScenarioError::in_section(&Key(vec!["path".into()]), fault, &source, name)
+        })
     }
 
     /// The preset of that name.
@@ -185,13 +188,8 @@ pub fn presets() -> &'static [(&'static str, &'static str)] {
     PRESETS
 }
 
-macro_rules! embedded {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../paths/", $name, ".toml")))),*]
-    };
-}
-
 const PRESETS: &[(&str, &str)] = embedded![
+    "paths":
     "3g",
     "4g",
     "bufferbloat",

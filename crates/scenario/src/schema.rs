@@ -35,8 +35,9 @@ fn forms<'s>(
     if let Some(choices) = place["anyOf"].as_array() {
         return choices.iter().flat_map(|choice| forms(choice, schema)).collect();
     }
-    if place["type"] == "array" {
-        return forms(&place["items"], schema);
+    // A list that may be left out is of type array or null.
+    if let Some(items) = place.get("items") {
+        return forms(items, schema);
     }
     vec![place]
 }
@@ -80,6 +81,8 @@ mod tests {
             "path.delay",
             "path.interruption.every",
             "path.forward.rate",
+            "path.stages.0.rate",
+            "path.reverse.stages.1.jitter",
             "client.socket.congestion",
             "server.sysctl",
             "workload.write_size",

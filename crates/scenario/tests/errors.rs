@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use tcplab_scenario::{Scenario, ScenarioError};
+use tcplab_scenario::{PathFile, Scenario, ScenarioError};
 
 /// A good file; each test spoils one thing in it.
 const GOOD: &str = r#"title = "10 MB upload"
@@ -52,29 +52,39 @@ fn spoiled(old: &str, new: &str) -> String {
 }
 
 fn rendered(source: &str) -> String {
-    let error: ScenarioError = match Scenario::parse(source, "example") {
-        Ok(_) => return "no error\n".into(),
-        Err(error) => error,
-    };
+    match Scenario::parse(source, "example") {
+        Ok(_) => "no error\n".into(),
+        Err(error) => page(&error),
+    }
+}
+
+fn page(error: &ScenarioError) -> String {
     let mut page = String::new();
     GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
         .with_width(100)
         .without_syntax_highlighting()
-        .render_report(&mut page, &error)
+        .render_report(&mut page, error)
         .unwrap();
     page
 }
 
 /// One snapshot of several spoilt files.
 fn check(name: &str, spoils: &[(&str, &str)]) {
-    let mut page = String::new();
-    for (old, new) in spoils {
+    let shown = spoils.iter().map(|(old, new)| {
         let shown = rendered(&spoiled(old, new));
         assert_ne!(shown, "no error\n", "{old} -> {new}");
-        let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
-        writeln!(page, "{}\n", lines.join("\n")).unwrap();
+        shown
+    });
+    insta::assert_snapshot!(name, one_below_the_other(shown));
+}
+
+fn one_below_the_other(pages: impl Iterator<Item = String>) -> String {
+    let mut all = String::new();
+    for page in pages {
+        let lines: Vec<&str> = page.lines().map(str::trim_end).collect();
+        writeln!(all, "{}\n", lines.join("\n")).unwrap();
     }
-    insta::assert_snapshot!(name, page);
+    all
 }
 
 #[test]
@@ -204,6 +214,27 @@ fn matrices() {
             ("\"cubic\"]\n", "\"cubic\"]\n'client . socket . congestion' = [\"bbr\"]\n"),
         ],
     );
+}
+
+/// The keys are those of a scenario's `[path]`, and so is what is said of them.
+#[test]
+fn path_files() {
+    let files = [
+        "rate = \"5 Mbit/s\"\nqueue = \"2 B\"\n",
+        "[forward]\nrate = \"5 MB\"\n",
+        "delay = \"5 ms\"\n[[stages]]\nrate = \"0 bit/s\"\n",
+        "interruption = { every = \"5 s\", lasting = \"6 s\" }\n",
+        "interruption = { every = \"5 s\" }\n",
+        "backend = \"netm\"\n",
+        "colour = \"red\"\n",
+        // A scenario is read for its path.
+        "title = \"x\"\n[path]\nrate = \"5 Mbit/s\"\nqueue = \"2 B\"\n",
+    ];
+    let shown = files.iter().map(|source| {
+        let mut no_files = |name: &str| Err(format!("there is no file `{name}`"));
+        page(&PathFile::parse(source, "example", &mut no_files).unwrap_err())
+    });
+    insta::assert_snapshot!("path_files", one_below_the_other(shown));
 }
 
 #[test]

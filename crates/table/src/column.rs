@@ -23,10 +23,13 @@ pub(crate) enum Values {
     Near,
 }
 
-/// How a row fills its cell of a column. Numbers are unsigned, of 64 bits.
+/// How a row fills its cell of a column. Numbers are unsigned, of 64 bits; ratios are floating point
+/// numbers of 64 bits.
 pub(crate) enum Cells<R> {
+    Flag(fn(&R) -> bool),
     Number(fn(&R) -> u64),
     NumberIfAny(fn(&R) -> Option<u64>),
+    RatioIfAny(fn(&R) -> Option<f64>),
     Text(fn(&R) -> Cow<'static, str>),
     TextIfAny(fn(&R) -> Option<Cow<'static, str>>),
 }
@@ -35,8 +38,8 @@ impl<R> Cells<R> {
     /// Whether a cell may be empty.
     pub(crate) fn may_be_empty(&self) -> bool {
         match self {
-            Cells::Number(_) | Cells::Text(_) => false,
-            Cells::NumberIfAny(_) | Cells::TextIfAny(_) => true,
+            Cells::Flag(_) | Cells::Number(_) | Cells::Text(_) => false,
+            Cells::NumberIfAny(_) | Cells::RatioIfAny(_) | Cells::TextIfAny(_) => true,
         }
     }
 }

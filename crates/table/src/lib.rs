@@ -1,14 +1,16 @@
 //! Results as tables for notebooks and databases: the only crate that knows Parquet.
 //!
 //! A table is a list of columns, each with its name, what it means and how a row fills it; the
-//! rows come from an iterator and leave in groups, so a table of any length takes the same memory.
+//! rows come one by one and leave in groups, so a table of any length takes the same memory.
 //! Names end in their unit. Each column explains itself in the file's own metadata, under
 //! `tcplab.column.<name>`; `tcplab.version` says which tcplab wrote it.
 
 mod column;
 mod file;
+mod trace;
 mod truth;
 
+pub use trace::{ConnectionsCsv, TraceTable, TraceTables, WrittenTable};
 pub use truth::truth_to_parquet;
 
 use std::io;

@@ -33,13 +33,14 @@ mod sysctl;
 mod tape;
 mod tcp_info;
 mod traffic;
+mod trial;
 mod tuning;
 #[doc(hidden)]
 pub mod workbench;
 
 pub use calibrate::{
-    Arrival, CalibrationRecord, CalibrationRequest, Ceiling, MachineRecord, Round, RoundRecord,
-    Train, WayRecord, run_calibration,
+    Arrival, CalibrationRecord, CalibrationRequest, Ceiling, CeilingRequest, MachineRecord, Round,
+    RoundRecord, Train, WayRecord, measure_ceiling, run_calibration,
 };
 pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};

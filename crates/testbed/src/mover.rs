@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
-use tcplab_recording::{EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord};
-use tcplab_units::Instant;
+use tcplab_recording::quality::{self, Measure};
+use tcplab_recording::{RecordingWriter, WorldRecord};
 
 use crate::bridge::{Bridge, BridgeReport, BridgeState, Counters};
 use crate::clock::Clock;
@@ -16,7 +16,8 @@ use crate::device::Device;
 use crate::promptness::{Promptness, be_prompt, stay_awake};
 use crate::serve::serde_name;
 use crate::tape;
-use crate::traffic::{self, Summary, Traffic};
+use crate::traffic::{Summary, Traffic};
+use crate::trial::{self, Recorder};
 use crate::{DeviceKind, TrialError, Tuning};
 
 /// How a path is to be used by itself.
@@ -28,6 +29,9 @@ pub struct Moving {
     pub seed: u64,
     /// How frames are moved.
     pub tuning: Tuning,
+    /// Why what is seen will not be what the path asks for, as far as is known before: it is told
+    /// and recorded with what is found at the end.
+    pub doubts: Vec<String>,
     /// Where a recording is to be made: a directory that does not exist yet, or is empty.
     pub capture: Option<PathBuf>,
     /// How many bytes of each packet its captures keep; all where no number is given.
@@ -79,12 +83,13 @@ pub(crate) struct Mover {
     clock: Clock,
     seed: u64,
     path: PathSpec,
+    doubts: Vec<String>,
     names: [String; 2],
     counters: Arc<Counters>,
     on_path: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<(BridgeReport, Promptness), TrialError>>,
-    recorder: Option<JoinHandle<Result<RecordingWriter, RecordingError>>>,
+    recorder: Option<Recorder>,
 }
 
 impl Mover {
@@ -119,8 +124,8 @@ impl Mover {
             run(bridge, tuning, &stopped, &packets)
         });
         let Ok(counters) = counters.recv() else { return Err(panicked()) };
-        let path = moving.path.clone();
-        Ok(Mover { clock, seed, path, names, counters, on_path, stop, thread, recorder })
+        let (path, doubts) = (moving.path.clone(), moving.doubts.clone());
+        Ok(Mover { clock, seed, path, doubts, names, counters, on_path, stop, thread, recorder })
     }
 
     /// What has gone through until now.
@@ -150,35 +155,28 @@ impl Mover {
         let moved = self.thread.join().map_err(|_| panicked())?;
         let writer = self.recorder.map(|recorder| recorder.join().map_err(|_| panicked()));
         // Without its recorder the mover goes on, so the recorder's error is the first.
-        let writer = writer.transpose()?.transpose()?;
+        let mut writer = writer.transpose()?.transpose()?;
         let (moved, promptness) = moved?;
         let traffic = Traffic { at: traffic.at, ..Traffic::of(&self.counters, traffic.at) };
         let mut world = WorldRecord {
             name: "kernel".into(),
             device: serde_name(&kind),
             scheduling: serde_name(&promptness),
+            notes: self.doubts.clone(),
             ..moved.world()
         };
         describe(&mut world);
-        if let Some(mut writer) = writer {
-            moved.tell_missed(&mut writer);
-            world.capture_drops = writer.capture_drops();
-            let [client, server] =
-                self.names.map(|address| EndpointRecord { address, ..EndpointRecord::default() });
-            writer.finish_without_application(&TrialRecord {
-                tcplab: env!("CARGO_PKG_VERSION").into(),
-                case: String::new(),
-                case_hash: String::new(),
-                seed: self.seed,
-                path: self.path,
-                epoch_nanos: self.clock.epoch_nanos(),
-                duration: self.clock.now().since(Instant::ZERO),
-                client,
-                server,
-                world: world.clone(),
-            })?;
+        if let Some(writer) = &mut writer {
+            world.capture_drops = trial::miss(writer, moved.frames_lost);
         }
-        let warnings = traffic::warnings(&world);
+        let mut record = trial::record(self.clock, self.seed, self.path, world.clone());
+        if let Some(writer) = writer {
+            [record.client.address, record.server.address] = self.names;
+            writer.finish_without_application(&record)?;
+        }
+        let measure = Measure::of(&record.path, record.duration);
+        let mut warnings = self.doubts;
+        warnings.extend(quality::flaws(&world, &measure));
         Ok(Summary { traffic, world, warnings })
     }
 }

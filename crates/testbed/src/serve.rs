@@ -10,20 +10,18 @@ use std::thread::{self, JoinHandle};
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use tcplab_path::{Backend, Direction};
-use tcplab_recording::{
-    AppLog, Endpoint, RecordingError, RecordingWriter, Sample, TrialRecord, WorldRecord,
-};
+use tcplab_recording::{Endpoint, WorldRecord};
 use tcplab_units::{Bytes, Instant, Span};
 
 use crate::bridge::{Bridge, BridgeState};
-use crate::calibrate::calibrate;
+use crate::calibrate::{calibrate, measure};
 use crate::clock::Clock;
 use crate::device::{Device, DeviceEnd, DeviceKind};
 use crate::endpoint::{self, Outcome, Prepared, Shared};
 use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
-use crate::tape::{self, Playback};
-use crate::{TrialError, doctor, netem, promptness, sampler, sysctl};
+use crate::trial::{Scribes, Told};
+use crate::{TrialError, doctor, netem, promptness, sysctl};
 
 /// A /24 across both ends keeps the kernel's reverse path filter out of play.
 pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
@@ -51,6 +49,7 @@ pub fn serve(arguments: &[String]) -> ExitCode {
             Ok(())
         }),
         ("calibrate", Some(caller)) => work_for(caller, calibrate),
+        ("ceiling", Some(caller)) => work_for(caller, measure),
         ("probe", Some(caller)) => {
             doctor::probe(|| die_with(caller));
             Ok(())
@@ -136,63 +135,27 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     let (client, server) = (client?, server?);
 
     let clock = Clock::start();
-    let (tape, playback) = tape::tape(request.snaplen);
-    let (sampled, samples_taken) = mpsc::channel();
-    let recorder = start_recorder(request, clock, playback, samples_taken)?;
-    let samples = sampler::start(
-        clock,
-        request.tuning.real_time,
-        case.sampling.tcp_info,
-        new_sockets,
-        sampled,
-    );
+    let (scribes, tape) = Scribes::start(request, clock, new_sockets)?;
     let ends = [client.device, server.device];
     let mut bridge = Bridge::new(clock, ends, &plans, request.seed, request.tuning, Some(tape));
     server.go.send(clock).and_then(|()| client.go.send(clock)).map_err(|_| panicked())?;
     let promptness = promptness::be_prompt(request.tuning.real_time);
     let awake = promptness::stay_awake();
     let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
-    bridge.run(|state| watch.over(state, recorder.is_finished()))?;
-    // It only ends by itself once the bridge has let go of it, or for an error of its own.
-    let recorder_failed = recorder.is_finished();
+    bridge.run(|state| watch.over(state, scribes.have_failed()))?;
+    let have_failed = scribes.have_failed();
     let moved = bridge.finish();
     drop(awake);
-    let device_drops = moved.device_drops + endpoint::device_drops();
-    // Until here the namespaces were needed: the last acknowledgements come from the kernel.
-    drop([client.stay, server.stay]);
-    if recorder_failed {
-        recorder.join().expect("the recorder does not panic")?;
-        return Err(TrialError::Stopped);
-    }
-    let [client, server] = watch.outcomes()?;
-    let samples_missed = samples.join().unwrap_or_default();
-    let mut writer = recorder.join().expect("the recorder does not panic")?;
-    moved.tell_missed(&mut writer);
-    let record = TrialRecord {
-        tcplab: env!("CARGO_PKG_VERSION").into(),
-        case: case.name.clone(),
-        case_hash: case.hash.clone(),
-        seed: request.seed,
-        path: case.path.clone(),
-        epoch_nanos: clock.epoch_nanos(),
-        duration: clock.now().since(Instant::ZERO),
-        world: WorldRecord {
-            name: "kernel".into(),
-            device: serde_name(&kind),
-            privilege: serde_name(&privilege),
-            scheduling: serde_name(&promptness),
-            lead: request.tuning.lead,
-            device_drops: device_drops + client.device_drops + server.device_drops,
-            capture_drops: writer.capture_drops(),
-            samples_missed,
-            ..moved.world()
-        },
-        client: client.record,
-        server: server.record,
+    let world = WorldRecord {
+        name: "kernel".into(),
+        device: serde_name(&kind),
+        privilege: serde_name(&privilege),
+        scheduling: serde_name(&promptness),
+        device_drops: moved.device_drops + endpoint::device_drops(),
+        ..moved.world()
     };
-    let app = AppLog { client: client.report, server: server.report };
-    writer.finish(&app, &record)?;
-    shared.verify(&app)
+    let told = Told { world, frames_lost: moved.frames_lost };
+    scribes.end(request, &shared, watch, [client.stay, server.stay], have_failed, told)
 }
 
 /// Starts the endpoint's thread in a namespace of its own and waits until it is set up.
@@ -247,20 +210,6 @@ pub(crate) fn prepare_with<X: Send + 'static, D>(
         Ok(()) => Ok(Ready { device, go, outcome, stay }),
         Err(_) => Err(why_not(thread)),
     }
-}
-
-/// Writes what it is told until everybody who tells has gone.
-pub(crate) fn start_recorder(
-    request: &TrialRequest,
-    clock: Clock,
-    playback: Playback,
-    samples: Receiver<Sample>,
-) -> Result<JoinHandle<Result<RecordingWriter, RecordingError>>, TrialError> {
-    let descriptions = ADDRESSES.map(|address| address.to_string());
-    let epoch = clock.epoch_nanos();
-    let writer =
-        RecordingWriter::create(&request.directory, epoch, &descriptions, request.snaplen)?;
-    Ok(thread::spawn(move || playback.write_down(writer, &samples)))
 }
 
 /// Decides when the trial is over, and knows how it ended.

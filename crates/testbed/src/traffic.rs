@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tcplab_path::Direction;
 use tcplab_recording::WorldRecord;
-use tcplab_units::{Instant, Span};
+use tcplab_units::Instant;
 
 use crate::bridge::Counters;
 
@@ -63,74 +63,5 @@ impl Traffic {
             }
         };
         Traffic { at, forward: way(Direction::Forward), reverse: way(Direction::Reverse) }
-    }
-}
-
-/// Of a packet handed over later than this, a path of milliseconds is no longer what was asked for:
-/// it is what a kernel that ticks at 250 Hz adds when it is busy.
-const LATE: Span = Span::from_millis(4);
-/// Above this share of its time at work, the thread that moves frames sets the pace.
-const BUSY: f64 = 0.95;
-
-/// What makes figures seen through the path doubtful.
-pub(crate) fn warnings(world: &WorldRecord) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let mut warn = |is_bad: bool, text: String| {
-        if is_bad {
-            warnings.push(text);
-        }
-    };
-    let WorldRecord { lateness, ring_wait, mover, .. } = world;
-    warn(
-        lateness.p99 > LATE,
-        format!("one packet in a hundred came more than {} late", lateness.p99),
-    );
-    warn(
-        ring_wait.p99 > LATE,
-        format!("one packet in a hundred may have waited {} before the path", ring_wait.p99),
-    );
-    warn(
-        mover.busy > BUSY,
-        format!(
-            "moving packets took {:.0} % of a processor: this machine, not the path, set the pace",
-            mover.busy * 100.0
-        ),
-    );
-    let lost = [
-        (world.device_drops, "packets were lost outside the path, by the devices at its ends"),
-        (world.capture_drops, "packets are missing in the captures"),
-        (world.verdict_drops, "packets are missing in path.jsonl"),
-    ];
-    for (count, what) in lost {
-        warn(count > 0, format!("{count} {what}"));
-    }
-    warn(mover.clock_steps > 0, format!("the machine's clock was set {} times", mover.clock_steps));
-    warnings
-}
-
-#[cfg(test)]
-mod tests {
-    use tcplab_recording::{Lateness, MoverRecord};
-
-    use super::*;
-
-    #[test]
-    fn only_what_went_wrong_is_warned_of() {
-        assert_eq!(warnings(&WorldRecord::default()), Vec::<String>::new());
-        let bad = WorldRecord {
-            lateness: Lateness { p99: Span::from_millis(5), ..Lateness::default() },
-            device_drops: 3,
-            mover: MoverRecord { busy: 0.99, clock_steps: 1, ..MoverRecord::default() },
-            ..WorldRecord::default()
-        };
-        assert_eq!(
-            warnings(&bad),
-            [
-                "one packet in a hundred came more than 5 ms late",
-                "moving packets took 99 % of a processor: this machine, not the path, set the pace",
-                "3 packets were lost outside the path, by the devices at its ends",
-                "the machine's clock was set 1 times",
-            ]
-        );
     }
 }

@@ -8,7 +8,7 @@ use tcplab_units::Span;
 #[serde(default)]
 pub struct Tuning {
     /// The last stretch before a packet is due is waited out awake: to wake up from sleep takes 30
-    /// to 100 µs on common machines.
+    /// to 100 µs on common machines. At most [`Tuning::LONGEST_SPIN`]; zero: it always sleeps.
     pub spin: Span,
     /// Segments of one flow that are due within this of one another may be handed over as one
     /// super-packet, as a network card that moderates its interrupts and the kernel's receive
@@ -21,6 +21,14 @@ pub struct Tuning {
     pub lead: Span,
     /// Whether to run before all ordinary threads where that is allowed (`SCHED_FIFO`).
     pub real_time: bool,
+}
+
+impl Tuning {
+    /// To be awake for longer before a packet is due gains nothing: waking up takes less anywhere
+    /// but on a machine that is overloaded. And who runs before all ordinary threads and never
+    /// sleeps is stopped by the kernel for 50 ms of each second in which others want to run
+    /// (Documentation/scheduler/sched-rt-group.rst).
+    pub const LONGEST_SPIN: Span = Span::from_millis(1);
 }
 
 impl Default for Tuning {

@@ -13,8 +13,7 @@ use std::thread;
 
 use tcplab_path::LinkPlan;
 use tcplab_recording::{
-    AppLog, EndpointRecord, Lateness, MoverRecord, RecordingWriter, RingWait, TrialRecord,
-    WorldRecord,
+    AppLog, Lateness, MoverRecord, RecordingWriter, RingWait, TrialRecord, WorldRecord,
 };
 use tcplab_units::{Bytes, Instant};
 use tcplab_workload::{Application, Role, WorkloadSpec};
@@ -23,7 +22,7 @@ use crate::bridge::{Bridge, BridgeReport};
 use crate::clock::Clock;
 use crate::device::{Device, await_carrier};
 use crate::netlink::{LinkSettings, Netlink};
-use crate::{DeviceKind, TrialError, Tuning, namespace, promptness, sys, sysctl, tape};
+use crate::{DeviceKind, TrialError, Tuning, namespace, promptness, sys, sysctl, tape, trial};
 
 /// The addresses of the two rooms.
 pub const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
@@ -245,20 +244,11 @@ fn move_frames(
     let mut capture_drops = 0;
     if let Some(recorder) = recorder {
         let mut writer = recorder.join().expect("the recorder does not panic")?;
-        report.tell_missed(&mut writer);
-        capture_drops = writer.capture_drops();
-        let record = TrialRecord {
-            path: tcplab_path::PathSpec::default(),
-            tcplab: env!("CARGO_PKG_VERSION").into(),
-            case: "bench".into(),
-            case_hash: String::new(),
-            seed: 1,
-            epoch_nanos: clock.epoch_nanos(),
-            duration,
-            client: EndpointRecord::default(),
-            server: EndpointRecord::default(),
-            world: WorldRecord { name: "kernel".into(), ..report.world() },
-        };
+        capture_drops = trial::miss(&mut writer, report.frames_lost);
+        let world = WorldRecord { name: "kernel".into(), ..report.world() };
+        let path = tcplab_path::PathSpec::default();
+        let record =
+            TrialRecord { case: "bench".into(), duration, ..trial::record(clock, 1, path, world) };
         writer.finish(&no_application(), &record)?;
     }
     let packets = tcplab_path::Direction::BOTH.map(|way| counters.way(way).packets_out.value());

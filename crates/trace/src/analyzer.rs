@@ -1,18 +1,25 @@
 //! From frames to connections, in one pass.
 
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::collections::{BTreeMap, VecDeque};
 
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Span};
 use tcplab_wire::protocol::TCP;
-use tcplab_wire::{FrameView, IpPacket, LinkType};
+use tcplab_wire::{FrameView, IpPacket, LinkType, TcpPacket};
 
-use crate::connection::ConnectionState;
+use crate::connection::{ConnectionState, Said};
+use crate::observe::Event;
 use crate::packet::Packet;
+use crate::stamps;
+use crate::table::{Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
 /// How many frames are named for one kind of remark.
 const NAMED: u64 = 10;
+/// A connection that is over is kept until nothing came for so long: a FIN whose acknowledgement
+/// was lost is sent again within a second.
+const LINGER: Span = Span::from_secs(1);
+/// At most so many connections that are over are kept.
+const LINGERING: usize = 1_024;
 
 /// One captured frame.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +50,17 @@ pub struct FlowId {
 ///
 /// Segments and acknowledgements come in the order of the capture, the episodes of a direction
 /// in the order of their time; all before the connection itself, whose flows are empty but for
-/// their sums.
+/// their sums. Connections come as they end.
+///
+/// A sink that [wants packets](Sink::wants_packets) is told of each, and every connection is
+/// followed to the capture's end. For one that does not, a connection ends a second after both
+/// ends closed it or one reset it; what comes [later](Sink::late) is only counted. Then memory
+/// is bounded by the connections that are open.
 pub trait Sink {
+    /// Whether [`Sink::segment`] and [`Sink::ack`] have any use for what they are told.
+    fn wants_packets(&self) -> bool {
+        true
+    }
     /// A packet with data, SYN or FIN.
     fn segment(&mut self, flow: FlowId, segment: Segment);
     /// The acknowledgement in a packet, for the direction whose data it acknowledges.
@@ -59,6 +75,18 @@ pub trait Sink {
     fn needless(&mut self, flow: FlowId, frame: u64, why: Needless);
     /// A connection, when all its packets are read.
     fn connection(&mut self, index: usize, connection: Connection);
+    /// A packet of a connection that was handed over before: a FIN sent again, an answer to it.
+    fn late(&mut self, _index: usize, _at: Instant, _frame: u64) {}
+}
+
+/// A connection that is over, kept for a while.
+#[derive(Debug)]
+struct Lingering {
+    /// When its latest packet came, as far as was looked.
+    since: Instant,
+    /// Where it is kept.
+    at: usize,
+    index: usize,
 }
 
 /// Reads frames in the order of the capture; keeps of each connection only what is in flight and
@@ -66,12 +94,15 @@ pub trait Sink {
 #[derive(Debug, Default)]
 pub struct Analyzer<S = Collector> {
     sink: S,
-    connections: Vec<ConnectionState>,
-    /// The latest connection between two ends, the lower address first.
-    latest: BTreeMap<(SocketAddr, SocketAddr), usize>,
+    table: Table,
+    /// How many connections there were.
+    connections: usize,
+    lingering: VecDeque<Lingering>,
     epoch_nanos: Option<u64>,
     latest_nanos: u64,
     frames: u64,
+    /// How many were there before.
+    copies: u64,
     remarks: Remarks,
 }
 
@@ -93,11 +124,13 @@ impl<S: Sink> Analyzer<S> {
     pub fn with_sink(sink: S) -> Analyzer<S> {
         Analyzer {
             sink,
-            connections: Vec::new(),
-            latest: BTreeMap::new(),
+            table: Table::default(),
+            connections: 0,
+            lingering: VecDeque::new(),
             epoch_nanos: None,
             latest_nanos: 0,
             frames: 0,
+            copies: 0,
             remarks: Remarks::default(),
         }
     }
@@ -119,6 +152,10 @@ impl<S: Sink> Analyzer<S> {
         }
         self.latest_nanos = frame.time_ns;
         let at = Instant::from_nanos(frame.time_ns.saturating_sub(epoch));
+        if let Some(tcp) = TcpPacket::of_plain_frame(frame.link, frame.captured, frame.original_len)
+        {
+            return self.tcp(&tcp, at, frame.comment);
+        }
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
         if let Some(anomaly) = view.anomaly() {
             self.remarks.add(&anomaly.to_string(), self.frames);
@@ -134,7 +171,20 @@ impl<S: Sink> Analyzer<S> {
         if !tcp.options_complete() {
             self.remarks.add("TCP options are cut off: SACK blocks may be missing", self.frames);
         }
-        self.tcp(&Packet::read(&tcp, at, self.frames, frame.comment));
+        self.tcp(&tcp, at, frame.comment);
+    }
+
+    #[inline]
+    fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, comment: Option<&str>) {
+        let mut packet = Packet::read(tcp, at, self.frames, self.sink.wants_packets());
+        packet.copies_usual = (self.copies + 1) * stamps::SHARE >= self.frames;
+        self.take_in(&packet, comment);
+        self.let_go(at);
+    }
+
+    /// What takes in what is found.
+    pub fn sink(&self) -> &S {
+        &self.sink
     }
 
     /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix
@@ -151,14 +201,8 @@ impl<S: Sink> Analyzer<S> {
 
     /// The trace without its connections, and the sink, when no more frames come.
     pub fn finish_into(mut self) -> (Trace, S) {
-        for (index, state) in self.connections.into_iter().enumerate() {
-            let (connection, forward, reverse) = state.finish();
-            for (episodes, forward) in [(forward, true), (reverse, false)] {
-                for episode in episodes {
-                    self.sink.episode(FlowId { connection: index, forward }, episode);
-                }
-            }
-            self.sink.connection(index, connection);
+        for (index, mut state) in self.table.into_live() {
+            hand_over(&mut self.sink, index, &mut state);
         }
         let trace = Trace {
             epoch_nanos: self.epoch_nanos.unwrap_or_default(),
@@ -169,35 +213,144 @@ impl<S: Sink> Analyzer<S> {
         (trace, self.sink)
     }
 
-    fn tcp(&mut self, packet: &Packet) {
-        let index = self.connection_of(packet);
-        let said = self.connections[index].packet(packet);
+    fn take_in(&mut self, packet: &Packet, comment: Option<&str>) {
+        let at = match self.table.find(&packet.ends) {
+            Some(at) => at,
+            None => self.begin(packet),
+        };
+        if packet.syn() {
+            self.succeed(at, packet);
+        }
+        let entry = self.table.at(at);
+        let latest = entry.index;
+        if let Some(mut state) =
+            entry.state.take_if(|state| state.lingers && is_done(state, packet.at))
+        {
+            entry.initial = state.initial();
+            hand_over(&mut self.sink, latest, &mut state);
+        }
+        let Some((index, state)) = entry.owner(packet) else {
+            return self.sink.late(latest, packet.at, packet.frame);
+        };
+        let said = state.packet(packet);
+        if state.is_over() && !state.lingers && !packet.wanted {
+            state.lingers = true;
+            self.lingering.push_back(Lingering { since: packet.at, at, index });
+        }
+        for forward in [true, false] {
+            tell_found(&mut self.sink, FlowId { connection: index, forward }, state.found(forward));
+        }
+        if entry.aside.is_some()
+            && let Some((index, mut state)) = entry.outlived()
+        {
+            hand_over(&mut self.sink, index, &mut state);
+        }
+        self.tell(index, said, packet, comment);
+    }
+
+    fn tell(&mut self, index: usize, said: Said, packet: &Packet, comment: Option<&str>) {
         if said.out_of_place {
             let text = "the sequence number is far outside the connection's window";
             self.remarks.add(text, packet.frame);
         }
+        self.copies += u64::from(said.copy);
         let own = FlowId { connection: index, forward: said.forward };
         let opposite = FlowId { forward: !said.forward, ..own };
+        let comment = || comment.map(str::to_owned);
         if let Some(segment) = said.segment {
-            self.sink.segment(own, segment);
+            self.sink.segment(own, Segment { comment: comment(), ..*segment });
         }
         if let Some(ack) = said.heard.ack {
-            self.sink.ack(opposite, ack);
+            self.sink.ack(opposite, Ack { comment: comment(), ..*ack });
         }
         for episode in said.heard.episodes {
             self.sink.episode(opposite, episode);
         }
+        for (frame, why) in said.heard.needless {
+            self.sink.needless(opposite, frame, why);
+        }
     }
 
-    fn connection_of(&mut self, packet: &Packet) -> usize {
-        let ends = (packet.src.min(packet.dst), packet.src.max(packet.dst));
-        match self.latest.get(&ends) {
-            Some(&index) if !self.connections[index].is_succeeded_by(packet) => index,
-            _ => {
-                self.connections.push(ConnectionState::new(packet));
-                self.latest.insert(ends, self.connections.len() - 1);
-                self.connections.len() - 1
-            }
+    /// The first packet between two ends: where their connection is kept.
+    fn begin(&mut self, packet: &Packet) -> usize {
+        self.connections += 1;
+        let state = Box::new(ConnectionState::new(packet));
+        self.table.add(Entry::new(packet.ends, self.connections - 1, state))
+    }
+
+    /// If the packet opens another connection between the same ends: begins the other at `at`. The
+    /// one kept there is handed over if it is over, else put aside until the other is answered.
+    fn succeed(&mut self, at: usize, packet: &Packet) {
+        let entry = self.table.at(at);
+        let succeeded = match &entry.state {
+            Some(state) => state.is_succeeded_by(packet),
+            None => packet.ack.is_none() && !entry.initial.contains(&Some(packet.seq)),
+        };
+        if !succeeded {
+            return;
+        }
+        let earlier = entry.index;
+        let state = Box::new(ConnectionState::new(packet).reusing(Some(earlier)));
+        entry.index = self.connections;
+        self.connections += 1;
+        let before = entry.aside.take();
+        let replaced = entry.state.replace(state).map(|state| (earlier, state));
+        let (done, aside) = match replaced {
+            Some(replaced) if !replaced.1.is_over() => (None, Some(replaced)),
+            done => (done, None),
+        };
+        entry.aside = aside;
+        for (index, mut state) in [before, done].into_iter().flatten() {
+            hand_over(&mut self.sink, index, &mut state);
+        }
+    }
+
+    /// Hands over the connections that have been over for long enough, or are too many.
+    fn let_go(&mut self, now: Instant) {
+        let Some(first) = self.lingering.front() else { return };
+        let crowded = self.lingering.len() > LINGERING;
+        if !crowded && now.since(first.since) < LINGER {
+            return;
+        }
+        let Some(Lingering { at, index, .. }) = self.lingering.pop_front() else { return };
+        let entry = self.table.at(at);
+        if entry.index != index {
+            return;
+        }
+        let Some(mut state) = entry.state.take() else { return };
+        if !crowded && !is_done(&state, now) {
+            self.lingering.push_back(Lingering { since: state.last(), at, index });
+            entry.state = Some(state);
+            return;
+        }
+        entry.initial = state.initial();
+        hand_over(&mut self.sink, index, &mut state);
+    }
+}
+
+/// Whether nothing came of a connection that is over for long enough.
+fn is_done(state: &ConnectionState, now: Instant) -> bool {
+    now.since(state.last()) >= LINGER
+}
+
+fn hand_over<S: Sink>(sink: &mut S, index: usize, state: &mut ConnectionState) {
+    let (connection, forward, reverse) = state.finish();
+    for (episodes, forward) in [(forward, true), (reverse, false)] {
+        let flow = FlowId { connection: index, forward };
+        for episode in episodes {
+            sink.episode(flow, episode);
+        }
+        tell_found(sink, flow, state.found(forward));
+    }
+    sink.connection(index, connection);
+}
+
+#[inline]
+fn tell_found(sink: &mut impl Sink, flow: FlowId, events: &mut Vec<Event>) {
+    for event in events.drain(..) {
+        match event {
+            Event::Stall(stall) => sink.stall(flow, stall),
+            Event::Limit(period) => sink.limit(flow, period),
         }
     }
 }
@@ -206,7 +359,7 @@ impl<S: Sink> Analyzer<S> {
 #[derive(Debug, Default)]
 pub struct Collector {
     flows: Vec<[Flow; 2]>,
-    connections: Vec<Connection>,
+    connections: BTreeMap<usize, Connection>,
 }
 
 impl Collector {
@@ -229,7 +382,7 @@ impl Collector {
             }
             connection
         };
-        self.connections.into_iter().zip(self.flows).map(fill).collect()
+        self.connections.into_values().zip(self.flows).map(fill).collect()
     }
 }
 
@@ -255,8 +408,8 @@ impl Sink for Collector {
             segments[index].proof.needless = Some(why);
         }
     }
-    fn connection(&mut self, _index: usize, connection: Connection) {
-        self.connections.push(connection);
+    fn connection(&mut self, index: usize, connection: Connection) {
+        self.connections.insert(index, connection);
     }
 }
 

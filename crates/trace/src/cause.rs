@@ -8,11 +8,17 @@
 //! prompted by SACK evidence, and [`Scoreboard::reordering_deadline`] tells it. On the other side
 //! stand the timers: a retransmission timer of 200 ms and more on Linux (RFC 6298 asks for 1 s),
 //! and the probe timer of two round trips.
+//!
+//! Away from the sender, an acknowledgement is answered after the way to the sender and back
+//! ([`Judge::repeat`]'s `beyond`), and until then counts as not heard. What the judge cannot see
+//! there is what was lost before the tap: a probe that was lost itself makes the next timer look
+//! like the first one.
 
 use tcplab_units::{Instant, Offset, Span};
 
+use crate::ranges::Ranges;
 use crate::scoreboard::{Scoreboard, Told};
-use crate::{Range, SegmentKind, Timer};
+use crate::{Proof, Range, SegmentKind, Sign, Timer};
 
 /// Half a round trip and [`SLACK`] of silence, but never more than [`LONGEST`], mean a timer.
 const SLACK: Span = Span::from_millis(20);
@@ -23,25 +29,78 @@ const LONGEST: Span = Span::from_millis(180);
 /// of 100 Hz are the longest.
 const TICKS: Span = Span::from_millis(50);
 
+/// As many duplicates make a loss (RFC 5681 section 3.2, RFC 6675 section 2: `DupThresh`).
+const THRESHOLD: u64 = 3;
+
 /// What the sender of one direction must know and feel, as far as the tap shows.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     /// The smoothed round trip (RFC 6298 section 2), from unblurred samples at the tap.
     round_trip: Option<Span>,
-    last_heard: Option<Instant>,
-    last_sent: Option<Instant>,
+    last_heard: Option<Moment>,
+    last_sent: Option<Moment>,
     /// Duplicate acknowledgements since the cumulative one last moved.
     duplicates: u64,
     /// The oldest byte when it was last sent again.
     head_resent: Option<Offset>,
     /// In fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
     recovery: Option<Offset>,
-    /// After a timeout, until this is acknowledged.
-    timeout: Option<Offset>,
+    timeout: Option<Box<Timeout>>,
     /// A probe is out, until this is acknowledged (RFC 8985 section 7.3: one at a time).
     probe: Option<Offset>,
     /// The connection agreed on SACK, or nobody knows; probes need it (RFC 8985 section 7.1).
     sack_refused: bool,
+}
+
+/// When a packet passed, and which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Moment {
+    at: Instant,
+    frame: u64,
+}
+
+/// A retransmission timer ran out.
+#[derive(Debug)]
+struct Timeout {
+    /// Until this is acknowledged.
+    point: Offset,
+    /// Transmissions from this order on came later.
+    order: u64,
+    /// What was SACKed then or sent again since: all else that is acknowledged below `point` was
+    /// brought by the original, so the timeout was spurious (F-RTO, RFC 5682; Linux's
+    /// `FLAG_ORIG_SACK_ACKED`).
+    known: Ranges,
+    /// The sender still looks whether it was spurious.
+    in_doubt: bool,
+}
+
+/// A packet that repeats data.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Repeated {
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+    pub(crate) range: Range,
+    /// Which transmission of these data it is, as far as was seen.
+    pub(crate) nth: u32,
+    /// And how many of these were lost before the tap.
+    pub(crate) unseen: u32,
+    /// How long an acknowledgement needs from the tap to the sender, and its answer back.
+    pub(crate) beyond: Span,
+}
+
+/// Why a packet was sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Verdict {
+    pub(crate) kind: SegmentKind,
+    pub(crate) timer: Option<Timer>,
+    pub(crate) proof: Proof,
+}
+
+impl Verdict {
+    /// Of what is new and in its turn.
+    pub(crate) fn new_data() -> Verdict {
+        Verdict { kind: SegmentKind::New, timer: None, proof: Proof { nth: 1, ..Proof::default() } }
+    }
 }
 
 impl Judge {
@@ -49,18 +108,34 @@ impl Judge {
     pub(crate) fn refuse_sack(&mut self) {
         self.sack_refused = true;
     }
+    /// Whether anything came from the peer.
+    pub(crate) fn has_heard(&self) -> bool {
+        self.last_heard.is_some()
+    }
 
-    /// Anything came from the peer.
-    pub(crate) fn heard(&mut self, at: Instant, told: Told, duplicate: bool, board: &Scoreboard) {
-        self.last_heard = Some(at);
+    /// Anything came from the peer; `before` is what was acknowledged until then.
+    pub(crate) fn heard(
+        &mut self,
+        (at, frame): (Instant, u64),
+        told: Told,
+        before: Offset,
+        duplicate: bool,
+        board: &Scoreboard,
+    ) {
+        self.last_heard = Some(Moment { at, frame });
         if let Some(sample) = told.round_trip {
             // RFC 6298 section 2.3: a weight of one eighth.
             let smoothed = |old: Span| (old * 7 + sample) / 8;
             self.round_trip = Some(self.round_trip.map_or(sample, smoothed));
         }
+        if let Some(timeout) = &mut self.timeout
+            && (board.una >= timeout.point || timeout.was_spurious(told, before, board))
+        {
+            self.timeout = None;
+        }
         if told.advanced {
             self.duplicates = 0;
-            for point in [&mut self.recovery, &mut self.timeout, &mut self.probe] {
+            for point in [&mut self.recovery, &mut self.probe] {
                 *point = point.filter(|&p| board.una < p);
             }
         }
@@ -68,44 +143,59 @@ impl Judge {
     }
 
     /// Judges data never sent before; `board` does not know of it yet.
-    pub(crate) fn fresh(&mut self, at: Instant, range: Range, board: &Scoreboard) -> Option<Timer> {
+    pub(crate) fn fresh(
+        &mut self,
+        (at, frame): (Instant, u64),
+        range: Range,
+        beyond: Option<Span>,
+        board: &Scoreboard,
+    ) -> Verdict {
         let calm = board.sacked.is_empty() && self.recovery.is_none() && self.timeout.is_none();
+        // Far from the sender, what it sends next after a pause may be what it had next to say.
+        let near = beyond <= self.round_trip;
+        let beyond = beyond.unwrap_or_default();
         let probe = board.una < board.high
             && calm
+            && near
             && self.probe.is_none()
             && !self.sack_refused
-            && self.silent(at)
-            && self.probe_is_due(at, board);
-        self.last_sent = Some(at);
+            && self.is_silent(at, beyond)
+            && self.probe_is_due(at, beyond, board);
+        let mut verdict = Verdict::new_data();
         if probe {
             self.probe = Some(range.end);
+            verdict.timer = Some(Timer::Probe);
+            verdict.proof = Proof { nth: 1, ..self.silence(at, beyond) };
         }
-        probe.then_some(Timer::Probe)
+        self.last_sent = Some(Moment { at, frame });
+        verdict
     }
 
-    /// Judges a repetition of `range`; `board` does not know of it yet.
-    pub(crate) fn repeat(
-        &mut self,
-        at: Instant,
-        range: Range,
-        board: &Scoreboard,
-    ) -> (SegmentKind, Option<Timer>) {
+    /// Judges a repetition; `board` does not know of it yet.
+    pub(crate) fn repeat(&mut self, again: &Repeated, board: &Scoreboard) -> Verdict {
+        let &Repeated { at, frame, range, nth, unseen, beyond } = again;
         let (oldest, newest) = (range.start <= board.una, range.end >= board.high);
-        let after_timeout = self.timeout.is_some_and(|point| range.start < point);
+        let after_timeout =
+            self.timeout.as_ref().is_some_and(|timeout| range.start < timeout.point);
         let told = board.sacked.end().is_some_and(|end| end > range.end)
             || self.duplicates > 0
             || self.recovery.is_some_and(|point| range.start < point);
-        let by_rack = || board.reordering_deadline(range).is_some_and(|due| at <= due + TICKS);
-        let silent = self.silent(at) && !(told && by_rack());
+        let by_rack = || {
+            let due = board.reordering_deadline(range);
+            due.is_some_and(|due| at <= due + beyond + TICKS)
+        };
+        let silent = self.is_silent(at, beyond) && !(told && by_rack());
         // Without SACK nothing but the timer tells that a retransmission was lost (RFC 6582).
         let again = oldest && board.sacked.is_empty() && self.head_resent == Some(board.una);
-        self.last_sent = Some(at);
+        let silence = self.silence(at, beyond);
+        self.last_sent = Some(Moment { at, frame });
         if oldest {
             self.head_resent = Some(board.una);
         }
         if (silent && (oldest || newest)) || again || !(told || after_timeout) {
             // A SYN, alone at the beginning, is never probed for.
             let probe = newest
+                && unseen <= 1
                 && range.start > Offset::ZERO
                 && board.sacked.is_empty()
                 && self.recovery.is_none()
@@ -113,42 +203,119 @@ impl Judge {
                 && self.probe.is_none()
                 && !self.sack_refused;
             let timer = if probe { Timer::Probe } else { Timer::Retransmission };
-            self.fired(timer, board);
-            return (SegmentKind::TimeoutRetransmission, Some(timer));
+            self.fired(timer, range, board);
+            let (kind, timer) = (SegmentKind::TimeoutRetransmission, Some(timer));
+            return Verdict { kind, timer, proof: Proof { nth, ..silence } };
         }
+        let prompt = self.last_heard.map(|heard| heard.frame);
+        let proof = |by| Proof { by, frame: prompt, nth, ..Proof::default() };
         if after_timeout {
-            return (SegmentKind::AfterTimeoutRetransmission, None);
+            if let Some(timeout) = &mut self.timeout {
+                timeout.known.insert(range);
+                timeout.in_doubt = false;
+            }
+            let kind = SegmentKind::AfterTimeoutRetransmission;
+            return Verdict { kind, timer: None, proof: proof(Sign::AfterTimeout) };
         }
+        let by = self.prompted_by(range, nth, board);
         self.recovery = self.recovery.or(Some(board.high));
-        (SegmentKind::FastRetransmission, None)
+        Verdict { kind: SegmentKind::FastRetransmission, timer: None, proof: proof(by) }
     }
 
-    fn fired(&mut self, timer: Timer, board: &Scoreboard) {
+    /// What made the sender think `range` lost.
+    fn prompted_by(&self, range: Range, nth: u32, board: &Scoreboard) -> Sign {
+        let above = board.sacked.above(range.end);
+        if self.sack_refused || above.bytes == 0 {
+            // RFC 6582 section 3.2, step 3: in recovery an acknowledgement that moves, but not past
+            // the recovery point, is enough.
+            return if self.recovery.is_some() && self.duplicates == 0 {
+                Sign::PartialAck
+            } else {
+                Sign::DuplicateAcks
+            };
+        }
+        // RFC 6675 section 4, `IsLost`. It never says so of what was sent again.
+        let lost = above.ranges >= THRESHOLD || above.bytes > (THRESHOLD - 1) * range.len();
+        if lost && nth <= 2 { Sign::Sack } else { Sign::Rack }
+    }
+
+    fn fired(&mut self, timer: Timer, range: Range, board: &Scoreboard) {
         match timer {
             Timer::Probe => self.probe = Some(board.high),
             Timer::Retransmission => {
-                self.timeout = Some(board.high);
+                // `tcp_enter_loss`: in doubt unless it came upon a recovery.
+                let in_doubt = self.recovery.is_none() || self.timeout.is_some();
+                let mut known = board.sacked.clone();
+                known.insert(range);
+                let (point, order) = (board.high, board.log.next());
+                self.timeout = Some(Box::new(Timeout { point, order, known, in_doubt }));
                 self.recovery = None;
                 self.duplicates = 0;
             }
         }
     }
 
+    /// How long both sides have been quiet, seen from the sender, and after which frame.
+    fn silence(&self, at: Instant, beyond: Span) -> Proof {
+        let heard = self.last_heard.map(|heard| Moment { at: heard.at + beyond, ..heard });
+        let last = heard.filter(|heard| heard.at <= at).max(self.last_sent).or(self.last_heard);
+        Proof {
+            by: Sign::Silence,
+            frame: last.map(|last| last.frame),
+            waited: last.map_or(Span::ZERO, |last| at.since(last.at)),
+            ..Proof::default()
+        }
+    }
+
+    /// Since when both sides have been quiet.
+    fn quiet_since(&self, beyond: Span) -> Option<Instant> {
+        let heard = self.last_heard.map(|heard| heard.at + beyond);
+        heard.max(self.last_sent.map(|sent| sent.at))
+    }
+
     /// Whether both sides have been quiet for longer than anything but a timer explains.
-    fn silent(&self, at: Instant) -> bool {
-        let Some(last) = self.last_heard.max(self.last_sent) else { return false };
-        let limit = self.round_trip.unwrap_or_default() / 2 + SLACK;
-        at.since(last) > limit.min(LONGEST)
+    fn is_silent(&self, at: Instant, beyond: Span) -> bool {
+        let Some(last) = self.quiet_since(beyond) else { return false };
+        let quiet = at.since(last);
+        quiet > SLACK && {
+            let limit = (self.round_trip.unwrap_or_default() + beyond) / 2 + SLACK;
+            quiet > limit.min(LONGEST)
+        }
     }
 
     /// Whether a probe's time has come (RFC 8985 section 7.2): two round trips after the last
     /// packet, or, as in Linux (`tcp_schedule_loss_probe`), when the retransmission timer of the
     /// oldest segment would run out. Both are rounded down (by a quarter; by a quarter of the
     /// least variance term) since the sender's estimate is not quite ours.
-    fn probe_is_due(&self, at: Instant, board: &Scoreboard) -> bool {
-        let Some(round_trip) = self.round_trip else { return true };
-        let quiet = self.last_heard.max(self.last_sent).map_or(Span::ZERO, |last| at.since(last));
+    fn probe_is_due(&self, at: Instant, beyond: Span, board: &Scoreboard) -> bool {
+        let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return true };
+        let quiet = self.quiet_since(beyond).map_or(Span::ZERO, |last| at.since(last));
         let age = board.oldest_sent().map_or(Span::ZERO, |sent| at.since(sent));
         quiet >= round_trip * 3 / 2 || age >= round_trip + Span::from_millis(150)
+    }
+}
+
+impl Timeout {
+    /// Whether an acknowledgement shows that an original arrived after all.
+    fn was_spurious(&mut self, told: Told, before: Offset, board: &Scoreboard) -> bool {
+        if !self.in_doubt {
+            return false;
+        }
+        let newly = Range { start: before, end: board.una.min(self.point) };
+        if told.advanced && !newly.is_empty() && !self.known.missing(newly).is_empty() {
+            return true;
+        }
+        if told.sacked {
+            let original = |order: u64| {
+                order < self.order && board.log.get(order).is_some_and(|sent| !sent.repeat)
+            };
+            if told.earliest_sacked.is_some_and(original) {
+                return true;
+            }
+            // RFC 5682 section 3.1, step 3: what was sent after the timeout arrived before what had
+            // been sent earlier.
+            self.in_doubt = false;
+        }
+        false
     }
 }

@@ -3,30 +3,45 @@
 use std::net::SocketAddr;
 
 use tcplab_units::{Bytes, Instant};
+use tcplab_wire::{ChecksumState, SeqNumber};
 
+use crate::below::Scene;
 use crate::flow::{FlowState, Heard};
+use crate::handshake::Opening;
+use crate::history::History;
+use crate::life::Lives;
+use crate::observe::Event;
 use crate::packet::Packet;
-use crate::{Connection, Episode, Flow, Handshake, Segment, SynOptions, Tap};
-
-/// How much longer one half of the handshake must take than the other to tell where the tap stood.
-const NEARER: u64 = 4;
+use crate::tap::Distances;
+use crate::{Connection, Episode, Flow, Life, Segment, Tap};
 
 /// The state of a connection while its packets come in.
 #[derive(Debug)]
 pub(crate) struct ConnectionState {
-    client: SocketAddr,
+    pub(crate) client: SocketAddr,
     server: SocketAddr,
+    client_is_low: bool,
     first: Instant,
     last: Instant,
     frames: (u64, u64),
     packets: u64,
-    handshake: Handshake,
-    last_syn: Option<Instant>,
-    last_syn_ack: Option<Instant>,
+    reuses: Option<usize>,
+    opening: Opening,
+    lives: Lives,
+    history: History,
+    /// The number of a SYN-ACK that is not the server's first.
+    pub(crate) rival: Option<SeqNumber>,
+    /// Right checksums were seen of the client, of the server: a wrong one is then no offloading.
+    sound: [bool; 2],
+    pub(crate) last_syn: Option<Instant>,
+    pub(crate) last_syn_ack: Option<Instant>,
     /// When the client acknowledged the server's SYN.
-    opened: Option<Instant>,
-    forward: FlowState,
-    reverse: FlowState,
+    pub(crate) opened: Option<Instant>,
+    pub(crate) forward: FlowState,
+    pub(crate) reverse: FlowState,
+    pub(crate) distances: Distances,
+    /// The analyser knows that it is over.
+    pub(crate) lingers: bool,
 }
 
 /// What a packet said.
@@ -35,41 +50,81 @@ pub(crate) struct Said {
     /// It travelled from client to server: its data belong to the forward direction, its
     /// acknowledgement and the episodes it closed to the reverse one.
     pub(crate) forward: bool,
-    pub(crate) segment: Option<Segment>,
+    pub(crate) segment: Option<Box<Segment>>,
     pub(crate) heard: Heard,
+    /// It was there before.
+    pub(crate) copy: bool,
     /// Its sequence number cannot belong to the connection.
     pub(crate) out_of_place: bool,
 }
 
 impl ConnectionState {
     /// A connection of which `packet` is the first seen.
+    /// `reuses`: the place of the earlier one between the same ends.
     pub(crate) fn new(packet: &Packet) -> ConnectionState {
         let from_server = packet.syn() && packet.ack.is_some();
         let (client, server) =
-            if from_server { (packet.dst, packet.src) } else { (packet.src, packet.dst) };
+            if from_server { (packet.dst(), packet.src()) } else { (packet.src(), packet.dst()) };
+        let mut history = History::default();
+        if from_server {
+            history.flipped();
+        }
         ConnectionState {
             client,
             server,
+            client_is_low: packet.from_low != from_server,
             first: packet.at,
             last: packet.at,
             frames: (packet.frame, packet.frame),
             packets: 0,
-            handshake: Handshake::default(),
+            reuses: None,
+            opening: Opening::beginning_with(packet),
+            lives: Lives::default(),
+            history,
+            rival: None,
+            sound: [false; 2],
             last_syn: None,
             last_syn_ack: None,
             opened: None,
+            lingers: false,
             forward: FlowState::default(),
             reverse: FlowState::default(),
+            distances: Distances::default(),
         }
     }
 
-    /// Whether the packet opens another connection between the same ends: a SYN with a number
-    /// other than the one this connection began with.
-    pub(crate) fn is_succeeded_by(&self, packet: &Packet) -> bool {
-        let flow = if packet.src == self.client { &self.forward } else { &self.reverse };
-        packet.syn()
-            && packet.ack.is_none()
-            && flow.initial().is_some_and(|initial| initial != packet.seq)
+    /// The connection at this place was between the same addresses and ports.
+    #[must_use]
+    pub(crate) fn reusing(mut self, earlier: Option<usize>) -> ConnectionState {
+        self.reuses = earlier;
+        self
+    }
+    /// Whether both FINs are acknowledged, or an RST ended it. What comes then is late, and told in
+    /// [`Life::after_close`].
+    pub(crate) fn is_over(&self) -> bool {
+        self.lives.is_over()
+    }
+    pub(crate) fn is_opened(&self) -> bool {
+        self.opened.is_some()
+    }
+    pub(crate) fn lives(&self) -> &Lives {
+        &self.lives
+    }
+    pub(crate) fn last(&self) -> Instant {
+        self.last
+    }
+    /// The initial numbers of client and server, as far as known.
+    pub(crate) fn initial(&self) -> [Option<SeqNumber>; 2] {
+        [self.forward.initial(), self.reverse.initial()]
+    }
+    pub(crate) fn flow(&self, forward: bool) -> &FlowState {
+        if forward { &self.forward } else { &self.reverse }
+    }
+
+    /// Whether the client sent it.
+    #[inline]
+    pub(crate) fn is_forward(&self, packet: &Packet) -> bool {
+        packet.from_low == self.client_is_low
     }
 
     /// Takes in the next packet between the two ends.
@@ -77,32 +132,50 @@ impl ConnectionState {
         self.last = self.last.max(packet.at);
         self.frames.1 = packet.frame;
         self.packets += 1;
-        let forward = packet.src == self.client;
-        self.follow_handshake(packet, forward);
+        let forward = self.is_forward(packet);
+        if (packet.is_control() || !self.opening.is_settled()) && !self.open(packet, forward) {
+            return Said { forward, out_of_place: true, ..Said::default() };
+        }
         let window = self.window(packet, forward);
+        self.distances.packet(packet, forward);
         let (own, other) = if forward {
             (&mut self.forward, &mut self.reverse)
         } else {
             (&mut self.reverse, &mut self.forward)
         };
-        match own.sent(packet) {
-            Ok(segment) => {
-                let mut heard = other.answered(packet, window);
-                let tap = self.tap(!forward);
-                heard.episodes = visible(heard.episodes, tap);
-                Said { forward, segment, heard, out_of_place: false }
+        let owes = other.is_outstanding();
+        let scene = Scene { distances: &self.distances, forward, owes };
+        match own.sent(packet, scene) {
+            Ok(passed) => {
+                let mut heard = other.answered(packet, window, passed.copy);
+                self.lives.follow(packet, forward);
+                self.history.follow(packet, forward, heard.gaps);
+                if !heard.episodes.is_empty() {
+                    heard.episodes = visible(heard.episodes, self.tap(!forward).0);
+                }
+                let (segment, copy) = (passed.segment, passed.copy);
+                Said { forward, segment, heard, copy, out_of_place: false }
             }
-            Err(_) => Said { forward, out_of_place: true, ..Said::default() },
+            Err(_) => {
+                self.history.follow(packet, forward, 0);
+                Said { forward, out_of_place: true, ..Said::default() }
+            }
         }
     }
 
+    /// What the observers of one direction found since the last time.
+    pub(crate) fn found(&mut self, forward: bool) -> &mut Vec<Event> {
+        let flow = if forward { &mut self.forward } else { &mut self.reverse };
+        &mut flow.observers.events
+    }
+
     /// The connection without its packets, and the episodes that were still open, forward and
-    /// reverse.
-    pub(crate) fn finish(self) -> (Connection, Vec<Episode>, Vec<Episode>) {
+    /// reverse. What the observers found last is left with them.
+    pub(crate) fn finish(&mut self) -> (Connection, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
-        let flow = |state: &FlowState, tap| {
-            let mut flow = Flow { tap, totals: state.totals, ..Flow::default() };
-            state.observers.finish(&mut flow);
+        let flow = |state: &mut FlowState, (tap, tap_confidence)| {
+            let mut flow = Flow { tap, tap_confidence, ..Flow::default() };
+            state.finish_into(&mut flow);
             flow
         };
         let connection = Connection {
@@ -110,81 +183,110 @@ impl ConnectionState {
             last: self.last,
             frames: self.frames,
             packets: self.packets,
-            handshake: self.handshake.clone(),
-            forward: flow(&self.forward, forward),
-            reverse: flow(&self.reverse, reverse),
+            handshake: self.opening.finish(),
+            life: self.life(),
+            reuses: self.reuses,
+            forward: flow(&mut self.forward, forward),
+            reverse: flow(&mut self.reverse, reverse),
             ..Connection::between(self.client, self.server)
         };
-        let open = |state: &FlowState, tap| visible(state.finish(), tap);
+        let open = |state: &FlowState, (tap, _)| visible(state.finish(), tap);
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
     }
 
-    /// Where the tap stood, seen from the sender of one direction. The half of the handshake that
-    /// crosses the network takes longer than the one that is answered on the spot.
-    fn tap(&self, forward: bool) -> Tap {
-        let halves = (self.last_syn, self.last_syn_ack, self.opened);
-        let at_client = match halves {
-            (Some(syn), Some(syn_ack), Some(opened)) => {
-                let (beyond, before) = (syn_ack.since(syn), opened.since(syn_ack));
-                if beyond > before * NEARER {
-                    Some(true)
-                } else if before > beyond * NEARER {
-                    Some(false)
-                } else {
-                    None
-                }
+    /// What matters of a packet before the handshake is settled, and of SYN, FIN and RST at any
+    /// time; false if the packet is nobody's.
+    fn open(&mut self, packet: &Packet, forward: bool) -> bool {
+        let sound = &mut self.sound[usize::from(!forward)];
+        *sound |= packet.checksum == ChecksumState::Right;
+        if packet.checksum == ChecksumState::Wrong {
+            self.history.corrupt(forward);
+            if *sound {
+                return false;
             }
-            _ => None,
-        };
-        let handshake = match at_client {
-            Some(at_client) if at_client == forward => Tap::Sender,
-            Some(_) => Tap::Receiver,
-            None => Tap::Unknown,
-        };
-        let flow = if forward { &self.forward } else { &self.reverse };
-        flow.tap(handshake)
-    }
-
-    fn follow_handshake(&mut self, packet: &Packet, forward: bool) {
+        }
+        if self.is_stray(packet, forward) {
+            self.history.follow(packet, forward, 0);
+            return false;
+        }
+        if forward
+            && let Some(rival) = self.rival
+            && !self.is_opened()
+        {
+            self.choose(rival, packet);
+        }
+        self.opening.follow(packet, forward);
         if packet.syn() {
-            let options = SynOptions {
-                seen: true,
-                cut: packet.options_cut,
-                mss: packet.mss,
-                window_scale: packet.window_scale,
-                sack_permitted: packet.sack_permitted,
-                timestamps: packet.timestamps.is_some(),
-                window: packet.window,
-            };
-            if forward {
-                self.handshake.syn.get_or_insert(packet.at);
-                self.last_syn = Some(packet.at);
-                self.handshake.client = options;
-            } else {
-                self.handshake.syn_ack.get_or_insert(packet.at);
-                self.last_syn_ack = Some(packet.at);
-                self.handshake.server = options;
-            }
-            let (client, server) = (&self.handshake.client, &self.handshake.server);
-            if client.seen && server.seen && !(client.sack_permitted && server.sack_permitted) {
+            let latest = if forward { &mut self.last_syn } else { &mut self.last_syn_ack };
+            *latest = Some(packet.at);
+            if self.opening.is_without_sack() {
                 self.forward.refuse_sack();
                 self.reverse.refuse_sack();
             }
-        } else if forward && packet.ack.is_some() && self.last_syn_ack.is_some() {
-            let opened = *self.opened.get_or_insert(packet.at);
-            self.handshake.round_trip = self.last_syn.map(|syn| opened.since(syn));
+            self.agree_on_segments();
         }
+        let first = self.opened.is_none();
+        self.opened = self.opening.seen().opened;
+        if first
+            && let (Some(syn), Some(syn_ack), Some(opened)) =
+                (self.last_syn, self.last_syn_ack, self.opened)
+        {
+            self.distances.handshake(syn_ack.since(syn), opened.since(syn_ack));
+            // With data the application may have taken its time.
+            if packet.is_bare() {
+                self.forward.observers.opened(opened.since(syn_ack));
+                self.reverse.observers.opened(syn_ack.since(syn));
+            }
+        }
+        if let Some((client, server)) = self.opening.scales() {
+            let seen = self.opening.seen();
+            self.lives.told((client, seen.client.mss), (server, seen.server.mss));
+        }
+        true
+    }
+
+    /// Two SYN-ACKs with different numbers came: the client's answer tells which one it took.
+    fn choose(&mut self, rival: SeqNumber, packet: &Packet) {
+        if packet.ack == Some(rival.advanced_by(1)) && !packet.rst() {
+            self.lives.server_syn_is(rival);
+            self.reverse.begin_again(rival);
+            self.rival = None;
+        }
+    }
+
+    fn life(&self) -> Life {
+        let any_data = self.forward.totals.data + self.reverse.totals.data > Bytes::ZERO;
+        let steps = |client: bool| self.lives.side(client).walk.steps().to_vec();
+        Life {
+            state: self.history.summary(any_data),
+            history: self.history.written().to_owned(),
+            close: self.lives.close(),
+            client: steps(true),
+            server: steps(false),
+            after_close: self.lives.after_close(),
+        }
+    }
+
+    /// How much data a full segment carries: the smaller of what both ends take, less the
+    /// timestamps in each (RFC 6691 section 2).
+    fn agree_on_segments(&mut self) {
+        const TIMESTAMPS: u16 = 12;
+        let (client, server) = (&self.opening.seen().client, &self.opening.seen().server);
+        let (Some(one), Some(other)) = (client.mss, server.mss) else { return };
+        let stamped = client.timestamps && server.timestamps;
+        let full = one.min(other).saturating_sub(if stamped { TIMESTAMPS } else { 0 });
+        self.forward.full_segment = full;
+        self.reverse.full_segment = full;
     }
 
     /// The advertised window in bytes. It is scaled only if both ends offered to (RFC 7323 section
     /// 2.2), never on a SYN; what was not seen cannot be scaled.
     fn window(&self, packet: &Packet, forward: bool) -> Option<Bytes> {
-        let (client, server) = (&self.handshake.client, &self.handshake.server);
+        let (client, server) = (&self.opening.seen().client, &self.opening.seen().server);
         let (own, other) = if forward { (client, server) } else { (server, client) };
-        let refused = |end: &SynOptions| end.seen && end.window_scale.is_none();
-        let shift = if packet.syn() || refused(own) || refused(other) {
+        let shift = if packet.syn() || own.lacks_scale() || other.lacks_scale() {
             0
-        } else if own.seen && other.seen {
+        } else if other.window_scale.is_some() {
             own.window_scale?
         } else {
             return None;

@@ -1,17 +1,20 @@
 //! One direction of a connection: data one way, acknowledgements the other.
 
 use tcplab_units::{Bytes, Offset};
-use tcplab_wire::{SackBlock, SeqNumber, SeqUnwrapper};
+use tcplab_wire::{SackBlock, SackBlocks, SeqNumber, SeqUnwrapper};
 
-use crate::cause::Judge;
+use crate::below::{Below, Case, Entry, Scene};
+use crate::cause::{Judge, Verdict};
 use crate::episodes::Mark;
 use crate::log::{Arrival, Transmission};
+use crate::needless::{Repeat, Repeats};
 use crate::observe::{Heard as Answered, Observers, Sent};
 use crate::packet::Packet;
-use crate::ranges::Ranges;
 use crate::scoreboard::{Answer, Scoreboard, Told};
+use crate::stamps::Stamp;
+use crate::tally::Tally;
 use crate::watch::Watch;
-use crate::{Ack, Episode, Proof, Range, Segment, SegmentKind, Tap, Totals};
+use crate::{Ack, Episode, Flow, Needless, Range, Segment, SegmentKind, Totals};
 
 /// Numbers farther than this from what was seen cannot belong to the connection: windows are
 /// below 2³⁰ (RFC 7323 section 2.3).
@@ -24,12 +27,15 @@ pub(crate) struct FlowState {
     board: Scoreboard,
     judge: Judge,
     watch: Option<Watch>,
-    /// Places above `una` that no packet at this tap covered, below the highest that one did.
-    unseen: Ranges,
-    /// Segments that were first seen when something higher had been seen before.
-    holes_filled: u64,
+    pub(crate) below: Below,
+    repeats: Repeats,
+    tally: Tally,
+    /// Data bytes of a full segment, by the handshake; 0 where it was not seen.
+    pub(crate) full_segment: u16,
     last_window: Option<u16>,
     window_edge: Option<Offset>,
+    /// Where the data end, once a FIN told.
+    data_end: Option<Offset>,
     pub(crate) observers: Observers,
     pub(crate) totals: Totals,
 }
@@ -37,14 +43,47 @@ pub(crate) struct FlowState {
 /// What a packet's acknowledgement tells of the opposite direction.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    pub(crate) ack: Option<Ack>,
+    pub(crate) ack: Option<Box<Ack>>,
     pub(crate) episodes: Vec<Episode>,
+    /// Holes, never seen at this tap, that it acknowledges.
+    pub(crate) gaps: u32,
+    /// Retransmissions, by their frames, that turn out to have been needless.
+    pub(crate) needless: Vec<(u64, Needless)>,
+}
+
+/// What a packet turned out to be for the direction that it belongs to.
+#[derive(Debug)]
+pub(crate) struct Passed {
+    pub(crate) segment: Option<Box<Segment>>,
+    /// The packet, with data or without, was there before: it is no acknowledgement of its own.
+    pub(crate) copy: bool,
 }
 
 impl FlowState {
+    /// Whether data passed that were not acknowledged yet.
+    pub(crate) fn is_outstanding(&self) -> bool {
+        self.board.una < self.board.high
+    }
     /// The initial sequence number, if a packet of this direction was seen.
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
+    }
+    /// Whether this number is near to those seen.
+    pub(crate) fn is_near(&self, seq: SeqNumber) -> bool {
+        let far = |positions: SeqUnwrapper| {
+            let high = self.board.high.as_u64() as i64;
+            (positions.position(seq) - high).abs() > FARTHEST
+        };
+        self.positions.is_some_and(|positions| !far(positions))
+    }
+    /// The SYN was another one than thought: nothing sent after it has been seen.
+    pub(crate) fn begin_again(&mut self, initial: SeqNumber) {
+        self.positions = Some(SeqUnwrapper::new(initial));
+        let without_sack = self.board.without_sack;
+        self.board = Scoreboard::default();
+        self.board.without_sack = without_sack;
+        self.board.start_at(Offset::new(1));
+        self.below = Below::default();
     }
     /// The handshake showed that SACK is not used.
     pub(crate) fn refuse_sack(&mut self) {
@@ -52,36 +91,56 @@ impl FlowState {
         self.board.without_sack = true;
     }
 
-    /// Where the tap stood, `handshake` being what the handshake says of it.
-    pub(crate) fn tap(&self, handshake: Tap) -> Tap {
-        match handshake {
-            Tap::Unknown if self.holes_filled > 0 => Tap::Receiver,
-            known => known,
-        }
-    }
-
     /// A packet of this direction; `Err` if its number cannot belong to the connection.
-    pub(crate) fn sent(&mut self, packet: &Packet) -> Result<Option<Segment>, OutOfPlace> {
+    pub(crate) fn sent(&mut self, packet: &Packet, scene: Scene<'_>) -> Result<Passed, OutOfPlace> {
+        // An RST may come from nobody who knows the connection: its number is no beginning.
+        if packet.rst() && self.positions.is_none() {
+            return Ok(Passed { segment: None, copy: false });
+        }
         let start = self.place(packet)?;
         let len = packet.sequence_len();
-        if len == 0 {
-            return Ok(None);
-        }
+        let closed = self.last_window == Some(0);
         let range = Range { start: offset(start), end: offset(start + len as i64) };
         let payload = if packet.rst() { 0 } else { u64::from(packet.payload) };
+        if packet.fin() {
+            self.data_end = Some(offset(start + len as i64 - 1));
+        }
+        let high = self.board.high;
+        let verdict = if len == 0 {
+            let Some(probe) = self.below.probe_without_data(packet, start, closed, &self.board)
+            else {
+                let copy = self.below.identity.repeats(packet);
+                self.below.passed(packet, None);
+                return Ok(Passed { segment: None, copy });
+            };
+            self.below.passed(packet, None);
+            probe
+        } else {
+            let case = Case { packet, range, scene, closed };
+            let verdict = self.judge_and_log(&case, payload);
+            self.below.passed(packet, Some(range));
+            verdict
+        };
+        let segment = self.segment(packet, range, payload, high, verdict);
+        let copy =
+            matches!(verdict.kind, SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate);
+        Ok(Passed { segment, copy })
+    }
+
+    /// Tells what was judged to the observers and to whoever takes segments.
+    fn segment(
+        &mut self,
+        packet: &Packet,
+        range: Range,
+        payload: u64,
+        high: Offset,
+        Verdict { kind, timer, proof }: Verdict,
+    ) -> Option<Box<Segment>> {
         self.totals.data_segments += u64::from(payload > 0);
         self.totals.data += Bytes::new(payload);
-        let high = self.board.high;
-        let (kind, timer) = if range.is_empty() {
-            // From before the capture began.
-            (SegmentKind::FillsHole, None)
-        } else {
-            self.judge_and_log(packet, range, payload)
-        };
         let in_flight = Bytes::new(self.board.in_flight());
         self.totals.max_in_flight = self.totals.max_in_flight.max(in_flight);
-        let proof = Proof::default();
-        self.observers.sent(&Sent {
+        let sent = Sent {
             packet,
             range,
             payload,
@@ -92,25 +151,30 @@ impl FlowState {
             una: self.board.una,
             in_flight: in_flight.as_u64(),
             window_edge: self.window_edge,
-        });
-        Ok(Some(Segment {
-            at: packet.at,
-            frame: packet.frame,
-            range,
-            payload: Bytes::new(payload),
-            syn: packet.syn(),
-            fin: packet.fin(),
-            psh: packet.flags.contains(tcplab_wire::TcpFlags::PSH),
-            kind,
-            timer,
-            proof,
-            in_flight,
-            comment: packet.comment.clone(),
-        }))
+        };
+        self.tally.sent(&sent, || pieces(payload, self.full_segment));
+        self.observers.sent(&sent);
+        packet.wanted.then(|| {
+            Box::new(Segment {
+                at: packet.at,
+                frame: packet.frame,
+                range,
+                payload: Bytes::new(payload),
+                syn: packet.syn(),
+                fin: packet.fin(),
+                psh: packet.flags.contains(tcplab_wire::TcpFlags::PSH),
+                kind,
+                timer,
+                proof,
+                in_flight,
+                comment: None,
+            })
+        })
     }
 
     /// The acknowledgement in a packet of the opposite direction.
-    pub(crate) fn answered(&mut self, packet: &Packet, window: Option<Bytes>) -> Heard {
+    /// `copy`: it was there before.
+    pub(crate) fn answered(&mut self, packet: &Packet, window: Option<Bytes>, copy: bool) -> Heard {
         let Some(number) = packet.ack else { return Heard::default() };
         // Without data seen before, everything acknowledged lies before the capture's start.
         let positions =
@@ -120,55 +184,83 @@ impl FlowState {
             return Heard::default();
         }
         let ack = offset(ack);
-        let (sack, dsack) = blocks(packet.sack.as_slice(), &positions, ack);
-        let duplicate = self.is_duplicate(packet, ack, &sack);
+        let mut room = [NOTHING; SackBlocks::MOST];
+        let (sack, dsack) = blocks(packet.sack.as_slice(), &positions, ack, &mut room);
+        let duplicate = !copy && self.is_duplicate(packet, ack, sack);
         let answer = Answer {
             at: packet.at,
             ack,
-            sack: &sack,
+            sack,
             dsack,
             echo: packet.timestamps.map(|(_, echo)| echo),
         };
-        let before = self.board.una;
+        let (before, high) = (self.board.una, self.board.high);
         let told = self.board.answered(&answer);
+        let gaps = self.below.holes.count_before(self.board.una) + u32::from(self.board.una > high);
+        let fresh = self.data_before(ack).saturating_sub(self.data_before(before));
+        if told.advanced && (ack > high || !self.below.holes.is_empty()) && self.below.seen() {
+            self.below.holes.acknowledged(ack, high, packet.at, packet.frame);
+        }
         self.window_edge = window.map(|window| Offset::new(ack.as_u64() + window.as_u64()));
-        self.observers.heard(&Answered {
+        let heard = Answered {
             packet,
             ack,
             before,
+            fresh,
             window,
-            sack: &sack,
+            sack,
             dsack,
             told,
             duplicate,
             high: self.board.high,
             in_flight: self.board.in_flight(),
-        });
-        self.unseen.remove_before(self.board.una);
-        self.judge.heard(packet.at, told, duplicate, &self.board);
+        };
+        self.observers.heard(&heard);
+        let needless = self.repeats.heard(&heard, self.board.min_round_trip);
+        for &(frame, why) in &needless {
+            self.tally.needless(packet.at, frame, why);
+        }
+        let moment = (packet.at, packet.frame);
+        self.judge.heard(moment, told, before, duplicate, &self.board);
         self.last_window = Some(packet.window);
         self.totals.pure_acks += u64::from(packet.is_bare());
         self.totals.duplicate_acks += u64::from(duplicate);
         self.totals.max_window = self.totals.max_window.max(window);
         let bare_duplicate = duplicate && sack.is_empty() && dsack.is_none();
         let episodes = self.keep_watch(packet, told, bare_duplicate);
-        let ack = Ack {
-            at: packet.at,
-            frame: packet.frame,
-            ack,
-            window,
-            sack,
-            dsack,
-            duplicate,
-            has_data: packet.payload > 0 && !packet.rst(),
-            comment: packet.comment.clone(),
-        };
-        Heard { ack: Some(ack), episodes }
+        let ack = packet.wanted.then(|| {
+            Box::new(Ack {
+                at: packet.at,
+                frame: packet.frame,
+                ack,
+                // A reset's window means nothing: no more is to be sent.
+                window: window.filter(|_| !packet.rst()),
+                sack: sack.to_vec(),
+                dsack,
+                duplicate,
+                has_data: packet.payload > 0 && !packet.rst(),
+                comment: None,
+            })
+        });
+        Heard { ack, episodes, gaps, needless }
+    }
+
+    /// Bytes of data before `end`: the SYN stands at 0, the FIN after the data.
+    fn data_before(&self, end: Offset) -> u64 {
+        end.min(self.data_end.unwrap_or(end)).as_u64().saturating_sub(1)
     }
 
     /// The episodes that are left when no more packets come.
     pub(crate) fn finish(&self) -> Vec<Episode> {
         self.watch.as_ref().map(|watch| watch.finish(&self.board)).unwrap_or_default()
+    }
+
+    /// What is known of the causes, when no more packets come.
+    pub(crate) fn finish_into(&mut self, flow: &mut Flow) {
+        flow.totals = self.totals;
+        self.tally.finish(flow);
+        self.below.holes.finish(&mut flow.causes);
+        self.observers.finish(flow);
     }
 
     /// Where the packet stands. The first number seen is taken for the first byte of data.
@@ -186,38 +278,70 @@ impl FlowState {
         if start - high > FARTHEST || low - start > FARTHEST {
             return Err(OutOfPlace);
         }
-        positions.advance(packet.seq);
+        if !packet.rst() {
+            positions.advance(packet.seq);
+        }
         Ok(start)
     }
 
-    fn judge_and_log(
+    fn judge_and_log(&mut self, case: &Case<'_>, payload: u64) -> Verdict {
+        let &Case { packet, range, scene, closed } = case;
+        let high = self.board.high;
+        if range.is_empty() {
+            // From before the capture began.
+            let kind = SegmentKind::FillsHole;
+            return Verdict { kind, ..Verdict::new_data() };
+        }
+        if range.start >= high {
+            let moment = (packet.at, packet.frame);
+            let again = self.below.goes_on_again(case, &mut self.judge, &self.board);
+            let verdict = if let Some(again) = again {
+                self.sent_again(packet, range, payload);
+                again
+            } else if closed && payload == 1 && range.start == self.board.una {
+                self.below.probe_beyond()
+            } else {
+                self.judge.fresh(moment, range, scene.to_sender(), &self.board)
+            };
+            if high < range.start {
+                self.below.holes.show(Range { start: high, end: range.start }, Stamp::of(packet));
+            }
+            self.totals.unique += Bytes::new(payload);
+            self.log(packet, range, payload, (verdict, false));
+            return verdict;
+        }
+        let (verdict, entry) = self.below.judge(case, &mut self.judge, &self.board);
+        // The part below the highest byte seen, less what is seen only now.
+        let below = Range { start: range.start, end: range.end.min(high) };
+        let seen_before = below.len() - self.below.holes.within(below);
+        self.totals.unique += Bytes::new(payload.saturating_sub(seen_before));
+        self.below.holes.fill(range);
+        if verdict.kind.is_retransmission() {
+            self.sent_again(packet, range, payload);
+        }
+        if entry != Entry::None {
+            self.log(packet, range, payload, (verdict, entry == Entry::Repeat));
+        }
+        verdict
+    }
+
+    fn sent_again(&mut self, packet: &Packet, range: Range, payload: u64) {
+        self.totals.retransmissions += 1;
+        self.totals.retransmitted += Bytes::new(payload);
+        let clock = packet.timestamps.map(|(value, _)| value);
+        let (at, frame) = (packet.at, packet.frame);
+        self.repeats.sent(Repeat { range, at, frame, clock });
+    }
+
+    /// Enters a transmission into the log, and opens the watch where it is a sign of trouble.
+    fn log(
         &mut self,
         packet: &Packet,
         range: Range,
         payload: u64,
-    ) -> (SegmentKind, Option<crate::Timer>) {
-        let high = self.board.high;
-        let fills = range.start < high && self.unseen.meets(range);
-        let fresh = range.start >= high;
-        // The part below the highest byte seen, less what is seen only now.
-        let below = Range { start: range.start, end: range.end.min(high) };
-        let seen_before = self.unseen.missing(below).iter().map(|r| r.len()).sum();
-        self.totals.unique += Bytes::new(payload.saturating_sub(seen_before));
-        let (kind, timer) = if fresh {
-            (SegmentKind::New, self.judge.fresh(packet.at, range, &self.board))
-        } else if fills {
-            self.holes_filled += 1;
-            (SegmentKind::FillsHole, None)
-        } else {
-            self.totals.retransmissions += 1;
-            self.totals.retransmitted += Bytes::new(payload);
-            self.judge.repeat(packet.at, range, &self.board)
-        };
-        if fresh && high < range.start {
-            self.unseen.insert(Range { start: high, end: range.start });
-        }
-        self.unseen.remove(range);
-        let repeat = !fresh && !fills;
+        (verdict, repeat): (Verdict, bool),
+    ) {
+        let timer = verdict.timer;
         if timer.is_some() || repeat {
             self.open_watch(packet);
         }
@@ -238,7 +362,6 @@ impl FlowState {
         {
             watch.repeated(packet.at, &self.board);
         }
-        (kind, timer)
     }
 
     /// RFC 5681 section 2; with SACK, an acknowledgement that tells of something new is one even
@@ -272,11 +395,12 @@ impl FlowState {
         if self.watch.is_none() && (bare_duplicate || !self.board.sacked.is_empty()) {
             self.open_watch(packet);
         }
-        let mark = self.mark(packet, told, bare_duplicate);
-        let Some(watch) = &mut self.watch else {
+        if self.watch.is_none() {
             self.board.forget_acknowledged();
             return Vec::new();
-        };
+        }
+        let mark = self.mark(packet, told, bare_duplicate);
+        let Some(watch) = &mut self.watch else { return Vec::new() };
         if bare_duplicate {
             watch.suspect(&self.board);
         }
@@ -293,28 +417,49 @@ impl FlowState {
 #[derive(Debug)]
 pub(crate) struct OutOfPlace;
 
-/// SACK blocks and the D-SACK block. It is the first, below the cumulative acknowledgement or
-/// inside the second (RFC 2883 section 4).
-fn blocks(
+const NOTHING: Range = Range { start: Offset::ZERO, end: Offset::ZERO };
+
+/// How many segments on the wire a packet with so much data stands for, `full` being the data of a
+/// full one: the kernel hands large pieces to the tap, which the network card cuts.
+fn pieces(payload: u64, full: u16) -> u64 {
+    match full {
+        0 => 1,
+        full => payload.div_ceil(u64::from(full)).max(1),
+    }
+}
+
+/// SACK blocks, written to `room`, and the D-SACK block. It is the first, below the cumulative
+/// acknowledgement or inside the second (RFC 2883 section 4).
+#[inline]
+fn blocks<'r>(
     sack: &[SackBlock],
     positions: &SeqUnwrapper,
     ack: Offset,
-) -> (Vec<Range>, Option<Range>) {
-    let mut ranges: Vec<Range> = sack
-        .iter()
-        .map(|block| Range {
+    room: &'r mut [Range; SackBlocks::MOST],
+) -> (&'r [Range], Option<Range>) {
+    if sack.is_empty() {
+        return (&[], None);
+    }
+    for (range, block) in room.iter_mut().zip(sack) {
+        *range = Range {
             start: offset(positions.position(block.left)),
             end: offset(positions.position(block.right)),
-        })
-        .collect();
-    let again = match ranges.as_slice() {
+        };
+    }
+    let again = match &room[..sack.len()] {
         [first, ..] if first.start < ack => true,
         [first, second, ..] => second.start <= first.start && first.end <= second.end,
         _ => false,
     };
-    let dsack = again.then(|| ranges.remove(0));
-    ranges.retain(|r| !r.is_empty());
-    (ranges, dsack.filter(|r| !r.is_empty()))
+    let dsack = again.then_some(room[0]).filter(|range| !range.is_empty());
+    let mut count = 0;
+    for index in usize::from(again)..sack.len() {
+        if !room[index].is_empty() {
+            room[count] = room[index];
+            count += 1;
+        }
+    }
+    (&room[..count], dsack)
 }
 
 /// What stands before the capture's first byte has no offset; it is taken for the start.

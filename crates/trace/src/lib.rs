@@ -1,23 +1,47 @@
 //! From frames to an explanation: connections, segments, acknowledgements, recovery episodes.
 
 mod analyzer;
+mod below;
 mod cause;
 mod connection;
 mod episodes;
+mod explanations;
 mod flow;
+mod full_size;
+mod habits;
+mod handshake;
+mod history;
+mod holes;
+mod identity;
 mod ladder;
+mod life;
+mod limits;
 mod listing;
 mod log;
 mod model;
+mod needless;
 mod notation;
 mod observe;
 mod packet;
 mod ranges;
 mod reading;
+mod round_trips;
 mod scoreboard;
+mod seen;
+mod series;
+mod stalls;
+mod stamps;
+mod table;
+mod tally;
+mod tap;
+mod transfer;
+mod unread;
+mod walk;
 mod watch;
+mod windows;
 
 pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
+pub use explanations::Explanations;
 pub use ladder::{Fate, LadderLine, ladder, ladder_between};
 pub use listing::listing;
 pub use model::*;

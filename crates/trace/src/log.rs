@@ -41,6 +41,10 @@ pub(crate) enum Arrival {
     Surplus,
 }
 
+/// As many transmissions are kept: more than any window holds. They grow beyond only where nothing
+/// is acknowledged, as in a capture of one direction; then the oldest are forgotten.
+const MOST: usize = 1 << 16;
+
 /// The transmissions still of interest; each has a running number, its order.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
@@ -53,6 +57,8 @@ pub(crate) struct Log {
     others: BTreeSet<(Offset, u64)>,
     /// Length of the longest of `others`.
     longest: u64,
+    /// None of `others` reaches beyond this.
+    others_end: Offset,
 }
 
 impl Log {
@@ -64,7 +70,28 @@ impl Log {
     pub(crate) fn is_alone(&self, order: u64) -> bool {
         let Some(transmission) = self.get(order) else { return false };
         !transmission.repeat
-            && (self.others.is_empty() || self.overlapping(transmission.range).len() == 1)
+            && (self.is_above_others(transmission.range)
+                || self.overlapping(transmission.range).len() == 1)
+    }
+    /// Whether `range` lies above everything that was sent out of order.
+    #[inline]
+    fn is_above_others(&self, range: Range) -> bool {
+        self.others.is_empty() || range.start >= self.others_end
+    }
+    /// The transmission that overlaps `range`, if it is easy to see that there is one and no other.
+    #[inline]
+    pub(crate) fn only_one_in(&self, range: Range) -> Option<u64> {
+        if !self.is_above_others(range) {
+            return None;
+        }
+        let behind = self.in_order.partition_point(|&(start, _)| start < range.end);
+        let (start, order) = *self.in_order.get(behind.checked_sub(1)?)?;
+        let alone = start <= range.start && self.get(order)?.range.overlaps(range);
+        alone.then_some(order)
+    }
+    /// Whether anything held here was not sent for the first time and in order.
+    pub(crate) fn has_others(&self) -> bool {
+        !self.others.is_empty()
     }
     /// The order that the next transmission will get.
     pub(crate) fn next(&self) -> u64 {
@@ -79,7 +106,32 @@ impl Log {
     pub(crate) fn get_mut(&mut self, order: u64) -> Option<&mut Transmission> {
         self.entries.get_mut(usize::try_from(order.checked_sub(self.first)?).ok()?)
     }
+    /// Whether each transmission held here begins where the one before ended or later: nothing was
+    /// sent twice.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.others.is_empty()
+    }
+    /// The index in [`Log::entries_mut`] of the first that ends behind `offset`, where the log is
+    /// plain.
+    #[inline]
+    pub(crate) fn first_ending_behind(&self, offset: Offset) -> usize {
+        match self.entries.front() {
+            Some(first) if first.range.end <= offset => {
+                self.entries.partition_point(|t| t.range.end <= offset)
+            }
+            _ => 0,
+        }
+    }
+    /// The transmissions, [`Log::first`] first.
+    #[inline]
+    pub(crate) fn entries_mut(&mut self) -> &mut VecDeque<Transmission> {
+        &mut self.entries
+    }
     pub(crate) fn push(&mut self, transmission: Transmission) {
+        if self.entries.len() >= MOST {
+            self.forget_before(self.first + 1);
+        }
         let (range, order) = (transmission.range, self.next());
         let follows = self.in_order.back().is_none_or(|&(start, last)| {
             self.get(last).map_or(start, |t| t.range.end) <= range.start
@@ -88,6 +140,7 @@ impl Log {
             self.in_order.push_back((range.start, order));
         } else {
             self.longest = self.longest.max(range.len());
+            self.others_end = self.others_end.max(range.end);
             self.others.insert((range.start, order));
         }
         self.entries.push_back(transmission);
@@ -112,6 +165,18 @@ impl Log {
         }
         orders
     }
+    /// Forgets the transmissions at the front that end at `offset` or before.
+    #[inline]
+    pub(crate) fn forget_acknowledged(&mut self, offset: Offset) {
+        let behind = self.entries.iter().take_while(|t| t.range.end <= offset).count();
+        if self.is_plain() {
+            self.entries.drain(..behind);
+            self.in_order.drain(..behind);
+            self.first += behind as u64;
+        } else {
+            self.forget_before(self.first + behind as u64);
+        }
+    }
     /// Forgets everything sent before `order`.
     pub(crate) fn forget_before(&mut self, order: u64) {
         while self.first < order {
@@ -125,6 +190,39 @@ impl Log {
         }
         if self.others.is_empty() {
             self.longest = 0;
+            self.others_end = Offset::ZERO;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_answers_is_forgotten_in_the_end() {
+        let mut log = Log::default();
+        for order in 0..MOST as u64 + 1_000 {
+            let place = |n: u64| Offset::new(n * 100);
+            // Every third is sent twice.
+            let repeat = order % 3 == 2;
+            let start = order - u64::from(repeat);
+            log.push(Transmission {
+                range: Range { start: place(start), end: place(start + 1) },
+                at: Instant::ZERO,
+                frame: order,
+                payload: 100,
+                syn: false,
+                repeat,
+                timer: None,
+                clock: None,
+                arrival: Arrival::Unknown,
+                needless: false,
+            });
+        }
+        assert_eq!((log.first(), log.next()), (1_000, MOST as u64 + 1_000));
+        assert_eq!(log.in_order.len() + log.others.len(), MOST);
+        let low = Range { start: Offset::ZERO, end: Offset::new(100_000) };
+        assert!(log.overlapping(low).is_empty());
     }
 }

@@ -3,11 +3,19 @@
 //! The scoreboard and the judge decide what a packet is; observers derive figures from that, each
 //! in a file of its own, and know nothing of one another.
 
-use tcplab_units::{Bytes, Offset};
+use tcplab_units::{Bytes, Offset, Span};
 
+use crate::full_size::FullSize;
+use crate::habits::{Acking, Marks};
+use crate::limits::Limits;
 use crate::packet::Packet;
+use crate::round_trips::RoundTripTimes;
 use crate::scoreboard::Told;
-use crate::{Flow, Proof, Range, SegmentKind, Timer};
+use crate::series::Throughput;
+use crate::stalls::Stalls;
+use crate::transfer::TransferSums;
+use crate::windows::Windows;
+use crate::{Flow, LimitPeriod, Proof, Range, SegmentKind, Stall, Timer};
 
 /// A packet that takes room in the sequence of the observed direction: data, SYN or FIN.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +46,8 @@ pub(crate) struct Heard<'a> {
     pub(crate) ack: Offset,
     /// What was acknowledged before this packet.
     pub(crate) before: Offset,
+    /// Bytes of data that it newly acknowledges: without SYN and FIN.
+    pub(crate) fresh: u64,
     /// The advertised window, scaled; none where the scale is not known.
     pub(crate) window: Option<Bytes>,
     pub(crate) sack: &'a [Range],
@@ -50,15 +60,75 @@ pub(crate) struct Heard<'a> {
     pub(crate) in_flight: u64,
 }
 
+/// What an observer is certain of before the connection is over.
+#[derive(Debug)]
+pub(crate) enum Event {
+    Stall(Stall),
+    Limit(LimitPeriod),
+}
+
 /// Everything that is derived from the packets of one direction.
 #[derive(Debug, Default)]
-pub(crate) struct Observers {}
+pub(crate) struct Observers {
+    full_size: FullSize,
+    round_trips: RoundTripTimes,
+    windows: Windows,
+    acking: Acking,
+    marks: Marks,
+    limits: Limits,
+    stalls: Stalls,
+    transfer: TransferSums,
+    series: Throughput,
+    /// What was found and not handed over yet.
+    pub(crate) events: Vec<Event>,
+}
 
 impl Observers {
+    /// The handshake showed how long after an acknowledgement's passing the tap its sender's
+    /// reaction passes: next to nothing beside the sender, a round trip beside the receiver.
+    pub(crate) fn opened(&mut self, reaction: Span) {
+        self.limits.opened(reaction);
+        self.stalls.opened(reaction);
+    }
     /// A packet of the direction.
-    pub(crate) fn sent(&mut self, _sent: &Sent<'_>) {}
+    pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+        // What was captured twice was sent once.
+        if sent.kind != SegmentKind::TapDuplicate {
+            self.full_size.sent(sent);
+            let full = self.full_size.bytes();
+            self.round_trips.sent(sent);
+            self.windows.sent(sent, full);
+            self.acking.sent(sent);
+            self.marks.sent(sent, full);
+        }
+        self.limits.sent(sent, &mut self.events);
+        self.stalls.sent(sent, &mut self.events);
+        self.transfer.sent(sent);
+        self.series.sent(sent);
+    }
     /// A packet of the opposite direction.
-    pub(crate) fn heard(&mut self, _heard: &Heard<'_>) {}
-    /// What came out, when no more packets come.
-    pub(crate) fn finish(&self, _flow: &mut Flow) {}
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
+        self.full_size.heard(heard);
+        let full = self.full_size.bytes();
+        self.round_trips.heard(heard);
+        self.windows.heard(heard, full);
+        self.acking.heard(heard, full);
+        self.marks.heard(heard);
+        self.limits.heard(heard, &mut self.events);
+        self.stalls.heard(heard, &mut self.events);
+        self.transfer.heard(heard);
+        self.series.heard(heard);
+    }
+    /// What came out, when no more packets come. Where the tap stood is in `flow` already.
+    pub(crate) fn finish(&mut self, flow: &mut Flow) {
+        self.round_trips.finish(flow);
+        self.windows.finish(flow);
+        self.acking.finish(flow);
+        self.marks.finish(flow);
+        flow.marks.mss_changes = self.full_size.changes();
+        self.limits.finish(flow, &mut self.events);
+        self.stalls.finish(flow, &mut self.events);
+        self.transfer.finish(flow, self.limits.capacity());
+        self.series.finish(flow);
+    }
 }

@@ -6,6 +6,17 @@ use tcplab_units::Offset;
 
 use crate::Range;
 
+/// How much of a set lies above a place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Above {
+    /// Ranges that do not touch.
+    pub(crate) ranges: u64,
+    pub(crate) bytes: u64,
+}
+/// At most so many ranges are kept apart; the first are forgotten when more come, as no honest
+/// connection makes them.
+const MOST: usize = 1 << 14;
+
 /// A set of places in the stream, kept as ranges that neither overlap nor touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ranges {
@@ -20,16 +31,26 @@ impl Ranges {
         ranges.insert(range);
         ranges
     }
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
     /// How many bytes are in the set.
+    #[inline]
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
     /// The end of the last range.
     pub(crate) fn end(&self) -> Option<Offset> {
         self.ranges.back().map(|r| r.end)
+    }
+    /// What of the set lies at `from` or after it.
+    pub(crate) fn above(&self, from: Offset) -> Above {
+        let pieces = self.ranges.iter().skip(self.first_reaching(from)).filter(|r| r.end > from);
+        pieces.fold(Above::default(), |above, r| Above {
+            ranges: above.ranges + 1,
+            bytes: above.bytes + r.end.since(r.start.max(from)).as_u64(),
+        })
     }
     /// Whether all of `range` is in the set.
     pub(crate) fn covers(&self, range: Range) -> bool {
@@ -55,8 +76,24 @@ impl Ranges {
         }
         missing
     }
+    /// The first part of `range` that is not in the set.
+    pub(crate) fn first_missing(&self, range: Range) -> Option<Range> {
+        let mut from = range.start;
+        for held in self.ranges.iter().skip(self.first_reaching(range.start)) {
+            if held.start > from {
+                return Some(Range { start: from, end: held.start.min(range.end) })
+                    .filter(|piece| !piece.is_empty());
+            }
+            from = held.end;
+        }
+        Some(Range { start: from, end: range.end }).filter(|piece| !piece.is_empty())
+    }
     /// Whether some of `range` is in the set.
+    #[inline]
     pub(crate) fn meets(&self, range: Range) -> bool {
+        !self.ranges.is_empty() && self.meets_one(range)
+    }
+    fn meets_one(&self, range: Range) -> bool {
         let at = self.first_reaching(range.start);
         !range.is_empty() && self.ranges.get(at).is_some_and(|r| r.overlaps(range))
     }
@@ -75,12 +112,20 @@ impl Ranges {
         }
         self.total += merged.len();
         self.ranges.insert(from, merged);
+        if self.ranges.len() > MOST
+            && let Some(first) = self.ranges.pop_front()
+        {
+            self.total -= first.len();
+        }
     }
     /// Takes `range` out.
+    #[inline]
     pub(crate) fn remove(&mut self, range: Range) {
-        if !self.meets(range) {
-            return;
+        if self.meets(range) {
+            self.cut_out(range);
         }
+    }
+    fn cut_out(&mut self, range: Range) {
         let from = self.first_reaching(range.start);
         let to = self.ranges.partition_point(|r| r.start < range.end);
         let taken: Vec<Range> = self.ranges.drain(from..to).collect();
@@ -93,6 +138,7 @@ impl Ranges {
         }
     }
     /// Takes out everything before `offset`.
+    #[inline]
     pub(crate) fn remove_before(&mut self, offset: Offset) {
         self.remove(Range { start: Offset::ZERO, end: offset });
     }
@@ -141,6 +187,8 @@ mod tests {
             prop_assert_eq!(ranges.total(), bytes.len() as u64);
             prop_assert_eq!(ranges.covers(range(from, to)), (from..to).all(|b| bytes.contains(&b)));
             prop_assert_eq!(ranges.meets(range(from, to)), (from..to).any(|b| bytes.contains(&b)));
+            let first_missing = ranges.missing(range(from, to)).first().copied();
+            prop_assert_eq!(ranges.first_missing(range(from, to)), first_missing);
             prop_assert_eq!(missing, (from..to).filter(|b| !bytes.contains(b)).collect::<Vec<_>>());
         }
     }

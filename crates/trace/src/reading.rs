@@ -1,8 +1,9 @@
 //! Captures into the analyser.
 
+use std::borrow::Cow;
 use std::io::Read;
 
-use tcplab_capture::{Reader, Statistics, UnixTime};
+use tcplab_capture::{Reader, Record, Statistics, UnixTime};
 use tcplab_wire::LinkType;
 
 use crate::{Analyzer, Frame, Note, Sink, Trace};
@@ -21,6 +22,7 @@ impl<S: Sink> Analyzer<S> {
         let mut links = links(&reader);
         let mut last_time = 0;
         let mut copy = Vec::new();
+        let wants_comments = self.sink().wants_packets();
         loop {
             let record = match reader.next_record() {
                 Ok(Some(record)) => record,
@@ -34,8 +36,7 @@ impl<S: Sink> Analyzer<S> {
             let time_ns = record.time.map_or(last_time, UnixTime::as_nanos);
             last_time = time_ns;
             let (index, original_len) = (record.interface as usize, record.original_len);
-            let comment = record.comments().reduce(|all, one| format!("{all}; {one}").into());
-            let comment = comment.map(std::borrow::Cow::into_owned);
+            let comment = if wants_comments { comment(&record) } else { None };
             let (captured, link) = if let Some(&link) = links.get(index) {
                 (record.captured, link)
             } else {
@@ -60,6 +61,12 @@ impl<S: Sink> Analyzer<S> {
             }
         }
     }
+}
+
+/// All comments on a record as one.
+fn comment(record: &Record<'_>) -> Option<String> {
+    let comment = record.comments().reduce(|all, one| format!("{all}; {one}").into());
+    comment.map(Cow::into_owned)
 }
 
 fn links<R: Read>(reader: &Reader<R>) -> Vec<LinkType> {

@@ -57,6 +57,28 @@ pub(crate) struct Told {
     pub(crate) earliest_sacked: Option<u64>,
     /// A round trip time that no retransmission blurs (Karn's rule).
     pub(crate) round_trip: Option<Span>,
+    /// How old the data were that it newly takes in, cumulatively: of those sent only once, a
+    /// transmission taken in by part included.
+    pub(crate) acked_ages: Option<Ages>,
+    /// And that it newly SACKs: of those sent only once.
+    pub(crate) sacked_ages: Option<Ages>,
+    /// How old the transmission at the left edge was whose timestamp it echoes, where something was
+    /// sent several times and only one of those at the left edge bore that timestamp.
+    pub(crate) echoed_age: Option<Span>,
+}
+
+/// How long before an acknowledgement the first and the last of several transmissions passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ages {
+    pub(crate) first: Span,
+    pub(crate) last: Span,
+}
+
+impl Ages {
+    /// Those of all transmissions in both.
+    fn with(self, other: Ages) -> Ages {
+        Ages { first: self.first.max(other.first), last: self.last.min(other.last) }
+    }
 }
 
 /// The state of one direction as its acknowledgements tell it.
@@ -130,7 +152,57 @@ impl Scoreboard {
     }
 
     /// Takes in an acknowledgement.
+    #[inline]
     pub(crate) fn answered(&mut self, answer: &Answer<'_>) -> Told {
+        let plain = answer.sack.is_empty() && answer.dsack.is_none() && self.sacked.is_empty();
+        if plain && self.log.is_plain() && shortcuts::taken() {
+            self.answered_in_order(answer)
+        } else {
+            self.answered_somehow(answer)
+        }
+    }
+
+    /// [`Scoreboard::answered_somehow`] for a cumulative acknowledgement where nothing was sent
+    /// twice or received out of order: each transmission it covers is alone with its range, so all
+    /// of them arrived.
+    #[inline]
+    fn answered_in_order(&mut self, answer: &Answer<'_>) -> Told {
+        let mut told = Told::default();
+        if answer.ack <= self.una {
+            return told;
+        }
+        told.advanced = true;
+        let (first, from) = (self.log.first(), self.log.first_ending_behind(self.una));
+        self.una = answer.ack;
+        self.high = self.high.max(self.una);
+        let (mut latest, mut oldest, mut partly) = (None, None, None);
+        for (index, sent) in self.log.entries_mut().iter_mut().enumerate().skip(from) {
+            if sent.range.end > answer.ack {
+                partly = (sent.range.start < answer.ack).then_some(sent.at);
+                break;
+            }
+            if sent.arrival != Arrival::Arrived {
+                sent.arrival = Arrival::Arrived;
+                oldest = oldest.or(Some(sent.at));
+                latest = Some((first + index as u64, sent.at));
+            }
+        }
+        if let Some((order, at)) = latest {
+            let sample = answer.at.since(at);
+            told.round_trip = Some(sample);
+            self.min_round_trip = Some(self.min_round_trip.map_or(sample, |min| min.min(sample)));
+            self.examined = self.examined.max(order);
+            self.latest_arrived = self.latest_arrived.max(Some(order));
+            self.latest_age = sample;
+        }
+        if let Some((oldest, newest)) = oldest.or(partly).zip(partly.or(latest.map(|(_, at)| at))) {
+            let (first, last) = (answer.at.since(oldest), answer.at.since(newest));
+            told.acked_ages = Some(Ages { first, last });
+        }
+        told
+    }
+
+    fn answered_somehow(&mut self, answer: &Answer<'_>) -> Told {
         let mut told = Told::default();
         let left_edge = self.una;
         let cumulative = Range { start: self.una, end: answer.ack };
@@ -138,6 +210,7 @@ impl Scoreboard {
         if answer.ack > self.una {
             told.advanced = true;
             let fresh = self.sacked.missing(cumulative);
+            told.echoed_age = self.echoed_age(left_edge, answer);
             self.una = answer.ack;
             self.high = self.high.max(self.una);
             self.sacked.remove_before(self.una);
@@ -146,9 +219,13 @@ impl Scoreboard {
             }
         }
         told.round_trip = winners.round_trip;
+        told.acked_ages = winners.sure_ages;
+        if told.advanced {
+            told.acked_ages = joined(told.acked_ages, self.partly_acked_ages(answer));
+        }
         for block in answer.sack {
             let block = Range { start: block.start.max(self.una), end: block.end.min(self.high) };
-            for piece in self.sacked.missing(block) {
+            while let Some(piece) = self.sacked.first_missing(block) {
                 told.sacked = true;
                 self.sacked.insert(piece);
                 let mut by_sack = Winners::default();
@@ -159,6 +236,7 @@ impl Scoreboard {
                 // Linux keeps the age of the last one it looks at: SACKed ones come first.
                 winners.latest_age = winners.latest_age.or(by_sack.latest_age);
                 told.round_trip = told.round_trip.or(by_sack.round_trip);
+                told.sacked_ages = joined(told.sacked_ages, by_sack.sure_ages);
             }
         }
         if let Some(block) = answer.dsack {
@@ -184,14 +262,7 @@ impl Scoreboard {
     }
     /// Forgets the transmissions at the front that are acknowledged.
     pub(crate) fn forget_acknowledged(&mut self) {
-        let mut order = self.log.next();
-        for (at, transmission) in self.log.iter() {
-            if transmission.range.end > self.una {
-                order = at;
-                break;
-            }
-        }
-        self.log.forget_before(order);
+        self.log.forget_acknowledged(self.una);
     }
 
     /// Decides which transmissions brought `piece`, now received. `left_edge` is what the receiver
@@ -203,6 +274,11 @@ impl Scoreboard {
         left_edge: Offset,
         winners: &mut Winners,
     ) {
+        if shortcuts::taken()
+            && let Some(order) = self.log.only_one_in(piece)
+        {
+            return self.settle_alone(order, answer, winners);
+        }
         let mut rivals: Vec<(Preference, u64)> = Vec::new();
         let candidates = self.log.overlapping(piece);
         let filler = if self.without_sack { self.hole_filler(piece, &candidates) } else { None };
@@ -236,6 +312,41 @@ impl Scoreboard {
                 };
             }
         }
+    }
+
+    /// How old the transmission of the byte at `left_edge` is whose timestamp the answer echoes: a
+    /// segment that moves the left edge leaves its timestamp to be echoed (RFC 7323 section 4.3).
+    fn echoed_age(&self, left_edge: Offset, answer: &Answer<'_>) -> Option<Span> {
+        let echo = answer.echo.filter(|_| self.log.has_others())?;
+        let byte = Range { start: left_edge, end: Offset::new(left_edge.as_u64() + 1) };
+        let orders = self.log.overlapping(byte);
+        let all = orders.iter().filter_map(|&order| self.log.get(order));
+        let mut bore = all.filter(|sent| sent.clock == Some(echo));
+        let (one, another) = (bore.next()?, bore.next());
+        another.is_none().then(|| answer.at.since(one.at))
+    }
+
+    /// How old the transmission is that the acknowledgement takes in only the first part of: a
+    /// large piece that the network card cut. Linux goes by its time too (`tcp_tso_acked`).
+    fn partly_acked_ages(&self, answer: &Answer<'_>) -> Option<Ages> {
+        let next = Range { start: answer.ack, end: Offset::new(answer.ack.as_u64() + 1) };
+        let &order = self.log.overlapping(next).first()?;
+        let sent = self.log.get(order).filter(|sent| sent.range.start < answer.ack)?;
+        let age = answer.at.since(sent.at);
+        self.log.is_alone(order).then_some(Ages { first: age, last: age })
+    }
+
+    /// [`Scoreboard::settle`] for a piece that only one transmission can have brought.
+    fn settle_alone(&mut self, order: u64, answer: &Answer<'_>, winners: &mut Winners) {
+        let Some(sent) = self.log.get(order) else { return };
+        if sent.arrival == Arrival::Arrived || !self.covers(sent.range) {
+            return;
+        }
+        let (sample, alone) = (answer.at.since(sent.at), self.log.is_alone(order));
+        if let Some(sent) = self.log.get_mut(order) {
+            sent.arrival = Arrival::Arrived;
+        }
+        winners.add(order, sample, alone);
     }
 
     /// If `piece` ends with data sent only once, and earlier than the last repetition of its first
@@ -348,6 +459,32 @@ impl Scoreboard {
     }
 }
 
+/// Whether the short ways through the common cases are taken: always, but in tests that hold them
+/// against the long ones.
+pub(crate) mod shortcuts {
+    #[cfg(test)]
+    thread_local! {
+        static REFUSED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    }
+
+    #[inline]
+    pub(crate) fn taken() -> bool {
+        #[cfg(test)]
+        return !REFUSED.get();
+        #[cfg(not(test))]
+        true
+    }
+
+    /// What `work` gives when every case goes the long way.
+    #[cfg(test)]
+    pub(crate) fn without<T>(work: impl FnOnce() -> T) -> T {
+        REFUSED.set(true);
+        let result = work();
+        REFUSED.set(false);
+        result
+    }
+}
+
 /// In which order transmissions of one range are thought to have brought it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Preference {
@@ -391,6 +528,8 @@ struct Winners {
     /// The latest of those whose range was sent only once.
     latest_sure: Option<u64>,
     round_trip: Option<Span>,
+    /// Of those whose range was sent only once.
+    sure_ages: Option<Ages>,
     latest: Option<u64>,
     latest_age: Option<Span>,
 }
@@ -403,6 +542,9 @@ impl Winners {
             self.latest = Some(order);
             self.latest_age = Some(age);
         }
+        if alone {
+            self.sure_ages = joined(self.sure_ages, Some(Ages { first: age, last: age }));
+        }
         if alone && self.latest_sure.is_none_or(|latest| latest < order) {
             self.latest_sure = Some(order);
             self.round_trip = Some(age);
@@ -413,6 +555,13 @@ impl Winners {
 fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn joined(a: Option<Ages>, b: Option<Ages>) -> Option<Ages> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.with(b)),
         (a, b) => a.or(b),
     }
 }

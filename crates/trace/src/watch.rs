@@ -9,6 +9,8 @@ use crate::scoreboard::Scoreboard;
 
 /// The answer to a repetition is not waited for longer than this where nothing is sent after it.
 const PATIENCE: Span = Span::from_secs(2);
+/// At most so many acknowledgements are kept: then what was found so far must do.
+const MOST: usize = 1 << 16;
 
 /// Open from the first sign of loss until everything sent before the repair is answered.
 #[derive(Debug)]
@@ -23,6 +25,9 @@ pub(crate) struct Watch {
     last_repeat: Option<(Instant, Offset)>,
     /// When to look for finished episodes next: once a round trip.
     look_at: Offset,
+    /// How many marks were left when it was looked last. It is looked again when there are twice
+    /// as many: so looking costs no more than keeping, however long the trouble lasts.
+    left: usize,
 }
 
 impl Watch {
@@ -34,6 +39,7 @@ impl Watch {
             calm_at: None,
             last_repeat: None,
             look_at: board.high,
+            left: 0,
         }
     }
 
@@ -55,10 +61,17 @@ impl Watch {
             .is_none_or(|(at, high)| board.una > high || mark.at.since(at) > PATIENCE);
         let trouble = !board.sacked.is_empty() || board.una < self.until;
         self.calm_at = if trouble { None } else { self.calm_at.or(Some(board.high)) };
-        if answered && self.calm_at.is_some_and(|calm| board.una >= calm) {
+        let calm = answered && self.calm_at.is_some_and(|calm| board.una >= calm);
+        if calm {
             return (self.finish(board), true);
         }
-        if board.una < self.look_at {
+        if self.marks.len() >= MOST {
+            let found = self.finish(board);
+            // Or they would be found again.
+            board.forget_before(board.log.next());
+            return (found, true);
+        }
+        if board.una < self.look_at || self.marks.len() < 2 * self.left {
             return (Vec::new(), false);
         }
         self.look_at = board.high;
@@ -74,6 +87,7 @@ impl Watch {
         board.forget_before(keep_from);
         let stale = self.marks.partition_point(|mark| mark.position <= keep_from);
         self.marks.drain(..stale.saturating_sub(1));
+        self.left = self.marks.len();
         (finished, false)
     }
 

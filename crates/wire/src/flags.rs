@@ -36,10 +36,12 @@ impl TcpFlags {
         TcpFlags(bits & 0x1ff)
     }
     /// As the low nine bits of the header's 13th and 14th byte.
+    #[inline]
     pub const fn bits(self) -> u16 {
         self.0
     }
     /// Whether all of `others` are set.
+    #[inline]
     pub const fn contains(self, others: TcpFlags) -> bool {
         self.0 & others.0 == others.0
     }

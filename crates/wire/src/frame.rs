@@ -28,7 +28,16 @@ pub enum FrameView<'a> {
 impl<'a> FrameView<'a> {
     /// Looks at a frame of which the capture kept `captured` and which was `original_len` bytes
     /// long on the wire.
+    #[inline]
     pub fn new(link: LinkType, captured: &'a [u8], original_len: u32) -> FrameView<'a> {
+        match TcpPacket::of_plain_frame(link, captured, original_len) {
+            Some(tcp) => FrameView::Tcp(tcp),
+            None => FrameView::look(link, captured, original_len),
+        }
+    }
+
+    /// Looks at any frame.
+    pub(crate) fn look(link: LinkType, captured: &'a [u8], original_len: u32) -> FrameView<'a> {
         // Some captures claim that less was sent than was kept.
         let wire_len = original_len.max(captured.len() as u32);
         let ip = match link.open(captured, wire_len) {
@@ -56,6 +65,7 @@ impl<'a> FrameView<'a> {
     }
 
     /// The TCP segment, if it holds one.
+    #[inline]
     pub fn tcp(&self) -> Option<TcpPacket<'a>> {
         match self {
             FrameView::Tcp(tcp) => Some(*tcp),
@@ -74,6 +84,7 @@ impl<'a> FrameView<'a> {
     }
 
     /// What is wrong with it, if anything; also of a segment that can be read all the same.
+    #[inline]
     pub fn anomaly(&self) -> Option<Anomaly> {
         match self {
             FrameView::Tcp(tcp) => tcp.anomaly(),
@@ -82,4 +93,20 @@ impl<'a> FrameView<'a> {
             FrameView::Anomalous { anomaly, .. } => Some(*anomaly),
         }
     }
+}
+
+/// The IP packet of what nearly every frame is: IPv4 without options or fragments, with TCP, behind
+/// an Ethernet header without tags, or bare.
+#[inline]
+pub(crate) fn plain_ip(link: LinkType, captured: &[u8], original_len: u32) -> Option<IpPacket<'_>> {
+    let packet = match link {
+        LinkType::Ethernet => {
+            let (header, packet) = captured.split_first_chunk::<14>()?;
+            (header[12..] == [0x08, 0x00]).then_some(packet)?
+        }
+        LinkType::RawIp | LinkType::Ipv4 => captured,
+        _ => return None,
+    };
+    let before = (captured.len() - packet.len()) as u32;
+    IpPacket::plain_tcp(packet, original_len.checked_sub(before)?)
 }

@@ -18,8 +18,20 @@ impl SeqNumber {
     }
     /// The number `count` further on, modulo 2³².
     #[must_use]
+    #[inline]
     pub const fn advanced_by(self, count: u32) -> SeqNumber {
         SeqNumber(self.0.wrapping_add(count))
+    }
+    /// How far it lies beyond `other`, negative before it; right while both are within 2³¹ of one
+    /// another.
+    #[inline]
+    pub const fn distance_from(self, other: SeqNumber) -> i32 {
+        self.0.wrapping_sub(other.0) as i32
+    }
+    /// Whether it lies beyond `other`, on the same terms.
+    #[inline]
+    pub const fn is_after(self, other: SeqNumber) -> bool {
+        self.distance_from(other) > 0
     }
 }
 impl fmt::Display for SeqNumber {

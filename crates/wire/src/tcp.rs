@@ -3,9 +3,10 @@
 use std::net::IpAddr;
 
 use crate::anomaly::{Anomaly, Layer};
+use crate::frame::plain_ip;
 use crate::ip::{Ecn, IpPacket, array, cut_or_short, protocol};
-use crate::options::TcpOptions;
-use crate::{SeqNumber, TcpFlags, checksum};
+use crate::options::{TcpOptions, kind};
+use crate::{LinkType, SeqNumber, TcpFlags, checksum};
 
 /// The least length of a TCP header in bytes (RFC 9293 section 3.1).
 const HEADER: usize = 20;
@@ -32,6 +33,7 @@ pub enum ChecksumState {
 }
 
 impl<'a> TcpPacket<'a> {
+    #[inline]
     pub(crate) fn look(ip: IpPacket<'a>) -> Result<TcpPacket<'a>, Anomaly> {
         let segment = ip.payload();
         if segment.len() < HEADER {
@@ -41,43 +43,71 @@ impl<'a> TcpPacket<'a> {
         Ok(TcpPacket { ip, segment })
     }
 
+    /// The segment in what nearly every frame is: IPv4 without options or fragments, behind an
+    /// Ethernet header without tags, or bare; header and options kept whole, and nothing wrong with
+    /// any of it. The same as [`FrameView::new`](crate::FrameView::new) gives, without its detours;
+    /// `None` for all other frames.
+    #[inline]
+    pub fn of_plain_frame(
+        link: LinkType,
+        captured: &'a [u8],
+        original_len: u32,
+    ) -> Option<TcpPacket<'a>> {
+        let ip = plain_ip(link, captured, original_len)?;
+        let tcp = TcpPacket { ip, segment: ip.payload() };
+        let whole = tcp.segment.len() >= HEADER
+            && tcp.bad_data_offset().is_none()
+            && tcp.options_complete();
+        whole.then_some(tcp)
+    }
+
     /// The IP packet that carries it.
+    #[inline]
     pub fn ip(&self) -> IpPacket<'a> {
         self.ip
     }
     /// The sender's address.
+    #[inline]
     pub fn src(&self) -> IpAddr {
         self.ip.src()
     }
     /// The receiver's address.
+    #[inline]
     pub fn dst(&self) -> IpAddr {
         self.ip.dst()
     }
     /// The ECN bits of the IP header.
+    #[inline]
     pub fn ecn(&self) -> Ecn {
         self.ip.ecn()
     }
     /// The sender's port.
+    #[inline]
     pub fn src_port(&self) -> u16 {
         u16::from_be_bytes(array(self.segment, 0))
     }
     /// The receiver's port.
+    #[inline]
     pub fn dst_port(&self) -> u16 {
         u16::from_be_bytes(array(self.segment, 2))
     }
     /// Sequence number of the first byte of data, or of the SYN.
+    #[inline]
     pub fn seq(&self) -> SeqNumber {
         SeqNumber::new(u32::from_be_bytes(array(self.segment, 4)))
     }
     /// The acknowledgement field, whether or not [`TcpFlags::ACK`] makes it count.
+    #[inline]
     pub fn ack(&self) -> SeqNumber {
         SeqNumber::new(u32::from_be_bytes(array(self.segment, 8)))
     }
     /// The control bits.
+    #[inline]
     pub fn flags(&self) -> TcpFlags {
         TcpFlags::from_bits(u16::from_be_bytes(array(self.segment, 12)))
     }
     /// The window field as sent, not scaled.
+    #[inline]
     pub fn window(&self) -> u16 {
         u16::from_be_bytes(array(self.segment, 14))
     }
@@ -86,20 +116,24 @@ impl<'a> TcpPacket<'a> {
         u16::from_be_bytes(array(self.segment, 16))
     }
     /// The urgent pointer field, whether or not [`TcpFlags::URG`] makes it count.
+    #[inline]
     pub fn urgent_pointer(&self) -> u16 {
         u16::from_be_bytes(array(self.segment, 18))
     }
     /// Length of the header in bytes as its data offset claims it, 0 to 60; see
     /// [`TcpPacket::anomaly`] for claims that cannot be.
+    #[inline]
     pub fn data_offset(&self) -> u8 {
         (self.segment[12] >> 4) * 4
     }
     /// Length of header and data in bytes, by the IP header.
+    #[inline]
     pub fn segment_len(&self) -> u32 {
         self.ip.payload_len()
     }
     /// Length of the data in bytes, by the IP header, however little of it was kept; 0 where the
     /// data offset cannot be.
+    #[inline]
     pub fn payload_len(&self) -> u32 {
         match self.bad_data_offset() {
             Some(_) => 0,
@@ -107,6 +141,7 @@ impl<'a> TcpPacket<'a> {
         }
     }
     /// How far the segment moves the sequence: its data, and one each for SYN and FIN.
+    #[inline]
     pub fn sequence_len(&self) -> u32 {
         let flags = self.flags();
         self.payload_len()
@@ -121,15 +156,30 @@ impl<'a> TcpPacket<'a> {
         }
     }
     /// The options, as far as they were kept.
+    #[inline]
     pub fn options(&self) -> TcpOptions<'a> {
         let end = usize::from(self.data_offset()).clamp(HEADER, self.segment.len().max(HEADER));
         TcpOptions::new(&self.segment[HEADER..end], self.options_complete())
     }
+    /// Value and echo of the timestamps, if the options are those and nothing else, laid out as
+    /// RFC 7323 appendix A recommends and every segment of an established connection has them.
+    #[inline]
+    pub fn only_timestamps(&self) -> Option<(u32, u32)> {
+        const LAYOUT: [u8; 4] = [kind::NO_OPERATION, kind::NO_OPERATION, kind::TIMESTAMPS, 10];
+        let header = self.segment.first_chunk::<32>()?;
+        let value = |at: usize| {
+            u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        };
+        let fits = self.data_offset() == 32 && self.segment_len() >= 32 && header[20..24] == LAYOUT;
+        fits.then(|| (value(24), value(28)))
+    }
     /// Whether all options were kept. If not, an option that is not seen may still have been sent.
+    #[inline]
     pub fn options_complete(&self) -> bool {
         self.bad_data_offset().is_some() || self.segment.len() >= usize::from(self.data_offset())
     }
     /// What is wrong with the segment, though its header could be read.
+    #[inline]
     pub fn anomaly(&self) -> Option<Anomaly> {
         self.bad_data_offset().or(self.ip.anomaly())
     }
@@ -149,6 +199,7 @@ impl<'a> TcpPacket<'a> {
         }
     }
 
+    #[inline]
     fn bad_data_offset(&self) -> Option<Anomaly> {
         let (claimed, segment) = (self.data_offset(), self.segment_len());
         let possible = usize::from(claimed) >= HEADER && u32::from(claimed) <= segment;

@@ -92,6 +92,7 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// If the file is cut off or damaged here, or cannot be read on. All records given before are
     /// good.
+    #[inline]
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
         match self.next_place()? {
             Some(place) => Ok(Some(place.record(&self.window))),
@@ -173,6 +174,7 @@ struct Place {
 }
 
 impl Place {
+    #[inline]
     fn record<R>(self, window: &Window<R>) -> Record<'_> {
         Record {
             interface: self.interface,

@@ -50,6 +50,7 @@ impl Layout {
         Ok(Some((Layout { endian, unit }, interface)))
     }
 
+    #[inline]
     pub(super) fn find_record<R: Read>(
         &mut self,
         window: &mut Window<R>,
@@ -57,8 +58,12 @@ impl Layout {
         if !window.want(RECORD_HEADER)? {
             return if window.ahead().is_empty() { Ok(None) } else { Err(Stop::Truncated) };
         }
-        let field = |at: usize| self.endian.u32_at(window.ahead(), at).unwrap_or(0);
-        let (seconds, fraction, len, original_len) = (field(0), field(4), field(8), field(12));
+        let (words, _) = window.ahead().as_chunks::<4>();
+        let [seconds, fraction, len, original_len, ..] = *words else {
+            return Err(Stop::Truncated);
+        };
+        let [seconds, fraction, len, original_len] =
+            [seconds, fraction, len, original_len].map(|word| self.endian.u32(word));
         if len > LONGEST_BLOCK {
             return Err(Damage::Length(len).into());
         }

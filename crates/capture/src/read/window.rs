@@ -29,14 +29,17 @@ impl<R> Window<R> {
         self.passed
     }
     /// What was read and not yet passed.
+    #[inline]
     pub(super) fn ahead(&self) -> &[u8] {
         &self.buffer[self.ahead.clone()]
     }
     /// The bytes of a range that [`Window::pass`] gave, until the next call of [`Window::want`].
+    #[inline]
     pub(super) fn at(&self, range: Range<usize>) -> &[u8] {
         &self.buffer[range]
     }
     /// Passes the next `len` bytes, which must be ahead, and says where they lie.
+    #[inline]
     pub(super) fn pass(&mut self, len: usize) -> Range<usize> {
         assert!(len <= self.ahead.len(), "what is passed was read before");
         let passed = self.ahead.start..self.ahead.start + len;
@@ -49,7 +52,13 @@ impl<R> Window<R> {
 impl<R: Read> Window<R> {
     /// Reads until `len` bytes are ahead; whether there are that many. Memory grows with what has
     /// come, never with what was only announced.
+    #[inline]
     pub(super) fn want(&mut self, len: usize) -> io::Result<bool> {
+        if self.ahead.len() >= len { Ok(true) } else { self.fill(len) }
+    }
+
+    #[cold]
+    fn fill(&mut self, len: usize) -> io::Result<bool> {
         while self.ahead.len() < len {
             self.make_room();
             match self.source.read(&mut self.buffer[self.ahead.end..]) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use tcplab_units::Span;
 
-use super::Io;
+use super::{Io, TuningArguments};
 
 /// Which path: the same everywhere.
 #[derive(Debug, Args)]
@@ -32,6 +32,8 @@ pub(crate) struct UseArguments {
     #[arg(long, value_name = "BYTES", requires = "capture")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) snaplen: Option<u32>,
+    #[command(flatten)]
+    pub(crate) tuning: TuningArguments,
     /// Show each second what goes through
     #[arg(long)]
     pub(crate) live: bool,

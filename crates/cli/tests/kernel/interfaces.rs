@@ -67,7 +67,7 @@ ip link set wb up
 code=0; setpriv --bounding-set=-net_raw "$TCPLAB" bridge - wa wb --for 1s || code=$?; test $code = 2
 ip addr add 10.2.0.1/24 dev wa
 ip link set wb mtu 1400
-"$TCPLAB" bridge - wa wb --for 1s
+"$TCPLAB" bridge - wa wb -s rate='100 Gbit/s' --for 1s
 "#;
 
 fn script(traffic: &str) -> String {
@@ -155,6 +155,7 @@ fn what_cannot_be_bridged_is_refused_and_what_disturbs_is_told() {
         "taking the frames of wa needs CAP_NET_RAW",
         "warning: wa takes packets of 1500 B and wb of 1400 B",
         "warning: wa has an address",
+        "warning: the path asks for 100 Gbit/s; this machine models",
     ] {
         assert!(run.stderr.contains(said), "`{said}` is missing: {}", run.stderr);
     }

@@ -4,6 +4,8 @@ use std::fs;
 
 use tcplab_lab::verify::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_lab::{Calibration, Run};
+use tcplab_recording::Recording;
+use tcplab_units::Span;
 
 use crate::experiment::only_entry;
 use crate::processes::{Family, Machine as Before};
@@ -66,9 +68,11 @@ fn a_rate_above_the_ceiling_is_refused_and_leaves_nothing() {
         let before = Before::now();
         let Ended { code, stdout, stderr } = ended(&mut program);
         assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
-        for part in ["asks for 1 Tbit/s", "this machine models", "--allow-above-ceiling"] {
+        for part in ["asks for 1 Tbit/s", "this machine models", "bit/s or less"] {
             assert!(stderr.contains(part), "`{part}` is missing: {stderr}");
         }
+        let is_run = arguments[0] == "run";
+        assert_eq!(stderr.contains("--allow-above-ceiling"), is_run, "only a run has it: {stderr}");
         family.is_gone("a rate above the ceiling", &before, &std::collections::BTreeSet::new());
         assert!(!home.path().join("runs").exists(), "{arguments:?}");
     }
@@ -87,17 +91,62 @@ fn a_run_tells_how_its_paths_were_verified() {
                     [matrix]\n\"path.delay\" = [\"1 ms\", \"2 ms\"]\n\
                     \"client.socket.congestion\" = [\"reno\", \"cubic\"]\n[repeat]\ntrials = 1\n";
     fs::write(home.path().join("two.toml"), scenario).unwrap();
-    let done = tcplab(home.path(), &["run", "two.toml"]);
+    let done = tcplab(home.path(), &["run", "two.toml", "--spin", "100us"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     let directory = only_entry(&home.path().join("runs/two"));
     let read = |name: &str| fs::read(directory.join(name)).unwrap();
     let run: Run = serde_json::from_slice(&read("run.json")).unwrap();
     let calibration: Calibration = serde_json::from_slice(&read("calibration.json")).unwrap();
     assert_eq!(run.calibration.as_ref(), Some(&calibration), "it survives being written and read");
+    let trial = fs::read_dir(directory.join("trials")).unwrap().next().unwrap().unwrap();
+    let record = Recording::open(&trial.path()).unwrap().record().unwrap();
+    assert_eq!([calibration.machine.spin, record.world.spin], [Span::from_micros(100); 2]);
+    assert_eq!(record.world.lead, calibration.machine.lead);
     let cases: Vec<usize> = calibration.paths.iter().map(|path| path.cases.len()).collect();
     assert_eq!(cases, [2, 2], "once for each path");
 
     let without = tcplab(home.path(), &["run", "two.toml", "--no-calibration", "--runs", "other"]);
     assert_eq!(without.code, Some(0), "{}", without.stderr);
     assert!(without.stdout.contains("the path was not verified"), "{}", without.stdout);
+}
+
+/// Before the program runs, at the end, and in what is left: by a path of any kind.
+#[test]
+fn a_shell_above_the_ceiling_is_told_of() {
+    if !namespaces_allowed() {
+        return;
+    }
+    for (index, keys) in [
+        &["rate=100 Gbit/s"][..],
+        &["rate=100 Gbit/s", "burst=64 kB"],
+        &["rate={ start = '1 Mbit/s', steps = [{ at = '1 h', to = '1 Tbit/s' }] }"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let home = tempfile::tempdir().unwrap();
+        let mut shell = command(home.path(), &["shell", "--spin", "0us", "--capture", "seen"]);
+        shell.args(["--json", "end.json"]).args(keys.iter().flat_map(|key| ["-s", key]));
+        // What is told before comes whatever is not to be told at the end.
+        if index == 0 {
+            shell.arg("--quiet");
+        }
+        let run = ended(shell.args(["--", "sh", "-c", "echo program >&2; exit 3"]));
+        assert_eq!(run.code, Some(3), "{keys:?}: {}", run.stderr);
+        let (before, after) = run.stderr.split_once("program\n").unwrap();
+        let warning = "warning: the path asks for ";
+        assert!(before.contains(warning) && before.contains("this machine models"), "{before}");
+        assert_eq!(after.contains(warning), index > 0, "{after}");
+        let told: serde_json::Value =
+            serde_json::from_slice(&fs::read(home.path().join("end.json")).unwrap()).unwrap();
+        assert!(told["warnings"][0].as_str().unwrap().starts_with("the path asks for"), "{told}");
+        let record = Recording::open(&home.path().join("seen")).unwrap().record().unwrap();
+        assert!(record.world.notes[0].starts_with("the path asks for"), "{:?}", record.world);
+        assert_eq!(record.world.spin, Span::ZERO);
+    }
+    // What any machine can do is not measured for.
+    let home = tempfile::tempdir().unwrap();
+    let slow = tcplab(home.path(), &["shell", "-s", "rate=20 Mbit/s", "--", "true"]);
+    assert_eq!(slow.code, Some(0), "{}", slow.stderr);
+    assert!(!slow.stderr.contains("the path asks for"), "{}", slow.stderr);
 }

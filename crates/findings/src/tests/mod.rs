@@ -6,11 +6,15 @@ use crate::{Finding, RULES, examine};
 
 #[path = "../../../trace/src/tests/drill.rs"]
 mod drill;
+mod drilled;
 mod fires;
+mod made;
 mod silent;
 mod stories;
+mod sums;
+mod weight;
 
-const OPEN: &str = "0.000 > S\n0.010 < S\n0.0101 > ack 1\n";
+const OPEN: &str = "0.000 > S\n0.010 < S\n0.0101 > ack 1 win 500\n";
 
 /// What rule `name` finds.
 fn found(name: &str, connection: &Connection) -> Vec<Finding> {

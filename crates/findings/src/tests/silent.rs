@@ -1,6 +1,6 @@
 //! Where the rules must not fire.
 
-use super::{after_handshake, drill, fires, found};
+use super::{after_handshake, drill, found};
 
 const CLEAN: &str = "0.100 > 1:43441 every 0.001
     0.110 < acks 1449 43441 every 0.001";
@@ -9,34 +9,6 @@ const CLEAN: &str = "0.100 > 1:43441 every 0.001
 fn nothing_is_found_in_a_clean_transfer() {
     let connection = after_handshake(CLEAN);
     assert_eq!(crate::examine(&connection), []);
-}
-
-#[test]
-fn a_window_far_above_what_is_in_flight_does_not_limit() {
-    let connection = after_handshake(&fires::FULL_WINDOW.replace("win 160", "win 4000"));
-    // Only what is sent before the first acknowledgement meets the SYN-ACK's small window.
-    assert_eq!(found("window-limited", &connection), []);
-}
-
-#[test]
-fn a_window_full_only_while_a_loss_is_repaired_does_not_limit() {
-    let connection = after_handshake(
-        "0.100 > 1:43441 every 0.001
-         0.110 < acks 1449 14481 every 0.001 win 4000
-         0.121 < ack 14481 sack 15929-... 43441 every 0.001 win 226
-         0.1210 > 14481:15929
-         0.1400 > 14481:15929
-         0.5400 < ack 43441 win 4000
-         0.541 > 43441:72401 every 0.010
-         0.551 < acks 44889 72401 every 0.010 win 4000",
-    );
-    assert_eq!(found("window-limited", &connection), []);
-}
-
-#[test]
-fn without_the_handshake_the_window_is_not_known() {
-    let connection = drill::connection(fires::FULL_WINDOW);
-    assert_eq!(found("window-limited", &connection), []);
 }
 
 #[test]

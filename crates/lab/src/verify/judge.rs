@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use tcplab_path::{Direction, HeldBack, JitterLaw, LinkPlan};
+use tcplab_recording::quality::tolerance;
 use tcplab_stats::{KolmogorovSmirnov, binomial_range};
 use tcplab_testbed::{Arrival, RoundRecord, Train, WayRecord};
 use tcplab_units::{Bytes, Span};
@@ -12,7 +13,6 @@ use super::loss_law::{self, CONFIDENCE};
 use super::machine::{at, micros};
 use super::rounds::{FEWEST, Plan};
 use super::{CheckRow, Outcome};
-use crate::quality::tolerance;
 
 /// A measured rate may differ by so much, in per mille: what a few late packets at both ends of a
 /// train of a quarter of a second do.

@@ -1,10 +1,12 @@
 //! What this machine can do, and whether a path asks for more.
 
 use serde::{Deserialize, Serialize};
+use tcplab_path::PathSpec;
+use tcplab_recording::quality::LEAST_TOLERANCE;
 use tcplab_testbed::{CalibrationRecord, Tuning};
 use tcplab_units::{Rate, Span};
 
-use super::{CheckRow, Outcome};
+use super::{CheckRow, Outcome, fastest_rate};
 
 /// A path may ask for this share of what this machine can model, in per cent: what is left is for
 /// what the measurement has not: captures at both ends, segments that leave one by one, a neighbour
@@ -15,8 +17,8 @@ pub const CEILING_SHARE: u64 = 80;
 /// at their place within what the kernel needs to wake a receiver.
 const MEDIAN_BOUND: Span = Span::from_micros(100);
 /// One probe in a hundred may be off by more than this. Its reason is that of
-/// [`crate::quality::LEAST_TOLERANCE`].
-const TAIL_BOUND: Span = crate::quality::LEAST_TOLERANCE;
+/// [`LEAST_TOLERANCE`].
+const TAIL_BOUND: Span = LEAST_TOLERANCE;
 
 /// What this machine can do, with the device that trials will use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +31,9 @@ pub struct Machine {
     pub scheduling: String,
     /// How much earlier than due packets are handed over, so that they are there when due.
     pub lead: Span,
+    /// The last stretch before a packet is due that is waited out awake, here and in trials.
+    #[serde(default)]
+    pub spin: Span,
     /// Probes through a constant delay came so much later than due, without the lead: median and
     /// 99th percentile, in nanoseconds.
     pub error_without_lead: (i64, i64),
@@ -40,12 +45,36 @@ pub struct Machine {
     pub ceiling_rate: Rate,
 }
 
+/// A path asks for more than this machine can model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{name} asks for {rate}; this machine models {ceiling} at most, and up to {highest} with \
+     confidence"
+)]
+pub struct AboveCeiling {
+    /// The case's or the path's.
+    pub name: String,
+    /// What is asked for.
+    pub rate: Rate,
+    /// The fastest bottleneck that can be modelled with confidence, in whole Mbit/s.
+    pub highest: Rate,
+    /// The fastest one at all, likewise.
+    pub ceiling: Rate,
+}
+
+impl AboveCeiling {
+    /// What the user can do about it, whatever the path was to be used for.
+    pub fn remedy(&self) -> String {
+        format!("ask for {} or less, or use a machine with less to do", self.highest)
+    }
+}
+
 impl Machine {
-    /// What the process of a calibration measured.
+    /// What the process of a calibration measured that had been told to `spin` so long.
     ///
     /// # Panics
     /// If it was not asked to measure the machine.
-    pub(super) fn of(record: &CalibrationRecord) -> Machine {
+    pub(super) fn of(record: &CalibrationRecord, spin: Span) -> Machine {
         let machine = record.machine.as_ref().expect("the machine was asked for");
         let quantiles = |sorted: &[i64]| (at(sorted, 500), at(sorted, 990));
         Machine {
@@ -53,6 +82,7 @@ impl Machine {
             privilege: record.privilege.clone(),
             scheduling: record.scheduling.clone(),
             lead: machine.lead,
+            spin,
             error_without_lead: quantiles(&machine.errors),
             error: quantiles(&machine.errors_with_lead),
             ceiling_pps: machine.ceiling.pps,
@@ -62,13 +92,28 @@ impl Machine {
 
     /// How trials are to move frames here.
     pub fn tuning(&self) -> Tuning {
-        Tuning { lead: self.lead, ..Tuning::default() }
+        Tuning { lead: self.lead, spin: self.spin, ..Tuning::default() }
     }
 
     /// The fastest bottleneck that can be modelled here with confidence.
     pub fn highest_rate(&self) -> Rate {
-        let share = u128::from(self.ceiling_rate.bits_per_second()) * u128::from(CEILING_SHARE);
-        Rate::from_bits_per_second(u64::try_from(share / 100).unwrap_or(u64::MAX))
+        with_confidence(self.ceiling_rate)
+    }
+
+    /// Whether the bottlenecks of that path, called `name`, can be modelled here with confidence.
+    ///
+    /// # Errors
+    /// When they cannot, and what can.
+    pub fn can_model(&self, name: &str, path: &PathSpec) -> Result<(), AboveCeiling> {
+        let Some(rate) = fastest_rate(path).filter(|rate| *rate > self.highest_rate()) else {
+            return Ok(());
+        };
+        Err(AboveCeiling {
+            name: name.into(),
+            rate,
+            highest: rounded(self.highest_rate()),
+            ceiling: rounded(self.ceiling_rate),
+        })
     }
 
     /// The timer error as a row.
@@ -106,6 +151,17 @@ impl Machine {
             why: format!("at most {CEILING_SHARE} % of what this machine can model"),
         }
     }
+}
+
+/// To whole Mbit/s: more digits would not be the same the next time.
+pub(super) fn rounded(rate: Rate) -> Rate {
+    Rate::from_bits_per_second(rate.bits_per_second() / 1_000_000 * 1_000_000)
+}
+
+/// What may be asked of a machine that models `ceiling` at most.
+pub(super) fn with_confidence(ceiling: Rate) -> Rate {
+    let share = u128::from(ceiling.bits_per_second()) * u128::from(CEILING_SHARE);
+    Rate::from_bits_per_second(u64::try_from(share / 100).unwrap_or(u64::MAX))
 }
 
 /// In microseconds, with one decimal.

@@ -6,6 +6,7 @@
 //! ([`tcplab_testbed::run_calibration`]) or counted over a million packets in virtual time.
 
 mod asked;
+mod doubt;
 mod judge;
 mod loss_law;
 mod machine;
@@ -19,12 +20,13 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
-use tcplab_testbed::{CalibrationRequest, TrialError, Tuning, run_calibration};
+use tcplab_testbed::{CalibrationRequest, TrialError, run_calibration};
 use tcplab_units::{Rate, Span};
 
 use crate::Bench;
 
-pub use machine::{CEILING_SHARE, Machine};
+pub use doubt::doubt;
+pub use machine::{AboveCeiling, CEILING_SHARE, Machine};
 pub use model::check_model;
 
 /// Whether something came out as asked.
@@ -98,14 +100,14 @@ impl PathCheck {
 pub fn measure_machine(bench: &Bench, stop: &AtomicBool) -> Result<Machine, TrialError> {
     let request = CalibrationRequest {
         device: bench.device,
-        tuning: Tuning::default(),
+        tuning: bench.tuning(),
         machine: true,
         path: PathSpec::default(),
         seed: 1,
         rounds: Vec::new(),
     };
     let record = run_calibration(&bench.launcher, &request, stop, |_| ())?;
-    Ok(Machine::of(&record))
+    Ok(Machine::of(&record, bench.spin))
 }
 
 /// Measures a path on this machine, for about as long as said.
@@ -141,20 +143,13 @@ pub fn measure_path(
     Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows })
 }
 
-/// The rate of the faster direction's bottleneck, if there is one.
+/// The rate of the faster direction's bottleneck, if there is one, when it is highest.
 pub fn fastest_rate(path: &PathSpec) -> Option<Rate> {
     fastest(&links(path).ok()?)
 }
 
 fn fastest(links: &[LinkPlan; 2]) -> Option<Rate> {
-    let rate = |link: &LinkPlan| {
-        let servers = link.elements.iter().filter_map(|element| match element {
-            tcplab_path::ElementPlan::Bottleneck(plan) => Some(plan.server.rate()),
-            _ => None,
-        });
-        servers.min()
-    };
-    links.iter().filter_map(rate).max()
+    links.iter().filter_map(LinkPlan::peak).max()
 }
 
 /// What tells one path from another: the same, if both directions do the same to packets, by the

@@ -148,6 +148,7 @@ fn a_rate_is_held_against_a_share_of_the_ceiling() {
         privilege: "held".into(),
         scheduling: "real-time".into(),
         lead: Span::from_micros(16),
+        spin: Span::from_micros(60),
         error_without_lead: (16_000, 60_000),
         error: (0, 40_000),
         ceiling_pps: 100_000,
@@ -157,6 +158,23 @@ fn a_rate_is_held_against_a_share_of_the_ceiling() {
         |mbit: u64| machine.ceiling_row(Some(Rate::from_bits_per_second(mbit * 1_000_000))).outcome;
     assert_eq!((outcome(800), outcome(801)), (Outcome::Ok, Outcome::Off));
     assert_eq!(machine.ceiling_row(None).outcome, Outcome::Ok);
+    let can_model = |json: &str| machine.can_model("a path", &serde_json::from_str(json).unwrap());
+    for json in ["{}", r#"{ "rate": "800 Mbit/s" }"#] {
+        assert_eq!(can_model(json), Ok(()), "{json}");
+    }
+    // Of two bottlenecks in a row the slower one counts, of two directions the faster one.
+    assert_eq!(can_model(r#"{ "rate": "2 Gbit/s", "stages": [{ "rate": "1 Mbit/s" }] }"#), Ok(()));
+    let refused = can_model(r#"{ "rate": "1 Mbit/s", "reverse": { "rate": "801 Mbit/s" } }"#);
+    let refused = refused.unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "a path asks for 801 Mbit/s; this machine models 1 Gbit/s at most, and up to 800 Mbit/s \
+         with confidence"
+    );
+    // Only a run can be told to go on.
+    let flag = "--allow-above-ceiling";
+    assert!(!refused.remedy().contains(flag));
+    assert!(crate::LabError::from(refused).remedy().unwrap().contains(flag));
     assert_eq!(machine.tuning().lead, Span::from_micros(16));
     let late = Machine { error: (100_001, 200_000), ..machine.clone() };
     assert_eq!(

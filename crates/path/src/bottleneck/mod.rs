@@ -65,6 +65,18 @@ impl ServerPlan {
         }
     }
 
+    /// The most it ever sends for a while: what moves its packets has to keep up with that. Of a
+    /// trace in the busiest 100 ms, of a wireless link as with [`rate`](Self::rate); what a token
+    /// bucket lets pass at once has no rate.
+    pub fn peak(&self) -> Rate {
+        match self {
+            ServerPlan::Varying(schedule) => rate::peak(schedule),
+            ServerPlan::TokenBucket(plan) => rate::peak(&plan.rate),
+            ServerPlan::Trace(plan) => plan.peak(),
+            ServerPlan::Rate(_) | ServerPlan::Wifi(_) => self.rate(),
+        }
+    }
+
     /// What it can send from one instant to a later one, in the mean; of a trace and of a wireless
     /// link as with [`rate`](Self::rate). None where there are more opportunities than a number
     /// tells.

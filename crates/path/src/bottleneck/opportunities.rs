@@ -15,6 +15,9 @@ const OPPORTUNITY: u64 = 1504;
 /// Mahimahi reads it. So a full packet of 1500 B fills one opportunity here as there.
 const TUN_HEADER: u64 = 4;
 
+/// Over so long the peak is taken: what comes in bursts shorter than that waits in a queue anyway.
+const PEAK_MILLIS: u64 = 100;
+
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// A trace of opportunities to send, as Mahimahi's `mm-link` takes it (Netravali et al. 2015).
@@ -40,6 +43,25 @@ impl TracePlan {
     pub(crate) fn period(&self) -> Span {
         let last = self.opportunities.last().copied().unwrap_or_default();
         Span::from_nanos(last.saturating_mul(NANOS_PER_MILLI))
+    }
+
+    /// The most it lets pass in [`PEAK_MILLIS`], in packets of 1500 B; the mean of a trace that
+    /// begins again sooner.
+    pub(super) fn peak(&self) -> Rate {
+        let times = &self.opportunities;
+        let (mut from, mut most) = (0, 0);
+        for (to, time) in times.iter().enumerate() {
+            while times[from].saturating_add(PEAK_MILLIS) <= *time {
+                from += 1;
+            }
+            most = most.max(to + 1 - from);
+        }
+        let full_packets = Bytes::new(most as u64 * (OPPORTUNITY - TUN_HEADER));
+        let window = Span::from_millis(PEAK_MILLIS);
+        if self.period() < window {
+            return self.rate();
+        }
+        Rate::of(full_packets, window).unwrap_or(Rate::from_bits_per_second(u64::MAX))
     }
 
     /// What it lets pass after `from` and up to `until`, in packets of 1500 B.

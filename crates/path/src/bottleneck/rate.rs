@@ -166,3 +166,9 @@ pub(super) fn nominal(schedule: &Schedule<Rate>) -> Rate {
     };
     schedule.mean(Instant::ZERO, Instant::ZERO + repeat)
 }
+
+/// The highest rate: a ramp ends at it or begins there.
+pub(super) fn peak(schedule: &Schedule<Rate>) -> Rate {
+    let later = schedule.steps.iter().map(|step| step.to);
+    later.chain([schedule.start]).max().expect("there is a start")
+}

@@ -1,4 +1,4 @@
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Rate};
 
 use super::*;
 
@@ -31,6 +31,29 @@ fn keys_become_elements_in_their_order() {
     let starts: Vec<_> =
         plan.interruptions(seconds(12), 1).into_iter().map(|(from, _)| from).collect();
     assert_eq!(starts, [seconds(1), seconds(6), seconds(11)]);
+}
+
+/// The slowest of all bottlenecks counts, whatever comes before or after; a policer is none.
+#[test]
+fn the_rate_of_a_link_is_that_of_its_slowest_bottleneck() {
+    for (json, mbit) in [
+        (r"{}", None),
+        (r#"{ "delay": "5 ms", "police": { "rate": "1 Mbit/s", "burst": "15 kB" } }"#, None),
+        (r#"{ "rate": "5 Mbit/s" }"#, Some(5)),
+        (r#"{ "stages": [{ "rate": "9 Mbit/s" }, { "delay": "1 ms" }] }"#, Some(9)),
+        (r#"{ "rate": "5 Mbit/s", "stages": [{ "rate": "3 Mbit/s" }] }"#, Some(3)),
+        (r#"{ "stages": [{ "rate": "3 Mbit/s" }, { "rate": "5 Mbit/s" }] }"#, Some(3)),
+        // The mean of a second at 2 and one at 6 Mbit/s.
+        (
+            r#"{ "rate": { "start": "2 Mbit/s", "steps": [{ "at": "1 s", "to": "6 Mbit/s" }],
+                 "repeat": "2 s" } }"#,
+            Some(4),
+        ),
+    ] {
+        let plan = path(json).link(Direction::Forward).unwrap();
+        let rate = plan.rate().map(Rate::bits_per_second);
+        assert_eq!(rate, mbit.map(|mbit| mbit * 1_000_000), "{json}");
+    }
 }
 
 #[test]

@@ -88,6 +88,9 @@ fn first_of_each(findings: &[Finding]) -> Vec<&Finding> {
 pub(crate) fn write_findings(out: &mut String, findings: &[&Finding], look: Look) {
     for finding in findings {
         let mut text = finding.statement.clone();
+        if let Some(remedy) = &finding.remedy {
+            let _ = write!(text, " {remedy}");
+        }
         if !finding.frames.is_empty() {
             let named: Vec<String> = finding.frames.iter().take(6).map(u64::to_string).collect();
             let more = if finding.frames.len() > 6 { ", …" } else { "" };

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use tcplab_findings::Finding;
+use tcplab_findings::{Cost, Finding, Severity};
 use tcplab_trace::{
     Close, CloseKind, Connection, ConnectionState, EcnAgreement, End, Fate, FlowId, Handshake,
     HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, Sightings, Sink, Stall,
@@ -67,6 +67,7 @@ fn upload() -> Connection {
         by: End::Client,
         at: at(9_980),
         frame: 12_030,
+        reset_by: None,
         unread: None,
     });
     upload.life.client = [TcpState::SynSent, TcpState::Established, TcpState::FinWait1]
@@ -110,10 +111,17 @@ fn upload() -> Connection {
     {
         spans[limit as usize] = ms(time);
         let until = from + ms(time);
-        flow.limits.push(LimitPeriod { limit, from, until, acked: Bytes::ZERO, frames: (1, 2) });
+        flow.limits.push(LimitPeriod {
+            limit,
+            shares: LimitShares::default(),
+            from,
+            until,
+            acked: Bytes::ZERO,
+            frames: (1, 2),
+        });
         from = until;
     }
-    flow.shares = LimitShares { spans };
+    flow.shares = LimitShares { spans, ..LimitShares::default() };
     let longest = Stall {
         from: at(3_600),
         until: at(4_300),
@@ -152,7 +160,7 @@ fn download() -> Connection {
     download.reverse.totals.unique = Bytes::new(4_000);
     let mut spans = [Span::ZERO; 7];
     spans[Limit::Application as usize] = ms(60);
-    download.reverse.shares = LimitShares { spans };
+    download.reverse.shares = LimitShares { spans, ..LimitShares::default() };
     download
 }
 fn summary(connections: impl IntoIterator<Item = Connection>, keep: usize) -> Summary {
@@ -179,11 +187,15 @@ fn head() -> CaptureHead {
     }
 }
 fn finding(rule: &'static str, at_millis: u64) -> Finding {
-    let statement =
-        "The receive window held the transfer back for 48 % of its time; raise SO_RCVBUF, \
-                     or remove the fixed size so that autotuning works."
-            .to_owned();
-    Finding { rule, statement, frames: vec![12, 4_000], at: at(at_millis) }
+    Finding {
+        rule,
+        severity: Severity::Harm,
+        cost: Cost::default(),
+        statement: "The receive window held the transfer back for 48 % of its time.".into(),
+        remedy: Some("Raise SO_RCVBUF, or remove the fixed size so that autotuning works.".into()),
+        frames: vec![12, 4_000],
+        at: at(at_millis),
+    }
 }
 
 #[test]

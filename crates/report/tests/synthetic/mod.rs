@@ -86,6 +86,7 @@ fn calibration() -> Calibration {
         privilege: "user-namespace".into(),
         scheduling: "short-slices".into(),
         lead: Span::from_micros(16),
+        spin: Span::from_micros(60),
         error_without_lead: (16_200, 71_000),
         error: (800, 38_000),
         ceiling_pps: 402_000,
@@ -150,6 +151,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         findings: vec![FindingRow {
             rule: "tail-loss".into(),
             statement: "The last window before an interruption was lost whole.".into(),
+            remedy: Some("Send less before it.".into()),
             frames: (900..912).collect(),
         }],
         flaws: if number == 2 {

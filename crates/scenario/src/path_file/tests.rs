@@ -1,16 +1,7 @@
 use super::*;
 
 #[test]
-fn every_preset_is_embedded_read_and_documented() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../paths");
-    let mut files: Vec<String> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter_map(|file| file.strip_suffix(".toml").map(String::from))
-        .collect();
-    files.sort();
-    let embedded: Vec<&str> = presets().iter().map(|(name, _)| *name).collect();
-    assert_eq!(embedded, files, "embed each file of paths/, in the order of their names");
+fn every_preset_can_be_read_and_is_documented() {
     for (name, source) in presets() {
         let preset = PathFile::parse(source, name, &mut no_files)
             .unwrap_or_else(|error| panic!("{name}: {error}, line {}", error.line()));

@@ -11,6 +11,9 @@ use crate::clock::Clock;
 /// A step of the wall clock worth telling.
 const STEP: Span = Span::from_millis(1);
 
+/// Over so long it is told how busy the mover was: shorter bursts are lateness, which is measured.
+const SECOND: Span = Span::from_secs(1);
+
 /// In fixed memory, however long the trial is.
 pub(super) struct Health {
     clock: Clock,
@@ -20,6 +23,7 @@ pub(super) struct Health {
     seen_empty: [Instant; 2],
     started: Instant,
     busy: Span,
+    seconds: Seconds,
     /// When the last turn began, unless it ended in sleep.
     turn: Option<Instant>,
     longest_turn: Span,
@@ -43,6 +47,7 @@ impl Health {
             seen_empty: [now; 2],
             started: now,
             busy: Span::ZERO,
+            seconds: Seconds { began: now, before: Span::ZERO, busiest: 0.0 },
             turn: None,
             longest_turn: Span::ZERO,
             clock_steps: 0,
@@ -86,6 +91,7 @@ impl Health {
 
     /// To be called now and then.
     pub(super) fn look_at_clock(&mut self) {
+        self.seconds.look(self.clock.now(), self.busy);
         let wall = Clock::wall_offset();
         if wall.abs_diff(self.wall) > STEP.as_nanos() {
             self.clock_steps += 1;
@@ -103,15 +109,43 @@ impl Health {
 
     /// To be called in the thread that moved the frames.
     pub(super) fn mover(&self) -> MoverRecord {
-        let lasted = self.clock.now().since(self.started).as_secs_f64();
+        let busy = share(self.busy, self.clock.now().since(self.started));
         let run_delay_now = self.schedstat.as_ref().and_then(run_delay).unwrap_or_default();
         MoverRecord {
-            busy: if lasted > 0.0 { (self.busy.as_secs_f64() / lasted).min(1.0) } else { 0.0 },
+            busy,
+            // It may not have lasted for a second.
+            busiest: self.seconds.busiest.max(busy),
             starved: run_delay_now.saturating_sub(self.run_delay),
             longest_turn: self.longest_turn,
             clock_steps: self.clock_steps,
         }
     }
+}
+
+/// Finds the busiest second.
+struct Seconds {
+    /// When the one under way began,
+    began: Instant,
+    /// and how much had been done by then.
+    before: Span,
+    /// The share of work in the busiest one until then.
+    busiest: f64,
+}
+
+impl Seconds {
+    /// `busy` is all that was done until `now`.
+    fn look(&mut self, now: Instant, busy: Span) {
+        let lasted = now.since(self.began);
+        if lasted >= SECOND {
+            self.busiest = self.busiest.max(share(busy - self.before, lasted));
+            (self.began, self.before) = (now, busy);
+        }
+    }
+}
+
+/// The share that `busy` is of what `lasted`.
+fn share(busy: Span, lasted: Span) -> f64 {
+    if lasted.is_zero() { 0.0 } else { (busy.as_secs_f64() / lasted.as_secs_f64()).min(1.0) }
 }
 
 /// Time spent ready to run without a processor: the second number of `schedstat`
@@ -121,4 +155,23 @@ fn run_delay(schedstat: &File) -> Option<Span> {
     let len = schedstat.read_at(&mut text, 0).ok()?;
     let text = std::str::from_utf8(&text[..len]).ok()?;
     Some(Span::from_nanos(text.split_whitespace().nth(1)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_second_is_not_hidden_by_quiet_ones() {
+        let mut seconds = Seconds { began: Instant::ZERO, before: Span::ZERO, busiest: 0.0 };
+        let at = |ms: u64| Instant::ZERO + Span::from_millis(ms);
+        // Looked at each half second: 10 ms of work, a whole second of it, 20 ms.
+        for (now, busy) in [(500, 5), (1000, 10), (1500, 510), (2000, 1010), (3000, 1030)] {
+            seconds.look(at(now), Span::from_millis(busy));
+        }
+        assert!((seconds.busiest - 1.0).abs() < 1e-9, "{}", seconds.busiest);
+        let whole = share(Span::from_millis(1030), Span::from_secs(3));
+        assert!(whole < 0.35, "{whole}");
+        assert!(share(Span::ZERO, Span::ZERO).abs() < 1e-9);
+    }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tcplab_path::{Departure, Direction, Fate, Link, LinkPlan, Packet, Verdict};
-use tcplab_recording::{Endpoint, Lateness, MoverRecord, RecordingWriter, RingWait, WorldRecord};
+use tcplab_recording::{Endpoint, Lateness, MoverRecord, RingWait, WorldRecord};
 use tcplab_units::{Bytes, Instant, Span};
 
 pub(crate) use self::counters::Counters;
@@ -83,6 +83,7 @@ pub(crate) struct BridgeState {
 
 /// How the bridge fared.
 pub(crate) struct BridgeReport {
+    tuning: Tuning,
     pub(crate) lateness: Lateness,
     pub(crate) ring_wait: RingWait,
     pub(crate) mover: MoverRecord,
@@ -97,19 +98,14 @@ impl BridgeReport {
     /// As the record of a trial has it; what the bridge does not know is left empty.
     pub(crate) fn world(&self) -> WorldRecord {
         WorldRecord {
+            lead: self.tuning.lead,
+            spin: self.tuning.spin,
             lateness: self.lateness,
             ring_wait: self.ring_wait,
             device_drops: self.device_drops,
             verdict_drops: self.verdicts_lost,
             mover: self.mover,
             ..WorldRecord::default()
-        }
-    }
-
-    /// Tells the writer which frames it never saw.
-    pub(crate) fn tell_missed(&self, writer: &mut RecordingWriter) {
-        for (endpoint, frames) in Endpoint::BOTH.into_iter().zip(self.frames_lost) {
-            writer.missed(endpoint, frames);
         }
     }
 }
@@ -202,6 +198,7 @@ impl Bridge {
             tape.pass_on(|| self.next_id);
         }
         BridgeReport {
+            tuning: self.tuning,
             lateness: self.health.lateness(),
             ring_wait: self.health.ring_wait(),
             mover: self.health.mover(),

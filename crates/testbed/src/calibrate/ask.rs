@@ -1,11 +1,15 @@
 //! The caller's side.
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 
-use super::{CalibrationRecord, CalibrationRequest, Word};
+use serde::{Deserialize, Serialize};
+
+use super::{CalibrationRecord, CalibrationRequest, Ceiling, Word};
 use crate::launch::{Helper, PATIENCE};
-use crate::{Launcher, TrialError};
+use crate::{DeviceKind, Launcher, TrialError, Tuning};
 
 /// Measures a path in a process of its own; `stop` ends it at once. `progress` hears how much is
 /// done, from 0 to 1.
@@ -32,8 +36,61 @@ pub fn run_calibration(
             Ok(Word::Failed { message, remedy }) => {
                 return Err(TrialError::Reported { message, remedy });
             }
-            Err(RecvTimeoutError::Timeout) => {}
+            // The ceiling alone was not asked for.
+            Ok(Word::Ceiling(_)) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(helper.died()),
         }
     }
+}
+
+/// The ceiling alone is to be measured.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct CeilingRequest {
+    /// How frames get out of the ends; the best allowed one where none is named.
+    pub device: Option<DeviceKind>,
+    /// How frames are moved.
+    pub tuning: Tuning,
+}
+
+/// Measures in half a second how much this machine can model, in a process of its own. Starts no
+/// thread, so that one may still make namespaces or split this process afterwards.
+///
+/// # Errors
+/// When it could not be measured.
+pub fn measure_ceiling(
+    launcher: &Launcher,
+    request: CeilingRequest,
+) -> Result<Ceiling, TrialError> {
+    let failed = || TrialError::setup("measure what this machine can model");
+    let mut child = Command::new(&launcher.program)
+        .args(&launcher.arguments)
+        .args(["ceiling", &std::process::id().to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(failed())?;
+    let (Some(mut ask), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
+        unreachable!("both were asked for")
+    };
+    let mut line = serde_json::to_string(&request).expect("plain data has a JSON form");
+    line.push('\n');
+    // If it is gone already, so are its answers.
+    let _ = ask.write_all(line.as_bytes());
+    let told = BufReader::new(answers).lines().map_while(Result::ok).find_map(|line| {
+        match serde_json::from_str(&line) {
+            Ok(Word::Ceiling(ceiling)) => Some(Ok(ceiling)),
+            Ok(Word::Failed { message, remedy }) => {
+                Some(Err(TrialError::Reported { message, remedy }))
+            }
+            _ => None,
+        }
+    });
+    // The end of its standard input, at the latest, is its own end.
+    drop(ask);
+    let status = child.wait().map_err(failed())?;
+    told.unwrap_or_else(|| {
+        let (program, what) = (launcher.program.clone(), format!("ended early ({status})"));
+        Err(TrialError::Helper { program, what })
+    })
 }

@@ -18,8 +18,8 @@ use tcplab_units::{Bytes, Rate, Span};
 
 use crate::{DeviceKind, Tuning};
 
-pub use ask::run_calibration;
-pub(crate) use process::calibrate;
+pub use ask::{CeilingRequest, measure_ceiling, run_calibration};
+pub(crate) use process::{calibrate, measure};
 
 /// What to measure.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -164,6 +164,8 @@ pub struct Arrival {
 pub(crate) enum Word {
     /// This much of the work is done, from 0 to 1.
     Progress(f64),
+    /// The ceiling, where only that was asked for.
+    Ceiling(Ceiling),
     /// All is.
     Measured(Box<CalibrationRecord>),
     /// As [`crate::launch::Message`] has it.

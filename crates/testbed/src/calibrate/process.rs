@@ -7,7 +7,8 @@ use super::blast::ceiling;
 use super::rounds::Arena;
 use super::site::Site;
 use super::{
-    CalibrationRecord, CalibrationRequest, MachineRecord, Round, RoundRecord, Train, Word,
+    CalibrationRecord, CalibrationRequest, CeilingRequest, MachineRecord, Round, RoundRecord,
+    Train, Word,
 };
 use crate::device::DeviceKind;
 use crate::namespace::Privilege;
@@ -62,6 +63,19 @@ pub(crate) fn calibrate(
         machine,
         rounds,
     })));
+    Ok(())
+}
+
+/// Measures the ceiling alone, in the namespace of this process.
+pub(crate) fn measure(request: &CeilingRequest, _: Privilege) -> Result<(), TrialError> {
+    let kind = request.device.unwrap_or_else(DeviceKind::best);
+    sysctl::keep_quiet();
+    let mut arena = Arena::new([Site::new(0, kind)?, Site::new(1, kind)?]);
+    promptness::be_prompt(request.tuning.real_time);
+    let awake = promptness::stay_awake();
+    let ceiling = ceiling(&mut arena, request.tuning)?;
+    drop(awake);
+    say(&Word::Ceiling(ceiling));
     Ok(())
 }
 

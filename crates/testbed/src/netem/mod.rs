@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Sender};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tcplab_path::tc::TcPlan;
-use tcplab_recording::{AppLog, Endpoint, TrialRecord, WorldRecord};
+use tcplab_recording::{Endpoint, WorldRecord};
 use tcplab_units::{Instant, Span};
 
 pub(crate) use kernel::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
@@ -25,9 +25,10 @@ use crate::endpoint::Shared;
 use crate::launch::TrialRequest;
 use crate::namespace::Privilege;
 use crate::promptness::Promptness;
-use crate::serve::{ADDRESSES, Ready, Watch, prepare_with, serde_name, start_recorder};
-use crate::tape::{self, Tape};
-use crate::{TrialError, promptness, sampler, sysctl};
+use crate::serve::{ADDRESSES, Ready, Watch, prepare_with, serde_name};
+use crate::tape::Tape;
+use crate::trial::{Scribes, Told};
+use crate::{TrialError, promptness, sysctl};
 
 /// How often it is looked whether the trial is over, and pages are passed on.
 const IDLE: Span = Span::from_millis(20);
@@ -53,52 +54,17 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     drop(sockets);
 
     let clock = Clock::start();
-    let (tape, playback) = tape::tape(request.snaplen);
-    let (sampled, samples_taken) = mpsc::channel();
-    let recorder = start_recorder(request, clock, playback, samples_taken)?;
-    let real_time = request.tuning.real_time;
-    let interval = case.sampling.tcp_info;
-    let samples = sampler::start(clock, real_time, interval, new_sockets, sampled);
+    let (scribes, tape) = Scribes::start(request, clock, new_sockets)?;
     for go in [server.go, client.go] {
         let _ = go.send(clock);
     }
-    let promptness = promptness::be_prompt(real_time);
+    let promptness = promptness::be_prompt(request.tuning.real_time);
     let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
     let mut eye = Eye::new(clock, [client.device.tap, server.device.tap], tape, &plan);
-    eye.run(|state| watch.over(state, recorder.is_finished()))?;
-    let recorder_failed = recorder.is_finished();
-    let (frames_lost, frames_unread) = eye.finish();
-    drop([client.stay, server.stay]);
-    if recorder_failed {
-        recorder.join().expect("the recorder does not panic")?;
-        return Err(TrialError::Stopped);
-    }
-    let [client, server] = watch.outcomes()?;
-    let samples_missed = samples.join().unwrap_or_default();
-    let mut writer = recorder.join().expect("the recorder does not panic")?;
-    for endpoint in Endpoint::BOTH {
-        let index = endpoint as usize;
-        writer.missed(endpoint, frames_lost[index] + frames_unread[index]);
-    }
-    let mut world = world(privilege, promptness, &plan);
-    world.device_drops = client.device_drops + server.device_drops;
-    world.capture_drops = writer.capture_drops();
-    world.samples_missed = samples_missed;
-    let record = TrialRecord {
-        tcplab: env!("CARGO_PKG_VERSION").into(),
-        case: case.name.clone(),
-        case_hash: case.hash.clone(),
-        seed: request.seed,
-        path: case.path.clone(),
-        epoch_nanos: clock.epoch_nanos(),
-        duration: clock.now().since(Instant::ZERO),
-        world,
-        client: client.record,
-        server: server.record,
-    };
-    let app = AppLog { client: client.report, server: server.report };
-    writer.finish(&app, &record)?;
-    shared.verify(&app)
+    eye.run(|state| watch.over(state, scribes.have_failed()))?;
+    let have_failed = scribes.have_failed();
+    let told = Told { world: world(privilege, promptness, &plan), frames_lost: eye.finish() };
+    scribes.end(request, &shared, watch, [client.stay, server.stay], have_failed, told)
 }
 
 /// What there is to say of the world before anything is counted.
@@ -207,9 +173,10 @@ impl Eye {
         Ok(())
     }
 
-    /// Frames that found no room on the tape, and in the packet sockets.
-    fn finish(mut self) -> ([u64; 2], [u64; 2]) {
+    /// Frames of client and server that found no room on the tape or in the packet sockets.
+    fn finish(mut self) -> [u64; 2] {
         self.tape.pass_on(|| 0);
-        (self.tape.frames_lost(), self.taps.each_ref().map(Tap::unread))
+        let (lost, unread) = (self.tape.frames_lost(), self.taps.each_ref().map(Tap::unread));
+        [lost[0] + unread[0], lost[1] + unread[1]]
     }
 }

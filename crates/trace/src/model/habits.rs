@@ -10,7 +10,7 @@ use super::Sightings;
 pub struct WindowUse {
     /// Whether bytes are known: the scale was seen, or follows from what was sent.
     pub scale_known: bool,
-    /// The first after the handshake.
+    /// The first after the handshake: windows of SYNs and resets are left out here.
     pub first: Option<Bytes>,
     /// The smallest, closed windows included.
     pub min: Option<Bytes>,
@@ -18,20 +18,21 @@ pub struct WindowUse {
     pub max: Option<Bytes>,
     /// The last.
     pub last: Option<Bytes>,
-    /// Times the window closed.
+    /// Times the window closed: not the packets that say that it still is.
     pub zero: Sightings,
     /// For how long it was closed, together.
     pub zero_for: Span,
     /// The longest time it was closed.
     pub longest_zero: Span,
-    /// Segments that filled the window to its edge (within one full segment).
+    /// Segments with new data that filled the window so far that no full one fits any more.
     pub full: Sightings,
-    /// Acknowledgements that told of nothing but another window.
+    /// Acknowledgements that told of nothing but another window, which is not closed.
     pub updates: Sightings,
-    /// Windows opened by less than a full segment and less than half the buffer (RFC 9293 section
-    /// 3.8.6.2.2: the silly window syndrome).
+    /// Windows opened that were still less than a full segment and less than half of the largest
+    /// (RFC 9293 section 3.8.6.2.2: the silly window syndrome).
     pub silly: Sightings,
-    /// The window's right edge moved back (RFC 9293 section 3.8.6: must not).
+    /// The window's right edge moved back (RFC 9293 section 3.8.6: must not) by more than rounding
+    /// to the scale explains.
     pub shrunk: Sightings,
     /// Zero-window probes (RFC 9293 section 3.8.6.1).
     pub probes: Sightings,
@@ -44,11 +45,14 @@ pub struct AckHabits {
     pub acks: u64,
     /// Duplicate acknowledgements (RFC 5681 section 2).
     pub duplicates: u64,
-    /// Of these, not called for by anything out of order.
+    /// Of these, where SACK is in use, those that tell of nothing out of order or received twice,
+    /// and that no repetition or probe called for.
     pub needless: u64,
-    /// Acknowledgements of more than two full segments (stretch ACKs, RFC 2525 section 2.13).
+    /// Acknowledgements of more than two full segments (stretch ACKs, RFC 2525 section 2.13), but
+    /// for those that fill a hole. Where acknowledgements were lost or merged before the tap, what
+    /// is left looks the same.
     pub stretch: Sightings,
-    /// The most bytes that one acknowledgement took in.
+    /// The most bytes that one acknowledgement took in, but for those that fill a hole.
     pub longest: Bytes,
     /// Acknowledgements of a single segment, held back for longer than 10 ms: at a receiver's tap
     /// only, elsewhere nobody knows.
@@ -72,12 +76,14 @@ pub struct SenderMarks {
     /// A small segment that waited for the acknowledgement of all before it, which itself was
     /// delayed: Nagle's algorithm against delayed acknowledgements.
     pub nagle_waits: Sightings,
-    /// For how long they waited, together.
+    /// For how long they waited, together: since the segment before.
     pub nagle_waited: Span,
     /// The largest segment, bytes of data; large pieces of the kernel counted as their segments.
+    /// Where no SYN was seen, a packet that is a multiple of a usual size is taken for such one.
     pub largest: Bytes,
     /// Times the largest segment in use became smaller for good: the path's MTU (RFC 1191, RFC
-    /// 4821) or another route.
+    /// 4821) or another route. At most 16, told after four segments of the smaller size that were
+    /// not pushed.
     pub mss_changes: Vec<MssChange>,
     /// Segments marked "congestion experienced" (RFC 3168 section 5).
     pub congestion_marks: Sightings,

@@ -14,9 +14,11 @@ pub struct Handshake {
     pub syn_ack: Option<Instant>,
     /// When the client acknowledged the server's SYN.
     pub opened: Option<Instant>,
-    /// From the last SYN to the handshake's first acknowledgement, both at this tap.
+    /// From the SYN to the SYN-ACK and from there to the client's answer, both at this tap: one
+    /// round trip, wherever it stands. Of repeated ones those that answer each other count, as
+    /// timestamps tell, else the last; none where a SYN-ACK may itself be a repetition.
     pub round_trip: Option<Span>,
-    /// What the client offered in its SYN.
+    /// What the client offered in its SYN, the last before the handshake's end.
     pub client: SynOptions,
     /// What the server offered in its SYN-ACK.
     pub server: SynOptions,
@@ -24,7 +26,7 @@ pub struct Handshake {
     pub client_repeats: u64,
     /// SYN-ACKs that repeat the first.
     pub server_repeats: u64,
-    /// TCP Fast Open (RFC 7413), if the client's SYN asked for it.
+    /// TCP Fast Open (RFC 7413), if the client's SYN asked for it or carried data.
     pub fast_open: Option<FastOpen>,
     /// Multipath TCP (RFC 8684): both ends sent its option.
     pub multipath: bool,
@@ -39,13 +41,14 @@ pub enum HandshakeKind {
     /// The capture begins later.
     #[default]
     Unseen,
-    /// SYNs, and nothing came back.
+    /// SYNs, and neither SYN nor RST came back.
     Unanswered,
-    /// A SYN answered by RST.
+    /// A SYN answered by an RST that acknowledges it.
     Refused,
     /// SYN-ACK and no ACK: half open.
     HalfOpen,
-    /// SYN, SYN-ACK, ACK (RFC 9293 section 3.5).
+    /// SYN, SYN-ACK, ACK (RFC 9293 section 3.5); also where what follows shows that one of them
+    /// must have passed though this capture has it not.
     ThreeWay,
     /// Both ends sent SYN without ACK (RFC 9293 section 3.5).
     Simultaneous,
@@ -55,6 +58,7 @@ pub enum HandshakeKind {
 
 /// The options of one SYN; all absent when the SYN was not seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "options are there or not")]
 pub struct SynOptions {
     /// Whether the SYN was seen at all: only then does an absent option mean "not offered".
     pub seen: bool,
@@ -75,7 +79,7 @@ pub struct SynOptions {
 /// TCP Fast Open as far as the handshake shows it (RFC 7413).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct FastOpen {
-    /// The client sent a cookie; else it asked for one.
+    /// The client sent a cookie; else it asked for one, or sent data without (as Linux can).
     pub cookie_sent: bool,
     /// The server gave a cookie.
     pub cookie_given: bool,
@@ -89,7 +93,7 @@ pub struct FastOpen {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnAgreement {
-    /// The SYNs were not seen.
+    /// Not all that tells was seen.
     #[default]
     Unknown,
     /// The client did not ask.
@@ -107,11 +111,15 @@ pub enum EcnAgreement {
 pub struct Life {
     /// In Zeek's terms (`conn_state`).
     pub state: ConnectionState,
-    /// Zeek's history: a letter for each first of its kind, capitals for the client.
+    /// Zeek's history: a letter for each first of its kind, capitals for the client; by Zeek's
+    /// rules, so that it can be compared, even where this analyser knows better (`T` is whatever
+    /// ends at or below the highest byte sent). `C` is looked for in SYN, FIN and RST only.
     pub history: String,
     /// How it was closed; none if it was not, as far as the capture goes.
     pub close: Option<Close>,
-    /// The states of RFC 9293 that the client walked through, as far as this tap shows.
+    /// The states of RFC 9293 that the client walked through, as far as this tap shows: from the
+    /// first that a packet brought it to, so without LISTEN and the CLOSED before. Empty if it sent
+    /// nothing but RST.
     pub client: Vec<StateStep>,
     /// The server's.
     pub server: Vec<StateStep>,
@@ -163,7 +171,10 @@ pub struct Close {
     pub at: Instant,
     /// Its frame.
     pub frame: u64,
-    /// After an RST: bytes that its sender had received and, as far as it shows, not read.
+    /// Who sent the RST, if one ended it.
+    pub reset_by: Option<End>,
+    /// After an RST: bytes that its sender had received and, as far as its windows and
+    /// acknowledgements show, not read. An estimate; none where they do not show it.
     pub unread: Option<Bytes>,
 }
 
@@ -171,9 +182,10 @@ pub struct Close {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CloseKind {
-    /// FIN from both ends, each acknowledged.
+    /// FIN from both ends, the second when the first had arrived. The last acknowledgement may be
+    /// beyond the capture.
     Graceful,
-    /// Both FINs crossed each other.
+    /// Both FINs crossed each other (RFC 9293 section 3.6, figure 13).
     Simultaneous,
     /// One end sent its FIN; the other went on, or the capture ends.
     HalfClosed,

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
+use super::Confidence;
+
 /// What bounded the rate of one direction during a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -50,11 +52,13 @@ impl Limit {
     }
 }
 
-/// A stretch of time with one limit.
+/// A stretch of round trips with one limit, or one long wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LimitPeriod {
-    /// Which.
+    /// Which: the one that bounded most of each round trip in it.
     pub limit: Limit,
+    /// How its time is shared out; within a round trip, limits take turns.
+    pub shares: LimitShares,
     /// From.
     pub from: Instant,
     /// Until; the next period begins here.
@@ -70,6 +74,12 @@ pub struct LimitPeriod {
 pub struct LimitShares {
     /// The time under each of [`Limit::ALL`].
     pub spans: [Span; 7],
+    /// Of the application's time, that with nothing in flight: when Linux does not call the
+    /// connection busy (`tcpi_busy_time`).
+    pub idle: Span,
+    /// How sure they are: less where the tap did not stand beside the sender, whose reactions
+    /// then are judged by when they ought to have come.
+    pub confidence: Confidence,
 }
 
 impl LimitShares {
@@ -80,6 +90,17 @@ impl LimitShares {
     /// All the time.
     pub fn total(&self) -> Span {
         self.spans.iter().fold(Span::ZERO, |sum, &span| sum + span)
+    }
+    /// The time with something in flight.
+    pub fn busy(&self) -> Span {
+        self.total().saturating_sub(self.idle)
+    }
+    /// Adds the times of another stretch.
+    pub fn add(&mut self, other: &LimitShares) {
+        for (sum, &span) in self.spans.iter_mut().zip(&other.spans) {
+            *sum += span;
+        }
+        self.idle += other.idle;
     }
     /// The share of `limit` in all the time, 0 to 1; 0 if there was none.
     pub fn share(&self, limit: Limit) -> f64 {

@@ -350,7 +350,7 @@ pub struct Ack {
     pub frame: u64,
     /// Everything before this was received.
     pub ack: Offset,
-    /// Advertised window in bytes, scaled; `None` where the scale was not seen.
+    /// Advertised window in bytes, scaled; `None` where the scale was not seen, and of a reset.
     pub window: Option<Bytes>,
     /// SACK blocks as they stand in the option, without the D-SACK block.
     pub sack: Vec<Range>,

@@ -7,14 +7,15 @@ use tcplab_units::Span;
 ///
 /// Only samples that no retransmission blurs count (Karn's rule, RFC 6298 section 3): data sent
 /// once, and acknowledged or SACKed; of data sent again only those whose echoed timestamp tells
-/// which transmission was answered (RFC 7323 section 4).
+/// which transmission was answered (RFC 7323 section 4). Each acknowledgement gives one sample: of
+/// the newest data that it tells of.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RoundTrips {
     /// By cumulative acknowledgement.
     pub by_ack: u64,
     /// By SACK block.
     pub by_sack: u64,
-    /// Of repeated data, by the echoed timestamp.
+    /// Of repeated data, and what was acknowledged with them, by the echoed timestamp.
     pub by_timestamp: u64,
     /// Smallest, over all samples.
     pub min: Option<Span>,
@@ -22,16 +23,19 @@ pub struct RoundTrips {
     pub max: Option<Span>,
     /// Arithmetic mean.
     pub mean: Option<Span>,
-    /// Half were not longer; within 2 %.
+    /// Half were not longer; within 2 % from a microsecond up to two minutes.
     pub median: Option<Span>,
-    /// 95 of 100 were not longer; within 2 %.
+    /// 95 of 100 were not longer; as exact.
     pub p95: Option<Span>,
-    /// SRTT at the end (RFC 6298 section 2).
+    /// SRTT at the end (RFC 6298 section 2), fed as Linux feeds its own: with the oldest data that
+    /// an acknowledgement takes in, and by timestamps where nothing else serves.
     pub smoothed: Option<Span>,
-    /// RTTVAR at the end, as Linux keeps it (`tcp_rtt_estimator`).
+    /// RTTVAR at the end, as Linux keeps it (`tcp_rtt_estimator`: `mdev_us`, which `ss` shows
+    /// behind the smoothed round trip).
     pub variation: Option<Span>,
     /// The retransmission timeout that Linux would have had at the end (`__tcp_set_rto`, at least
-    /// 200 ms), without backoff.
+    /// 200 ms more than the smoothed round trip), without backoff and not rounded up to the
+    /// kernel's tick; none where the tap is known not to have stood beside the sender.
     pub timeout: Option<Span>,
 }
 

@@ -9,6 +9,13 @@
 //! 0.120 < ack 5793 sack 7241-... 10137 every 0.001   one with the block 7241-8689, 7241-10137 ...
 //! 0.200 > 14481:14482 fin            the last segment
 //! 0.300 > 1:1449 clock 7             with a timestamp of 7; `echo 7` in the answer
+//! 0.400 > 1:1449 psh urg ce          each segment pushed, urgent, marked by a router
+//! 0.310 > 1449:1450 fin acking 5     with another acknowledgement than of the SYN
+//! 0.320 > ack 5 at 1450              from another place than the first byte's
+//! 0.330 < R 1 ack 1450               an RST, with ACK or without
+//! 0.400 < S plain                    the server's SYN without ACK; `> S ack 1`: the client's with
+//! 0.400 > S isn 5 data 100 bits 011  also `mss 536`, `win 9`, `noscale`, `clock 7`, `echo 7`,
+//!                                    `bits`: AE, CWR, ECE; `option 2202`: further options in hex
 //! ```
 //!
 //! Numbers are relative to the initial sequence number, times in seconds.
@@ -20,24 +27,24 @@ use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, Tcp
 // By the crate's outer name: the findings' tests include this file.
 use tcplab_trace::{Analyzer, Connection, Flow, Frame, Trace};
 
-pub(super) const MSS: u64 = 1448;
+pub(crate) const MSS: u64 = 1448;
 
 /// One packet, ready to be captured.
 #[derive(Debug, Clone)]
-pub(super) struct Captured {
-    pub(super) time_ns: u64,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Captured {
+    pub(crate) time_ns: u64,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// The packets that `text` describes, with this initial sequence number for the client.
-pub(super) fn drill(text: &str, isn: u32) -> Vec<Captured> {
+pub(crate) fn drill(text: &str, isn: u32) -> Vec<Captured> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut packets: Vec<Captured> = lines.flat_map(|line| packets(line, isn)).collect();
     packets.sort_by_key(|packet| packet.time_ns);
     packets
 }
 
-pub(super) fn analyze(packets: &[Captured]) -> Trace {
+pub(crate) fn analyze(packets: &[Captured]) -> Trace {
     let mut analyzer = Analyzer::new();
     for packet in packets {
         analyzer.packet(&Frame {
@@ -52,14 +59,14 @@ pub(super) fn analyze(packets: &[Captured]) -> Trace {
 }
 
 /// The only connection in what `text` describes.
-pub(super) fn connection(text: &str) -> Connection {
+pub(crate) fn connection(text: &str) -> Connection {
     let mut trace = analyze(&drill(text, 1_000));
     assert_eq!(trace.connections.len(), 1);
     trace.connections.remove(0)
 }
 
 /// What was sent by the client in what `text` describes.
-pub(super) fn flow(text: &str) -> Flow {
+pub(crate) fn flow(text: &str) -> Flow {
     connection(text).forward
 }
 
@@ -67,19 +74,28 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let at: f64 = words[0].parse().unwrap();
     let from_client = words[1] == ">";
-    let header = Header { from_client, isn };
+    let ecn = if words.contains(&"ce") { Ecn::Ce } else { Ecn::NotEct };
+    let header = Header { from_client, isn, ecn };
     let after =
         |name: &str| words.iter().position(|word| *word == name).map(|index| &words[index + 1..]);
     let every = after("every").map_or(0.0, |rest| rest[0].parse::<f64>().unwrap());
     let stamp = |name: &str| after(name).map(|rest| rest[0].parse::<u32>().unwrap());
     if words[2] == "S" {
-        return vec![header.packet(at, &header.syn(words.contains(&"nosack")), 0)];
+        return vec![syn(&header, &words, at)];
+    }
+    if words[2] == "R" {
+        let mut tcp = header.tcp(words[3].parse().unwrap());
+        let ack = after("ack").map(|rest| rest[0].parse().unwrap());
+        tcp.flags = if ack.is_some() { TcpFlags::RST | TcpFlags::ACK } else { TcpFlags::RST };
+        tcp.ack = ack.map_or(SeqNumber::new(0), |ack| header.peer(ack));
+        tcp.window = after("win").map_or(0, |rest| rest[0].parse().unwrap());
+        return vec![header.packet(at, &tcp, 0)];
     }
     if let Some(unrolled) = unrolled(&words, at, every) {
         return unrolled.iter().flat_map(|line| packets(line, isn)).collect();
     }
     if let Some(numbers) = after("ack") {
-        let mut tcp = header.tcp(1);
+        let mut tcp = header.tcp(after("at").map_or(1, |rest| rest[0].parse().unwrap()));
         tcp.timestamps = stamp("echo").map(|echo| (1, echo));
         tcp.ack = header.peer(numbers[0].parse().unwrap());
         tcp.window = after("win").map_or(65_535, |rest| rest[0].parse().unwrap());
@@ -104,6 +120,12 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
         .map(|(index, from)| {
             let mut tcp = header.tcp(from);
             tcp.timestamps = stamp("clock").map(|clock| (clock, 1));
+            for (word, flag) in [("psh", TcpFlags::PSH), ("urg", TcpFlags::URG)] {
+                if words.contains(&word) {
+                    tcp.flags |= flag;
+                }
+            }
+            tcp.ack = header.peer(after("acking").map_or(1, |rest| rest[0].parse().unwrap()));
             let last = from + MSS >= end;
             if last && fin {
                 tcp.flags |= TcpFlags::FIN;
@@ -112,6 +134,76 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
             header.packet(at + every * index as f64, &tcp, len as usize)
         })
         .collect()
+}
+
+/// The SYN that these words describe.
+fn syn(header: &Header, words: &[&str], at: f64) -> Captured {
+    let after =
+        |name: &str| words.iter().position(|word| *word == name).map(|index| words[index + 1]);
+    let number = |name: &str| after(name).map(|word| word.parse::<u32>().unwrap());
+    let mut tcp = header.syn(words.contains(&"nosack"));
+    if words.contains(&"plain") {
+        tcp.flags = TcpFlags::SYN;
+        tcp.ack = SeqNumber::new(0);
+    }
+    if let Some(ack) = number("ack") {
+        tcp.flags |= TcpFlags::ACK;
+        tcp.ack = header.peer(u64::from(ack));
+    }
+    if let Some(isn) = number("isn") {
+        tcp.seq = SeqNumber::new(isn);
+    }
+    if words.contains(&"noscale") {
+        tcp.window_scale = None;
+    }
+    tcp.mss = number("mss").map(|mss| mss as u16).or(tcp.mss);
+    tcp.window = number("win").map_or(tcp.window, |window| window as u16);
+    let stamps = (number("clock"), number("echo"));
+    tcp.timestamps = (stamps != (None, None))
+        .then(|| (stamps.0.unwrap_or_default(), stamps.1.unwrap_or_default()));
+    let flags = [TcpFlags::AE, TcpFlags::CWR, TcpFlags::ECE];
+    for (bit, flag) in after("bits").unwrap_or("000").chars().zip(flags) {
+        if bit == '1' {
+            tcp.flags |= flag;
+        }
+    }
+    let mut captured = header.packet(at, &tcp, number("data").unwrap_or_default() as usize);
+    if let Some(hex) = after("option") {
+        captured.add_option(hex, usize::from(tcp.header_len() as u16));
+    }
+    captured
+}
+
+impl Captured {
+    /// Adds an option that the representation of legal segments does not know, behind the others.
+    fn add_option(&mut self, hex: &str, header_len: usize) {
+        let digits: Vec<u8> =
+            hex.bytes().map(|b| (b as char).to_digit(16).unwrap() as u8).collect();
+        let mut option: Vec<u8> = digits.chunks(2).map(|pair| pair[0] * 16 + pair[1]).collect();
+        while !option.len().is_multiple_of(4) {
+            option.push(1);
+        }
+        let (ip, end) = (20, 20 + header_len);
+        self.bytes.splice(end..end, option.iter().copied());
+        self.bytes[ip + 12] =
+            (((header_len + option.len()) / 4) << 4) as u8 | (self.bytes[ip + 12] & 0x0f);
+        let total = self.bytes.len() as u16;
+        self.bytes[2..4].copy_from_slice(&total.to_be_bytes());
+        self.seal();
+    }
+
+    /// Makes the TCP checksum right again.
+    pub(super) fn seal(&mut self) {
+        let segment = self.bytes.len() as u16 - 20;
+        self.bytes[36..38].fill(0);
+        let pseudo = [&self.bytes[12..20], &[0, 6], &segment.to_be_bytes()].concat();
+        let sum = pseudo.chunks(2).chain(self.bytes[20..].chunks(2)).fold(0_u32, |sum, pair| {
+            sum + u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]))
+        });
+        let folded = (sum & 0xffff) + (sum >> 16);
+        let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
+        self.bytes[36..38].copy_from_slice(&checksum.to_be_bytes());
+    }
 }
 
 /// The single acknowledgements that `acks` and `sack A-... B` stand for.
@@ -134,6 +226,7 @@ fn unrolled(words: &[&str], at: f64, every: f64) -> Option<Vec<String>> {
 struct Header {
     from_client: bool,
     isn: u32,
+    ecn: Ecn,
 }
 
 impl Header {
@@ -173,7 +266,7 @@ impl Header {
     fn packet(&self, at: f64, tcp: &TcpRepr, payload: usize) -> Captured {
         let (client, server) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
         let (src, dst) = if self.from_client { (client, server) } else { (server, client) };
-        let ip = Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct };
+        let ip = Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: self.ecn };
         let bytes = tcp.to_packet(&ip.into(), &vec![0; payload]);
         Captured { time_ns: (at * 1e9).round() as u64, bytes }
     }

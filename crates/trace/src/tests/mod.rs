@@ -1,7 +1,14 @@
 //! Captures written as packets in time, and what must be found in them.
 
-mod drill;
+pub(crate) mod drill;
 mod figures;
+pub(crate) mod frames;
+mod life;
+mod limits;
 mod losses;
 mod robustness;
+mod shortcuts;
+mod stalls;
+mod streaming;
+mod transfer;
 mod wire_facts;

@@ -52,7 +52,12 @@ proptest! {
 
 fn ask_everything(link: u16, bytes: &[u8], original: u32) {
     let view = FrameView::new(LinkType::from_number(link), bytes, original);
-    let _ = format!("{view:?} {:?}", view.anomaly().map(|a| a.to_string()));
+    let shown = format!("{view:?}");
+    assert_eq!(
+        shown,
+        format!("{:?}", FrameView::look(LinkType::from_number(link), bytes, original))
+    );
+    let _ = view.anomaly().map(|a| a.to_string());
     if let Some(ip) = view.ip() {
         let _ = (ip.src(), ip.dst(), ip.id(), ip.ttl(), ip.ecn(), ip.dscp(), ip.dont_fragment());
         let _ = (ip.header_checksum_is_right(), ip.is_whole(), ip.protocol(), ip.fragment());
@@ -65,5 +70,13 @@ fn ask_everything(link: u16, bytes: &[u8], original: u32) {
         assert!(tcp.payload_len() <= tcp.segment_len());
         assert!(tcp.payload().len() as u64 <= u64::from(tcp.payload_len()));
         assert!(tcp.options().count() <= 40);
+        if let Some((value, echo)) = tcp.only_timestamps() {
+            let known = tcp.options().filter(|option| *option != TcpOption::NoOperation);
+            assert_eq!(known.collect::<Vec<_>>(), [TcpOption::Timestamps { value, echo }]);
+            assert!(
+                tcp.options_complete()
+                    && tcp.anomaly().is_none_or(|a| tcp.ip().anomaly() == Some(a))
+            );
+        }
     }
 }

@@ -1,10 +1,13 @@
-//! What a trial's world may do wrong before the trial is flawed: all bounds in one place.
+//! What a world may do wrong before what was seen through its path is flawed: all bounds, and all
+//! sentences, in one place.
 //!
 //! A flawed trial is told of everywhere, and run again where that is allowed; it is never used
-//! silently.
+//! silently. A path that was used by itself warns of the same at its end.
 
-use tcplab_recording::{TrialRecord, WorldRecord};
+use tcplab_path::{Direction, LinkPlan, PathSpec};
 use tcplab_units::Span;
+
+use crate::WorldRecord;
 
 /// Packets that come later than this are late on any path: a quarter of a tick of a kernel with
 /// HZ=250, in which TCP's timers count, and what a machine that is not overloaded keeps with ease.
@@ -19,16 +22,37 @@ const MOST_TOLERANCE: Span = Span::from_millis(4);
 const STARVED_PER_MILLE: u64 = 10;
 /// More missed looks at `TCP_INFO` than this are told of; fewer leave no gap that a graph shows.
 const MISSED_PER_CENT: u64 = 2;
+/// Above this share of a second at work, the thread that moves frames sets the pace.
+const BUSY: f64 = 0.95;
 
-/// What a trial is held against.
+/// What a world is held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measure {
     /// The delay of both directions.
     pub round_trip: Span,
     /// Whether the path holds packets at all: one that does not has no time to keep.
     pub is_timed: bool,
+    /// How long it was used.
+    pub duration: Span,
     /// How often `TCP_INFO` was looked at.
     pub looks: u64,
+    /// Whether the machine may set the pace. So it is in a trial: what the machine can do was
+    /// measured before, or is what the trial measures.
+    pub may_be_busy: bool,
+}
+
+impl Measure {
+    /// That of a path used for so long by itself: nobody looks at sockets.
+    pub fn of(path: &PathSpec, duration: Span) -> Measure {
+        let links = Direction::BOTH.map(|direction| path.link(direction).unwrap_or_default());
+        Measure {
+            round_trip: path.round_trip(),
+            is_timed: !links.iter().all(LinkPlan::is_instant),
+            duration,
+            looks: 0,
+            may_be_busy: false,
+        }
+    }
 }
 
 /// How late one packet in a hundred may be on a path with that round trip.
@@ -37,9 +61,8 @@ pub fn tolerance(round_trip: Span) -> Span {
     share.clamp(LEAST_TOLERANCE, MOST_TOLERANCE)
 }
 
-/// What is wrong with a trial's world, a sentence each; nothing if it is good.
-pub fn flaws(record: &TrialRecord, measure: &Measure) -> Vec<String> {
-    let world = &record.world;
+/// What makes figures seen through the path doubtful, a sentence each; nothing if all is well.
+pub fn flaws(world: &WorldRecord, measure: &Measure) -> Vec<String> {
     let mut flaws = Vec::new();
     let bound = tolerance(measure.round_trip);
     if measure.is_timed && world.lateness.p99 > bound {
@@ -58,12 +81,19 @@ pub fn flaws(record: &TrialRecord, measure: &Measure) -> Vec<String> {
         ));
     }
     flaws.extend(lost(world));
-    let starved = world.mover.starved;
-    if starved * 1000 > record.duration * STARVED_PER_MILLE {
+    let (starved, busy) = (world.mover.starved, world.mover.busiest);
+    if !measure.may_be_busy && busy > BUSY {
+        flaws.push(format!(
+            "moving packets took {:.0} % of a processor in the busiest second: this machine, not the \
+             path, set the pace",
+            busy * 100.0
+        ));
+    }
+    if starved * 1000 > measure.duration * STARVED_PER_MILLE {
         flaws.push(format!(
             "the thread that moves packets waited {} for a processor, {:.1} % of the time",
             millis(starved),
-            starved.as_secs_f64() / record.duration.as_secs_f64().max(f64::MIN_POSITIVE) * 100.0
+            starved.as_secs_f64() / measure.duration.as_secs_f64().max(f64::MIN_POSITIVE) * 100.0
         ));
     }
     match world.mover.clock_steps {
@@ -81,9 +111,9 @@ pub fn flaws(record: &TrialRecord, measure: &Measure) -> Vec<String> {
 /// What got lost outside the path: there is no number of these that does no harm.
 fn lost(world: &WorldRecord) -> Vec<String> {
     [
-        (world.device_drops, "frames were lost outside the path"),
+        (world.device_drops, "frames were lost outside the path, by the devices at its ends"),
         (world.capture_drops, "frames are missing in the captures"),
-        (world.verdict_drops, "verdicts are missing in the ground truth"),
+        (world.verdict_drops, "verdicts are missing in the ground truth (path.jsonl)"),
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)
@@ -97,27 +127,16 @@ fn millis(span: Span) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tcplab_recording::{EndpointRecord, Lateness, MoverRecord, RingWait};
-
     use super::*;
+    use crate::{Lateness, MoverRecord, RingWait};
 
-    fn record() -> TrialRecord {
-        TrialRecord {
-            path: tcplab_path::PathSpec::default(),
-            tcplab: String::new(),
-            case: "only".into(),
-            case_hash: String::new(),
-            seed: 1,
-            epoch_nanos: 0,
-            duration: Span::from_secs(10),
-            client: EndpointRecord::default(),
-            server: EndpointRecord::default(),
-            world: WorldRecord::default(),
-        }
-    }
-
-    const MEASURE: Measure =
-        Measure { round_trip: Span::from_millis(40), is_timed: true, looks: 98 };
+    const MEASURE: Measure = Measure {
+        round_trip: Span::from_millis(40),
+        is_timed: true,
+        duration: Span::from_secs(10),
+        looks: 98,
+        may_be_busy: true,
+    };
 
     #[test]
     fn lateness_is_measured_by_the_round_trip() {
@@ -165,7 +184,7 @@ mod tests {
                 "3 of 101 looks",
             ),
         ] {
-            let told = |world| flaws(&TrialRecord { world, ..record() }, &MEASURE);
+            let told = |world| flaws(&world, &MEASURE);
             assert_eq!(told(good), Vec::<String>::new(), "{named}");
             let flaws = told(flawed);
             assert!(flaws.len() == 1 && flaws[0].contains(named), "{named}: {flaws:?}");
@@ -178,8 +197,37 @@ mod tests {
             ring_wait: RingWait { p99: Span::from_millis(50), max: Span::from_millis(60) },
             ..WorldRecord::default()
         };
-        let record = TrialRecord { world, ..record() };
-        assert_eq!(flaws(&record, &Measure { is_timed: false, ..MEASURE }), Vec::<String>::new());
-        assert_eq!(flaws(&record, &MEASURE).len(), 1);
+        assert_eq!(flaws(&world, &Measure { is_timed: false, ..MEASURE }), Vec::<String>::new());
+        assert_eq!(flaws(&world, &MEASURE).len(), 1);
+    }
+
+    #[test]
+    fn a_path_used_by_itself_is_told_of_by_the_same_bounds() {
+        let path: PathSpec = serde_json::from_str(r#"{ "delay": "20 ms" }"#).unwrap();
+        let measure = Measure::of(&path, Span::from_secs(10));
+        assert_eq!(measure, Measure { looks: 0, may_be_busy: false, ..MEASURE });
+        assert!(!Measure::of(&PathSpec::default(), Span::from_secs(10)).is_timed);
+        assert_eq!(flaws(&WorldRecord::default(), &measure), Vec::<String>::new());
+        let bad = WorldRecord {
+            lateness: Lateness {
+                p99: Span::from_millis(5),
+                max: Span::from_millis(8),
+                ..Lateness::default()
+            },
+            device_drops: 3,
+            mover: MoverRecord { busiest: 0.99, clock_steps: 2, ..MoverRecord::default() },
+            ..WorldRecord::default()
+        };
+        assert_eq!(
+            flaws(&bad, &measure),
+            [
+                "packets were handed over late: 1 % by more than 5.0 ms (bound 2 ms), at most 8.0 ms",
+                "3 frames were lost outside the path, by the devices at its ends",
+                "moving packets took 99 % of a processor in the busiest second: this machine, not the \
+                 path, set the pace",
+                "the wall clock was set 2 times",
+            ]
+        );
+        assert_eq!(flaws(&bad, &MEASURE).len(), 3, "a trial may take all of a processor");
     }
 }

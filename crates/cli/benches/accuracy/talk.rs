@@ -1,0 +1,211 @@
+//! The programs at the two ends: this one again, inside `tcplab shell`.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::net::sockopt;
+
+use crate::cases::{CASES, Recorded, Talk, Version};
+
+const PORT: u16 = 5_001;
+/// Where each end leaves its counters, in the directory that both run in.
+const NEAR: &str = "near.json";
+const FAR: &str = "far.json";
+/// The large pieces at the sender's device.
+pub(crate) const PIECES: &str = "pieces.pcap";
+
+pub(crate) const CLIENT: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::new(10, 98, 0, 1)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1)),
+];
+const SERVER: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::new(10, 98, 0, 2)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)),
+];
+
+/// One end's part in a case.
+pub(crate) fn play(end: &str, case: usize) {
+    let case = CASES[case];
+    prepare(&case, end == "near");
+    let version = usize::from(case.version == Version::Six);
+    if end == "near" {
+        let pieces = case.pieces.then(record_pieces);
+        client(SERVER[version], case.talk);
+        wait_for(Path::new(FAR));
+        if let Some(mut recorder) = pieces.flatten() {
+            let _ = rustix::process::kill_process(
+                rustix::process::Pid::from_child(&recorder),
+                rustix::process::Signal::INT,
+            );
+            let _ = recorder.wait();
+        }
+        leave(NEAR);
+    } else {
+        server(SERVER[version], case.talk);
+        leave(FAR);
+        // Ended with the shell.
+        thread::sleep(Duration::from_secs(60));
+    }
+}
+
+/// Sets this end's kernel and gives it an address of IPv6.
+fn prepare(case: &Recorded, near: bool) {
+    for (name, value) in case.settings {
+        fs::write(format!("/proc/sys/net/{name}"), value).unwrap();
+    }
+    if case.version == Version::Six {
+        fs::write("/proc/sys/net/ipv6/conf/tcplab0/disable_ipv6", "0").unwrap();
+        let address = if near { CLIENT[1] } else { SERVER[1] };
+        let added = Command::new("ip")
+            .args(["-6", "addr", "add", &format!("{address}/64"), "dev", "tcplab0", "nodad"])
+            .status();
+        assert!(added.is_ok_and(|status| status.success()), "no address of IPv6");
+    }
+}
+
+fn client(server: IpAddr, talk: Talk) {
+    match talk {
+        Talk::Upload(bytes) => {
+            let mut stream = connect(server);
+            stream.write_all(&vec![0; bytes]).unwrap();
+            finish(stream);
+        }
+        Talk::Exchange(rounds) => {
+            let mut stream = connect(server);
+            let mut byte = [7];
+            for _ in 0..rounds {
+                stream.write_all(&byte).unwrap();
+                stream.read_exact(&mut byte).unwrap();
+            }
+            finish(stream);
+        }
+        Talk::Short(times, bytes) => {
+            for _ in 0..times {
+                let mut stream = connect(server);
+                stream.write_all(&vec![0; bytes]).unwrap();
+                finish(stream);
+            }
+        }
+        Talk::Slow => {
+            let mut stream = connect(server);
+            stream.write_all(&vec![0; 8_000_000]).unwrap();
+            finish(stream);
+        }
+        Talk::Idle => {
+            let stream = connect(server);
+            keep_alive(&stream);
+            thread::sleep(Duration::from_millis(4_500));
+            finish(stream);
+        }
+    }
+}
+
+fn server(address: IpAddr, talk: Talk) {
+    let listener = TcpListener::bind((address, PORT)).unwrap();
+    let mut accept = || listener.accept().unwrap().0;
+    match talk {
+        Talk::Upload(_) => drain(accept()),
+        Talk::Exchange(rounds) => {
+            let mut stream = accept();
+            let mut byte = [0];
+            for _ in 0..rounds {
+                stream.read_exact(&mut byte).unwrap();
+                stream.write_all(&byte).unwrap();
+            }
+            drain(stream);
+        }
+        Talk::Short(times, _) => (0..times).for_each(|_| drain(accept())),
+        Talk::Slow => {
+            let stream = accept();
+            thread::sleep(Duration::from_secs(3));
+            drain(stream);
+        }
+        Talk::Idle => {
+            let stream = accept();
+            keep_alive(&stream);
+            drain(stream);
+        }
+    }
+    // Let the last acknowledgements and whatever is repeated come.
+    thread::sleep(Duration::from_millis(700));
+}
+
+fn connect(server: IpAddr) -> TcpStream {
+    let patience = Instant::now() + Duration::from_secs(20);
+    loop {
+        match TcpStream::connect((server, PORT)) {
+            Ok(stream) => return stream,
+            Err(error) => assert!(Instant::now() < patience, "{error}"),
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Says that there is no more, and waits for the other end to say so.
+fn finish(mut stream: TcpStream) {
+    stream.shutdown(Shutdown::Write).unwrap();
+    let _ = stream.read(&mut [0; 16]);
+}
+
+fn drain(mut stream: TcpStream) {
+    let mut room = vec![0; 1 << 16];
+    while stream.read(&mut room).is_ok_and(|read| read > 0) {}
+}
+
+fn keep_alive(stream: &TcpStream) {
+    sockopt::set_tcp_keepidle(stream, Duration::from_secs(1)).unwrap();
+    sockopt::set_tcp_keepintvl(stream, Duration::from_secs(1)).unwrap();
+    sockopt::set_socket_keepalive(stream, true).unwrap();
+}
+
+fn record_pieces() -> Option<Child> {
+    let recorder = Command::new("tcpdump")
+        .args(["-i", "tcplab0", "-s", "128", "-B", "8192", "-w", PIECES, "tcp"])
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    // It says that it listens by the file that it opens.
+    wait_for(Path::new(PIECES));
+    Some(recorder)
+}
+
+fn wait_for(file: &Path) {
+    let patience = Instant::now() + Duration::from_secs(40);
+    while !file.exists() && Instant::now() < patience {
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Leaves the counters of the network that this process is in.
+fn leave(file: &str) {
+    let counters: std::collections::BTreeMap<String, u64> =
+        ["snmp", "netstat"].iter().flat_map(|table| counters(table)).collect();
+    fs::write(format!("{file}.part"), serde_json::to_vec(&counters).unwrap()).unwrap();
+    fs::rename(format!("{file}.part"), file).unwrap();
+}
+
+/// A line of names and one of numbers each, by `nstat`'s names.
+fn counters(table: &str) -> Vec<(String, u64)> {
+    let text = fs::read_to_string(format!("/proc/self/net/{table}")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let pairs = lines.chunks_exact(2).flat_map(|pair| {
+        let (prefix, names) = pair[0].split_once(':').unwrap();
+        let (_, numbers) = pair[1].split_once(':').unwrap();
+        let named = names.split_whitespace().map(move |name| format!("{prefix}{name}"));
+        named.zip(numbers.split_whitespace().map(|number| number.parse().unwrap_or(0)))
+    });
+    pairs.collect()
+}
+
+/// The counters of the client's and the server's kernel.
+pub(crate) fn left(directory: &Path) -> [std::collections::BTreeMap<String, u64>; 2] {
+    [NEAR, FAR].map(|file| {
+        let bytes = fs::read(directory.join(file)).unwrap_or_default();
+        serde_json::from_slice(&bytes).unwrap_or_default()
+    })
+}

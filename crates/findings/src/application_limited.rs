@@ -1,0 +1,54 @@
+//! # Application too slow
+//!
+//! **What it says.** For most of the transfer the sending application had nothing to send.
+//!
+//! **Why it matters.** Neither network nor TCP is to blame, and no setting of theirs helps.
+//!
+//! **Evidence.** The share of time with nothing left to send. Pauses before an answer, and pauses
+//! in which nothing was asked for, are left out: another rule tells of the first, and nobody
+//! suffers from the second.
+//!
+//! **False positives.** Some applications send slowly on purpose: video, voice, a rate limit.
+//!
+//! **Reference.** M. Siekkinen et al., "A root cause analysis toolkit for TCP", section 4.1.
+
+use tcplab_trace::{Connection, Limit, StallCause};
+
+use crate::direction::{Direction, in_each, is_share};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::part_of_time;
+
+/// The rule's name.
+pub const NAME: &str = "application-limited";
+
+/// The least share of the time, per cent.
+const SHARE: u64 = 50;
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let pauses =
+        direction.stalled(StallCause::ServerIdle) + direction.stalled(StallCause::ClientIdle);
+    let slow = direction.flow.shares.of(Limit::Application).saturating_sub(pauses);
+    if !direction.is_transfer() || !is_share(slow, direction.time(), SHARE) {
+        return None;
+    }
+    let sender = direction.sender;
+    let statement = format!(
+        "The {sender}'s application had nothing to send for {}: neither a window nor the path \
+         held it back.",
+        part_of_time(slow, direction.time()),
+    );
+    let remedy = format!(
+        "No setting of TCP makes this faster. Look at what the {sender}'s application waits for \
+         between its writes: disk, processor, a rate limit, its own input.",
+    );
+    let shown = match direction.stalls(StallCause::ServerSlow) {
+        Some(sum) => Shown::by_stall(&sum.longest),
+        None => direction.shown_under(Limit::Application),
+    };
+    Some(shown.proves(NAME, Severity::Note, Cost::time(slow)).saying(statement, remedy))
+}

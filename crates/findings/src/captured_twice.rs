@@ -1,0 +1,46 @@
+//! # Captured twice
+//!
+//! **What it says.** The capture holds frames twice that passed the network once.
+//!
+//! **Why it matters.** The copies are left out of all counts here; other tools take them for
+//! retransmissions and duplicate acknowledgements.
+//!
+//! **Evidence.** Frames that are the same in all that a sender sets, close together, and so many of
+//! them that no network makes.
+//!
+//! **False positives.** A network that doubles most packets at once.
+//!
+//! **Reference.** Wireshark's handbook on duplicate packets; tcpdump(1) on `-i any`.
+
+use tcplab_trace::Connection;
+
+use crate::direction::{Direction, in_each};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::counted;
+
+/// The rule's name.
+pub const NAME: &str = "captured-twice";
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let copies = &direction.flow.causes.tap_duplicates;
+    if copies.is_empty() {
+        return None;
+    }
+    let statement = format!(
+        "The capture holds {} from the {} twice. The copies are left out of all counts.",
+        counted(copies.count, "packet"),
+        direction.sender,
+    );
+    let shown = Shown::by(copies);
+    Some(shown.proves(NAME, Severity::Doubt, Cost::NONE).saying(
+        statement,
+        "Capture on one interface and not on all (`-i any` sees a packet on the bridge and on its \
+         port), and mirror one direction of a port or one port, not both; or run `editcap -d` \
+         first.",
+    ))
+}

@@ -1,0 +1,178 @@
+//! One direction of a connection, and what many rules ask of it.
+
+use tcplab_trace::{Connection, Flow, Limit, Sightings, StallCause, StallSum, SynOptions, Tap};
+use tcplab_units::{Bytes, Instant, Rate, Span};
+
+use crate::finding::{Finding, Shown};
+
+/// Fewer data packets than this are no transfer whose rate is worth a word.
+const LEAST_SEGMENTS: u64 = 20;
+/// Nor is one that is over so soon: who waits for it hardly notices (J. Nielsen's tenth of a
+/// second).
+const LEAST_TIME: Span = Span::from_millis(100);
+
+/// The data that one end sends, and the acknowledgements that answer them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Direction<'a> {
+    pub(crate) connection: &'a Connection,
+    pub(crate) flow: &'a Flow,
+    /// Who sends the data, in words.
+    pub(crate) sender: &'static str,
+    /// Who receives them.
+    pub(crate) receiver: &'static str,
+    /// What the sender of the data offered in its SYN.
+    pub(crate) sender_offers: &'a SynOptions,
+    /// What the receiver offered.
+    pub(crate) receiver_offers: &'a SynOptions,
+}
+
+/// What `look` finds in each of the two directions.
+pub(crate) fn in_each(
+    connection: &Connection,
+    look: fn(&Direction<'_>) -> Option<Finding>,
+) -> Vec<Finding> {
+    Direction::both(connection).iter().filter_map(look).collect()
+}
+
+impl<'a> Direction<'a> {
+    pub(crate) fn both(connection: &'a Connection) -> [Direction<'a>; 2] {
+        let handshake = &connection.handshake;
+        let forward = Direction {
+            connection,
+            flow: &connection.forward,
+            sender: "client",
+            receiver: "server",
+            sender_offers: &handshake.client,
+            receiver_offers: &handshake.server,
+        };
+        let reverse = Direction {
+            connection,
+            flow: &connection.reverse,
+            sender: "server",
+            receiver: "client",
+            sender_offers: &handshake.server,
+            receiver_offers: &handshake.client,
+        };
+        [forward, reverse]
+    }
+
+    /// Whether enough was sent, for long enough, to speak of its rate.
+    pub(crate) fn is_transfer(&self) -> bool {
+        self.segments() >= LEAST_SEGMENTS && self.time() >= LEAST_TIME
+    }
+
+    /// Data segments on the wire: where the kernel handed large pieces to the tap, more than
+    /// packets.
+    pub(crate) fn segments(&self) -> u64 {
+        let totals = &self.flow.totals;
+        let full = self.flow.marks.largest.as_u64();
+        totals.data_segments.max(totals.data.as_u64().checked_div(full).unwrap_or(0))
+    }
+
+    /// The transfer's time, from the first data to the last acknowledgement.
+    pub(crate) fn time(&self) -> Span {
+        self.flow.transfer.time.max(self.flow.shares.total())
+    }
+
+    /// The path's round trip without queues. What a tap away from the sender measures of the data
+    /// is a part of it only; the handshake's two halves make the whole anywhere.
+    pub(crate) fn round_trip(&self) -> Option<Span> {
+        let shaken = self.connection.handshake.round_trip;
+        let found = match self.flow.tap {
+            Tap::Sender | Tap::Unknown => self.flow.round_trips.min.or(shaken),
+            Tap::Middle | Tap::Receiver => shaken,
+        };
+        found.filter(|span| !span.is_zero())
+    }
+
+    /// What can be sent in a round trip at the rate that the path has shown.
+    pub(crate) fn room_on_path(&self) -> Option<Bytes> {
+        Some(self.flow.transfer.capacity?.bytes_in(self.round_trip()?))
+    }
+
+    /// The rate at which a window of this size can be sent, each round trip once.
+    pub(crate) fn rate_of_window(&self, window: Bytes) -> Option<Rate> {
+        Rate::of(window, self.round_trip()?)
+    }
+
+    /// The time under `limit`, if it is at least so many per cent of all.
+    pub(crate) fn limited(&self, limit: Limit, percent: u64) -> Option<Span> {
+        let time = self.flow.shares.of(limit);
+        is_share(time, self.flow.shares.total(), percent).then_some(time)
+    }
+
+    /// Where `limit` held: its longest period, where periods are kept.
+    pub(crate) fn shown_under(&self, limit: Limit) -> Shown {
+        let periods = self.flow.limits.iter().filter(|period| period.limit == limit);
+        match periods.max_by_key(|period| period.until.since(period.from)) {
+            Some(longest) => Shown::in_frames([longest.frames.0, longest.frames.1], longest.from),
+            None => Shown::by_all(self.connection),
+        }
+    }
+
+    /// The sums over the stalls of `cause`.
+    pub(crate) fn stalls(&self, cause: StallCause) -> Option<&'a StallSum> {
+        self.flow.stall_sums.iter().find(|sum| sum.cause == cause && sum.count > 0)
+    }
+
+    /// How long it stood still because of `cause`.
+    pub(crate) fn stalled(&self, cause: StallCause) -> Span {
+        self.stalls(cause).map_or(Span::ZERO, |sum| sum.time)
+    }
+
+    /// Retransmissions that were called for: what was lost, as far as anybody can tell.
+    pub(crate) fn lost(&self) -> u64 {
+        let causes = &self.flow.causes;
+        causes.retransmissions().saturating_sub(self.needless())
+    }
+
+    /// Retransmissions that were not; one may be told of in both ways.
+    pub(crate) fn needless(&self) -> u64 {
+        let causes = &self.flow.causes;
+        causes.needless_by_dsack.count.max(causes.needless_by_timestamp.count)
+    }
+
+    /// Where data were sent again.
+    pub(crate) fn shown_by_retransmissions(&self) -> Shown {
+        let causes = &self.flow.causes;
+        let kinds = [
+            &causes.by_duplicates,
+            &causes.by_sack,
+            &causes.by_rack,
+            &causes.probes,
+            &causes.timeouts,
+            &causes.after_timeout,
+            &causes.holes_filled,
+        ];
+        let mut frames: Vec<u64> =
+            kinds.iter().flat_map(|seen| seen.frames.iter().copied()).collect();
+        frames.sort_unstable();
+        frames.truncate(Sightings::NAMED);
+        let first = kinds.iter().filter_map(|seen| seen.first).min();
+        Shown::in_frames(frames, first.unwrap_or(Instant::ZERO))
+    }
+
+    /// Which ends lack an option that takes both, in words, given what each offered: `the client
+    /// offered this, the server did not`. None where it was agreed on or a SYN was not seen whole.
+    pub(crate) fn refusal(&self, offered: fn(&SynOptions) -> bool) -> Option<String> {
+        let (client, server) =
+            (&self.connection.handshake.client, &self.connection.handshake.server);
+        let is_known = |syn: &SynOptions| syn.seen && (!syn.cut || offered(syn));
+        if !is_known(client) || !is_known(server) {
+            return None;
+        }
+        let words = match (offered(client), offered(server)) {
+            (true, true) => return None,
+            (true, false) => "the client offered this, the server did not",
+            (false, true) => "the server offered this, the client did not",
+            (false, false) => "the client did not offer this",
+        };
+        Some(words.to_owned())
+    }
+}
+
+/// Whether `part` is at least so many per cent of `whole`, and not nothing.
+pub(crate) fn is_share(part: Span, whole: Span, percent: u64) -> bool {
+    let (part, whole) = (u128::from(part.as_nanos()), u128::from(whole.as_nanos()));
+    part > 0 && part * 100 >= whole * u128::from(percent)
+}

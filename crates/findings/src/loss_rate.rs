@@ -1,0 +1,117 @@
+//! # Losses keep the congestion window small
+//!
+//! **What it says.** At this share of losses and this round trip, congestion control by loss cannot
+//! carry more than the transfer had.
+//!
+//! **Why it matters.** The rate that Reno and CUBIC reach is bounded by loss and round trip, however
+//! fast the links are: no buffer and no window makes the transfer faster.
+//!
+//! **Evidence.** The retransmissions that were called for, over all segments; the response functions
+//! of both algorithms; the share of time with the congestion window full.
+//!
+//! **False positives.** The functions take losses one by one; of losses in bursts a sender bears
+//! more. A transfer twice as fast as they allow has another congestion control (BBR), and the rule
+//! is silent. A full queue loses too, which is as it should be: silent where the path was the limit.
+//!
+//! **Reference.** M. Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance
+//! Algorithm"; RFC 9438 section 5 and table 1; RFC 3649 on Reno's 1.2 / sqrt(p).
+
+use tcplab_trace::{Connection, Limit};
+use tcplab_units::{Bytes, Rate, Span};
+
+use crate::direction::{Direction, in_each, is_share};
+use crate::finding::{Cost, Finding, Severity};
+use crate::words::{percent, rounded, speed};
+
+/// The rule's name.
+pub const NAME: &str = "loss-rate";
+
+/// At least so many losses: fewer are no rate.
+const LEAST: u64 = 10;
+/// The congestion window must have been full for this share of the time, per cent.
+const SHARE: u64 = 30;
+/// What the functions allow, times this, is the most that they explain.
+const EXPLAINED: f64 = 2.0;
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let flow = direction.flow;
+    let (lost, segments) = (direction.lost(), direction.segments());
+    let bound = direction.limited(Limit::Congestion, SHARE)?;
+    let full = is_share(flow.shares.of(Limit::Path), flow.shares.total(), SHARE);
+    if lost < LEAST || full || !direction.is_transfer() {
+        return None;
+    }
+    let round_trip = direction.round_trip()?;
+    let allowed = allowed(lost as f64 / segments as f64, flow.marks.largest, round_trip)?;
+    let reached = flow.transfer.goodput?;
+    let bits = |rate: Rate| rate.bits_per_second() as f64;
+    if bits(reached) > bits(allowed) * EXPLAINED {
+        return None;
+    }
+    let mut statement = format!(
+        "{} of the {}'s segments were lost ({lost} of {segments}). With that and a round trip of \
+         {}, congestion control by loss (Reno, CUBIC) carries about {}; the transfer had {}",
+        percent(lost, segments),
+        direction.sender,
+        rounded(round_trip),
+        speed(allowed),
+        speed(reached),
+    );
+    let capacity = flow.transfer.capacity.filter(|&capacity| bits(capacity) > 1.25 * bits(reached));
+    statement += &match capacity {
+        Some(capacity) => format!(", though the path showed {}.", speed(capacity)),
+        None => ".".to_owned(),
+    };
+    let shown = direction.shown_by_retransmissions();
+    let cost = Cost { time: bound, bytes: flow.totals.retransmitted };
+    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+        statement,
+        "Find out where packets are lost: errors of interfaces (`ethtool -S`, `ip -s link`), \
+         radio, a policer, queues too short for bursts (`tc -s qdisc`). If the losses cannot be \
+         helped, use a congestion control that bears them (BBR) or end connections nearer to the \
+         user (a proxy), which makes the round trip shorter.",
+    ))
+}
+
+/// The rate that the larger of both algorithms' mean windows carries; none without data.
+fn allowed(loss: f64, segment: Bytes, round_trip: Span) -> Option<Rate> {
+    let seconds = round_trip.as_secs_f64();
+    let window = mean_window(loss, seconds) * segment.bits() as f64;
+    let bits = window / seconds;
+    (bits.is_finite() && bits >= 1.0).then(|| Rate::from_bits_per_second(bits as u64))
+}
+
+/// The mean congestion window, segments, at this probability of loss and round trip in seconds:
+/// the larger of Reno's, 1.2 / √p, and CUBIC's, 1.054 (RTT / p)^¾ (RFC 9438 section 5 with
+/// C = 0.4 and β = 0.7).
+fn mean_window(loss: f64, round_trip: f64) -> f64 {
+    let reno = 1.2 / loss.sqrt();
+    let cubic = 1.054 * (round_trip / loss).powf(0.75);
+    reno.max(cubic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 9438, table 1: mean windows at a round trip of 0.1 s, CUBIC with C = 0.4.
+    #[test]
+    fn windows_are_those_of_the_standards_table() {
+        for (loss, segments) in [
+            (1e-2, 12.0),
+            (1e-3, 38.0),
+            (1e-4, 187.0),
+            (1e-5, 1_054.0),
+            (1e-6, 5_926.0),
+            (1e-7, 33_325.0),
+        ] {
+            let window = mean_window(loss, 0.1);
+            assert!((window / segments - 1.0).abs() < 0.01, "{loss}: {window} not {segments}");
+        }
+    }
+}

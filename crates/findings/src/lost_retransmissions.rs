@@ -1,0 +1,63 @@
+//! # Retransmissions lost again
+//!
+//! **What it says.** Of what was sent again a good part was lost again.
+//!
+//! **Why it matters.** Independent losses of one per cent hit one retransmission in a hundred. Many
+//! more mean that losses come together: a path that is gone for a while, a policer, a queue that
+//! stays full while the sender repairs.
+//!
+//! **Evidence.** Repetitions of what had been sent again before.
+//!
+//! **False positives.** Timeouts that ran out too early repeat what is not lost; those known to be
+//! needless are left out.
+//!
+//! **Reference.** RFC 8985 section 3.1; T. Flach et al., "An Internet-Wide Analysis of Traffic
+//! Policing", section 3.
+
+use tcplab_trace::Connection;
+use tcplab_units::Bytes;
+
+use crate::direction::{Direction, in_each};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{counted, percent};
+
+/// The rule's name.
+pub const NAME: &str = "lost-retransmissions";
+
+/// At least so many, and one in so many retransmissions.
+const LEAST: u64 = 3;
+const ONE_IN: u64 = 10;
+/// So many times the share of losses among all segments: what chance does not explain.
+const ODD: u64 = 2;
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let causes = &direction.flow.causes;
+    let again = causes.lost_again.count.saturating_sub(direction.needless());
+    let (lost, segments) = (direction.lost(), direction.segments());
+    let by_chance = again * segments <= lost * lost * ODD;
+    if again < LEAST || again * ONE_IN < lost || by_chance {
+        return None;
+    }
+    let statement = format!(
+        "{} of the {}'s {} were lost again ({}), though {} of all segments were lost: losses come \
+         together.",
+        again,
+        direction.sender,
+        counted(lost, "retransmission"),
+        percent(again, lost),
+        percent(lost, segments),
+    );
+    let shown = Shown::by(&causes.lost_again);
+    let cost = Cost::bytes(Bytes::new(again * direction.flow.marks.largest.as_u64()));
+    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+        statement,
+        "Look for what takes the path away for a while (handover, radio, a route that flaps) and \
+         for policers, which drop all above a rate where a shaper would queue; pacing at the sender \
+         (`tc qdisc … fq`, BBR) helps against the latter.",
+    ))
+}

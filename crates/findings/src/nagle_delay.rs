@@ -1,0 +1,60 @@
+//! # Nagle's algorithm against delayed acknowledgements
+//!
+//! **What it says.** Small segments waited for the acknowledgement of the one before, which the
+//! receiver held back.
+//!
+//! **Why it matters.** Each such write takes 40 ms (Linux) to 200 ms (others) longer, on any
+//! network however fast.
+//!
+//! **Evidence.** Segments smaller than a full one, sent at once when a delayed acknowledgement had
+//! left nothing unacknowledged; for how long they waited.
+//!
+//! **False positives.** An application that writes in step with the receiver's delay by chance; it
+//! would have to do so three times.
+//!
+//! **Reference.** RFC 9293 sections 3.7.4 and 3.8.6.3; G. Minshall et al., "Application Performance
+//! Pitfalls and TCP's Nagle Algorithm".
+
+use tcplab_trace::Connection;
+use tcplab_units::Span;
+
+use crate::direction::{Direction, in_each, is_share};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{counted, part_of_time, rounded};
+
+/// The rule's name.
+pub const NAME: &str = "nagle-delay";
+
+/// Fewer may be chance.
+const LEAST: u64 = 3;
+/// Worth telling from this share of the transfer on, per cent, or from this time on.
+const SHARE: u64 = 5;
+const LONG: Span = Span::from_millis(500);
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let marks = &direction.flow.marks;
+    let (waits, waited) = (&marks.nagle_waits, marks.nagle_waited);
+    let worth = waited >= LONG || is_share(waited, direction.time(), SHARE);
+    if waits.count < LEAST || !worth {
+        return None;
+    }
+    let (sender, receiver) = (direction.sender, direction.receiver);
+    let statement = format!(
+        "{} of the {sender} waited for an acknowledgement that the {receiver} held back: {}, {} \
+         each.",
+        counted(waits.count, "small segment"),
+        part_of_time(waited, direction.time().max(waited)),
+        rounded(waited / waits.count),
+    );
+    let remedy = format!(
+        "Let the {sender}'s program hand over each message in one piece (writev, a buffer, \
+         MSG_MORE or TCP_CORK), or set TCP_NODELAY there.",
+    );
+    let shown = Shown::by(waits);
+    Some(shown.proves(NAME, Severity::Harm, Cost::time(waited)).saying(statement, remedy))
+}

@@ -1,0 +1,54 @@
+//! # Network makes two of one
+//!
+//! **What it says.** Packets arrived twice that were sent once.
+//!
+//! **Why it matters.** They cost capacity; each calls for a duplicate acknowledgement; and they are
+//! the sign of a loop, a flooding switch, or a redundancy that does not remove its copies.
+//!
+//! **Evidence.** Copies with the same sequence number and the same IP identification.
+//!
+//! **False positives.** A capture that records each packet twice looks alike, but does so for nearly
+//! all: another rule tells of that.
+//!
+//! **Reference.** RFC 5560; RFC 2883 section 4.1.
+
+use tcplab_trace::Connection;
+use tcplab_units::Bytes;
+
+use crate::direction::{Direction, in_each};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{counted, percent};
+
+/// The rule's name.
+pub const NAME: &str = "network-duplicates";
+
+/// At least so many, and one in so many segments.
+const LEAST: u64 = 3;
+const ONE_IN: u64 = 1_000;
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let copies = &direction.flow.causes.network_duplicates;
+    let segments = direction.segments();
+    if copies.count < LEAST || copies.count * ONE_IN < segments {
+        return None;
+    }
+    let statement = format!(
+        "The network doubled {} from the {} ({}): they were sent once and came twice.",
+        counted(copies.count, "packet"),
+        direction.sender,
+        percent(copies.count, segments),
+    );
+    let cost = Cost::bytes(Bytes::new(copies.count * direction.flow.marks.largest.as_u64()));
+    let shown = Shown::by(copies);
+    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+        statement,
+        "Look for a loop or a flooding switch (`bridge fdb`, spanning tree), for links bonded in \
+         broadcast mode, for redundancy (PRP, HSR) whose copies nobody removes, and for radio links \
+         that repeat what had arrived.",
+    ))
+}

@@ -1,0 +1,52 @@
+//! # Losses without SACK
+//!
+//! **What it says.** Data were lost and sent again on a connection that did not agree on selective
+//! acknowledgements.
+//!
+//! **Why it matters.** The sender learns of one loss in a round trip, cannot probe for lost tails,
+//! and waits for its timer where a retransmission is lost.
+//!
+//! **Evidence.** The options of both SYNs; the retransmissions.
+//!
+//! **False positives.** None while both SYNs were captured whole; otherwise the rule is silent.
+//!
+//! **Reference.** RFC 2018; RFC 6582 section 1; RFC 8985 section 7.1.
+
+use tcplab_trace::Connection;
+
+use crate::direction::{Direction, in_each};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{counted, percent};
+
+/// The rule's name.
+pub const NAME: &str = "no-sack";
+
+/// Fewer retransmissions cost the same with SACK.
+const LEAST: u64 = 3;
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let refusal = direction.refusal(|syn| syn.sack_permitted)?;
+    let repeats = direction.flow.causes.retransmissions();
+    if repeats < LEAST {
+        return None;
+    }
+    let statement = format!(
+        "The {} sent {} again ({}), and selective acknowledgements were not agreed on ({refusal}): \
+         it learns of one loss in each round trip.",
+        direction.sender,
+        counted(repeats, "segment"),
+        percent(repeats, direction.segments()),
+    );
+    let shown = Shown::by_offers(direction.connection).and(direction.shown_by_retransmissions());
+    let cost = Cost::bytes(direction.flow.totals.retransmitted);
+    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+        statement,
+        "Turn SACK on at the end that lacks it (on Linux net.ipv4.tcp_sack = 1, the default). If \
+         both ends have it on, a firewall or a SYN proxy on the way takes the option out.",
+    ))
+}

@@ -1,0 +1,51 @@
+//! # Losses without timestamps
+//!
+//! **What it says.** Many segments were sent again on a connection without timestamps.
+//!
+//! **Why it matters.** Retransmitted data then give no round-trip samples (Karn's rule), so that
+//! the timeout stays long, and a needless retransmission is known as such late or never.
+//!
+//! **Evidence.** The options of both SYNs; the retransmissions.
+//!
+//! **False positives.** With SACK and D-SACK most of the harm is undone; hence a note only.
+//!
+//! **Reference.** RFC 7323 sections 3 and 4; RFC 3522.
+
+use tcplab_trace::Connection;
+
+use crate::direction::{Direction, in_each};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{counted, percent};
+
+/// The rule's name.
+pub const NAME: &str = "no-timestamps";
+
+/// At least so many retransmissions, and one in so many segments.
+const LEAST: u64 = 10;
+const ONE_IN: u64 = 200;
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let refusal = direction.refusal(|syn| syn.timestamps)?;
+    let repeats = direction.flow.causes.retransmissions();
+    if repeats < LEAST || repeats * ONE_IN < direction.segments() {
+        return None;
+    }
+    let statement = format!(
+        "The {} sent {} again ({}) without timestamps to go by ({refusal}): round trips of what \
+         was sent again cannot be measured, and whether that was needless is hard to tell.",
+        direction.sender,
+        counted(repeats, "segment"),
+        percent(repeats, direction.segments()),
+    );
+    let shown = Shown::by_offers(direction.connection).and(direction.shown_by_retransmissions());
+    Some(shown.proves(NAME, Severity::Note, Cost::NONE).saying(
+        statement,
+        "Turn timestamps on at the end that lacks them (on Linux net.ipv4.tcp_timestamps = 1, the \
+         default; Windows: netsh interface tcp set global timestamps=enabled).",
+    ))
+}

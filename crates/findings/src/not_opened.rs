@@ -1,0 +1,68 @@
+//! # Never opened
+//!
+//! **What it says.** The connection did not come about: nobody answered, the answer was a refusal,
+//! or the client did not go on.
+//!
+//! **Why it matters.** Each of the three has its own place to look at: the way there, the server's
+//! process, the way back.
+//!
+//! **Evidence.** The SYNs and what came back.
+//!
+//! **False positives.** A capture of one direction only shows answered SYNs as unanswered ones. Who
+//! scans for open ports leaves half-open connections on purpose.
+//!
+//! **Reference.** RFC 9293 sections 3.5 and 3.10.7.1.
+
+use tcplab_trace::{Connection, HandshakeKind};
+use tcplab_units::Span;
+
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{rounded, times};
+
+/// The rule's name.
+pub const NAME: &str = "not-opened";
+
+/// At most one finding.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_handshake(connection).into_iter().collect()
+}
+
+fn in_handshake(connection: &Connection) -> Option<Finding> {
+    let handshake = &connection.handshake;
+    let lasted = connection.last.since(connection.first);
+    let server = connection.server;
+    let syns = sent("SYN", 1 + handshake.client_repeats, lasted);
+    let (statement, remedy) = match handshake.kind {
+        HandshakeKind::Unanswered => (
+            format!("{server} never answered: the client {syns}, and nothing came back."),
+            "A firewall drops the SYN, the host is not there, or its backlog is full. Capture at \
+             the server too: that tells whether the SYN gets there.",
+        ),
+        HandshakeKind::Refused => (
+            format!("{server} refused the connection: the client {syns}, and a reset came back."),
+            "Nobody listens on this port and address, or a firewall says no: look at the server \
+             with `ss -ltn`.",
+        ),
+        HandshakeKind::HalfOpen => (
+            format!(
+                "The connection stayed half open: the server {}, and the client never \
+                 acknowledged it.",
+                sent("SYN-ACK", 1 + handshake.server_repeats, lasted)
+            ),
+            "The SYN-ACK takes a way on which it is lost (asymmetric routes, address translation, \
+             a firewall at the client), or the client was gone or never wanted to go on (a scan).",
+        ),
+        _ => return None,
+    };
+    let shown = Shown::by(&connection.forward.causes.syns)
+        .and(Shown::by(&connection.reverse.causes.syns))
+        .and(Shown::by_all(connection));
+    Some(shown.proves(NAME, Severity::Failure, Cost::time(lasted)).saying(statement, remedy))
+}
+
+fn sent(what: &str, count: u64, lasted: Span) -> String {
+    match count {
+        1 => format!("sent its {what} once"),
+        _ => format!("sent its {what} {} in {}", times(count), rounded(lasted)),
+    }
+}

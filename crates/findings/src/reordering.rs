@@ -1,0 +1,65 @@
+//! # Packets overtake one another
+//!
+//! **What it says.** Packets were overtaken on their way, and whether the sender took that for loss.
+//!
+//! **Why it matters.** What comes late by three segments looks lost: the sender repeats it needlessly
+//! and halves its window for a loss that was none.
+//!
+//! **Evidence.** The overtaken packets, told from retransmissions by IP identification, timestamp or
+//! time; retransmissions on acknowledgements that turned out needless.
+//!
+//! **False positives.** A capture from several queues of a network card can swap packets that the
+//! network kept in order. Beside the sender no reordering is to be seen, and none is told.
+//!
+//! **Reference.** RFC 4737; RFC 8985 section 3.3; J. Bennett et al., "Packet Reordering is Not
+//! Pathological Network Behavior".
+
+use tcplab_trace::Connection;
+
+use crate::direction::{Direction, in_each};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{amount, counted, percent};
+
+/// The rule's name.
+pub const NAME: &str = "reordering";
+
+/// At least so many, and one in so many segments.
+const LEAST: u64 = 3;
+const ONE_IN: u64 = 1_000;
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let causes = &direction.flow.causes;
+    let (overtaken, segments) = (causes.reordered.count, direction.segments());
+    if overtaken < LEAST || overtaken * ONE_IN < segments {
+        return None;
+    }
+    let mut statement = format!(
+        "{} from the {} ({}) were overtaken on the way, by up to {}.",
+        counted(overtaken, "packet"),
+        direction.sender,
+        percent(overtaken, segments),
+        amount(causes.farthest),
+    );
+    let needless = direction.needless();
+    let severity = if needless > 0 { Severity::Harm } else { Severity::Note };
+    statement += &match needless {
+        0 => " No data were sent again needlessly for that.".to_owned(),
+        1 => " 1 retransmission was needless.".to_owned(),
+        _ => format!(" {needless} retransmissions were needless."),
+    };
+    let shown = Shown::by(&causes.reordered);
+    let each = direction.flow.marks.largest.as_u64();
+    let cost = Cost::bytes(tcplab_units::Bytes::new(needless * each));
+    Some(shown.proves(NAME, severity, cost).saying(
+        statement,
+        "Look for what spreads one connection over several ways: link aggregation or routes \
+         balanced by packet and not by connection, parallel queues, radio with repetition. Senders \
+         bear it with RACK (on Linux net.ipv4.tcp_recovery = 1, the default) and a larger \
+         net.ipv4.tcp_reordering.",
+    ))
+}

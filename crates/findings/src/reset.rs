@@ -1,0 +1,70 @@
+//! # Connection reset
+//!
+//! **What it says.** An end broke the connection off with RST, and whether data were lost by that.
+//!
+//! **Why it matters.** The other end gets an error, and data that were still under way or unread
+//! are gone.
+//!
+//! **Evidence.** The RST; the windows before it, which show what its sender had not read.
+//!
+//! **False positives.** After its own FIN an end that is done answers late data with RST; that is
+//! told only if something was left unread. A firewall can send an RST in the name of either end.
+//!
+//! **Reference.** RFC 9293 section 3.10.4 (abort); RFC 1122 section 4.2.2.13 and RFC 2525 section
+//! 2.17 (closing with data unread).
+
+use tcplab_trace::{CloseKind, Connection, End};
+use tcplab_units::Bytes;
+
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{amount, seconds};
+
+/// The rule's name.
+pub const NAME: &str = "reset";
+
+/// At most one finding.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_life(connection).into_iter().collect()
+}
+
+fn in_life(connection: &Connection) -> Option<Finding> {
+    let close = connection.life.close?;
+    let unread = close.unread.filter(|&unread| unread > Bytes::ZERO);
+    let aborted = match close.kind {
+        CloseKind::Reset => true,
+        CloseKind::ResetAfterFin => unread.is_some(),
+        CloseKind::Graceful | CloseKind::Simultaneous | CloseKind::HalfClosed => false,
+    };
+    if !aborted {
+        return None;
+    }
+    let (who, other) = match close.reset_by.unwrap_or(close.by) {
+        End::Client => ("client", "server"),
+        End::Server => ("server", "client"),
+    };
+    let when = seconds(close.at);
+    let (statement, remedy) = match (unread, close.kind) {
+        (Some(unread), _) => (
+            format!(
+                "The {who} broke the connection off with a reset at {when} and left {} unread: they \
+                 had arrived and were acknowledged, and are lost.",
+                amount(unread)
+            ),
+            format!(
+                "The {who}'s program closes while data wait in its socket: let it read to the \
+                 end, or shut down its sending side and read until the {other} closes too."
+            ),
+        ),
+        (None, _) => (
+            format!("The {who} broke the connection off with a reset at {when}."),
+            format!(
+                "Look at the {who}'s program at that time: a crash, a timeout of its own, SO_LINGER \
+                 of zero, or a process killed. If it knows nothing of it, a firewall or a load \
+                 balancer between both sent the reset; its time to live often differs."
+            ),
+        ),
+    };
+    let shown = Shown::in_frames([close.frame], close.at);
+    let cost = Cost::bytes(unread.unwrap_or(Bytes::ZERO));
+    Some(shown.proves(NAME, Severity::Failure, cost).saying(statement, remedy))
+}

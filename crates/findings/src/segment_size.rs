@@ -1,0 +1,72 @@
+//! # Small segments agreed on
+//!
+//! **What it says.** The ends agreed on segments so small that much of the path goes to headers.
+//!
+//! **Why it matters.** With 536 bytes in a segment there are nearly three times as many packets as
+//! with 1460, and congestion control, which counts in segments, grows as much more slowly.
+//!
+//! **Evidence.** The MSS options of both SYNs.
+//!
+//! **False positives.** Links with small packets exist (some radio and serial links); tunnels and
+//! PPPoE cost a little, which is not told.
+//!
+//! **Reference.** RFC 9293 section 3.7.1; RFC 6691.
+
+use tcplab_trace::{Connection, SynOptions};
+use tcplab_units::Bytes;
+
+use crate::direction::{Direction, in_each};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::percent;
+
+/// The rule's name.
+pub const NAME: &str = "segment-size";
+
+/// The smallest size that any path of IPv6 carries: 1280 less 60 of headers. Less is worth a word.
+const USUAL: u16 = 1_220;
+/// What Ethernet carries.
+const ETHERNET: u64 = 1_460;
+/// Headers of IPv4 and TCP without options, bytes.
+const HEADERS: u64 = 40;
+/// What a SYN without the option means with IPv4 and with IPv6 (RFC 9293 section 3.7.1).
+const DEFAULTS: (u16, u16) = (536, 1_220);
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let default = if direction.connection.client.is_ipv4() { DEFAULTS.0 } else { DEFAULTS.1 };
+    let of = |syn: &SynOptions| match syn.mss {
+        None if !syn.seen || syn.cut => None,
+        mss => Some(mss.unwrap_or(default)),
+    };
+    // What the receiver of the data can take; its sender may know of less.
+    let (takes, sends) = (of(direction.receiver_offers)?, of(direction.sender_offers));
+    if takes >= USUAL || sends.is_some_and(|sends| sends < takes) || !direction.is_transfer() {
+        return None;
+    }
+    let receiver = direction.receiver;
+    let why = match direction.receiver_offers.mss {
+        None => "has no MSS option, which means",
+        Some(_) => "asks for no more than",
+    };
+    let data = direction.flow.totals.data.as_u64();
+    let headers = |size: u64| data.div_ceil(size.max(1)) * HEADERS;
+    let spent = headers(u64::from(takes));
+    let statement = format!(
+        "The {receiver}'s SYN {why} {takes} B in a segment: {} packets for what {} of {ETHERNET} B \
+         would carry, and {} of it headers.",
+        data.div_ceil(u64::from(takes.max(1))),
+        data.div_ceil(ETHERNET),
+        percent(spent, spent + data),
+    );
+    let remedy = format!(
+        "Look at the MTU of the {receiver}'s interface and routes (`ip link`, `ip route … advmss`), \
+         at TCP_MAXSEG in its program, and at firewalls that set the option (TCPMSS).",
+    );
+    let shown = Shown::by_offers(direction.connection);
+    let cost = Cost::bytes(Bytes::new(spent.saturating_sub(headers(ETHERNET))));
+    Some(shown.proves(NAME, Severity::Harm, cost).saying(statement, remedy))
+}

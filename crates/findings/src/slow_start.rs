@@ -1,0 +1,78 @@
+//! # Over before it was fast
+//!
+//! **What it says.** Most of the transfer's time was slow start: it was over, or began anew, before
+//! the congestion window had reached what the path carries.
+//!
+//! **Why it matters.** Short transfers depend on round trips, not on the link's rate: each doubles
+//! what may be in flight.
+//!
+//! **Evidence.** The share of the time in slow start, and how many round trips that was.
+//!
+//! **False positives.** A transfer cut off by the end of the capture looks short.
+//!
+//! **Reference.** RFC 5681 sections 3.1 and 4.1 (restart after idle time); RFC 6928 (initial window
+//! of ten); N. Dukkipati et al., "An Argument for Increasing TCP's Initial Congestion Window".
+
+use tcplab_trace::{Connection, Limit, StallCause};
+
+use crate::direction::{Direction, in_each};
+use crate::finding::{Cost, Finding, Severity};
+use crate::words::{part_of_time, rounded, speed, times};
+
+/// The rule's name.
+pub const NAME: &str = "slow-start";
+
+/// The least share of the time, per cent.
+const SHARE: u64 = 50;
+/// Fewer round trips would hardly be saved.
+const ROUNDS: u64 = 3;
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let time = direction.limited(Limit::SlowStart, SHARE).filter(|_| direction.is_transfer())?;
+    let round_trip = direction.round_trip()?;
+    let rounds = time.as_nanos() / round_trip.as_nanos();
+    if rounds < ROUNDS {
+        return None;
+    }
+    let sender = direction.sender;
+    let mut statement = format!(
+        "The {sender}'s congestion window was still growing for {}, about {rounds} round trips of \
+         {}.",
+        part_of_time(time, direction.time()),
+        rounded(round_trip),
+    );
+    let transfer = &direction.flow.transfer;
+    if let Some((goodput, capacity)) = transfer.goodput.zip(transfer.capacity)
+        && capacity > goodput
+    {
+        statement += &format!(
+            " On the average it sent {} where the path showed {}.",
+            speed(goodput),
+            speed(capacity)
+        );
+    }
+    let pauses: u64 = [StallCause::ClientIdle, StallCause::ServerIdle, StallCause::ServerSlow]
+        .into_iter()
+        .filter_map(|cause| direction.stalls(cause))
+        .map(|sum| sum.count)
+        .sum();
+    let remedy = if pauses > 0 {
+        statement += &format!(" It paused {}, and may have begun anew each time.", times(pauses));
+        format!(
+            "Keep the window over pauses (on Linux net.ipv4.tcp_slow_start_after_idle = 0 at the \
+             {sender}), or a larger initial window (ip route … initcwnd).",
+        )
+    } else {
+        format!(
+            "Use connections again instead of opening new ones, let the {sender} begin with more \
+             (ip route … initcwnd; ten segments are the default), or shorten the round trip.",
+        )
+    };
+    let shown = direction.shown_under(Limit::SlowStart);
+    Some(shown.proves(NAME, Severity::Harm, Cost::time(time)).saying(statement, remedy))
+}

@@ -1,0 +1,70 @@
+//! # Standing queue (bufferbloat)
+//!
+//! **What it says.** While the transfer ran the round trip was far longer than the path's own: its
+//! packets waited in a queue.
+//!
+//! **Why it matters.** The transfer loses nothing, but everything else that passes the same queue
+//! waits as long: calls, games, name look-ups, the next page.
+//!
+//! **Evidence.** The smallest, the median and the 95th percentile of the round trips, and that the
+//! path was full meanwhile.
+//!
+//! **False positives.** Radio links and receivers that wake up late add delay of their own; only
+//! transfers that were bounded by the path are looked at, at taps that see whole round trips.
+//!
+//! **Reference.** J. Gettys and K. Nichols, "Bufferbloat: Dark Buffers in the Internet"; RFC 8290
+//! (FQ-CoDel); RFC 6349 section 4.3 (buffer delay).
+
+use tcplab_trace::{Connection, Limit, Tap};
+use tcplab_units::Span;
+
+use crate::direction::{Direction, in_each};
+use crate::finding::{Cost, Finding, Severity};
+use crate::words::{amount, rounded};
+
+/// The rule's name.
+pub const NAME: &str = "standing-queue";
+
+/// Less of a queue hurts nobody; CoDel would let 5 ms stand, a call bears about 100.
+const LEAST: Span = Span::from_millis(50);
+/// The path must have been full for this share of the time, per cent.
+const SHARE: u64 = 20;
+/// Fewer samples say little about a 95th percentile.
+const SAMPLES: u64 = 40;
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let flow = direction.flow;
+    let trips = &flow.round_trips;
+    let (min, median, p95) = (trips.min?, trips.median?, trips.p95?);
+    let whole = matches!(flow.tap, Tap::Sender | Tap::Unknown);
+    direction.limited(Limit::Path, SHARE).filter(|_| whole && trips.samples() >= SAMPLES)?;
+    let (queue, mean) = (p95.saturating_sub(min), trips.mean.unwrap_or(median));
+    // At least as long as the path itself, and half of the time half of that.
+    if queue < LEAST || queue < min || median.saturating_sub(min) < queue / 4 {
+        return None;
+    }
+    let mut statement = format!(
+        "While the {} sent, the round trip rose from {} to {} (median {}): {} in a queue",
+        direction.sender,
+        rounded(min),
+        rounded(p95),
+        rounded(median),
+        rounded(queue),
+    );
+    if let Some(capacity) = flow.transfer.capacity {
+        statement += &format!(", about {}", amount(capacity.bytes_in(queue)));
+    }
+    statement += ". Everything else on this path waits as long.";
+    let shown = direction.shown_under(Limit::Path);
+    let cost = Cost::time(mean.saturating_sub(min));
+    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+        statement,
+        "Keep the queue short at the bottleneck (FQ-CoDel or CAKE, with a rate just below the \
+         link's), or let the sender pace by the path's rate (BBR). A larger buffer makes it worse.",
+    ))
+}

@@ -1,0 +1,70 @@
+//! # Lost tails
+//!
+//! **What it says.** The last segments before a pause were lost, and a timer had to tell.
+//!
+//! **Why it matters.** Nothing that follows can be acknowledged to show the gap, so the sender
+//! waits for its probe (two round trips) or its retransmission timer (200 ms and more). Short
+//! transfers are nothing but tail.
+//!
+//! **Evidence.** The stalls of that cause, the longest by its frames; tail loss probes that repeat
+//! data.
+//!
+//! **False positives.** A receiver that holds its last acknowledgement back for longer than the
+//! sender expects makes the sender probe too; such probes turn out needless.
+//!
+//! **Reference.** RFC 8985 section 7; T. Flach et al., "Reducing Web Latency: the Virtue of Gentle
+//! Aggression".
+
+use tcplab_trace::{Connection, StallCause};
+use tcplab_units::Span;
+
+use crate::direction::{Direction, in_each, is_share};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{part_of_time, rounded, seconds, times};
+
+/// The rule's name.
+pub const NAME: &str = "tail-loss";
+
+/// Worth telling from this share of the transfer on, per cent, or from this time on.
+const SHARE: u64 = 10;
+const LONG: Span = Span::from_millis(200);
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let tails = direction.stalls(StallCause::TailLoss)?;
+    if tails.time < LONG && !is_share(tails.time, direction.time(), SHARE) {
+        return None;
+    }
+    let longest = &tails.longest;
+    let mut statement = format!(
+        "The last segments before a pause of the {} were lost {}, and only a timer could tell: \
+         that took {}.",
+        direction.sender,
+        times(tails.count),
+        part_of_time(tails.time, direction.time().max(tails.time)),
+    );
+    if tails.count > 1 {
+        statement += &format!(
+            " The longest wait was {}, from {} on.",
+            rounded(longest.until.since(longest.from)),
+            seconds(longest.from)
+        );
+    }
+    let no_probes = direction.flow.causes.probes.is_empty();
+    let remedy = if direction.refusal(|syn| syn.sack_permitted).is_some() {
+        "Turn SACK on at both ends: without it the sender may not probe for a lost tail."
+    } else if no_probes {
+        "No tail loss probe was sent: turn them on at the sender (on Linux \
+         net.ipv4.tcp_early_retrans = 3, the default), or allow a shorter timeout on short paths \
+         (ip route … rto_min)."
+    } else {
+        "Find out where the path drops what comes in a burst (a short queue, a policer); on short \
+         paths allow a shorter timeout (ip route … rto_min), or keep the connection busy."
+    };
+    let shown = Shown::by_stall(longest).and(Shown::by(&direction.flow.causes.probes));
+    Some(shown.proves(NAME, Severity::Harm, Cost::time(tails.time)).saying(statement, remedy))
+}

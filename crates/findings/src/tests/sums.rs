@@ -1,0 +1,197 @@
+//! Every rule that works from sums: where it fires and what it says, and what must be taken away
+//! for it to be silent.
+
+use std::fmt::Write;
+use std::net::SocketAddr;
+
+use tcplab_trace::{
+    Close, CloseKind, Connection, ConnectionState, Flow, Handshake, HandshakeKind, Limit,
+    Sightings, Stall, StallCause, StallSum, SynOptions, Tap,
+};
+use tcplab_units::{Bytes, Instant, Rate, Span};
+
+use super::found;
+use super::made::CASES;
+use crate::{RULES, examine};
+
+/// Something that happened to [`transfer`].
+pub(super) struct Case {
+    pub(super) rule: &'static str,
+    /// Which of several things that the rule tells apart.
+    pub(super) of: &'static str,
+    /// Makes it happen.
+    pub(super) fires: fn(&mut Connection),
+    /// And each of these takes away something that the rule needs.
+    pub(super) silent: &'static [fn(&mut Connection)],
+}
+
+/// 10 MB from the client in 10 s, over a path of 24 Mbit/s and 40 ms, seen beside the client:
+/// nothing to complain of, though the path would carry more.
+pub(super) fn transfer() -> Connection {
+    let ends = ["10.0.0.1:40000", "10.0.0.2:443"].map(|end| end.parse::<SocketAddr>().unwrap());
+    let mut connection = Connection {
+        last: at(10_100),
+        frames: (1, 9_000),
+        packets: 9_000,
+        handshake: handshake(),
+        forward: flow(),
+        ..Connection::between(ends[0], ends[1])
+    };
+    connection.life.state = ConnectionState::Sf;
+    connection.life.close = Some(closed(CloseKind::Graceful, 10_050));
+    connection.reverse.tap = Tap::Receiver;
+    connection
+}
+
+fn handshake() -> Handshake {
+    let offers = SynOptions {
+        seen: true,
+        cut: false,
+        mss: Some(1_460),
+        window_scale: Some(7),
+        sack_permitted: true,
+        timestamps: true,
+        window: 64_240,
+    };
+    Handshake {
+        kind: HandshakeKind::ThreeWay,
+        syn: Some(at(0)),
+        syn_ack: Some(at(40)),
+        opened: Some(at(40)),
+        round_trip: Some(ms(40)),
+        client: offers.clone(),
+        server: offers,
+        ..Handshake::default()
+    }
+}
+
+fn flow() -> Flow {
+    let mut flow = Flow { tap: Tap::Sender, ..Flow::default() };
+    let data = Bytes::new(10_000_000);
+    (flow.totals.data_segments, flow.totals.pure_acks) = (6_907, 3_460);
+    (flow.totals.data, flow.totals.unique) = (data, data);
+    flow.totals.max_in_flight = Bytes::new(60_000);
+    flow.marks.largest = Bytes::new(1_448);
+    flow.windows.scale_known = true;
+    flow.windows.first = Some(Bytes::new(64_256));
+    flow.windows.max = Some(Bytes::new(3_000_000));
+    let trips = &mut flow.round_trips;
+    trips.by_ack = 3_400;
+    (trips.min, trips.median) = (Some(ms(40)), Some(ms(41)));
+    (trips.mean, trips.p95) = (Some(ms(41)), Some(ms(45)));
+    flow.transfer.time = ms(10_000);
+    flow.transfer.acked = data;
+    flow.transfer.goodput = Some(mbit(8));
+    flow.transfer.capacity = Some(mbit(24));
+    limited(&mut flow, &[(Limit::SlowStart, 400), (Limit::Congestion, 9_600)]);
+    flow
+}
+
+/// Shares the time out anew, in milliseconds.
+pub(super) fn limited(flow: &mut Flow, times: &[(Limit, u64)]) {
+    flow.shares.spans = [Span::ZERO; 7];
+    for &(limit, time) in times {
+        flow.shares.spans[limit as usize] = ms(time);
+    }
+}
+
+/// So many sightings, one each millisecond from this one on, in frames of the same numbers.
+pub(super) fn seen(count: u64, from: u64) -> Sightings {
+    let mut seen = Sightings::default();
+    (from..from + count).for_each(|number| seen.add(at(number), number));
+    seen
+}
+
+/// So many stalls, together and at the longest of these milliseconds.
+pub(super) fn stalls(cause: StallCause, count: u64, time: u64, longest: u64) -> StallSum {
+    let (from, until) = (at(2_000), at(2_000 + longest));
+    let longest =
+        Stall { from, until, frames: (1_700, 1_701), cause, in_flight: Bytes::new(14_480) };
+    StallSum { cause, count, time: ms(time), longest }
+}
+
+pub(super) fn closed(kind: CloseKind, when: u64) -> Close {
+    let by = tcplab_trace::End::Server;
+    Close { kind, by, at: at(when), frame: 8_990, unread: None, reset_by: Some(by) }
+}
+
+pub(super) fn ms(n: u64) -> Span {
+    Span::from_millis(n)
+}
+pub(super) fn at(n: u64) -> Instant {
+    Instant::ZERO + ms(n)
+}
+pub(super) fn mbit(n: u64) -> Rate {
+    Rate::from_bits_per_second(n * 1_000_000)
+}
+
+fn made(steps: &[fn(&mut Connection)]) -> Connection {
+    let mut connection = transfer();
+    for step in steps {
+        step(&mut connection);
+    }
+    connection
+}
+
+#[test]
+fn nothing_is_found_in_a_healthy_transfer() {
+    assert_eq!(examine(&transfer()), []);
+}
+
+#[test]
+fn each_rule_of_sums_has_a_case() {
+    for rule in RULES.iter().filter(|rule| !rule.needs_packets) {
+        assert!(CASES.iter().any(|case| case.rule == rule.name), "{}", rule.name);
+    }
+}
+
+#[test]
+fn each_rule_fires_and_names_its_frames() {
+    let mut told = String::new();
+    for case in CASES {
+        let connection = made(&[case.fires]);
+        let findings = found(case.rule, &connection);
+        let [finding] = findings.as_slice() else {
+            panic!("{} {}: {findings:#?}", case.rule, case.of)
+        };
+        assert_eq!(finding.rule, case.rule);
+        assert!(!finding.frames.is_empty(), "{}", case.rule);
+        let of = if case.of.is_empty() { String::new() } else { format!(", {}", case.of) };
+        let cost = (finding.cost.time, finding.cost.bytes);
+        let _ =
+            writeln!(told, "{}{of} ({:?}, {} and {})", case.rule, finding.severity, cost.0, cost.1);
+        let _ = writeln!(told, "  {}", finding.statement);
+        let _ = writeln!(told, "  → {}", finding.remedy.as_deref().unwrap_or("(nothing to do)"));
+        let _ =
+            writeln!(told, "  frames {:?}, from {} on\n", finding.frames, finding.at.as_secs_f64());
+    }
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn each_rule_is_silent_without_what_it_needs() {
+    for case in CASES {
+        for (index, &silent) in case.silent.iter().enumerate() {
+            let findings = found(case.rule, &made(&[case.fires, silent]));
+            assert_eq!(findings, [], "{} {}, number {index}", case.rule, case.of);
+        }
+        assert!(!case.silent.is_empty(), "{} {}", case.rule, case.of);
+    }
+}
+
+/// What is the case in one direction is found in the other as well. Only the server answers.
+#[test]
+fn rules_look_at_both_directions() {
+    for case in CASES.iter().filter(|case| case.rule != "slow-answers") {
+        let forward = made(&[case.fires]);
+        let mut reverse = forward.clone();
+        std::mem::swap(&mut reverse.forward, &mut reverse.reverse);
+        std::mem::swap(&mut reverse.handshake.client, &mut reverse.handshake.server);
+        let (there, back) = (found(case.rule, &forward), found(case.rule, &reverse));
+        assert_eq!(there.len(), back.len(), "{} {}", case.rule, case.of);
+        for (there, back) in there.iter().zip(&back) {
+            assert_eq!((there.severity, there.cost), (back.severity, back.cost));
+            assert_eq!((&there.frames, there.at), (&back.frames, back.at));
+        }
+    }
+}

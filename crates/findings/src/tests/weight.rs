@@ -1,0 +1,29 @@
+//! The order in which a reader should learn of findings.
+
+use tcplab_units::{Bytes, Span};
+
+use crate::finding::Shown;
+use crate::{Cost, Finding, Severity, worst_first};
+
+fn finding(rule: &'static str, severity: Severity, cost: Cost) -> Finding {
+    Shown::default().proves(rule, severity, cost).stating(String::new())
+}
+
+#[test]
+fn the_worst_comes_first() {
+    let (second, kilobyte) = (Span::from_secs(1), Bytes::new(1_000));
+    let mut findings = [
+        finding("good", Severity::Good, Cost::NONE),
+        finding("bytes", Severity::Harm, Cost { time: second, bytes: kilobyte }),
+        finding("broken", Severity::Failure, Cost::NONE),
+        finding("bytes only", Severity::Harm, Cost::bytes(Bytes::new(1_000_000))),
+        finding("doubt", Severity::Doubt, Cost::NONE),
+        finding("slow", Severity::Harm, Cost::time(second * 2)),
+        finding("time", Severity::Harm, Cost::time(second)),
+        finding("note", Severity::Note, Cost::time(second * 9)),
+    ];
+    worst_first(&mut findings);
+    let order = findings.map(|finding| finding.rule);
+    let right = ["doubt", "broken", "slow", "bytes", "time", "bytes only", "note", "good"];
+    assert_eq!(order, right);
+}

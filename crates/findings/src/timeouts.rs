@@ -1,0 +1,104 @@
+//! # Waiting for timeouts
+//!
+//! **What it says.** For a good part of the transfer the sender waited for its retransmission
+//! timer, and why nothing quicker told it of the loss.
+//!
+//! **Why it matters.** While the timer runs nothing is sent, and afterwards the congestion window
+//! begins at one segment.
+//!
+//! **Evidence.** The stalls that ended with a timeout, by cause; the longest by its frames, and the
+//! retransmissions that timers sent. Lost tails have a rule of their own.
+//!
+//! **False positives.** Where the capture lacks acknowledgements, what they prompted looks like a
+//! timer's work.
+//!
+//! **Reference.** RFC 6298; J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server
+//! Side", section 4.
+
+use tcplab_trace::{Connection, StallCause, StallSum};
+use tcplab_units::Span;
+
+use crate::direction::{Direction, in_each, is_share};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{counted, part_of_time, rounded};
+
+/// The rule's name.
+pub const NAME: &str = "timeouts";
+
+/// Worth telling from this share of the transfer on, per cent, or from this time on.
+const SHARE: u64 = 10;
+const LONG: Span = Span::from_secs(1);
+
+/// Why a timer had to run out, what that means, and what helps.
+const CAUSES: [(StallCause, &str, &str); 6] = [
+    (
+        StallCause::DoubleLoss,
+        "a retransmission was lost",
+        "Retransmissions were lost as well: let the sender use RACK (on Linux \
+         net.ipv4.tcp_recovery = 1, the default), which tells of that within a round trip, and \
+         SACK; then look for what drops bursts on the path.",
+    ),
+    (
+        StallCause::SmallWindow,
+        "fewer than four segments were in flight",
+        "Too little was in flight for duplicate acknowledgements: send more at once, or use an \
+         early retransmit or RACK at the sender (on Linux the default with SACK).",
+    ),
+    (
+        StallCause::SmallReceiveWindow,
+        "the receive window had room for few segments",
+        "The receive window was too small for duplicate acknowledgements: raise the receiver's \
+         SO_RCVBUF, or make its application read sooner.",
+    ),
+    (
+        StallCause::ContinuousLoss,
+        "everything in flight was lost",
+        "The path was gone, or a queue overflowed by a whole window: look for interruptions \
+         (handover, radio, route change) at these times, and for very short queues.",
+    ),
+    (
+        StallCause::AckLoss,
+        "acknowledgements were late or lost though the data had arrived",
+        "The data had arrived: look at the way back, for loss or for sudden delay; F-RTO (on \
+         Linux net.ipv4.tcp_frto = 2, the default) undoes the harm where timestamps are on.",
+    ),
+    (
+        StallCause::Timeout,
+        "nothing told of the loss",
+        "Look at what happened on the path at these times.",
+    ),
+];
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let mut met: Vec<(&StallSum, &str, &str)> = CAUSES
+        .into_iter()
+        .filter_map(|(cause, why, remedy)| Some((direction.stalls(cause)?, why, remedy)))
+        .collect();
+    met.sort_by_key(|(sum, ..)| std::cmp::Reverse(sum.time));
+    let (.., remedy) = *met.first()?;
+    let longest = met.iter().map(|(sum, ..)| &sum.longest).max_by_key(|s| s.until.since(s.from))?;
+    let time: Span = met.iter().map(|(sum, ..)| sum.time).sum();
+    let count: u64 = met.iter().map(|(sum, ..)| sum.count).sum();
+    if time < LONG && !is_share(time, direction.time(), SHARE) {
+        return None;
+    }
+    let reasons: Vec<String> = match met.as_slice() {
+        [(_, why, _)] => vec![(*why).to_owned()],
+        _ => met.iter().map(|(sum, why, _)| format!("{why} ({})", sum.count)).collect(),
+    };
+    let statement = format!(
+        "The {} waited for {}, {}: {}. The longest wait was {}.",
+        direction.sender,
+        counted(count, "timeout"),
+        part_of_time(time, direction.time().max(time)),
+        reasons.join("; "),
+        rounded(longest.until.since(longest.from)),
+    );
+    let shown = Shown::by_stall(longest).and(Shown::by(&direction.flow.causes.timeouts));
+    Some(shown.proves(NAME, Severity::Harm, Cost::time(time)).saying(statement, remedy))
+}

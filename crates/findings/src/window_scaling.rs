@@ -1,0 +1,82 @@
+//! # No window scaling
+//!
+//! **What it says.** The ends did not agree on window scaling, and 65,535 bytes in flight are too
+//! few for the path.
+//!
+//! **Why it matters.** Without the option the window field's 16 bits are the most that can ever be
+//! in flight, whatever the buffers' sizes.
+//!
+//! **Evidence.** The options of both SYNs; and either the window was full at that size, or the
+//! path's rate times its round trip is more.
+//!
+//! **False positives.** A path whose rate was overestimated. Options that the capture cut off count
+//! as unknown, and the rule stays silent.
+//!
+//! **Reference.** RFC 7323 sections 1.1 and 2.2.
+
+use tcplab_trace::{Connection, Limit};
+use tcplab_units::Bytes;
+
+use crate::direction::{Direction, in_each};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{amount, part_of_time, rounded, speed};
+
+/// The rule's name.
+pub const NAME: &str = "window-scaling";
+
+/// The largest window without scaling: 16 bits.
+const UNSCALED: Bytes = Bytes::new(65_535);
+/// From this on a window is as good as the largest: what is left is less than a few segments.
+const NEARLY: Bytes = Bytes::new(56_000);
+/// The least share of the time that the window must be full, per cent.
+const SHARE: u64 = 20;
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+/// Whether the window could not become larger for want of scaling.
+pub(crate) fn is_to_blame(direction: &Direction<'_>) -> bool {
+    refusal(direction).is_some() && direction.flow.windows.max.is_some_and(|max| max >= NEARLY)
+}
+
+fn refusal(direction: &Direction<'_>) -> Option<String> {
+    direction.refusal(|syn| syn.window_scale.is_some())
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let refusal = refusal(direction).filter(|_| direction.is_transfer())?;
+    let full = direction.limited(Limit::ReceiveWindow, SHARE).filter(|_| is_to_blame(direction));
+    let needed = direction.room_on_path().filter(|&needed| needed > UNSCALED);
+    if full.is_none() && needed.is_none() {
+        return None;
+    }
+    let mut statement = format!(
+        "Window scaling was not agreed on ({refusal}), so no more than {} can be in flight.",
+        amount(UNSCALED)
+    );
+    if let Some((rate, round_trip)) = direction.rate_of_window(UNSCALED).zip(direction.round_trip())
+    {
+        statement += &format!(
+            " At a round trip of {} that is {} at most.",
+            rounded(round_trip),
+            speed(rate)
+        );
+    }
+    if let Some((needed, capacity)) = needed.zip(direction.flow.transfer.capacity) {
+        statement +=
+            &format!(" The path showed {}, which takes {}.", speed(capacity), amount(needed));
+    }
+    if let Some(full) = full {
+        statement += &format!(" The window was full for {}.", part_of_time(full, direction.time()));
+    }
+    let shown = Shown::by_offers(direction.connection).and(Shown::by(&direction.flow.windows.full));
+    let cost = Cost::time(full.unwrap_or_default());
+    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+        statement,
+        "Turn it on at the end that lacks it (on Linux net.ipv4.tcp_window_scaling = 1, the \
+         default; some systems need a buffer above 64 kB set before connect or listen). If both \
+         ends have it on, a firewall on the way takes the option out.",
+    ))
+}

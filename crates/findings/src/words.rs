@@ -1,0 +1,79 @@
+//! Figures as people read them: three digits and a unit.
+
+use tcplab_units::{Bytes, Instant, Rate, Span};
+
+/// A point in time, seconds since the capture's first packet.
+pub(crate) fn seconds(at: Instant) -> String {
+    format!("{:.3} s", at.as_secs_f64())
+}
+
+/// A length of time with the three digits that a reader can use.
+pub(crate) fn rounded(span: Span) -> String {
+    Span::from_nanos(three_digits(span.as_nanos())).to_string()
+}
+
+/// An amount of data, rounded: `65.5 kB`; small ones as they are: `1448 B`.
+pub(crate) fn amount(bytes: Bytes) -> String {
+    match bytes.as_u64() {
+        bytes @ 0..10_000 => format!("{bytes} B"),
+        bytes => Bytes::new(three_digits(bytes)).to_string(),
+    }
+}
+
+/// A rate, rounded: `16.2 Mbit/s`.
+pub(crate) fn speed(rate: Rate) -> String {
+    Rate::from_bits_per_second(three_digits(rate.bits_per_second())).to_string()
+}
+
+/// `48 %`, `2.1 %`, `0.03 %`; nothing of nothing is `0 %`.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    let share = 100.0 * part as f64 / whole.max(1) as f64;
+    match share {
+        share if share >= 9.95 => format!("{share:.0} %"),
+        share if share >= 0.95 => format!("{share:.1} %"),
+        share if share > 0.0 => format!("{share:.2} %"),
+        _ => "0 %".to_owned(),
+    }
+}
+
+/// `48 % of the transfer (4.8 s of 10 s)`: how much of its time.
+pub(crate) fn part_of_time(part: Span, whole: Span) -> String {
+    let share = percent(part.as_nanos(), whole.as_nanos());
+    format!("{share} of the transfer ({} of {})", rounded(part), rounded(whole))
+}
+
+/// `1 segment`, `88 segments`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// `once`, `twice`, `7 times`.
+pub(crate) fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        _ => format!("{count} times"),
+    }
+}
+
+fn three_digits(number: u64) -> u64 {
+    let unit = 10_u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(2));
+    (number.saturating_add(unit / 2) / unit).saturating_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_digits() {
+        assert_eq!(rounded(Span::from_nanos(12_345_678)), "12.3 ms");
+        assert_eq!(amount(Bytes::new(65_535)), "65.5 kB");
+        assert_eq!(amount(Bytes::new(1_448)), "1448 B");
+        assert_eq!(speed(Rate::from_bits_per_second(16_234_567)), "16.2 Mbit/s");
+        assert_eq!(speed(Rate::from_bits_per_second(999)), "999 bit/s");
+        let shares = [(48, 100), (21, 1_000), (3, 10_000), (0, 7), (0, 0), (999, 10_000)];
+        let words = ["48 %", "2.1 %", "0.03 %", "0 %", "0 %", "10 %"];
+        assert_eq!(shares.map(|(part, whole)| percent(part, whole)), words);
+    }
+}

@@ -1,0 +1,62 @@
+//! # Closed window
+//!
+//! **What it says.** The receiver closed its window, and the sender had to wait.
+//!
+//! **Why it matters.** The receiver's buffer is full because its application does not read: the
+//! network is not to blame, and no larger buffer helps for long.
+//!
+//! **Evidence.** The acknowledgements with a window of zero, and how long it stayed closed.
+//!
+//! **False positives.** Some systems close the window for a moment as they wake the reader; less
+//! than a twentieth of the transfer and a fifth of a second is not told.
+//!
+//! **Reference.** RFC 9293 section 3.8.6.1.
+
+use tcplab_trace::Connection;
+use tcplab_units::Span;
+
+use crate::direction::{Direction, in_each, is_share};
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{counted, part_of_time, rounded, times};
+
+/// The rule's name.
+pub const NAME: &str = "zero-window";
+
+/// Closed for so many per cent of the transfer, or once for so long, is worth telling.
+const SHARE: u64 = 5;
+const LONG: Span = Span::from_millis(200);
+
+/// At most one finding for each direction.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_each(connection, in_direction)
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let windows = &direction.flow.windows;
+    let long = windows.longest_zero >= LONG;
+    if windows.zero.is_empty() || !(long || is_share(windows.zero_for, direction.time(), SHARE)) {
+        return None;
+    }
+    let receiver = direction.receiver;
+    let mut statement = format!(
+        "The {receiver} closed its window {}, for {}",
+        times(windows.zero.count),
+        part_of_time(windows.zero_for, direction.time().max(windows.zero_for)),
+    );
+    if windows.zero.count > 1 {
+        statement += &format!(", at the longest for {}", rounded(windows.longest_zero));
+    }
+    statement +=
+        &format!(": its buffer was full, its application did not read. The {} ", direction.sender);
+    statement += &match windows.probes.count {
+        0 => "waited until it was told of room.".to_owned(),
+        probes => format!("asked for room with {}.", counted(probes, "probe")),
+    };
+    let remedy = format!(
+        "Look at what the {receiver}'s application does instead of reading: writing to disk, \
+         computing, waiting for somebody else. A larger buffer only bridges pauses shorter than \
+         it takes to fill.",
+    );
+    let shown = Shown::by(&windows.zero);
+    Some(shown.proves(NAME, Severity::Harm, Cost::time(windows.zero_for)).saying(statement, remedy))
+}

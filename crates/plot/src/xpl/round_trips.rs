@@ -1,0 +1,62 @@
+//! Round trips as tcptrace measures them: from a segment to the acknowledgement of exactly its
+//! end, where it was sent once and nothing before it was sent again meanwhile.
+
+use std::collections::VecDeque;
+
+use tcplab_trace::Range;
+use tcplab_units::{Instant, Span};
+
+/// Segments in flight beyond this number are not measured.
+const MOST: usize = 1 << 16;
+
+/// What is in flight, in the order of its place.
+#[derive(Debug, Default)]
+pub(super) struct RoundTrips {
+    waiting: VecDeque<Waiting>,
+    /// When a hole was filled last that nothing here had covered: what was sent before, above it,
+    /// is answered late.
+    filled: Instant,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    start: u64,
+    end: u64,
+    /// When it was sent last.
+    at: Instant,
+    again: bool,
+}
+
+impl RoundTrips {
+    pub(super) fn sent(&mut self, at: Instant, range: Range) {
+        let (start, end) = (range.start.as_u64(), range.end.as_u64());
+        if self.waiting.back().is_none_or(|last| last.end <= start) {
+            if self.waiting.len() < MOST {
+                self.waiting.push_back(Waiting { start, end, at, again: false });
+            }
+            return;
+        }
+        let first = self.waiting.partition_point(|waiting| waiting.end <= start);
+        let mut is_known = false;
+        for waiting in self.waiting.range_mut(first..).take_while(|waiting| waiting.start < end) {
+            (waiting.at, waiting.again) = (at, true);
+            is_known = true;
+        }
+        if !is_known {
+            self.filled = at;
+        }
+    }
+
+    /// The round trip that an acknowledgement ends, if it tells one.
+    pub(super) fn answered(&mut self, at: Instant, ack: u64) -> Option<Span> {
+        let mut last: Option<Waiting> = None;
+        let mut latest = self.filled;
+        while let Some(first) = self.waiting.front().filter(|first| first.end <= ack) {
+            latest = latest.max(first.at);
+            last = Some(*first);
+            self.waiting.pop_front();
+        }
+        let last = last.filter(|last| last.end == ack && !last.again && last.at >= latest)?;
+        Some(at.since(last.at))
+    }
+}

@@ -1,0 +1,342 @@
+//! Every line is xplot's, and the graphs of real captures are those that tcptrace draws.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tcplab_capture::Reader;
+use tcplab_trace::{Analyzer, Proof, Range, SegmentKind, Timer};
+use tcplab_units::{Bytes, Instant, Offset};
+
+use super::*;
+
+/// Files in memory.
+#[derive(Debug, Default)]
+struct Memory(BTreeMap<String, Vec<u8>>);
+
+impl Shelf for Memory {
+    fn append(&mut self, name: &str, begins: bool, text: &[u8]) -> io::Result<()> {
+        let file = self.0.entry(name.to_owned()).or_default();
+        assert_eq!(begins, file.is_empty(), "{name} begins once");
+        file.extend_from_slice(text);
+        Ok(())
+    }
+}
+
+/// A stroke: colour, command, numbers.
+type Stroke = (String, String, Vec<String>);
+
+/// What a file draws, once it is shown to be xplot's: types, title, strokes, words.
+struct Drawn {
+    title: String,
+    strokes: Vec<Stroke>,
+    words: Vec<(String, Vec<String>, String)>,
+}
+
+const COLORS: [&str; 9] =
+    ["white", "green", "red", "blue", "yellow", "purple", "orange", "magenta", "pink"];
+const TYPES: [&str; 5] = ["timeval", "dtime", "unsigned", "signed", "double"];
+const MARKS: [&str; 17] = [
+    "x",
+    "dot",
+    "plus",
+    "box",
+    "diamond",
+    "uarrow",
+    "darrow",
+    "larrow",
+    "rarrow",
+    "utick",
+    "dtick",
+    "ltick",
+    "rtick",
+    "htick",
+    "vtick",
+    "invisible",
+    "_",
+];
+
+/// Reads a file by the grammar of the format, and fails where it breaks it.
+fn parsed(file: &str) -> Drawn {
+    assert!(file.ends_with("\ngo\n"), "the last line is `go`");
+    let mut lines = file.lines();
+    let types: Vec<&str> = lines.next().unwrap().split(' ').collect();
+    assert!(types.len() == 2 && types.iter().all(|kind| TYPES.contains(kind)), "{types:?}");
+    let number = |text: &&str| text.parse::<f64>().is_ok_and(f64::is_finite);
+    let mut drawn = Drawn { title: String::new(), strokes: vec![], words: vec![] };
+    let (mut color, mut ended) = (String::new(), false);
+    while let Some(line) = lines.next() {
+        assert!(!ended, "nothing comes after `go`");
+        let words: Vec<&str> = line.split(' ').collect();
+        let (command, mut rest) = (words[0], &words[1..]);
+        let mut now = color.clone();
+        if let [before @ .., last] = rest
+            && COLORS.contains(last)
+        {
+            (rest, now) = (before, (*last).to_owned());
+        }
+        let numbers = || rest.iter().map(ToString::to_string).collect::<Vec<_>>();
+        match (command, rest.len()) {
+            ("title", 0) => drawn.title = lines.next().unwrap().to_owned(),
+            ("xlabel" | "ylabel", 0) => assert!(!lines.next().unwrap().is_empty()),
+            ("go", 0) => ended = true,
+            (name, 0) if COLORS.contains(&name) => color = name.to_owned(),
+            ("line" | "dline", 4) if rest.iter().all(number) => {
+                drawn.strokes.push((now, command.to_owned(), numbers()));
+            }
+            ("atext" | "btext" | "ltext" | "rtext" | "ctext", 2) if rest.iter().all(number) => {
+                drawn.words.push((now, numbers(), lines.next().unwrap().to_owned()));
+            }
+            (mark, 2) if MARKS.contains(&mark) && rest.iter().all(number) => {
+                drawn.strokes.push((now, command.to_owned(), numbers()));
+            }
+            _ => panic!("not a line of xplot: {line}"),
+        }
+    }
+    assert!(!drawn.title.is_empty());
+    drawn
+}
+
+/// A capture of the corpus, unpacked; none, and a word about it, where that cannot be.
+fn unpacked(name: &str, place: &Path) -> Option<PathBuf> {
+    let packed = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../corpus/groundtruth")
+        .join(format!("{name}.pcap.zst"));
+    let path = place.join(name);
+    let done = Command::new("zstd").args(["-dqf", "-o"]).arg(&path).arg(packed).status();
+    if !done.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: zstd cannot be run, so {name} was not drawn");
+        return None;
+    }
+    Some(path)
+}
+
+fn drawn(capture: &Path) -> BTreeMap<String, String> {
+    let epoch = tcplab_trace::analyze(Reader::open(capture).unwrap()).epoch_nanos;
+    let sink = XplSink::new(Memory::default(), &XplGraph::ALL, Some(epoch));
+    let mut analyzer = Analyzer::with_sink(sink);
+    analyzer.read(Reader::open(capture).unwrap());
+    let (_, sink) = analyzer.finish_into();
+    let (count, Memory(files)) = sink.finish().unwrap();
+    assert_eq!(count, files.len() as u64);
+    files.into_iter().map(|(name, text)| (name, String::from_utf8(text).unwrap())).collect()
+}
+
+/// tcptrace's files of the same capture, with sequence numbers from 0.
+fn theirs(capture: &Path, place: &Path) -> Option<BTreeMap<String, String>> {
+    let done = Command::new("tcptrace")
+        .args(["-n", "-S", "-R", "-T", "-N", "-y", "-zy", "--noshowzerolensegs"])
+        .arg(capture)
+        .current_dir(place)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !done.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: tcptrace cannot be run, so nothing was compared");
+        return None;
+    }
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(place).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "xpl") {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            files.insert(name, std::fs::read_to_string(path).unwrap());
+        }
+    }
+    Some(files)
+}
+
+/// Without their colours: which segments are sent again is where both differ.
+fn places(strokes: &[Stroke], which: impl Fn(&Stroke) -> bool) -> Vec<(&str, &[String])> {
+    let chosen = strokes.iter().filter(|stroke| which(stroke));
+    let mut chosen: Vec<_> = chosen.map(|(_, command, at)| (command.as_str(), &at[..])).collect();
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Time and value of the dots of one colour.
+fn dots(drawn: &Drawn, color: &str) -> BTreeMap<String, Vec<f64>> {
+    let mut dots: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (own, command, at) in &drawn.strokes {
+        if own == color && command == "dot" {
+            dots.entry(at[0].clone()).or_default().push(at[1].parse().unwrap());
+        }
+    }
+    dots
+}
+
+fn compare(case: &str, ours: &Drawn, theirs: &Drawn) {
+    assert_eq!(ours.title, theirs.title, "{case}");
+    if case.contains("tput") {
+        for color in ["red", "blue"] {
+            let (ours, theirs) = (dots(ours, color), dots(theirs, color));
+            assert!(ours.keys().eq(theirs.keys()), "{case}: not at the same times");
+            for (at, values) in ours {
+                // Theirs are cut off after a division of floating point numbers.
+                let close = values.iter().zip(&theirs[&at]).all(|(a, b)| (a - b).abs() <= 1.0);
+                assert!(close, "{case} at {at}: {values:?}, theirs {:?}", theirs[&at]);
+            }
+        }
+    } else if case.contains("tsg") {
+        // They begin an end's graph with a dot at the first packet of the other.
+        let beginning = |s: &Stroke| s.0 == "green" && s.1 == "dot";
+        let ours = places(&ours.strokes, |_| true);
+        let theirs = places(&theirs.strokes, |stroke| !beginning(stroke));
+        let differs = ours.iter().zip(&theirs).find(|(ours, theirs)| ours != theirs);
+        assert_eq!((differs, ours.len()), (None, theirs.len()), "{case}");
+    } else if case.contains("rtt") {
+        let (ours, theirs) = (dots(ours, "red"), dots(theirs, "red"));
+        // Behind the loss they leave out what was sent before a repair and is answered in one with
+        // it; here all that was sent before the latest repair is left out.
+        let strays = ours.keys().filter(|at| !theirs.contains_key(*at)).count()
+            + theirs.keys().filter(|at| !ours.contains_key(*at)).count();
+        let allowed = if case.contains(".rcv") { theirs.len() / 50 } else { 0 };
+        assert!(strays <= allowed, "{case}: {strays} of {} at other times", theirs.len());
+        for (at, values) in ours.into_iter().filter(|(at, _)| theirs.contains_key(at)) {
+            let whole: Vec<f64> = values.iter().map(|value| value.trunc()).collect();
+            assert_eq!(whole, theirs[&at], "{case} at {at}: theirs are whole milliseconds");
+        }
+    } else {
+        // Theirs count one byte more, and pure acknowledgements as well.
+        let (ours, theirs) = (dots(ours, "red"), dots(theirs, "red"));
+        for (at, values) in ours {
+            for value in values {
+                assert!(theirs[&at].contains(&(value + 1.0)), "{case} at {at}: {value} in flight");
+            }
+        }
+    }
+}
+
+const NEW: SegmentKind = SegmentKind::New;
+
+/// A handshake, two segments of which the first is lost, a probe, a closed window, a FIN.
+fn small<S: Shelf>(sink: &mut XplSink<S>) {
+    let flow = FlowId { connection: 0, forward: true };
+    let at = |micros: u64| Instant::from_nanos(micros * 1_000);
+    let range = |start, end| Range { start: Offset::new(start), end: Offset::new(end) };
+    let segment = |micros, start, end, kind| Segment {
+        at: at(micros),
+        frame: micros,
+        range: range(start, end),
+        payload: Bytes::new(end - start),
+        syn: false,
+        fin: false,
+        psh: false,
+        kind,
+        timer: None,
+        proof: Proof::default(),
+        in_flight: Bytes::new(1_000),
+        comment: None,
+    };
+    let ack = |micros, number, window| Ack {
+        at: at(micros),
+        frame: micros,
+        ack: Offset::new(number),
+        window: Some(Bytes::new(window)),
+        sack: vec![],
+        dsack: None,
+        duplicate: false,
+        has_data: false,
+        comment: None,
+    };
+    sink.segment(flow, Segment { syn: true, payload: Bytes::ZERO, ..segment(0, 0, 1, NEW) });
+    sink.ack(flow, ack(20_000, 1, 5_000));
+    sink.segment(flow, segment(20_100, 1, 1_001, NEW));
+    sink.segment(flow, Segment { psh: true, ..segment(20_200, 1_001, 2_001, NEW) });
+    let block = vec![range(1_001, 2_001)];
+    sink.ack(flow, Ack { sack: block, duplicate: true, ..ack(40_200, 1, 5_000) });
+    let timer = Some(Timer::Retransmission);
+    sink.segment(
+        flow,
+        Segment { timer, ..segment(240_000, 1, 1_001, SegmentKind::TimeoutRetransmission) },
+    );
+    sink.ack(flow, ack(260_000, 2_001, 0));
+    sink.segment(
+        flow,
+        Segment { fin: true, payload: Bytes::ZERO, ..segment(270_000, 2_001, 2_002, NEW) },
+    );
+    sink.ack(flow, Ack { dsack: Some(range(1, 1_001)), ..ack(1_290_000, 2_002, 3_000) });
+    let ends = ["10.0.0.1:40000", "[2001:db8::1]:80"].map(|end| end.parse().unwrap());
+    sink.connection(0, Connection::between(ends[0], ends[1]));
+}
+
+#[test]
+fn a_small_graph() {
+    let mut sink = XplSink::new(Memory::default(), &XplGraph::ALL, None);
+    small(&mut sink);
+    let (count, Memory(files)) = sink.finish().unwrap();
+    assert_eq!(count, 3);
+    let mut shown = String::new();
+    for (name, text) in files {
+        let text = String::from_utf8(text).unwrap();
+        parsed(&text);
+        shown += &format!("== {name}\n{text}");
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn only_what_was_asked_for_is_drawn() {
+    let mut sink = XplSink::new(Memory::default(), &XplGraph::ALL, None).only([1].into());
+    small(&mut sink);
+    assert_eq!(sink.finish().unwrap().0, 0);
+    let mut sink = XplSink::new(Memory::default(), &[XplGraph::RoundTrips], None);
+    small(&mut sink);
+    let (_, Memory(files)) = sink.finish().unwrap();
+    assert_eq!(files.keys().collect::<Vec<_>>(), ["a2b_rtt.xpl"]);
+}
+
+#[test]
+fn names_go_on_behind_z() {
+    for (connection, forward, expected) in [
+        (0, true, "a2b_tsg.xpl"),
+        (0, false, "b2a_tsg.xpl"),
+        (12, true, "y2z_tsg.xpl"),
+        (13, true, "aa2ab_tsg.xpl"),
+        (351, false, "aab2aaa_tsg.xpl"),
+    ] {
+        assert_eq!(name(connection, forward, XplGraph::TimeSequence), expected);
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_once() {
+    struct Full(u32);
+    impl Shelf for Full {
+        fn append(&mut self, _name: &str, _begins: bool, _text: &[u8]) -> io::Result<()> {
+            self.0 += 1;
+            assert_eq!(self.0, 1, "asked again after the disk was full");
+            Err(io::ErrorKind::StorageFull.into())
+        }
+    }
+    let mut sink = XplSink::new(Full(0), &XplGraph::ALL[..2], None);
+    small(&mut sink);
+    assert!(sink.has_failed());
+    let Err(error) = sink.finish() else { panic!("the disk is full") };
+    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+}
+
+#[test]
+fn the_graphs_are_those_of_tcptrace() {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["loss1_cubic.snd", "loss1_cubic.rcv", "rwnd_limited.snd", "nosack_loss1.snd"] {
+        let Some(capture) = unpacked(name, place.path()) else { return };
+        let ours = drawn(&capture);
+        let there = tempfile::tempdir().unwrap();
+        let theirs = theirs(&capture, there.path());
+        for (file, text) in &ours {
+            let graph = parsed(text);
+            if let Some(theirs) = &theirs {
+                compare(&format!("{name} {file}"), &graph, &parsed(&theirs[file]));
+            }
+        }
+        for file in theirs.iter().flat_map(BTreeMap::keys).filter(|file| !ours.contains_key(*file))
+        {
+            let of_data = file.contains("tput") || file.contains("owin");
+            assert!(
+                of_data,
+                "{name} {file}: only a graph of data, where none are, may be left out"
+            );
+        }
+    }
+}

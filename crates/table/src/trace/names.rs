@@ -1,0 +1,335 @@
+//! The names of kinds as they stand in tables: those of the analyser's JSON, which a test holds
+//! them against.
+
+use tcplab_trace::{
+    CloseKind, Confidence, ConnectionState, EcnAgreement, End, EpisodeKind, Evidence,
+    HandshakeKind, Limit, Needless, SegmentKind, Sign, StallCause, Tap, Timer,
+};
+
+pub(super) fn segment_kind(kind: SegmentKind) -> &'static str {
+    match kind {
+        SegmentKind::New => "new",
+        SegmentKind::FastRetransmission => "fast-retransmission",
+        SegmentKind::TimeoutRetransmission => "timeout-retransmission",
+        SegmentKind::AfterTimeoutRetransmission => "after-timeout-retransmission",
+        SegmentKind::FillsHole => "fills-hole",
+        SegmentKind::Reordered => "reordered",
+        SegmentKind::NetworkDuplicate => "network-duplicate",
+        SegmentKind::TapDuplicate => "tap-duplicate",
+        SegmentKind::WindowProbe => "window-probe",
+        SegmentKind::KeepAlive => "keep-alive",
+    }
+}
+
+pub(super) fn timer(timer: Timer) -> &'static str {
+    match timer {
+        Timer::Probe => "probe",
+        Timer::Retransmission => "retransmission",
+    }
+}
+
+/// None where nothing is needed to tell.
+pub(super) fn sign(sign: Sign) -> Option<&'static str> {
+    Some(match sign {
+        Sign::None => return None,
+        Sign::DuplicateAcks => "duplicate-acks",
+        Sign::Sack => "sack",
+        Sign::Rack => "rack",
+        Sign::PartialAck => "partial-ack",
+        Sign::Silence => "silence",
+        Sign::AfterTimeout => "after-timeout",
+        Sign::IpId => "ip-id",
+        Sign::Timestamp => "timestamp",
+        Sign::Time => "time",
+        Sign::AtSender => "at-sender",
+        Sign::ClosedWindow => "closed-window",
+        Sign::BelowAcknowledged => "below-acknowledged",
+    })
+}
+
+/// What says so, and in which frame.
+pub(super) fn needless(why: Needless) -> (&'static str, Option<u64>) {
+    match why {
+        Needless::DSack { frame } => ("d-sack", Some(frame)),
+        Needless::Echo { frame } => ("echo", Some(frame)),
+        Needless::Acknowledged => ("acknowledged", None),
+    }
+}
+
+/// What told of the loss, and in which frame.
+pub(super) fn evidence(evidence: Evidence) -> (&'static str, u64) {
+    match evidence {
+        Evidence::Sack { frame } => ("sack", frame),
+        Evidence::DuplicateAcks { frame } => ("duplicate-acks", frame),
+        Evidence::Timeout { frame } => ("timeout", frame),
+        Evidence::Probe { frame } => ("probe", frame),
+    }
+}
+
+pub(super) fn episode_kind(kind: EpisodeKind) -> &'static str {
+    match kind {
+        EpisodeKind::WithoutTimeLag => "without-time-lag",
+        EpisodeKind::WithTimeLag => "with-time-lag",
+        EpisodeKind::Intermittent => "intermittent",
+    }
+}
+
+pub(super) fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Application => "application",
+        Limit::ReceiveWindow => "receive-window",
+        Limit::SendBuffer => "send-buffer",
+        Limit::SlowStart => "slow-start",
+        Limit::Congestion => "congestion",
+        Limit::Path => "path",
+        Limit::Timeout => "timeout",
+    }
+}
+
+pub(super) fn stall_cause(cause: StallCause) -> &'static str {
+    match cause {
+        StallCause::ServerIdle => "server-idle",
+        StallCause::ServerSlow => "server-slow",
+        StallCause::ClientIdle => "client-idle",
+        StallCause::ZeroWindow => "zero-window",
+        StallCause::PacketDelay => "packet-delay",
+        StallCause::DoubleLoss => "double-loss",
+        StallCause::TailLoss => "tail-loss",
+        StallCause::SmallWindow => "small-window",
+        StallCause::SmallReceiveWindow => "small-receive-window",
+        StallCause::ContinuousLoss => "continuous-loss",
+        StallCause::AckLoss => "ack-loss",
+        StallCause::Timeout => "timeout",
+        StallCause::Undetermined => "undetermined",
+    }
+}
+
+pub(super) fn handshake(kind: HandshakeKind) -> &'static str {
+    match kind {
+        HandshakeKind::Unseen => "unseen",
+        HandshakeKind::Unanswered => "unanswered",
+        HandshakeKind::Refused => "refused",
+        HandshakeKind::HalfOpen => "half-open",
+        HandshakeKind::ThreeWay => "three-way",
+        HandshakeKind::Simultaneous => "simultaneous",
+        HandshakeKind::Split => "split",
+    }
+}
+
+pub(super) fn ecn(agreement: EcnAgreement) -> &'static str {
+    match agreement {
+        EcnAgreement::Unknown => "unknown",
+        EcnAgreement::NotAsked => "not-asked",
+        EcnAgreement::Refused => "refused",
+        EcnAgreement::Classic => "classic",
+        EcnAgreement::Accurate => "accurate",
+    }
+}
+
+/// Zeek's.
+pub(super) fn state(state: ConnectionState) -> &'static str {
+    match state {
+        ConnectionState::S0 => "S0",
+        ConnectionState::S1 => "S1",
+        ConnectionState::S2 => "S2",
+        ConnectionState::S3 => "S3",
+        ConnectionState::Sf => "SF",
+        ConnectionState::Rej => "REJ",
+        ConnectionState::Rsto => "RSTO",
+        ConnectionState::Rstr => "RSTR",
+        ConnectionState::Rstos0 => "RSTOS0",
+        ConnectionState::Rstrh => "RSTRH",
+        ConnectionState::Sh => "SH",
+        ConnectionState::Shr => "SHR",
+        ConnectionState::Oth => "OTH",
+    }
+}
+
+pub(super) fn close(kind: CloseKind) -> &'static str {
+    match kind {
+        CloseKind::Graceful => "graceful",
+        CloseKind::Simultaneous => "simultaneous",
+        CloseKind::HalfClosed => "half-closed",
+        CloseKind::Reset => "reset",
+        CloseKind::ResetAfterFin => "reset-after-fin",
+    }
+}
+
+pub(super) fn end(end: End) -> &'static str {
+    match end {
+        End::Client => "client",
+        End::Server => "server",
+    }
+}
+
+pub(super) fn tap(tap: Tap) -> &'static str {
+    match tap {
+        Tap::Unknown => "unknown",
+        Tap::Sender => "sender",
+        Tap::Middle => "middle",
+        Tap::Receiver => "receiver",
+    }
+}
+
+pub(super) fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::None => "none",
+        Confidence::Low => "low",
+        Confidence::Medium => "medium",
+        Confidence::High => "high",
+    }
+}
+
+pub(super) fn direction(forward: bool) -> &'static str {
+    if forward { "forward" } else { "reverse" }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Serialize;
+
+    use super::*;
+
+    fn same<T: Serialize + Copy>(kinds: &[T], name: impl Fn(T) -> &'static str) {
+        for kind in kinds {
+            let json = serde_json::to_value(kind).unwrap();
+            // A kind with something in it is an object of one key.
+            let key = json.as_object().and_then(|object| object.keys().next().cloned());
+            let said = key.or(json.as_str().map(String::from)).unwrap();
+            assert_eq!(name(*kind), said);
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_json() {
+        same(
+            &[
+                SegmentKind::New,
+                SegmentKind::FastRetransmission,
+                SegmentKind::TimeoutRetransmission,
+                SegmentKind::AfterTimeoutRetransmission,
+                SegmentKind::FillsHole,
+                SegmentKind::Reordered,
+                SegmentKind::NetworkDuplicate,
+                SegmentKind::TapDuplicate,
+                SegmentKind::WindowProbe,
+                SegmentKind::KeepAlive,
+            ],
+            segment_kind,
+        );
+        same(&[Timer::Probe, Timer::Retransmission], timer);
+        same(
+            &[
+                Sign::DuplicateAcks,
+                Sign::Sack,
+                Sign::Rack,
+                Sign::PartialAck,
+                Sign::Silence,
+                Sign::AfterTimeout,
+                Sign::IpId,
+                Sign::Timestamp,
+                Sign::Time,
+                Sign::AtSender,
+                Sign::ClosedWindow,
+                Sign::BelowAcknowledged,
+            ],
+            |kind| sign(kind).unwrap(),
+        );
+        same(
+            &[Needless::DSack { frame: 1 }, Needless::Echo { frame: 1 }, Needless::Acknowledged],
+            |why| needless(why).0,
+        );
+        same(
+            &[
+                Evidence::Sack { frame: 1 },
+                Evidence::DuplicateAcks { frame: 1 },
+                Evidence::Timeout { frame: 1 },
+                Evidence::Probe { frame: 1 },
+            ],
+            |told| evidence(told).0,
+        );
+        same(
+            &[EpisodeKind::WithoutTimeLag, EpisodeKind::WithTimeLag, EpisodeKind::Intermittent],
+            episode_kind,
+        );
+        same(&Limit::ALL, limit);
+        same(
+            &[
+                StallCause::ServerIdle,
+                StallCause::ServerSlow,
+                StallCause::ClientIdle,
+                StallCause::ZeroWindow,
+                StallCause::PacketDelay,
+                StallCause::DoubleLoss,
+                StallCause::TailLoss,
+                StallCause::SmallWindow,
+                StallCause::SmallReceiveWindow,
+                StallCause::ContinuousLoss,
+                StallCause::AckLoss,
+                StallCause::Timeout,
+                StallCause::Undetermined,
+            ],
+            stall_cause,
+        );
+    }
+
+    #[test]
+    fn names_of_a_connections_life_are_those_of_the_json() {
+        same(
+            &[
+                HandshakeKind::Unseen,
+                HandshakeKind::Unanswered,
+                HandshakeKind::Refused,
+                HandshakeKind::HalfOpen,
+                HandshakeKind::ThreeWay,
+                HandshakeKind::Simultaneous,
+                HandshakeKind::Split,
+            ],
+            handshake,
+        );
+        same(
+            &[
+                EcnAgreement::Unknown,
+                EcnAgreement::NotAsked,
+                EcnAgreement::Refused,
+                EcnAgreement::Classic,
+                EcnAgreement::Accurate,
+            ],
+            ecn,
+        );
+        same(
+            &[
+                ConnectionState::S0,
+                ConnectionState::S1,
+                ConnectionState::S2,
+                ConnectionState::S3,
+                ConnectionState::Sf,
+                ConnectionState::Rej,
+                ConnectionState::Rsto,
+                ConnectionState::Rstr,
+                ConnectionState::Rstos0,
+                ConnectionState::Rstrh,
+                ConnectionState::Sh,
+                ConnectionState::Shr,
+                ConnectionState::Oth,
+            ],
+            state,
+        );
+        same(
+            &[
+                CloseKind::Graceful,
+                CloseKind::Simultaneous,
+                CloseKind::HalfClosed,
+                CloseKind::Reset,
+                CloseKind::ResetAfterFin,
+            ],
+            close,
+        );
+        same(&[End::Client, End::Server], end);
+        same(&[Tap::Unknown, Tap::Sender, Tap::Middle, Tap::Receiver], tap);
+        same(
+            &[Confidence::None, Confidence::Low, Confidence::Medium, Confidence::High],
+            confidence,
+        );
+    }
+}

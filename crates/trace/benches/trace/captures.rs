@@ -1,0 +1,89 @@
+//! The captures to be read, made once and kept in `target/bench-trace`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::bulk::{self, Weather};
+use crate::short;
+
+/// Changed whenever the same parameters give another file.
+const EDITION: u32 = 2;
+/// As tcpdump's `-s 128`.
+const SHORT_SNAP: u32 = 128;
+const FULL_SNAP: u32 = 65_535;
+
+/// What is in a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One long transfer, at snaplen 128: at least 3,000,000 packets.
+    Bulk,
+    /// Twice as long: memory must not grow.
+    Longer,
+    /// The same on a bad path: one segment in fifty is sent again.
+    Foul,
+    /// More than 100,000 connections.
+    Connections,
+    /// Whole frames, at least 500 MB.
+    Full,
+}
+
+/// A capture that is there.
+pub(crate) struct Capture {
+    pub(crate) kind: Kind,
+    pub(crate) path: PathBuf,
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 5] =
+        [Kind::Bulk, Kind::Longer, Kind::Foul, Kind::Connections, Kind::Full];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Bulk => "bulk",
+            Kind::Longer => "longer",
+            Kind::Foul => "foul",
+            Kind::Connections => "connections",
+            Kind::Full => "full",
+        }
+    }
+
+    /// Segments, or connections.
+    fn size(self) -> u64 {
+        match self {
+            Kind::Bulk => 2_100_000,
+            Kind::Longer => 4_200_000,
+            Kind::Foul => 1_000_000,
+            Kind::Connections => 110_000,
+            Kind::Full => 400_000,
+        }
+    }
+
+    fn write(self, path: &Path) -> io::Result<u64> {
+        match self {
+            Kind::Bulk | Kind::Longer => bulk::write(path, self.size(), SHORT_SNAP, Weather::FAIR),
+            Kind::Foul => bulk::write(path, self.size(), SHORT_SNAP, Weather::FOUL),
+            Kind::Connections => short::write(path, self.size(), SHORT_SNAP),
+            Kind::Full => bulk::write(path, self.size(), FULL_SNAP, Weather::FAIR),
+        }
+    }
+
+    /// The capture, made now if it is not there yet.
+    pub(crate) fn capture(self, folder: &Path) -> io::Result<Capture> {
+        fs::create_dir_all(folder)?;
+        let path = folder.join(format!("{}-{}-{EDITION}.pcap", self.name(), self.size()));
+        let count = path.with_extension("packets");
+        if !count.exists() {
+            let unfinished = path.with_extension("unfinished");
+            let packets = self.write(&unfinished)?;
+            fs::rename(&unfinished, &path)?;
+            fs::write(&count, packets.to_string())?;
+        }
+        let packets = fs::read_to_string(&count)?;
+        let packets = packets.parse().map_err(|_| io::Error::other("a count of packets"))?;
+        let bytes = fs::metadata(&path)?.len();
+        Ok(Capture { kind: self, path, packets, bytes })
+    }
+}

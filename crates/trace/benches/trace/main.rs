@@ -1,0 +1,152 @@
+//! How fast captures are analysed, side by side with others.
+//!
+//! `make bench-trace`, or `cargo bench -p tcplab-trace --bench trace -- [--json FILE] [--rounds N]
+//! [--only 'NAME;NAME…'] [--captures 'NAME;NAME…'] [--folder PATH]`. The captures are made here,
+//! always the same, and kept. Rounds are interleaved, so whatever else the machine does meets all
+//! alike; medians are compared, by processor time, and the processor time of others is told. Every
+//! run is a process of its own; what is slow runs once.
+
+mod bulk;
+mod captures;
+mod contenders;
+mod frames;
+mod own;
+mod process;
+mod short;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde_json::{Value, json};
+
+use captures::{Capture, Kind};
+use contenders::Contender;
+use process::Took;
+
+/// What was asked for on the command line.
+struct Arguments {
+    json: Option<PathBuf>,
+    rounds: usize,
+    only: Option<String>,
+    captures: Option<String>,
+    folder: PathBuf,
+    /// What to do as a contender, and with which capture.
+    task: Option<(String, PathBuf)>,
+}
+
+impl Arguments {
+    fn parse() -> Result<Arguments, String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench-trace");
+        let (only, captures, task) = (None, None, None);
+        let mut arguments = Arguments { json: None, rounds: 5, only, captures, folder, task };
+        let mut words = std::env::args().skip(1);
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or(format!("{word} needs a value"));
+            match word.as_str() {
+                "--json" => arguments.json = Some(value()?.into()),
+                "--rounds" => arguments.rounds = value()?.parse().map_err(|e| format!("{e}"))?,
+                "--only" => arguments.only = Some(value()?),
+                "--captures" => arguments.captures = Some(value()?),
+                "--folder" => arguments.folder = value()?.into(),
+                "--task" => arguments.task = Some((value()?, value()?.into())),
+                // What cargo adds.
+                "--bench" => {}
+                other => return Err(format!("what is {other}?")),
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+/// Whether one of the names in `list` is part of `name`; everything is in no list.
+fn names(list: Option<&String>, name: &str) -> bool {
+    list.is_none_or(|list| list.split(';').any(|part| name.contains(part)))
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments = Arguments::parse()?;
+    match &arguments.task {
+        Some((task, capture)) if task == "parse" => return own::parse(capture),
+        Some((_, capture)) => return own::summary(capture),
+        None => {}
+    }
+    let (mut contenders, missing) = contenders::all(&std::env::current_exe()?);
+    for name in missing {
+        say(&format!("SKIPPED: {name} is not installed"));
+    }
+    contenders.retain(|contender| names(arguments.only.as_ref(), contender.name));
+    let mut results = serde_json::Map::new();
+    for kind in Kind::ALL {
+        if names(arguments.captures.as_ref(), kind.name()) {
+            let capture = kind.capture(&arguments.folder)?;
+            results.insert(kind.name().into(), compare(&capture, &contenders, &arguments)?);
+        }
+    }
+    if let Some(file) = &arguments.json {
+        fs::write(file, serde_json::to_vec_pretty(&Value::Object(results))?)?;
+    }
+    Ok(())
+}
+
+fn compare(capture: &Capture, all: &[Contender], arguments: &Arguments) -> io::Result<Value> {
+    let all: Vec<&Contender> = all.iter().filter(|one| one.takes_part(capture.kind)).collect();
+    let mut took: Vec<Vec<Took>> = vec![Vec::new(); all.len()];
+    let work = arguments.folder.join("work");
+    fs::create_dir_all(&work)?;
+    let path = fs::canonicalize(&capture.path)?;
+    for round in 0..arguments.rounds {
+        for (contender, took) in all.iter().zip(&mut took) {
+            if round == 0 || !contender.slow {
+                took.push(process::run(&mut contender.command(&path), &work)?);
+            }
+        }
+    }
+    fs::remove_dir_all(&work)?;
+    say(&format!(
+        "\n{}: {} packets, {} MB\n{:<24} {:>8} {:>8} {:>8} {:>8} {:>9} {:>8} {:>8}",
+        capture.kind.name(),
+        capture.packets,
+        capture.bytes / 1_000_000,
+        "",
+        "cpu s",
+        "wall s",
+        "ns/pkt",
+        "Mpkt/s",
+        "× engine",
+        "RSS MB",
+        "foreign",
+    ));
+    let median = |took: &[Took], of: fn(&Took) -> f64| {
+        let mut values: Vec<f64> = took.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    let engine = all.iter().zip(&took).find(|(one, _)| one.name == "tcplab's engine");
+    let engine = engine.map_or(f64::NAN, |(_, took)| median(took, |took| took.cpu));
+    let mut rows = Vec::new();
+    for (contender, took) in all.iter().zip(&took) {
+        let (cpu, wall) = (median(took, |took| took.cpu), median(took, |took| took.wall));
+        let memory = median(took, |took| took.memory as f64) / 1024.0;
+        let foreign = median(took, |took| took.foreign);
+        let packets = capture.packets as f64;
+        say(&format!(
+            "{:<24} {cpu:>8.2} {wall:>8.2} {:>8.1} {:>8.2} {:>9.2} {memory:>8.1} {foreign:>8.2}",
+            contender.name,
+            cpu * 1e9 / packets,
+            packets / cpu / 1e6,
+            cpu / engine,
+        ));
+        rows.push(json!({
+            "name": contender.name, "cpu_s": cpu, "wall_s": wall, "rss_mb": memory,
+            "foreign_cpus": foreign, "runs": took.len(),
+        }));
+    }
+    Ok(json!({ "packets": capture.packets, "bytes": capture.bytes, "contenders": rows }))
+}
+
+/// One line of the table.
+fn say(line: &str) {
+    // Nobody listening is no reason to stop measuring: `--json` may still be.
+    let _ = writeln!(io::stdout(), "{line}");
+}

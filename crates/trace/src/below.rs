@@ -1,0 +1,282 @@
+//! What a packet is that lies below the highest byte seen: overtaken on its way, a copy, or sent
+//! again.
+//!
+//! The sender's own marks come first ([`Identity`]): a packet that was sent before the one that
+//! showed the hole it fills was overtaken; one sent after it repeats what was lost before the tap.
+//! Where neither number nor clock tells, the place of the tap does: beside the sender nothing is
+//! overtaken. Then the time: nobody sends again before an acknowledgement can have told of the
+//! hole, that is, within a round trip.
+
+use std::cmp::Ordering;
+
+use tcplab_units::{Instant, Offset, Span};
+
+use crate::cause::{Judge, Repeated, Verdict};
+use crate::holes::Holes;
+use crate::packet::Packet;
+use crate::scoreboard::Scoreboard;
+use crate::stamps::{Copier, Identity, Stamp};
+use crate::tap::Distances;
+use crate::{Confidence, Needless, Proof, Range, SegmentKind, Sign, Tap};
+
+/// Taken for the round trip where none is known, as Wireshark does.
+const SHORT: Span = Span::from_millis(3);
+/// A keep-alive with a byte of data looks like that byte sent again; but no timer for keep-alives
+/// is shorter (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL` in whole seconds).
+const SHORTEST_KEEP_ALIVE: Span = Span::from_millis(900);
+/// A copy may come so many packets late and still be looked for by its number.
+const OVERTAKEN: i16 = 8;
+
+/// What is around a packet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) distances: &'a Distances,
+    pub(crate) forward: bool,
+    /// The sender has seen data that no acknowledgement of its own, as far as they passed, took in.
+    pub(crate) owes: bool,
+}
+
+impl Scene<'_> {
+    /// From the tap to the sender, and back.
+    pub(crate) fn to_sender(&self) -> Option<Span> {
+        self.distances.to_sender(self.forward)
+    }
+}
+
+/// What was seen of one direction below its highest byte.
+#[derive(Debug, Default)]
+pub(crate) struct Below {
+    pub(crate) identity: Identity,
+    pub(crate) holes: Holes,
+    pub(crate) counts: Counts,
+    last: Option<(Range, Instant)>,
+}
+
+/// How often what was seen.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Counts {
+    /// Packets that something sent later had overtaken.
+    pub(crate) overtaken: u64,
+    /// Retransmissions of what was lost before the tap.
+    pub(crate) unseen: u64,
+    /// Retransmissions of what had passed the tap and was not acknowledged.
+    pub(crate) seen: u64,
+}
+
+/// How a packet is to be logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// Seen for the first time.
+    First,
+    /// Repeats what passed.
+    Repeat,
+    /// Not sent by the sender, or of no interest to it.
+    None,
+}
+
+/// A packet with its neighbourhood, to be judged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Case<'a> {
+    pub(crate) packet: &'a Packet,
+    pub(crate) range: Range,
+    pub(crate) scene: Scene<'a>,
+    /// The receiver's window was closed.
+    pub(crate) closed: bool,
+}
+
+impl Below {
+    /// Judges a packet that takes room in the stream and starts below the highest byte seen.
+    pub(crate) fn judge(
+        &mut self,
+        case: &Case<'_>,
+        judge: &mut Judge,
+        board: &Scoreboard,
+    ) -> (Verdict, Entry) {
+        let &Case { packet, range, scene, .. } = case;
+        let round_trip = scene.distances.round_trip().or(board.min_round_trip);
+        if let Some(copy) = self.identity.copy(packet, round_trip) {
+            self.identity.copied();
+            let kind = match copy.by {
+                Copier::Network => SegmentKind::NetworkDuplicate,
+                Copier::Tap => SegmentKind::TapDuplicate,
+            };
+            let proof = Proof {
+                by: copy.sign,
+                frame: Some(copy.of),
+                waited: copy.after,
+                ..Proof::default()
+            };
+            return (Verdict { kind, timer: None, proof }, Entry::None);
+        }
+        if let Some(probe) = self.probe_with_data(case, board) {
+            return (probe, Entry::None);
+        }
+        if let Some(hole) = self.holes.met_by(range) {
+            return self.fills(case, hole.shown_by, judge, board);
+        }
+        if let Some(after) = self.holes.late(range, packet.at)
+            && self.was_written_late(packet, after, round_trip)
+        {
+            // The capture has it after its acknowledgement.
+            let proof = Proof { by: Sign::Time, waited: after, nth: 1, ..Proof::default() };
+            let verdict = Verdict { proof, ..Verdict::new_data() };
+            return (verdict, Entry::None);
+        }
+        if self.identity.step(packet).is_some_and(|step| step < -OVERTAKEN) {
+            // Too old to have been sent again: a copy whose original is forgotten.
+            self.identity.copied();
+            let proof = Proof { by: Sign::IpId, ..Proof::default() };
+            let kind = SegmentKind::NetworkDuplicate;
+            return (Verdict { kind, timer: None, proof }, Entry::None);
+        }
+        self.counts.seen += u64::from(!board.covers(range));
+        (self.repeat(case, 0, judge, board), Entry::Repeat)
+    }
+
+    /// Whether a packet that goes on where the highest byte seen ended repeats what was lost before
+    /// the tap: packets of its sender are absent, and with nothing to acknowledge they must have
+    /// carried what this one carries; anything else would have left a hole.
+    pub(crate) fn goes_on_again(
+        &mut self,
+        case: &Case<'_>,
+        judge: &mut Judge,
+        board: &Scoreboard,
+    ) -> Option<Verdict> {
+        let &Case { packet, range, scene, .. } = case;
+        let absent = self.identity.absent(packet);
+        let away = || !self.is_beside_sender(scene) && scene.distances.round_trip().is_some();
+        if absent == 0 || scene.owes || range.start != board.high || !away() {
+            return None;
+        }
+        self.counts.unseen += 1;
+        Some(self.repeat(case, absent, judge, board))
+    }
+
+    /// A packet that the tap had a gap for.
+    fn fills(
+        &mut self,
+        case: &Case<'_>,
+        shown_by: Stamp,
+        judge: &mut Judge,
+        board: &Scoreboard,
+    ) -> (Verdict, Entry) {
+        let &Case { packet, scene, .. } = case;
+        let waited = packet.at.since(shown_by.at);
+        let beside = self.is_beside_sender(scene);
+        let (order, sign) = match self.identity.order(packet, &shown_by) {
+            Some(told) => told,
+            None if beside => (Ordering::Greater, Sign::AtSender),
+            None => {
+                let least = scene.distances.round_trip().map_or(SHORT, |whole| whole * 3 / 4);
+                (waited.cmp(&least), Sign::Time)
+            }
+        };
+        if order == Ordering::Less {
+            let proof =
+                Proof { by: sign, frame: Some(shown_by.frame), waited, nth: 1, needless: None };
+            // Beside the sender nothing overtakes: the capture wrote it late.
+            let kind = if beside { SegmentKind::New } else { SegmentKind::Reordered };
+            self.counts.overtaken += u64::from(!beside);
+            return (Verdict { kind, timer: None, proof }, Entry::First);
+        }
+        self.counts.unseen += u64::from(!beside);
+        if !judge.has_heard() {
+            let kind = SegmentKind::FillsHole;
+            let proof =
+                Proof { by: sign, frame: Some(shown_by.frame), waited, nth: 2, needless: None };
+            return (Verdict { kind, timer: None, proof }, Entry::First);
+        }
+        (self.repeat(case, 1, judge, board), Entry::First)
+    }
+
+    fn repeat(
+        &mut self,
+        case: &Case<'_>,
+        unseen: u32,
+        judge: &mut Judge,
+        board: &Scoreboard,
+    ) -> Verdict {
+        let &Case { packet, range, scene, .. } = case;
+        let first = Range { start: range.start, end: Offset::new(range.start.as_u64() + 1) };
+        let seen = board.log.overlapping(first).len() as u32;
+        let nth = (seen + 1 + unseen).max(2);
+        let beyond = scene.to_sender().unwrap_or_default();
+        let again = Repeated { at: packet.at, frame: packet.frame, range, nth, unseen, beyond };
+        let mut verdict = judge.repeat(&again, board);
+        if unseen == 0 && board.covers(range) {
+            verdict.proof.needless = Some(Needless::Acknowledged);
+        }
+        verdict
+    }
+
+    /// Linux probes without data ([`Below::probe_without_data`]); others send a byte: what the
+    /// closed window leaves out, or the last one again.
+    fn probe_with_data(&self, case: &Case<'_>, board: &Scoreboard) -> Option<Verdict> {
+        let &Case { packet, range, closed, .. } = case;
+        if packet.payload > 1 || packet.syn() || packet.fin() {
+            return None;
+        }
+        if closed && range.start == board.una {
+            return Some(probe(SegmentKind::WindowProbe, Sign::ClosedWindow));
+        }
+        let (last, at) = self.last?;
+        let idle = packet.at.since(at) >= SHORTEST_KEEP_ALIVE;
+        let below = range.end == board.una && board.una == board.high;
+        (below && idle && last != range)
+            .then(|| probe(SegmentKind::KeepAlive, Sign::BelowAcknowledged))
+    }
+
+    /// A byte sent for the first time, into a closed window.
+    pub(crate) fn probe_beyond(&self) -> Verdict {
+        probe(SegmentKind::WindowProbe, Sign::ClosedWindow)
+    }
+
+    /// Whether data of this direction were seen.
+    pub(crate) fn seen(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// A packet without data whose number lies just below what was acknowledged, where an
+    /// acknowledgement cannot stand (`tcp_xmit_probe_skb`).
+    pub(crate) fn probe_without_data(
+        &self,
+        packet: &Packet,
+        place: i64,
+        closed: bool,
+        board: &Scoreboard,
+    ) -> Option<Verdict> {
+        let just_below = packet.is_bare() && place + 1 == board.una.as_u64() as i64;
+        if !just_below || self.identity.step(packet).is_some_and(|s| s < 0) {
+            return None;
+        }
+        Some(if closed {
+            probe(SegmentKind::WindowProbe, Sign::ClosedWindow)
+        } else {
+            probe(SegmentKind::KeepAlive, Sign::BelowAcknowledged)
+        })
+    }
+
+    /// Takes in a packet of the direction, whatever it was judged to be.
+    pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>) {
+        self.identity.passed(packet);
+        if let Some(range) = range {
+            self.last = Some((range, packet.at));
+        }
+    }
+
+    fn was_written_late(&self, packet: &Packet, after: Span, round_trip: Option<Span>) -> bool {
+        match self.identity.step(packet) {
+            Some(step) => step < 0 || after < SHORT,
+            None => after < round_trip.map_or(SHORT, |least| least / 2),
+        }
+    }
+
+    fn is_beside_sender(&self, scene: Scene<'_>) -> bool {
+        let (tap, sure) = scene.distances.place(scene.forward);
+        tap == Tap::Sender && sure >= Confidence::Medium && self.counts.overtaken == 0
+    }
+}
+
+fn probe(kind: SegmentKind, by: Sign) -> Verdict {
+    Verdict { kind, timer: None, proof: Proof { by, nth: 1, ..Proof::default() } }
+}

@@ -1,0 +1,137 @@
+//! The size of full segments: agreed on, seen, and grown smaller.
+
+use proptest::prelude::*;
+use tcplab_units::{Instant, Span};
+use tcplab_wire::TcpFlags;
+
+use super::FullSize;
+use crate::packet::Packet;
+use crate::tests::frames::{heard, packet, sent};
+use crate::{MssChange, SegmentKind};
+
+/// A direction whose ends offered `mss`; none: no SYN was seen.
+fn after_handshake(mss: Option<(u16, u16)>) -> FullSize {
+    let mut size = FullSize::default();
+    if let Some((own, peer)) = mss {
+        let syn = |mss| Packet { flags: TcpFlags::SYN, mss: Some(mss), ..packet(Instant::ZERO) };
+        size.sent(&sent(&syn(own), 0, SegmentKind::New));
+        size.heard(&heard(&syn(peer), 1, 0));
+    }
+    size
+}
+
+/// Sends packets of these sizes, one each millisecond from frame 1 on; negative ones are pushed.
+fn send(size: &mut FullSize, payloads: &[i64]) {
+    let mut start = 1;
+    for (&payload, frame) in payloads.iter().zip(1..) {
+        let mut one = packet(Instant::ZERO + Span::from_millis(frame));
+        (one.frame, one.payload) = (frame, payload.unsigned_abs() as u32);
+        one.timestamps = Some((1, 1));
+        if payload < 0 {
+            one.flags |= TcpFlags::PSH;
+        }
+        size.sent(&sent(&one, start, SegmentKind::New));
+        start += payload.unsigned_abs();
+    }
+}
+
+/// From, to, frame.
+fn changes(size: &FullSize) -> Vec<(u64, u64, u64)> {
+    let plain = |c: &MssChange| (c.from.as_u64(), c.to.as_u64(), c.frame);
+    size.changes().iter().map(plain).collect()
+}
+
+#[test]
+fn as_agreed_or_as_seen() {
+    for (name, mss, payloads, expected) in [
+        ("nothing told yet", None, &[][..], None),
+        ("the smaller of both, less the timestamps", Some((1_460, 8_960)), &[100], Some(1_448)),
+        ("a large piece to be cut", Some((1_460, 1_460)), &[65_160], Some(1_448)),
+        ("loopback", Some((65_495, 65_495)), &[65_483], Some(65_483)),
+        ("no SYN: the largest", None, &[100, 1_208, 600], Some(1_208)),
+        ("no SYN: several at once", None, &[14_480], Some(1_448)),
+        ("no SYN: several at once, then one", None, &[2_896, 1_448], Some(1_448)),
+        ("no SYN: a jumbo frame", None, &[8_948], Some(8_948)),
+        ("no SYN: large, and no multiple", None, &[500, 30_001], Some(500)),
+    ] {
+        let mut size = after_handshake(mss);
+        send(&mut size, payloads);
+        assert_eq!(size.bytes(), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_syn_without_the_option_means_its_default() {
+    let mut size = FullSize::default();
+    let syn = Packet { flags: TcpFlags::SYN, ..packet(Instant::ZERO) };
+    size.sent(&sent(&syn, 0, SegmentKind::New));
+    size.heard(&heard(&Packet { mss: Some(1_460), ..syn }, 1, 0));
+    send(&mut size, &[100]);
+    assert_eq!(size.bytes(), Some(536 - 12));
+    let cut = Packet { flags: TcpFlags::SYN, options_cut: true, ..packet(Instant::ZERO) };
+    let mut size = FullSize::default();
+    size.sent(&sent(&cut, 0, SegmentKind::New));
+    send(&mut size, &[1_208]);
+    assert_eq!(size.bytes(), Some(1_208), "what was cut off is not taken for absent");
+}
+
+#[test]
+fn smaller_for_good() {
+    let full = 1_448;
+    for (name, payloads, expected) in [
+        ("tails and short messages", &[full, 700, full, 700, full, 700, full, 700][..], vec![]),
+        ("messages of one size, each pushed", &[full, -500, -500, -500, -500, -500], vec![]),
+        (
+            "full ones that are smaller",
+            &[full, full, 1_348, 1_348, 1_348, 1_348],
+            vec![(1_448, 1_348, 3)],
+        ),
+        ("with tails between", &[full, 1_348, 1_348, -20, 1_348, 1_348], vec![(1_448, 1_348, 2)]),
+        ("never any larger", &[1_348, 1_348, 1_348, 1_348], vec![]),
+        ("for a while", &[full, 1_348, 1_348, 1_348, 1_348, full], vec![]),
+        (
+            "searching upwards",
+            &[full, 1_000, 1_000, 1_000, 1_000, 1_200, 1_300],
+            vec![(1_448, 1_300, 2)],
+        ),
+        (
+            "twice",
+            &[full, 1_300, 1_300, 1_300, 1_300, 500, 500, 500, 500],
+            vec![(1_448, 1_300, 2), (1_300, 500, 6)],
+        ),
+        ("large pieces first", &[14_480, 1_348, 1_348, 1_348, 1_348], vec![(1_448, 1_348, 2)]),
+    ] {
+        let mut size = after_handshake(Some((1_460, 1_460)));
+        send(&mut size, payloads);
+        assert_eq!(changes(&size), expected, "{name}");
+    }
+}
+
+#[test]
+fn one_segment_again_and_again_is_no_size() {
+    let mut size = after_handshake(Some((1_460, 1_460)));
+    send(&mut size, &[1_448]);
+    for _ in 0..10 {
+        let again = Packet { payload: 700, ..packet(Instant::ZERO) };
+        size.sent(&sent(&again, 1_449, SegmentKind::TimeoutRetransmission));
+    }
+    assert_eq!((changes(&size), size.bytes()), (vec![], Some(1_448)));
+}
+
+proptest! {
+    /// Sizes go down from change to change, the last is in use, and their number is bounded.
+    #[test]
+    fn changes_are_a_descent(payloads in prop::collection::vec(
+        prop::sample::select(vec![1_448_i64, 1_348, 1_208, 700, 536, -100, 14_480]), 0..400,
+    )) {
+        let mut size = after_handshake(Some((1_460, 1_460)));
+        send(&mut size, &payloads);
+        let told = changes(&size);
+        prop_assert!(told.len() <= super::CHANGES);
+        prop_assert!(told.iter().all(|&(from, to, _)| from > to));
+        prop_assert!(told.windows(2).all(|pair| pair[0].1 == pair[1].0));
+        if let Some(&(_, to, _)) = told.last() {
+            prop_assert_eq!(size.bytes(), Some(to));
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! How a connection is opened: who sent which SYN, what it offered, what came of it.
+
+use tcplab_units::{Bytes, Instant, Span};
+use tcplab_wire::{SeqNumber, TcpFlags};
+
+use crate::packet::Packet;
+use crate::{EcnAgreement, Handshake, HandshakeKind, SynOptions};
+
+/// The handshake while it goes on.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each was seen or not, whatever the others")]
+pub(crate) struct Opening {
+    seen: Handshake,
+    client: Offer,
+    server: Offer,
+    /// The server sent a SYN without ACK.
+    server_syn: bool,
+    /// It had acknowledged the client's SYN before, apart.
+    server_acked: bool,
+    server_syn_ack: bool,
+    client_syn_ack: bool,
+    refused: bool,
+    /// The capture begins later.
+    midstream: bool,
+    /// The server went on, though nothing of the client was seen.
+    server_went_on: bool,
+}
+
+/// What one end sent with SYN.
+#[derive(Debug, Default)]
+struct Offer {
+    flags: TcpFlags,
+    multipath: bool,
+    /// Its number.
+    isn: SeqNumber,
+    /// The latest transmissions, the oldest first.
+    sent: [Option<Sending>; 4],
+}
+
+/// One transmission of a SYN.
+#[derive(Debug, Clone, Copy)]
+struct Sending {
+    at: Instant,
+    /// Its timestamp, and the one it echoes.
+    clocks: Option<(u32, u32)>,
+}
+
+impl Opening {
+    /// The handshake of a connection of which this is the first packet.
+    pub(crate) fn beginning_with(packet: &Packet) -> Opening {
+        Opening { midstream: !packet.syn() && !packet.rst(), ..Opening::default() }
+    }
+    /// What is known by now.
+    pub(crate) fn seen(&self) -> &Handshake {
+        &self.seen
+    }
+    /// Whether both ends' options are known for good.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.midstream || self.seen.opened.is_some()
+    }
+    /// Both window scales, once both SYNs have been seen: 0 where an end does not scale, which
+    /// holds for both then (RFC 7323 section 2.2).
+    pub(crate) fn scales(&self) -> Option<(u8, u8)> {
+        let (client, server) = (&self.seen.client, &self.seen.server);
+        match (client.window_scale, server.window_scale) {
+            (Some(client), Some(server)) => Some((client, server)),
+            _ if client.lacks_scale() || server.lacks_scale() => Some((0, 0)),
+            _ => None,
+        }
+    }
+    /// Whether one end is known not to take SACK.
+    pub(crate) fn is_without_sack(&self) -> bool {
+        let lacks = |end: &SynOptions| end.seen && !end.cut && !end.sack_permitted;
+        let (client, server) = (&self.seen.client, &self.seen.server);
+        client.seen && server.seen && (lacks(client) || lacks(server))
+    }
+
+    /// Takes in a packet that belongs to the connection.
+    pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {
+        if packet.rst() {
+            // RFC 9293 section 3.10.7.3: without an acknowledgement of the SYN it does not count.
+            let answer = packet.ack.is_some_and(|ack| ack.is_after(self.client.isn));
+            let unanswered = !self.server_syn_ack && !self.server_syn;
+            self.refused |= !forward && self.seen.client.seen && unanswered && answer;
+        } else if packet.syn() {
+            self.syn(packet, forward);
+        } else if forward {
+            self.client_answers(packet);
+        } else if !self.is_settled() {
+            let acks_syn =
+                packet.ack == Some(self.client.isn.advanced_by(1)) && self.seen.client.seen;
+            self.server_acked |= acks_syn && !self.server_syn && !self.server_syn_ack;
+            self.server_went_on |= self.server_syn_ack && !self.seen.client.seen;
+        }
+    }
+
+    /// The handshake as it was in the end.
+    pub(crate) fn finish(&self) -> Handshake {
+        Handshake {
+            kind: self.kind(),
+            multipath: self.client.multipath && self.server.multipath,
+            ecn: self.ecn(),
+            ..self.seen.clone()
+        }
+    }
+
+    fn syn(&mut self, packet: &Packet, forward: bool) {
+        let (offer, options, repeats) = if forward {
+            (&mut self.client, &mut self.seen.client, &mut self.seen.client_repeats)
+        } else {
+            (&mut self.server, &mut self.seen.server, &mut self.seen.server_repeats)
+        };
+        let answer = packet.ack.is_some();
+        // In a simultaneous opening the SYN-ACK is the second step, not the SYN again.
+        let second_step =
+            answer && if forward { !self.client_syn_ack } else { !self.server_syn_ack };
+        *repeats += u64::from(options.seen && !second_step);
+        if self.seen.opened.is_none() {
+            offer.note(packet);
+            let read = SynOptions::read(packet);
+            if !options.seen || !read.cut || options.cut {
+                *options = read;
+            }
+        }
+        match (forward, answer) {
+            (true, false) => self.client_syn(packet),
+            (true, true) => {
+                self.client_syn_ack = true;
+                self.seen.opened.get_or_insert(packet.at);
+            }
+            (false, false) => self.server_syn = true,
+            (false, true) => self.syn_ack(packet),
+        }
+    }
+
+    fn client_syn(&mut self, packet: &Packet) {
+        self.seen.syn.get_or_insert(packet.at);
+        let data = Bytes::new(u64::from(packet.payload));
+        if packet.fast_open.is_some() || packet.payload > 0 {
+            let asked = self.seen.fast_open.get_or_insert_default();
+            asked.cookie_sent |= packet.fast_open.is_some_and(|len| len > 0);
+            asked.data = asked.data.max(data);
+        }
+    }
+
+    fn syn_ack(&mut self, packet: &Packet) {
+        self.server_syn_ack = true;
+        self.refused = false;
+        self.seen.syn_ack.get_or_insert(packet.at);
+        if let (Some(fast_open), Some(ack)) = (&mut self.seen.fast_open, packet.ack) {
+            fast_open.cookie_given |= packet.fast_open.is_some_and(|len| len > 0);
+            fast_open.accepted |= ack.is_after(self.client.isn.advanced_by(1));
+        }
+    }
+
+    fn client_answers(&mut self, packet: &Packet) {
+        if packet.ack.is_none() || self.is_settled() {
+            return;
+        }
+        self.seen.opened = Some(packet.at);
+        if self.server_syn_ack {
+            self.seen.round_trip = self.round_trip(packet);
+        }
+    }
+
+    /// The half that the SYN-ACK answers, and the half that this packet answers. With timestamps,
+    /// each tells by its echo what it answers (RFC 7323 section 3.2); without, the last before it
+    /// is taken. A SYN-ACK that echoes an earlier SYN than the last may itself be a repetition:
+    /// then nobody knows (Karn's rule).
+    fn round_trip(&self, packet: &Packet) -> Option<Span> {
+        let there = self.server.first()?;
+        let syn = self.client.latest_until(there.at)?;
+        if let (Some((_, echo)), Some((clock, _))) = (there.clocks, syn.clocks)
+            && echo != clock
+        {
+            return None;
+        }
+        let echo = packet.timestamps.map(|(_, echo)| echo);
+        let syn_ack = self.server.echoed(echo).or(self.server.latest_until(packet.at))?;
+        Some(there.at.since(syn.at) + packet.at.since(syn_ack.at))
+    }
+
+    fn kind(&self) -> HandshakeKind {
+        if self.server_syn && self.seen.client.seen {
+            // Who opens at the same time answers the other's SYN by SYN-ACK (RFC 9293 section
+            // 3.5, figure 8); who splits the handshake leaves that to the client.
+            let split = self.server_acked || (self.client_syn_ack && !self.server_syn_ack);
+            return if split { HandshakeKind::Split } else { HandshakeKind::Simultaneous };
+        }
+        // A SYN that the tap saw after what followed it is no less a handshake.
+        let late_syn = self.midstream && (self.seen.client.seen || self.seen.server.seen);
+        if self.seen.opened.is_some() || late_syn {
+            HandshakeKind::ThreeWay
+        } else if self.server_syn_ack {
+            if self.server_went_on { HandshakeKind::ThreeWay } else { HandshakeKind::HalfOpen }
+        } else if self.refused {
+            HandshakeKind::Refused
+        } else if self.seen.client.seen {
+            HandshakeKind::Unanswered
+        } else {
+            HandshakeKind::Unseen
+        }
+    }
+
+    /// The bits AE, CWR and ECE of the SYN ask, those of the SYN-ACK answer (RFC 3168 section
+    /// 6.1.1; RFC 9768 section 3.1.2, table 2).
+    fn ecn(&self) -> EcnAgreement {
+        const ACCURATE: u16 = 0b111;
+        const CLASSIC: u16 = 0b011;
+        if !self.seen.client.seen {
+            return EcnAgreement::Unknown;
+        }
+        match (ecn_bits(self.client.flags), ecn_bits(self.server.flags)) {
+            (ACCURATE | CLASSIC, _) if !self.server_syn_ack => EcnAgreement::Unknown,
+            // 1, 0, 1 is kept for later, and to be taken for an agreement (section 3.1.3).
+            (ACCURATE, 0b010..=0b110) => EcnAgreement::Accurate,
+            // The nonce of RFC 3540 made use of AE.
+            (ACCURATE, 0b001) | (CLASSIC, 0b001 | 0b101) => EcnAgreement::Classic,
+            // No answer, or the bits sent back by somebody who does not know them.
+            (ACCURATE | CLASSIC, _) => EcnAgreement::Refused,
+            _ => EcnAgreement::NotAsked,
+        }
+    }
+}
+
+impl Offer {
+    fn note(&mut self, packet: &Packet) {
+        self.flags = packet.flags;
+        self.multipath |= packet.multipath;
+        self.isn = packet.seq;
+        let place = self.sent.iter().position(Option::is_none).unwrap_or_else(|| {
+            // The first is kept: it is the one that is answered, as a rule.
+            self.sent[1..].rotate_left(1);
+            self.sent.len() - 1
+        });
+        self.sent[place] = Some(Sending { at: packet.at, clocks: packet.timestamps });
+    }
+    fn first(&self) -> Option<Sending> {
+        self.sent[0]
+    }
+    fn latest_until(&self, at: Instant) -> Option<Sending> {
+        self.sent.iter().flatten().rfind(|sending| sending.at <= at).copied()
+    }
+    /// The latest one with this timestamp.
+    fn echoed(&self, echo: Option<u32>) -> Option<Sending> {
+        let with = |sending: &&Sending| sending.clocks.map(|(clock, _)| clock) == echo;
+        echo.and_then(|_| self.sent.iter().flatten().rfind(with).copied())
+    }
+}
+
+impl SynOptions {
+    fn read(packet: &Packet) -> SynOptions {
+        SynOptions {
+            seen: true,
+            cut: packet.options_cut,
+            mss: packet.mss,
+            window_scale: packet.window_scale,
+            sack_permitted: packet.sack_permitted,
+            timestamps: packet.timestamps.is_some(),
+            window: packet.window,
+        }
+    }
+    /// It was seen whole, and offers no window scale.
+    pub(crate) fn lacks_scale(&self) -> bool {
+        self.seen && !self.cut && self.window_scale.is_none()
+    }
+}
+
+/// AE, CWR and ECE as three bits.
+fn ecn_bits(flags: TcpFlags) -> u16 {
+    let bit = |flag, value| if flags.contains(flag) { value } else { 0 };
+    bit(TcpFlags::AE, 0b100) | bit(TcpFlags::CWR, 0b010) | bit(TcpFlags::ECE, 0b001)
+}

@@ -1,0 +1,138 @@
+//! The rate that the path's narrowest link shows in the spacing of what passes it.
+//!
+//! While packets wait before the narrowest link it is never idle, so they leave it, and their
+//! acknowledgements come back, at its rate (Jacobson, "Congestion Avoidance and Control", the
+//! "ack clock"). Spacings of acknowledgements that meet this condition are put into a histogram
+//! of their rates; its mode withstands acknowledgements that were compressed or thinned out (Lai
+//! and Baker, "Nettimer": density of the samples rather than their mean).
+
+use tcplab_units::Rate;
+
+/// Bins in each doubling of the rate.
+const PER_OCTAVE: usize = 16;
+/// The slowest rate told apart, 2¹⁰ bytes a second; the fastest is 2³⁴.
+const SLOWEST: u32 = 10;
+const BINS: usize = PER_OCTAVE * 24;
+
+/// A train is long enough at this many full segments; shorter ones say more about clocks and
+/// interrupts than about the link.
+const SEGMENTS: u64 = 4;
+/// And it takes at least this long, nanoseconds: as long as network cards hold back interrupts.
+const LONG_ENOUGH: u64 = 250_000;
+
+/// The histogram, and the train under way.
+#[derive(Debug, Default)]
+pub(crate) struct Capacity {
+    bytes: u64,
+    nanos: u64,
+    /// Allocated with the first sample.
+    counts: Option<Box<[u8; BINS]>>,
+    mode: usize,
+}
+
+impl Capacity {
+    /// `bytes` took `nanos` to pass, right after what passed before; `full`: a segment's size.
+    pub(crate) fn extend(&mut self, bytes: u64, nanos: u64, full: u64) {
+        self.bytes += bytes;
+        self.nanos += nanos;
+        if self.bytes >= SEGMENTS * full && self.nanos >= LONG_ENOUGH {
+            let rate = self.bytes.saturating_mul(1_000_000_000) / self.nanos;
+            self.count(rate);
+            self.break_off();
+        }
+    }
+    /// What comes next did not follow at once.
+    pub(crate) fn break_off(&mut self) {
+        (self.bytes, self.nanos) = (0, 0);
+    }
+    /// Bytes a second, if any train was seen: the mean of the mode and its neighbours.
+    pub(crate) fn bytes_per_second(&self) -> Option<u64> {
+        let counts = self.counts.as_ref()?;
+        let around = self.mode.saturating_sub(1)..=(self.mode + 1).min(BINS - 1);
+        let weigh = |bin: usize| u64::from(counts[bin]) * middle(bin);
+        let count: u64 = around.clone().map(|bin| u64::from(counts[bin])).sum();
+        (around.map(weigh).sum::<u64>()).checked_div(count)
+    }
+    /// The same as a rate.
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        self.bytes_per_second().map(|bytes| Rate::from_bits_per_second(bytes * 8))
+    }
+
+    fn count(&mut self, rate: u64) {
+        let counts = self.counts.get_or_insert_with(|| Box::new([0; BINS]));
+        let bin = bin(rate);
+        counts[bin] += 1;
+        if counts[bin] == u8::MAX {
+            // The past fades: the path may have changed.
+            counts.iter_mut().for_each(|count| *count /= 2);
+        }
+        let score = |bin: usize| {
+            let beside = |other: Option<usize>| other.and_then(|o| counts.get(o)).copied();
+            let beside = [bin.checked_sub(1), bin.checked_add(1)].map(|o| beside(o).unwrap_or(0));
+            u32::from(counts[bin]) * 2 + u32::from(beside[0]) + u32::from(beside[1])
+        };
+        for near in bin.saturating_sub(1)..=(bin + 1).min(BINS - 1) {
+            if score(near) > score(self.mode) {
+                self.mode = near;
+            }
+        }
+    }
+}
+
+/// The bin of a rate in bytes a second: its power of two, and sixteenths of that.
+fn bin(rate: u64) -> usize {
+    let rate = rate.clamp(1 << SLOWEST, (1 << 34) - 1);
+    let power = rate.ilog2();
+    let fraction = (rate >> (power - PER_OCTAVE.ilog2())) as usize % PER_OCTAVE;
+    (power - SLOWEST) as usize * PER_OCTAVE + fraction
+}
+
+/// The rate in the middle of a bin.
+fn middle(bin: usize) -> u64 {
+    let power = SLOWEST + (bin / PER_OCTAVE) as u32;
+    let width = (1_u64 << power) / PER_OCTAVE as u64;
+    (1 << power) + width * (bin % PER_OCTAVE) as u64 + width / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn an_even_rate_is_found_within_four_per_cent(rate in 10_000_u64..1_000_000_000) {
+            let mut capacity = Capacity::default();
+            for _ in 0..40 {
+                capacity.extend(20_000, 20_000 * 1_000_000_000 / rate, 1448);
+            }
+            let found = capacity.bytes_per_second();
+            // Trains of fewer bytes than a quarter of a millisecond holds are joined.
+            let found = found.unwrap();
+            prop_assert!(found.abs_diff(rate) * 25 <= rate, "{} for {}", found, rate);
+        }
+    }
+
+    #[test]
+    fn a_third_compressed_and_a_third_thinned_out_do_not_matter() {
+        let mut capacity = Capacity::default();
+        for round in 0..300 {
+            let nanos = [1_158_400, 300_000 + round * 1_000, 2_000_000 + round * 9_000];
+            capacity.extend(7_240, nanos[round as usize % 3], 1_448);
+        }
+        // 50 Mbit/s.
+        let found = capacity.rate().unwrap().bits_per_second();
+        assert!(found.abs_diff(50_000_000) < 2_000_000, "{found}");
+    }
+
+    #[test]
+    fn without_a_train_nothing_is_said() {
+        let mut capacity = Capacity::default();
+        for _ in 0..100 {
+            capacity.extend(1_448, 1_000_000, 1_448);
+            capacity.break_off();
+        }
+        assert_eq!(capacity.rate(), None);
+    }
+}

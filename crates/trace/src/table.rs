@@ -1,0 +1,242 @@
+//! Which connection a packet belongs to.
+//!
+//! Packets come in bursts of few connections, so a small cache of the pairs of ends seen last
+//! answers nearly always; a tree answers for the rest. A capture made to collide in the cache
+//! costs the tree's logarithm, and no more.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use tcplab_wire::{SeqNumber, TcpPacket};
+
+use crate::connection::ConnectionState;
+use crate::packet::Packet;
+
+/// Places in the cache, a power of two.
+const CACHED: usize = 1 << 12;
+
+/// The two ends of a connection, whichever of them sends; the lower one first.
+///
+/// Address and port in one word each for IPv4; for IPv6 two words for each address, and one for the
+/// ports, which tells the family by its upper bits.
+#[derive(Debug, Clone, Copy, Eq, PartialOrd, Ord)]
+pub(crate) struct Ends([u64; 5]);
+
+impl PartialEq for Ends {
+    #[inline]
+    fn eq(&self, other: &Ends) -> bool {
+        // Without branches, and without the call that comparing arrays would be.
+        self.0.iter().zip(other.0).fold(0, |differing, (own, other)| differing | (own ^ other)) == 0
+    }
+}
+
+impl Ends {
+    /// The ends of a packet, and whether the lower one sent it.
+    #[inline]
+    pub(crate) fn of(tcp: &TcpPacket<'_>) -> (Ends, bool) {
+        let (from, to) = (tcp.src_port(), tcp.dst_port());
+        match (tcp.src(), tcp.dst()) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                let src = u64::from(src.to_bits()) << 16 | u64::from(from);
+                let dst = u64::from(dst.to_bits()) << 16 | u64::from(to);
+                (Ends([src.min(dst), src.max(dst), 0, 0, 0]), src <= dst)
+            }
+            (src, dst) => {
+                let ends = (bits(src), from) <= (bits(dst), to);
+                let (low, high) =
+                    if ends { ((src, from), (dst, to)) } else { ((dst, to), (src, from)) };
+                let ([a, b], [c, d]) = (bits(low.0), bits(high.0));
+                (Ends([a, b, c, d, V6 | u64::from(low.1) << 16 | u64::from(high.1)]), ends)
+            }
+        }
+    }
+
+    /// The lower end.
+    pub(crate) fn low(&self) -> SocketAddr {
+        self.end(0, [self.0[0], self.0[1]], (self.0[4] >> 16) as u16)
+    }
+    /// The higher end.
+    pub(crate) fn high(&self) -> SocketAddr {
+        self.end(1, [self.0[2], self.0[3]], self.0[4] as u16)
+    }
+
+    fn end(&self, which: usize, v6: [u64; 2], port: u16) -> SocketAddr {
+        if self.0[4] == 0 {
+            let word = self.0[which];
+            return (Ipv4Addr::from_bits((word >> 16) as u32), word as u16).into();
+        }
+        (Ipv6Addr::from_bits(u128::from(v6[0]) << 64 | u128::from(v6[1])), port).into()
+    }
+
+    /// Where it is cached: multiplied and folded, as wyhash does.
+    #[inline]
+    fn place(&self) -> usize {
+        const ODD: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f];
+        let fold = |x: u64, y: u64| {
+            let product = u128::from(x) * u128::from(y);
+            (product >> 64) as u64 ^ product as u64
+        };
+        let [low, high, third, fourth, ports] = self.0;
+        let rest = if ports == 0 { 0 } else { fold(third ^ ODD[1], fourth ^ ODD[0]) ^ ports };
+        let mixed = fold(low ^ ODD[0], high.rotate_left(32) ^ ODD[1]) ^ rest;
+        fold(mixed, ODD[0]) as usize % CACHED
+    }
+}
+
+const V6: u64 = 0xffff << 48;
+
+fn bits(address: IpAddr) -> [u64; 2] {
+    let bits = match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(address) => address.to_bits(),
+    };
+    [(bits >> 64) as u64, bits as u64]
+}
+
+/// The latest connection between two ends.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    ends: Ends,
+    /// Its place in the order of first packets.
+    pub(crate) index: usize,
+    /// The initial numbers of client and server, when it is over: what a late packet is known by.
+    pub(crate) initial: [Option<SeqNumber>; 2],
+    /// None when it is over and was handed over.
+    pub(crate) state: Option<Box<ConnectionState>>,
+    /// The one before it and its place, while the latest is but a SYN that nobody has answered: it
+    /// may be an old one, or be answered by a challenge (RFC 5961 section 4).
+    pub(crate) aside: Option<(usize, Box<ConnectionState>)>,
+}
+
+impl Entry {
+    /// Nothing is known of it yet.
+    pub(crate) fn new(ends: Ends, index: usize, state: Box<ConnectionState>) -> Entry {
+        Entry { ends, index, initial: [None; 2], state: Some(state), aside: None }
+    }
+}
+
+impl Entry {
+    /// The one that the packet is for, with its place; none if that was handed over.
+    #[inline]
+    pub(crate) fn owner(&mut self, packet: &Packet) -> Option<(usize, &mut ConnectionState)> {
+        let latest = self.state.as_deref_mut();
+        if let Some((index, aside)) = &mut self.aside
+            && latest.as_ref().is_some_and(|latest| latest.disowns(packet))
+            && aside.fits(packet)
+        {
+            return Some((*index, aside));
+        }
+        latest.map(|latest| (self.index, latest))
+    }
+
+    /// The one aside, if the latest was answered: its packets can come no more.
+    pub(crate) fn outlived(&mut self) -> Option<(usize, Box<ConnectionState>)> {
+        let answered = self.state.as_ref().is_none_or(|latest| !latest.is_asking());
+        self.aside.take_if(|_| answered)
+    }
+}
+
+/// The latest connection between any two ends.
+#[derive(Debug)]
+pub(crate) struct Table {
+    entries: Vec<Entry>,
+    tree: BTreeMap<Ends, usize>,
+    /// Places in `entries`.
+    cache: Vec<usize>,
+}
+
+impl Default for Table {
+    fn default() -> Table {
+        Table { entries: Vec::new(), tree: BTreeMap::new(), cache: vec![usize::MAX; CACHED] }
+    }
+}
+
+impl Table {
+    /// Where the connection between `ends` is kept, if there was one.
+    #[inline]
+    pub(crate) fn find(&mut self, ends: &Ends) -> Option<usize> {
+        let cached = &mut self.cache[ends.place()];
+        if self.entries.get(*cached).is_some_and(|entry| entry.ends == *ends) {
+            return Some(*cached);
+        }
+        let at = *self.tree.get(ends)?;
+        *cached = at;
+        Some(at)
+    }
+
+    /// Adds the first connection between two ends; where it is kept.
+    pub(crate) fn add(&mut self, entry: Entry) -> usize {
+        let at = self.entries.len();
+        self.cache[entry.ends.place()] = at;
+        self.tree.insert(entry.ends, at);
+        self.entries.push(entry);
+        at
+    }
+
+    /// The connection kept at a place that [`Table::find`] or [`Table::add`] told.
+    #[inline]
+    pub(crate) fn at(&mut self, at: usize) -> &mut Entry {
+        &mut self.entries[at]
+    }
+
+    /// Those that are not over, in the order of their first packets.
+    pub(crate) fn into_live(self) -> Vec<(usize, Box<ConnectionState>)> {
+        let live = self.entries.into_iter().flat_map(|entry| {
+            entry.aside.into_iter().chain(entry.state.map(|state| (entry.index, state)))
+        });
+        let mut live: Vec<_> = live.collect();
+        live.sort_by_key(|&(index, _)| index);
+        live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_wire::{Ecn, FrameView, IpRepr, Ipv4Repr, Ipv6Repr, TcpRepr};
+
+    use super::*;
+
+    fn ends(src: &str, dst: &str) -> (Ends, bool) {
+        let (src, dst): (SocketAddr, SocketAddr) = (src.parse().unwrap(), dst.parse().unwrap());
+        let ip: IpRepr = match (src.ip(), dst.ip()) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct }.into()
+            }
+            (IpAddr::V6(src), IpAddr::V6(dst)) => {
+                Ipv6Repr { src, dst, hop_limit: 64, ecn: Ecn::NotEct }.into()
+            }
+            _ => panic!("two families"),
+        };
+        let tcp = TcpRepr { src_port: src.port(), dst_port: dst.port(), ..TcpRepr::default() };
+        Ends::of(&FrameView::of_packet(&tcp.to_packet(&ip, &[])).tcp().unwrap())
+    }
+
+    #[test]
+    fn both_ways_are_one_and_tell_who_sent() {
+        for (low, high) in [
+            ("10.0.0.1:5000", "10.0.0.2:80"),
+            ("10.0.0.1:80", "10.0.0.1:5000"),
+            ("0.0.0.0:0", "255.255.255.255:65535"),
+            ("[2001:db8::1]:1", "[2001:db8::2]:1"),
+            ("[2001:db8::1]:1", "[2001:db8::1]:65535"),
+            ("[::]:0", "[::ffff:10.0.0.1]:0"),
+        ] {
+            let (there, back) = (ends(low, high), ends(high, low));
+            assert_eq!((there.0, there.1, back.1), (back.0, true, false));
+            assert_eq!(there.0.low().to_string(), low);
+            assert_eq!(there.0.high().to_string(), high);
+        }
+    }
+
+    #[test]
+    fn others_are_others() {
+        let one = ends("10.0.0.1:5000", "10.0.0.2:80").0;
+        assert_ne!(one, ends("10.0.0.2:5000", "10.0.0.1:80").0);
+        assert_ne!(one, ends("10.0.0.1:5001", "10.0.0.2:80").0);
+        assert_ne!(one, ends("[::ffff:10.0.0.1]:5000", "[::ffff:10.0.0.2]:80").0);
+        assert_ne!(
+            ends("[2001:db8::1]:1", "[2001:db8::2]:1").0,
+            ends("[2001:db9::1]:1", "[2001:db8::2]:1").0
+        );
+    }
+}

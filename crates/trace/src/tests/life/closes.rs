@@ -1,0 +1,153 @@
+//! How the connection was closed, and what came after.
+
+use tcplab_units::Bytes;
+
+use super::{connections, opened};
+use crate::{Close, CloseKind, End};
+
+fn close(text: &str) -> Option<Close> {
+    opened(text).life.close
+}
+
+const GRACEFUL: &str = "0.1 > 1:2 fin
+    0.11 < ack 2
+    0.12 < 1:2 fin acking 2
+    0.13 > ack 2 at 2";
+
+#[test]
+fn every_kind() {
+    use CloseKind::*;
+    use End::{Client, Server};
+    for (name, text, kind, by, frame, reset_by) in [
+        ("one after the other", GRACEFUL, Graceful, Client, 4, None),
+        (
+            "the acknowledgement rides on the second FIN",
+            "0.1 < 1:2 fin\n0.11 > 1:2 fin acking 2\n0.12 < ack 2 at 2",
+            Graceful,
+            Server,
+            4,
+            None,
+        ),
+        (
+            "the last acknowledgement is not seen",
+            "0.1 < 1:2 fin\n0.11 > 1:2 fin acking 2",
+            Graceful,
+            Server,
+            4,
+            None,
+        ),
+        (
+            "both at once (RFC 9293 figure 13)",
+            "0.1 > 1:2 fin\n0.105 < 1:2 fin\n0.11 < ack 2 at 2\n0.115 > ack 2 at 2",
+            Simultaneous,
+            Client,
+            4,
+            None,
+        ),
+        (
+            "one only",
+            "0.1 > 1:2 fin\n0.11 < ack 2\n0.2 < 1:1449 acking 2\n0.21 > ack 1449 at 2",
+            HalfClosed,
+            Client,
+            4,
+            None,
+        ),
+        ("RST", "0.1 > 1:1449\n0.11 < R 1", Reset, Server, 5, Some(Server)),
+        (
+            "RST after a FIN: data came when the reader was gone",
+            "0.1 < 1:2 fin\n0.11 > 1:1449 acking 2\n0.12 < R 2",
+            ResetAfterFin,
+            Server,
+            4,
+            Some(Server),
+        ),
+        (
+            "RST in place of the last acknowledgement",
+            "0.1 < 1:2 fin\n0.11 > 1:2 fin acking 2\n0.12 < R 2",
+            ResetAfterFin,
+            Server,
+            4,
+            Some(Server),
+        ),
+        (
+            "RST to one who waits out the time changes nothing",
+            "0.1 > 1:2 fin\n0.12 < 1:2 fin acking 2\n0.13 > ack 2 at 2\n0.14 < R 2",
+            Graceful,
+            Client,
+            4,
+            None,
+        ),
+    ] {
+        let close = close(text).unwrap();
+        let told = (close.kind, close.by, close.frame, close.reset_by);
+        assert_eq!(told, (kind, by, frame, reset_by), "{name}");
+    }
+    assert_eq!(close("0.1 > 1:1449\n0.11 < ack 1449"), None);
+}
+
+#[test]
+fn what_comes_after_is_counted() {
+    for (name, text, after) in [
+        ("nothing", "", 0),
+        ("the FIN again, and its answer", "0.4 < 1:2 fin acking 2\n0.41 > ack 2 at 2", 2),
+        ("a late duplicate", "0.4 > ack 1 at 1", 1),
+    ] {
+        assert_eq!(opened(&format!("{GRACEFUL}\n{text}")).life.after_close, after, "{name}");
+    }
+    let answered = "0.1 > 1:4345 every 0.001
+        0.105 < R 1 ack 1449
+        0.11 > 4345:5793
+        0.111 < R 1";
+    assert_eq!(opened(answered).life.after_close, 2);
+}
+
+#[test]
+fn an_rst_that_its_sender_knows_nothing_of_ends_nothing() {
+    let forged = opened(
+        "0.1 < 1:1449
+         0.11 < R 1449
+         0.12 > ack 1449
+         0.13 < 1449:2897
+         0.14 > ack 2897",
+    );
+    assert_eq!(forged.life.close, None);
+    assert_eq!(forged.life.after_close, 0);
+    assert_eq!(forged.life.client.last().unwrap().state, crate::TcpState::Established);
+    // What was sent before the RST and overtaken by it proves nothing.
+    let overtaken = opened("0.1 < 1:1449\n0.11 < R 2897\n0.12 < 1449:2897");
+    assert_eq!(overtaken.life.close.unwrap().kind, CloseKind::Reset);
+}
+
+/// The window of the server shrinks by what it does not read. The scale is 7.
+#[test]
+fn unread_data() {
+    let filled = "0.1 > 1:1449\n0.11 < ack 1449 win 100
+        0.12 > 1449:5793\n0.13 < ack 5793 win 67
+        0.14 > 5793:11585\n0.15 < ack 11585 win 22";
+    for (name, text, unread) in [
+        // 100 - 22 shifted is 9984 bytes; the last window's 2816 may have been read in silence.
+        ("two windows' worth", "0.2 < R 1 ack 11585", Some(9_984 - 2_816)),
+        ("an RST of no socket", "0.2 < R 1", None),
+        ("all read at last", "0.16 < ack 11585 win 100\n0.2 < R 1 ack 11585", None),
+        (
+            // 38 << 7 was read, 40 << 7 was not; 60 << 7 may have been.
+            "most of it read",
+            "0.16 < ack 11585 win 60\n0.2 < R 1 ack 11585",
+            None,
+        ),
+        (
+            "data that only the RST acknowledges",
+            "0.17 > 11585:14481\n0.171 > 14481:15929\n0.2 < R 1 ack 15929",
+            Some(9_984 - 2_816 + 4_344),
+        ),
+    ] {
+        let close = close(&format!("{filled}\n{text}")).unwrap();
+        assert_eq!(close.unread, unread.map(Bytes::new), "{name}");
+    }
+    // A window taken back without anything arriving is not filled.
+    let taken_back = "0.1 > 1:1449\n0.11 < ack 1449 win 100\n0.12 < ack 1449 win 5";
+    assert_eq!(close(&format!("{taken_back}\n0.2 < R 1 ack 1449")).unwrap().unread, None);
+    // Without the handshake the scale is not known.
+    let midstream = connections(&format!("{filled}\n0.2 < R 1 ack 11585"));
+    assert_eq!(midstream[0].life.close.unwrap().unread, None);
+}

@@ -1,0 +1,231 @@
+//! How the connection was opened.
+
+use tcplab_units::{Bytes, Span};
+use tcplab_wire::LinkType;
+
+use super::super::drill::{analyze, connection, drill};
+use crate::{Analyzer, EcnAgreement, FastOpen, Frame, Handshake, HandshakeKind};
+
+fn handshake(text: &str) -> Handshake {
+    connection(text).handshake
+}
+
+#[test]
+fn every_kind() {
+    use HandshakeKind::*;
+    for (name, text, kind) in [
+        ("begun before the capture", "0.1 > 1:1449\n0.11 < ack 1449", Unseen),
+        ("nobody answers", "0 > S\n1 > S\n3 > S", Unanswered),
+        ("the client gives up by RST", "0 > S\n1 > R 1", Unanswered),
+        ("refused", "0 > S\n0.01 < R 0 ack 1", Refused),
+        (
+            "refused, and tried again with the same number",
+            "0 > S\n0.01 < R 0 ack 1\n0.5 > S",
+            Refused,
+        ),
+        (
+            "an RST that acknowledges another SYN is not for this one",
+            "0 > S\n0.01 < R 0 ack 900",
+            Unanswered,
+        ),
+        (
+            "refused at first, accepted then",
+            "0 > S\n0.01 < R 0 ack 1\n0.5 > S\n0.51 < S\n0.52 > ack 1",
+            ThreeWay,
+        ),
+        ("the client never answers", "0 > S\n0.01 < S\n1.01 < S", HalfOpen),
+        ("the client answers by RST", "0 > S\n0.01 < S\n0.02 > R 1", HalfOpen),
+        ("three ways", "0 > S\n0.01 < S\n0.02 > ack 1", ThreeWay),
+        ("the third is data", "0 > S\n0.01 < S\n0.02 > 1:100", ThreeWay),
+        ("the capture begins at the SYN-ACK", "0.01 < S\n0.02 > ack 1", ThreeWay),
+        ("the capture holds the client only", "0 > S\n0.02 > ack 1\n0.03 > 1:100", ThreeWay),
+        ("the capture holds the server only", "0.01 < S\n0.03 < 1:100", ThreeWay),
+        ("the tap saw the SYN-ACK before the SYN", "0 < S\n0.001 > S\n0.02 > ack 1", ThreeWay),
+        ("the tap saw the ACK before the SYN-ACK", "0 > S\n0.01 > ack 1\n0.011 < S", ThreeWay),
+        (
+            "both at once (RFC 9293 figure 8)",
+            "0 > S\n0.005 < S plain\n0.01 < S ack 1\n0.015 > S ack 1",
+            Simultaneous,
+        ),
+        ("both at once, as far as seen", "0 > S\n0.005 < S plain", Simultaneous),
+        (
+            "the server answers SYN by SYN, the client by SYN-ACK",
+            "0 > S\n0.01 < S plain\n0.02 > S ack 1\n0.03 < ack 1 at 1",
+            Split,
+        ),
+        (
+            "the server sends ACK and SYN apart",
+            "0 > S\n0.01 < ack 1 at 0\n0.02 < S plain\n0.03 > ack 1",
+            Split,
+        ),
+    ] {
+        assert_eq!(handshake(text).kind, kind, "{name}");
+    }
+}
+
+#[test]
+fn round_trips() {
+    let cases: &[(&str, &str, Option<u64>)] = &[
+        ("at the client", "0 > S\n0.01 < S\n0.0101 > ack 1", Some(10_100)),
+        ("at the server", "0 > S\n0.0001 < S\n0.0101 > ack 1", Some(10_100)),
+        ("in the middle", "0 > S\n0.004 < S\n0.0101 > ack 1", Some(10_100)),
+        ("the SYN came twice", "0 > S\n1 > S\n1.01 < S\n1.011 > ack 1", Some(11_000)),
+        (
+            "the SYN came twice; the echo tells that the second was answered",
+            "0 > S clock 100\n1 > S clock 1100\n1.01 < S clock 5 echo 1100\n1.011 > ack 1 echo 5",
+            Some(11_000),
+        ),
+        (
+            "the echo tells of the first: the answer may be a repetition",
+            "0 > S clock 100\n1 > S clock 1100\n1.01 < S clock 5 echo 100\n1.011 > ack 1 echo 5",
+            None,
+        ),
+        (
+            "beside the server, whose first answer was lost: both halves of 20 ms",
+            "0 > S\n0.0001 < S\n1.0001 < S\n1.0201 > ack 1",
+            Some(20_100),
+        ),
+        (
+            "the same, and the echo tells which answer came through",
+            "0 > S clock 9\n0.0001 < S clock 100 echo 9\n1.0001 < S clock 1100 echo 9
+             1.01 > S clock 1009\n1.0101 < S clock 1110 echo 1009\n1.0201 > ack 1 echo 1100",
+            Some(20_100),
+        ),
+        ("the SYN was not seen", "0.01 < S\n0.011 > ack 1", None),
+        ("nothing came back", "0 > S\n1 > S", None),
+    ];
+    for (name, text, micros) in cases {
+        assert_eq!(handshake(text).round_trip, micros.map(Span::from_micros), "{name}");
+    }
+}
+
+#[test]
+fn what_was_offered_and_how_often() {
+    let seen = handshake(
+        "0 > S mss 1300 win 9
+         1 > S mss 536 win 9
+         1.01 < S noscale nosack clock 1 echo 0 win 77
+         2.01 < S noscale nosack clock 2 echo 0 win 77
+         2.02 > ack 1
+         3.00 > S mss 9000",
+    );
+    assert_eq!((seen.client_repeats, seen.server_repeats), (2, 1));
+    // The SYN that counts is the last before the handshake's end.
+    assert_eq!((seen.client.mss, seen.client.window), (Some(536), 9));
+    assert_eq!((seen.client.window_scale, seen.client.sack_permitted), (Some(7), true));
+    assert_eq!((seen.server.window_scale, seen.server.sack_permitted), (None, false));
+    assert_eq!((seen.server.timestamps, seen.client.timestamps), (true, false));
+    assert_eq!(seen.server.window, 77);
+    let times = [seen.syn, seen.syn_ack, seen.opened].map(|at| at.unwrap().as_nanos());
+    assert_eq!(times, [0, 1_010_000_000, 2_020_000_000]);
+}
+
+#[test]
+fn ecn() {
+    use EcnAgreement::*;
+    // The client's bits, the server's: AE, CWR, ECE (RFC 3168 6.1.1, RFC 9768 table 2).
+    for (client, server, agreement) in [
+        ("000", "000", NotAsked),
+        ("000", "001", NotAsked),
+        ("001", "001", NotAsked),
+        ("011", "001", Classic),
+        ("011", "000", Refused),
+        ("011", "011", Refused),
+        ("111", "010", Accurate),
+        ("111", "011", Accurate),
+        ("111", "100", Accurate),
+        ("111", "110", Accurate),
+        ("111", "101", Accurate),
+        ("111", "001", Classic),
+        ("111", "000", Refused),
+        ("111", "111", Refused),
+    ] {
+        let text = format!("0 > S bits {client}\n0.01 < S bits {server}\n0.02 > ack 1");
+        assert_eq!(handshake(&text).ecn, agreement, "{client} {server}");
+    }
+    assert_eq!(handshake("0.01 < S bits 001\n0.02 > ack 1").ecn, Unknown);
+    assert_eq!(handshake("0 > S bits 011").ecn, Unknown);
+    // The last SYN counts: it gave up asking.
+    assert_eq!(handshake("0 > S bits 111\n1 > S\n1.1 < S\n1.2 > ack 1").ecn, NotAsked);
+}
+
+#[test]
+fn fast_open() {
+    let asked = FastOpen::default();
+    let cookie = FastOpen { cookie_sent: true, data: Bytes::new(100), ..asked };
+    let given = FastOpen { cookie_given: true, ..asked };
+    let accepted = FastOpen { accepted: true, ..cookie };
+    let no_cookie = FastOpen { cookie_sent: false, ..accepted };
+    for (name, text, expected) in [
+        ("not asked for", "0 > S\n0.01 < S", None),
+        ("asked for", "0 > S option 2202\n0.01 < S", Some(asked)),
+        ("given", "0 > S option 2202\n0.01 < S option 220a0102030405060708", Some(given)),
+        (
+            "in the experimental form",
+            "0 > S option fe04f989\n0.01 < S option fe0cf9890102030405060708",
+            Some(given),
+        ),
+        (
+            "data with a cookie, accepted",
+            "0 > S option 220a0102030405060708 data 100\n0.01 < S ack 101",
+            Some(accepted),
+        ),
+        (
+            "data with a cookie, not accepted",
+            "0 > S option 220a0102030405060708 data 100\n0.01 < S ack 1\n0.02 > 1:101",
+            Some(cookie),
+        ),
+        (
+            "the repetition goes without, the first is answered",
+            "0 > S option 220a0102030405060708 data 100\n1 > S\n1.01 < S ack 101",
+            Some(accepted),
+        ),
+        ("data without a cookie", "0 > S data 100\n0.01 < S ack 101", Some(no_cookie)),
+        ("a cookie of 3 bytes is none", "0 > S option 2205010203\n0.01 < S", None),
+        ("another experiment", "0 > S option fe04e2d4\n0.01 < S", None),
+    ] {
+        assert_eq!(handshake(text).fast_open, expected, "{name}");
+    }
+}
+
+#[test]
+fn multipath_takes_two() {
+    for (text, multipath) in [
+        ("0 > S option 1e040001\n0.01 < S option 1e0c00010102030405060708", true),
+        ("0 > S option 1e040001\n0.01 < S", false),
+        ("0 > S\n0.01 < S", false),
+    ] {
+        assert_eq!(handshake(text).multipath, multipath, "{text}");
+    }
+}
+
+/// Each option that the capture cut off is unknown; nothing is concluded from its absence.
+#[test]
+fn options_cut_off_are_unknown() {
+    let packets = drill("0 > S clock 1\n0.01 < S\n0.02 > ack 1\n0.03 < ack 1 win 3", 1_000);
+    for kept in 40..=packets[0].bytes.len() {
+        let mut analyzer = Analyzer::new();
+        for (index, packet) in packets.iter().enumerate() {
+            let len = if index == 0 { kept } else { packet.bytes.len() };
+            analyzer.packet(&Frame {
+                time_ns: packet.time_ns,
+                link: LinkType::RawIp,
+                captured: &packet.bytes[..len],
+                original_len: packet.bytes.len() as u32,
+                comment: None,
+            });
+        }
+        let connection = analyzer.finish().connections.remove(0);
+        let client = &connection.handshake.client;
+        let whole = kept == packets[0].bytes.len();
+        assert!(client.seen);
+        assert_eq!(client.cut, !whole, "{kept}");
+        // The last window is scaled by the server's 7 if the client's offer is known.
+        let window = connection.forward.acks.last().unwrap().window;
+        let known = client.window_scale.is_some();
+        assert_eq!(window, known.then(|| Bytes::new(3 << 7)), "{kept}");
+        assert!(known || !whole);
+    }
+    let whole = analyze(&packets).connections.remove(0);
+    assert!(!whole.handshake.client.cut);
+}

@@ -1,0 +1,325 @@
+//! What bounded a transfer: senders whose limit is known, because it was built so.
+
+use std::collections::VecDeque;
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use tcplab_units::{Bytes, Instant};
+
+use super::drill::{MSS, analyze, connection, drill, flow};
+use crate::{Confidence, Flow, Limit, LimitShares};
+
+/// The handshake of a path with 20 ms there and back, seen beside the client.
+const OPENED: &str = "0.000 > S
+                      0.020 < S
+                      0.0201 > ack 1
+                      0.0202 < ack 1";
+
+/// A sender on a path that never loses: what its congestion window, its buffer, its receiver and
+/// the narrowest link allow.
+struct Ideal {
+    segments: u64,
+    /// The congestion window, by how many segments were acknowledged.
+    window: fn(u64) -> u64,
+    /// Once this many segments are left in the buffer, it is filled up again.
+    buffer: Option<(u64, u64)>,
+    /// The advertised window, in units of 128 bytes.
+    advertised: u64,
+    /// How long a segment takes on the narrowest link, microseconds: 232 are 50 Mbit/s.
+    spacing: u64,
+    /// How long the sender's pacing timer makes a segment wait, microseconds.
+    pacing: u64,
+}
+
+const IDEAL: Ideal = Ideal {
+    segments: 2_000,
+    window: |_| 10,
+    buffer: None,
+    advertised: 65_000,
+    spacing: 232,
+    pacing: 0,
+};
+
+impl Ideal {
+    const ROUND_TRIP: u64 = 20_000;
+
+    /// As a drill; the first data pass at 21 ms.
+    fn text(&self) -> String {
+        let mut text = format!("{OPENED}\n");
+        let mut now = 21_000;
+        let (mut sent, mut acked, mut written, mut link, mut gate) = (0, 0, 0, 0, 0);
+        let mut acks: VecDeque<u64> = VecDeque::new();
+        loop {
+            match self.buffer {
+                Some((low, high)) if written - acked <= low => written = acked + high,
+                Some(_) => {}
+                None => written = self.segments,
+            }
+            let room = self.advertised * 128 / MSS;
+            let allowed = (self.window)(acked).min(room);
+            while sent - acked < allowed && sent < written.min(self.segments) && gate <= now {
+                let start = 1 + sent * MSS;
+                writeln!(text, "{} > {start}:{}", seconds(now), start + MSS).unwrap();
+                link = now.max(link) + self.spacing;
+                acks.push_back(link + Ideal::ROUND_TRIP);
+                // The first burst shows what the path carries.
+                gate = if sent < 10 { now } else { now + self.pacing };
+                sent += 1;
+            }
+            let wants = sent < self.segments && sent - acked < allowed && gate > now;
+            match acks.front() {
+                Some(&ack) if !wants || ack < gate => {
+                    acks.pop_front();
+                    acked += 1;
+                    let number = 1 + acked * MSS;
+                    writeln!(text, "{} < ack {number} win {}", seconds(ack), self.advertised)
+                        .unwrap();
+                    // The kernel's answer takes a few microseconds.
+                    now = ack + 5;
+                }
+                _ if wants => now = gate,
+                _ => return text,
+            }
+        }
+    }
+
+    fn shares(&self) -> LimitShares {
+        let flow = flow(&self.text());
+        holds_together(&flow);
+        flow.shares
+    }
+}
+
+fn seconds(micros: u64) -> String {
+    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+}
+
+/// The periods cover everything from the first data to the last acknowledgement, once.
+fn holds_together(flow: &Flow) {
+    let mut sum = LimitShares { confidence: flow.shares.confidence, ..LimitShares::default() };
+    let mut acked = Bytes::ZERO;
+    for pair in flow.limits.windows(2) {
+        assert_eq!(pair[0].until, pair[1].from);
+        assert_ne!(pair[0].limit, pair[1].limit);
+    }
+    for period in &flow.limits {
+        assert_eq!(period.shares.total(), period.until.since(period.from));
+        sum.add(&period.shares);
+        acked += period.acked;
+    }
+    assert_eq!(sum, flow.shares);
+    let (Some(first), Some(last)) = (flow.limits.first(), flow.limits.last()) else { return };
+    let data = || flow.segments.iter().filter(|s| s.payload > Bytes::ZERO);
+    assert_eq!(first.from, data().next().unwrap().at);
+    let sent = data().map(|s| s.at).max().unwrap();
+    assert!(last.until >= sent);
+    assert_eq!(last.until, first.from + flow.transfer.time);
+    assert_eq!(acked, flow.transfer.acked);
+}
+
+#[track_caller]
+fn mostly(shares: &LimitShares, limit: Limit) {
+    assert!(shares.share(limit) > 0.9, "{} is not most of {shares:?}", limit.name());
+}
+
+#[test]
+fn a_congestion_window_below_what_the_path_carries() {
+    // 10 segments in 20 ms are 5.8 Mbit/s of 50.
+    mostly(&IDEAL.shares(), Limit::Congestion);
+}
+
+#[test]
+fn the_same_window_if_it_is_the_receivers() {
+    // 114 × 128 bytes hold ten segments.
+    let shares = Ideal { window: |_| 40, advertised: 114, ..IDEAL }.shares();
+    mostly(&shares, Limit::ReceiveWindow);
+}
+
+#[test]
+fn the_same_window_if_it_is_the_senders_buffer() {
+    // A third of the buffer has to be free before the writer is woken (`sk_stream_write_space`).
+    let shares = Ideal { window: |_| 40, buffer: Some((8, 12)), ..IDEAL }.shares();
+    mostly(&shares, Limit::SendBuffer);
+}
+
+#[test]
+fn a_queue_that_stands() {
+    // 20 ms at 50 Mbit/s hold 86 segments.
+    let shares = Ideal { window: |_| 150, segments: 8_000, ..IDEAL }.shares();
+    mostly(&shares, Limit::Path);
+    assert_eq!(shares.confidence, Confidence::High);
+}
+
+#[test]
+fn slow_start_until_the_path_is_full() {
+    let flow = flow(&Ideal { window: |acked| (10 + acked).min(120), ..IDEAL }.text());
+    holds_together(&flow);
+    for p in &flow.limits {
+        eprintln!("{p:?}");
+    }
+    let limits: Vec<Limit> = flow.limits.iter().map(|period| period.limit).collect();
+    assert_eq!(limits, [Limit::SlowStart, Limit::Path, Limit::Application]);
+    // 10, 20, 40, 80 segments, and the round trip that no longer doubles.
+    let until = flow.limits[0].until.as_secs_f64();
+    assert!((0.08..0.15).contains(&until), "{until}");
+}
+
+#[test]
+fn pacing_at_the_paths_rate_is_no_idle_application() {
+    // 1.4 ms for a segment on the link and at the sender; every fourth one is answered twice.
+    let paced = Ideal { window: |_| 40, spacing: 1_400, pacing: 1_400, segments: 600, ..IDEAL };
+    let shares = paced.shares();
+    assert!(shares.share(Limit::Path) > 0.8, "{shares:?}");
+    assert!(shares.share(Limit::SendBuffer) < 0.05, "{shares:?}");
+}
+
+#[test]
+fn an_application_that_writes_in_its_own_time() {
+    let mut text = format!("{OPENED}\n");
+    for write in 0..40_u64 {
+        let (at, start) = (100_000 + write * 37_000, 1 + write * 3_000);
+        writeln!(text, "{} > {start}:{}", seconds(at), start + 3_000).unwrap();
+        writeln!(text, "{} < ack {}", seconds(at + 20_400), start + 3_000).unwrap();
+    }
+    let flow = flow(&text);
+    holds_together(&flow);
+    mostly(&flow.shares, Limit::Application);
+    // Between the acknowledgement and the next write nothing is in flight: 39 times 16.6 ms.
+    assert_eq!(flow.shares.idle.as_micros(), 39 * 16_600);
+}
+
+#[test]
+fn a_closed_window_until_it_opens() {
+    let text = format!(
+        "{OPENED}
+         0.030 > 1:5793
+         0.050 < ack 5793 win 0
+         0.300 > 5793:5794
+         0.320 < ack 5793 win 0
+         0.900 < ack 5793 win 500
+         0.9001 > 5794:11585
+         0.9202 < ack 11585"
+    );
+    let flow = flow(&text);
+    holds_together(&flow);
+    let longest = flow.limits.iter().max_by_key(|p| p.until.since(p.from)).unwrap();
+    assert_eq!(longest.limit, Limit::ReceiveWindow);
+    assert!(flow.shares.of(Limit::ReceiveWindow).as_millis_f64() > 800.0, "{:?}", flow.shares);
+}
+
+#[test]
+fn a_writer_that_is_late_when_the_window_opens() {
+    let text = format!(
+        "{OPENED}
+         0.030 > 1:5793
+         0.050 < ack 5793 win 0
+         0.100 < ack 5793 win 500
+         0.9001 > 5793:11585
+         0.9202 < ack 11585"
+    );
+    mostly(&flow(&text).shares, Limit::Application);
+}
+
+#[test]
+fn waiting_for_a_timer() {
+    let text = format!(
+        "{OPENED}
+         0.030 > 1:14481
+         0.050 < acks 1449 5793 every 0.0003
+         0.260 > 13033:14481
+         0.500 > 5793:7241
+         0.520 < ack 14481"
+    );
+    let flow = flow(&text);
+    holds_together(&flow);
+    assert!(flow.shares.share(Limit::Timeout) > 0.85, "{:?}", flow.shares);
+    let timeout = flow.limits.iter().find(|period| period.limit == Limit::Timeout).unwrap();
+    assert!(timeout.until == Instant::from_nanos(500_000_000), "{timeout:?}");
+}
+
+#[test]
+fn a_loss_until_it_is_repaired() {
+    let text = format!(
+        "{OPENED}
+         0.030 > 1:14481
+         0.050 < ack 1449
+         0.0501 < ack 1449 sack 2897-4345
+         0.0502 < ack 1449 sack 2897-5793
+         0.0503 < ack 1449 sack 2897-7241
+         0.05031 > 1449:2897
+         0.0509 < ack 1449 sack 2897-14481
+         0.0703 < ack 14481
+         0.07031 > 14481:20273
+         0.0904 < ack 20273"
+    );
+    let flow = flow(&text);
+    holds_together(&flow);
+    let span = flow.shares.of(Limit::Congestion).as_millis_f64();
+    assert!((20.0..41.0).contains(&span), "{:?}", flow.shares);
+    assert!(flow.shares.of(Limit::Timeout).is_zero());
+}
+
+#[test]
+fn beside_the_receiver_the_window_is_seen_a_round_trip_later() {
+    // The same exchange as it passes the receiver: its acknowledgements leave at once, and what
+    // they prompt arrives 20 ms later.
+    let mut text = "0.000 > S
+                    0.0001 < S
+                    0.0201 > ack 1\n"
+        .to_owned();
+    for round in 0..50_u64 {
+        for segment in 0..10 {
+            let at = 41_000 + round * 20_500 + segment * 232;
+            let start = 1 + (round * 10 + segment) * MSS;
+            writeln!(text, "{} > {start}:{}", seconds(at), start + MSS).unwrap();
+            writeln!(text, "{} < ack {} win 114", seconds(at + 10), start + MSS).unwrap();
+        }
+    }
+    let flow = flow(&text);
+    holds_together(&flow);
+    assert!(flow.shares.share(Limit::ReceiveWindow) > 0.85, "{:?}", flow.shares);
+    assert_eq!(flow.shares.confidence, Confidence::Low);
+}
+
+#[test]
+fn a_direction_without_data_says_nothing() {
+    let connection = connection(&IDEAL.text());
+    assert!(connection.reverse.limits.is_empty());
+    assert_eq!(connection.reverse.shares, LimitShares::default());
+    assert!(!connection.forward.limits.is_empty());
+}
+
+/// One packet: microseconds since the last, whether it is data, which segment, how many, window.
+type Step = (u64, bool, u64, u64, u64);
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let gap = prop_oneof![0_u64..300, 0_u64..30_000, 0_u64..900_000];
+    proptest::collection::vec((gap, any::<bool>(), 0_u64..30, 1_u64..12, 0_u64..400), 1..120)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_comes_each_moment_counts_once(steps in steps(), away in any::<bool>()) {
+        let halves = if away { "0.0001 < S\n0.0201 > ack 1" } else { "0.020 < S\n0.0201 > ack 1" };
+        let mut text = format!("0.000 > S\n{halves}\n");
+        let (mut now, mut high, mut una) = (30_000, 0_u64, 0_u64);
+        for (gap, data, back, count, window) in steps {
+            now += gap;
+            if data {
+                let from = high.saturating_sub(back % 5 * u64::from(back > 20));
+                high = high.max(from + count);
+                let (start, end) = (1 + from * MSS, 1 + (from + count) * MSS);
+                writeln!(text, "{} > {start}:{end}", seconds(now)).unwrap();
+            } else {
+                una = (una + back).min(high);
+                writeln!(text, "{} < ack {} win {window}", seconds(now), 1 + una * MSS).unwrap();
+            }
+        }
+        let trace = analyze(&drill(&text, 1_000));
+        for connection in &trace.connections {
+            holds_together(&connection.forward);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The short ways through the common cases find what the long ones find.
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+
+use super::drill::{Captured, MSS, analyze, drill};
+use crate::scoreboard::shortcuts;
+
+/// What may happen next in a transfer: mostly what happens mostly.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// So many new segments, of which the one with this number never arrives.
+    Send { count: u64, lost: Option<u64> },
+    /// An acknowledgement of all that arrived, SACK blocks for what is above a hole.
+    Answer,
+    /// An acknowledgement in the middle of a segment.
+    AnswerPart,
+    /// The oldest segment again; it arrives, or is lost again.
+    Repeat { arrives: bool },
+    /// Any segment of the last ten again, with D-SACK if it had arrived.
+    Needless { back: u64 },
+    /// Nothing for so many milliseconds.
+    Wait(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let lost = prop::option::weighted(0.15, 0_u64..4);
+    prop_oneof![
+        6 => (1_u64..5, lost).prop_map(|(count, lost)| Step::Send { count, lost }),
+        6 => Just(Step::Answer),
+        1 => Just(Step::AnswerPart),
+        2 => prop::bool::weighted(0.8).prop_map(|arrives| Step::Repeat { arrives }),
+        1 => (0_u64..10).prop_map(|back| Step::Needless { back }),
+        2 => prop::sample::select(vec![1, 10, 40, 300]).prop_map(Step::Wait),
+    ]
+}
+
+/// The transfer as packets; numbers of segments from 0.
+fn transfer(steps: &[Step], sack: bool, clocks: bool) -> Vec<Captured> {
+    let no_sack = if sack { "" } else { " nosack" };
+    let mut text = format!("0.000 > S{no_sack}\n0.010 < S{no_sack}\n0.0101 > ack 1\n");
+    let place = |segment: u64| 1 + segment * MSS;
+    let (mut at, mut next) = (0.02, 0_u64);
+    let mut arrived: Vec<bool> = Vec::new();
+    for step in steps {
+        at += 0.0005;
+        let clock = if clocks { format!(" clock {}", (at * 1e3) as u64) } else { String::new() };
+        let mut send = |at: f64, segment: u64| {
+            let (from, to) = (place(segment), place(segment + 1));
+            let _ = writeln!(text, "{at:.6} > {from}:{to}{clock}");
+        };
+        let una = arrived.iter().take_while(|&&there| there).count() as u64;
+        let mut answer = None;
+        match *step {
+            Step::Send { count, lost } => {
+                for index in 0..count {
+                    send(at, next);
+                    arrived.push(lost != Some(index));
+                    next += 1;
+                }
+            }
+            Step::Answer => answer = Some(String::new()),
+            Step::AnswerPart if una > 0 => {
+                let _ = writeln!(text, "{at:.6} < ack {}", place(una) - MSS / 2);
+            }
+            Step::Repeat { arrives } if una < next => {
+                send(at, una);
+                arrived[una as usize] |= arrives;
+            }
+            Step::Needless { back } if back < next => {
+                let segment = next - 1 - back;
+                send(at, segment);
+                let had = std::mem::replace(&mut arrived[segment as usize], true);
+                let block = format!(" dsack {}-{}", place(segment), place(segment + 1));
+                answer = Some(if had && sack { block } else { String::new() });
+            }
+            // There is nothing to answer or to repeat yet.
+            Step::AnswerPart | Step::Repeat { .. } | Step::Needless { .. } => {}
+            Step::Wait(millis) => at += millis as f64 / 1e3,
+        }
+        if let Some(dsack) = answer {
+            at += 0.010;
+            let una = arrived.iter().take_while(|&&there| there).count() as u64;
+            let blocks = if sack { blocks(&arrived, una) } else { String::new() };
+            let _ = writeln!(text, "{at:.6} < ack {}{dsack}{blocks}", place(una));
+        }
+    }
+    drill(&text, u32::MAX - 20_000)
+}
+
+/// The last two islands above `una`.
+fn blocks(arrived: &[bool], una: u64) -> String {
+    let mut islands: Vec<(u64, u64)> = Vec::new();
+    for (segment, _) in arrived.iter().enumerate().filter(|(s, there)| *s as u64 > una && **there) {
+        let segment = segment as u64;
+        match islands.last_mut() {
+            Some(last) if last.1 == segment => last.1 += 1,
+            _ => islands.push((segment, segment + 1)),
+        }
+    }
+    let written: Vec<String> = islands
+        .iter()
+        .rev()
+        .take(2)
+        .map(|(from, to)| format!("{}-{}", 1 + from * MSS, 1 + to * MSS))
+        .collect();
+    if written.is_empty() { String::new() } else { format!(" sack {}", written.join(" ")) }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn find_the_same(
+        steps in prop::collection::vec(step(), 1..80),
+        sack in prop::bool::weighted(0.8),
+        clocks: bool,
+    ) {
+        let packets = transfer(&steps, sack, clocks);
+        let short = analyze(&packets);
+        let long = shortcuts::without(|| analyze(&packets));
+        prop_assert_eq!(short, long);
+    }
+
+    #[test]
+    fn find_the_same_whatever_comes(
+        steps in prop::collection::vec(step(), 1..80),
+        order in any::<prop::sample::Index>(),
+        kept in prop::collection::vec(prop::bool::weighted(0.9), 400),
+    ) {
+        let mut packets = transfer(&steps, true, true);
+        let mut kept = kept.into_iter().chain(std::iter::repeat(true));
+        packets.retain(|_| kept.next() == Some(true));
+        if packets.len() > 1 {
+            let at = order.index(packets.len() - 1);
+            packets.swap(at, at + 1);
+        }
+        let short = analyze(&packets);
+        let long = shortcuts::without(|| analyze(&packets));
+        prop_assert_eq!(short, long);
+    }
+}

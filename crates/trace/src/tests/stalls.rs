@@ -1,0 +1,217 @@
+//! Each cause of a stall, and the same packets without it.
+
+use super::drill::{connection, flow};
+use crate::{Flow, StallCause};
+
+const OPENED: &str = "0.000 > S
+                      0.020 < S
+                      0.0201 > ack 1
+                      0.0202 < ack 1
+                      0.021 > 1:5793
+                      0.041 < acks 1449 5793 every 0.0002\n";
+
+fn causes(text: &str) -> Vec<StallCause> {
+    let flow = flow(&format!("{OPENED}{text}"));
+    add_up(&flow);
+    flow.stalls.iter().map(|stall| stall.cause).collect()
+}
+
+fn add_up(flow: &Flow) {
+    let count: u64 = flow.stall_sums.iter().map(|sum| sum.count).sum();
+    assert_eq!(count, flow.stalls.len() as u64);
+    for sum in &flow.stall_sums {
+        let of = || flow.stalls.iter().filter(|stall| stall.cause == sum.cause);
+        assert_eq!(sum.time, of().map(|s| s.until.since(s.from)).sum());
+        let longest = sum.longest.until.since(sum.longest.from);
+        assert!(of().all(|s| s.until.since(s.from) <= longest));
+    }
+    for pair in flow.stalls.windows(2) {
+        assert!(pair[0].until <= pair[1].from);
+    }
+}
+
+#[test]
+fn none_in_a_transfer_that_moves() {
+    assert_eq!(
+        causes(
+            "0.060 > 5793:8689
+             0.081 < ack 8689
+             0.110 > 8689:11585
+             0.131 < ack 11585"
+        ),
+        []
+    );
+}
+
+#[test]
+fn an_application_that_writes_late_in_its_answer() {
+    let flow = flow(&format!(
+        "{OPENED}
+         0.500 > 5793:8689
+         0.521 < ack 8689"
+    ));
+    let [stall] = flow.stalls[..] else { panic!("{:?}", flow.stalls) };
+    assert_eq!(stall.cause, StallCause::ServerSlow);
+    assert_eq!(stall.from.as_secs_f64(), 0.0416);
+    assert_eq!(stall.until.as_secs_f64(), 0.5);
+    assert_eq!(stall.in_flight.as_u64(), 0);
+}
+
+/// The client asks twice; the server takes its time at first, the client after that.
+#[test]
+fn an_answer_thought_about_and_a_question_that_comes_late() {
+    let connection = connection(
+        "0.000 > S
+         0.020 < S
+         0.0201 > ack 1
+         0.0202 > 1:101
+         0.040 < ack 101
+         0.0401 < 1:2897
+         0.060 > ack 2897
+         0.500 > 101:201
+         0.520 < ack 201
+         0.900 < 2897:5793
+         0.920 > ack 5793",
+    );
+    let of = |flow: &Flow| flow.stalls.iter().map(|s| s.cause).collect::<Vec<_>>();
+    assert_eq!(of(&connection.reverse), [StallCause::ClientIdle, StallCause::ServerIdle]);
+    // The same pauses, seen by who asks.
+    assert_eq!(of(&connection.forward), [StallCause::ServerIdle, StallCause::ClientIdle]);
+}
+
+#[test]
+fn a_closed_window() {
+    let probed = "0.060 > 5793:8689
+                  0.081 < ack 8689 win 0
+                  0.300 > 8689:8690
+                  0.321 < ack 8689 win 0
+                  0.900 < ack 8689 win 500
+                  0.901 > 8689:10137
+                  0.922 < ack 10137";
+    let seen = causes(probed);
+    assert!(seen.len() >= 2, "{seen:?}");
+    assert!(seen.iter().all(|&cause| cause == StallCause::ZeroWindow), "{seen:?}");
+    // An open one has nothing to do with it.
+    assert!(!causes(&probed.replace("win 0", "win 500")).contains(&StallCause::ZeroWindow));
+}
+
+#[test]
+fn packets_that_are_slow() {
+    assert_eq!(
+        causes(
+            "0.060 > 5793:8689
+             0.240 < ack 8689"
+        ),
+        [StallCause::PacketDelay]
+    );
+}
+
+#[test]
+fn a_lost_tail() {
+    let tail = "0.060 > 5793:8689
+                0.081 < ack 7241
+                0.300 > 7241:8689
+                0.321 < ack 8689";
+    assert_eq!(causes(tail), [StallCause::TailLoss]);
+    // With more to send, it is the window that was small.
+    let more = format!("{tail}\n0.3211 > 8689:13033\n0.342 < ack 13033");
+    assert_eq!(causes(&more), [StallCause::SmallWindow]);
+}
+
+#[test]
+fn a_small_receive_window() {
+    // 23 × 128 bytes hold two segments.
+    assert_eq!(
+        causes(
+            "0.060 > 5793:8689
+             0.081 < ack 8689 win 23
+             0.082 > 8689:11585
+             0.320 > 8689:10137
+             0.341 < ack 11585 win 23
+             0.342 > 11585:14481
+             0.363 < ack 14481"
+        ),
+        [StallCause::SmallReceiveWindow]
+    );
+}
+
+#[test]
+fn acknowledgements_that_were_lost() {
+    assert_eq!(
+        causes(
+            "0.060 > 5793:14481
+             0.300 > 5793:7241
+             0.321 < ack 14481 dsack 5793-7241
+             0.322 > 14481:15929
+             0.343 < ack 15929"
+        ),
+        [StallCause::AckLoss]
+    );
+}
+
+#[test]
+fn a_retransmission_that_was_lost() {
+    assert_eq!(
+        causes(
+            "0.060 > 5793:8689
+             0.081 < ack 7241
+             0.300 > 7241:8689
+             0.720 > 7241:8689
+             0.741 < ack 8689"
+        ),
+        [StallCause::TailLoss, StallCause::DoubleLoss]
+    );
+}
+
+#[test]
+fn a_whole_window_lost() {
+    let lost = "0.060 > 5793:14481
+                0.300 > 5793:7241
+                0.321 < ack 7241
+                0.3211 > 7241:10137
+                0.342 < ack 10137
+                0.3421 > 10137:14481
+                0.363 < ack 14481
+                0.3631 > 14481:17377
+                0.384 < ack 17377";
+    assert_eq!(causes(lost), [StallCause::ContinuousLoss]);
+    // What got through need not be sent again.
+    let most = lost.replace("0.3421 > 10137:14481", "0.3421 > 10137:11585");
+    assert_eq!(causes(&most), [StallCause::Timeout]);
+}
+
+#[test]
+fn a_probe_with_new_data_and_nothing_lost() {
+    assert_eq!(
+        causes(
+            "0.060 > 5793:14481
+             0.110 > 14481:15929
+             0.115 < ack 15929"
+        ),
+        [StallCause::PacketDelay]
+    );
+}
+
+#[test]
+fn a_capture_that_ends_while_one_waits() {
+    assert_eq!(
+        causes(
+            "0.060 > 5793:14481
+             0.300 > 5793:7241"
+        ),
+        [StallCause::Timeout]
+    );
+}
+
+#[test]
+fn a_handshake_is_no_transfer() {
+    let flow = flow(
+        "0.000 > S
+         1.000 > S
+         1.020 < S
+         1.0201 > ack 1
+         1.021 > 1:1449
+         1.041 < ack 1449",
+    );
+    assert_eq!(flow.stalls, []);
+}

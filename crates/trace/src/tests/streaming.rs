@@ -1,0 +1,167 @@
+//! Connections that are over are handed over, and what is kept of them is little.
+
+use tcplab_units::Instant;
+use tcplab_wire::LinkType;
+
+use super::drill::{Captured, drill};
+use crate::{
+    Ack, Analyzer, Connection, Episode, FlowId, Frame, LimitPeriod, Needless, Segment, Sink, Stall,
+};
+
+const OPENED: &str = "
+    0.000 > S
+    0.010 < S
+    0.011 > ack 1
+    0.020 > 1:1449
+    0.030 < ack 1449";
+/// Both ends close.
+const CLOSED: &str = "
+    0.100 > 1449:1450 fin
+    0.110 < 1:2 fin
+    0.1101 < ack 1450
+    0.111 > ack 2";
+
+/// Keeps what it is told, but wants no packets.
+#[derive(Debug, Default)]
+struct Sums {
+    connections: Vec<(usize, Connection)>,
+    late: Vec<(usize, u64)>,
+}
+
+impl Sink for Sums {
+    fn wants_packets(&self) -> bool {
+        false
+    }
+    fn segment(&mut self, _: FlowId, _: Segment) {
+        panic!("no packets are wanted");
+    }
+    fn ack(&mut self, _: FlowId, _: Ack) {
+        panic!("no packets are wanted");
+    }
+    fn episode(&mut self, _: FlowId, _: Episode) {}
+    fn stall(&mut self, _: FlowId, _: Stall) {}
+    fn limit(&mut self, _: FlowId, _: LimitPeriod) {}
+    fn needless(&mut self, _: FlowId, _: u64, _: Needless) {}
+    fn connection(&mut self, index: usize, connection: Connection) {
+        self.connections.push((index, connection));
+    }
+    fn late(&mut self, index: usize, _: Instant, frame: u64) {
+        self.late.push((index, frame));
+    }
+}
+
+fn feed<S: Sink>(analyzer: &mut Analyzer<S>, packets: &[Captured]) {
+    for packet in packets {
+        analyzer.packet(&Frame {
+            time_ns: packet.time_ns,
+            link: LinkType::RawIp,
+            captured: &packet.bytes,
+            original_len: packet.bytes.len() as u32,
+            comment: None,
+        });
+    }
+}
+
+fn sums(packets: &[Captured]) -> Sums {
+    let mut analyzer = Analyzer::with_sink(Sums::default());
+    feed(&mut analyzer, packets);
+    analyzer.finish_into().1
+}
+
+/// `text` by a client at this port.
+fn by(port: u16, text: &str, after_ns: u64) -> Vec<Captured> {
+    let mut packets = drill(text, 1_000);
+    for packet in &mut packets {
+        packet.time_ns += after_ns;
+        let from_client = packet.bytes[12..16] == [10, 0, 0, 1];
+        let at = if from_client { 20 } else { 22 };
+        packet.bytes[at..at + 2].copy_from_slice(&port.to_be_bytes());
+    }
+    packets
+}
+
+#[test]
+fn echoes_soon_after_belong_to_the_connection_and_later_ones_are_counted() {
+    let text =
+        format!("{OPENED}{CLOSED}\n1.0 < 1:2 fin\n1.9 < 1:2 fin\n3.2 < 1:2 fin\n5 < ack 1450");
+    let found = sums(&drill(&text, 1_000));
+    let (index, connection) = &found.connections[0];
+    assert_eq!((*index, connection.packets, connection.frames), (0, 11, (1, 11)));
+    assert_eq!(found.late, [(0, 12), (0, 13)]);
+}
+
+#[test]
+fn whoever_wants_packets_gets_them_to_the_end() {
+    let text = format!("{OPENED}{CLOSED}\n3.2 < 1:2 fin");
+    let mut analyzer = Analyzer::new();
+    feed(&mut analyzer, &drill(&text, 1_000));
+    let trace = analyzer.finish();
+    assert_eq!(trace.connections.len(), 1);
+    assert_eq!(trace.connections[0].packets, 10);
+    assert_eq!(trace.connections[0].reverse.segments.len(), 3);
+}
+
+#[test]
+fn a_reset_ends_it_too() {
+    let mut packets = drill(OPENED, 1_000);
+    packets.append(&mut drill("0.2 > R 1449 ack 1", 1_000));
+    packets.append(&mut drill("5 < ack 1449", 1_000));
+    let found = sums(&packets);
+    assert_eq!(found.connections[0].1.packets, 6);
+    assert_eq!(found.late, [(0, 7)]);
+}
+
+#[test]
+fn another_between_the_same_ends_begins_at_its_syn() {
+    for pause in [0, 10_000_000_000] {
+        let mut packets = drill(&format!("{OPENED}{CLOSED}"), 1_000);
+        let mut second = drill(OPENED, 90_000);
+        for packet in &mut second {
+            packet.time_ns += 200_000_000 + pause;
+        }
+        packets.append(&mut second);
+        let found = sums(&packets);
+        let told: Vec<_> =
+            found.connections.iter().map(|(i, c)| (*i, c.packets, c.reuses)).collect();
+        assert_eq!(told, [(0, 9, None), (1, 5, Some(0))]);
+        assert_eq!(found.late, []);
+    }
+}
+
+#[test]
+fn a_syn_that_comes_again_after_the_end_is_late() {
+    let mut packets = drill(&format!("{OPENED}{CLOSED}"), 1_000);
+    let mut again = drill("9.0 > S", 1_000);
+    packets.append(&mut again);
+    let found = sums(&packets);
+    assert_eq!((found.connections.len(), found.late.len()), (1, 1));
+}
+
+#[test]
+fn few_linger_and_each_is_told_of_once_under_its_own_index() {
+    let text = format!("{OPENED}{CLOSED}");
+    let mut packets: Vec<Captured> =
+        (0..3_000_u64).flat_map(|n| by(10_000 + n as u16, &text, n * 100_000)).collect();
+    packets.sort_by_key(|packet| packet.time_ns);
+    let mut analyzer = Analyzer::with_sink(Sums::default());
+    feed(&mut analyzer, &packets);
+    let early = analyzer.sink().connections.len();
+    assert!((1_900..3_000).contains(&early), "{early} were handed over before the end");
+    let (_, mut found) = analyzer.finish_into();
+    found.connections.sort_by_key(|(index, _)| *index);
+    for (place, (index, connection)) in found.connections.iter().enumerate() {
+        assert_eq!((place, 10_000 + place as u16), (*index, connection.client.port()));
+        assert_eq!(connection.packets, 9);
+    }
+    assert_eq!((found.connections.len(), found.late.len()), (3_000, 0));
+}
+
+#[test]
+fn time_that_goes_back_holds_nothing_up() {
+    let text = format!("{OPENED}{CLOSED}");
+    let mut analyzer = Analyzer::with_sink(Sums::default());
+    for round in 0..3_000_u64 {
+        feed(&mut analyzer, &by(round as u16, &text, (3_000 - round) * 2_000_000_000));
+    }
+    assert!(analyzer.sink().connections.len() > 1_900);
+}

@@ -1,0 +1,88 @@
+//! Rates, the metrics of RFC 6349, and the series.
+
+use tcplab_units::{Bytes, Span};
+
+use super::drill::flow;
+
+#[test]
+fn counts_where_it_passes() {
+    let flow = flow(
+        "0.000 > S
+         0.020 < S
+         0.020 > 1:1449
+         0.041 < ack 1449
+         0.065 > 1449:4345
+         0.085 < ack 4345",
+    );
+    assert_eq!(flow.series.interval, Span::from_millis(10));
+    assert_eq!(flow.series.from.as_nanos(), 20_000_000);
+    assert_eq!(flow.series.sent, [1448, 0, 0, 0, 2896, 0, 0]);
+    assert_eq!(flow.series.acked, [0, 0, 1448, 0, 0, 0, 2896]);
+}
+
+#[test]
+fn a_syn_and_a_fin_are_no_data() {
+    let flow = flow(
+        "0.000 > S
+         0.020 < S
+         0.021 > 1:102 fin
+         0.041 < ack 102",
+    );
+    assert_eq!(flow.series.sent.iter().sum::<u64>(), 100);
+    assert_eq!(flow.series.acked.iter().sum::<u64>(), 100);
+}
+
+#[test]
+fn metrics_as_worked_out_by_hand() {
+    // Five segments back to back, each 1 ms on the narrowest link: 1448 × 8 bits / 1 ms.
+    let flow = flow(
+        "0.000 > S
+         0.020 < S
+         0.0201 > ack 1
+         0.100 > 1:14481
+         0.121 < acks 1449 14481 every 0.001
+         0.200 > 1:1449
+         0.221 < ack 14481 dsack 1-1449
+         0.300 > 14481:28961
+         0.321 < acks 15929 28961 every 0.001",
+    );
+    let transfer = flow.transfer;
+    assert_eq!(transfer.time, Span::from_millis(230));
+    assert_eq!(transfer.acked, Bytes::new(28_960));
+    assert_eq!(transfer.goodput.unwrap().bits_per_second(), 28_960 * 8 * 100 / 23);
+    assert_eq!(transfer.throughput.unwrap().bits_per_second(), 30_408 * 8 * 100 / 23);
+    // Of 21 segments one was sent again.
+    assert!((transfer.efficiency.unwrap() - 100.0 * 20.0 / 21.0).abs() < 1e-9);
+    // The SYN took 20 ms; the data 21 to 30 ms, twice: 25.5 ms in the mean of 20.
+    assert_eq!(transfer.baseline, Some(Span::from_millis(20)));
+    let mean = (20.0 * 25.5 + 20.0) / 21.0;
+    let delay = transfer.buffer_delay.unwrap();
+    assert!((delay - 100.0 * (mean - 20.0) / 20.0).abs() < 1e-6, "{delay}");
+    let capacity = transfer.capacity.unwrap().bits_per_second();
+    assert!(capacity.abs_diff(11_584_000) < 11_584_000 / 25, "{capacity}");
+    // 28,960 bytes take 20 ms at that rate.
+    let ratio = transfer.time_ratio.unwrap();
+    assert!((ratio - 230.0 / 20.0).abs() < 0.5, "{ratio}");
+}
+
+#[test]
+fn nothing_is_made_up_where_nothing_was_sent() {
+    let flow = flow(
+        "0.000 > S
+         0.020 < S
+         0.0201 > ack 1",
+    );
+    assert_eq!(flow.transfer, crate::Transfer::default());
+    assert_eq!(flow.series, crate::Series::default());
+}
+
+#[test]
+fn a_smooth_slow_sender_does_not_tell_the_paths_capacity() {
+    let mut text = "0.000 > S\n0.020 < S\n0.0201 > ack 1\n".to_owned();
+    for segment in 0..50_u64 {
+        let (start, at) = (1 + segment * 1_448, 100 + segment * 10);
+        text += &format!("0.{at:03} > {start}:{}\n", start + 1_448);
+        text += &format!("0.{:03} < ack {}\n", at + 20, start + 1_448);
+    }
+    assert_eq!(flow(&text).transfer.capacity, None);
+}

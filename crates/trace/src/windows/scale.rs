@@ -1,0 +1,51 @@
+//! What the window is counted in where no SYN was seen to tell.
+
+use tcplab_units::Offset;
+
+/// The largest shift (RFC 7323 section 2.3).
+const LARGEST: u8 = 14;
+/// As many flights that end exactly at the window's edge are no chance.
+const CERTAIN: u8 = 3;
+
+/// What data sent say of the scale. A flight larger than the window by some scale proves that the
+/// scale is larger; one that ends exactly at its edge speaks for it. The scale is known where the
+/// data leave no larger one, or where they met the edge of one scale again and again, of no other,
+/// and never went beyond.
+#[derive(Debug, Default)]
+pub(crate) struct ScaleGuess {
+    at_least: u8,
+    met: [u8; LARGEST as usize + 1],
+    last_met: Offset,
+}
+
+impl ScaleGuess {
+    /// Data up to `flight` bytes above `ack`, which came with `window` in its header.
+    pub(crate) fn sent(&mut self, window: u32, flight: u64, ack: Offset) {
+        let window = u64::from(window);
+        // What goes beyond a closed window is a probe.
+        if window == 0 || flight == 0 {
+            return;
+        }
+        while self.at_least < LARGEST && flight > window << self.at_least {
+            self.at_least += 1;
+        }
+        let shift = flight.ilog2().saturating_sub(window.ilog2());
+        if let Some(met) = self.met.get_mut(shift as usize)
+            && window << shift == flight
+            && ack != self.last_met
+        {
+            *met = met.saturating_add(1);
+            self.last_met = ack;
+        }
+    }
+
+    /// The scale, if it is known.
+    pub(crate) fn scale(&self) -> Option<u8> {
+        let possible = || (self.at_least..=LARGEST).filter(|&s| self.met[usize::from(s)] > 0);
+        match (possible().next(), possible().nth(1)) {
+            _ if self.at_least == LARGEST => Some(LARGEST),
+            (Some(met), None) if self.met[usize::from(met)] >= CERTAIN => Some(met),
+            _ => None,
+        }
+    }
+}

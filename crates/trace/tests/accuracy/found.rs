@@ -1,0 +1,199 @@
+//! What the analyser found, set against what happened.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::Path;
+
+use tcplab_trace::{Flow, Segment, SegmentKind, Sign, Tap, Timer, Trace, analyze};
+
+use crate::twins::{Role, Sent};
+
+/// The trace of a capture.
+pub(crate) fn trace(capture: &Path) -> Trace {
+    analyze(tcplab_capture::open(capture).unwrap())
+}
+
+/// Why a segment was sent again, as coarsely as the kernel counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cause {
+    Fast,
+    AfterTimeout,
+    Timeout,
+    Probe,
+    Unknown,
+}
+
+impl Cause {
+    fn of(segment: &Segment) -> Cause {
+        match (segment.kind, segment.timer) {
+            (_, Some(Timer::Probe)) => Cause::Probe,
+            (_, Some(Timer::Retransmission)) => Cause::Timeout,
+            (SegmentKind::FastRetransmission, _) => Cause::Fast,
+            (SegmentKind::AfterTimeoutRetransmission, _) => Cause::AfterTimeout,
+            _ => Cause::Unknown,
+        }
+    }
+}
+
+/// The flows whose data `host` sent.
+pub(crate) fn flows(trace: &Trace, host: IpAddr) -> impl Iterator<Item = &Flow> {
+    trace.connections.iter().filter_map(move |connection| {
+        if connection.client.ip() == host {
+            Some(&connection.forward)
+        } else {
+            (connection.server.ip() == host).then_some(&connection.reverse)
+        }
+    })
+}
+
+/// The judgements on what `host` sent, by frame.
+pub(crate) fn judgements(trace: &Trace, host: IpAddr) -> BTreeMap<u64, &Segment> {
+    flows(trace, host).flat_map(|flow| &flow.segments).map(|s| (s.frame, s)).collect()
+}
+
+/// Sums over all connections of one host.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    pub(crate) retransmissions: u64,
+    pub(crate) fast: u64,
+    pub(crate) after_timeout: u64,
+    pub(crate) timeouts: u64,
+    /// With new data as well.
+    pub(crate) probes: u64,
+    pub(crate) unknown: u64,
+    pub(crate) reordered: u64,
+    pub(crate) network_duplicates: u64,
+    pub(crate) tap_duplicates: u64,
+    pub(crate) window_probes: u64,
+    pub(crate) keep_alives: u64,
+    pub(crate) needless_by_dsack: u64,
+    pub(crate) missed_by_tap: u64,
+}
+
+impl Sums {
+    pub(crate) fn of(trace: &Trace, host: IpAddr) -> Sums {
+        let mut sums = Sums::default();
+        for flow in flows(trace, host) {
+            let causes = &flow.causes;
+            sums.retransmissions += causes.retransmissions();
+            sums.fast += causes.by_duplicates.count + causes.by_sack.count + causes.by_rack.count;
+            sums.after_timeout += causes.after_timeout.count;
+            sums.timeouts += causes.timeouts.count;
+            sums.probes += causes.probes.count + causes.new_probes.count;
+            sums.unknown += causes.holes_filled.count;
+            sums.reordered += causes.reordered.count;
+            sums.network_duplicates += causes.network_duplicates.count;
+            sums.tap_duplicates += causes.tap_duplicates.count;
+            sums.needless_by_dsack += causes.needless_by_dsack.count;
+            sums.missed_by_tap += causes.missed_by_tap.count;
+            let of = |kind| flow.segments.iter().filter(|s| s.kind == kind).count() as u64;
+            sums.window_probes += of(SegmentKind::WindowProbe);
+            sums.keep_alives += of(SegmentKind::KeepAlive);
+        }
+        sums
+    }
+}
+
+/// How well a capture's frames were judged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Score {
+    /// What was sent again, and how many of these frames were found to be.
+    pub(crate) again: usize,
+    pub(crate) found: usize,
+    /// Frames that were not sent again but were said to be.
+    pub(crate) invented: Vec<u64>,
+    /// Frames that were sent again, and were said to be something else.
+    pub(crate) missed: Vec<u64>,
+    pub(crate) overtaken: (usize, usize),
+    pub(crate) copies: (usize, usize),
+    /// At the receiver's tap: of those found, the frames of another cause than at the sender's.
+    pub(crate) other_cause: Vec<(u64, Cause, Cause)>,
+}
+
+impl Score {
+    /// At the sender's tap.
+    pub(crate) fn at_sender(trace: &Trace, host: IpAddr, again: &[u64]) -> Score {
+        let mut score = Score { again: again.len(), ..Score::default() };
+        for (frame, segment) in judgements(trace, host) {
+            let truth = again.binary_search(&frame).is_ok();
+            match (truth, segment.kind.is_retransmission()) {
+                (true, true) => score.found += 1,
+                (true, false) if is_probe(segment) => score.again -= 1,
+                (true, false) => score.missed.push(frame),
+                (false, true) => score.invented.push(frame),
+                (false, false) => {}
+            }
+        }
+        score
+    }
+
+    /// At the receiver's tap; `sender` holds the judgements at the sender's.
+    pub(crate) fn at_receiver(
+        trace: &Trace,
+        host: IpAddr,
+        roles: &BTreeMap<u64, Role>,
+        sender: &BTreeMap<u64, &Segment>,
+    ) -> Score {
+        let mut score = Score::default();
+        for (frame, segment) in judgements(trace, host) {
+            let said = segment.kind.is_retransmission();
+            match roles.get(&frame) {
+                Some(&Role::Again(original)) => {
+                    score.again += 1;
+                    if !said {
+                        score.missed.push(frame);
+                        continue;
+                    }
+                    score.found += 1;
+                    let there = sender.get(&original).map(|segment| Cause::of(segment));
+                    let (there, here) = (there.unwrap_or(Cause::Unknown), Cause::of(segment));
+                    if there != here {
+                        score.other_cause.push((frame, there, here));
+                    }
+                    continue;
+                }
+                Some(Role::Overtaken) => {
+                    score.overtaken.0 += 1;
+                    score.overtaken.1 += usize::from(segment.kind == SegmentKind::Reordered);
+                }
+                Some(Role::Copy) => {
+                    score.copies.0 += 1;
+                    score.copies.1 += usize::from(segment.kind == SegmentKind::NetworkDuplicate);
+                }
+                Some(Role::Plain) | None => {}
+            }
+            if said {
+                score.invented.push(frame);
+            }
+        }
+        score
+    }
+}
+
+fn is_probe(segment: &Segment) -> bool {
+    matches!(segment.kind, SegmentKind::WindowProbe | SegmentKind::KeepAlive)
+}
+
+/// Where the tap stood, for each flow with more data than a handshake has.
+pub(crate) fn taps(trace: &Trace, host: IpAddr) -> Vec<Tap> {
+    flows(trace, host).filter(|flow| flow.totals.data_segments > 2).map(|flow| flow.tap).collect()
+}
+
+/// Every judgement that needs a proof has one.
+pub(crate) fn is_proven(trace: &Trace, host: IpAddr) -> bool {
+    let judged = judgements(trace, host);
+    judged.values().all(|s| s.kind == SegmentKind::New || s.proof.by != Sign::None)
+}
+
+/// The frames that the analyser holds lost.
+pub(crate) fn lost(trace: &Trace, host: IpAddr) -> Vec<u64> {
+    let episodes = flows(trace, host).flat_map(|flow| &flow.episodes);
+    let mut lost: Vec<u64> = episodes.flat_map(|e| e.lost.iter().map(|l| l.frame)).collect();
+    lost.sort_unstable();
+    lost
+}
+
+/// Whether a packet of the transfer is in the list.
+pub(crate) fn frames(sent: &[Sent]) -> Vec<u64> {
+    sent.iter().map(|packet| packet.frame).collect()
+}

@@ -1,0 +1,195 @@
+//! What bounded a transfer, held against what the sender's kernel wrote down meanwhile: `ss -ti`
+//! prints how long the socket was busy, and of that, how long the receiver's window or the send
+//! buffer kept it (`tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`).
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use tcplab_capture::{Source, UnixTime};
+use tcplab_trace::{Analyzer, Confidence, Connection, Flow, Frame, Limit, StallCause};
+use tcplab_wire::LinkType;
+
+/// As far as the shares may lie apart, in hundredths of the busy time.
+const APART: f64 = 5.0;
+
+/// What the kernel last said of the data connection.
+#[derive(Debug, Default)]
+struct Account {
+    /// When, nanoseconds since the Unix epoch.
+    at: u64,
+    busy: f64,
+    receive_window: f64,
+    send_buffer: f64,
+    acked: u64,
+}
+
+const NAMES: [&str; 8] = [
+    "ackloss30",
+    "app_limited",
+    "blackout",
+    "clean_cubic_20ms",
+    "loss1_cubic",
+    "nosack_loss1",
+    "nots_loss1",
+    "rwnd_limited",
+];
+
+/// Gathers what lies too far apart.
+#[derive(Default)]
+struct Comparison {
+    apart: Vec<String>,
+}
+
+impl Comparison {
+    fn row(&mut self, name: &str, what: &str, ours: f64, kernels: f64) {
+        let line = format!("{name:17} {what:15} {ours:5.1} % here, {kernels:5.1} % in the kernel");
+        eprintln!("{line}");
+        if (ours - kernels).abs() > APART {
+            self.apart.push(line);
+        }
+    }
+    fn finish(self) {
+        let list = self.apart.join("\n");
+        assert!(self.apart.is_empty(), "more than {APART} points apart:\n{list}");
+    }
+}
+
+#[test]
+fn shares_beside_the_sender_are_those_that_its_kernel_keeps() {
+    let mut comparison = Comparison::default();
+    for name in NAMES {
+        let kernel = account(name);
+        let shares = flow(name, "snd", kernel.at).shares;
+        let (busy, total) = (shares.busy().as_secs_f64(), shares.total().as_secs_f64());
+        let ours = |limit| 100.0 * shares.of(limit).as_secs_f64() / busy;
+        let kernels = |time: f64| 100.0 * time / kernel.busy;
+        let window = ours(Limit::ReceiveWindow);
+        comparison.row(name, "receive window", window, kernels(kernel.receive_window));
+        comparison.row(name, "send buffer", ours(Limit::SendBuffer), kernels(kernel.send_buffer));
+        comparison.row(name, "busy", 100.0 * busy / total, kernels_busy(&kernel, total));
+        assert_eq!(shares.confidence, Confidence::High);
+    }
+    comparison.finish();
+}
+
+/// Beside the receiver nobody can tell a full window from a full buffer that holds as much.
+#[test]
+fn shares_beside_the_receiver_are_those_that_the_senders_kernel_keeps() {
+    let mut comparison = Comparison::default();
+    for name in NAMES {
+        let kernel = account(name);
+        let shares = flow(name, "rcv", kernel.at).shares;
+        let (busy, total) = (shares.busy().as_secs_f64(), shares.total().as_secs_f64());
+        let kept = shares.of(Limit::ReceiveWindow) + shares.of(Limit::SendBuffer);
+        let kernels = 100.0 * (kernel.receive_window + kernel.send_buffer) / kernel.busy;
+        comparison.row(name, "window or buffer", 100.0 * kept.as_secs_f64() / busy, kernels);
+        // The machine itself stood still in this one: the sender heard acknowledgements half a
+        // second after they had left.
+        if name != "ackloss30" {
+            comparison.row(name, "busy", 100.0 * busy / total, kernels_busy(&kernel, total));
+        }
+        assert_eq!(shares.confidence, Confidence::Low);
+    }
+    comparison.finish();
+}
+
+#[test]
+fn what_the_emulated_path_did_is_what_bounded_the_transfer() {
+    for (name, limit) in [
+        ("app_limited", Limit::Application),
+        ("clean_cubic_20ms", Limit::Path),
+        ("loss1_cubic", Limit::Congestion),
+        ("nosack_loss1", Limit::Congestion),
+        ("nots_loss1", Limit::Congestion),
+        ("rwnd_limited", Limit::ReceiveWindow),
+    ] {
+        for end in ["snd", "rcv"] {
+            let shares = flow(name, end, u64::MAX).shares;
+            assert_eq!(shares.largest(), Some(limit), "{name}, {end}: {shares:?}");
+        }
+    }
+    // Nothing passed for 1.6 s, and timers back off.
+    let blackout = flow("blackout", "snd", u64::MAX);
+    assert!(blackout.shares.of(Limit::Timeout).as_secs_f64() > 1.6, "{:?}", blackout.shares);
+    let doubled = blackout.stalls.iter().filter(|s| s.cause == StallCause::DoubleLoss).count();
+    assert_eq!(doubled, 2, "{:?}", blackout.stalls);
+}
+
+/// The link carried 50 Mbit/s of IP packets: 1448 bytes of data in 1500.
+#[test]
+fn the_capacity_is_the_links() {
+    let truth = 50e6 * 1448.0 / 1500.0;
+    for name in NAMES {
+        for end in ["snd", "rcv"] {
+            let capacity = flow(name, end, u64::MAX).transfer.capacity.unwrap();
+            let found = capacity.bits_per_second() as f64;
+            eprintln!("{name:17} {end} {:.1} Mbit/s", found / 1e6);
+            assert!((found / truth - 1.0).abs() < 0.04, "{name}, {end}: {capacity}");
+        }
+    }
+}
+
+/// The connection may have been busy before its first data: with its handshake.
+fn kernels_busy(kernel: &Account, total: f64) -> f64 {
+    100.0 * (kernel.busy / total).min(1.0)
+}
+
+/// The client's data in the connection that carried most, up to `until`.
+fn flow(name: &str, end: &str, until: u64) -> Flow {
+    let mut reader = tcplab_capture::open(corpus().join(format!("{name}.{end}.pcap.zst"))).unwrap();
+    let link = LinkType::from_number(reader.interfaces()[0].link_type);
+    let mut analyzer = Analyzer::new();
+    while let Some(record) = reader.next_record().unwrap() {
+        let time_ns = record.time.map_or(0, UnixTime::as_nanos);
+        if time_ns <= until {
+            analyzer.packet(&Frame {
+                time_ns,
+                link,
+                captured: record.captured,
+                original_len: record.original_len,
+                comment: None,
+            });
+        }
+    }
+    let mut connections = analyzer.finish().connections;
+    connections.sort_by_key(|c: &Connection| c.forward.totals.data);
+    connections.pop().unwrap().forward
+}
+
+/// The last word on the socket that carried most. A line with a time stands before each list.
+fn account(name: &str) -> Account {
+    let path = corpus().join(format!("{name}.ss.txt.gz"));
+    let mut text = String::new();
+    Source::open(&path).unwrap().read_to_string(&mut text).unwrap();
+    let (mut at, mut latest) = (0, Account::default());
+    for line in text.lines() {
+        if let Ok(seconds) = line.trim().parse::<f64>() {
+            at = (seconds * 1e9) as u64;
+        } else if line.starts_with("ESTAB") {
+            let acked = word(line, "bytes_acked:").unwrap_or(0.0) as u64;
+            if acked >= latest.acked {
+                latest = Account {
+                    at,
+                    busy: word(line, "busy:").unwrap_or(0.0),
+                    receive_window: word(line, "rwnd_limited:").unwrap_or(0.0),
+                    send_buffer: word(line, "sndbuf_limited:").unwrap_or(0.0),
+                    acked,
+                };
+                latest.busy /= 1e3;
+                latest.receive_window /= 1e3;
+                latest.send_buffer /= 1e3;
+            }
+        }
+    }
+    latest
+}
+
+/// The number after `name`, without its unit.
+fn word(line: &str, name: &str) -> Option<f64> {
+    let rest = line.split_whitespace().find_map(|word| word.strip_prefix(name))?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth")
+}

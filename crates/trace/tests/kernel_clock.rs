@@ -1,0 +1,163 @@
+//! Round trips against the kernel's own: what `ss -tin` said at the sender, again and again during
+//! the transfer, is held against what its capture alone tells up to the same packet.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use tcplab_capture::{Source, UnixTime};
+use tcplab_trace::{Analyzer, Frame, RoundTrips};
+use tcplab_units::Span;
+use tcplab_wire::{FrameView, LinkType};
+
+const SENDER: &str = "10.98.0.1";
+
+/// One line of `ss` about one connection; microseconds.
+#[derive(Debug, Default, PartialEq)]
+struct Sample {
+    port: u16,
+    /// Packets that the socket had received.
+    segs_in: u64,
+    smoothed: f64,
+    deviation: f64,
+    timeout: f64,
+    least: f64,
+}
+
+/// The sender's tick: timeouts are rounded up to it (`usecs_to_jiffies`; CONFIG_HZ is 250).
+const TICK: f64 = 4_000.0;
+/// Socket and tap read their clocks at different moments, and where Linux goes by a timestamp it
+/// counts milliseconds, of which an eighth enters the smoothed round trip.
+const TOLERANCE: f64 = 200.0;
+
+const CASES: [&str; 8] = [
+    "ackloss30",
+    "app_limited",
+    "blackout",
+    "clean_cubic_20ms",
+    "loss1_cubic",
+    "nosack_loss1",
+    "nots_loss1",
+    "rwnd_limited",
+];
+
+#[test]
+fn round_trips_and_timeouts_are_the_kernels() {
+    let (mut errors, mut backed_off) = (Vec::new(), 0);
+    for name in CASES {
+        let capture = Capture::read(&corpus(name, "snd.pcap.zst"));
+        let mut text = String::new();
+        let mut listed = Source::open(&corpus(name, "ss.txt.gz")).unwrap();
+        listed.read_to_string(&mut text).unwrap();
+        let mut samples: Vec<Sample> = Vec::new();
+        for sample in text.lines().filter_map(sample) {
+            if !samples.contains(&sample) {
+                samples.push(sample);
+            }
+        }
+        for kernel in samples {
+            let Some(trips) = capture.round_trips(kernel.port, kernel.segs_in) else { continue };
+            let micros = |span: Option<Span>| span.unwrap().as_nanos() as f64 / 1e3;
+            let error = (micros(trips.smoothed) - kernel.smoothed).abs();
+            let variation = (micros(trips.variation) - kernel.deviation).abs();
+            assert!(error < TOLERANCE, "{name}: {kernel:?} {trips:?}");
+            assert!(variation < TOLERANCE, "{name}: {kernel:?} {trips:?}");
+            // The kernel's is smaller by up to a tick of its timestamps where it went by these.
+            let least = micros(trips.min) - kernel.least;
+            assert!((-50.0..1_000.0).contains(&least), "{name}: {kernel:?} {trips:?}");
+            let backoff = backoff(micros(trips.timeout), kernel.timeout);
+            backed_off += u64::from(backoff.expect(name) > 0);
+            errors.push(error);
+        }
+    }
+    errors.sort_by(f64::total_cmp);
+    assert!(errors.len() > 250, "{} were compared", errors.len());
+    assert!(
+        errors[errors.len() / 2] < 15.0,
+        "half are alike but for {} us",
+        errors[errors.len() / 2]
+    );
+    assert!(backed_off > 1, "{backed_off} while the timer was backed off");
+}
+
+fn corpus(name: &str, end: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../corpus/groundtruth/{name}.{end}"))
+}
+
+/// How often `timeout` was doubled to give the kernel's, ticks and tolerance taken into account.
+fn backoff(timeout: f64, kernel: f64) -> Option<u32> {
+    (0..8).find(|&times| {
+        let once = kernel / f64::from(1 << times);
+        (timeout - TOLERANCE * 5.0..timeout + TICK + TOLERANCE * 5.0).contains(&once)
+    })
+}
+
+/// The fields of a line such as `ESTAB ... 10.98.0.1:52200 ... rtt:20.377/5.782 ...`.
+fn sample(line: &str) -> Option<Sample> {
+    let mut sample = Sample::default();
+    let millis = |text: &str| text.parse::<f64>().unwrap() * 1_000.0;
+    for word in line.split_whitespace() {
+        let Some((name, value)) = word.split_once(':') else { continue };
+        match name {
+            SENDER => sample.port = value.parse().unwrap(),
+            "segs_in" => sample.segs_in = value.parse().unwrap(),
+            "rto" => sample.timeout = millis(value),
+            "minrtt" => sample.least = millis(value),
+            "rtt" => {
+                let (smoothed, deviation) = value.split_once('/').unwrap();
+                (sample.smoothed, sample.deviation) = (millis(smoothed), millis(deviation));
+            }
+            _ => {}
+        }
+    }
+    (sample.port > 0 && sample.smoothed > 0.0).then_some(sample)
+}
+
+struct Record {
+    time_ns: u64,
+    bytes: Vec<u8>,
+    original_len: u32,
+    /// To the sender, at this port.
+    to: Option<u16>,
+}
+
+struct Capture {
+    link: LinkType,
+    records: Vec<Record>,
+}
+
+impl Capture {
+    fn read(path: &Path) -> Capture {
+        let mut reader = tcplab_capture::open(path).unwrap();
+        let link = LinkType::from_number(reader.interfaces()[0].link_type);
+        let mut records = Vec::new();
+        while let Some(record) = reader.next_record().unwrap() {
+            let view = FrameView::new(link, record.captured, record.original_len);
+            let tcp = view.tcp().filter(|tcp| tcp.dst().to_string() == SENDER);
+            records.push(Record {
+                time_ns: record.time.map_or(0, UnixTime::as_nanos),
+                bytes: record.captured.to_vec(),
+                original_len: record.original_len,
+                to: tcp.map(|tcp| tcp.dst_port()),
+            });
+        }
+        Capture { link, records }
+    }
+
+    /// What the capture tells up to the packet that is the `segs_in`th to arrive at `port`.
+    fn round_trips(&self, port: u16, segs_in: u64) -> Option<RoundTrips> {
+        let arrivals = self.records.iter().enumerate().filter(|(_, r)| r.to == Some(port));
+        let last = arrivals.map(|(index, _)| index).nth(segs_in as usize - 1)?;
+        let mut analyzer = Analyzer::new();
+        for record in &self.records[..=last] {
+            analyzer.packet(&Frame {
+                time_ns: record.time_ns,
+                link: self.link,
+                captured: &record.bytes,
+                original_len: record.original_len,
+                comment: None,
+            });
+        }
+        let connections = analyzer.finish().connections;
+        connections.into_iter().find(|c| c.client.port() == port).map(|c| c.forward.round_trips)
+    }
+}
