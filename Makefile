@@ -96,6 +96,10 @@ BENCH ?=
 bench-path: toolchain ## the data plane side by side with veth pairs (options: BENCH="…")
 	cargo bench --locked --package tcplab-testbed --bench path -- $(BENCH)
 
+.PHONY: accuracy
+accuracy: toolchain ## what the analyser finds beside kernel counters, tshark and tcptrace (cases: ARGS="no SACK")
+	cargo bench --locked --package tcplab --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))
+
 .PHONY: advisories
 advisories: toolchain ## look up known faults of our dependencies with cargo-deny (needs the network)
 	@$(call tool,cargo-deny,$(DENY))

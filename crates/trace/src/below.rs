@@ -38,7 +38,7 @@ pub(crate) struct Scene<'a> {
 
 impl Scene<'_> {
     /// From the tap to the sender, and back.
-    pub(crate) fn to_sender(&self) -> Option<Span> {
+    pub(crate) fn to_sender(self) -> Option<Span> {
         self.distances.to_sender(self.forward)
     }
 }
@@ -50,6 +50,8 @@ pub(crate) struct Below {
     pub(crate) holes: Holes,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
+    /// Packets lost before the tap whose data lay, as far as the numbers tell, above all seen then.
+    ghosts: u32,
 }
 
 /// How often what was seen.
@@ -100,8 +102,12 @@ impl Below {
                 Copier::Network => SegmentKind::NetworkDuplicate,
                 Copier::Tap => SegmentKind::TapDuplicate,
             };
-            let proof =
-                Proof { by: copy.sign, frame: Some(copy.of), waited: copy.after, ..Proof::default() };
+            let proof = Proof {
+                by: copy.sign,
+                frame: Some(copy.of),
+                waited: copy.after,
+                ..Proof::default()
+            };
             return (Verdict { kind, timer: None, proof }, Entry::None);
         }
         if let Some(probe) = self.probe_with_data(case, board) {
@@ -126,12 +132,15 @@ impl Below {
             return (Verdict { kind, timer: None, proof }, Entry::None);
         }
         self.counts.seen += u64::from(!board.covers(range));
-        (self.repeat(case, 0, judge, board), Entry::Repeat)
+        let verdict = Below::repeat(case, 0, judge, board);
+        self.remember_absent(case, &verdict);
+        (verdict, Entry::Repeat)
     }
 
-    /// Whether a packet that goes on where the highest byte seen ended repeats what was lost before
-    /// the tap: packets of its sender are absent, and with nothing to acknowledge they must have
-    /// carried what this one carries; anything else would have left a hole.
+    /// Whether a packet from above all that was seen repeats what was lost before the tap: packets of
+    /// its sender are absent. With nothing to acknowledge they carried data; in front of a packet
+    /// that goes on in order it can only have been the same data, for anything else would have left
+    /// a hole. Where the path overtakes, nothing follows from what is absent.
     pub(crate) fn goes_on_again(
         &mut self,
         case: &Case<'_>,
@@ -140,12 +149,44 @@ impl Below {
     ) -> Option<Verdict> {
         let &Case { packet, range, scene, .. } = case;
         let absent = self.identity.absent(packet);
-        let away = || !self.is_beside_sender(scene) && scene.distances.round_trip().is_some();
-        if absent == 0 || scene.owes || range.start != board.high || !away() {
+        if absent + self.ghosts == 0 || !self.absent_are_data(scene) {
             return None;
         }
+        if range.start > board.high {
+            // What is absent, now or before, left the hole; what is more than that is this packet.
+            let pieces =
+                (range.start.since(board.high).as_u64()).div_ceil(range.len().max(1)) as u32;
+            let more = (absent + self.ghosts).saturating_sub(pieces);
+            let again = self.ghosts > pieces && judge.is_silent_for(packet.at, scene.to_sender());
+            self.ghosts = more.saturating_sub(u32::from(again));
+            return again.then(|| Below::repeat(case, 1, judge, board));
+        }
+        let settled = board.una == board.high && self.holes.is_empty();
+        if !settled {
+            return None;
+        }
+        self.ghosts = if absent == 0 { self.ghosts - 1 } else { self.ghosts };
         self.counts.unseen += 1;
-        Some(self.repeat(case, absent, judge, board))
+        Some(Below::repeat(case, absent.max(1), judge, board))
+    }
+
+    /// What is absent before a retransmission lay above all that was seen, or repeated what is
+    /// missing still below it.
+    fn remember_absent(&mut self, case: &Case<'_>, verdict: &Verdict) {
+        let &Case { packet, range, scene, .. } = case;
+        let absent = self.identity.absent(packet);
+        if absent == 0 || verdict.timer.is_some() || !self.absent_are_data(scene) {
+            return;
+        }
+        let below = Range { start: Offset::ZERO, end: range.start };
+        let repeats = self.holes.within(below).div_ceil(range.len().max(1)) as u32;
+        self.ghosts += absent.saturating_sub(repeats);
+    }
+
+    fn absent_are_data(&self, scene: Scene<'_>) -> bool {
+        let away = scene.distances.round_trip().is_some() && !self.is_beside_sender(scene);
+        let data = !scene.owes || self.identity.is_seldom_bare();
+        away && data && self.counts.overtaken == 0
     }
 
     /// A packet that the tap had a gap for.
@@ -168,7 +209,8 @@ impl Below {
             }
         };
         if order == Ordering::Less {
-            let proof = Proof { by: sign, frame: Some(shown_by.frame), waited, nth: 1, needless: None };
+            let proof =
+                Proof { by: sign, frame: Some(shown_by.frame), waited, nth: 1, needless: None };
             // Beside the sender nothing overtakes: the capture wrote it late.
             let kind = if beside { SegmentKind::New } else { SegmentKind::Reordered };
             self.counts.overtaken += u64::from(!beside);
@@ -177,19 +219,16 @@ impl Below {
         self.counts.unseen += u64::from(!beside);
         if !judge.has_heard() {
             let kind = SegmentKind::FillsHole;
-            let proof = Proof { by: sign, frame: Some(shown_by.frame), waited, nth: 2, needless: None };
+            let proof =
+                Proof { by: sign, frame: Some(shown_by.frame), waited, nth: 2, needless: None };
             return (Verdict { kind, timer: None, proof }, Entry::First);
         }
-        (self.repeat(case, 1, judge, board), Entry::First)
+        let verdict = Below::repeat(case, 1, judge, board);
+        self.remember_absent(case, &verdict);
+        (verdict, Entry::First)
     }
 
-    fn repeat(
-        &mut self,
-        case: &Case<'_>,
-        unseen: u32,
-        judge: &mut Judge,
-        board: &Scoreboard,
-    ) -> Verdict {
+    fn repeat(case: &Case<'_>, unseen: u32, judge: &mut Judge, board: &Scoreboard) -> Verdict {
         let &Case { packet, range, scene, .. } = case;
         let first = Range { start: range.start, end: Offset::new(range.start.as_u64() + 1) };
         let seen = board.log.overlapping(first).len() as u32;
@@ -216,11 +255,12 @@ impl Below {
         let (last, at) = self.last?;
         let idle = packet.at.since(at) >= SHORTEST_KEEP_ALIVE;
         let below = range.end == board.una && board.una == board.high;
-        (below && idle && last != range).then(|| probe(SegmentKind::KeepAlive, Sign::BelowAcknowledged))
+        (below && idle && last != range)
+            .then(|| probe(SegmentKind::KeepAlive, Sign::BelowAcknowledged))
     }
 
     /// A byte sent for the first time, into a closed window.
-    pub(crate) fn probe_beyond(&self) -> Verdict {
+    pub(crate) fn probe_beyond() -> Verdict {
         probe(SegmentKind::WindowProbe, Sign::ClosedWindow)
     }
 

@@ -71,11 +71,7 @@ impl FlowState {
     }
 
     /// A packet of this direction; `Err` if its number cannot belong to the connection.
-    pub(crate) fn sent(
-        &mut self,
-        packet: &Packet,
-        scene: Scene<'_>,
-    ) -> Result<Passed, OutOfPlace> {
+    pub(crate) fn sent(&mut self, packet: &Packet, scene: Scene<'_>) -> Result<Passed, OutOfPlace> {
         let start = self.place(packet)?;
         let len = packet.sequence_len();
         let closed = self.last_window == Some(0);
@@ -98,7 +94,8 @@ impl FlowState {
             verdict
         };
         let segment = self.segment(packet, range, payload, high, verdict);
-        let copy = matches!(verdict.kind, SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate);
+        let copy =
+            matches!(verdict.kind, SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate);
         Ok(Passed { segment: Some(segment), copy })
     }
 
@@ -147,12 +144,7 @@ impl FlowState {
 
     /// The acknowledgement in a packet of the opposite direction.
     /// `copy`: it was there before.
-    pub(crate) fn answered(
-        &mut self,
-        packet: &Packet,
-        window: Option<Bytes>,
-        copy: bool,
-    ) -> Heard {
+    pub(crate) fn answered(&mut self, packet: &Packet, window: Option<Bytes>, copy: bool) -> Heard {
         let Some(number) = packet.ack else { return Heard::default() };
         // Without data seen before, everything acknowledged lies before the capture's start.
         let positions =
@@ -263,7 +255,7 @@ impl FlowState {
                 self.sent_again(packet, range, payload);
                 again
             } else if closed && payload == 1 && range.start == self.board.una {
-                self.below.probe_beyond()
+                Below::probe_beyond()
             } else {
                 self.judge.fresh(moment, range, scene.to_sender(), &self.board)
             };

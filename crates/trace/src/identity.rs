@@ -27,6 +27,8 @@ const REMEMBERED: usize = 8;
 /// A frame that is written twice is written twice at once: the longest that the copy takes from one
 /// interface of a host, or port of a switch, to the next.
 const AT_ONCE: Span = Span::from_millis(10);
+/// No timer, and no acknowledgement that is worth it, makes a sender repeat sooner.
+const SOONEST: Span = Span::from_millis(1);
 /// A capture (or a direction) of which at least each fourth frame is a copy was made with copies.
 /// No network doubles so many.
 pub(crate) const SHARE: u64 = 4;
@@ -45,7 +47,7 @@ pub(crate) struct Stamp {
 impl Stamp {
     pub(crate) fn of(packet: &Packet) -> Stamp {
         Stamp {
-            id: packet.ip_id,
+            id: number(packet),
             clock: packet.timestamps.map(|(value, _)| value),
             at: packet.at,
             frame: packet.frame,
@@ -79,6 +81,8 @@ pub(crate) struct Identity {
     /// Of the near steps, those by more than one.
     skips: u8,
     packets: u64,
+    /// Of these, without data, SYN or FIN.
+    bare: u64,
     copies: u64,
     recent: [Seen; REMEMBERED],
     next: u8,
@@ -110,12 +114,16 @@ impl Identity {
     /// Takes in a packet of the sender, whatever it carries.
     pub(crate) fn passed(&mut self, packet: &Packet) {
         self.packets += 1;
-        if let Some(id) = packet.ip_id {
+        // Where the counter wraps, zero is one.
+        let wraps = self.newest.is_some_and(|newest| newest.wrapping_neg() <= NEAR);
+        if let Some(id) = packet.ip_id.filter(|&id| id != 0 || wraps) {
             self.count(id);
         }
         if packet.sequence_len() > 0 {
             self.recent[usize::from(self.next)] = Seen::of(packet);
             self.next = (self.next + 1) % REMEMBERED as u8;
+        } else {
+            self.bare += 1;
         }
     }
 
@@ -149,7 +157,7 @@ impl Identity {
     /// By how many the packet's number is above the newest seen before it; none where they do not
     /// count.
     pub(crate) fn step(&self, packet: &Packet) -> Option<i16> {
-        let step = packet.ip_id?.wrapping_sub(self.newest?) as i16;
+        let step = number(packet)?.wrapping_sub(self.newest?) as i16;
         (self.counts() && step.unsigned_abs() <= NEAR).then_some(step)
     }
 
@@ -163,10 +171,15 @@ impl Identity {
         }
     }
 
+    /// Whether nearly all packets of the sender carry data: then one that is absent did, too.
+    pub(crate) fn is_seldom_bare(&self) -> bool {
+        self.bare * 8 <= self.packets
+    }
+
     /// Whether the packet was sent before or after another, and what tells: number or clock. None
     /// where neither does.
     pub(crate) fn order(&self, packet: &Packet, other: &Stamp) -> Option<(Ordering, Sign)> {
-        if let (Some(id), Some(than)) = (packet.ip_id, other.id)
+        if let (Some(id), Some(than)) = (number(packet), other.id)
             && self.counts()
             && id != than
         {
@@ -192,9 +205,9 @@ impl Identity {
         let original = self.recent.iter().filter(same).max_by_key(|seen| seen.stamp.frame)?;
         let after = packet.at.since(original.stamp.at);
         let varies = self.near + self.far > 0 || after <= AT_ONCE;
-        let sign = if varies && this.stamp.id.is_some_and(|id| id != 0) {
+        let sign = if varies && this.stamp.id.is_some() {
             Sign::IpId
-        } else if round_trip.is_some_and(|least| after < least / 2) {
+        } else if after < round_trip.map_or(SOONEST, |least| least / 2) {
             // A clock of whole milliseconds may show the same for what is sent again.
             if this.stamp.clock.is_some() { Sign::Timestamp } else { Sign::Time }
         } else {
@@ -219,14 +232,44 @@ impl Identity {
     /// Whether a packet without data is the same as the one before it, which no host sends: two
     /// acknowledgements that say the same have different numbers.
     pub(crate) fn repeats(&self, packet: &Packet) -> bool {
-        packet.ip_id.is_some_and(|id| id != 0 && Some(id) == self.newest) && self.counts()
+        number(packet).is_some_and(|id| Some(id) == self.newest) && self.near + self.far > 0
     }
+}
+
+/// Zero is no number: many send nothing else (Linux with SYN-ACKs and resets).
+fn number(packet: &Packet) -> Option<u16> {
+    packet.ip_id.filter(|&id| id != 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::drill::packet;
+
+    /// A packet of one sender, with one byte.
+    fn packet(frame: u64) -> Packet {
+        let end = |host| std::net::SocketAddr::from(([10, 0, 0, host], 1));
+        Packet {
+            at: Instant::from_nanos(frame),
+            frame,
+            src: end(1),
+            dst: end(2),
+            seq: tcplab_wire::SeqNumber::new(frame as u32),
+            ack: None,
+            flags: tcplab_wire::TcpFlags::ACK,
+            window: 1,
+            payload: 1,
+            mss: None,
+            window_scale: None,
+            sack_permitted: false,
+            timestamps: None,
+            sack: tcplab_wire::SackBlocks::default(),
+            ip_id: None,
+            ttl: 64,
+            copies_usual: false,
+            options_cut: false,
+            comment: None,
+        }
+    }
 
     fn numbered(ids: &[u16]) -> Identity {
         let mut identity = Identity::default();
@@ -244,6 +287,7 @@ mod tests {
             ("large pieces", &[7, 52, 97], true),
             ("one overtaken", &[7, 9, 8, 10], true),
             ("a SYN-ACK's zero first", &[0, 40_000, 40_001, 40_002], true),
+            ("zeros between", &[40_000, 0, 40_001, 0, 40_002], true),
             ("all zero", &[0, 0, 0, 0, 0], false),
             ("at random", &[9_000, 61_000, 23_000, 2_000, 40_000], false),
             ("nothing to go by", &[7], false),
@@ -254,18 +298,19 @@ mod tests {
 
     #[test]
     fn number_before_clock() {
-        let seen = |id, clock| Stamp { id: Some(id), clock: Some(clock), ..Stamp::default() };
-        let asked = |id, clock| Packet {
-            ip_id: Some(id),
-            timestamps: Some((clock, 0)),
-            ..packet(1)
+        let seen = |id, clock| Stamp {
+            id: (id != 0).then_some(id),
+            clock: Some(clock),
+            ..Stamp::default()
         };
+        let asked =
+            |id, clock| Packet { ip_id: Some(id), timestamps: Some((clock, 0)), ..packet(1) };
         let counting = numbered(&[1, 2, 3, 4]);
         let silent = numbered(&[0, 0, 0, 0]);
         let number = |order| Some((order, Sign::IpId));
         let clock = |order| Some((order, Sign::Timestamp));
         assert_eq!(counting.order(&asked(3, 9), &seen(4, 8)), number(Ordering::Less));
-        assert_eq!(counting.order(&asked(0, 9), &seen(65_535, 9)), number(Ordering::Greater));
+        assert_eq!(counting.order(&asked(1, 9), &seen(65_535, 9)), number(Ordering::Greater));
         assert_eq!(silent.order(&asked(0, 8), &seen(0, 9)), clock(Ordering::Less));
         assert_eq!(silent.order(&asked(0, 1), &seen(0, u32::MAX)), clock(Ordering::Greater));
         assert_eq!(silent.order(&asked(0, 9), &seen(0, 9)), None);

@@ -50,7 +50,8 @@ impl Repeats {
         let mut found = Vec::new();
         if let Some(dsack) = heard.dsack {
             let least = least.unwrap_or_default() * 3 / 4;
-            let can = |repeat: &Repeat| repeat.range.overlaps(dsack) && at.since(repeat.at) >= least;
+            let can =
+                |repeat: &Repeat| repeat.range.overlaps(dsack) && at.since(repeat.at) >= least;
             if let Some(index) = self.pending.iter().rposition(can) {
                 let repeat = self.pending.remove(index).expect("it was just found there");
                 found.push((repeat.frame, Needless::DSack { frame }));
@@ -62,7 +63,8 @@ impl Repeats {
         {
             self.echoed(heard.before, heard.ack, (echo, frame), &mut found);
         }
-        self.pending.retain(|repeat| repeat.range.end > heard.ack || at.since(repeat.at) < PATIENCE);
+        self.pending
+            .retain(|repeat| repeat.range.end > heard.ack || at.since(repeat.at) < PATIENCE);
         found
     }
 

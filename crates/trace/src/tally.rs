@@ -61,7 +61,12 @@ impl Tally {
     }
 
     /// A retransmission was needless: `at` this frame that says so.
-    pub(crate) fn needless(&mut self, at: tcplab_units::Instant, retransmission: u64, why: Needless) {
+    pub(crate) fn needless(
+        &mut self,
+        at: tcplab_units::Instant,
+        retransmission: u64,
+        why: Needless,
+    ) {
         let causes = self.causes.get_or_insert_default();
         match why {
             Needless::DSack { .. } => causes.needless_by_dsack.add(at, retransmission),

@@ -100,7 +100,8 @@ impl Distances {
 
 impl Distance {
     fn sent(&mut self, value: u32, at: Instant) {
-        if self.awaited.is_none() && self.clock.is_some_and(|last| (value.wrapping_sub(last) as i32) > 0)
+        if self.awaited.is_none()
+            && self.clock.is_some_and(|last| (value.wrapping_sub(last) as i32) > 0)
         {
             self.awaited = Some((value, at));
         }

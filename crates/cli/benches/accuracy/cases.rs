@@ -55,10 +55,7 @@ pub(crate) const CASES: &[Recorded] = &[
     upload("cubic, 1 % lost", &[RATE, DELAY, "forward.loss=1 %"]),
     Recorded { settings: &[BBR], ..upload("BBR, 2 % lost", &[RATE, DELAY, "forward.loss=2 %"]) },
     upload("queue of 30", &[RATE, DELAY, "queue=30 packets"]),
-    Recorded {
-        settings: &[BBR],
-        ..upload("BBR, queue of 15", &[RATE, DELAY, "queue=15 packets"])
-    },
+    Recorded { settings: &[BBR], ..upload("BBR, queue of 15", &[RATE, DELAY, "queue=15 packets"]) },
     Recorded { settings: SMALL, ..upload("small buffers", &[RATE, DELAY, "forward.loss=1 %"]) },
     Recorded { version: Version::Six, ..upload("IPv6", &[RATE, DELAY, "forward.loss=1 %"]) },
     Recorded {
@@ -77,7 +74,10 @@ pub(crate) const CASES: &[Recorded] = &[
         ..upload("IPv6, no stamps, reordered", &[RATE, DELAY, REORDER, "forward.loss=0.5 %"])
     },
     upload("duplicated", &[RATE, DELAY, "forward.duplicate=1 %"]),
-    Recorded { version: Version::Six, ..upload("IPv6, duplicated", &[RATE, DELAY, "duplicate=1 %"]) },
+    Recorded {
+        version: Version::Six,
+        ..upload("IPv6, duplicated", &[RATE, DELAY, "duplicate=1 %"])
+    },
     upload("all at once", &[RATE, DELAY, REORDER, "loss=1 %", "duplicate=1 %"]),
     upload(
         "interrupted",
@@ -89,7 +89,10 @@ pub(crate) const CASES: &[Recorded] = &[
         ..upload("satellite", &[RATE, "delay=250 ms", "forward.loss=0.5 %"])
     },
     upload("LAN", &["rate=100 Mbit/s", "delay=100 us", "forward.loss=0.5 %"]),
-    Recorded { talk: Talk::Exchange(120), ..upload("one byte each way", &[RATE, DELAY, "loss=4 %"]) },
+    Recorded {
+        talk: Talk::Exchange(120),
+        ..upload("one byte each way", &[RATE, DELAY, "loss=4 %"])
+    },
     Recorded { talk: Talk::Short(40, 20_000), ..upload("short", &[RATE, DELAY, "loss=4 %"]) },
     Recorded { talk: Talk::Slow, ..upload("slow reader", &[RATE, DELAY]) },
     Recorded { talk: Talk::Idle, ..upload("idle", &[RATE, DELAY]) },

@@ -15,8 +15,7 @@ pub(crate) struct Flags {
 
 /// By tshark, where it is installed.
 pub(crate) fn tshark(capture: &Path, host: IpAddr) -> Option<Flags> {
-    const FIELDS: [&str; 4] =
-        ["retransmission", "out_of_order", "keep_alive", "zero_window_probe"];
+    const FIELDS: [&str; 4] = ["retransmission", "out_of_order", "keep_alive", "zero_window_probe"];
     let field = if host.is_ipv4() { "ip.src" } else { "ipv6.src" };
     let mut command = Command::new("tshark");
     command.arg("-r").arg(capture).args(["-Y", &format!("{field}=={host}"), "-T", "fields"]);
