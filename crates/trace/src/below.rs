@@ -152,20 +152,19 @@ impl Below {
         if absent + self.ghosts == 0 || !self.absent_are_data(scene) {
             return None;
         }
-        if range.start > board.high {
-            // What is absent, now or before, left the hole; what is more than that is this packet.
-            let pieces =
-                (range.start.since(board.high).as_u64()).div_ceil(range.len().max(1)) as u32;
-            let more = (absent + self.ghosts).saturating_sub(pieces);
-            let again = self.ghosts > pieces && judge.is_silent_for(packet.at, scene.to_sender());
-            self.ghosts = more.saturating_sub(u32::from(again));
-            return again.then(|| Below::repeat(case, 1, judge, board));
+        // Where the packets that are known to be lost from above end, new data begin.
+        let gap = range.start.since(board.high).as_u64();
+        let pieces = gap.div_ceil(range.len().max(1)) as u32;
+        if self.ghosts > pieces {
+            self.ghosts -= pieces + 1;
+            self.counts.unseen += 1;
+            return Some(Below::repeat(case, absent.max(1), judge, board));
         }
-        let settled = board.una == board.high && self.holes.is_empty();
-        if !settled {
+        self.ghosts = 0;
+        // Nothing may be missing that the absent packets can have repeated.
+        if absent == 0 || gap > 0 || board.una < board.high || !self.holes.is_empty() {
             return None;
         }
-        self.ghosts = if absent == 0 { self.ghosts - 1 } else { self.ghosts };
         self.counts.unseen += 1;
         Some(Below::repeat(case, absent.max(1), judge, board))
     }
@@ -290,8 +289,9 @@ impl Below {
     }
 
     /// Takes in a packet of the direction, whatever it was judged to be.
-    pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>) {
-        self.identity.passed(packet);
+    pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>, kind: SegmentKind) {
+        let follows = self.last.zip(range).is_none_or(|((last, _), now)| now.start == last.end);
+        self.identity.passed(packet, follows && kind == SegmentKind::New);
         if let Some(range) = range {
             self.last = Some((range, packet.at));
         }

@@ -272,11 +272,6 @@ impl Judge {
         }
     }
 
-    /// Whether a timer must have sent what passes now.
-    pub(crate) fn is_silent_for(&self, at: Instant, beyond: Option<Span>) -> bool {
-        self.is_silent(at, beyond.unwrap_or_default())
-    }
-
     /// How long both sides have been quiet, seen from the sender, and after which frame.
     fn silence(&self, at: Instant, beyond: Span) -> Proof {
         let last = self.last_before(at, beyond);

@@ -78,7 +78,7 @@ pub(crate) struct Identity {
     newest: Option<u16>,
     near: u8,
     far: u8,
-    /// Of the near steps, those by more than one.
+    /// Of the near steps, those by more than one though nothing is missing in the stream.
     skips: u8,
     packets: u64,
     /// Of these, without data, SYN or FIN.
@@ -111,13 +111,14 @@ impl Seen {
 }
 
 impl Identity {
-    /// Takes in a packet of the sender, whatever it carries.
-    pub(crate) fn passed(&mut self, packet: &Packet) {
+    /// Takes in a packet of the sender, whatever it carries; `in_order` where it goes on in the
+    /// stream after the one before it.
+    pub(crate) fn passed(&mut self, packet: &Packet, in_order: bool) {
         self.packets += 1;
         // Where the counter wraps, zero is one.
         let wraps = self.newest.is_some_and(|newest| newest.wrapping_neg() <= NEAR);
         if let Some(id) = packet.ip_id.filter(|&id| id != 0 || wraps) {
-            self.count(id);
+            self.count(id, in_order);
         }
         if packet.sequence_len() > 0 {
             self.recent[usize::from(self.next)] = Seen::of(packet);
@@ -127,7 +128,7 @@ impl Identity {
         }
     }
 
-    fn count(&mut self, id: u16) {
+    fn count(&mut self, id: u16, in_order: bool) {
         let Some(newest) = self.newest else {
             self.newest = Some(id);
             return;
@@ -136,7 +137,7 @@ impl Identity {
         if step == 0 {
             return;
         }
-        self.skips += u8::from(step > 1 && step.unsigned_abs() <= NEAR);
+        self.skips += u8::from(in_order && step > 1 && step.unsigned_abs() <= NEAR);
         let counter = if step.unsigned_abs() <= NEAR { &mut self.near } else { &mut self.far };
         *counter += 1;
         if *counter == u8::MAX {
@@ -274,7 +275,7 @@ mod tests {
     fn numbered(ids: &[u16]) -> Identity {
         let mut identity = Identity::default();
         for &id in ids {
-            identity.passed(&Packet { ip_id: Some(id), ..packet(1) });
+            identity.passed(&Packet { ip_id: Some(id), ..packet(1) }, true);
         }
         identity
     }
