@@ -67,11 +67,8 @@ fn advice(probes: u64, all: u64) -> &'static str {
 /// Each retransmission with the acknowledgement that reports it: the latest before it that was
 /// not reported yet.
 fn pairs(flow: &Flow) -> Vec<(&Segment, &Ack)> {
-    let repeats: Vec<&Segment> = flow
-        .segments
-        .iter()
-        .filter(|s| !matches!(s.kind, SegmentKind::New | SegmentKind::FillsHole))
-        .collect();
+    let repeats: Vec<&Segment> =
+        flow.segments.iter().filter(|s| s.kind.is_retransmission()).collect();
     let mut reported = vec![false; repeats.len()];
     let mut pairs = Vec::new();
     for ack in &flow.acks {

@@ -24,7 +24,7 @@ const SHORT: Span = Span::from_millis(3);
 /// A keep-alive with a byte of data looks like that byte sent again; but no timer for keep-alives
 /// is shorter (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL` in whole seconds).
 const SHORTEST_KEEP_ALIVE: Span = Span::from_millis(900);
-/// A copy may come so many packets late and still be looked for by its number.
+/// A copy that comes fewer packets late is known by its number.
 const OVERTAKEN: i16 = 8;
 
 /// What is around a packet.
@@ -52,6 +52,8 @@ pub(crate) struct Below {
     last: Option<(Range, Instant)>,
     /// Packets lost before the tap whose data lay, as far as the numbers tell, above all seen then.
     ghosts: u32,
+    /// Packets lost before the tap that repeated, as far as the numbers tell, what is missing below.
+    lost_again: u32,
 }
 
 /// How often what was seen.
@@ -124,8 +126,8 @@ impl Below {
             let verdict = Verdict { proof, ..Verdict::new_data() };
             return (verdict, Entry::None);
         }
-        if self.identity.step(packet).is_some_and(|step| step < -OVERTAKEN) {
-            // Too old to have been sent again: a copy whose original is forgotten.
+        if self.identity.step(packet).is_some_and(|step| is_of_old(step, range, board)) {
+            // A copy whose original is forgotten.
             self.identity.copied();
             let proof = Proof { by: Sign::IpId, ..Proof::default() };
             let kind = SegmentKind::NetworkDuplicate;
@@ -178,8 +180,10 @@ impl Below {
             return;
         }
         let below = Range { start: Offset::ZERO, end: range.start };
-        let repeats = self.holes.within(below).div_ceil(range.len().max(1)) as u32;
-        self.ghosts += absent.saturating_sub(repeats);
+        let missing = self.holes.within(below).div_ceil(range.len().max(1)) as u32;
+        let repeats = missing.saturating_sub(self.lost_again).min(absent);
+        self.lost_again = missing.min(self.lost_again + repeats);
+        self.ghosts += absent - repeats;
     }
 
     fn absent_are_data(&self, scene: Scene<'_>) -> bool {
@@ -308,6 +312,13 @@ impl Below {
         let (tap, sure) = scene.distances.place(scene.forward);
         tap == Tap::Sender && sure >= Confidence::Medium && self.counts.overtaken == 0
     }
+}
+
+/// Whether a packet that stands so many numbers back is as old as its place in the stream: what is
+/// sent again is newer, even when it was overtaken.
+fn is_of_old(step: i16, range: Range, board: &Scoreboard) -> bool {
+    let since = board.high.since(range.start).as_u64() / range.len().max(1);
+    step < -OVERTAKEN && u64::from(step.unsigned_abs()) * 2 >= since
 }
 
 fn probe(kind: SegmentKind, by: Sign) -> Verdict {

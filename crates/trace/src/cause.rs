@@ -189,11 +189,14 @@ impl Judge {
             let due = board.reordering_deadline(range);
             due.is_some_and(|due| at <= due + beyond + TICKS)
         };
-        let silent = self.is_silent(at, beyond) && !(told && by_rack());
+        let silence = self.silence(at, beyond);
+        // With evidence of a loss a sender waits for nothing; but the machine that it runs on may
+        // be busy, and a timer is never that short.
+        let prompted = told && (silence.waited < LONGEST || by_rack());
+        let silent = self.is_silent(at, beyond) && !prompted;
         // Without SACK nothing but the timer tells that a retransmission was lost (RFC 6582).
         let at_edge = oldest && range.end > board.una;
         let again = at_edge && board.sacked.is_empty() && self.head_resent == Some(board.una);
-        let silence = self.silence(at, beyond);
         self.last_sent = Some(Moment { at, frame });
         if at_edge {
             self.head_resent = Some(board.una);

@@ -81,6 +81,11 @@ impl Transfer {
         });
         self.show_at(1, &traces[1], at_receiver, table);
         self.show_holey(&sent, table);
+        let twice = found::twice(&self.captures[1]);
+        let once = Sums::of(&traces[1], self.sender);
+        table.twice(&self.name, once, Sums::of(&twice, self.sender));
+        let lost = twins::lost(&sent, &received);
+        table.lost(&self.name, &lost, &found::lost(&traces[0], self.sender));
     }
 
     fn show_at(

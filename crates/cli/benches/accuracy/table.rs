@@ -43,7 +43,7 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn begin() -> Table {
         println!(
-            "{:<27} {:<10} {:>9} {:>4}  {:>9} {:>9} {:>9} {:>9} {:>5}  {:>9} {:>7} {:>7} {:>6}  {:>8}  {:<13} {}",
+            "{:<27} {:<10} {:>9} {:>4}  {:>9} {:>9} {:>9} {:>9} {:>5}  {:>9} {:>7} {:>7} {:>7} {:>6}  {:>8}  {:<13} {}",
             "case",
             "tap",
             "again",
@@ -97,7 +97,7 @@ impl Table {
         });
         let tcptrace = row.tcptrace.map_or("-".into(), |(again, late)| format!("{again}+{late}"));
         println!(
-            "{:<27} {:<10} {:>9} {:>4}  {:>9} {:>9} {:>9} {:>9} {:>5}  {:>9} {:>7} {:>7} {:>6}  {:>8}  {:<13} {}{}",
+            "{:<27} {:<10} {:>9} {:>4}  {:>9} {:>9} {:>9} {:>9} {:>5}  {:>9} {:>7} {:>7} {:>7} {:>6}  {:>8}  {:<13} {}{}",
             row.name,
             row.tap,
             again,
@@ -110,12 +110,28 @@ impl Table {
             overtaken,
             copies,
             beside(kernel(probes), own_probes),
+            beside(kernel(Counted::dsacks), sums.needless_by_dsack),
             sums.missed_by_tap,
             place(&row.places),
             tshark,
             tcptrace,
             if row.proven { "" } else { "  without proof!" },
         );
+    }
+
+    /// The same packets, each captured twice.
+    pub(crate) fn twice(&mut self, name: &str, once: Sums, twice: Sums) {
+        let more = twice.retransmissions.saturating_sub(once.retransmissions);
+        let (again, copies) = (twice.retransmissions, twice.tap_duplicates);
+        self.invented += more as usize;
+        println!("{name:<27} {:<10} {again:>9} {more:>4}  {copies} captured twice", "…twice");
+    }
+
+    /// The frames that never reached the other end, and those that the sender's tap says so of.
+    pub(crate) fn lost(&mut self, name: &str, truth: &[u64], found: &[u64]) {
+        let right = found.iter().filter(|frame| truth.binary_search(frame).is_ok()).count();
+        let (lost, wrong) = (truth.len(), found.len() - right);
+        println!("{name:<27} {:<10} {lost}/{right} lost, {wrong} wrongly said to be", "…lost");
     }
 
     /// Where the kernel counted: how far the causes are off it, each one that is not where it

@@ -107,7 +107,7 @@ fn client(server: IpAddr, talk: Talk) {
 
 fn server(address: IpAddr, talk: Talk) {
     let listener = TcpListener::bind((address, PORT)).unwrap();
-    let mut accept = || listener.accept().unwrap().0;
+    let accept = || listener.accept().unwrap().0;
     match talk {
         Talk::Upload(_) => drain(accept()),
         Talk::Exchange(rounds) => {

@@ -77,6 +77,7 @@ fn the_corpus_is_explained() {
     let (mut again, mut wrong) = ([0; 2], [0; 2]);
     for transfer in corpus() {
         let name = &transfer.name;
+        assert!(twins::are_marked(&transfer.sent), "{name}: packets cannot be known again");
         for (tap, score) in transfer.scores().into_iter().enumerate() {
             assert_eq!(score.invented, [0; 0], "{name}, tap {tap}: frames said to be sent again");
             assert_eq!(score.missed, [0; 0], "{name}, tap {tap}: frames that were sent again");
