@@ -13,7 +13,7 @@
 //!
 //! **Reference.** RFC 2883; RFC 3708 on what senders can conclude.
 
-use tcplab_trace::{Ack, Connection, Flow, Segment, SegmentKind, Timer};
+use tcplab_trace::{Ack, Connection, Flow, Segment, Timer};
 
 use crate::{Finding, counted, flows};
 

@@ -50,9 +50,9 @@ pub(crate) struct Below {
     pub(crate) holes: Holes,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
-    /// Packets lost before the tap whose data lay, as far as the numbers tell, above all seen then.
+    /// Packets lost before the tap whose data lay above all seen then, as far as the numbers tell.
     ghosts: u32,
-    /// Packets lost before the tap that repeated, as far as the numbers tell, what is missing below.
+    /// Packets lost before the tap that repeated what is missing below, as far as numbers tell.
     lost_again: u32,
 }
 
@@ -139,7 +139,7 @@ impl Below {
         (verdict, Entry::Repeat)
     }
 
-    /// Whether a packet from above all that was seen repeats what was lost before the tap: packets of
+    /// Whether a packet from above all that was seen repeats what was lost before it: packets of
     /// its sender are absent. With nothing to acknowledge they carried data; in front of a packet
     /// that goes on in order it can only have been the same data, for anything else would have left
     /// a hole. Where the path overtakes, nothing follows from what is absent.

@@ -56,6 +56,7 @@ impl Table {
             "overtaken",
             "copies",
             "probes",
+            "D-SACKs",
             "missed",
             "place",
             "tshark",

@@ -1,7 +1,7 @@
 //! What the kernel says of its sockets fits what was on the wire.
 
 use tcplab_recording::{Endpoint, Sample};
-use tcplab_trace::{Flow, SegmentKind, Trace};
+use tcplab_trace::{Flow, Trace};
 use tcplab_units::Span;
 
 use crate::experiment::Recorded;

@@ -12,7 +12,7 @@ use super::Sightings;
 /// Beside the sender the causes are as sure as its timers and the acknowledgements are seen. Behind
 /// the loss they are judged by what the receiver sent and when the answer came: recovery and
 /// timeout are told apart well, but a probe from a timeout only by the silence that is left of it
-/// here, and which timeout in a row it is not at all, for what was lost does not come here. What was
+/// here, and which timeout in a row it is not at all, for what is lost does not come here. What was
 /// lost to the last packet, and sent again, is found only where IP identifications count.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Causes {
