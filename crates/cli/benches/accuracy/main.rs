@@ -4,6 +4,8 @@
 //!
 //! With names, only the cases whose name contains one of them.
 
+#![expect(clippy::print_stdout, reason = "a table for whoever runs it")]
+
 mod cases;
 mod peers;
 mod table;

@@ -38,42 +38,26 @@ pub(crate) struct Table {
     copies: (usize, usize),
     /// Retransmissions, probes and keep-alives of the kernels' counters that differ.
     off: u64,
+    skipped: u64,
+    /// Frames said to be lost that arrived.
+    wrongly_lost: usize,
 }
 
 impl Table {
     pub(crate) fn begin() -> Table {
         println!(
-            "{:<27} {:<10} {:>9} {:>4}  {:>9} {:>9} {:>9} {:>9} {:>5}  {:>9} {:>7} {:>7} {:>7} {:>6}  {:>8}  {:<13} {}",
-            "case",
-            "tap",
-            "again",
-            "made",
-            "fast",
-            "slow st.",
-            "RTO",
-            "TLP",
-            "wrong",
-            "overtaken",
-            "copies",
-            "probes",
-            "D-SACKs",
-            "missed",
-            "place",
-            "tshark",
-            "tcptrace"
+            "case                        tap            again made       fast  slow st.       RTO       \
+             TLP wrong  overtaken  copies  probes D-SACKs missed     place  tshark        tcptrace"
         );
         println!(
-            "{:<27} {:<10} {:>9} {:>4}  {}",
-            "",
-            "",
-            "is/found",
-            "up",
-            "each: the kernel's count (or -) / tcplab's; tshark: again+out of order+keep-alive; tcptrace: again+out of order"
+            "                                        is/found   up  each: the kernel's count (or -) / \
+             tcplab's; tshark: again+out of order+keep-alives; tcptrace: again+out of order"
         );
         Table::default()
     }
 
     pub(crate) fn skip(&mut self, name: &str, why: &str) {
+        self.skipped += 1;
         println!("{name:<27} SKIPPED: {why}");
     }
 
@@ -125,14 +109,15 @@ impl Table {
         let more = twice.retransmissions.saturating_sub(once.retransmissions);
         let (again, copies) = (twice.retransmissions, twice.tap_duplicates);
         self.invented += more as usize;
-        println!("{name:<27} {:<10} {again:>9} {more:>4}  {copies} captured twice", "…twice");
+        println!("{name:<27} …twice     {again:>9} {more:>4}  {copies} captured twice");
     }
 
     /// The frames that never reached the other end, and those that the sender's tap says so of.
     pub(crate) fn lost(&mut self, name: &str, truth: &[u64], found: &[u64]) {
         let right = found.iter().filter(|frame| truth.binary_search(frame).is_ok()).count();
         let (lost, wrong) = (truth.len(), found.len() - right);
-        println!("{name:<27} {:<10} {lost}/{right} lost, {wrong} wrongly said to be", "…lost");
+        self.wrongly_lost += wrong;
+        println!("{name:<27} …lost      {lost}/{right} lost, {wrong} wrongly said to be");
     }
 
     /// Where the kernel counted: how far the causes are off it, each one that is not where it
@@ -184,7 +169,7 @@ impl Table {
         println!(
             "\nfound {} of {} retransmissions ({:.2} %, goal 99.5), made up {} (goal 0); cause right \
              in {right} of {} ({:.2} %, goal 97)\novertaken {} of {}, copies {} of {} (goal: all); \
-             off the kernels' sums of retransmissions and probes by {} (goal 0)",
+             off the kernels' sums of retransmissions and probes by {} (goal 0); {} frames wrongly held lost; {} skipped",
             self.found,
             self.again,
             share(self.found, self.again),
@@ -196,6 +181,8 @@ impl Table {
             self.copies.1,
             self.copies.0,
             self.off,
+            self.wrongly_lost,
+            self.skipped,
         );
         self.found * 1_000 >= self.again * FOUND
             && self.invented == 0
