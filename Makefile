@@ -101,6 +101,10 @@ bench-trace: toolchain ## the trace engine side by side with tcptrace, tshark an
 	cargo build --locked --release --package tcplab
 	cargo bench --locked --package tcplab-trace --bench trace -- $(BENCH)
 
+.PHONY: accuracy
+accuracy: toolchain ## what the analyser finds beside kernel counters, tshark and tcptrace (cases: ARGS="no SACK")
+	cargo bench --locked --package tcplab --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))
+
 .PHONY: advisories
 advisories: toolchain ## look up known faults of our dependencies with cargo-deny (needs the network)
 	@$(call tool,cargo-deny,$(DENY))

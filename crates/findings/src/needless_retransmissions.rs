@@ -13,7 +13,7 @@
 //!
 //! **Reference.** RFC 2883; RFC 3708 on what senders can conclude; RFC 3522 on timestamps.
 
-use tcplab_trace::{Ack, Connection, Flow, Segment, SegmentKind, Timer};
+use tcplab_trace::{Ack, Connection, Flow, Segment, Timer};
 use tcplab_units::Bytes;
 
 use crate::direction::{Direction, in_each};
@@ -102,11 +102,8 @@ fn was(count: u64) -> &'static str {
 /// Each retransmission with the acknowledgement that reports it: the latest before it that was
 /// not reported yet.
 fn pairs(flow: &Flow) -> Vec<(&Segment, &Ack)> {
-    let repeats: Vec<&Segment> = flow
-        .segments
-        .iter()
-        .filter(|s| !matches!(s.kind, SegmentKind::New | SegmentKind::FillsHole))
-        .collect();
+    let repeats: Vec<&Segment> =
+        flow.segments.iter().filter(|s| s.kind.is_retransmission()).collect();
     let mut reported = vec![false; repeats.len()];
     let mut pairs = Vec::new();
     for ack in &flow.acks {

@@ -24,7 +24,7 @@ const SHORT: Span = Span::from_millis(3);
 /// A keep-alive with a byte of data looks like that byte sent again; but no timer for keep-alives
 /// is shorter (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL` in whole seconds).
 const SHORTEST_KEEP_ALIVE: Span = Span::from_millis(900);
-/// A copy may come so many packets late and still be looked for by its number.
+/// A copy that comes fewer packets late is known by its number.
 const OVERTAKEN: i16 = 8;
 
 /// What is around a packet.
@@ -38,7 +38,7 @@ pub(crate) struct Scene<'a> {
 
 impl Scene<'_> {
     /// From the tap to the sender, and back.
-    pub(crate) fn to_sender(&self) -> Option<Span> {
+    pub(crate) fn to_sender(self) -> Option<Span> {
         self.distances.to_sender(self.forward)
     }
 }
@@ -50,6 +50,10 @@ pub(crate) struct Below {
     pub(crate) holes: Holes,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
+    /// Packets lost before the tap whose data lay above all seen then, as far as the numbers tell.
+    ghosts: u32,
+    /// Packets lost before the tap that repeated what is missing below, as far as numbers tell.
+    lost_again: u32,
 }
 
 /// How often what was seen.
@@ -122,20 +126,23 @@ impl Below {
             let verdict = Verdict { proof, ..Verdict::new_data() };
             return (verdict, Entry::None);
         }
-        if self.identity.step(packet).is_some_and(|step| step < -OVERTAKEN) {
-            // Too old to have been sent again: a copy whose original is forgotten.
+        if self.identity.step(packet).is_some_and(|step| is_of_old(step, range, board)) {
+            // A copy whose original is forgotten.
             self.identity.copied();
             let proof = Proof { by: Sign::IpId, ..Proof::default() };
             let kind = SegmentKind::NetworkDuplicate;
             return (Verdict { kind, timer: None, proof }, Entry::None);
         }
         self.counts.seen += u64::from(!board.covers(range));
-        (self.repeat(case, 0, judge, board), Entry::Repeat)
+        let verdict = Below::repeat(case, 0, judge, board);
+        self.remember_absent(case, &verdict);
+        (verdict, Entry::Repeat)
     }
 
-    /// Whether a packet that goes on where the highest byte seen ended repeats what was lost before
-    /// the tap: packets of its sender are absent, and with nothing to acknowledge they must have
-    /// carried what this one carries; anything else would have left a hole.
+    /// Whether a packet from above all that was seen repeats what was lost before it: packets of
+    /// its sender are absent. With nothing to acknowledge they carried data; in front of a packet
+    /// that goes on in order it can only have been the same data, for anything else would have left
+    /// a hole. Where the path overtakes, nothing follows from what is absent.
     pub(crate) fn goes_on_again(
         &mut self,
         case: &Case<'_>,
@@ -144,12 +151,45 @@ impl Below {
     ) -> Option<Verdict> {
         let &Case { packet, range, scene, .. } = case;
         let absent = self.identity.absent(packet);
-        let away = || !self.is_beside_sender(scene) && scene.distances.round_trip().is_some();
-        if absent == 0 || scene.owes || range.start != board.high || !away() {
+        if absent + self.ghosts == 0 || !self.absent_are_data(scene) {
+            return None;
+        }
+        // Where the packets that are known to be lost from above end, new data begin.
+        let gap = range.start.since(board.high).as_u64();
+        let pieces = gap.div_ceil(range.len().max(1)) as u32;
+        if self.ghosts > pieces {
+            self.ghosts -= pieces + 1;
+            self.counts.unseen += 1;
+            return Some(Below::repeat(case, absent.max(1), judge, board));
+        }
+        self.ghosts = 0;
+        // Nothing may be missing that the absent packets can have repeated.
+        if absent == 0 || gap > 0 || board.una < board.high || !self.holes.is_empty() {
             return None;
         }
         self.counts.unseen += 1;
-        Some(self.repeat(case, absent, judge, board))
+        Some(Below::repeat(case, absent.max(1), judge, board))
+    }
+
+    /// What is absent before a retransmission lay above all that was seen, or repeated what is
+    /// missing still below it.
+    fn remember_absent(&mut self, case: &Case<'_>, verdict: &Verdict) {
+        let &Case { packet, range, scene, .. } = case;
+        let absent = self.identity.absent(packet);
+        if absent == 0 || verdict.timer.is_some() || !self.absent_are_data(scene) {
+            return;
+        }
+        let below = Range { start: Offset::ZERO, end: range.start };
+        let missing = self.holes.within(below).div_ceil(range.len().max(1)) as u32;
+        let repeats = missing.saturating_sub(self.lost_again).min(absent);
+        self.lost_again = missing.min(self.lost_again + repeats);
+        self.ghosts += absent - repeats;
+    }
+
+    fn absent_are_data(&self, scene: Scene<'_>) -> bool {
+        let away = scene.distances.round_trip().is_some() && !self.is_beside_sender(scene);
+        let data = !scene.owes || self.identity.is_seldom_bare();
+        away && data && self.counts.overtaken == 0
     }
 
     /// A packet that the tap had a gap for.
@@ -186,16 +226,12 @@ impl Below {
                 Proof { by: sign, frame: Some(shown_by.frame), waited, nth: 2, needless: None };
             return (Verdict { kind, timer: None, proof }, Entry::First);
         }
-        (self.repeat(case, 1, judge, board), Entry::First)
+        let verdict = Below::repeat(case, 1, judge, board);
+        self.remember_absent(case, &verdict);
+        (verdict, Entry::First)
     }
 
-    fn repeat(
-        &mut self,
-        case: &Case<'_>,
-        unseen: u32,
-        judge: &mut Judge,
-        board: &Scoreboard,
-    ) -> Verdict {
+    fn repeat(case: &Case<'_>, unseen: u32, judge: &mut Judge, board: &Scoreboard) -> Verdict {
         let &Case { packet, range, scene, .. } = case;
         let first = Range { start: range.start, end: Offset::new(range.start.as_u64() + 1) };
         let seen = board.log.overlapping(first).len() as u32;
@@ -227,7 +263,7 @@ impl Below {
     }
 
     /// A byte sent for the first time, into a closed window.
-    pub(crate) fn probe_beyond(&self) -> Verdict {
+    pub(crate) fn probe_beyond() -> Verdict {
         probe(SegmentKind::WindowProbe, Sign::ClosedWindow)
     }
 
@@ -257,8 +293,9 @@ impl Below {
     }
 
     /// Takes in a packet of the direction, whatever it was judged to be.
-    pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>) {
-        self.identity.passed(packet);
+    pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>, kind: SegmentKind) {
+        let follows = self.last.zip(range).is_none_or(|((last, _), now)| now.start == last.end);
+        self.identity.passed(packet, follows && kind == SegmentKind::New);
         if let Some(range) = range {
             self.last = Some((range, packet.at));
         }
@@ -275,6 +312,13 @@ impl Below {
         let (tap, sure) = scene.distances.place(scene.forward);
         tap == Tap::Sender && sure >= Confidence::Medium && self.counts.overtaken == 0
     }
+}
+
+/// Whether a packet that stands so many numbers back is as old as its place in the stream: what is
+/// sent again is newer, even when it was overtaken.
+fn is_of_old(step: i16, range: Range, board: &Scoreboard) -> bool {
+    let since = board.high.since(range.start).as_u64() / range.len().max(1);
+    step < -OVERTAKEN && u64::from(step.unsigned_abs()) * 2 >= since
 }
 
 fn probe(kind: SegmentKind, by: Sign) -> Verdict {

@@ -38,6 +38,8 @@ pub(crate) struct Judge {
     /// The smoothed round trip (RFC 6298 section 2), from unblurred samples at the tap.
     round_trip: Option<Span>,
     last_heard: Option<Moment>,
+    /// The one before that, which the sender had when the last had not reached it yet.
+    heard_before: Option<Moment>,
     last_sent: Option<Moment>,
     /// Duplicate acknowledgements since the cumulative one last moved.
     duplicates: u64,
@@ -46,6 +48,8 @@ pub(crate) struct Judge {
     /// In fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
     recovery: Option<Offset>,
     timeout: Option<Box<Timeout>>,
+    /// What was judged last came of a timeout.
+    going_back: bool,
     /// A probe is out, until this is acknowledged (RFC 8985 section 7.3: one at a time).
     probe: Option<Offset>,
     /// The connection agreed on SACK, or nobody knows; probes need it (RFC 8985 section 7.1).
@@ -122,7 +126,7 @@ impl Judge {
         duplicate: bool,
         board: &Scoreboard,
     ) {
-        self.last_heard = Some(Moment { at, frame });
+        self.heard_before = self.last_heard.replace(Moment { at, frame });
         if let Some(sample) = told.round_trip {
             // RFC 6298 section 2.3: a weight of one eighth.
             let smoothed = |old: Span| (old * 7 + sample) / 8;
@@ -167,6 +171,7 @@ impl Judge {
             verdict.timer = Some(Timer::Probe);
             verdict.proof = Proof { nth: 1, ..self.silence(at, beyond) };
         }
+        self.going_back = false;
         self.last_sent = Some(Moment { at, frame });
         verdict
     }
@@ -184,15 +189,23 @@ impl Judge {
             let due = board.reordering_deadline(range);
             due.is_some_and(|due| at <= due + beyond + TICKS)
         };
-        let silent = self.is_silent(at, beyond) && !(told && by_rack());
-        // Without SACK nothing but the timer tells that a retransmission was lost (RFC 6582).
-        let again = oldest && board.sacked.is_empty() && self.head_resent == Some(board.una);
         let silence = self.silence(at, beyond);
+        // With evidence of a loss a sender waits for nothing; but the machine that it runs on may
+        // be busy, and a timer is never that short.
+        let prompted = told && (silence.waited < LONGEST || by_rack());
+        let silent = self.is_silent(at, beyond) && !prompted;
+        // Without SACK nothing but the timer tells that a retransmission was lost (RFC 6582).
+        let at_edge = oldest && range.end > board.una;
+        let again = at_edge && board.sacked.is_empty() && self.head_resent == Some(board.una);
         self.last_sent = Some(Moment { at, frame });
-        if oldest {
+        if at_edge {
             self.head_resent = Some(board.una);
         }
-        if (silent && (oldest || newest)) || again || !(told || after_timeout) {
+        // Far from the sender, what prompted it has been answered meanwhile.
+        let away = beyond > self.round_trip.unwrap_or_default();
+        let answered = unseen > 0 || board.covers(range);
+        let forgotten = away && answered && !silent && !told && range.start > Offset::ZERO;
+        if (silent && (oldest || newest)) || again || !(told || after_timeout || forgotten) {
             // A SYN, alone at the beginning, is never probed for.
             let probe = newest
                 && unseen <= 1
@@ -209,7 +222,7 @@ impl Judge {
         }
         let prompt = self.last_heard.map(|heard| heard.frame);
         let proof = |by| Proof { by, frame: prompt, nth, ..Proof::default() };
-        if after_timeout {
+        if after_timeout || (forgotten && self.going_back) {
             if let Some(timeout) = &mut self.timeout {
                 timeout.known.insert(range);
                 timeout.in_doubt = false;
@@ -219,6 +232,7 @@ impl Judge {
         }
         let by = self.prompted_by(range, nth, board);
         self.recovery = self.recovery.or(Some(board.high));
+        self.going_back = false;
         Verdict { kind: SegmentKind::FastRetransmission, timer: None, proof: proof(by) }
     }
 
@@ -244,21 +258,26 @@ impl Judge {
             Timer::Probe => self.probe = Some(board.high),
             Timer::Retransmission => {
                 // `tcp_enter_loss`: in doubt unless it came upon a recovery.
-                let in_doubt = self.recovery.is_none() || self.timeout.is_some();
+                // Without SACK an acknowledgement of originals tells nothing: they may have waited
+                // for what the timeout sent.
+                let fresh = self.recovery.is_none() || self.timeout.is_some();
+                let in_doubt = fresh && !self.sack_refused;
                 let mut known = board.sacked.clone();
                 known.insert(range);
                 let (point, order) = (board.high, board.log.next());
                 self.timeout = Some(Box::new(Timeout { point, order, known, in_doubt }));
                 self.recovery = None;
+                // `tcp_retransmit_timer`: whatever probe was out is out of mind.
+                self.probe = None;
                 self.duplicates = 0;
+                self.going_back = true;
             }
         }
     }
 
     /// How long both sides have been quiet, seen from the sender, and after which frame.
     fn silence(&self, at: Instant, beyond: Span) -> Proof {
-        let heard = self.last_heard.map(|heard| Moment { at: heard.at + beyond, ..heard });
-        let last = heard.filter(|heard| heard.at <= at).max(self.last_sent).or(self.last_heard);
+        let last = self.last_before(at, beyond);
         Proof {
             by: Sign::Silence,
             frame: last.map(|last| last.frame),
@@ -267,16 +286,17 @@ impl Judge {
         }
     }
 
-    /// Since when both sides have been quiet.
-    fn quiet_since(&self, beyond: Span) -> Option<Instant> {
-        let heard = self.last_heard.map(|heard| heard.at + beyond);
-        heard.max(self.last_sent.map(|sent| sent.at))
+    /// What the sender last sent or heard before it sent what passes at `at`.
+    fn last_before(&self, at: Instant, beyond: Span) -> Option<Moment> {
+        let shifted = |heard: Moment| Moment { at: heard.at + beyond, ..heard };
+        let heard = |heard: Option<Moment>| heard.map(shifted).filter(|heard| heard.at <= at);
+        heard(self.last_heard).or_else(|| heard(self.heard_before)).max(self.last_sent)
     }
 
     /// Whether both sides have been quiet for longer than anything but a timer explains.
     fn is_silent(&self, at: Instant, beyond: Span) -> bool {
-        let Some(last) = self.quiet_since(beyond) else { return false };
-        let quiet = at.since(last);
+        let Some(last) = self.last_before(at, beyond) else { return false };
+        let quiet = at.since(last.at);
         quiet > SLACK && {
             let limit = (self.round_trip.unwrap_or_default() + beyond) / 2 + SLACK;
             quiet > limit.min(LONGEST)
@@ -289,7 +309,7 @@ impl Judge {
     /// least variance term) since the sender's estimate is not quite ours.
     fn probe_is_due(&self, at: Instant, beyond: Span, board: &Scoreboard) -> bool {
         let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return true };
-        let quiet = self.quiet_since(beyond).map_or(Span::ZERO, |last| at.since(last));
+        let quiet = self.last_before(at, beyond).map_or(Span::ZERO, |last| at.since(last.at));
         let age = board.oldest_sent().map_or(Span::ZERO, |sent| at.since(sent));
         quiet >= round_trip * 3 / 2 || age >= round_trip + Span::from_millis(150)
     }

@@ -110,15 +110,15 @@ impl FlowState {
             let Some(probe) = self.below.probe_without_data(packet, start, closed, &self.board)
             else {
                 let copy = self.below.identity.repeats(packet);
-                self.below.passed(packet, None);
+                self.below.passed(packet, None, SegmentKind::New);
                 return Ok(Passed { segment: None, copy });
             };
-            self.below.passed(packet, None);
+            self.below.passed(packet, None, probe.kind);
             probe
         } else {
             let case = Case { packet, range, scene, closed };
             let verdict = self.judge_and_log(&case, payload);
-            self.below.passed(packet, Some(range));
+            self.below.passed(packet, Some(range), verdict.kind);
             verdict
         };
         let segment = self.segment(packet, range, payload, high, verdict);
@@ -304,7 +304,7 @@ impl FlowState {
                 self.sent_again(packet, range, payload);
                 again
             } else if closed && payload == 1 && range.start == self.board.una {
-                self.below.probe_beyond()
+                Below::probe_beyond()
             } else {
                 self.judge.fresh(moment, range, scene.to_sender(), &self.board)
             };

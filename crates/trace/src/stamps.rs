@@ -27,6 +27,8 @@ const REMEMBERED: usize = 8;
 /// A frame that is written twice is written twice at once: the longest that the copy takes from one
 /// interface of a host, or port of a switch, to the next.
 const AT_ONCE: Span = Span::from_millis(10);
+/// No timer, and no acknowledgement that is worth it, makes a sender repeat sooner.
+const SOONEST: Span = Span::from_millis(1);
 /// A capture (or a direction) of which at least each fourth frame is a copy was made with copies.
 /// No network doubles so many.
 pub(crate) const SHARE: u64 = 4;
@@ -45,7 +47,7 @@ pub(crate) struct Stamp {
 impl Stamp {
     pub(crate) fn of(packet: &Packet) -> Stamp {
         Stamp {
-            id: packet.ip_id,
+            id: number(packet),
             clock: packet.timestamps.map(|(value, _)| value),
             at: packet.at,
             frame: packet.frame,
@@ -76,9 +78,11 @@ pub(crate) struct Identity {
     newest: Option<u16>,
     near: u8,
     far: u8,
-    /// Of the near steps, those by more than one.
+    /// Of the near steps, those by more than one though nothing is missing in the stream.
     skips: u8,
     packets: u64,
+    /// Of these, without data, SYN or FIN.
+    bare: u64,
     copies: u64,
     recent: [Seen; REMEMBERED],
     next: u8,
@@ -107,19 +111,24 @@ impl Seen {
 }
 
 impl Identity {
-    /// Takes in a packet of the sender, whatever it carries.
-    pub(crate) fn passed(&mut self, packet: &Packet) {
+    /// Takes in a packet of the sender, whatever it carries; `in_order` where it goes on in the
+    /// stream after the one before it.
+    pub(crate) fn passed(&mut self, packet: &Packet, in_order: bool) {
         self.packets += 1;
-        if let Some(id) = packet.ip_id {
-            self.count(id);
+        // Where the counter wraps, zero is one.
+        let wraps = self.newest.is_some_and(|newest| newest.wrapping_neg() <= NEAR);
+        if let Some(id) = packet.ip_id.filter(|&id| id != 0 || wraps) {
+            self.count(id, in_order);
         }
         if packet.sequence_len() > 0 {
             self.recent[usize::from(self.next)] = Seen::of(packet);
             self.next = (self.next + 1) % REMEMBERED as u8;
+        } else {
+            self.bare += 1;
         }
     }
 
-    fn count(&mut self, id: u16) {
+    fn count(&mut self, id: u16, in_order: bool) {
         let Some(newest) = self.newest else {
             self.newest = Some(id);
             return;
@@ -128,7 +137,7 @@ impl Identity {
         if step == 0 {
             return;
         }
-        self.skips += u8::from(step > 1 && step.unsigned_abs() <= NEAR);
+        self.skips += u8::from(in_order && step > 1 && step.unsigned_abs() <= NEAR);
         let counter = if step.unsigned_abs() <= NEAR { &mut self.near } else { &mut self.far };
         *counter += 1;
         if *counter == u8::MAX {
@@ -149,7 +158,7 @@ impl Identity {
     /// By how many the packet's number is above the newest seen before it; none where they do not
     /// count.
     pub(crate) fn step(&self, packet: &Packet) -> Option<i16> {
-        let step = packet.ip_id?.wrapping_sub(self.newest?) as i16;
+        let step = number(packet)?.wrapping_sub(self.newest?) as i16;
         (self.counts() && step.unsigned_abs() <= NEAR).then_some(step)
     }
 
@@ -163,10 +172,15 @@ impl Identity {
         }
     }
 
+    /// Whether nearly all packets of the sender carry data: then one that is absent did, too.
+    pub(crate) fn is_seldom_bare(&self) -> bool {
+        self.bare * 8 <= self.packets
+    }
+
     /// Whether the packet was sent before or after another, and what tells: number or clock. None
     /// where neither does.
     pub(crate) fn order(&self, packet: &Packet, other: &Stamp) -> Option<(Ordering, Sign)> {
-        if let (Some(id), Some(than)) = (packet.ip_id, other.id)
+        if let (Some(id), Some(than)) = (number(packet), other.id)
             && self.counts()
             && id != than
         {
@@ -192,9 +206,9 @@ impl Identity {
         let original = self.recent.iter().filter(same).max_by_key(|seen| seen.stamp.frame)?;
         let after = packet.at.since(original.stamp.at);
         let varies = self.near + self.far > 0 || after <= AT_ONCE;
-        let sign = if varies && this.stamp.id.is_some_and(|id| id != 0) {
+        let sign = if varies && this.stamp.id.is_some() {
             Sign::IpId
-        } else if round_trip.is_some_and(|least| after < least / 2) {
+        } else if after < round_trip.map_or(SOONEST, |least| least / 2) {
             // A clock of whole milliseconds may show the same for what is sent again.
             if this.stamp.clock.is_some() { Sign::Timestamp } else { Sign::Time }
         } else {
@@ -219,23 +233,35 @@ impl Identity {
     /// Whether a packet without data is the same as the one before it, which no host sends: two
     /// acknowledgements that say the same have different numbers.
     pub(crate) fn repeats(&self, packet: &Packet) -> bool {
-        packet.ip_id.is_some_and(|id| id != 0 && Some(id) == self.newest) && self.counts()
+        number(packet).is_some_and(|id| Some(id) == self.newest) && self.near + self.far > 0
     }
+}
+
+/// Zero is no number: many send nothing else (Linux with SYN-ACKs and resets).
+fn number(packet: &Packet) -> Option<u16> {
+    packet.ip_id.filter(|&id| id != 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::frames;
 
-    fn packet(ms: u64) -> Packet {
-        frames::packet(Instant::from_nanos(ms * 1_000_000))
+    /// A packet of one sender, with one byte.
+    fn packet(frame: u64) -> Packet {
+        Packet {
+            frame,
+            seq: tcplab_wire::SeqNumber::new(frame as u32),
+            ack: None,
+            window: 1,
+            payload: 1,
+            ..crate::tests::frames::packet(Instant::from_nanos(frame))
+        }
     }
 
     fn numbered(ids: &[u16]) -> Identity {
         let mut identity = Identity::default();
         for &id in ids {
-            identity.passed(&Packet { ip_id: Some(id), ..packet(1) });
+            identity.passed(&Packet { ip_id: Some(id), ..packet(1) }, true);
         }
         identity
     }
@@ -248,6 +274,7 @@ mod tests {
             ("large pieces", &[7, 52, 97], true),
             ("one overtaken", &[7, 9, 8, 10], true),
             ("a SYN-ACK's zero first", &[0, 40_000, 40_001, 40_002], true),
+            ("zeros between", &[40_000, 0, 40_001, 0, 40_002], true),
             ("all zero", &[0, 0, 0, 0, 0], false),
             ("at random", &[9_000, 61_000, 23_000, 2_000, 40_000], false),
             ("nothing to go by", &[7], false),
@@ -258,7 +285,11 @@ mod tests {
 
     #[test]
     fn number_before_clock() {
-        let seen = |id, clock| Stamp { id: Some(id), clock: Some(clock), ..Stamp::default() };
+        let seen = |id, clock| Stamp {
+            id: (id != 0).then_some(id),
+            clock: Some(clock),
+            ..Stamp::default()
+        };
         let asked =
             |id, clock| Packet { ip_id: Some(id), timestamps: Some((clock, 0)), ..packet(1) };
         let counting = numbered(&[1, 2, 3, 4]);
@@ -266,7 +297,7 @@ mod tests {
         let number = |order| Some((order, Sign::IpId));
         let clock = |order| Some((order, Sign::Timestamp));
         assert_eq!(counting.order(&asked(3, 9), &seen(4, 8)), number(Ordering::Less));
-        assert_eq!(counting.order(&asked(0, 9), &seen(65_535, 9)), number(Ordering::Greater));
+        assert_eq!(counting.order(&asked(1, 9), &seen(65_535, 9)), number(Ordering::Greater));
         assert_eq!(silent.order(&asked(0, 8), &seen(0, 9)), clock(Ordering::Less));
         assert_eq!(silent.order(&asked(0, 1), &seen(0, u32::MAX)), clock(Ordering::Greater));
         assert_eq!(silent.order(&asked(0, 9), &seen(0, 9)), None);

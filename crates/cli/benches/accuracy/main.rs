@@ -1,8 +1,14 @@
-//! `make accuracy`: recordings made afresh on this kernel, each cause of a retransmission set against
-//! what the kernels counted and what the other end's capture shows, beside what others say.
+//! `make accuracy`: the analyser, set against what the kernels counted and what the other end's
+//! capture shows, beside what others say of the same packets. First the corpus, then recordings
+//! made afresh on this kernel.
+//!
+//! With names, only the cases whose name contains one of them.
+
+#![expect(clippy::print_stdout, reason = "a table for whoever runs it")]
 
 mod cases;
 mod peers;
+mod table;
 mod talk;
 
 #[path = "../../../trace/tests/accuracy/counted.rs"]
@@ -12,88 +18,185 @@ mod found;
 #[path = "../../../trace/tests/accuracy/twins.rs"]
 mod twins;
 
+use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 use cases::{CASES, Recorded, Version};
 use counted::Counted;
 use found::{Score, Sums};
+use table::{Row, Table};
 
-fn main() {
+fn main() -> ExitCode {
+    // Cargo says `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     if let [end, case] = arguments.as_slice()
         && (end == "near" || end == "far")
     {
-        return talk::play(end, case.parse().unwrap());
+        talk::play(end, case.parse().expect("the number of a case"));
+        return ExitCode::SUCCESS;
     }
     let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|a| name.contains(&**a));
+    let mut table = Table::begin();
+    for transfer in corpus().into_iter().filter(|transfer| wanted(&transfer.name)) {
+        transfer.show(&mut table);
+    }
+    let home = tempfile::tempdir().expect("a place for recordings");
     for (index, case) in CASES.iter().enumerate().filter(|(_, case)| wanted(case.name)) {
-        let directory = record(index, case);
-        show(case, &directory);
+        let directory = home.path().join(index.to_string());
+        match record(index, case, &directory) {
+            Ok(transfer) => {
+                transfer.show(&mut table);
+                if case.pieces {
+                    transfer.show_pieces(&directory.join(talk::PIECES), &mut table);
+                }
+            }
+            Err(why) => table.skip(case.name, &why),
+        }
+    }
+    if table.end() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A transfer with all that is known of it.
+struct Transfer {
+    name: String,
+    sender: IpAddr,
+    counted: Counted,
+    /// The capture at the sender, and at the receiver.
+    captures: [PathBuf; 2],
+}
+
+impl Transfer {
+    fn show(&self, table: &mut Table) {
+        let traces = self.captures.each_ref().map(|capture| found::trace(capture));
+        let [sent, received] =
+            self.captures.each_ref().map(|capture| twins::sent(capture, self.sender));
+        let again = twins::repeats(&sent);
+        let there = found::judgements(&traces[0], self.sender);
+        let at_sender = Score::at_sender(&traces[0], self.sender, &again);
+        self.show_at(0, &traces[0], Some(at_sender), table);
+        let marked = twins::are_marked(&sent);
+        let at_receiver = marked.then(|| {
+            let roles = twins::roles(&sent, &received);
+            Score::at_receiver(&traces[1], self.sender, &roles, &there)
+        });
+        self.show_at(1, &traces[1], at_receiver, table);
+        self.show_holey(&sent, table);
+        let twice = found::twice(&self.captures[1]);
+        let once = Sums::of(&traces[1], self.sender);
+        table.twice(&self.name, once, Sums::of(&twice, self.sender));
+        let lost = twins::lost(&sent, &received);
+        table.lost(&self.name, &lost, &found::lost(&traces[0], self.sender));
+    }
+
+    fn show_at(
+        &self,
+        tap: usize,
+        trace: &tcplab_trace::Trace,
+        score: Option<Score>,
+        table: &mut Table,
+    ) {
+        let capture = &self.captures[tap];
+        table.row(&Row {
+            name: &self.name,
+            tap: ["sender", "receiver"][tap],
+            counted: (tap == 0).then_some(&self.counted),
+            sums: Sums::of(trace, self.sender),
+            score,
+            proven: found::is_proven(trace, self.sender),
+            places: found::taps(trace, self.sender),
+            tshark: peers::tshark(capture, self.sender),
+            tcptrace: peers::tcptrace(capture),
+        });
+    }
+
+    /// The sender's capture, had it missed each 53rd frame.
+    fn show_holey(&self, sent: &[twins::Sent], table: &mut Table) {
+        const EACH: u64 = 53;
+        let trace = found::without(&self.captures[0], |frame| frame.is_multiple_of(EACH));
+        let again = twins::repeats(sent).into_iter().filter(|frame| !frame.is_multiple_of(EACH));
+        let again: Vec<u64> = again.map(|frame| frame - frame / EACH).collect();
+        table.row(&Row {
+            name: &self.name,
+            tap: "…less 1/53",
+            counted: None,
+            sums: Sums::of(&trace, self.sender),
+            score: Some(Score::at_sender(&trace, self.sender, &again)),
+            proven: found::is_proven(&trace, self.sender),
+            places: found::taps(&trace, self.sender),
+            tshark: None,
+            tcptrace: None,
+        });
+    }
+
+    /// The same at the sender's device, where the kernel's large pieces are not cut yet.
+    fn show_pieces(&self, capture: &Path, table: &mut Table) {
+        if !capture.exists() {
+            return table
+                .skip(&self.name, "tcpdump is not installed, so there are no large pieces");
+        }
+        let trace = found::trace(capture);
+        let sent = twins::sent(capture, self.sender);
+        table.row(&Row {
+            name: &self.name,
+            tap: "…uncut",
+            counted: Some(&self.counted),
+            sums: Sums::of(&trace, self.sender),
+            score: Some(Score::at_sender(&trace, self.sender, &twins::repeats(&sent))),
+            proven: found::is_proven(&trace, self.sender),
+            places: found::taps(&trace, self.sender),
+            tshark: peers::tshark(capture, self.sender),
+            tcptrace: peers::tcptrace(capture),
+        });
     }
 }
 
-fn record(index: usize, case: &Recorded) -> PathBuf {
-    let directory = std::env::temp_dir().join(format!("accuracy-{index}"));
-    let _ = std::fs::remove_dir_all(&directory);
-    std::fs::create_dir_all(&directory).unwrap();
-    let own = std::env::current_exe().unwrap();
+fn corpus() -> Vec<Transfer> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
+    let entries = fs::read_dir(&folder).expect("the corpus");
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| {
+            let name = entry.ok()?.file_name().into_string().ok()?;
+            name.strip_suffix(".truth.json").map(str::to_owned)
+        })
+        .collect();
+    names.sort();
+    let read = |name: String| {
+        let truth = fs::read(folder.join(format!("{name}.truth.json"))).expect("its truth");
+        let truth: serde_json::Value = serde_json::from_slice(&truth).expect("JSON");
+        let counters = truth["sender_nstat"].as_object().expect("the sender's counters").iter();
+        let counters = counters.filter_map(|(name, count)| Some((name.clone(), count.as_u64()?)));
+        Transfer {
+            sender: talk::CLIENT[0],
+            counted: Counted::new(counters),
+            captures: ["snd", "rcv"].map(|end| folder.join(format!("{name}.{end}.pcap.zst"))),
+            name,
+        }
+    };
+    names.into_iter().map(read).collect()
+}
+
+fn record(index: usize, case: &Recorded, directory: &Path) -> Result<Transfer, String> {
+    fs::create_dir_all(directory).map_err(|error| error.to_string())?;
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut shell = Command::new(env!("CARGO_BIN_EXE_tcplab"));
-    shell.current_dir(&directory).stdin(Stdio::null());
+    shell.current_dir(directory).stdin(Stdio::null());
     shell.args(["shell", "--quiet", "--capture", "seen"]);
     for key in case.path {
         shell.args(["-s", key]);
     }
-    shell.arg("--far").arg(format!("{} far {index}", own.display()));
+    shell.arg("--far").arg(format!("'{}' far {index}", own.display()));
     shell.args(["--wait-for", "5001", "--"]).arg(own).args(["near", &index.to_string()]);
-    assert!(shell.status().unwrap().success(), "{}", case.name);
-    directory
-}
-
-fn show(case: &Recorded, directory: &Path) {
-    let client: IpAddr = talk::CLIENT[usize::from(case.version == Version::Six)];
-    let [near, _far] = talk::left(directory).map(Counted::new);
-    let (snd, rcv) = (directory.join("seen/client.pcapng"), directory.join("seen/server.pcapng"));
-    let (at_sender, at_receiver) = (found::trace(&snd), found::trace(&rcv));
-    let (sent, received) = (twins::sent(&snd, client), twins::sent(&rcv, client));
-    let again = twins::repeats(&sent);
-    let roles = twins::roles(&sent, &received);
-    println!("## {}", case.name);
-    println!(
-        " kernel rtx {} fast {} slow {} rto {} tlp {} dsack {} wp {} ka {}; seen {}",
-        near.retransmissions(),
-        near.fast(),
-        near.after_timeout(),
-        near.timeouts(),
-        near.probes(),
-        near.dsacks(),
-        near.window_probes(),
-        near.keep_alives(),
-        again.len()
-    );
-    println!("  snd {:?}", Sums::of(&at_sender, client));
-    println!("  snd {:?}", Score::at_sender(&at_sender, client, &again));
-    println!("  rcv {:?}", Sums::of(&at_receiver, client));
-    println!(
-        "  rcv {:?}",
-        Score::at_receiver(&at_receiver, client, &roles, &found::judgements(&at_sender, client))
-    );
-    println!(
-        "  {:?} {:?} lost {}",
-        found::taps(&at_sender, client),
-        found::taps(&at_receiver, client),
-        found::lost(&at_sender, client) == twins::lost(&sent, &received)
-    );
-    println!(
-        "  proven {} {}",
-        found::is_proven(&at_sender, client),
-        found::is_proven(&at_receiver, client)
-    );
-    println!(
-        "  tshark {:?} {:?} tcptrace {:?}",
-        peers::tshark(&snd, client),
-        peers::tshark(&rcv, client),
-        peers::tcptrace(&snd)
-    );
+    let ended = shell.output().map_err(|error| error.to_string())?;
+    if !ended.status.success() {
+        let said = String::from_utf8_lossy(&ended.stderr);
+        return Err(said.lines().last().unwrap_or("it could not be recorded").to_owned());
+    }
+    Ok(Transfer {
+        name: case.name.to_owned(),
+        sender: talk::CLIENT[usize::from(case.version == Version::Six)],
+        counted: Counted::new(talk::counters_of_client(directory)),
+        captures: ["client", "server"].map(|end| directory.join(format!("seen/{end}.pcapng"))),
+    })
 }

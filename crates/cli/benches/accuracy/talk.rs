@@ -107,7 +107,7 @@ fn client(server: IpAddr, talk: Talk) {
 
 fn server(address: IpAddr, talk: Talk) {
     let listener = TcpListener::bind((address, PORT)).unwrap();
-    let mut accept = || listener.accept().unwrap().0;
+    let accept = || listener.accept().unwrap().0;
     match talk {
         Talk::Upload(_) => drain(accept()),
         Talk::Exchange(rounds) => {
@@ -202,10 +202,8 @@ fn counters(table: &str) -> Vec<(String, u64)> {
     pairs.collect()
 }
 
-/// The counters of the client's and the server's kernel.
-pub(crate) fn left(directory: &Path) -> [std::collections::BTreeMap<String, u64>; 2] {
-    [NEAR, FAR].map(|file| {
-        let bytes = fs::read(directory.join(file)).unwrap_or_default();
-        serde_json::from_slice(&bytes).unwrap_or_default()
-    })
+/// The counters that the client's kernel left.
+pub(crate) fn counters_of_client(directory: &Path) -> std::collections::BTreeMap<String, u64> {
+    let bytes = fs::read(directory.join(NEAR)).unwrap_or_default();
+    serde_json::from_slice(&bytes).unwrap_or_default()
 }

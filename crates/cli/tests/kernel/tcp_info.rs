@@ -1,7 +1,7 @@
 //! What the kernel says of its sockets fits what was on the wire.
 
 use tcplab_recording::{Endpoint, Sample};
-use tcplab_trace::{Flow, SegmentKind, Trace};
+use tcplab_trace::{Flow, Trace};
 use tcplab_units::Span;
 
 use crate::experiment::Recorded;
@@ -29,7 +29,7 @@ fn retransmissions_agree(trial: &Recorded<'_>, samples: &[Sample]) {
     let again: Vec<_> = flow
         .segments
         .iter()
-        .filter(|segment| !matches!(segment.kind, SegmentKind::New | SegmentKind::FillsHole))
+        .filter(|segment| segment.kind.is_retransmission())
         .map(|segment| segment.at + lead)
         .collect();
     assert_eq!(again.len() as u64, flow.totals.retransmissions, "{}", trial.name());

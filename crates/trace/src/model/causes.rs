@@ -8,6 +8,12 @@ use super::Sightings;
 /// How often each cause occurred in one direction.
 ///
 /// Where the kernel handed large pieces to the tap, counts are of segments on the wire.
+///
+/// Beside the sender the causes are as sure as its timers and the acknowledgements are seen. Behind
+/// the loss they are judged by what the receiver sent and when the answer came: recovery and
+/// timeout are told apart well, but a probe from a timeout only by the silence that is left of it
+/// here, and which timeout in a row it is not at all, for what is lost does not come here. What was
+/// lost to the last packet, and sent again, is found only where IP identifications count.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Causes {
     /// Sent again on three duplicate acknowledgements (RFC 5681 section 3.2).
@@ -36,7 +42,8 @@ pub struct Causes {
     pub needless_by_dsack: Sightings,
     /// Retransmissions that were needless, as timestamps tell (Eifel, RFC 3522).
     pub needless_by_timestamp: Sightings,
-    /// At a tap behind the loss: segments that fill a hole, the original never seen here.
+    /// At a tap behind the loss: sent again, the original never seen here, and no acknowledgement
+    /// that tells why. (Where there are any, such segments are counted above.)
     pub holes_filled: Sightings,
     /// Overtaken on the way.
     pub reordered: Sightings,

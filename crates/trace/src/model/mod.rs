@@ -200,7 +200,8 @@ pub enum SegmentKind {
     TimeoutRetransmission,
     /// Sent again after a timeout, prompted by the acknowledgements that follow it.
     AfterTimeoutRetransmission,
-    /// At a tap behind the loss: sent again to fill a hole; the original was not seen here.
+    /// At a tap behind the loss: sent again to fill a hole, the original was not seen here, and
+    /// nothing was seen that tells why. What has a cause is called by it.
     FillsHole,
     /// Sent in order and overtaken on the way to the tap.
     Reordered,
@@ -477,7 +478,8 @@ pub struct Totals {
     pub data: Bytes,
     /// Data bytes, each counted once.
     pub unique: Bytes,
-    /// Packets that repeat data.
+    /// Packets that the sender sent again, SYN and FIN included; at a tap behind the loss also
+    /// those whose original never came there.
     pub retransmissions: u64,
     /// The bytes they repeat.
     pub retransmitted: Bytes,

@@ -16,6 +16,8 @@
 //! 0.400 < S plain                    the server's SYN without ACK; `> S ack 1`: the client's with
 //! 0.400 > S isn 5 data 100 bits 011  also `mss 536`, `win 9`, `noscale`, `clock 7`, `echo 7`,
 //!                                    `bits`: AE, CWR, ECE; `option 2202`: further options in hex
+//! 0.300 > 1:2897 id 40               numbered 40 and 41 in the IP header
+//! 0.300 > at 0                       no data, from this place in the stream
 //! ```
 //!
 //! Numbers are relative to the initial sequence number, times in seconds.
@@ -75,9 +77,10 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
     let at: f64 = words[0].parse().unwrap();
     let from_client = words[1] == ">";
     let ecn = if words.contains(&"ce") { Ecn::Ce } else { Ecn::NotEct };
-    let header = Header { from_client, isn, ecn };
     let after =
         |name: &str| words.iter().position(|word| *word == name).map(|index| &words[index + 1..]);
+    let id = after("id").map_or(0, |rest| rest[0].parse().unwrap());
+    let header = Header { from_client, isn, ecn, id };
     let every = after("every").map_or(0.0, |rest| rest[0].parse::<f64>().unwrap());
     let stamp = |name: &str| after(name).map(|rest| rest[0].parse::<u32>().unwrap());
     if words[2] == "S" {
@@ -96,7 +99,7 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
     }
     if let Some(numbers) = after("ack") {
         let mut tcp = header.tcp(after("at").map_or(1, |rest| rest[0].parse().unwrap()));
-        tcp.timestamps = stamp("echo").map(|echo| (1, echo));
+        tcp.timestamps = stamp("echo").map(|echo| (stamp("clock").unwrap_or(1), echo));
         tcp.ack = header.peer(numbers[0].parse().unwrap());
         tcp.window = after("win").map_or(65_535, |rest| rest[0].parse().unwrap());
         let listed = |rest: Option<&[&str]>| -> Vec<SackBlock> {
@@ -112,6 +115,9 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
         tcp.sack = blocks.collect::<SackBlocks>();
         return vec![header.packet(at, &tcp, 0)];
     }
+    if words[2] == "at" {
+        return vec![header.packet(at, &header.tcp(words[3].parse().unwrap()), 0)];
+    }
     let (start, end) = words[2].split_once(':').unwrap();
     let (start, end): (u64, u64) = (start.parse().unwrap(), end.parse().unwrap());
     let fin = words.contains(&"fin");
@@ -119,7 +125,8 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
     starts
         .map(|(index, from)| {
             let mut tcp = header.tcp(from);
-            tcp.timestamps = stamp("clock").map(|clock| (clock, 1));
+            let echo = stamp("echo").unwrap_or(1);
+            tcp.timestamps = stamp("clock").map(|clock| (clock, echo));
             for (word, flag) in [("psh", TcpFlags::PSH), ("urg", TcpFlags::URG)] {
                 if words.contains(&word) {
                     tcp.flags |= flag;
@@ -131,7 +138,9 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
                 tcp.flags |= TcpFlags::FIN;
             }
             let len = (end - from).min(MSS) - u64::from(last && fin);
-            header.packet(at + every * index as f64, &tcp, len as usize)
+            let numbered =
+                Header { id: header.id + index as u16 * u16::from(header.id > 0), ..header };
+            numbered.packet(at + every * index as f64, &tcp, len as usize)
         })
         .collect()
 }
@@ -223,24 +232,27 @@ fn unrolled(words: &[&str], at: f64, every: f64) -> Option<Vec<String>> {
 }
 
 /// What all packets of one direction have in common.
+#[derive(Clone, Copy)]
 struct Header {
     from_client: bool,
     isn: u32,
     ecn: Ecn,
+    /// In the IP header.
+    id: u16,
 }
 
 impl Header {
     const SERVER_ISN: u32 = 77_000;
 
-    fn own_isn(&self) -> u32 {
+    fn own_isn(self) -> u32 {
         if self.from_client { self.isn } else { Header::SERVER_ISN }
     }
     /// The peer's number at this offset.
-    fn peer(&self, offset: u64) -> SeqNumber {
+    fn peer(self, offset: u64) -> SeqNumber {
         let isn = if self.from_client { Header::SERVER_ISN } else { self.isn };
         SeqNumber::new(isn.wrapping_add(offset as u32))
     }
-    fn tcp(&self, offset: u64) -> TcpRepr {
+    fn tcp(self, offset: u64) -> TcpRepr {
         let (client, server) = (40_000, 21);
         TcpRepr {
             src_port: if self.from_client { client } else { server },
@@ -252,7 +264,7 @@ impl Header {
             ..TcpRepr::default()
         }
     }
-    fn syn(&self, without_sack: bool) -> TcpRepr {
+    fn syn(self, without_sack: bool) -> TcpRepr {
         TcpRepr {
             flags: if self.from_client { TcpFlags::SYN } else { TcpFlags::SYN | TcpFlags::ACK },
             seq: SeqNumber::new(self.own_isn()),
@@ -263,10 +275,10 @@ impl Header {
             ..self.tcp(0)
         }
     }
-    fn packet(&self, at: f64, tcp: &TcpRepr, payload: usize) -> Captured {
+    fn packet(self, at: f64, tcp: &TcpRepr, payload: usize) -> Captured {
         let (client, server) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
         let (src, dst) = if self.from_client { (client, server) } else { (server, client) };
-        let ip = Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: self.ecn };
+        let ip = Ipv4Repr { src, dst, id: self.id, ttl: 64, ecn: self.ecn };
         let bytes = tcp.to_packet(&ip.into(), &vec![0; payload]);
         Captured { time_ns: (at * 1e9).round() as u64, bytes }
     }

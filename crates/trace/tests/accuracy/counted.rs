@@ -38,7 +38,7 @@ impl Counted {
     }
     /// D-SACKs that came for what this host had sent again.
     pub(crate) fn dsacks(&self) -> u64 {
-        self.of("TcpExtTCPDSACKRecv")
+        self.of("TcpExtTCPDSACKRecv") + self.of("TcpExtTCPDSACKOfoRecv")
     }
     /// Probes of a closed window.
     pub(crate) fn window_probes(&self) -> u64 {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 
-use tcplab_trace::{Flow, Segment, SegmentKind, Sign, Tap, Timer, Trace, analyze};
+use tcplab_trace::{Analyzer, Flow, Frame, Segment, SegmentKind, Sign, Tap, Timer, Trace, analyze};
+use tcplab_wire::LinkType;
 
-use crate::twins::{Role, Sent};
+use crate::twins::Role;
 
 /// The trace of a capture.
 pub(crate) fn trace(capture: &Path) -> Trace {
@@ -160,7 +161,7 @@ impl Score {
                     score.copies.0 += 1;
                     score.copies.1 += usize::from(segment.kind == SegmentKind::NetworkDuplicate);
                 }
-                Some(Role::Plain) | None => {}
+                Some(Role::Plain | Role::Hidden) | None => {}
             }
             if said {
                 score.invented.push(frame);
@@ -193,7 +194,31 @@ pub(crate) fn lost(trace: &Trace, host: IpAddr) -> Vec<u64> {
     lost
 }
 
-/// Whether a packet of the transfer is in the list.
-pub(crate) fn frames(sent: &[Sent]) -> Vec<u64> {
-    sent.iter().map(|packet| packet.frame).collect()
+/// The trace of a capture from which some frames, by their numbers, were taken out.
+pub(crate) fn without(capture: &Path, missed: impl Fn(u64) -> bool) -> Trace {
+    altered(capture, |frame| u64::from(!missed(frame)))
+}
+
+/// The trace of a capture that holds each frame twice, the copies 3 µs later.
+pub(crate) fn twice(capture: &Path) -> Trace {
+    altered(capture, |_| 2)
+}
+
+fn altered(capture: &Path, times: impl Fn(u64) -> u64) -> Trace {
+    let mut reader = tcplab_capture::open(capture).unwrap();
+    let mut analyzer = Analyzer::new();
+    let mut number = 0;
+    while let Some(record) = reader.next_record().unwrap() {
+        number += 1;
+        let time_ns = record.time.unwrap().as_nanos();
+        let (captured, original_len) = (record.captured.to_vec(), record.original_len);
+        let interface = record.interface as usize;
+        let link = LinkType::from_number(reader.interfaces()[interface].link_type);
+        for copy in 0..times(number) {
+            let time_ns = time_ns + 3_000 * copy;
+            let frame = Frame { time_ns, link, captured: &captured, original_len, comment: None };
+            analyzer.packet(&frame);
+        }
+    }
+    analyzer.finish()
 }

@@ -40,6 +40,8 @@ pub(crate) enum Role {
     Overtaken,
     /// There before.
     Copy,
+    /// Sent again, and first of its connection to come here: nothing can show it.
+    Hidden,
 }
 
 /// The packets that `from` sent, in the order of the capture.
@@ -104,6 +106,12 @@ pub(crate) fn repeats(sent: &[Sent]) -> Vec<u64> {
     again
 }
 
+/// Whether packets can be known again: where neither numbers nor clocks mark them, a repetition
+/// looks like what it repeats.
+pub(crate) fn are_marked(sent: &[Sent]) -> bool {
+    sent.iter().all(|packet| packet.key.id.is_some() || packet.key.clock.is_some())
+}
+
 /// What each packet of the receiver's capture is, by its frame there.
 pub(crate) fn roles(sent: &[Sent], received: &[Sent]) -> BTreeMap<u64, Role> {
     let again = repeats(sent);
@@ -115,6 +123,7 @@ pub(crate) fn roles(sent: &[Sent], received: &[Sent]) -> BTreeMap<u64, Role> {
     let mut highest: BTreeMap<(u16, u16), u64> = BTreeMap::new();
     let mut roles = BTreeMap::new();
     for packet in received {
+        let first = !highest.contains_key(&packet.key.ports);
         let high = highest.entry(packet.key.ports).or_insert(0);
         let below = packet.start < *high;
         *high = packet.end.max(*high);
@@ -122,7 +131,7 @@ pub(crate) fn roles(sent: &[Sent], received: &[Sent]) -> BTreeMap<u64, Role> {
         let role = if seen.insert(packet.key, packet.frame).is_some() {
             Role::Copy
         } else if let Some(frame) = frame.filter(|frame| again.binary_search(frame).is_ok()) {
-            Role::Again(frame)
+            if first { Role::Hidden } else { Role::Again(frame) }
         } else if below {
             Role::Overtaken
         } else {
@@ -143,6 +152,8 @@ pub(crate) fn lost(sent: &[Sent], received: &[Sent]) -> Vec<u64> {
     for packet in sent {
         match arrived.get_mut(&packet.key) {
             Some(count) if *count > 0 => *count -= 1,
+            // The handshake's affair.
+            _ if packet.key.flags & TcpFlags::SYN.bits() != 0 => {}
             _ => missing.push(packet.frame),
         }
     }

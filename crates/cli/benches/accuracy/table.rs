@@ -1,0 +1,208 @@
+//! The table: case by case, truth, tcplab, and the others.
+
+use tcplab_trace::Tap;
+
+use crate::counted::Counted;
+use crate::found::{Score, Sums};
+use crate::peers::Flags;
+
+/// Of 1,000 retransmissions, as many must be found.
+const FOUND: usize = 995;
+/// Of 1,000 found, as many must have the right cause.
+const RIGHT: usize = 970;
+
+/// What is known of one capture.
+pub(crate) struct Row<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) tap: &'a str,
+    /// Where the capture is the sender's and whole.
+    pub(crate) counted: Option<&'a Counted>,
+    pub(crate) sums: Sums,
+    pub(crate) score: Option<Score>,
+    pub(crate) proven: bool,
+    pub(crate) places: Vec<Tap>,
+    pub(crate) tshark: Option<Flags>,
+    /// Sent again, and out of order.
+    pub(crate) tcptrace: Option<(usize, usize)>,
+}
+
+/// What was shown so far.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    again: usize,
+    found: usize,
+    invented: usize,
+    judged: usize,
+    wrong: usize,
+    overtaken: (usize, usize),
+    copies: (usize, usize),
+    /// Retransmissions, probes and keep-alives of the kernels' counters that differ.
+    off: u64,
+    skipped: u64,
+    /// Frames said to be lost that arrived.
+    wrongly_lost: usize,
+}
+
+impl Table {
+    pub(crate) fn begin() -> Table {
+        println!(
+            "case                        tap            again made       fast  slow st.       RTO       \
+             TLP wrong  overtaken  copies  probes D-SACKs missed     place  tshark        tcptrace"
+        );
+        println!(
+            "                                        is/found   up  each: the kernel's count (or -) / \
+             tcplab's; tshark: again+out of order+keep-alives; tcptrace: again+out of order"
+        );
+        Table::default()
+    }
+
+    pub(crate) fn skip(&mut self, name: &str, why: &str) {
+        self.skipped += 1;
+        println!("{name:<27} SKIPPED: {why}");
+    }
+
+    pub(crate) fn row(&mut self, row: &Row<'_>) {
+        let Row { sums, counted, .. } = row;
+        let kernel = |count: fn(&Counted) -> u64| counted.map(count);
+        let beside = |truth: Option<u64>, found: u64| match truth {
+            Some(truth) => format!("{truth}/{found}"),
+            None => format!("-/{found}"),
+        };
+        let wrong = self.wrong_causes(row);
+        let probes = |counted: &Counted| counted.window_probes() + counted.keep_alives();
+        let own_probes = sums.window_probes + sums.keep_alives;
+        if let Some(counted) = counted {
+            self.off += sums.retransmissions.abs_diff(counted.retransmissions());
+            self.off += own_probes.abs_diff(probes(counted));
+        }
+        let (again, made_up, overtaken, copies) = self.frames(row);
+        let tshark = row.tshark.map_or("-".into(), |flags| {
+            let keep = flags.keep_alives + flags.window_probes;
+            format!("{}+{}+{keep}", flags.retransmissions, flags.out_of_order)
+        });
+        let tcptrace = row.tcptrace.map_or("-".into(), |(again, late)| format!("{again}+{late}"));
+        println!(
+            "{:<27} {:<10} {:>9} {:>4}  {:>9} {:>9} {:>9} {:>9} {:>5}  {:>9} {:>7} {:>7} {:>7} {:>6}  {:>8}  {:<13} {}{}",
+            row.name,
+            row.tap,
+            again,
+            made_up,
+            beside(kernel(Counted::fast), sums.fast),
+            beside(kernel(Counted::after_timeout), sums.after_timeout),
+            beside(kernel(Counted::timeouts), sums.timeouts),
+            beside(kernel(Counted::probes), sums.probes),
+            wrong.map_or("-".into(), |wrong| wrong.to_string()),
+            overtaken,
+            copies,
+            beside(kernel(probes), own_probes),
+            beside(kernel(Counted::dsacks), sums.needless_by_dsack),
+            sums.missed_by_tap,
+            place(&row.places),
+            tshark,
+            tcptrace,
+            if row.proven { "" } else { "  without proof!" },
+        );
+    }
+
+    /// The same packets, each captured twice.
+    pub(crate) fn twice(&mut self, name: &str, once: Sums, twice: Sums) {
+        let more = twice.retransmissions.saturating_sub(once.retransmissions);
+        let (again, copies) = (twice.retransmissions, twice.tap_duplicates);
+        self.invented += more as usize;
+        println!("{name:<27} …twice     {again:>9} {more:>4}  {copies} captured twice");
+    }
+
+    /// The frames that never reached the other end, and those that the sender's tap says so of.
+    pub(crate) fn lost(&mut self, name: &str, truth: &[u64], found: &[u64]) {
+        let right = found.iter().filter(|frame| truth.binary_search(frame).is_ok()).count();
+        let (lost, wrong) = (truth.len(), found.len() - right);
+        self.wrongly_lost += wrong;
+        println!("{name:<27} …lost      {lost}/{right} lost, {wrong} wrongly said to be");
+    }
+
+    /// Where the kernel counted: how far the causes are off it, each one that is not where it
+    /// belongs once. At the receiver: those that are another at the sender.
+    fn wrong_causes(&mut self, row: &Row<'_>) -> Option<u64> {
+        let sums = row.sums;
+        let wrong = if let Some(counted) = row.counted {
+            let off = sums.fast.abs_diff(counted.fast())
+                + sums.after_timeout.abs_diff(counted.after_timeout())
+                + sums.timeouts.abs_diff(counted.timeouts())
+                + sums.probes.abs_diff(counted.probes());
+            off.div_ceil(2) + sums.unknown
+        } else if row.tap == "receiver" {
+            row.score.as_ref()?.other_cause.len() as u64
+        } else {
+            return None;
+        };
+        self.judged += row.score.as_ref().map_or(0, |score| score.found);
+        self.wrong += wrong as usize;
+        Some(wrong)
+    }
+
+    /// The judgements on single frames.
+    fn frames(&mut self, row: &Row<'_>) -> (String, String, String, String) {
+        let Some(score) = &row.score else {
+            let unknown = || "-".to_owned();
+            return (format!("-/{}", row.sums.retransmissions), unknown(), unknown(), unknown());
+        };
+        self.again += score.again;
+        self.found += score.found;
+        self.invented += score.invented.len();
+        for (all, one) in [(&mut self.overtaken, score.overtaken), (&mut self.copies, score.copies)]
+        {
+            all.0 += one.0;
+            all.1 += one.1;
+        }
+        (
+            format!("{}/{}", score.again, score.found),
+            score.invented.len().to_string(),
+            format!("{}/{}", score.overtaken.0, score.overtaken.1),
+            format!("{}/{}", score.copies.0, score.copies.1),
+        )
+    }
+
+    /// The sums, and whether the goals are met.
+    pub(crate) fn end(&self) -> bool {
+        let share = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
+        let right = self.judged - self.wrong.min(self.judged);
+        println!(
+            "\nfound {} of {} retransmissions ({:.2} %, goal 99.5), made up {} (goal 0); cause right \
+             in {right} of {} ({:.2} %, goal 97)\novertaken {} of {}, copies {} of {} (goal: all); \
+             off the kernels' sums of retransmissions and probes by {} (goal 0); {} frames wrongly held lost; {} skipped",
+            self.found,
+            self.again,
+            share(self.found, self.again),
+            self.invented,
+            self.judged,
+            share(right, self.judged),
+            self.overtaken.1,
+            self.overtaken.0,
+            self.copies.1,
+            self.copies.0,
+            self.off,
+            self.wrongly_lost,
+            self.skipped,
+        );
+        self.found * 1_000 >= self.again * FOUND
+            && self.invented == 0
+            && right * 1_000 >= self.judged * RIGHT
+            && self.overtaken.0 == self.overtaken.1
+            && self.copies.0 == self.copies.1
+            && self.off == 0
+    }
+}
+
+/// Where the taps of all connections stood, if at the same place.
+fn place(places: &[Tap]) -> &'static str {
+    let Some((first, rest)) = places.split_first() else { return "-" };
+    if rest.iter().any(|place| place != first) {
+        return "several";
+    }
+    match first {
+        Tap::Unknown => "unknown",
+        Tap::Sender => "sender",
+        Tap::Middle => "middle",
+        Tap::Receiver => "receiver",
+    }
+}

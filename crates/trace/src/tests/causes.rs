@@ -1,0 +1,273 @@
+//! What a packet is, and what proves it.
+
+use tcplab_units::{Bytes, Span};
+
+use super::drill::{analyze, connection, drill, flow};
+use crate::SegmentKind::{
+    AfterTimeoutRetransmission, FastRetransmission, KeepAlive, NetworkDuplicate, New, Reordered,
+    TimeoutRetransmission, WindowProbe,
+};
+use crate::{Confidence, Flow, Needless, SegmentKind, Sign, Tap, Timer};
+
+const AT_SENDER: &str = "0.000 > S id 1\n0.020 < S\n0.0201 > ack 1 id 2\n";
+const AT_RECEIVER: &str = "0.000 > S id 1\n0.0001 < S\n0.020 > ack 1 id 2\n";
+
+/// What is not new data, with what proves it.
+fn judged(flow: &Flow) -> Vec<(u64, SegmentKind, Sign)> {
+    let judged = flow.segments.iter().filter(|s| s.kind != New);
+    judged.map(|s| (s.range.start.as_u64(), s.kind, s.proof.by)).collect()
+}
+
+/// Where, what happens, the packets, and what they are.
+type Case = (&'static str, &'static str, &'static str, &'static [(u64, SegmentKind, Sign)]);
+
+const CASES: &[Case] = &[
+    (
+        AT_RECEIVER,
+        "an older number than that of what showed the hole: overtaken",
+        "0.100 > 1:1449 id 3
+         0.101 > 2897:4345 id 5
+         0.180 > 1449:2897 id 4",
+        &[(1_449, Reordered, Sign::IpId)],
+    ),
+    (
+        AT_RECEIVER,
+        "a newer number: sent again, though hardly a moment went by",
+        "0.100 > 1:1449 id 3
+         0.101 > 2897:7241 id 5
+         0.1011 < ack 1449 sack 2897-7241
+         0.102 > 1449:2897 id 8",
+        &[(1_449, FastRetransmission, Sign::Sack)],
+    ),
+    (
+        AT_RECEIVER,
+        "a retransmission that was overtaken itself is none the less one",
+        "0.100 > 1:1449 id 3
+         0.101 > 2897:7241 id 5
+         0.1011 < ack 1449 sack 2897-7241
+         0.130 > 7241:8689 id 9
+         0.131 > 1449:2897 id 8",
+        &[(1_449, FastRetransmission, Sign::Sack)],
+    ),
+    (
+        AT_RECEIVER,
+        "without numbers the clock tells",
+        "0.100 > 1:1449 clock 100
+         0.101 > 2897:4345 clock 102
+         0.180 > 1449:2897 clock 101",
+        &[(1_449, Reordered, Sign::Timestamp)],
+    ),
+    (
+        AT_RECEIVER,
+        "without both, the time: too soon to have been asked for",
+        "0.100 > 1:1449
+         0.101 > 2897:4345
+         0.106 > 1449:2897",
+        &[(1_449, Reordered, Sign::Time)],
+    ),
+    (
+        AT_RECEIVER,
+        "the same number and place: a copy",
+        "0.100 > 1:4345 id 3 every 0.001
+         0.1022 > 1449:2897 id 4
+         0.110 > 4345:10137 id 6",
+        &[(1_449, NetworkDuplicate, Sign::IpId)],
+    ),
+    (
+        AT_SENDER,
+        "beside the sender what comes late was sent again",
+        "0.100 > 1:1449
+         0.101 > 2897:7241
+         0.121 < ack 1449 sack 2897-7241
+         0.122 > 1449:2897",
+        &[(1_449, FastRetransmission, Sign::Sack)],
+    ),
+    (
+        AT_SENDER,
+        "fewer than three segments above it: RACK",
+        "0.100 > 1:4345 every 0.001
+         0.121 < ack 1449
+         0.122 < ack 1449 sack 2897-4345
+         0.128 > 1449:2897",
+        &[(1_449, FastRetransmission, Sign::Rack)],
+    ),
+    (
+        AT_SENDER,
+        "a timeout, and what it goes back to",
+        "0.100 > 1:5793 every 0.001
+         0.400 > 1:1449
+         0.420 < ack 1449
+         0.4201 > 1449:4345
+         0.4401 < ack 5793",
+        &[
+            (1, TimeoutRetransmission, Sign::Silence),
+            (1_449, AfterTimeoutRetransmission, Sign::AfterTimeout),
+            (2_897, AfterTimeoutRetransmission, Sign::AfterTimeout),
+        ],
+    ),
+    (
+        AT_SENDER,
+        "an acknowledgement of what was not sent again ends the belief in the timeout (F-RTO)",
+        "0.100 > 1:10137 every 0.001
+         0.121 < ack 1449
+         0.350 > 1449:2897
+         0.371 < ack 4345 sack 7241-10137
+         0.3711 > 4345:5793",
+        &[(1_449, TimeoutRetransmission, Sign::Silence), (4_345, FastRetransmission, Sign::Rack)],
+    ),
+    (
+        AT_SENDER,
+        "probes of a closed window, without data and with a byte",
+        "0.100 > 1:1449
+         0.120 < ack 1449 win 0
+         0.320 > at 1448
+         0.340 < ack 1449 win 0
+         0.800 > 1449:1450
+         0.820 < ack 1449 win 0
+         1.800 > 1449:1450
+         1.820 < ack 1450 win 500
+         1.821 > 1450:2898",
+        &[
+            (1_448, WindowProbe, Sign::ClosedWindow),
+            (1_449, WindowProbe, Sign::ClosedWindow),
+            (1_449, WindowProbe, Sign::ClosedWindow),
+        ],
+    ),
+    (
+        AT_SENDER,
+        "keep-alives, without data and with a byte",
+        "0.100 > 1:1449
+         0.120 < ack 1449
+         2.120 > at 1448
+         2.140 < ack 1449
+         4.140 > 1448:1449
+         4.160 < ack 1449",
+        &[(1_448, KeepAlive, Sign::BelowAcknowledged), (1_448, KeepAlive, Sign::BelowAcknowledged)],
+    ),
+    (
+        AT_SENDER,
+        "one byte, alone and lost, is sent again: no keep-alive",
+        "0.100 > 1:2
+         0.120 < ack 2
+         0.200 > 2:3
+         0.440 > 2:3
+         0.460 < ack 3",
+        &[(2, TimeoutRetransmission, Sign::Silence)],
+    ),
+    (
+        AT_RECEIVER,
+        "the only segment, lost before the tap: its number is absent",
+        "0.060 > at 1 id 3
+         0.070 > at 1 id 4
+         0.100 > 1:2 id 5
+         0.1001 < ack 2
+         0.300 > 2:3 id 6
+         0.3001 < ack 3
+         0.800 > 3:4 id 8
+         0.8001 < ack 4",
+        &[(3, TimeoutRetransmission, Sign::Silence)],
+    ),
+];
+
+#[test]
+fn each_has_its_cause_and_its_proof() {
+    for (place, name, text, expected) in CASES {
+        assert_eq!(judged(&flow(&format!("{place}{text}"))), *expected, "{name}");
+    }
+}
+
+#[test]
+fn a_frame_captured_twice_is_not_sent_twice() {
+    let text = "0.000 > S id 1
+                0.020 < S id 60
+                0.0201 > ack 1 id 2
+                0.100 > 1:7241 id 3 every 0.001
+                0.121 < ack 1449 id 61
+                0.123 < ack 4345 id 62
+                0.125 < ack 7241 id 63";
+    let once = drill(text, 1_000);
+    let mut twice = Vec::new();
+    for packet in once {
+        let later = super::drill::Captured { time_ns: packet.time_ns + 4_000, ..packet.clone() };
+        twice.extend([packet, later]);
+    }
+    let trace = analyze(&twice);
+    let flow = &trace.connections[0].forward;
+    // The SYN and five segments.
+    assert_eq!(flow.causes.tap_duplicates.count, 6, "{:?}", judged(flow));
+    assert_eq!((flow.totals.retransmissions, flow.totals.duplicate_acks), (0, 0));
+    assert_eq!(flow.totals.unique, Bytes::new(7_240));
+}
+
+#[test]
+fn what_the_tap_missed_was_not_lost() {
+    let connection = connection(
+        "0.000 > S id 1
+         0.020 < S
+         0.0201 > ack 1 id 2
+         0.100 > 1:1449 id 3
+         0.101 > 4345:7241 id 6
+         0.121 < ack 1449
+         0.122 < ack 7241
+         0.130 > 7241:8689 id 8
+         0.150 < ack 10137
+         0.160 > 10137:11585 id 10
+         0.180 < ack 11585",
+    );
+    let causes = &connection.forward.causes;
+    assert_eq!((causes.missed_by_tap.count, causes.missed_bytes), (2, Bytes::new(4_344)));
+    assert_eq!(causes.retransmissions(), 0);
+    assert!(connection.forward.episodes.is_empty());
+    assert_eq!(connection.forward.tap, Tap::Sender);
+}
+
+#[test]
+fn data_written_after_their_acknowledgement_are_new() {
+    let flow = flow(&format!(
+        "{AT_SENDER}
+         0.100 > 1:1449 id 3
+         0.12000 < ack 2897
+         0.12001 > 1449:2897 id 4
+         0.130 > 2897:4345 id 5"
+    ));
+    assert_eq!(judged(&flow), []);
+    assert!(flow.causes.missed_by_tap.is_empty());
+}
+
+#[test]
+fn what_was_needless_is_told_by_those_who_know() {
+    let flow = flow(&format!(
+        "{AT_SENDER}
+         0.100 > 1:1449 clock 100
+         0.350 > 1:1449 clock 350
+         0.360 < ack 1449 echo 100
+         0.375 < ack 1449 dsack 1-1449 echo 100"
+    ));
+    assert_eq!(flow.causes.needless_by_timestamp.count, 1);
+    assert_eq!(flow.causes.needless_by_dsack.count, 1);
+    let again = flow.segments.last().unwrap();
+    assert_eq!((again.kind, again.timer), (TimeoutRetransmission, Some(Timer::Probe)));
+    assert!(matches!(again.proof.needless, Some(Needless::DSack { frame: 7 })), "{again:?}");
+    assert!(again.proof.waited > Span::from_millis(200));
+}
+
+#[test]
+fn the_place_of_the_tap_is_told_without_a_handshake() {
+    for (name, near, far, expected) in [
+        ("at the sender", 0.020, 0.0001, (Tap::Sender, Confidence::High)),
+        ("at the receiver", 0.0001, 0.020, (Tap::Receiver, Confidence::High)),
+        ("in the middle", 0.010, 0.010, (Tap::Middle, Confidence::Medium)),
+        ("on a short wire", 0.000_05, 0.000_05, (Tap::Unknown, Confidence::None)),
+    ] {
+        let mut text = String::new();
+        for turn in 0..6_u32 {
+            let at = 0.1 + (near + far) * f64::from(turn);
+            let (start, clock) = (1 + 1_448 * turn, 100 * turn + 1_000);
+            let end = start + 1_448;
+            text += &format!("{at} > {start}:{end} clock {clock} echo {}\n", clock - 50);
+            text += &format!("{} < ack {end} clock {} echo {clock}\n", at + near, clock + 50);
+        }
+        let flow = flow(&text);
+        assert_eq!((flow.tap, flow.tap_confidence), expected, "{name}");
+    }
+}
