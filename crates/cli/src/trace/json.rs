@@ -157,6 +157,9 @@ impl<W: Write> Lines<W> {
 }
 
 impl<W: Write> Sink for Lines<W> {
+    fn wants_packets(&self) -> bool {
+        false
+    }
     fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
     fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
     fn episode(&mut self, flow: FlowId, episode: Episode) {

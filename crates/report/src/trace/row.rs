@@ -225,6 +225,9 @@ impl Summary {
 }
 
 impl Sink for Summary {
+    fn wants_packets(&self) -> bool {
+        false
+    }
     fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
     fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
     fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
