@@ -8,8 +8,8 @@
 //!
 //! **Evidence.** The acknowledgements that cover data never seen.
 //!
-//! **False positives.** Where packets take two ways and the tap stands on one of them, the capture is
-//! right and the tap is wrong.
+//! **False positives.** Where packets take two ways and the tap stands on one of them, the capture
+//! is right and the tap is wrong.
 //!
 //! **Reference.** pcap(3) on `ps_drop`; V. Paxson, "Automated Packet Trace Analysis of TCP
 //! Implementations", section 3.

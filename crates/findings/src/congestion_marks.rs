@@ -1,7 +1,7 @@
 //! # Congestion marks
 //!
-//! **What it says.** Packets were marked "congestion experienced": by a queue that does its work, or
-//! by something that does not understand the field.
+//! **What it says.** Packets were marked "congestion experienced": by a queue that does its work,
+//! or by something that does not understand the field.
 //!
 //! **Why it matters.** Marks slow the sender down without loss. On a connection that did not agree
 //! on ECN nobody reads them, and whoever sets them breaks the standard.

@@ -3,8 +3,8 @@
 //! **What it says.** The transfer stood still because packets or acknowledgements were late, though
 //! none was lost.
 //!
-//! **Why it matters.** The round trip of a moment is many times the usual one: radio that repeats, a
-//! host that sleeps, a route that changes. Senders often take it for loss.
+//! **Why it matters.** The round trip of a moment is many times the usual one: radio that repeats,
+//! a host that sleeps, a route that changes. Senders often take it for loss.
 //!
 //! **Evidence.** The stalls after which data went on with nothing sent again.
 //!

@@ -8,8 +8,8 @@
 //! **Evidence.** Acknowledgements of a single segment at the receiver's tap, where nothing else can
 //! have delayed them.
 //!
-//! **False positives.** A receiver that was suspended or overloaded. At other taps nobody knows, and
-//! the rule is silent.
+//! **False positives.** A receiver that was suspended or overloaded. At other taps nobody knows,
+//! and the rule is silent.
 //!
 //! **Reference.** RFC 9293 section 3.8.6.3 (less than 500 ms); RFC 6298; `TCP_RTO_MIN` and
 //! `TCP_DELACK_MAX` in Linux.

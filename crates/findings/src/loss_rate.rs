@@ -3,15 +3,16 @@
 //! **What it says.** At this share of losses and this round trip, congestion control by loss cannot
 //! carry more than the transfer had.
 //!
-//! **Why it matters.** The rate that Reno and CUBIC reach is bounded by loss and round trip, however
-//! fast the links are: no buffer and no window makes the transfer faster.
+//! **Why it matters.** The rate that Reno and CUBIC reach is bounded by loss and round trip,
+//! however fast the links are: no buffer and no window makes the transfer faster.
 //!
-//! **Evidence.** The retransmissions that were called for, over all segments; the response functions
-//! of both algorithms; the share of time with the congestion window full.
+//! **Evidence.** The retransmissions that were called for, over all segments; the response
+//! functions of both algorithms; the share of time with the congestion window full.
 //!
 //! **False positives.** The functions take losses one by one; of losses in bursts a sender bears
 //! more. A transfer twice as fast as they allow has another congestion control (BBR), and the rule
-//! is silent. A full queue loses too, which is as it should be: silent where the path was the limit.
+//! is silent. A full queue loses too, which is as it should be: silent where the path was the
+//! limit.
 //!
 //! **Reference.** M. Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance
 //! Algorithm"; RFC 9438 section 5 and table 1; RFC 3649 on Reno's 1.2 / sqrt(p).

@@ -1,12 +1,13 @@
 //! # Packets overtake one another
 //!
-//! **What it says.** Packets were overtaken on their way, and whether the sender took that for loss.
+//! **What it says.** Packets were overtaken on their way, and whether the sender took that for
+//! loss.
 //!
-//! **Why it matters.** What comes late by three segments looks lost: the sender repeats it needlessly
-//! and halves its window for a loss that was none.
+//! **Why it matters.** What comes late by three segments looks lost: the sender repeats it
+//! needlessly and halves its window for a loss that was none.
 //!
-//! **Evidence.** The overtaken packets, told from retransmissions by IP identification, timestamp or
-//! time; retransmissions on acknowledgements that turned out needless.
+//! **Evidence.** The overtaken packets, told from retransmissions by IP identification, timestamp
+//! or time; retransmissions on acknowledgements that turned out needless.
 //!
 //! **False positives.** A capture from several queues of a network card can swap packets that the
 //! network kept in order. Beside the sender no reordering is to be seen, and none is told.

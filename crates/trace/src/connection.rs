@@ -145,22 +145,18 @@ impl ConnectionState {
         };
         let owes = other.is_outstanding();
         let scene = Scene { distances: &self.distances, forward, owes };
-        match own.sent(packet, scene) {
-            Ok(passed) => {
-                let mut heard = other.answered(packet, window, passed.copy);
-                self.lives.follow(packet, forward);
-                self.history.follow(packet, forward, heard.gaps);
-                if !heard.episodes.is_empty() {
-                    heard.episodes = visible(heard.episodes, self.tap(!forward).0);
-                }
-                let (segment, copy) = (passed.segment, passed.copy);
-                Said { forward, segment, heard, copy, out_of_place: false }
-            }
-            Err(_) => {
-                self.history.follow(packet, forward, 0);
-                Said { forward, out_of_place: true, ..Said::default() }
-            }
+        let Ok(passed) = own.sent(packet, scene) else {
+            self.history.follow(packet, forward, 0);
+            return Said { forward, out_of_place: true, ..Said::default() };
+        };
+        let mut heard = other.answered(packet, window, passed.copy);
+        self.lives.follow(packet, forward);
+        self.history.follow(packet, forward, heard.gaps);
+        if !heard.episodes.is_empty() {
+            heard.episodes = visible(heard.episodes, self.tap(!forward).0);
         }
+        let (segment, copy) = (passed.segment, passed.copy);
+        Said { forward, segment, heard, copy, out_of_place: false }
     }
 
     /// What the observers of one direction found since the last time.

@@ -234,18 +234,12 @@ impl FlowState {
             self.board.forget_acknowledged();
         }
         heard.ack = packet.wanted.then(|| {
-            Box::new(Ack {
-                at: packet.at,
-                frame: packet.frame,
-                ack,
-                // A reset's window means nothing: no more is to be sent.
-                window: window.filter(|_| !packet.rst()),
-                sack: sack.to_vec(),
-                dsack,
-                duplicate,
-                has_data: packet.payload > 0 && !packet.rst(),
-                comment: None,
-            })
+            // A reset's window means nothing: no more is to be sent.
+            let window = window.filter(|_| !packet.rst());
+            let (at, frame, sack) = (packet.at, packet.frame, sack.to_vec());
+            let has_data = packet.payload > 0 && !packet.rst();
+            let comment = None;
+            Box::new(Ack { at, frame, ack, window, sack, dsack, duplicate, has_data, comment })
         });
         heard
     }

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 
 use tcplab_findings::{Cost, Finding, Severity};
 use tcplab_trace::{
-    Close, CloseKind, Connection, ConnectionState, EcnAgreement, End, Fate, FlowId, Handshake,
-    HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, Sightings, Sink, Stall,
-    StallCause, StallSum, StateStep, SynOptions, Tap, TcpState,
+    Close, CloseKind, Connection, ConnectionState, EcnAgreement, End, Fate, Flow, FlowId,
+    Handshake, HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, Sightings, Sink,
+    Stall, StallCause, StallSum, StateStep, SynOptions, Tap, TcpState,
 };
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
@@ -75,7 +75,13 @@ fn upload() -> Connection {
         .zip([(0, 1), (20, 3), (9_980, 12_030)])
         .map(|(state, (millis, frame))| StateStep { state, at: at(millis), frame })
         .collect();
-    let flow = &mut upload.forward;
+    fill(&mut upload.forward);
+    upload.reverse.tap = Tap::Receiver;
+    upload
+}
+
+/// What a direction with a timeout says of itself.
+fn fill(flow: &mut Flow) {
     flow.tap = Tap::Sender;
     flow.totals.data_segments = 8_000;
     flow.totals.data = Bytes::new(11_584_000);
@@ -131,9 +137,8 @@ fn upload() -> Connection {
     };
     flow.stall_sums =
         vec![StallSum { cause: StallCause::TailLoss, count: 1, time: ms(700), longest }];
-    upload.reverse.tap = Tap::Receiver;
-    upload
 }
+
 /// Refused at once.
 fn refused() -> Connection {
     let mut refused = Connection {

@@ -84,7 +84,7 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
     let every = after("every").map_or(0.0, |rest| rest[0].parse::<f64>().unwrap());
     let stamp = |name: &str| after(name).map(|rest| rest[0].parse::<u32>().unwrap());
     if words[2] == "S" {
-        return vec![syn(&header, &words, at)];
+        return vec![syn(header, &words, at)];
     }
     if words[2] == "R" {
         let mut tcp = header.tcp(words[3].parse().unwrap());
@@ -146,7 +146,7 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
 }
 
 /// The SYN that these words describe.
-fn syn(header: &Header, words: &[&str], at: f64) -> Captured {
+fn syn(header: Header, words: &[&str], at: f64) -> Captured {
     let after =
         |name: &str| words.iter().position(|word| *word == name).map(|index| words[index + 1]);
     let number = |name: &str| after(name).map(|word| word.parse::<u32>().unwrap());
