@@ -1,14 +1,14 @@
 //! How answers look, and the files that are written beside them.
 
-use std::io::{self, IsTerminal};
+use std::env;
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use std::{env, fs};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use tcplab_report::trace::Look;
 use terminal_size::Width;
 
-use crate::export::beside;
+use crate::output::Output;
 
 /// Below this nothing can be laid out, above nobody reads a line.
 const WIDTHS: [usize; 2] = [60, 160];
@@ -25,18 +25,10 @@ pub(super) fn look() -> Look {
     Look { width, colours: io::stdout().is_terminal() && !plain }
 }
 
-/// Written beside and renamed, so that a file of this name is whole; devices and pipes take it as
-/// it is.
+/// A file of this name is whole; devices and pipes take it as it is.
 pub(super) fn write_file(path: &Path, text: &str) -> Result<()> {
-    let named = || format!("cannot write {}", path.display());
-    if fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
-        return fs::write(path, text).with_context(named);
-    }
-    let beside = beside(path);
-    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
-    written
-        .inspect_err(|_| {
-            let _ = fs::remove_file(&beside);
-        })
-        .with_context(named)
+    let mut output = Output::create(path)?;
+    output.write_all(text.as_bytes())?;
+    output.commit()?;
+    Ok(())
 }
