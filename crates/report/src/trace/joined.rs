@@ -201,12 +201,16 @@ fn facts(way: &Crossing, sender: Side) -> Vec<String> {
         ));
     }
     if way.repeats > 0 {
-        facts.push(format!(
-            "sent again by the {sender}: {}, of which {} {} needless (all of it arrived the first time)",
-            grouped(way.repeats),
-            if way.needless == 0 { "none".to_owned() } else { grouped(way.needless) },
-            if way.needless > 1 { "were" } else { "was" },
-        ));
+        let again = grouped(way.repeats);
+        let needless = match way.needless {
+            0 => "all of it was needed".to_owned(),
+            1 => "1 needlessly: all its data arrived by an earlier transmission".to_owned(),
+            n => {
+                let n = grouped(n);
+                format!("{n} needlessly: all their data arrived by an earlier transmission")
+            }
+        };
+        facts.push(format!("sent again by the {sender}: {again}, {needless}"));
     }
     if way.reordered > 0 {
         facts.push(format!(

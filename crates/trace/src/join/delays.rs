@@ -87,8 +87,7 @@ impl Raw {
         let passed = (at - start).max(0);
         while passed / self.interval >= Crossing::POINTS as i64 {
             let pairs = self.bins.chunks(2);
-            self.bins =
-                pairs.map(|pair| pair.iter().copied().fold(EMPTY, Bin::join)).collect();
+            self.bins = pairs.map(|pair| pair.iter().copied().fold(EMPTY, Bin::join)).collect();
             self.interval *= 2;
         }
         let index = (passed / self.interval) as usize;

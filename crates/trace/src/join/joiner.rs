@@ -14,6 +14,9 @@ use crate::Frame;
 use crate::packet::Packet;
 use crate::table::Ends;
 
+/// Where no packet is in both captures, neither can be placed in the other's time.
+const NOTHING: Covered = Covered { first: i64::MAX / 2, last: i64::MIN / 2 };
+
 /// One connection at both taps.
 #[derive(Debug)]
 struct Pair {
@@ -65,8 +68,9 @@ impl Joiner {
         };
         for side in Side::BOTH {
             let first = joiner.rough.epochs[side.index()].map(|first| joiner.shared(side, first));
-            let at = first.unwrap_or_default();
-            joiner.covered[side.index()] = Covered { first: at, last: at };
+            let covered = first.filter(|_| joiner.rough.is_joined());
+            joiner.covered[side.index()] =
+                covered.map_or(NOTHING, |at| Covered { first: at, last: at });
         }
         joiner
     }
@@ -86,7 +90,9 @@ impl Joiner {
         tap.first_nanos.get_or_insert(frame.time_ns);
         tap.last_nanos = tap.last_nanos.max(Some(frame.time_ns));
         let covered = &mut self.covered[side.index()];
-        covered.last = covered.last.max(at);
+        if self.rough.is_joined() {
+            covered.last = covered.last.max(at);
+        }
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
         let Some(tcp) = view.tcp() else { return };
         tap.tcp += 1;
@@ -206,8 +212,7 @@ impl Pair {
             let by_client = if packet.syn() { !answers } else { side == Side::Client };
             packet.from_low == by_client
         });
-        let low_is_client =
-            if packet.syn() { packet.from_low != answers } else { low_at_client };
+        let low_is_client = if packet.syn() { packet.from_low != answers } else { low_at_client };
         Pair {
             ends: packet.ends,
             low_at_client,

@@ -47,10 +47,8 @@ pub(crate) fn rest(packet: &Packet, with_options: bool) -> u64 {
             mixed = mix(mixed, u64::from(value) << 32 | u64::from(echo));
         }
         for block in packet.sack.iter() {
-            mixed = mix(
-                mixed,
-                u64::from(block.left.as_u32()) << 32 | u64::from(block.right.as_u32()),
-            );
+            mixed =
+                mix(mixed, u64::from(block.left.as_u32()) << 32 | u64::from(block.right.as_u32()));
         }
     }
     mixed
@@ -58,8 +56,7 @@ pub(crate) fn rest(packet: &Packet, with_options: bool) -> u64 {
 
 /// As wyhash mixes: multiplied and folded.
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
-    let product =
-        u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xc2b2_ae3d_27d4_eb4f);
+    let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xc2b2_ae3d_27d4_eb4f);
     (product >> 64) as u64 ^ product as u64
 }
 

@@ -17,9 +17,7 @@ const HEADERS: usize = 512;
 ///
 /// # Errors
 /// Those of `open`.
-pub fn join<R: Read, E>(
-    mut open: impl FnMut(Side) -> Result<Reader<R>, E>,
-) -> Result<Joined, E> {
+pub fn join<R: Read, E>(mut open: impl FnMut(Side) -> Result<Reader<R>, E>) -> Result<Joined, E> {
     let mut survey = Survey::new();
     for side in Side::BOTH {
         let mut frames = Frames::new(open(side)?);

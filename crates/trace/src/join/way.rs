@@ -138,7 +138,8 @@ impl Way {
             self.seen.insert(Range { start: Offset::ZERO, end: ack });
             return;
         }
-        let told = sacked.iter().map(|&(left, right)| Range { start: place(left), end: place(right) });
+        let told =
+            sacked.iter().map(|&(left, right)| Range { start: place(left), end: place(right) });
         let all = std::iter::once(Range { start: Offset::ZERO, end: ack }).chain(told);
         for range in all {
             if !self.seen.covers(range) {
@@ -269,8 +270,8 @@ impl Way {
         // What was sent before or after it and arrived shows that the other tap was there.
         let began = self.found.arrived > 0 && self.raw_began_before(piece.at)
             || piece.at + least >= taps.receiver.first;
-        let went_on = self.latest_match > Some(self.first_departure)
-            || piece.at + most <= taps.receiver.last;
+        let went_on =
+            self.latest_match > Some(self.first_departure) || piece.at + most <= taps.receiver.last;
         let missed = !range.is_empty() && self.missed.covers(*range);
         if *arrived {
         } else if missed {
