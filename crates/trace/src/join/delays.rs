@@ -127,7 +127,7 @@ impl Raw {
         bins.map(move |(index, bin)| (start + index as i64 * self.interval, *bin))
     }
 
-    /// When half of them had arrived.
+    /// When they arrived, on average.
     pub(crate) fn mean_time(&self) -> f64 {
         let half = self.interval / 2;
         let weighted = self.bins().map(|(at, bin)| (at + half) as f64 * bin.count as f64);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tcplab_units::Instant;
-use tcplab_wire::FrameView;
+use tcplab_wire::{FrameView, SackBlock};
 
 use super::clock::Clock;
 use super::delays::Raw;
@@ -112,13 +112,8 @@ impl Joiner {
         if departs {
             cut.for_each(|piece| own.depart(piece));
             if let Some(ack) = packet.ack.filter(|_| !packet.rst()) {
-                let sacked = packet.sack.iter().map(|b| (b.left.as_u32(), b.right.as_u32()));
-                let blocks: [Option<(u32, u32)>; 4] = {
-                    let mut sacked = sacked;
-                    std::array::from_fn(|_| sacked.next())
-                };
-                let blocks = blocks.map(Option::unwrap_or_default);
-                opposite.acknowledged(ack.as_u32(), &blocks[..packet.sack.len().min(4)]);
+                let edges = |block: &SackBlock| (block.left.as_u32(), block.right.as_u32());
+                opposite.acknowledged(ack.as_u32(), packet.sack.as_slice().iter().map(edges));
             }
         } else {
             cut.for_each(|piece| own.arrive(piece));

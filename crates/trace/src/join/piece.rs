@@ -46,7 +46,7 @@ pub(crate) fn rest(packet: &Packet, with_options: bool) -> u64 {
         if let Some((value, echo)) = packet.timestamps {
             mixed = mix(mixed, u64::from(value) << 32 | u64::from(echo));
         }
-        for block in packet.sack.iter() {
+        for block in packet.sack.as_slice() {
             mixed =
                 mix(mixed, u64::from(block.left.as_u32()) << 32 | u64::from(block.right.as_u32()));
         }

@@ -128,7 +128,7 @@ impl Way {
     }
 
     /// The receiver acknowledges, at the tap on its side: everything before `ack`, and `sacked`.
-    pub(crate) fn acknowledged(&mut self, ack: u32, sacked: &[(u32, u32)]) {
+    pub(crate) fn acknowledged(&mut self, ack: u32, sacked: impl Iterator<Item = (u32, u32)>) {
         let Some(numbers) = self.numbers else { return };
         let place = |number: u32| {
             Offset::new((BASE + numbers.position(SeqNumber::new(number))).max(0) as u64)
@@ -138,8 +138,7 @@ impl Way {
             self.seen.insert(Range { start: Offset::ZERO, end: ack });
             return;
         }
-        let told =
-            sacked.iter().map(|&(left, right)| Range { start: place(left), end: place(right) });
+        let told = sacked.map(|(left, right)| Range { start: place(left), end: place(right) });
         let all = std::iter::once(Range { start: Offset::ZERO, end: ack }).chain(told);
         for range in all {
             if !self.seen.covers(range) {
