@@ -291,3 +291,23 @@ fn what_passes_an_interface_is_captured() {
 fn skipped(reason: &str) {
     eprintln!("SKIPPED: {reason}");
 }
+
+/// Two captures of one transfer: what was lost between them, in words and as JSON.
+#[test]
+fn two_captures_are_joined() {
+    let home = home();
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/groundtruth");
+    let there = Path::new(corpus).join("nots_loss1.rcv.pcap.zst");
+    fs::copy(there, home.path().join("b.pcap.zst")).unwrap();
+    let told = answer(home.path(), "--client a.pcap.zst --server b.pcap.zst");
+    insta::assert_snapshot!("two_captures_joined", told);
+    let json = answer(home.path(), "--client a.pcap --server b.pcap.zst --json");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let lost = |index: usize| json["connections"][index]["forward"]["lost"].as_u64().unwrap();
+    assert_eq!(lost(0) + lost(1), 26);
+    assert_eq!(json["audit"]["losses_found"], 26);
+    let stdin = refusal(home.path(), "--client a.pcap --server -");
+    assert!(stdin.contains("read more than once"), "{stdin}");
+    let alone = refusal(home.path(), "--client a.pcap");
+    assert!(alone.contains("--server <FILE>"), "{alone}");
+}

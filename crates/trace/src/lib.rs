@@ -13,6 +13,7 @@ mod handshake;
 mod history;
 mod holes;
 mod identity;
+pub mod join;
 mod ladder;
 mod life;
 mod limits;

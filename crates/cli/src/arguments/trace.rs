@@ -17,8 +17,10 @@ const BY_PACKET: &str = "by_packet";
 pub(crate) struct TraceArguments {
     /// Captures: pcap or pcapng, also compressed with gzip or zstd; `-` is standard input. Several
     /// are read as one, in the order of time (frames are then numbered as in what mergecap makes)
-    #[arg(value_name = "FILE", required_unless_present = "interface")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["interface", "client"])]
     pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) both: BothArguments,
     #[command(flatten)]
     pub(crate) view: ViewArguments,
     #[command(flatten)]
@@ -31,6 +33,36 @@ pub(crate) struct TraceArguments {
     #[arg(long, value_name = "EXPRESSION", value_parser = |text: &str| Filter::parse(text))]
     pub(crate) filter: Option<Filter>,
 }
+
+/// Two captures of the same connections.
+#[derive(Debug, Args)]
+pub(crate) struct BothArguments {
+    /// Join two captures of the same connections packet by packet, this one taken near the client:
+    /// what was lost, copied and reordered between them, how long each way took, how the clocks
+    /// stand; and what the analysis of one capture alone gets wrong. Addresses and ports must be
+    /// the same in both (no NAT between)
+    #[arg(long, value_name = "FILE", requires = "server", conflicts_with_all = JOINED_ALONE)]
+    pub(crate) client: Option<PathBuf>,
+    /// The other one, taken near the server
+    #[arg(long, value_name = "FILE", requires = "client")]
+    pub(crate) server: Option<PathBuf>,
+}
+
+/// What has no meaning for two captures.
+const JOINED_ALONE: [&str; 12] = [
+    "files",
+    "interface",
+    "filter",
+    "top",
+    "all",
+    "connection",
+    "listing",
+    "ladder",
+    "from",
+    "to",
+    "jsonl",
+    "ladder_svg",
+];
 
 /// How the answer is shown.
 #[derive(Debug, Args)]
@@ -137,6 +169,7 @@ Examples:
   tcplab trace a.pcapng b.pcapng.gz --filter 'net 10.0.0.0/8 and not port 22'
   tcplab trace -i eth0 --for 30s -w seen.pcapng        capture first
   ssh host tcpdump -s 128 -w - tcp | tcplab trace -
+  tcplab trace --client here.pcap --server there.pcap  what happened between the two
   tcplab trace web.pcap.zst --jsonl | jq 'select(.type == \"stall\")'
 
 The table has two lines for each connection: above, what the client sent; below, what the server

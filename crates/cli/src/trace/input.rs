@@ -174,7 +174,7 @@ pub(super) fn is_admitted(filter: Option<&Filter>, frame: &Frame<'_>, at: Span) 
 }
 
 /// Opens a capture; what is said when it cannot be names it.
-fn open(file: &Path) -> Result<Reader<Source>> {
+pub(super) fn open(file: &Path) -> Result<Reader<Source>> {
     tcplab_capture::open(file).map_err(|error| match error {
         ReadError::Open { .. } if is_stdin(file) => anyhow!("cannot read standard input"),
         ReadError::Open { .. } => error.into(),
@@ -187,7 +187,7 @@ pub(super) fn is_stdin(file: &Path) -> bool {
 }
 
 /// How a file is called in what is said of it.
-fn name(file: &Path) -> String {
+pub(super) fn name(file: &Path) -> String {
     if is_stdin(file) { "standard input".into() } else { file.display().to_string() }
 }
 

@@ -3,6 +3,7 @@
 mod deep;
 mod filter;
 mod input;
+mod joined;
 mod json;
 mod live;
 mod outputs;
@@ -19,6 +20,10 @@ pub(crate) use filter::Filter;
 use input::Input;
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
+    if let (Some(client), Some(server)) = (&arguments.both.client, &arguments.both.server) {
+        joined::show(client, server, arguments.view.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let input = Input::new(&arguments.files, &arguments.live, arguments.filter.as_ref());
     let view = &arguments.view;
     let outputs = &arguments.outputs;

@@ -87,7 +87,7 @@ pub fn notes_text(notes: &[Note], look: Look) -> String {
 }
 
 /// `2026-03-01 09:30:00 UTC`.
-fn date(nanos: u64) -> Option<String> {
+pub(super) fn date(nanos: u64) -> Option<String> {
     let at = jiff::Timestamp::from_nanosecond(i128::from(nanos)).ok()?;
     Some(at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
 }

@@ -1,0 +1,49 @@
+//! Two captures of the same connections.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use tcplab_report::trace::joined_text;
+use tcplab_trace::Analyzer;
+use tcplab_trace::join::{Audit, Claims, Joined, Side, audit, join};
+
+use super::input::{is_stdin, name, open};
+use super::outputs::look;
+use crate::output::answer;
+
+/// What the captures at `client` and `server` show together.
+pub(super) fn show(client: &Path, server: &Path, as_json: bool) -> Result<()> {
+    let path = |side: Side| if side == Side::Client { client } else { server };
+    if [client, server].into_iter().any(is_stdin) {
+        bail!("captures to be joined are read more than once: standard input (`-`) cannot be");
+    }
+    let joined = join(|side| open(path(side)))?;
+    let mut claims = [Claims::default(), Claims::default()];
+    for (side, claims) in Side::BOTH.into_iter().zip(&mut claims) {
+        let mut analyzer = Analyzer::with_sink(std::mem::take(claims));
+        analyzer.read(open(path(side))?);
+        *claims = analyzer.finish_into().1;
+    }
+    let audit = audit(&joined, &claims);
+    let names = Side::BOTH.map(|side| name(path(side)));
+    if !as_json {
+        return answer(&joined_text(&joined, &audit, &names, look()));
+    }
+    let whole = Whole { captures: &names, joined: &joined, audit: &audit };
+    let mut out = BufWriter::new(io::stdout().lock());
+    let written = serde_json::to_writer(&mut out, &whole).map_err(io::Error::from);
+    let written = written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+    written.context("cannot write to standard output")
+}
+
+#[derive(Debug, Serialize)]
+struct Whole<'a> {
+    /// The client's and the server's.
+    captures: &'a [String; 2],
+    #[serde(flatten)]
+    joined: &'a Joined,
+    /// What the analysis of one capture says, held against both.
+    audit: &'a Audit,
+}

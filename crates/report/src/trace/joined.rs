@@ -1,0 +1,263 @@
+//! Two captures of the same connections, joined.
+
+use tcplab_plot::grouped;
+use tcplab_trace::Note;
+use tcplab_trace::join::{Audit, ClockEstimate, Crossing, Joined, JoinedConnection, Side};
+use tcplab_units::Span;
+
+use super::grid::{Cell, Grid, Look, Side as Stands, Style};
+use super::head::{date, notes_text};
+use super::numbers::{UNKNOWN, percent, seconds, span};
+
+/// As many connections are shown, those with most losses first.
+const SHOWN: usize = 20;
+/// As many frames are named.
+const FRAMES: usize = 8;
+
+/// What two captures, called `names` (the client's, the server's), show together.
+pub fn joined_text(joined: &Joined, audit: &Audit, names: &[String; 2], look: Look) -> String {
+    let mut out = String::new();
+    for (side, name) in Side::BOTH.into_iter().zip(names) {
+        head(&mut out, joined, side, name, look);
+    }
+    let note = |text: &String| Note { frame: None, text: text.clone() };
+    let notes: Vec<Note> = joined.notes.iter().map(note).collect();
+    out += &notes_text(&notes, look);
+    out.push('\n');
+    look.heading(&mut out, "Clocks");
+    look.paragraph(&mut out, "  ", &clocks(&joined.clock));
+    let mut connections: Vec<(usize, &JoinedConnection)> =
+        joined.connections.iter().enumerate().collect();
+    connections
+        .sort_by_key(|(index, c)| (std::cmp::Reverse(c.forward.lost + c.reverse.lost), *index));
+    for (index, connection) in connections.iter().take(SHOWN) {
+        out.push('\n');
+        one(&mut out, *index, connection, look);
+    }
+    out.push('\n');
+    match connections.len() {
+        0 => look.paragraph(&mut out, "", "There is no TCP connection in either capture."),
+        n if n > SHOWN => {
+            let more = grouped((n - SHOWN) as u64);
+            look.paragraph(
+                &mut out,
+                "",
+                &format!("{more} connections more, with fewer losses (--json)"),
+            );
+        }
+        _ => {}
+    }
+    if *audit != Audit::default() {
+        look.heading(&mut out, "What each sender's capture tells by itself, held against both");
+        audited(&mut out, audit, look);
+    }
+    out
+}
+
+fn head(out: &mut String, joined: &Joined, side: Side, name: &str, look: Look) {
+    let tap = &joined.taps[usize::from(side == Side::Server)];
+    let who = match side {
+        Side::Client => "client",
+        Side::Server => "server",
+    };
+    let mut facts = vec![format!("{} packets", grouped(tap.packets))];
+    if let (Some(first), Some(last)) = (tap.first_nanos, tap.last_nanos) {
+        facts.push(span(Span::from_nanos(last.saturating_sub(first))));
+        facts.extend(date(first).map(|date| format!("from {date}")));
+    }
+    look.paragraph(out, &format!("{who}  "), &format!("{name}: {}", facts.join(", ")));
+}
+
+fn clocks(clock: &ClockEstimate) -> String {
+    let Some(offset) = clock.offset_nanos else {
+        return "Nothing tells how the clocks stand to one another.".into();
+    };
+    let distance = span(Span::from_nanos(offset.unsigned_abs()));
+    let mut text = match offset {
+        0 => "The server's clock is neither ahead nor behind".to_owned(),
+        1.. => format!("The server's clock is {distance} ahead"),
+        _ => format!("The server's clock is {distance} behind"),
+    };
+    match (clock.error, clock.least_round_trip) {
+        (Some(error), Some(round_trip)) => {
+            text += &format!(
+                " at the start, ± {}: the least round trip between the taps is {}, of which each \
+                 way is taken to be half.",
+                span(error),
+                span(round_trip),
+            );
+        }
+        _ => {
+            text += " at the start, if the fastest packet took no time: packets went one way only, \
+                     and delays are what they took longer than that one.";
+        }
+    }
+    match clock.skew_error_ppm {
+        None => text += " There is too little to tell whether one runs faster.",
+        Some(error) if clock.skew_ppm == 0.0 => {
+            text += &format!(" If one runs faster, it is by less than {} ppm.", ppm(error));
+        }
+        Some(error) => {
+            let how = if clock.skew_ppm > 0.0 { "faster" } else { "slower" };
+            let skew = ppm(clock.skew_ppm.abs());
+            text +=
+                &format!(" It runs {skew} ppm {how}, ± {}; delays are freed of that.", ppm(error));
+        }
+    }
+    text
+}
+
+fn ppm(value: f64) -> String {
+    tcplab_plot::decimal(value, if value < 10.0 { 1 } else { 0 })
+}
+
+const COLUMNS: [Stands; 10] = [
+    Stands::Left,
+    Stands::Right,
+    Stands::Right,
+    Stands::Right,
+    Stands::Right,
+    Stands::Right,
+    Stands::Right,
+    Stands::Right,
+    Stands::Right,
+    Stands::Right,
+];
+
+fn one(out: &mut String, index: usize, connection: &JoinedConnection, look: Look) {
+    let JoinedConnection { client, server, forward, reverse, .. } = connection;
+    look.heading(out, &format!("Connection {index}, {client} → {server}"));
+    if connection.client_at == Side::Server {
+        look.paragraph(out, "  ", "It was opened from the side of the server's capture.");
+    }
+    let mut grid = Grid::new(&COLUMNS);
+    grid.head(&[
+        "",
+        "sent",
+        "arrived",
+        "lost",
+        "",
+        "reordered",
+        "copies",
+        "least",
+        "median",
+        "95 %",
+    ]);
+    for (name, way) in [("client → server", forward), ("server → client", reverse)] {
+        grid.row(row(name, way));
+    }
+    grid.write(out, 2, look);
+    let there = connection.client_at;
+    for (way, sender) in [(forward, there), (reverse, there.other())] {
+        for fact in facts(way, sender) {
+            look.paragraph(out, "  ", &fact);
+        }
+    }
+}
+
+fn row(name: &str, way: &Crossing) -> Vec<Cell> {
+    let counted = |count: u64, style: Style| match count {
+        0 => Cell::styled("0", Style::Dim),
+        n => Cell::styled(grouped(n), style),
+    };
+    let judged = way.arrived + way.lost;
+    let share = if judged > 0 { way.lost as f64 / judged as f64 } else { 0.0 };
+    let delay = |of: fn(&tcplab_trace::join::Delays) -> Span| {
+        Cell::new(way.delay.as_ref().map_or_else(|| UNKNOWN.into(), |d| span(of(d))))
+    };
+    vec![
+        name.into(),
+        counted(way.sent, Style::Plain),
+        counted(way.arrived, Style::Plain),
+        counted(way.lost, Style::Bad),
+        if way.lost > 0 { Cell::new(percent(share)) } else { Cell::default() },
+        counted(way.reordered, Style::Odd),
+        counted(way.duplicated, Style::Odd),
+        delay(|d| d.min),
+        delay(|d| d.median),
+        delay(|d| d.p95),
+    ]
+}
+
+/// What is to be said of a direction beside its row.
+fn facts(way: &Crossing, sender: Side) -> Vec<String> {
+    let of = |side: Side| if side == Side::Client { "client" } else { "server" };
+    let (sender, receiver) = (of(sender), of(sender.other()));
+    let mut facts = Vec::new();
+    if way.lost > 0 {
+        let named: Vec<String> =
+            way.losses.iter().take(FRAMES).map(|loss| grouped(loss.frame)).collect();
+        let more = if way.lost > named.len() as u64 { "…" } else { "" };
+        let first = way
+            .losses
+            .first()
+            .map_or_else(String::new, |loss| format!(", the first at {} s", seconds(loss.at)));
+        facts.push(format!(
+            "lost on the way from {sender} to {receiver}: {} with data, {} without{first}; frames \
+             of the {sender}'s capture: {}{more}",
+            grouped(way.lost_data),
+            grouped(way.lost - way.lost_data),
+            named.join(", "),
+        ));
+    }
+    if way.repeats > 0 {
+        let again = grouped(way.repeats);
+        let needless = match way.needless {
+            0 => "all of it was needed".to_owned(),
+            1 => "1 needlessly: all its data arrived by an earlier transmission".to_owned(),
+            n => {
+                let n = grouped(n);
+                format!("{n} needlessly: all their data arrived by an earlier transmission")
+            }
+        };
+        facts.push(format!("sent again by the {sender}: {again}, {needless}"));
+    }
+    if way.reordered > 0 {
+        facts.push(format!(
+            "reordered on the way to the {receiver}: by up to {} packets; frames of the \
+             {receiver}'s capture: {}",
+            grouped(way.farthest),
+            way.reordered_frames.iter().map(|f| grouped(*f)).collect::<Vec<_>>().join(", "),
+        ));
+    }
+    for (count, what) in [
+        (way.not_captured, format!("acknowledged, but missing in the {receiver}'s capture")),
+        (way.unseen_at_sender, format!("missing in the {sender}'s capture")),
+        (
+            way.unjudged,
+            "outside the time that both captures cover: nothing is said of them".to_owned(),
+        ),
+    ] {
+        if count > 0 {
+            facts.push(format!("{} {what}", grouped(count)));
+        }
+    }
+    facts
+}
+
+fn audited(out: &mut String, audit: &Audit, look: Look) {
+    let Audit { losses_found, losses_missed, losses_invented, .. } = *audit;
+    let lost = losses_found + losses_missed;
+    let text = format!(
+        "losses of data: {} of {} found, {} said to be lost that arrived",
+        grouped(losses_found),
+        grouped(lost),
+        grouped(losses_invented),
+    );
+    look.paragraph(out, "  ", &text);
+    let needed = audit.needed + audit.wrongly_needless;
+    let needless = audit.needless + audit.untold_needless;
+    let again = needed + needless + audit.repeats_missed;
+    let text = format!(
+        "segments sent again: {} of {} found, {} said to be that are not; {} were needed ({} of \
+         them said to be needless), {} needless ({} of them not told as such)",
+        grouped(needed + needless),
+        grouped(again),
+        grouped(audit.repeats_invented),
+        grouped(needed),
+        grouped(audit.wrongly_needless),
+        grouped(needless),
+        grouped(audit.untold_needless),
+    );
+    look.paragraph(out, "  ", &text);
+}

@@ -1,0 +1,120 @@
+//! The analysis of one capture held against what two tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+
+use tcplab_units::Instant;
+
+use super::{Audit, Crossing, Joined, JoinedConnection, Side};
+use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall};
+
+/// Which frames were repeats and which were lost, as the analysis of one capture says; keeps
+/// nothing else, so that it needs room for these only.
+#[derive(Debug, Default)]
+pub struct Claims {
+    open: BTreeMap<usize, [Claim; 2]>,
+    done: BTreeMap<(SocketAddr, SocketAddr, u64), [Claim; 2]>,
+}
+
+#[derive(Debug, Default)]
+struct Claim {
+    /// Frames with whether they were needless.
+    repeats: BTreeMap<u64, bool>,
+    lost: BTreeSet<u64>,
+}
+
+impl Claims {
+    fn of(&mut self, flow: FlowId) -> &mut Claim {
+        &mut self.open.entry(flow.connection).or_default()[usize::from(!flow.forward)]
+    }
+}
+
+impl Sink for Claims {
+    fn segment(&mut self, flow: FlowId, segment: Segment) {
+        let syn = segment.range.start.as_u64() == 0;
+        if segment.kind.is_retransmission() && !syn {
+            let needless = segment.proof.needless.is_some();
+            self.of(flow).repeats.insert(segment.frame, needless);
+        }
+    }
+    fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
+    fn episode(&mut self, flow: FlowId, episode: Episode) {
+        let frames = episode.lost.iter().map(|lost| lost.frame);
+        self.of(flow).lost.extend(frames);
+    }
+    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
+    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
+    fn needless(&mut self, flow: FlowId, frame: u64, _why: Needless) {
+        if let Some(needless) = self.of(flow).repeats.get_mut(&frame) {
+            *needless = true;
+        }
+    }
+    fn connection(&mut self, index: usize, connection: Connection) {
+        if let Some(claims) = self.open.remove(&index) {
+            let name = (connection.client, connection.server, connection.frames.0);
+            self.done.insert(name, claims);
+        }
+    }
+    fn late(&mut self, _index: usize, _at: Instant, _frame: u64) {}
+}
+
+/// Holds what the analyses of both captures say of what was sent beside them (the client's
+/// capture's, the server's) against what both show together. Connections of which the analysis
+/// said nothing count as such; frames that are not listed one by one do not count.
+pub fn audit(joined: &Joined, claims: &[Claims; 2]) -> Audit {
+    let mut audit = Audit::default();
+    let nothing = Claim::default();
+    for connection in &joined.connections {
+        for forward in [true, false] {
+            let crossing = if forward { &connection.forward } else { &connection.reverse };
+            let side = sender_side(connection, forward);
+            let first = connection.first_frames[side.index()];
+            let name = first.map(|first| (connection.client, connection.server, first));
+            let claimed = name.and_then(|name| claims[side.index()].done.get(&name));
+            let claim = claimed.map_or(&nothing, |both| &both[usize::from(!forward)]);
+            audit.repeats(crossing, claim);
+            audit.losses(crossing, claim);
+        }
+    }
+    audit
+}
+
+/// The tap on the side of the end that sends.
+fn sender_side(connection: &JoinedConnection, forward: bool) -> Side {
+    if forward { connection.client_at } else { connection.client_at.other() }
+}
+
+/// Frames up to this one are listed, of so many in all.
+fn listed(count: u64, last: Option<u64>) -> u64 {
+    if count > Crossing::LISTED as u64 { last.unwrap_or(0) } else { u64::MAX }
+}
+
+impl Audit {
+    fn repeats(&mut self, crossing: &Crossing, claim: &Claim) {
+        let last = listed(crossing.repeats, crossing.repeated.last().map(|r| r.frame));
+        let truth: BTreeMap<u64, bool> =
+            crossing.repeated.iter().map(|repeat| (repeat.frame, repeat.needed)).collect();
+        for (frame, needed) in &truth {
+            match (claim.repeats.get(frame), needed) {
+                (Some(false), true) => self.needed += 1,
+                (Some(true), false) => self.needless += 1,
+                (Some(true), true) => self.wrongly_needless += 1,
+                (Some(false), false) => self.untold_needless += 1,
+                (None, _) => self.repeats_missed += 1,
+            }
+        }
+        let invented = claim.repeats.keys().filter(|f| **f <= last && !truth.contains_key(f));
+        self.repeats_invented += invented.count() as u64;
+    }
+
+    fn losses(&mut self, crossing: &Crossing, claim: &Claim) {
+        let last = listed(crossing.lost, crossing.losses.last().map(|loss| loss.frame));
+        let in_sequence = crossing.losses.iter().filter(|loss| loss.takes_room);
+        let truth: BTreeSet<u64> = in_sequence.map(|loss| loss.frame).collect();
+        let found = truth.intersection(&claim.lost).count() as u64;
+        self.losses_found += found;
+        self.losses_missed += truth.len() as u64 - found;
+        let invented = claim.lost.iter().filter(|f| **f <= last && !truth.contains(f));
+        self.losses_invented += invented.count() as u64;
+    }
+}

@@ -1,0 +1,57 @@
+//! How two clocks stand to one another, by the delays of packets between them.
+
+use tcplab_units::Span;
+
+use super::ClockEstimate;
+use super::delays::Raw;
+
+/// What the delays of both directions say: `towards_server` with the server clock's advance added,
+/// `towards_client` with it taken off.
+pub(crate) struct Clock {
+    /// Per nanosecond.
+    pub(crate) slope: f64,
+    slope_error: Option<f64>,
+    /// Nanoseconds at time zero.
+    pub(crate) offset: f64,
+    floors: [Option<f64>; 2],
+}
+
+impl Clock {
+    pub(crate) fn estimate(towards_server: &Raw, towards_client: &Raw) -> Clock {
+        let ways = [(towards_server, 1.0), (towards_client, -1.0)];
+        // The direction whose floor is the steadier one: queues come and go on the other.
+        let best = ways
+            .iter()
+            .filter_map(|&(raw, sign)| {
+                let slope = raw.low.support(raw.mean_time())?.slope;
+                Some((slope * sign, raw.unsteadiness(slope)?))
+            })
+            .min_by(|a, b| a.1.total_cmp(&b.1));
+        let slope = best.filter(|(slope, error)| slope.abs() > *error).map_or(0.0, |best| best.0);
+        let floors = ways.map(|(raw, sign)| raw.low.floor(slope * sign));
+        let offset = match floors {
+            [Some(there), Some(back)] => f64::midpoint(there, -back),
+            [Some(there), None] => there,
+            [None, Some(back)] => -back,
+            [None, None] => 0.0,
+        };
+        Clock { slope, slope_error: best.map(|best| best.1), offset, floors }
+    }
+
+    /// As it is told, with what had been taken off all delays before.
+    pub(crate) fn told(&self, rough: i64) -> ClockEstimate {
+        let round_trip = match self.floors {
+            [Some(there), Some(back)] => Some((there + back).max(0.0)),
+            _ => None,
+        };
+        let nanos = |value: f64| Span::from_nanos(value.round() as u64);
+        ClockEstimate {
+            offset_nanos: (self.floors != [None, None])
+                .then(|| rough.saturating_add(self.offset.round() as i64)),
+            error: round_trip.map(|trip| nanos((trip / 2.0).ceil())),
+            least_round_trip: round_trip.map(nanos),
+            skew_ppm: self.slope * 1e6,
+            skew_error_ppm: self.slope_error.map(|error| error * 1e6),
+        }
+    }
+}

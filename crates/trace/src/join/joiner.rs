@@ -1,0 +1,255 @@
+//! Frames of both captures in, what became of them out.
+
+use std::collections::BTreeMap;
+
+use tcplab_units::Instant;
+use tcplab_wire::{FrameView, SackBlock};
+
+use super::clock::Clock;
+use super::delays::Raw;
+use super::piece::{full_segment, pieces};
+use super::way::{Covered, Taps, Way};
+use super::{Crossing, Joined, JoinedConnection, Rough, Side, TapRecord};
+use crate::Frame;
+use crate::packet::Packet;
+use crate::table::Ends;
+
+/// Where no packet is in both captures, neither can be placed in the other's time.
+const NOTHING: Covered = Covered { first: i64::MAX / 2, last: i64::MIN / 2 };
+
+/// One connection at both taps.
+#[derive(Debug)]
+struct Pair {
+    ends: Ends,
+    /// The end with the lower address is beside the client's tap.
+    low_at_client: bool,
+    /// The lower end opened it.
+    low_is_client: bool,
+    /// Number and segment size of the SYNs: the lower end's, the other's.
+    syns: [Option<(u32, Option<u16>)>; 2],
+    first_frames: [Option<u64>; 2],
+    /// Towards the server's tap, towards the client's.
+    ways: [Way; 2],
+}
+
+/// Connections between the same ends, and which of them each tap sees now.
+#[derive(Debug, Default)]
+struct Generations {
+    pairs: Vec<usize>,
+    current: [Option<usize>; 2],
+}
+
+/// Joins two captures, frame by frame.
+#[derive(Debug)]
+pub struct Joiner {
+    rough: Rough,
+    epoch: u64,
+    taps: [TapRecord; 2],
+    covered: [Covered; 2],
+    pairs: Vec<Pair>,
+    by_ends: BTreeMap<Ends, Generations>,
+}
+
+impl Joiner {
+    /// Nothing is joined yet.
+    pub fn new(rough: Rough) -> Joiner {
+        let epoch = match rough.epochs {
+            [Some(epoch), _] => epoch,
+            [None, Some(epoch)] => epoch.saturating_add_signed(-rough.offset_nanos()),
+            [None, None] => 0,
+        };
+        let mut joiner = Joiner {
+            rough,
+            epoch,
+            taps: [TapRecord::default(); 2],
+            covered: [Covered::default(); 2],
+            pairs: Vec::new(),
+            by_ends: BTreeMap::new(),
+        };
+        for side in Side::BOTH {
+            let first = joiner.rough.epochs[side.index()].map(|first| joiner.shared(side, first));
+            let covered = first.filter(|_| joiner.rough.is_joined());
+            joiner.covered[side.index()] =
+                covered.map_or(NOTHING, |at| Covered { first: at, last: at });
+        }
+        joiner
+    }
+
+    /// A time of one of the captures, in nanoseconds of the time that both share, roughly. Frames
+    /// are to be given in its order.
+    pub fn shared(&self, side: Side, time_ns: u64) -> i64 {
+        let since = time_ns.wrapping_sub(self.epoch).cast_signed();
+        if side == Side::Client { since } else { since - self.rough.offset_nanos() }
+    }
+
+    /// The next frame of one of the captures.
+    pub fn frame(&mut self, side: Side, frame: &Frame<'_>) {
+        let at = self.shared(side, frame.time_ns);
+        let tap = &mut self.taps[side.index()];
+        tap.packets += 1;
+        tap.first_nanos.get_or_insert(frame.time_ns);
+        tap.last_nanos = tap.last_nanos.max(Some(frame.time_ns));
+        let covered = &mut self.covered[side.index()];
+        if self.rough.is_joined() {
+            covered.last = covered.last.max(at);
+        }
+        let view = FrameView::new(frame.link, frame.captured, frame.original_len);
+        let Some(tcp) = view.tcp() else { return };
+        tap.tcp += 1;
+        let packet = Packet::read(&tcp, Instant::ZERO, tap.packets, false);
+        let index = self.pair_of(side, &packet);
+        let pair = &mut self.pairs[index];
+        pair.first_frames[side.index()].get_or_insert(packet.frame);
+        if packet.syn() {
+            let own = &mut pair.syns[usize::from(!packet.from_low)];
+            own.get_or_insert((packet.seq.as_u32(), packet.mss));
+        }
+        let segment = pair.segment(&packet, self.rough.segment(&packet.ends, packet.from_low));
+        let to_server = packet.from_low == pair.low_at_client;
+        let departs = to_server == (side == Side::Client);
+        let cut = pieces(&packet, at, segment, self.rough.with_options);
+        let [own, opposite] = pair.ways_from(to_server);
+        if departs {
+            cut.for_each(|piece| own.depart(piece));
+            if let Some(ack) = packet.ack.filter(|_| !packet.rst()) {
+                let edges = |block: &SackBlock| (block.left.as_u32(), block.right.as_u32());
+                opposite.acknowledged(ack.as_u32(), packet.sack.as_slice().iter().map(edges));
+            }
+        } else {
+            cut.for_each(|piece| own.arrive(piece));
+        }
+        for to_server in [true, false] {
+            let taps = taps(&self.covered, to_server, false);
+            pair.ways[usize::from(!to_server)].settle(&taps);
+        }
+    }
+
+    /// Where the connection of a packet is kept.
+    fn pair_of(&mut self, side: Side, packet: &Packet) -> usize {
+        let known = self.by_ends.entry(packet.ends).or_default();
+        let [here, there] = [side, side.other()].map(Side::index);
+        let opens = packet.syn() && packet.ack.is_none();
+        let own = usize::from(!packet.from_low);
+        let is_it = |pair: &Pair| {
+            !opens || pair.syns[own].is_none_or(|(number, _)| number == packet.seq.as_u32())
+        };
+        // The one that this tap saw last, or that the other saw while this one was not there.
+        let from = known.current[here].or(known.current[there]).unwrap_or(0);
+        let found = (from..known.pairs.len()).find(|&at| is_it(&self.pairs[known.pairs[at]]));
+        let at = found.unwrap_or_else(|| {
+            known.pairs.push(self.pairs.len());
+            self.pairs.push(Pair::new(side, packet, &self.rough));
+            known.pairs.len() - 1
+        });
+        known.current[here] = Some(at);
+        known.pairs[at]
+    }
+
+    /// Everything, when no more frames come.
+    pub fn finish(mut self) -> Joined {
+        let mut sums = [Raw::default(), Raw::default()];
+        let mut found = Vec::new();
+        for mut pair in self.pairs {
+            let [mut there, mut back] = std::mem::take(&mut pair.ways);
+            there.settle(&taps(&self.covered, true, true));
+            back.settle(&taps(&self.covered, false, true));
+            let ways = [there.into_found(), back.into_found()];
+            found.push((pair, ways));
+        }
+        for (index, sum) in sums.iter_mut().enumerate() {
+            sum.gather(found.iter().map(|(_, ways)| &ways[index].1));
+        }
+        let clock = Clock::estimate(&sums[0], &sums[1]);
+        let rough = self.rough.offset_nanos();
+        let connections = found.into_iter().map(|(pair, ways)| pair.told(ways, &clock)).collect();
+        let notes = notes(&self.rough, &mut self.taps);
+        Joined {
+            epoch_nanos: self.epoch,
+            taps: self.taps,
+            clock: if self.rough.is_joined() { clock.told(rough) } else { clock.told(0) },
+            connections,
+            notes,
+        }
+    }
+}
+
+fn notes(rough: &Rough, taps: &mut [TapRecord; 2]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !rough.is_joined() && taps.iter().all(|tap| tap.tcp > 0) {
+        notes.push(
+            "no packet is in both captures: they are not of the same time, or addresses, ports or \
+             sequence numbers are translated between the taps"
+                .to_owned(),
+        );
+    }
+    if !rough.with_options && rough.is_joined() {
+        notes.push(
+            "TCP options are cut off in a capture: retransmissions within one window are told \
+             apart by their IP identification alone"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// The captures from the point of view of one direction.
+fn taps(covered: &[Covered; 2], to_server: bool, over: bool) -> Taps {
+    let [client, server] = *covered;
+    let (sender, receiver) = if to_server { (client, server) } else { (server, client) };
+    Taps { sender, receiver, over }
+}
+
+impl Pair {
+    fn new(side: Side, packet: &Packet, rough: &Rough) -> Pair {
+        let answers = packet.syn() && packet.ack.is_some();
+        let low_at_client = rough.low_is_client(&packet.ends).unwrap_or_else(|| {
+            // Unknown hosts: the client opens beside its tap; what is seen first is beside it.
+            let by_client = if packet.syn() { !answers } else { side == Side::Client };
+            packet.from_low == by_client
+        });
+        let low_is_client = if packet.syn() { packet.from_low != answers } else { low_at_client };
+        Pair {
+            ends: packet.ends,
+            low_at_client,
+            low_is_client,
+            syns: [None; 2],
+            first_frames: [None; 2],
+            ways: Default::default(),
+        }
+    }
+
+    /// How much data a segment like this has on the wire.
+    fn segment(&self, packet: &Packet, seen: u32) -> u32 {
+        let [Some((_, Some(low))), Some((_, Some(high)))] = self.syns else { return seen };
+        full_segment(low.min(high), packet).min(seen)
+    }
+
+    fn ways_from(&mut self, to_server: bool) -> [&mut Way; 2] {
+        let [there, back] = &mut self.ways;
+        if to_server { [there, back] } else { [back, there] }
+    }
+
+    fn told(self, ways: [(Crossing, Raw); 2], clock: &Clock) -> JoinedConnection {
+        let mut sign = 1.0;
+        let [there, back] = ways.map(|(mut crossing, raw)| {
+            let (slope, offset) = (clock.slope * sign, clock.offset * sign);
+            crossing.delay = raw.corrected(slope, offset);
+            crossing.series = raw.series(slope, offset);
+            sign = -sign;
+            crossing
+        });
+        let (low, high) = (self.ends.low(), self.ends.high());
+        let (client, server) = if self.low_is_client { (low, high) } else { (high, low) };
+        let near = self.low_is_client == self.low_at_client;
+        let (forward, reverse) = if near { (there, back) } else { (back, there) };
+        let client_at = if near { Side::Client } else { Side::Server };
+        JoinedConnection {
+            client,
+            server,
+            client_at,
+            first_frames: self.first_frames,
+            forward,
+            reverse,
+        }
+    }
+}

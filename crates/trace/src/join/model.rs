@@ -1,0 +1,234 @@
+//! What two captures tell together.
+
+use std::net::SocketAddr;
+
+use serde::Serialize;
+use tcplab_units::{Bytes, Instant, Span};
+
+/// Which of the two captures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The one taken nearer to the client.
+    Client,
+    /// The one taken nearer to the server.
+    Server,
+}
+
+impl Side {
+    /// Both.
+    pub const BOTH: [Side; 2] = [Side::Client, Side::Server];
+
+    pub(crate) fn index(self) -> usize {
+        usize::from(self == Side::Server)
+    }
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> Side {
+        if self == Side::Client { Side::Server } else { Side::Client }
+    }
+}
+
+/// Two captures, joined.
+///
+/// Every [`Instant`] counts from the client capture's first frame on the client capture's clock.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Joined {
+    /// The zero of time, nanoseconds since the Unix epoch by the client capture's clock.
+    pub epoch_nanos: u64,
+    /// What each capture holds: the client's, the server's.
+    pub taps: [TapRecord; 2],
+    /// How the two clocks stand to one another.
+    pub clock: ClockEstimate,
+    /// Connections in the order in which either capture showed them.
+    pub connections: Vec<JoinedConnection>,
+    /// What the reader should know of the captures.
+    pub notes: Vec<String>,
+}
+
+/// What one capture holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct TapRecord {
+    /// Frames of whatever kind.
+    pub packets: u64,
+    /// Of these, of TCP.
+    pub tcp: u64,
+    /// When the first was captured, nanoseconds since the Unix epoch by its own clock.
+    pub first_nanos: Option<u64>,
+    /// The last.
+    pub last_nanos: Option<u64>,
+}
+
+/// The server capture's clock, seen from the client capture's.
+///
+/// The offset is what makes the least delays of both directions equal: no capture can tell an
+/// asymmetric path from a wrong clock. The skew is the slope of the lower hull of the delays
+/// (Moon, Skelly and Towsley, "Estimation and Removal of Clock Skew from Network Delay
+/// Measurements", INFOCOM 1999), of the direction whose least delay is the steadier one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct ClockEstimate {
+    /// How far the server capture's clock is ahead when time is zero, nanoseconds; if packets went
+    /// one way only, that at which the fastest took no time.
+    pub offset_nanos: Option<i64>,
+    /// The offset may be wrong by so much either way, half the least round trip between the taps;
+    /// none where packets went one way only: then nothing bounds it.
+    pub error: Option<Span>,
+    /// The sum of the least delays of both directions, which no offset changes.
+    pub least_round_trip: Option<Span>,
+    /// How much faster the server capture's clock runs, parts per million. 0 where what was
+    /// measured is less than `skew_error`.
+    pub skew_ppm: f64,
+    /// The skew may be wrong by so much: as the least delays of eight parts of the time vary.
+    /// None where there is too little to tell.
+    pub skew_error_ppm: Option<f64>,
+}
+
+/// A connection at both taps.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JoinedConnection {
+    /// The end that sent the first SYN; where none was seen, the one beside the client's tap.
+    pub client: SocketAddr,
+    /// The other end.
+    pub server: SocketAddr,
+    /// The tap on the client's side: [`Side::Server`] for connections that were opened from there.
+    pub client_at: Side,
+    /// Its first frame in each capture, counted from 1; none where that shows nothing of it.
+    pub first_frames: [Option<u64>; 2],
+    /// What the client sent.
+    pub forward: Crossing,
+    /// What the server sent.
+    pub reverse: Crossing,
+}
+
+/// What became of the packets of one direction between the taps. Counts are of segments as on the
+/// wire, data and bare acknowledgements alike.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Crossing {
+    /// Passed the tap on the sender's side.
+    pub sent: u64,
+    /// Of these, with data.
+    pub sent_data: u64,
+    /// Passed both taps, each counted once.
+    pub arrived: u64,
+    /// Never passed the tap on the receiver's side, although that was capturing.
+    pub lost: u64,
+    /// Of these, with data.
+    pub lost_data: u64,
+    /// The data in them.
+    pub lost_bytes: Bytes,
+    /// The first [`Crossing::LISTED`] of them, in the order sent.
+    pub losses: Vec<Loss>,
+    /// Not in the receiver's capture, and yet the receiver acknowledged them: that capture missed
+    /// them. (Where several transmissions of the same data are missing, they all count here. A
+    /// missed acknowledgement cannot be told from a lost one.)
+    pub not_captured: u64,
+    /// In the receiver's capture only: the sender's missed them.
+    pub unseen_at_sender: u64,
+    /// Outside the time in which both captured, or still on their way when one ended: nothing can
+    /// be said.
+    pub unjudged: u64,
+    /// Copies that the network made.
+    pub duplicated: u64,
+    /// Arrived after something that was sent later (RFC 4737 section 3.3: type-P-reordered).
+    pub reordered: u64,
+    /// The most packets that one of them arrived behind (RFC 4737 section 4.2.2: extent); not
+    /// more than 4,096 are counted.
+    pub farthest: u64,
+    /// The frames, in the receiver's capture, of the first 10 that were reordered.
+    pub reordered_frames: Vec<u64>,
+    /// Segments with data or FIN that repeat what had been sent before.
+    pub repeats: u64,
+    /// Of these, those all of whose data had arrived by an earlier transmission, or was already
+    /// on its way and did arrive.
+    pub needless: u64,
+    /// The first [`Crossing::LISTED`] repeats.
+    pub repeated: Vec<Repeat>,
+    /// How long packets took, the clocks corrected; none where none arrived.
+    pub delay: Option<Delays>,
+    /// The delay over time, at most [`Crossing::POINTS`] intervals.
+    pub series: Vec<DelayPoint>,
+}
+
+impl Crossing {
+    /// As many losses and repeats are listed one by one.
+    pub const LISTED: usize = 10_000;
+    /// As many intervals at most has a series.
+    pub const POINTS: usize = 512;
+}
+
+/// A segment that was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Loss {
+    /// When it passed the tap on the sender's side.
+    pub at: Instant,
+    /// Its frame there.
+    pub frame: u64,
+    /// Its sequence number, as in the header.
+    pub sequence: u32,
+    /// Its data.
+    pub payload: Bytes,
+    /// It carries data or FIN: it will have to be sent again.
+    pub takes_room: bool,
+    /// What it carried as number in the acknowledgement field.
+    pub acknowledges: Option<u32>,
+}
+
+/// A segment that was sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Repeat {
+    /// Its frame in the capture on the sender's side.
+    pub frame: u64,
+    /// Some of its data had not arrived by any earlier transmission, and never did.
+    pub needed: bool,
+}
+
+/// One-way delays, the clocks corrected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Delays {
+    /// Least.
+    pub min: Span,
+    /// Half took no longer; of at most 2,048 packets taken evenly.
+    pub median: Span,
+    /// 95 of 100 took no longer; of the same.
+    pub p95: Span,
+    /// Most.
+    pub max: Span,
+}
+
+/// Delays of the packets that arrived in one interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct DelayPoint {
+    /// The interval's beginning.
+    pub at: Instant,
+    /// How many arrived.
+    pub packets: u64,
+    /// Least.
+    pub min: Span,
+    /// Arithmetic mean.
+    pub mean: Span,
+    /// Most.
+    pub max: Span,
+}
+
+/// What the analysis of the sender's capture alone says, held against what both captures show.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Audit {
+    /// Repeats that were needed, and were not said to be needless.
+    pub needed: u64,
+    /// Repeats that were needless, and were said to be.
+    pub needless: u64,
+    /// Needed, and said to be needless: a mistake.
+    pub wrongly_needless: u64,
+    /// Needless, and nothing said so: D-SACK and timestamps do not tell of each.
+    pub untold_needless: u64,
+    /// Repeats that the analysis took for something else.
+    pub repeats_missed: u64,
+    /// What the analysis took for repeats, and is none.
+    pub repeats_invented: u64,
+    /// Frames with data or FIN that were lost, and were said to be.
+    pub losses_found: u64,
+    /// Lost, and not said to be.
+    pub losses_missed: u64,
+    /// Said to be lost, and arrived.
+    pub losses_invented: u64,
+}

@@ -1,0 +1,178 @@
+//! A first look at both captures: which packets occur in both, and what that tells of the clocks
+//! and of where the taps stood.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use tcplab_units::Instant;
+use tcplab_wire::FrameView;
+
+use super::Side;
+use super::piece::{mix, rest};
+use crate::Frame;
+use crate::packet::Packet;
+use crate::table::Ends;
+
+/// As many packets of each capture are remembered: those whose mark ends in enough zeros.
+const MOST: usize = 1 << 16;
+/// Of as many directions it is known how large their packets are.
+const DIRECTIONS: usize = 1 << 16;
+
+/// A packet that was drawn.
+#[derive(Debug, Clone, Copy)]
+struct Drawn {
+    at: u64,
+    ends: Ends,
+    from_low: bool,
+    /// There were several like it, which tell nothing.
+    several: bool,
+}
+
+/// What is remembered of one capture.
+#[derive(Debug, Default)]
+struct Seen {
+    zeros: u32,
+    drawn: BTreeMap<u64, Drawn>,
+    largest: BTreeMap<(Ends, bool), u32>,
+    options_cut: bool,
+    first: Option<u64>,
+}
+
+/// Takes in both captures, a frame at a time, in any order; bounded in memory.
+#[derive(Debug, Default)]
+pub struct Survey {
+    seen: [Seen; 2],
+}
+
+impl Survey {
+    /// Nothing was seen yet.
+    pub fn new() -> Survey {
+        Survey::default()
+    }
+
+    /// A frame of one of the captures.
+    pub fn frame(&mut self, side: Side, frame: &Frame<'_>) {
+        let seen = &mut self.seen[side.index()];
+        seen.first.get_or_insert(frame.time_ns);
+        let view = FrameView::new(frame.link, frame.captured, frame.original_len);
+        let Some(tcp) = view.tcp() else { return };
+        let packet = Packet::read(&tcp, Instant::ZERO, 0, false);
+        seen.take(&packet, frame.time_ns);
+    }
+
+    /// What both have in common.
+    pub fn finish(self) -> Rough {
+        let [client, server] = &self.seen;
+        let mut pairs: BTreeMap<(IpAddr, IpAddr), [Vec<i64>; 2]> = BTreeMap::new();
+        for (mark, there) in &client.drawn {
+            let Some(here) = server.drawn.get(mark) else { continue };
+            if there.several || here.several {
+                continue;
+            }
+            let hosts = (there.ends.low().ip(), there.ends.high().ip());
+            let difference = here.at.wrapping_sub(there.at).cast_signed();
+            pairs.entry(hosts).or_default()[usize::from(!there.from_low)].push(difference);
+        }
+        let mut low_is_client = BTreeMap::new();
+        let (mut there, mut back) = (Vec::new(), Vec::new());
+        for (hosts, [from_low, from_high]) in pairs {
+            let medians = (median(&from_low), median(&from_high));
+            if let (Some(up), Some(down)) = medians
+                && up != down
+                && hosts.0 != hosts.1
+            {
+                // What goes away from the client's tap is seen later at the server's: by the
+                // clocks' difference and its way. What comes back, earlier.
+                low_is_client.insert(hosts, up > down);
+                let (out, home) = if up > down { (up, down) } else { (down, up) };
+                there.push(out);
+                back.push(home);
+            } else {
+                there.extend(medians.0.or(medians.1));
+                back.extend(medians.1.or(medians.0));
+            }
+        }
+        let epochs = [client.first, server.first];
+        let offset = match (median(&there), median(&back)) {
+            (Some(there), Some(back)) => Some(there.midpoint(back)),
+            _ => None,
+        };
+        let with_options = !client.options_cut && !server.options_cut;
+        let [client, server] = self.seen.map(|seen| seen.largest);
+        let mut segments = client;
+        segments.retain(|way, _| server.contains_key(way));
+        for (way, largest) in &mut segments {
+            *largest = server[way].min(*largest);
+        }
+        Rough { offset, low_is_client, segments, with_options, epochs }
+    }
+}
+
+impl Seen {
+    fn take(&mut self, packet: &Packet, at: u64) {
+        self.options_cut |= packet.options_cut;
+        if packet.payload > 0 {
+            let way = (packet.ends, packet.from_low);
+            let room = self.largest.len() < DIRECTIONS;
+            match self.largest.get_mut(&way) {
+                Some(largest) => *largest = packet.payload.max(*largest),
+                None if room => _ = self.largest.insert(way, packet.payload),
+                None => {}
+            }
+        }
+        // The length is left out: the first piece of a large packet is still known.
+        let ports = (packet.src().port(), packet.dst().port());
+        let marked = mix(rest(packet, true), u64::from(packet.seq.as_u32()));
+        let marked = mix(marked, u64::from(ports.0) << 16 | u64::from(ports.1));
+        let control = (u64::from(packet.syn()) << 2) | (u64::from(packet.rst()) << 1);
+        let mark = mix(marked, control | u64::from(packet.payload == 0) << 3);
+        if mark.trailing_zeros() < self.zeros {
+            return;
+        }
+        let Packet { ends, from_low, .. } = *packet;
+        let drawn = Drawn { at, ends, from_low, several: false };
+        self.drawn.entry(mark).and_modify(|old| old.several = true).or_insert(drawn);
+        while self.drawn.len() > MOST {
+            self.zeros += 1;
+            let zeros = self.zeros;
+            self.drawn.retain(|mark, _| mark.trailing_zeros() >= zeros);
+        }
+    }
+}
+
+fn median(values: &[i64]) -> Option<i64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() / 2).copied()
+}
+
+/// What a [`Survey`] found out.
+#[derive(Debug, Clone, Default)]
+pub struct Rough {
+    /// How far the server capture's clock is ahead, nanoseconds; none if no packet occurs in both.
+    pub(crate) offset: Option<i64>,
+    /// Of two hosts, whether the one with the lower address is beside the client's tap.
+    low_is_client: BTreeMap<(IpAddr, IpAddr), bool>,
+    /// The largest packet of a direction, at the tap where that is less.
+    segments: BTreeMap<(Ends, bool), u32>,
+    pub(crate) with_options: bool,
+    pub(crate) epochs: [Option<u64>; 2],
+}
+
+impl Rough {
+    /// Roughly how far the server capture's clock is ahead of the client capture's, nanoseconds; 0
+    /// if nothing tells.
+    pub fn offset_nanos(&self) -> i64 {
+        self.offset.unwrap_or(0)
+    }
+    /// Whether any packet occurs in both captures.
+    pub fn is_joined(&self) -> bool {
+        self.offset.is_some()
+    }
+    pub(crate) fn low_is_client(&self, ends: &Ends) -> Option<bool> {
+        self.low_is_client.get(&(ends.low().ip(), ends.high().ip())).copied()
+    }
+    pub(crate) fn segment(&self, ends: &Ends, from_low: bool) -> u32 {
+        self.segments.get(&(*ends, from_low)).copied().unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,254 @@
+//! Made-up packets between two taps whose clocks, losses and order are known.
+
+use std::net::Ipv4Addr;
+
+use proptest::prelude::*;
+use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SeqNumber, TcpFlags, TcpRepr};
+
+use super::*;
+use crate::Frame;
+
+/// 2026-01-01, and a path of 20 ms there, 20 ms back.
+const EPOCH: u64 = 1_767_225_600_000_000_000;
+const ONE_WAY: u64 = 20_000_000;
+const MSS: u32 = 1_460;
+
+/// A frame at one of the taps, by the true time.
+#[derive(Debug, Clone)]
+struct Seen {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct World {
+    taps: [Vec<Seen>; 2],
+    ids: [u16; 2],
+}
+
+impl World {
+    fn packet(&mut self, up: bool, seq: u32, ack: u32, len: u32, flags: TcpFlags) -> Vec<u8> {
+        let (client, server) = (Ipv4Addr::new(10, 0, 0, 9), Ipv4Addr::new(10, 0, 0, 2));
+        let (src, dst) = if up { (client, server) } else { (server, client) };
+        let id = &mut self.ids[usize::from(!up)];
+        *id += 1;
+        let ip = Ipv4Repr { src, dst, id: *id, ttl: 64, ecn: Ecn::default() };
+        let tcp = TcpRepr {
+            src_port: if up { 40_000 } else { 80 },
+            dst_port: if up { 80 } else { 40_000 },
+            seq: SeqNumber::new(seq),
+            ack: SeqNumber::new(ack),
+            flags,
+            window: 1_000,
+            mss: flags.contains(TcpFlags::SYN).then_some(MSS as u16),
+            ..TcpRepr::default()
+        };
+        tcp.to_packet(&ip.into(), &vec![0; len as usize])
+    }
+    /// Passes the sender's tap at `at` and the other one `took` later, if it arrives.
+    fn pass(&mut self, up: bool, at: u64, took: Option<u64>, bytes: Vec<u8>) {
+        let (from, to) = if up { (0, 1) } else { (1, 0) };
+        if let Some(took) = took {
+            self.taps[to].push(Seen { at: at + took, bytes: bytes.clone() });
+        }
+        self.taps[from].push(Seen { at, bytes });
+    }
+    fn data(&mut self, at: u64, took: Option<u64>, index: u32) {
+        let bytes = self.packet(true, 1_001 + index * MSS, 5_001, MSS, TcpFlags::ACK);
+        self.pass(true, at, took, bytes);
+    }
+    fn ack(&mut self, at: u64, took: Option<u64>, index: u32) {
+        let bytes = self.packet(false, 5_001, 1_001 + index * MSS, 0, TcpFlags::ACK);
+        self.pass(false, at, took, bytes);
+    }
+    fn open(&mut self) {
+        let syn = self.packet(true, 1_000, 0, 0, TcpFlags::SYN);
+        self.pass(true, 0, Some(ONE_WAY), syn);
+        let answer = self.packet(false, 5_000, 1_001, 0, TcpFlags::SYN | TcpFlags::ACK);
+        self.pass(false, ONE_WAY, Some(ONE_WAY), answer);
+    }
+    /// Joined, the server's clock being `offset` ahead and `skew` ppm faster.
+    fn join(mut self, offset: i64, skew: f64) -> Joined {
+        for tap in &mut self.taps {
+            tap.sort_by_key(|seen| seen.at);
+        }
+        let time = |side: Side, at: u64| match side {
+            Side::Client => EPOCH + at,
+            Side::Server => {
+                let drift = (at as f64 * skew * 1e-6).round() as i64;
+                (EPOCH + at).saturating_add_signed(offset + drift)
+            }
+        };
+        let frame = |side: Side, seen: &Seen| (time(side, seen.at), seen.bytes.clone());
+        let mut survey = Survey::new();
+        let frames = Side::BOTH
+            .map(|side| self.taps[side.index()].iter().map(|s| frame(side, s)).collect::<Vec<_>>());
+        for side in Side::BOTH {
+            for seen in &frames[side.index()] {
+                survey.frame(side, &view(seen));
+            }
+        }
+        let mut joiner = Joiner::new(survey.finish());
+        let mut all: Vec<(i64, Side, &(u64, Vec<u8>))> = Vec::new();
+        for side in Side::BOTH {
+            let own = frames[side.index()].iter();
+            all.extend(own.map(|seen| (joiner.shared(side, seen.0), side, seen)));
+        }
+        all.sort_by_key(|(at, side, _)| (*at, *side));
+        for (_, side, seen) in all {
+            joiner.frame(side, &view(seen));
+        }
+        joiner.finish()
+    }
+}
+
+fn view((time_ns, bytes): &(u64, Vec<u8>)) -> Frame<'_> {
+    let original_len = bytes.len() as u32;
+    Frame { time_ns: *time_ns, link: LinkType::RawIp, captured: bytes, original_len, comment: None }
+}
+
+/// A segment and its acknowledgement every 5 ms, each delayed by what `late` says, in microseconds.
+fn exchange(late: &[(u64, u64)]) -> World {
+    let mut world = World::default();
+    world.open();
+    for (index, (up, down)) in (0_u32..).zip(late) {
+        let at = 100_000_000 + u64::from(index) * 5_000_000;
+        world.data(at, Some(ONE_WAY + up * 1_000), index);
+        world.ack(at + ONE_WAY + up * 1_000 + 50_000, Some(ONE_WAY + down * 1_000), index + 1);
+    }
+    world
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Offset and skew come out within the bounds that are told, hours and years apart.
+    #[test]
+    fn clocks_are_recovered_within_the_bounds_told(
+        late in proptest::collection::vec((0_u64..4_000, 0_u64..4_000), 1_500..2_500),
+        offset in -10_000_000_000_000_i64..10_000_000_000_000,
+        skew in -300.0..300.0_f64,
+    ) {
+        let joined = exchange(&late).join(offset, skew);
+        let clock = joined.clock;
+        let error = clock.error.unwrap().as_nanos() as i64;
+        prop_assert!((clock.offset_nanos.unwrap() - offset).abs() <= error, "{clock:?}");
+        prop_assert!((clock.skew_ppm - skew).abs() <= clock.skew_error_ppm.unwrap(), "{clock:?}");
+        let Crossing { sent, arrived, lost, reordered, delay, .. } = &joined.connections[0].forward;
+        prop_assert_eq!((*sent, *arrived, *lost, *reordered), (late.len() as u64 + 1, *sent, 0, 0));
+        // The least delay is that of the SYN, which nothing made late: half the round trip.
+        let least = delay.unwrap().min.as_nanos() as i64 - ONE_WAY as i64;
+        prop_assert!(least.abs() < 500_000, "{delay:?}");
+    }
+}
+
+#[test]
+fn losses_copies_and_reordering_are_counted_as_they_were_made() {
+    let mut world = World::default();
+    world.open();
+    for index in 0..1_000_u32 {
+        let at = 100_000_000 + u64::from(index) * 1_000_000;
+        match index % 100 {
+            // Lost, and sent again 60 ms later.
+            10 => {
+                world.data(at, None, index);
+                world.data(at + 60_400_000, Some(ONE_WAY), index);
+            }
+            // Overtaken by the three that follow.
+            20 => world.data(at, Some(ONE_WAY + 3_500_000), index),
+            // Copied on the way.
+            30 => {
+                let bytes = world.packet(true, 1_001 + index * MSS, 5_001, MSS, TcpFlags::ACK);
+                world.pass(true, at, Some(ONE_WAY), bytes.clone());
+                world.taps[1].push(Seen { at: at + ONE_WAY + 200_000, bytes });
+            }
+            // Sent again although it arrived.
+            40 => {
+                world.data(at, Some(ONE_WAY), index);
+                world.data(at + 300_000, Some(ONE_WAY), index);
+            }
+            _ => world.data(at, Some(ONE_WAY), index),
+        }
+    }
+    let joined = world.join(7_000_000_000, 0.0);
+    let Crossing { lost, duplicated, reordered, farthest, repeats, needless, .. } =
+        joined.connections[0].forward;
+    assert_eq!((lost, duplicated, reordered, farthest), (10, 10, 10, 3));
+    assert_eq!((repeats, needless), (20, 10));
+    let crossing = &joined.connections[0].forward;
+    assert_eq!((crossing.unjudged, crossing.unseen_at_sender, crossing.not_captured), (0, 0, 0));
+    assert_eq!(crossing.losses.len(), 10);
+}
+
+/// What a tap missed is no loss of the network's; what lies outside the time of both is nothing.
+#[test]
+fn what_a_capture_lacks_is_not_lost() {
+    let mut world = exchange(&[(0, 0); 500]);
+    for tap in &mut world.taps {
+        tap.sort_by_key(|seen| seen.at);
+    }
+    let data = |seen: &Seen| seen.bytes.len() > 1_000;
+    // The server's tap misses the 100th to 104th segment, the client's the 200th and 201st.
+    for (tap, missed) in [(1, 100..105), (0, 200..202)] {
+        let mut index = 0;
+        world.taps[tap].retain(|seen| {
+            index += usize::from(data(seen));
+            !(data(seen) && missed.contains(&(index - 1)))
+        });
+    }
+    let whole = world.clone().join(-3_000_000, 0.0);
+    let forward = &whole.connections[0].forward;
+    assert_eq!((forward.not_captured, forward.unseen_at_sender, forward.lost), (5, 2, 0));
+    // The server's capture begins half a second later and ends half a second earlier.
+    world.taps[1].retain(|seen| (600_000_000..2_000_000_000).contains(&seen.at));
+    let part = world.join(-3_000_000, 0.0);
+    for way in [&part.connections[0].forward, &part.connections[0].reverse] {
+        assert_eq!(way.lost, 0);
+        assert!(way.unjudged > 150, "{}", way.unjudged);
+    }
+}
+
+/// The sender's kernel hands ten segments at once to its tap, the receiver's puts three together.
+#[test]
+fn large_pieces_are_known_again() {
+    let mut world = World::default();
+    world.open();
+    for burst in 0..40_u32 {
+        let at = 100_000_000 + u64::from(burst) * 30_000_000;
+        let first = 1_001 + burst * 10 * MSS;
+        let ids = world.ids[0];
+        let large = world.packet(true, first, 5_001, 10 * MSS, TcpFlags::ACK);
+        world.taps[0].push(Seen { at, bytes: large });
+        // Arrive: 3 together, 1 lost, 4 together, 2 apart.
+        for (from, count) in [(0, 3), (4, 4), (8, 1), (9, 1)] {
+            world.ids[0] = ids + from as u16;
+            let bytes = world.packet(true, first + from * MSS, 5_001, count * MSS, TcpFlags::ACK);
+            let at = at + ONE_WAY + u64::from(from) * 100_000;
+            world.taps[1].push(Seen { at, bytes });
+        }
+        world.ids[0] = ids + 10;
+    }
+    // One more, so that what was lost lies between packets that arrived.
+    world.data(2_000_000_000, Some(ONE_WAY), 400);
+    let joined = world.join(0, 0.0);
+    let Crossing { sent, arrived, lost, lost_bytes, .. } = joined.connections[0].forward;
+    assert_eq!((sent, arrived, lost), (402, 362, 40));
+    assert_eq!(lost_bytes.as_u64(), 40 * u64::from(MSS));
+}
+
+#[test]
+fn swapped_captures_and_strangers_are_noticed() {
+    let mut world = exchange(&[(0, 0); 50]);
+    world.taps.swap(0, 1);
+    let joined = world.join(0, 0.0);
+    let connection = &joined.connections[0];
+    assert_eq!(connection.client_at, Side::Server);
+    assert_eq!(connection.forward.sent, 51);
+    assert_eq!(connection.forward.delay.unwrap().median.as_nanos(), ONE_WAY);
+
+    let mut alone = exchange(&[(0, 0); 5]);
+    alone.taps[1].clear();
+    let joined = alone.join(0, 0.0);
+    assert_eq!(joined.connections[0].forward.lost, 0);
+    assert_eq!(joined.clock.offset_nanos, None);
+}

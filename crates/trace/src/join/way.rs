@@ -1,0 +1,333 @@
+//! One direction of a connection at both taps.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use tcplab_units::{Bytes, Instant, Offset};
+use tcplab_wire::{SeqNumber, SeqUnwrapper};
+
+use super::delays::Raw;
+use super::order::Order;
+use super::piece::{Key, Piece};
+use super::{Crossing, Loss, Repeat, WINDOW};
+use crate::Range;
+use crate::ranges::Ranges;
+
+/// As many packets of a direction are waited for; the oldest are settled when more come.
+const MOST: usize = 1 << 17;
+/// So long after a packet arrived it is waited for its departure, nanoseconds: as long as the two
+/// captures may be read out of step.
+const PATIENCE: i64 = 5_000_000_000;
+/// The first places of a stream stand for this one, so that what was sent before the first packet
+/// seen has a place too.
+const BASE: i64 = 1 << 33;
+/// Frames named for what was reordered.
+const NAMED: usize = 10;
+
+/// What a capture covers, nanoseconds of the shared time.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Covered {
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+}
+
+/// The captures on the sender's side and on the receiver's.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Taps {
+    pub(crate) sender: Covered,
+    pub(crate) receiver: Covered,
+    /// There is nothing more to come.
+    pub(crate) over: bool,
+}
+
+#[derive(Debug)]
+struct Departure {
+    piece: Piece,
+    range: Range,
+    arrived: bool,
+}
+
+#[derive(Debug)]
+struct Arrival {
+    piece: Piece,
+    /// Number and time of its departure.
+    departure: Option<(u64, i64)>,
+}
+
+/// Packets of one direction, from one tap to the other.
+#[derive(Debug, Default)]
+pub(crate) struct Way {
+    departures: VecDeque<Departure>,
+    /// The number of the first of them.
+    first_departure: u64,
+    departed: BTreeSet<(Key, u64)>,
+    arrivals: VecDeque<Arrival>,
+    first_arrival: u64,
+    /// Arrivals whose departure is not known.
+    waiting: BTreeSet<(Key, u64)>,
+    /// Pairs whose identification was the same, and those where it was not.
+    ids: [u64; 2],
+    numbers: Option<SeqUnwrapper>,
+    /// What the receiver's tap saw; what it did not see although the receiver acknowledged it.
+    seen: Ranges,
+    missed: Ranges,
+    /// What was sent, and what of it arrived, of all departures that are settled.
+    sent: Ranges,
+    delivered: Ranges,
+    order: Order,
+    raw: Raw,
+    /// Number of the latest departure that is known to have arrived.
+    latest_match: Option<u64>,
+    found: Crossing,
+}
+
+impl Way {
+    fn range(&mut self, piece: &Piece) -> Range {
+        let start = SeqNumber::new(piece.key.seq);
+        let numbers = self.numbers.get_or_insert(SeqUnwrapper::new(start));
+        let place = (BASE + numbers.advance(start)).max(0) as u64;
+        let len = u64::from(piece.key.len) + u64::from(piece.syn) + u64::from(piece.fin);
+        let start = Offset::new(place);
+        Range { start, end: start + Bytes::new(if piece.rst { 0 } else { len }) }
+    }
+
+    /// A segment passes the tap on the sender's side.
+    pub(crate) fn depart(&mut self, piece: Piece) {
+        let number = self.first_departure + self.departures.len() as u64;
+        let range = self.range(&piece);
+        let arrival = self.choose_arrival(&piece);
+        if let Some(arrival) = arrival {
+            self.waiting.remove(&(piece.key, arrival));
+            let place = (arrival - self.first_arrival) as usize;
+            self.compare_ids(self.arrivals[place].piece.id, piece.id);
+            self.arrivals[place].departure = Some((number, piece.at));
+            self.latest_match = self.latest_match.max(Some(number));
+        }
+        self.departed.insert((piece.key, number));
+        self.departures.push_back(Departure { piece, range, arrived: arrival.is_some() });
+    }
+
+    /// A segment passes the tap on the receiver's side.
+    pub(crate) fn arrive(&mut self, piece: Piece) {
+        let range = self.range(&piece);
+        if self.seen.is_empty() {
+            self.seen.insert(Range { start: Offset::ZERO, end: range.start });
+        }
+        self.seen.insert(range);
+        let number = self.first_arrival + self.arrivals.len() as u64;
+        let mut departure = None;
+        if let Some(chosen) = self.choose_departure(&piece) {
+            let place = (chosen - self.first_departure) as usize;
+            self.compare_ids(self.departures[place].piece.id, piece.id);
+            self.departures[place].arrived = true;
+            departure = Some((chosen, self.departures[place].piece.at));
+            self.latest_match = self.latest_match.max(Some(chosen));
+        } else {
+            self.waiting.insert((piece.key, number));
+        }
+        self.arrivals.push_back(Arrival { piece, departure });
+    }
+
+    /// The receiver acknowledges, at the tap on its side: everything before `ack`, and `sacked`.
+    pub(crate) fn acknowledged(&mut self, ack: u32, sacked: impl Iterator<Item = (u32, u32)>) {
+        let Some(numbers) = self.numbers else { return };
+        let place = |number: u32| {
+            Offset::new((BASE + numbers.position(SeqNumber::new(number))).max(0) as u64)
+        };
+        let ack = place(ack);
+        if self.seen.is_empty() {
+            self.seen.insert(Range { start: Offset::ZERO, end: ack });
+            return;
+        }
+        let told = sacked.map(|(left, right)| Range { start: place(left), end: place(right) });
+        let all = std::iter::once(Range { start: Offset::ZERO, end: ack }).chain(told);
+        for range in all {
+            if !self.seen.covers(range) {
+                for part in self.seen.missing(range) {
+                    self.missed.insert(part);
+                }
+                self.seen.insert(range);
+            }
+        }
+    }
+
+    /// Identification outlives the way, as far as was seen: it is what tells transmissions apart.
+    fn ids_count(&self) -> bool {
+        self.ids[0] > 4 * self.ids[1]
+    }
+
+    fn compare_ids(&mut self, one: Option<u16>, other: Option<u16>) {
+        if let (Some(one), Some(other)) = (one, other) {
+            self.ids[usize::from(one != other)] += 1;
+        }
+    }
+
+    fn fits(&self, one: &Piece, other: &Piece) -> bool {
+        match (one.id, other.id) {
+            (Some(one), Some(other)) => one == other || !self.ids_count(),
+            _ => true,
+        }
+    }
+
+    /// The oldest one alike that has not arrived; one with the same identification first.
+    fn choose_departure(&self, piece: &Piece) -> Option<u64> {
+        let alike = self.departed.range((piece.key, 0)..=(piece.key, u64::MAX));
+        let mut first = None;
+        for &(_, number) in alike {
+            let departure = &self.departures[(number - self.first_departure) as usize];
+            if departure.arrived || !self.fits(&departure.piece, piece) {
+                continue;
+            }
+            if departure.piece.id == piece.id {
+                return Some(number);
+            }
+            first = first.or(Some(number));
+        }
+        first
+    }
+
+    fn choose_arrival(&self, piece: &Piece) -> Option<u64> {
+        let alike = self.waiting.range((piece.key, 0)..=(piece.key, u64::MAX));
+        let mut first = None;
+        for &(_, number) in alike {
+            let arrival = &self.arrivals[(number - self.first_arrival) as usize];
+            if !self.fits(&arrival.piece, piece) {
+                continue;
+            }
+            if arrival.piece.id == piece.id {
+                return Some(number);
+            }
+            first = first.or(Some(number));
+        }
+        first
+    }
+
+    /// Decides on everything that nothing can change any more.
+    pub(crate) fn settle(&mut self, taps: &Taps) {
+        while let Some(first) = self.arrivals.front() {
+            let due = taps.over
+                || self.arrivals.len() > MOST
+                || taps.sender.last - first.piece.at > PATIENCE;
+            if first.departure.is_none() && !due {
+                break;
+            }
+            let arrival = self.arrivals.pop_front().expect("there is a first one");
+            self.settle_arrival(&arrival, taps);
+            self.first_arrival += 1;
+        }
+        let window = WINDOW.as_nanos() as i64;
+        while let Some(first) = self.departures.front() {
+            let due = taps.over
+                || self.departures.len() > MOST
+                || taps.receiver.last - first.piece.at > window;
+            if !due {
+                break;
+            }
+            let departure = self.departures.pop_front().expect("there is a first one");
+            self.departed.remove(&(departure.piece.key, self.first_departure));
+            self.settle_departure(&departure, taps);
+            self.first_departure += 1;
+        }
+    }
+
+    fn settle_arrival(&mut self, arrival: &Arrival, taps: &Taps) {
+        let Arrival { piece, departure } = arrival;
+        if let Some((number, departed)) = *departure {
+            self.found.arrived += 1;
+            self.raw.add(piece.at, piece.at - departed);
+            if let Some(extent) = self.order.arrived(number) {
+                self.found.reordered += 1;
+                self.found.farthest = self.found.farthest.max(extent);
+                if self.found.reordered_frames.len() < NAMED {
+                    self.found.reordered_frames.push(piece.frame);
+                }
+            }
+            return;
+        }
+        self.waiting.remove(&(piece.key, self.first_arrival));
+        let mut alike = self.departed.range((piece.key, 0)..=(piece.key, u64::MAX));
+        let is_copy = alike.any(|&(_, number)| {
+            let departure = &self.departures[(number - self.first_departure) as usize];
+            departure.arrived && self.fits(&departure.piece, piece)
+        });
+        let (least, most) = self.raw.range.unwrap_or_default();
+        if is_copy {
+            self.found.duplicated += 1;
+        } else if (self.found.arrived > 0 || piece.at - most >= taps.sender.first)
+            && piece.at - least <= taps.sender.last
+        {
+            self.found.unseen_at_sender += 1;
+        } else {
+            self.found.unjudged += 1;
+        }
+    }
+
+    fn settle_departure(&mut self, departure: &Departure, taps: &Taps) {
+        let Departure { piece, range, arrived } = departure;
+        self.found.sent += 1;
+        self.found.sent_data += u64::from(piece.key.len > 0);
+        let (least, most) = self.raw.range.unwrap_or_default();
+        // What was sent before or after it and arrived shows that the other tap was there.
+        let began = self.found.arrived > 0 && self.raw_began_before(piece.at)
+            || piece.at + least >= taps.receiver.first;
+        let went_on =
+            self.latest_match > Some(self.first_departure) || piece.at + most <= taps.receiver.last;
+        let missed = !range.is_empty() && self.missed.covers(*range);
+        if *arrived {
+        } else if missed {
+            self.found.not_captured += 1;
+        } else if began && went_on {
+            self.lose(piece);
+        } else {
+            self.found.unjudged += 1;
+        }
+        if !range.is_empty() && !piece.syn {
+            self.settle_repeat(piece, *range);
+            if *arrived || missed {
+                self.delivered.insert(*range);
+            }
+            self.sent.insert(*range);
+        }
+    }
+
+    fn raw_began_before(&self, at: i64) -> bool {
+        self.raw.start().is_some_and(|start| start <= at)
+    }
+
+    fn lose(&mut self, piece: &Piece) {
+        let found = &mut self.found;
+        found.lost += 1;
+        found.lost_data += u64::from(piece.key.len > 0);
+        found.lost_bytes += piece.key.payload();
+        if found.losses.len() < Crossing::LISTED {
+            found.losses.push(Loss {
+                at: Instant::from_nanos(piece.at.max(0) as u64),
+                frame: piece.frame,
+                sequence: piece.key.seq,
+                payload: piece.key.payload(),
+                takes_room: !piece.syn && !piece.rst && (piece.key.len > 0 || piece.fin),
+                acknowledges: piece.ack,
+            });
+        }
+    }
+
+    fn settle_repeat(&mut self, piece: &Piece, range: Range) {
+        if !self.sent.meets(range) {
+            return;
+        }
+        let needed = !self.delivered.covers(range);
+        self.found.repeats += 1;
+        self.found.needless += u64::from(!needed);
+        let repeated = &mut self.found.repeated;
+        if let Some(last) = repeated.last_mut().filter(|last| last.frame == piece.frame) {
+            // Another piece of the same large packet.
+            last.needed |= needed;
+        } else if repeated.len() < Crossing::LISTED {
+            repeated.push(Repeat { frame: piece.frame, needed });
+        }
+    }
+
+    /// Delays as they seem, and what else was found.
+    pub(crate) fn into_found(self) -> (Crossing, Raw) {
+        (self.found, self.raw)
+    }
+}

@@ -1,0 +1,103 @@
+//! Two captures of real transfers joined, against what the link between them counted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tcplab_trace::Analyzer;
+use tcplab_trace::join::{Audit, Claims, Crossing, Joined, Side, audit, join};
+
+fn capture(name: &str, side: Side) -> PathBuf {
+    let end = if side == Side::Client { "snd" } else { "rcv" };
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("../../corpus/groundtruth/{name}.{end}.pcap.zst"))
+}
+
+fn joined(name: &str) -> Joined {
+    join(|side| tcplab_capture::open(capture(name, side))).unwrap()
+}
+
+fn sum(joined: &Joined, of: impl Fn(&Crossing) -> u64) -> [u64; 2] {
+    let sum = |pick: fn(&tcplab_trace::join::JoinedConnection) -> &Crossing| {
+        joined.connections.iter().map(|c| of(pick(c))).sum()
+    };
+    [sum(|c| &c.forward), sum(|c| &c.reverse)]
+}
+
+/// Packets that the link got from each end, and how many of these it dropped.
+fn truth(name: &str) -> [[u64; 2]; 2] {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
+    let text = fs::read(folder.join(format!("{name}.truth.json"))).unwrap();
+    let truth: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    ["fwd", "rev"].map(|way| {
+        let of = |key: &str| truth["emu"][way][key].as_u64().unwrap();
+        assert_eq!((of("reordered"), of("dup")), (0, 0));
+        [of("pkts"), of("dropped")]
+    })
+}
+
+/// Each host sent two packets besides TCP, which the captures do not hold. The link may have
+/// dropped some of these; so many, as its sums tell of the whole.
+const BESIDES: u64 = 2;
+
+/// What became of each packet is what the link counted, in all captures of the corpus.
+#[test]
+fn losses_are_those_of_the_link() {
+    // The capture, what the link dropped besides TCP each way, and what the sender's own device
+    // dropped behind its tap: the link never got it.
+    for (name, besides, before) in [
+        ("clean_cubic_20ms", [0, 0], [0, 0]),
+        ("loss1_cubic", [1, 0], [0, 0]),
+        ("nosack_loss1", [0, 0], [0, 0]),
+        ("nots_loss1", [0, 0], [0, 0]),
+        ("blackout", [1, 1], [0, 0]),
+        ("ackloss30", [0, 1], [19, 0]),
+        ("app_limited", [0, 0], [0, 0]),
+        ("rwnd_limited", [0, 0], [0, 0]),
+    ] {
+        let joined = joined(name);
+        assert_eq!(joined.connections.len(), 2, "{name}");
+        assert_eq!(joined.notes, Vec::<String>::new(), "{name}");
+        let (sent, lost) = (sum(&joined, |c| c.sent), sum(&joined, |c| c.lost));
+        let arrived = sum(&joined, |c| c.arrived);
+        for (way, [packets, dropped]) in truth(name).into_iter().enumerate() {
+            assert_eq!(sent[way], packets - BESIDES + before[way], "{name}");
+            assert_eq!(lost[way], dropped - besides[way] + before[way], "{name}");
+            assert_eq!(arrived[way] + lost[way], sent[way], "{name}");
+        }
+        let others = |c: &Crossing| {
+            c.duplicated + c.reordered + c.unjudged + c.not_captured + c.unseen_at_sender
+        };
+        assert_eq!(sum(&joined, others), [0, 0], "{name}");
+        // Both taps had the clock of one host, and the link's delay was 10 ms each way.
+        let clock = joined.clock;
+        assert!(clock.offset_nanos.unwrap().abs() < 50_000, "{name}: {clock:?}");
+        assert!(clock.skew_ppm == 0.0, "{name}: {clock:?}");
+        let least = clock.least_round_trip.unwrap().as_nanos();
+        assert!((20_000_000..20_150_000).contains(&least), "{name}: {clock:?}");
+    }
+}
+
+/// The analysis of the sender's capture alone finds every loss and every repeat, and knows which
+/// of them were needless.
+#[test]
+fn one_capture_says_what_two_show() {
+    for (name, losses, needed, needless) in [
+        ("clean_cubic_20ms", 0, 0, 2),
+        ("loss1_cubic", 33, 33, 0),
+        ("nosack_loss1", 25, 25, 0),
+        ("nots_loss1", 26, 26, 0),
+        ("blackout", 50, 48, 4),
+        ("ackloss30", 25, 25, 0),
+        ("app_limited", 0, 0, 3),
+        ("rwnd_limited", 0, 0, 1),
+    ] {
+        let claims = Side::BOTH.map(|side| {
+            let mut analyzer = Analyzer::with_sink(Claims::default());
+            analyzer.read(tcplab_capture::open(capture(name, side)).unwrap());
+            analyzer.finish_into().1
+        });
+        let found = audit(&joined(name), &claims);
+        let right = Audit { losses_found: losses, needed, needless, ..Audit::default() };
+        assert_eq!(found, right, "{name}");
+    }
+}
