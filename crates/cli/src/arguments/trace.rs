@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use tcplab_trace::Filter;
 use tcplab_units::Span;
-
-use crate::trace::Filter;
 
 #[derive(Debug, Args)]
 #[command(after_help = TRACE_EXAMPLES)]
