@@ -48,8 +48,8 @@ fn fields(number: usize, len: u32, tcp: &TcpPacket<'_>, window: String) -> Vec<S
     vec![
         number.to_string(),
         len.to_string(),
-        tcp.src().ip().to_string(),
-        tcp.dst().ip().to_string(),
+        tcp.src().to_string(),
+        tcp.dst().to_string(),
         format!("{:#06x}", ip.id().unwrap()),
         ip.ttl().to_string(),
         ip.total_len().to_string(),
