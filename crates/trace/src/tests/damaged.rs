@@ -32,7 +32,7 @@ fn read(bytes: &[u8]) -> Result<Trace, ReadError> {
 /// At how many lengths a capture cut off there cannot be told from a whole one.
 fn unnoticed(file: &[u8]) -> Vec<u64> {
     let whole = read(file).unwrap();
-    assert_eq!(whole.notes, [], "the whole file is at fault");
+    assert!(!whole.notes.iter().any(|note| note.text.starts_with("the capture is")));
     let mut before = 0;
     let mut unnoticed = Vec::new();
     for len in 0..file.len() {
@@ -40,7 +40,7 @@ fn unnoticed(file: &[u8]) -> Vec<u64> {
             Ok(trace) => {
                 assert!(trace.packets >= before, "{len}: a longer file tells less");
                 before = trace.packets;
-                if trace.notes.is_empty() {
+                if trace.notes.iter().all(|note| note.text.starts_with("interface")) {
                     unnoticed.push(trace.packets);
                 } else {
                     let text = &trace.notes[0].text;
