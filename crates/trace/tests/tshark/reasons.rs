@@ -28,4 +28,7 @@ pub(super) const SEGMENTS: &[(&str, &str, &str)] = &[
          kind says what prompted it, and that it was needless is told beside it",
     ),
 ];
-pub(super) const DUPLICATES: &[(&str, &str, &str)] = &[];
+pub(super) const DUPLICATES: &[(&str, &str, &str)] = &[
+    ("duplicate", "no duplicate", "not explained yet"),
+    ("no duplicate", "duplicate", "not explained yet"),
+];
