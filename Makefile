@@ -16,6 +16,7 @@ export INSTALL
 TOOLS := target/tools
 NEXTEST := 0.9.151
 DENY := 0.20.2
+FUZZER := 0.13.1
 export PATH := $(CURDIR)/$(TOOLS)/bin:$(PATH)
 
 # Backtraces are for those who ask: they bury the message.
@@ -84,6 +85,22 @@ soak-shell: toolchain system-packages ## carry 200 MB through a rough path with 
 .PHONY: soak
 soak: toolchain system-packages ## an hour in virtual time and ten minutes in real time: flat memory, no packet uncounted
 	cargo test --locked --package tcplab --test soak -- --ignored --test-threads 1 --nocapture
+
+# How long each reader is shown made-up bytes, and which: `make fuzz FUZZ_SECONDS=600 FUZZ="wire trace"`.
+FUZZ_SECONDS ?= 60
+FUZZ ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+FUZZ_OPTIONS := --fuzz-dir fuzz --target-dir target/fuzz --sanitizer none
+
+.PHONY: fuzz
+fuzz: toolchain ## show every reader of files a minute of made-up bytes (fuzz/README.md)
+	@$(call tool,cargo-fuzz,$(FUZZER))
+	cargo fuzz build $(FUZZ_OPTIONS)
+	@for target in $(FUZZ); do \
+	  echo "fuzz: $$target, $(FUZZ_SECONDS) s"; \
+	  mkdir -p target/fuzz/corpus/$$target; \
+	  cargo fuzz run $(FUZZ_OPTIONS) $$target target/fuzz/corpus/$$target fuzz/corpus/$$target -- \
+	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1; \
+	done
 
 .PHONY: bench
 bench: toolchain ## run the benchmarks the crates carry

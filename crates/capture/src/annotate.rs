@@ -116,6 +116,8 @@ impl<R: Read, W: Write, C: FnMut(u64) -> Option<String>> Blocks<'_, R, W, C> {
             match self.next_block(&mut block, &mut endian) {
                 Ok(true) => {}
                 Ok(false) => break,
+                // Without a section there is no capture, and an empty file would be none either.
+                Err(error) if self.at == 0 => return Err(error.into()),
                 Err(error) => {
                     self.copied.broken = Some(error);
                     break;

@@ -28,8 +28,11 @@ pub(crate) fn row(sample: &Sample) -> String {
     line
 }
 
-/// Reads all of `samples.csv`.
-pub(crate) fn parse(path: &Path, text: &str) -> Result<Vec<Sample>, RecordingError> {
+/// The samples in the text of `samples.csv`, which errors call by this `path`.
+///
+/// # Errors
+/// When it is not what tcplab writes.
+pub fn parse(path: &Path, text: &str) -> Result<Vec<Sample>, RecordingError> {
     let malformed =
         |line: usize, what: String| RecordingError::Malformed { path: path.into(), line, what };
     let mut lines = text.lines().enumerate();

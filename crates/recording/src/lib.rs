@@ -24,6 +24,7 @@ mod write;
 mod tests;
 
 pub use capture::Captured;
+pub use csv::parse as parse_samples;
 pub use read::{Recording, TruthRows};
 pub use record::{
     AppLog, EndpointRecord, Lateness, MoverRecord, OptionRecord, RingWait, TrialRecord, TruthRow,

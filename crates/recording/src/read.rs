@@ -54,7 +54,7 @@ impl Recording {
     /// When it cannot be opened; each row has its own errors, as for [`Recording::truth`].
     pub fn truth_rows(&self) -> Result<TruthRows, RecordingError> {
         let (path, file) = self.file(TRUTH_FILE)?;
-        Ok(TruthRows { path, file, line: Vec::new(), number: 0, over: false })
+        Ok(TruthRows::new(&path, file))
     }
 
     /// All samples in order of time.
@@ -101,9 +101,9 @@ impl Recording {
 
 /// The rows of `path.jsonl`, read as they are asked for. An error is the last that it gives.
 #[derive(Debug)]
-pub struct TruthRows {
+pub struct TruthRows<F = BufReader<File>> {
     path: PathBuf,
-    file: BufReader<File>,
+    file: F,
     /// The line just read; kept for its memory.
     line: Vec<u8>,
     /// Its number, from 1.
@@ -111,7 +111,12 @@ pub struct TruthRows {
     over: bool,
 }
 
-impl TruthRows {
+impl<F: BufRead> TruthRows<F> {
+    /// The rows in `file`, which errors call by this `path`.
+    pub fn new(path: &Path, file: F) -> TruthRows<F> {
+        TruthRows { path: path.into(), file, line: Vec::new(), number: 0, over: false }
+    }
+
     /// The row on the next line, if there is one.
     fn read(&mut self) -> Result<Option<TruthRow>, RecordingError> {
         self.line.clear();
@@ -128,7 +133,7 @@ impl TruthRows {
     }
 }
 
-impl Iterator for TruthRows {
+impl<F: BufRead> Iterator for TruthRows<F> {
     type Item = Result<TruthRow, RecordingError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -141,7 +146,7 @@ impl Iterator for TruthRows {
     }
 }
 
-impl FusedIterator for TruthRows {}
+impl<F: BufRead> FusedIterator for TruthRows<F> {}
 
 fn cannot_read(path: &Path) -> impl FnOnce(std::io::Error) -> RecordingError + '_ {
     move |source| RecordingError::File { verb: "read", path: path.into(), source }

@@ -21,6 +21,10 @@ const LINGER: Span = Span::from_secs(1);
 /// At most so many connections that are over are kept.
 const LINGERING: usize = 1_024;
 
+/// The latest time there is, 36 years after the first frame: a frame that says to be later counts
+/// as then. So sums and small multiples of times fit into 64 bits, whatever a capture says.
+const LATEST: Instant = Instant::from_nanos(1 << 60);
+
 /// One captured frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
@@ -151,7 +155,11 @@ impl<S: Sink> Analyzer<S> {
             self.remarks.add("was captured before the frame that precedes it", self.frames);
         }
         self.latest_nanos = frame.time_ns;
-        let at = Instant::from_nanos(frame.time_ns.saturating_sub(epoch));
+        let mut at = Instant::from_nanos(frame.time_ns.saturating_sub(epoch));
+        if at > LATEST {
+            at = LATEST;
+            self.remarks.add("was captured more than 36 years after the first frame", self.frames);
+        }
         if let Some(tcp) = TcpPacket::of_plain_frame(frame.link, frame.captured, frame.original_len)
         {
             return self.tcp(&tcp, at, frame.comment);

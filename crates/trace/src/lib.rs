@@ -6,6 +6,7 @@ mod cause;
 mod connection;
 mod episodes;
 mod explanations;
+mod filter;
 mod flow;
 mod full_size;
 mod habits;
@@ -43,6 +44,7 @@ mod windows;
 
 pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
 pub use explanations::Explanations;
+pub use filter::{Filter, FilterError};
 pub use ladder::{Fate, LadderLine, ladder, ladder_between};
 pub use listing::listing;
 pub use model::*;

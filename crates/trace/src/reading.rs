@@ -19,7 +19,8 @@ pub fn analyze<R: Read>(reader: Reader<R>) -> Trace {
 impl<S: Sink> Analyzer<S> {
     /// Takes in all records of a capture.
     pub fn read<R: Read>(&mut self, mut reader: Reader<R>) {
-        let mut links = links(&reader);
+        let mut links = Vec::new();
+        add_links(&mut links, &reader);
         let mut last_time = 0;
         let mut copy = Vec::new();
         let wants_comments = self.sink().wants_packets();
@@ -44,7 +45,7 @@ impl<S: Sink> Analyzer<S> {
                 // which it lends, is put aside.
                 copy.clear();
                 copy.extend_from_slice(record.captured);
-                links = self::links(&reader);
+                add_links(&mut links, &reader);
                 let unknown = LinkType::Other(u16::MAX);
                 (&copy[..], links.get(index).copied().unwrap_or(unknown))
             };
@@ -69,8 +70,10 @@ fn comment(record: &Record<'_>) -> Option<String> {
     comment.map(Cow::into_owned)
 }
 
-fn links<R: Read>(reader: &Reader<R>) -> Vec<LinkType> {
-    reader.interfaces().iter().map(|i| LinkType::from_number(i.link_type)).collect()
+/// Adds those that became known since the last time: a file may describe any number.
+fn add_links<R: Read>(links: &mut Vec<LinkType>, reader: &Reader<R>) {
+    let new = reader.interfaces().iter().skip(links.len());
+    links.extend(new.map(|interface| LinkType::from_number(interface.link_type)));
 }
 
 /// Packets that passed and were not written.

@@ -140,6 +140,20 @@ const LAYERS: &[Layer] = &[
         why: "the binary stands on top",
     },
     Layer {
+        name: "foreign",
+        may_use: &[
+            "units",
+            "wire",
+            "capture",
+            "path",
+            "recording",
+            "scenario",
+            "trace",
+            "findings",
+        ],
+        why: "it shows foreign bytes to whoever reads any, and nobody needs it to run",
+    },
+    Layer {
         name: "xtask",
         may_use: &[],
         why: "the repository's tasks check the crates from outside",

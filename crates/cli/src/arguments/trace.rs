@@ -4,9 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{ArgGroup, Args};
+use tcplab_trace::Filter;
 use tcplab_units::Span;
-
-use crate::trace::Filter;
 
 /// What shows packets, and may show some of them only.
 const BY_PACKET: &str = "by_packet";

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use tcplab_capture::{Interface, Merged, ReadError, Reader, Source, UnixTime};
 use tcplab_report::trace::CaptureHead;
-use tcplab_trace::{Analyzer, Frame, Note, Sink, Trace};
+use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink, Trace};
 use tcplab_units::Span;
 use tcplab_wire::{FrameView, LinkType};
 
-use super::filter::Filter;
 use super::live;
 use super::progress::Progress;
 use crate::arguments::LiveArguments;

@@ -12,11 +12,10 @@ use signal_hook::flag;
 use tcplab_capture::{Direction, Interface, Packet, PcapngWriter, Section, Statistics, UnixTime};
 use tcplab_plot::grouped;
 use tcplab_testbed::{Listener, Overheard};
-use tcplab_trace::{Analyzer, Frame, Note, Sink};
+use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink};
 use tcplab_units::Span;
 use tcplab_wire::LinkType;
 
-use super::filter::Filter;
 use super::input::is_admitted;
 use crate::arguments::LiveArguments;
 use crate::output::tell;

@@ -1,7 +1,6 @@
 //! `tcplab trace`.
 
 mod deep;
-mod filter;
 mod input;
 mod joined;
 mod json;
@@ -16,7 +15,6 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::arguments::TraceArguments;
-pub(crate) use filter::Filter;
 use input::Input;
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {

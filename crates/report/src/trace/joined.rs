@@ -108,7 +108,7 @@ fn clocks(clock: &ClockEstimate) -> String {
 }
 
 fn ppm(value: f64) -> String {
-    tcplab_plot::decimal(value, if value < 10.0 { 1 } else { 0 })
+    tcplab_plot::decimal(value, usize::from(value < 10.0))
 }
 
 const COLUMNS: [Stands; 10] = [

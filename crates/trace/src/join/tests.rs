@@ -89,7 +89,7 @@ impl World {
             }
         }
         let mut joiner = Joiner::new(survey.finish());
-        let mut all: Vec<(i64, Side, &(u64, Vec<u8>))> = Vec::new();
+        let mut all = Vec::new();
         for side in Side::BOTH {
             let own = frames[side.index()].iter();
             all.extend(own.map(|seen| (joiner.shared(side, seen.0), side, seen)));

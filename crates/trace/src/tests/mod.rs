@@ -1,12 +1,15 @@
 //! Captures written as packets in time, and what must be found in them.
 
+mod bounded;
 mod causes;
+mod damaged;
 pub(crate) mod drill;
 mod figures;
 pub(crate) mod frames;
 mod life;
 mod limits;
 mod losses;
+mod oddities;
 mod robustness;
 mod shortcuts;
 mod stalls;

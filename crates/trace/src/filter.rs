@@ -20,7 +20,7 @@ const DEEPEST: usize = 64;
 
 /// What a packet must be like to be looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Filter {
+pub struct Filter {
     text: String,
     test: Test,
 }
@@ -38,7 +38,10 @@ enum Test {
 
 impl Filter {
     /// Reads an expression.
-    pub(crate) fn parse(text: &str) -> Result<Filter, FilterError> {
+    ///
+    /// # Errors
+    /// The first thing in it that cannot be, and what was expected there.
+    pub fn parse(text: &str) -> Result<Filter, FilterError> {
         let mut parser = Parser { text, words: words(text), next: 0, depth: 0 };
         let test = parser.expression()?;
         match parser.peek() {
@@ -52,12 +55,12 @@ impl Filter {
     }
 
     /// Whether a packet between these ends (none if it is no TCP), so long after the first, passes.
-    pub(crate) fn admits(&self, ends: Option<[SocketAddr; 2]>, at: Span) -> bool {
+    pub fn admits(&self, ends: Option<[SocketAddr; 2]>, at: Span) -> bool {
         self.test.holds(ends, at)
     }
 
     /// Whether all packets pass or none, whatever their ends.
-    pub(crate) fn is_of_time_only(&self) -> bool {
+    pub fn is_of_time_only(&self) -> bool {
         self.test.is_of_time_only()
     }
 }
@@ -107,7 +110,7 @@ fn shares(one: IpAddr, other: IpAddr, length: u8) -> bool {
 
 /// Why an expression could not be read, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FilterError {
+pub struct FilterError {
     text: String,
     at: Range<usize>,
     message: String,

@@ -1,0 +1,127 @@
+//! Capture files cut off anywhere and with any bit turned over: there is an answer, and where the
+//! file is at fault, a note.
+
+use std::io::Cursor;
+
+use tcplab_capture::{ReadError, Reader, Source};
+
+use super::robustness::check;
+use crate::{Trace, analyze};
+
+/// Small captures, which the fuzzer begins with.
+macro_rules! seed {
+    ($name:literal) => {
+        include_bytes!(concat!("../../../../fuzz/corpus/capture/", $name))
+    };
+}
+
+const PCAP: &[u8] = seed!("small.pcap");
+const SWAPPED: &[u8] = seed!("big_endian.pcap");
+const PCAPNG: &[u8] = seed!("comment.pcapng");
+const BLOCKS: &[u8] = seed!("hand_be.pcapng");
+const GZIP: &[u8] = seed!("small.pcap.gz");
+const ZSTD: &[u8] = seed!("small.pcap.zst");
+
+fn read(bytes: &[u8]) -> Result<Trace, ReadError> {
+    let source = Source::new(Box::new(Cursor::new(bytes.to_vec())), None).unwrap();
+    let trace = analyze(Reader::new(source)?);
+    check(&trace);
+    Ok(trace)
+}
+
+/// At how many lengths a capture cut off there cannot be told from a whole one.
+fn unnoticed(file: &[u8]) -> Vec<u64> {
+    let whole = read(file).unwrap();
+    assert!(!whole.notes.iter().any(|note| note.text.starts_with("the capture is")));
+    let mut before = 0;
+    let mut unnoticed = Vec::new();
+    for len in 0..file.len() {
+        match read(&file[..len]) {
+            Ok(trace) => {
+                assert!(trace.packets >= before, "{len}: a longer file tells less");
+                before = trace.packets;
+                if trace.notes.iter().all(|note| note.text.starts_with("interface")) {
+                    unnoticed.push(trace.packets);
+                } else {
+                    let text = &trace.notes[0].text;
+                    let said = ["the capture is cut off", "the capture is unreadable after"];
+                    assert!(said.iter().any(|said| text.starts_with(said)), "{len}: {text}");
+                }
+            }
+            Err(error) => assert!(before == 0 && !error.to_string().is_empty(), "{len}: {error}"),
+        }
+    }
+    assert!(before <= whole.packets);
+    unnoticed
+}
+
+#[test]
+fn cut_off_at_every_byte() {
+    // A file that ends between two records lacks nothing that one could see.
+    let packets = read(PCAP).unwrap().packets;
+    assert_eq!(unnoticed(PCAP), (0..packets).collect::<Vec<_>>());
+    assert_eq!(unnoticed(SWAPPED), (0..packets).collect::<Vec<_>>());
+    // Behind the section, the interface, and each packet but the last.
+    assert_eq!(unnoticed(PCAPNG), [&[0], &(0..packets).collect::<Vec<_>>()[..]].concat());
+    // The same; behind the second packet statistics and a block of an unknown kind.
+    assert_eq!(unnoticed(BLOCKS), [0, 0, 1, 2, 2]);
+}
+
+#[test]
+fn compressed_ones_cut_off_at_every_byte() {
+    assert_eq!(unnoticed(GZIP), [0_u64; 0]);
+    assert_eq!(unnoticed(ZSTD), [0_u64; 0]);
+}
+
+/// Every bit turned over, one at a time: how many of the files could not be opened, and in how
+/// many of the others something was remarked.
+fn flipped(file: &[u8]) -> (usize, usize) {
+    let (mut refused, mut remarked) = (0, 0);
+    let mut bytes = file.to_vec();
+    for bit in 0..file.len() * 8 {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        match read(&bytes) {
+            Ok(trace) => remarked += usize::from(!trace.notes.is_empty()),
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                refused += 1;
+            }
+        }
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    }
+    (refused, remarked)
+}
+
+#[test]
+fn every_bit_turned_over() {
+    for (name, file) in [("pcap", PCAP), ("pcapng", PCAPNG), ("by hand", BLOCKS)] {
+        let (refused, remarked) = flipped(file);
+        // The magic number, at least; and lengths, times, IP and TCP headers.
+        assert!(refused >= 31, "{name}: {refused} are refused");
+        assert!(remarked >= 200, "{name}: something is remarked of {remarked}");
+    }
+}
+
+#[test]
+fn every_bit_turned_over_where_it_is_compressed() {
+    for file in [GZIP, ZSTD] {
+        let whole = read(file).unwrap();
+        let mut bytes = file.to_vec();
+        let mut unseen = 0;
+        for bit in 0..file.len() * 8 {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(trace) = read(&bytes) {
+                // The checksum tells, or it was in what the format does not look at.
+                let same = trace.connections == whole.connections;
+                unseen += usize::from(!same && trace.notes.is_empty());
+            }
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        assert_eq!(unseen, 0, "another trace, and nothing said");
+    }
+}
+
+#[test]
+fn a_file_of_nothing_is_no_capture() {
+    assert!(matches!(read(b""), Err(ReadError::NotACapture { begins }) if begins.is_empty()));
+}

@@ -1,0 +1,233 @@
+//! What captures may hold that the textbook does not: numbers that wrap, ends that meet again,
+//! a start in mid-stream, one direction alone, a clock that goes back.
+
+use tcplab_units::{Bytes, Instant, Span};
+use tcplab_wire::LinkType;
+
+use super::drill::{Captured, analyze, drill};
+use super::robustness::{TRANSFER, check};
+use crate::{Analyzer, Frame, HandshakeKind, SegmentKind, Trace};
+
+/// Data in one packet: as much as fits into what IP can say.
+const LARGE: u64 = 65_000;
+
+/// Packets of which only the headers are kept.
+struct Headers {
+    analyzer: Analyzer,
+    data: Captured,
+    ack: Captured,
+    time_ns: u64,
+}
+
+impl Headers {
+    fn new(isn: u32) -> Headers {
+        let mut analyzer = Analyzer::new();
+        let opening = drill("0.000 > S\n0.010 < S\n0.0101 > ack 1", isn);
+        for packet in &opening {
+            take_in(&mut analyzer, packet, 0);
+        }
+        let mut data = drill("1.0 > 1:2", isn).remove(0);
+        let total = 40 + LARGE as u16;
+        data.bytes[2..4].copy_from_slice(&total.to_be_bytes());
+        data.bytes.truncate(40);
+        let ack = drill("1.0 < ack 1", isn).remove(0);
+        Headers { analyzer, data, ack, time_ns: 1_000_000_000 }
+    }
+
+    /// Sends the data with this number.
+    fn send(&mut self, isn: u32, number: u64) {
+        let seq = isn.wrapping_add((1 + number * LARGE) as u32);
+        self.data.bytes[24..28].copy_from_slice(&seq.to_be_bytes());
+        self.time_ns += 10_000;
+        self.data.time_ns = self.time_ns;
+        take_in(&mut self.analyzer, &self.data, LARGE as u32);
+    }
+
+    /// Acknowledges so many.
+    fn answer(&mut self, isn: u32, number: u64) {
+        let ack = isn.wrapping_add((1 + number * LARGE) as u32);
+        self.ack.bytes[28..32].copy_from_slice(&ack.to_be_bytes());
+        self.time_ns += 10_000;
+        self.ack.time_ns = self.time_ns;
+        take_in(&mut self.analyzer, &self.ack, 0);
+    }
+}
+
+fn take_in(analyzer: &mut Analyzer, packet: &Captured, left_out: u32) {
+    analyzer.packet(&Frame {
+        time_ns: packet.time_ns,
+        link: LinkType::RawIp,
+        captured: &packet.bytes,
+        original_len: packet.bytes.len() as u32 + left_out,
+        comment: None,
+    });
+}
+
+#[test]
+fn numbers_wrap_twice_at_4_gb() {
+    let isn = u32::MAX - 100_000;
+    let mut capture = Headers::new(isn);
+    let packets = (9 << 30) / LARGE;
+    for number in 0..packets {
+        capture.send(isn, number);
+        capture.answer(isn, number + 1);
+    }
+    let trace = capture.analyzer.finish();
+    assert_eq!((trace.connections.len(), &trace.notes[..]), (1, &[][..]));
+    let flow = &trace.connections[0].forward;
+    assert_eq!(flow.totals.data, Bytes::new(packets * LARGE));
+    assert_eq!(flow.totals.unique, flow.totals.data);
+    assert_eq!(flow.totals.retransmitted, Bytes::ZERO);
+    let last = flow.segments.last().unwrap();
+    assert_eq!(last.range.end.as_u64(), 1 + packets * LARGE);
+    assert_eq!(last.in_flight, Bytes::new(LARGE));
+    assert!(flow.segments.iter().skip(1).all(|segment| segment.kind == SegmentKind::New));
+}
+
+/// A segment that spans the wrap is lost and sent again: the hole is one, and 65 kB wide.
+#[test]
+fn a_loss_at_the_wrap() {
+    let isn = u32::MAX - (10 * LARGE) as u32 - 30_000;
+    let mut capture = Headers::new(isn);
+    for number in 0..10 {
+        capture.send(isn, number);
+        capture.answer(isn, number + 1);
+    }
+    for number in 10..16 {
+        capture.send(isn, number);
+    }
+    for _ in 0..5 {
+        capture.answer(isn, 10);
+    }
+    // Later than it could have been overtaken by the others.
+    capture.time_ns += 100_000_000;
+    capture.send(isn, 10);
+    capture.answer(isn, 16);
+    let trace = capture.analyzer.finish();
+    check(&trace);
+    let flow = &trace.connections[0].forward;
+    assert_eq!(
+        (flow.totals.unique, flow.totals.retransmitted),
+        (Bytes::new(16 * LARGE), Bytes::new(LARGE),)
+    );
+    assert_eq!((flow.episodes.len(), flow.episodes[0].lost.len()), (1, 1));
+}
+
+#[test]
+fn the_same_ends_again_and_again() {
+    let mut packets = Vec::new();
+    for round in 0..50_u64 {
+        let mut next =
+            drill(TRANSFER, 1_000_u32.wrapping_add(400_000_000_u32.wrapping_mul(round as u32)));
+        for packet in &mut next {
+            packet.time_ns += round * 1_000_000_000;
+        }
+        packets.append(&mut next);
+    }
+    let trace = analyze(&packets);
+    check(&trace);
+    let chain: Vec<Option<usize>> = trace.connections.iter().map(|c| c.reuses).collect();
+    assert_eq!(chain, (0..50).map(|n: usize| n.checked_sub(1)).collect::<Vec<_>>());
+    let first = &trace.connections[0].forward.totals;
+    assert!(trace.connections.iter().all(|c| c.forward.totals == *first));
+}
+
+/// From any packet on: what can be known only from the SYNs is not known, and said not to be.
+#[test]
+fn a_start_in_mid_stream() {
+    let packets = drill(TRANSFER, 1_000);
+    for start in 3..packets.len() {
+        let trace = analyze(&packets[start..]);
+        check(&trace);
+        let connection = &trace.connections[0];
+        assert_eq!(trace.connections.len(), 1);
+        assert_eq!(connection.handshake.kind, HandshakeKind::Unseen, "from packet {start}");
+        assert!(!connection.handshake.client.seen && !connection.handshake.server.seen);
+        let flows = [&connection.forward, &connection.reverse];
+        let mut acks = flows.into_iter().flat_map(|flow| &flow.acks);
+        assert!(acks.all(|ack| ack.window.is_none()), "no scale was seen");
+    }
+}
+
+#[test]
+fn one_direction_alone() {
+    for (only_client, lacking) in [(true, "the server's"), (false, "the client's")] {
+        let packets: Vec<Captured> = drill(TRANSFER, 1_000)
+            .into_iter()
+            .filter(|packet| (packet.bytes[12..16] == [10, 0, 0, 1]) == only_client)
+            .collect();
+        let trace = analyze(&packets);
+        check(&trace);
+        let connection = &trace.connections[0];
+        assert_eq!(trace.connections.len(), 1);
+        assert_eq!(connection.client.ip().to_string(), "10.0.0.1");
+        assert_eq!(connection.handshake.client.seen, only_client, "{lacking} SYN");
+        assert_eq!(connection.handshake.server.seen, !only_client, "{lacking} SYN");
+        let totals = &connection.forward.totals;
+        assert_eq!(totals.data > Bytes::ZERO, only_client);
+        assert!(connection.forward.round_trips == connection.reverse.round_trips);
+    }
+}
+
+/// Notes that a frame was captured before the one that precedes it.
+fn backwards(trace: &Trace) -> Vec<u64> {
+    let notes = trace.notes.iter();
+    let notes = notes.filter(|n| n.text == "was captured before the frame that precedes it");
+    notes.filter_map(|note| note.frame).collect()
+}
+
+#[test]
+fn a_clock_set_back() {
+    let mut packets = drill(TRANSFER, 1_000);
+    for packet in &mut packets {
+        packet.time_ns += 10_000_000_000;
+    }
+    let whole = analyze(&packets);
+    for step in [1_000, 1_000_000_000, 3_600_000_000_000] {
+        let mut packets = packets.clone();
+        for packet in &mut packets[10..] {
+            packet.time_ns = packet.time_ns.saturating_sub(step);
+        }
+        let trace = analyze(&packets);
+        check(&trace);
+        let noted: &[u64] = if step < 1_000_000 { &[] } else { &[11] };
+        assert_eq!(backwards(&trace), noted, "set back by {step} ns");
+        assert_eq!(trace.connections.len(), 1);
+        assert_eq!(
+            trace.connections[0].forward.totals.data,
+            whole.connections[0].forward.totals.data
+        );
+    }
+}
+
+#[test]
+fn time_that_runs_backwards_all_the_way() {
+    let mut packets = drill(TRANSFER, 1_000);
+    let count = packets.len() as u64;
+    for (packet, number) in packets.iter_mut().zip(0..) {
+        packet.time_ns = (count - number) * 1_000_000_000;
+    }
+    let trace = analyze(&packets);
+    check(&trace);
+    assert_eq!(backwards(&trace), (2..12).collect::<Vec<_>>());
+    let text = &trace.notes.last().unwrap().text;
+    assert!(text.ends_with(&format!(": {} more frames", count - 11)), "{text}");
+    let connection = &trace.connections[0];
+    assert!(connection.first <= connection.last);
+}
+
+#[test]
+fn times_from_one_end_of_the_clock_to_the_other() {
+    for order in [[0, u64::MAX], [u64::MAX, 0]] {
+        let mut packets = drill(TRANSFER, 1_000);
+        for (packet, at) in packets.iter_mut().zip(order.into_iter().cycle()) {
+            packet.time_ns = at;
+        }
+        let trace = analyze(&packets);
+        check(&trace);
+        let noted = trace.notes.iter().any(|note| note.text.contains("36 years after the first"));
+        assert_eq!(noted, order[0] == 0);
+        let latest = Instant::ZERO + Span::from_nanos(1 << 60);
+        assert!(trace.connections.iter().all(|connection| connection.last <= latest));
+    }
+}

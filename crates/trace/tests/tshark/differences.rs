@@ -1,0 +1,196 @@
+//! What each of the two calls a segment, where the names differ, and why.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use tcplab_trace::{SegmentKind, Trace};
+
+use super::corpus;
+use super::oracle::Row;
+use super::reasons::{DUPLICATES, SEGMENTS};
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/differences-from-tshark.md");
+/// What tshark calls a segment: the first that it gave, for a special name comes with the general.
+const NAMES: [(&str, &str); 6] = [
+    ("zero_window_probe", "window probe"),
+    ("keep_alive", "keep-alive"),
+    ("spurious_retransmission", "spurious retransmission"),
+    ("fast_retransmission", "fast retransmission"),
+    ("out_of_order", "out of order"),
+    ("retransmission", "retransmission"),
+];
+const NOTHING: &str = "nothing special";
+
+/// Two names of a thing, ours and theirs, and in which captures how often.
+type Pairs = BTreeMap<(&'static str, &'static str), BTreeMap<String, u64>>;
+
+#[derive(Debug, Default)]
+pub(super) struct Differences {
+    segments: Pairs,
+    duplicates: Pairs,
+    /// Segments and acknowledgements that both call the same.
+    alike: [u64; 2],
+    /// Captures at senders: what the kernel counted, we, and tshark.
+    sent_again: Vec<(String, [u64; 3])>,
+}
+
+impl Differences {
+    pub(super) fn add(&mut self, capture: &str, trace: &Trace, rows: &[Row]) {
+        let (mut ours_again, mut theirs_again) = (0, 0);
+        for connection in &trace.connections {
+            for flow in [&connection.forward, &connection.reverse] {
+                for segment in &flow.segments {
+                    let theirs = their_name(&rows[segment.frame as usize - 1]);
+                    ours_again += u64::from(segment.kind.is_retransmission());
+                    theirs_again += u64::from(theirs.ends_with("retransmission"));
+                    if is_alike(segment.kind, theirs) {
+                        self.alike[0] += 1;
+                    } else {
+                        count(&mut self.segments, (our_name(segment.kind), theirs), capture);
+                    }
+                }
+                for ack in &flow.acks {
+                    let theirs = rows[ack.frame as usize - 1].flags.contains(&"duplicate_ack");
+                    if ack.duplicate == theirs {
+                        self.alike[1] += 1;
+                    } else {
+                        let name = |is| if is { "duplicate" } else { "no duplicate" };
+                        let pair = (name(ack.duplicate), name(theirs));
+                        count(&mut self.duplicates, pair, capture);
+                    }
+                }
+            }
+        }
+        if let Some(name) = capture.strip_suffix(".snd") {
+            self.sent_again.push((name.into(), [kernel(name), ours_again, theirs_again]));
+        }
+    }
+
+    /// Holds the page against what was found, or writes it anew where that is asked for.
+    #[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
+    pub(super) fn check(&self, version: &str) {
+        let page = self.page(version);
+        if std::env::var_os("TCPLAB_BLESS").is_some() {
+            std::fs::write(PAGE, page).unwrap();
+            return;
+        }
+        let there = std::fs::read_to_string(PAGE).unwrap();
+        let tells_of = format!("tshark {version}");
+        if !there.contains(&tells_of) {
+            eprintln!("skipped: the list of differences is not about {tells_of}");
+            return;
+        }
+        assert!(
+            there == page,
+            "docs/differences-from-tshark.md is out of date: make it anew with \
+             `TCPLAB_BLESS=1 cargo test -p tcplab-trace --test tshark`; it would be\n{page}"
+        );
+    }
+
+    fn page(&self, version: &str) -> String {
+        let [segments, acks] = self.alike;
+        let mut page = format!(
+            "# Differences from tshark\n\n\
+             Every packet of the captures in `corpus/groundtruth`, read by tcplab and by tshark \
+             {version}. Addresses, ports,\nnumbers, windows (raw and scaled), options and lengths \
+             are the same in all of them; a test compares each.\nWhat a packet is *called* differs \
+             as listed here, with the reason. The test that compares writes this page.\n\n\
+             ## Segments\n\n{segments} segments are called alike. The others:\n\n"
+        );
+        page += &table(&self.segments, SEGMENTS);
+        let _ = write!(page, "\n## Acknowledgements\n\n{acks} are called alike. The others:\n\n");
+        page += &table(&self.duplicates, DUPLICATES);
+        page += "\n## Against the kernel\n\n\
+            Captures taken at the sender, where every retransmission is seen: what the sender's \
+            kernel counted\n(`TcpRetransSegs`, of both hosts), what tcplab calls a retransmission \
+            (any kind), and what tshark does.\n\n\
+            | capture | kernel | tcplab | tshark |\n|---|---:|---:|---:|\n";
+        for (name, [kernel, ours, theirs]) in &self.sent_again {
+            let _ = writeln!(page, "| {name} | {kernel} | {ours} | {theirs} |");
+        }
+        page
+    }
+}
+
+fn count(pairs: &mut Pairs, pair: (&'static str, &'static str), capture: &str) {
+    *pairs.entry(pair).or_default().entry(capture.into()).or_default() += 1;
+}
+
+fn table(pairs: &Pairs, reasons: &[(&str, &str, &str)]) -> String {
+    let mut table =
+        String::from("| tcplab | tshark | packets | in | why |\n|---|---|---:|---|---|\n");
+    let mut without = Vec::new();
+    for ((ours, theirs), captures) in pairs {
+        let known = reasons.iter().find(|reason| (reason.0, reason.1) == (ours, theirs));
+        let Some((_, _, why)) = known else {
+            without.push((ours, theirs, captures));
+            continue;
+        };
+        let count: u64 = captures.values().sum();
+        let places: Vec<String> =
+            captures.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        let _ = writeln!(table, "| {ours} | {theirs} | {count} | {} | {why} |", places.join(", "));
+    }
+    assert!(without.is_empty(), "differences without a reason: {without:#?}");
+    for (ours, theirs, _) in reasons {
+        assert!(pairs.contains_key(&(ours, theirs)), "no longer so: {ours}, {theirs}");
+    }
+    table
+}
+
+fn their_name(row: &Row) -> &'static str {
+    NAMES.iter().find(|name| row.flags.contains(&name.0)).map_or(NOTHING, |name| name.1)
+}
+
+fn our_name(kind: SegmentKind) -> &'static str {
+    match kind {
+        SegmentKind::New => "new",
+        SegmentKind::FastRetransmission => "fast retransmission",
+        SegmentKind::TimeoutRetransmission => "timeout retransmission",
+        SegmentKind::AfterTimeoutRetransmission => "retransmission after a timeout",
+        SegmentKind::FillsHole => "fills a hole",
+        SegmentKind::Reordered => "reordered",
+        SegmentKind::NetworkDuplicate => "copied by the network",
+        SegmentKind::TapDuplicate => "captured twice",
+        SegmentKind::WindowProbe => "window probe",
+        SegmentKind::KeepAlive => "keep-alive",
+    }
+}
+
+/// Whether `theirs` says the same, or the same with less: tshark names no timers.
+fn is_alike(kind: SegmentKind, theirs: &str) -> bool {
+    match kind {
+        SegmentKind::New => theirs == NOTHING,
+        SegmentKind::FastRetransmission => theirs == "fast retransmission",
+        SegmentKind::TimeoutRetransmission | SegmentKind::AfterTimeoutRetransmission => {
+            theirs == "retransmission"
+        }
+        SegmentKind::FillsHole => ["retransmission", "fast retransmission"].contains(&theirs),
+        SegmentKind::Reordered => theirs == "out of order",
+        SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate => false,
+        SegmentKind::WindowProbe | SegmentKind::KeepAlive => theirs == our_name(kind),
+    }
+}
+
+/// How many segments the kernels of both ends sent again, by their own count.
+fn kernel(name: &str) -> u64 {
+    let file = corpus().join(Path::new(name).with_extension("truth.json"));
+    let truth: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    retransmitted(&truth)
+}
+
+/// The sum of all counters of that name.
+fn retransmitted(value: &serde_json::Value) -> u64 {
+    match value {
+        serde_json::Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| match key.as_str() {
+                "TcpRetransSegs" => value.as_u64().unwrap(),
+                _ => retransmitted(value),
+            })
+            .sum(),
+        serde_json::Value::Array(values) => values.iter().map(retransmitted).sum(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,54 @@
+//! Wireshark's reading of every capture of the corpus, held against ours: the fields of each packet
+//! must be the same; where we call a segment something else, that is listed with the reason in
+//! `docs/differences-from-tshark.md`.
+//!
+//! Where tshark is not installed, the test says so and passes.
+
+mod differences;
+mod fields;
+mod oracle;
+mod reasons;
+
+use std::path::{Path, PathBuf};
+
+use tcplab_trace::{Trace, analyze};
+
+use differences::Differences;
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth")
+}
+
+/// All captures of the corpus, by name.
+fn captures() -> Vec<PathBuf> {
+    let listed = std::fs::read_dir(corpus()).unwrap().map(|entry| entry.unwrap().path());
+    let mut captures: Vec<PathBuf> =
+        listed.filter(|path| path.to_str().unwrap().ends_with(".pcap.zst")).collect();
+    captures.sort();
+    assert!(captures.len() >= 16, "the corpus is not there");
+    captures
+}
+
+fn name(capture: &Path) -> &str {
+    capture.file_name().unwrap().to_str().unwrap().strip_suffix(".pcap.zst").unwrap()
+}
+
+fn trace(capture: &Path) -> Trace {
+    analyze(tcplab_capture::open(capture).unwrap())
+}
+
+#[test]
+fn all_packets_are_read_alike_and_differences_in_judgement_are_listed() {
+    let Some(version) = oracle::version() else {
+        eprintln!("skipped: tshark is not installed, so nothing was held against it");
+        return;
+    };
+    let mut differences = Differences::default();
+    for capture in captures() {
+        let rows = oracle::rows(&capture);
+        let trace = trace(&capture);
+        fields::compare(&capture, &trace, &rows);
+        differences.add(name(&capture), &trace, &rows);
+    }
+    differences.check(&version);
+}
