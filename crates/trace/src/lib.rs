@@ -29,6 +29,7 @@ mod round_trips;
 mod scoreboard;
 mod seen;
 mod series;
+mod sinks;
 mod stalls;
 mod stamps;
 mod table;
@@ -46,6 +47,7 @@ pub use ladder::{Fate, LadderLine, ladder, ladder_between};
 pub use listing::listing;
 pub use model::*;
 pub use reading::analyze;
+pub use sinks::{Both, Only};
 
 #[cfg(test)]
 extern crate self as tcplab_trace;

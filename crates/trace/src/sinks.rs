@@ -1,0 +1,205 @@
+//! Sinks made of sinks.
+
+use tcplab_units::Instant;
+
+use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall};
+
+/// Tells two sinks everything, in this order, in one pass. Packets are told only to one that
+/// [wants](Sink::wants_packets) them.
+#[derive(Debug, Default)]
+pub struct Both<A, B>(pub A, pub B);
+
+impl<A: Sink, B: Sink> Both<A, B> {
+    /// Tells whom `wants` names (both, or one) without copying what only one is told.
+    fn tell<T: Clone>(
+        &mut self,
+        wants: [bool; 2],
+        told: T,
+        first: impl FnOnce(&mut A, T),
+        second: impl FnOnce(&mut B, T),
+    ) {
+        match wants {
+            [true, true] => {
+                first(&mut self.0, told.clone());
+                second(&mut self.1, told);
+            }
+            [true, false] => first(&mut self.0, told),
+            [false, true] => second(&mut self.1, told),
+            [false, false] => {}
+        }
+    }
+
+    fn wanting(&self) -> [bool; 2] {
+        [self.0.wants_packets(), self.1.wants_packets()]
+    }
+}
+
+/// To both.
+const ALL: [bool; 2] = [true; 2];
+
+impl<A: Sink, B: Sink> Sink for Both<A, B> {
+    fn begins(&mut self, epoch_nanos: u64) {
+        self.0.begins(epoch_nanos);
+        self.1.begins(epoch_nanos);
+    }
+    fn wants_packets(&self) -> bool {
+        self.wanting().contains(&true)
+    }
+    fn segment(&mut self, flow: FlowId, segment: Segment) {
+        self.tell(self.wanting(), segment, |a, s| a.segment(flow, s), |b, s| b.segment(flow, s));
+    }
+    fn ack(&mut self, flow: FlowId, ack: Ack) {
+        self.tell(self.wanting(), ack, |a, it| a.ack(flow, it), |b, it| b.ack(flow, it));
+    }
+    fn episode(&mut self, flow: FlowId, episode: Episode) {
+        self.tell(ALL, episode, |a, it| a.episode(flow, it), |b, it| b.episode(flow, it));
+    }
+    fn stall(&mut self, flow: FlowId, stall: Stall) {
+        self.0.stall(flow, stall);
+        self.1.stall(flow, stall);
+    }
+    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
+        self.tell(ALL, period, |a, it| a.limit(flow, it), |b, it| b.limit(flow, it));
+    }
+    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+        self.0.needless(flow, frame, why);
+        self.1.needless(flow, frame, why);
+    }
+    fn connection(&mut self, index: usize, connection: Connection) {
+        self.tell(
+            ALL,
+            connection,
+            |a, it| a.connection(index, it),
+            |b, it| {
+                b.connection(index, it);
+            },
+        );
+    }
+    fn late(&mut self, index: usize, at: Instant, frame: u64) {
+        self.0.late(index, at, frame);
+        self.1.late(index, at, frame);
+    }
+}
+
+/// None has no use for anything.
+impl<S: Sink> Sink for Option<S> {
+    fn begins(&mut self, epoch_nanos: u64) {
+        if let Some(sink) = self {
+            sink.begins(epoch_nanos);
+        }
+    }
+    fn wants_packets(&self) -> bool {
+        self.as_ref().is_some_and(Sink::wants_packets)
+    }
+    fn segment(&mut self, flow: FlowId, segment: Segment) {
+        if let Some(sink) = self {
+            sink.segment(flow, segment);
+        }
+    }
+    fn ack(&mut self, flow: FlowId, ack: Ack) {
+        if let Some(sink) = self {
+            sink.ack(flow, ack);
+        }
+    }
+    fn episode(&mut self, flow: FlowId, episode: Episode) {
+        if let Some(sink) = self {
+            sink.episode(flow, episode);
+        }
+    }
+    fn stall(&mut self, flow: FlowId, stall: Stall) {
+        if let Some(sink) = self {
+            sink.stall(flow, stall);
+        }
+    }
+    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
+        if let Some(sink) = self {
+            sink.limit(flow, period);
+        }
+    }
+    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+        if let Some(sink) = self {
+            sink.needless(flow, frame, why);
+        }
+    }
+    fn connection(&mut self, index: usize, connection: Connection) {
+        if let Some(sink) = self {
+            sink.connection(index, connection);
+        }
+    }
+    fn late(&mut self, index: usize, at: Instant, frame: u64) {
+        if let Some(sink) = self {
+            sink.late(index, at, frame);
+        }
+    }
+}
+
+/// Tells a sink what is about one connection, or everything if none is named.
+#[derive(Debug)]
+pub struct Only<S> {
+    connection: Option<usize>,
+    sink: S,
+}
+
+impl<S> Only<S> {
+    /// Tells `sink` what is about the connection of that place, counted from 0.
+    pub fn new(connection: Option<usize>, sink: S) -> Only<S> {
+        Only { connection, sink }
+    }
+    /// The sink that was told.
+    pub fn into_inner(self) -> S {
+        self.sink
+    }
+
+    fn of(&mut self, connection: usize) -> Option<&mut S> {
+        self.connection.is_none_or(|only| only == connection).then_some(&mut self.sink)
+    }
+}
+
+impl<S: Sink> Sink for Only<S> {
+    fn begins(&mut self, epoch_nanos: u64) {
+        self.sink.begins(epoch_nanos);
+    }
+    fn wants_packets(&self) -> bool {
+        self.sink.wants_packets()
+    }
+    fn segment(&mut self, flow: FlowId, segment: Segment) {
+        if let Some(sink) = self.of(flow.connection) {
+            sink.segment(flow, segment);
+        }
+    }
+    fn ack(&mut self, flow: FlowId, ack: Ack) {
+        if let Some(sink) = self.of(flow.connection) {
+            sink.ack(flow, ack);
+        }
+    }
+    fn episode(&mut self, flow: FlowId, episode: Episode) {
+        if let Some(sink) = self.of(flow.connection) {
+            sink.episode(flow, episode);
+        }
+    }
+    fn stall(&mut self, flow: FlowId, stall: Stall) {
+        if let Some(sink) = self.of(flow.connection) {
+            sink.stall(flow, stall);
+        }
+    }
+    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
+        if let Some(sink) = self.of(flow.connection) {
+            sink.limit(flow, period);
+        }
+    }
+    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+        if let Some(sink) = self.of(flow.connection) {
+            sink.needless(flow, frame, why);
+        }
+    }
+    fn connection(&mut self, index: usize, connection: Connection) {
+        if let Some(sink) = self.of(index) {
+            sink.connection(index, connection);
+        }
+    }
+    fn late(&mut self, index: usize, at: Instant, frame: u64) {
+        if let Some(sink) = self.of(index) {
+            sink.late(index, at, frame);
+        }
+    }
+}
