@@ -65,7 +65,7 @@ fn number(row: &Row, name: &str) -> u64 {
 fn flows(trace: &Trace) -> impl Iterator<Item = (u64, &'static str, &Flow)> {
     let both = |c: &'static str| c;
     trace.connections.iter().enumerate().flat_map(move |(index, connection)| {
-        let number = index as u64 + 1;
+        let number = index as u64;
         let Connection { forward, reverse, .. } = connection;
         [(number, both("forward"), forward), (number, both("reverse"), reverse)]
     })

@@ -203,3 +203,119 @@ impl<S: Sink> Sink for Only<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tcplab_wire::LinkType;
+
+    use super::*;
+    use crate::tests::drill::drill;
+    use crate::{Analyzer, Frame};
+
+    /// Notes what it is told.
+    #[derive(Debug)]
+    struct Diary {
+        wants_packets: bool,
+        told: Vec<(&'static str, u64)>,
+    }
+
+    fn diary(wants_packets: bool) -> Diary {
+        Diary { wants_packets, told: Vec::new() }
+    }
+
+    impl Sink for Diary {
+        fn begins(&mut self, epoch_nanos: u64) {
+            self.told.push(("begins", epoch_nanos));
+        }
+        fn wants_packets(&self) -> bool {
+            self.wants_packets
+        }
+        fn segment(&mut self, flow: FlowId, _: Segment) {
+            self.told.push(("segment", flow.connection as u64));
+        }
+        fn ack(&mut self, flow: FlowId, _: Ack) {
+            self.told.push(("ack", flow.connection as u64));
+        }
+        fn episode(&mut self, flow: FlowId, _: Episode) {
+            self.told.push(("episode", flow.connection as u64));
+        }
+        fn stall(&mut self, flow: FlowId, _: Stall) {
+            self.told.push(("stall", flow.connection as u64));
+        }
+        fn limit(&mut self, flow: FlowId, _: LimitPeriod) {
+            self.told.push(("limit", flow.connection as u64));
+        }
+        fn needless(&mut self, flow: FlowId, _: u64, _: Needless) {
+            self.told.push(("needless", flow.connection as u64));
+        }
+        fn connection(&mut self, index: usize, _: Connection) {
+            self.told.push(("connection", index as u64));
+        }
+        fn late(&mut self, index: usize, _: Instant, _: u64) {
+            self.told.push(("late", index as u64));
+        }
+    }
+
+    /// Two connections alike but for the client's port, side by side, each with a loss that a
+    /// timer repairs.
+    fn analyzed<S: Sink>(sink: S) -> S {
+        let packets = drill(
+            "0.000 > S
+             0.010 < S
+             0.011 > ack 1
+             0.020 > 1:1449
+             0.320 > 1:1449
+             0.330 < ack 1449",
+            1_000,
+        );
+        // Behind a header of IPv4 without options: the ports, the sender's first.
+        let [source, target] = [20..22, 22..24];
+        let client = packets[0].bytes[source.clone()].to_vec();
+        let mut analyzer = Analyzer::with_sink(sink);
+        for (packet, change) in packets.iter().flat_map(|packet| [(packet, 0), (packet, 1)]) {
+            let mut bytes = packet.bytes.clone();
+            let place = if bytes[source.clone()] == client { &source } else { &target };
+            bytes[place.end - 1] ^= change;
+            analyzer.packet(&Frame {
+                time_ns: packet.time_ns,
+                link: LinkType::RawIp,
+                captured: &bytes,
+                original_len: bytes.len() as u32,
+                comment: None,
+            });
+        }
+        analyzer.finish_into().1
+    }
+
+    #[test]
+    fn joined_sinks_are_told_what_each_alone_is_told() {
+        let alone = analyzed(diary(true));
+        assert_eq!(alone.told[0].0, "begins");
+        let kinds = |diary: &Diary, kind: &str| diary.told.iter().filter(|t| t.0 == kind).count();
+        assert_eq!((kinds(&alone, "connection"), kinds(&alone, "segment")), (2, 8));
+        let Both(left, Both(none, right)) =
+            analyzed(Both(diary(true), Both(None::<Diary>, diary(true))));
+        assert_eq!((&left.told, &right.told), (&alone.told, &alone.told));
+        assert!(none.is_none());
+    }
+
+    #[test]
+    fn who_wants_no_packets_is_told_of_none() {
+        let Both(without, with) = analyzed(Both(diary(false), diary(true)));
+        let of_packets = |told: &&(&str, u64)| ["segment", "ack"].contains(&told.0);
+        assert_eq!(without.told.iter().filter(of_packets).count(), 0);
+        let rest: Vec<_> = with.told.iter().filter(|told| !of_packets(told)).collect();
+        assert_eq!(without.told.iter().collect::<Vec<_>>(), rest);
+        assert!(!Both(diary(false), None::<Diary>).wants_packets());
+    }
+
+    #[test]
+    fn one_connection_alone() {
+        let all = analyzed(diary(true));
+        let one = analyzed(Only::new(Some(1), diary(true))).into_inner();
+        let of_one = |told: &&(&str, u64)| told.0 == "begins" || told.1 == 1;
+        let expected: Vec<_> = all.told.iter().filter(of_one).copied().collect();
+        assert_eq!(one.told, expected);
+        assert_eq!(analyzed(Only::new(None, diary(true))).into_inner().told, all.told);
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use anyhow::{Result, bail};
 use tcplab_report::trace::{Chosen, Row};
@@ -91,6 +92,12 @@ impl Page {
             })
             .collect();
         let mut output = self.output;
+        // Where the capture lies on this machine is nothing to those who get the page.
+        let own = |name: &String| match Path::new(name).file_name() {
+            Some(own) => own.to_string_lossy().into_owned(),
+            None => name.clone(),
+        };
+        let names: Vec<String> = names.iter().map(own).collect();
         let page = TracePage { name: &names.join(" + "), trace: &trace, shown: &shown };
         tcplab_report::write_trace(&page, &mut output)?;
         let all = counted(trace.connections.len() as u64, "connection");
