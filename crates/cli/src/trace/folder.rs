@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use tcplab_plot::xpl::Shelf;
 
 /// As many files are open at once: far fewer than a process may have (1,024, usually).
@@ -86,7 +86,10 @@ impl Place {
     pub(super) fn make(path: &Path) -> Result<Place> {
         let is_new = match fs::create_dir(path) {
             Ok(()) => true,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => false,
+            Err(_) if path.is_dir() => false,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                bail!("{} is not a directory", path.display());
+            }
             Err(error) => return Err(error).with_context(|| unwritten(path)),
         };
         Ok(Place { path: path.into(), is_new })
@@ -152,9 +155,9 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("file");
         fs::write(&file, "").unwrap();
-        for place in [file, home.path().join("missing/graphs")] {
-            let error = Folder::create(&place).unwrap_err().to_string();
-            assert_eq!(error, unwritten(&place));
-        }
+        let refusal = |place: &Path| Folder::create(place).unwrap_err().to_string();
+        assert!(refusal(&file).ends_with("file is not a directory"));
+        let missing = home.path().join("missing/graphs");
+        assert_eq!(refusal(&missing), unwritten(&missing));
     }
 }

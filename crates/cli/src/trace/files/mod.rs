@@ -124,7 +124,7 @@ impl Filled<'_> {
             annotate::copy(rest.input, copy, &comments)?;
         }
         if let Some((page, sums)) = rest.page.zip(sums) {
-            page.write(rest.input, sums.into_trace(trace), &names, &wanted, whole)?;
+            page.write(rest.input, &sums.into_trace(trace), &names, &wanted, whole)?;
         }
         Ok(())
     }

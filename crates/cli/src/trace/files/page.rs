@@ -62,7 +62,7 @@ impl Page {
     pub(super) fn write(
         self,
         input: &Input<'_>,
-        trace: Trace,
+        trace: &Trace,
         names: &[String],
         shown: &[usize],
         whole: &[(usize, Connection)],
@@ -70,12 +70,12 @@ impl Page {
         let find = |index: usize| whole.iter().find(|(place, _)| *place == index);
         let missing = shown.iter().filter(|index| find(**index).is_none());
         let missing: Vec<usize> = missing.copied().collect();
-        let again = match missing.is_empty() {
-            true => Vec::new(),
-            false => match input.read_again(Chosen::new(missing))? {
-                Some(passed) => passed.sink.into_connections(),
-                None => bail!("the packets cannot be read a second time"),
-            },
+        let again = if missing.is_empty() {
+            Vec::new()
+        } else if let Some(passed) = input.read_again(Chosen::new(missing))? {
+            passed.sink.into_connections()
+        } else {
+            bail!("the packets cannot be read a second time");
         };
         let find = |index: &usize| {
             let (place, connection) =
@@ -98,7 +98,7 @@ impl Page {
             None => name.clone(),
         };
         let names: Vec<String> = names.iter().map(own).collect();
-        let page = TracePage { name: &names.join(" + "), trace: &trace, shown: &shown };
+        let page = TracePage { name: &names.join(" + "), trace, shown: &shown };
         tcplab_report::write_trace(&page, &mut output)?;
         let all = counted(trace.connections.len() as u64, "connection");
         commit(output, &format!("{all}, {} with graphs", shown.len()))
