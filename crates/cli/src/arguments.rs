@@ -64,7 +64,7 @@ pub(crate) enum Command {
     /// For each connection: how it was opened and closed, what was sent again and why, where it
     /// stood still, what limited it, and what to do about it. Reads pcap and pcapng from any link,
     /// compressed or not, or captures by itself (-i).
-    Trace(TraceArguments),
+    Trace(Box<TraceArguments>),
     /// Run any program behind a path
     ///
     /// The program gets a network of its own, with a far end, and the path between them: a shell, a

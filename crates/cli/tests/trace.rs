@@ -186,6 +186,166 @@ fn packets_are_listed_and_drawn() {
     assert!(acks.contains("SYN"), "{acks}");
 }
 
+/// What is told of the files written, and the answer.
+fn writing(home: &Path, line: &str) -> (String, String) {
+    let output = command(home, line).output().unwrap();
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{line}: {told}");
+    (told, text(&output.stdout))
+}
+
+fn read(home: &Path, name: &str) -> Vec<u8> {
+    fs::read(home.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[test]
+fn files_are_written_beside_the_answer() {
+    let home = home();
+    let home = home.path();
+    let wish = "--csv c.csv --parquet tables --xpl graphs --annotate n.pcapng --html p.html";
+    let (told, said) = writing(home, &format!("a.pcap.zst {wish}"));
+    assert_eq!(said, answer(home, "a.pcap.zst"), "files change nothing in the answer");
+    let whole: serde_json::Value = serde_json::from_str(&answer(home, "a.pcap --json")).unwrap();
+    let packets = whole["capture"]["packets"].as_u64().unwrap();
+    let connections = whole["connections"].as_array().unwrap();
+    let count = |what: &str| -> usize {
+        let flows = connections.iter().flat_map(|c| [&c["forward"], &c["reverse"]]);
+        flows.map(|flow| flow[what].as_array().unwrap().len()).sum()
+    };
+    let counts = ["segments", "episodes", "stalls", "limits"].map(|what| (what, count(what)));
+    for (table, rows) in counts.into_iter().chain([("connections", 2)]) {
+        let name = format!("tables/{table}.parquet");
+        let s = if rows == 1 { "" } else { "s" };
+        assert!(told.contains(&format!("{name}: {rows} row{s}\n")), "{told}");
+        let file = read(home, &name);
+        assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"), "{name}");
+    }
+    let csv = text(&read(home, "c.csv"));
+    assert!(csv.starts_with("conn_#,host_a,host_b,port_a,port_b,first_packet,"), "{csv}");
+    assert_eq!(csv.lines().count(), 1 + connections.len());
+    // The time of day of the first packet.
+    let epoch = whole["capture"]["epoch_nanos"].as_u64().unwrap() / 1_000;
+    let first = format!("{}.{:06}", epoch / 1_000_000, epoch % 1_000_000);
+    assert_eq!(csv.lines().nth(1).unwrap().split(',').nth(5), Some(first.as_str()));
+    let graph = text(&read(home, "graphs/c2d_tsg.xpl"));
+    assert!(graph.starts_with("dtime double\n") && graph.ends_with("go\n"));
+    let drawn = fs::read_dir(home.join("graphs")).unwrap().count();
+    assert!(told.contains(&format!("graphs: {drawn} graphs\n")), "{told}");
+    let page = text(&read(home, "p.html"));
+    for connection in connections {
+        let client = connection["client"].as_str().unwrap();
+        assert!(page.contains(client), "{client}");
+    }
+    assert!(page.contains("<svg") && page.trim_end().ends_with("</html>"));
+    assert!(told.contains("p.html: 2 connections, 2 with graphs\n"), "{told}");
+    let mut reader = tcplab_capture::open(home.join("n.pcapng")).unwrap();
+    let (mut copied, mut comments) = (0, 0);
+    while let Some(record) = reader.next_record().unwrap() {
+        copied += 1;
+        let comment: Vec<_> = record.comments().collect();
+        comments += usize::from(!comment.is_empty());
+    }
+    assert_eq!(copied, packets);
+    assert!(comments > 0 && told.contains(&format!("{packets} packets, {comments} with")));
+    assert_eq!(told.lines().count(), 1 + 6 + 1 + 1 + 1, "{told}");
+}
+
+/// What Wireshark makes of the copy: no complaint, all packets, the comments.
+#[test]
+fn an_annotated_copy_is_for_wireshark() {
+    let home = home();
+    let home = home.path();
+    let (told, _) = writing(home, "a.pcap.zst --annotate n.pcapng");
+    let fields = ["-Y", "frame.comment", "-T", "fields", "-e", "frame.comment"];
+    let mut tshark = Command::new("tshark");
+    let Ok(seen) = tshark.arg("-r").arg(home.join("n.pcapng")).args(fields).output() else {
+        return skipped("tshark cannot be run");
+    };
+    assert!(seen.status.success(), "{}", text(&seen.stderr));
+    let comments = text(&seen.stdout);
+    assert!(told.contains(&format!(", {} with comments\n", comments.lines().count())), "{told}");
+    assert!(comments.contains("retransmission of #"), "{comments}");
+    assert!(comments.contains("lost on the way"), "{comments}");
+}
+
+#[test]
+fn files_hold_what_was_looked_at() {
+    let home = home();
+    let home = home.path();
+    let wish = "--csv c.csv --xpl graphs --graphs tsg,owin --annotate n.pcapng --html p.html";
+    let names = |folder: &str| {
+        let files = fs::read_dir(home.join(folder)).unwrap();
+        let mut names: Vec<String> =
+            files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    for view in ["", "--json", "--jsonl", "--listing"] {
+        let (told, _) = writing(home, &format!("a.pcap -c 1 {view} {wish}"));
+        assert!(told.starts_with("c.csv: 1 connection\n"), "{view}: {told}");
+        assert!(told.ends_with("p.html: 2 connections, 1 with graphs\n"), "{view}: {told}");
+        let csv = text(&read(home, "c.csv"));
+        assert!(csv.lines().count() == 2 && csv.lines().nth(1).unwrap().starts_with("2,"));
+        let names = names("graphs");
+        assert!(names.contains(&"c2d_owin.xpl".to_owned()), "{names:?}");
+        let is_asked_for = |name: &String| {
+            (name.starts_with("c2d") || name.starts_with("d2c"))
+                && (name.ends_with("_tsg.xpl") || name.ends_with("_owin.xpl"))
+        };
+        assert!(names.iter().all(is_asked_for), "{names:?}");
+    }
+    let mut none = command(home, &format!("a.pcap {wish}"));
+    let output = none.args(["--filter", "port 1"]).output().unwrap();
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.starts_with("c.csv: 0 connections\ngraphs: 0 graphs\n"), "{told}");
+    assert!(told.contains(" packets, 0 with comments\np.html: 0 connections, 0 with graphs\n"));
+}
+
+#[test]
+fn files_that_cannot_be_had_are_refused_before_anything_is_read() {
+    let home = home();
+    fs::write(home.path().join("file"), "old").unwrap();
+    std::os::unix::fs::symlink("a.pcap", home.path().join("link")).unwrap();
+    let before = read(home.path(), "a.pcap");
+    let mut all = String::new();
+    for line in [
+        "a.pcap --csv nowhere/c.csv",
+        "a.pcap --parquet nowhere/tables",
+        "a.pcap --xpl nowhere/graphs",
+        "a.pcap --xpl file",
+        "a.pcap --csv c.csv --html nowhere/p.html --xpl graphs --parquet tables",
+        "a.pcap --annotate a.pcap",
+        "link --csv ./a.pcap",
+        "a.pcap --html link",
+        "a.pcap --html x --csv ./x",
+        "a.pcap --csv -",
+        "- --annotate n.pcapng",
+        "- --html p.html",
+        "-i lo --annotate n.pcapng",
+        "-i lo -w kept --csv kept",
+        "a.pcap a.pcap.zst --annotate n.pcapng",
+        "a.pcap -c 7 --csv c.csv --parquet tables --xpl graphs --annotate n.pcapng",
+    ] {
+        all += &format!("$ tcplab trace {line}\n{}\n", refusal(home.path(), line));
+    }
+    insta::assert_snapshot!(all);
+    let mut left: Vec<String> = fs::read_dir(home.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["a.pcap", "a.pcap.zst", "file", "link"], "nothing is left behind");
+    assert_eq!(read(home.path(), "a.pcap"), before);
+    for (line, said) in [
+        ("a.pcap --xpl graphs --graphs tsg,strange", "[possible values: tsg, tput, rtt, owin]"),
+        ("a.pcap --graphs tsg", "--xpl"),
+    ] {
+        let refusal = refusal(home.path(), line);
+        assert!(refusal.contains(said), "{line}: {refusal}");
+    }
+}
+
 #[test]
 fn less_than_whole_is_answered_with_a_note() {
     let home = home();

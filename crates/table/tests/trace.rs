@@ -61,7 +61,7 @@ fn number(row: &Row, name: &str) -> u64 {
 fn flows(trace: &Trace) -> impl Iterator<Item = (u64, &'static str, &Flow)> {
     let both = |c: &'static str| c;
     trace.connections.iter().enumerate().flat_map(move |(index, connection)| {
-        let number = index as u64 + 1;
+        let number = index as u64;
         let Connection { forward, reverse, .. } = connection;
         [(number, both("forward"), forward), (number, both("reverse"), reverse)]
     })
@@ -163,13 +163,12 @@ fn a_full_disk_is_told() {
     let failed = TraceTables::create(&TraceTable::ALL, |_| Ok(Full))
         .and_then(|tables| tables.finish(&Trace::default()));
     assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::StorageFull);
-    assert!(ConnectionsCsv::create(Full, None).is_err());
+    assert!(ConnectionsCsv::create(Full).is_err());
 }
 
 /// Our columns, by name, for each connection.
 fn ours(capture: &Path) -> Vec<BTreeMap<String, String>> {
-    let zero = tcplab_trace::analyze(Reader::open(capture).unwrap()).epoch_nanos;
-    let mut analyzer = Analyzer::with_sink(ConnectionsCsv::create(Vec::new(), Some(zero)).unwrap());
+    let mut analyzer = Analyzer::with_sink(ConnectionsCsv::create(Vec::new()).unwrap());
     analyzer.read(Reader::open(capture).unwrap());
     let (count, file) = analyzer.finish_into().1.finish().unwrap();
     let lines = parsed(&String::from_utf8(file).unwrap());

@@ -61,6 +61,8 @@ pub struct FlowId {
 /// ends closed it or one reset it; what comes [later](Sink::late) is only counted. Then memory
 /// is bounded by the connections that are open.
 pub trait Sink {
+    /// Before all else, if there is any frame: the trace's zero, nanoseconds after the Unix epoch.
+    fn begins(&mut self, _epoch_nanos: u64) {}
     /// Whether [`Sink::segment`] and [`Sink::ack`] have any use for what they are told.
     fn wants_packets(&self) -> bool {
         true
@@ -150,7 +152,10 @@ impl<S: Sink> Analyzer<S> {
     /// The next frame of the capture.
     pub fn packet(&mut self, frame: &Frame<'_>) {
         self.frames += 1;
-        let epoch = *self.epoch_nanos.get_or_insert(frame.time_ns);
+        if self.frames == 1 {
+            self.begin_at(frame.time_ns);
+        }
+        let epoch = self.epoch_nanos.unwrap_or(frame.time_ns);
         if frame.time_ns < self.latest_nanos {
             self.remarks.add("was captured before the frame that precedes it", self.frames);
         }
@@ -199,7 +204,15 @@ impl<S: Sink> Analyzer<S> {
     /// epoch.
     pub fn pass_over(&mut self, time_ns: u64) {
         self.frames += 1;
-        self.epoch_nanos.get_or_insert(time_ns);
+        if self.frames == 1 {
+            self.begin_at(time_ns);
+        }
+    }
+
+    #[cold]
+    fn begin_at(&mut self, time_ns: u64) {
+        let epoch = *self.epoch_nanos.get_or_insert(time_ns);
+        self.sink.begins(epoch);
     }
 
     /// A remark on the capture as a whole.

@@ -31,6 +31,7 @@ mod round_trips;
 mod scoreboard;
 mod seen;
 mod series;
+mod sinks;
 mod stalls;
 mod stamps;
 mod table;
@@ -49,6 +50,7 @@ pub use ladder::{Fate, LadderLine, ladder, ladder_between};
 pub use listing::listing;
 pub use model::*;
 pub use reading::analyze;
+pub use sinks::{Both, Only};
 
 #[cfg(test)]
 extern crate self as tcplab_trace;

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
+use tcplab_plot::xpl::XplGraph;
 use tcplab_trace::Filter;
 use tcplab_units::Span;
 
@@ -130,11 +132,42 @@ pub(crate) struct LiveArguments {
 }
 
 /// Files to write beside what is shown.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct Outputs {
     /// Write the ladder diagram to this file, as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) ladder_svg: Option<PathBuf>,
+    /// Write a page for a browser to this file: all connections, and what hurts most with its
+    /// graphs and ladders (as many as --top says, at most 10, or that of --connection)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write a copy of the capture to this file, as pcapng, with comments that Wireshark shows:
+    /// what is sent again and why, what was lost, stalls, the evidence of findings
+    #[arg(long, value_name = "FILE")]
+    pub(crate) annotate: Option<PathBuf>,
+    /// Write a line for each connection to this file, as CSV, with the names and meanings of
+    /// tcptrace's columns
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write tables of connections, segments, acknowledgements, episodes, stalls and limits to this
+    /// directory, as Parquet files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) parquet: Option<PathBuf>,
+    /// Write graphs for xplot to this directory, as tcptrace draws and names them (`a2b_tsg.xpl`)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) xpl: Option<PathBuf>,
+    /// Draw these of them: sequence numbers, throughput, round trips, data in flight
+    #[arg(long, value_name = "GRAPHS", requires = "xpl", value_delimiter = ',')]
+    #[arg(value_parser = graphs(), default_value = "tsg,tput,rtt,owin")]
+    pub(crate) graphs: Vec<XplGraph>,
+}
+
+/// Reads the name of a graph.
+fn graphs() -> impl TypedValueParser<Value = XplGraph> {
+    PossibleValuesParser::new(XplGraph::ALL.map(XplGraph::name)).map(|name| {
+        let named = XplGraph::ALL.into_iter().find(|graph| graph.name() == name);
+        named.expect("the parser knows only names of graphs")
+    })
 }
 
 /// Where a listing begins or ends.
@@ -169,6 +202,8 @@ Examples:
   tcplab trace -i eth0 --for 30s -w seen.pcapng        capture first
   ssh host tcpdump -s 128 -w - tcp | tcplab trace -
   tcplab trace --client here.pcap --server there.pcap  what happened between the two
+  tcplab trace web.pcap.zst --html web.html --annotate explained.pcapng
+  tcplab trace web.pcap.zst -c 3 --xpl graphs --graphs tsg,owin --csv web.csv --parquet tables
   tcplab trace web.pcap.zst --jsonl | jq 'select(.type == \"stall\")'
 
 The table has two lines for each connection: above, what the client sent; below, what the server
@@ -182,4 +217,9 @@ Packets are explained by what can be seen where they were captured, best beside 
 packet 128 bytes are enough (`tcpdump -s 128`). What is wrong with a capture (cut off, packets
 dropped) is told in lines that begin with `!`, and the rest is analysed all the same.
 
-Exit codes: 0 there is an answer, 2 nothing could be read.";
+Files are written beside what is shown, all in the same pass as far as that goes; --filter and
+--connection hold for them too. --annotate copies every packet, those that were not looked at as
+they are, and it and --html read the capture a second time: from standard input or an interface,
+keep it first. Columns of --csv and --parquet are explained in docs/tables.md.
+
+Exit codes: 0 there is an answer, 2 nothing could be read, or a file not be written.";

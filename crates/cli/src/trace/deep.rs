@@ -6,7 +6,8 @@ use tcplab_report::trace::{Chosen, LadderView, connection_text, ladder_text, not
 use tcplab_trace::{Connection, Flow, LadderLine, ladder, ladder_between, listing};
 use tcplab_units::Instant;
 
-use super::input::{Input, Passed};
+use super::files::Files;
+use super::input::Passed;
 use super::outputs::{self, look};
 use super::span::Part;
 use crate::arguments::{Outputs, ViewArguments};
@@ -17,9 +18,9 @@ pub(super) fn is_asked_for(view: &ViewArguments, outputs: &Outputs) -> bool {
     view.connection.is_some() || view.listing || view.ladder || outputs.ladder_svg.is_some()
 }
 
-pub(super) fn show(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) -> Result<()> {
+pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) -> Result<()> {
     let wanted = view.connection.unwrap_or(0);
-    let Passed { head, sink, .. } = input.read(Chosen::new([wanted]))?;
+    let (Passed { head, sink, .. }, files) = files.read(Chosen::new([wanted]))?;
     let all = sink.seen();
     if view.connection.is_none() && all > 1 {
         bail!(
@@ -27,22 +28,23 @@ pub(super) fn show(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) -
              table that `tcplab trace` shows without it"
         );
     }
-    let Some((index, connection)) = sink.into_connections().into_iter().next() else {
+    let connections = sink.into_connections();
+    let [(index, ref connection)] = connections[..] else {
         match all {
             0 => bail!("there is no TCP connection in {}", head.names.join(", ")),
             1 => bail!("there is no connection {wanted}: the only one is number 0"),
             n => bail!("there is no connection {wanted}: there are {n}, numbered from 0"),
         }
     };
-    let part = Part::new(&connection, view.from, view.to)?;
+    let part = Part::new(connection, view.from, view.to)?;
     let look = look();
     let mut text = String::new();
     if view.listing || view.ladder {
         if view.listing {
-            text += &listing(&part.of(&connection));
+            text += &listing(&part.of(connection));
         }
         if view.ladder {
-            let drawn = Drawn::new(&connection, view, &part);
+            let drawn = Drawn::new(connection, view, &part);
             let view = LadderView {
                 sender: &drawn.sender,
                 receiver: &drawn.receiver,
@@ -52,11 +54,11 @@ pub(super) fn show(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) -
         }
     } else if view.connection.is_some() {
         text += &notes_text(&head.notes, look);
-        let findings = tcplab_findings::examine(&connection);
-        text += &connection_text(index, &connection, &findings, look);
+        let findings = tcplab_findings::examine(connection);
+        text += &connection_text(index, connection, &findings, look);
     }
     if let Some(file) = &outputs.ladder_svg {
-        let drawn = Drawn::new(&connection, view, &part);
+        let drawn = Drawn::new(connection, view, &part);
         let scene = LadderScene {
             title: &drawn.title(index),
             sender: &drawn.sender,
@@ -67,6 +69,7 @@ pub(super) fn show(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) -
         };
         outputs::write_file(file, &tcplab_plot::ladder_svg(&scene))?;
     }
+    files.finish(&connections)?;
     answer(&text)
 }
 

@@ -52,18 +52,38 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// One more pass, where there is something to be read again: none for standard input, nor for
-    /// an interface whose packets were not kept.
+    /// One more pass, where there is something to be [read again](Self::lasting).
     pub(super) fn read_again<S: Sink>(&self, sink: S) -> Result<Option<Passed<S>>> {
-        let (files, filter) = match &self.live.interface {
-            // Only what passed was kept.
-            Some(_) => (self.live.write.as_slice(), None),
-            None => (self.files, self.filter),
-        };
-        if files.is_empty() || files.iter().any(|file| is_stdin(file)) {
-            return Ok(None);
-        }
+        let Some(files) = self.lasting() else { return Ok(None) };
+        // Of what came from an interface only what passed was kept.
+        let filter = self.filter.filter(|_| self.live.interface.is_none());
         self.read_files(files, filter, Analyzer::with_sink(sink)).map(Some)
+    }
+
+    /// The files with the packets, to be read once there was a pass; none for standard input or
+    /// a pipe, nor for an interface whose packets are not kept.
+    pub(super) fn lasting(&self) -> Option<&'a [PathBuf]> {
+        let files = match &self.live.interface {
+            Some(_) => self.live.write.as_slice(),
+            None => self.files,
+        };
+        let lasts = |file: &PathBuf| self.is_live() || is_lasting(file);
+        (!files.is_empty() && files.iter().all(lasts)).then_some(files)
+    }
+
+    /// The files that were named.
+    pub(super) fn files(&self) -> &'a [PathBuf] {
+        self.files
+    }
+
+    /// Where packets of an interface are kept.
+    pub(super) fn kept(&self) -> Option<&'a Path> {
+        self.live.write.as_deref()
+    }
+
+    /// Whether the packets come from an interface.
+    pub(super) fn is_live(&self) -> bool {
+        self.live.interface.is_some()
     }
 
     fn read_files<S: Sink>(
@@ -80,8 +100,11 @@ impl<'a> Input<'a> {
         let progress = Progress::of(readers.iter().map(Reader::source));
         let links = if readers.len() == 1 && filter.is_none() {
             let reader = readers.remove(0);
-            let links =
-                if is_stdin(&files[0]) { links(reader.interfaces()) } else { links_of(&files[0]) };
+            let links = if is_lasting(&files[0]) {
+                links_of(&files[0])
+            } else {
+                links(reader.interfaces())
+            };
             analyzer.read(reader);
             links
         } else {
@@ -183,6 +206,11 @@ pub(super) fn open(file: &Path) -> Result<Reader<Source>> {
 
 pub(super) fn is_stdin(file: &Path) -> bool {
     file.as_os_str() == "-"
+}
+
+/// Whether what was read of it can be read again.
+fn is_lasting(file: &Path) -> bool {
+    !is_stdin(file) && file.is_file()
 }
 
 /// How a file is called in what is said of it.

@@ -10,12 +10,13 @@ use tcplab_trace::{
     Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Note, Segment, Sink, Stall,
 };
 
-use super::input::{Input, Passed};
+use super::files::Files;
+use super::input::Passed;
 
 /// Everything: all connections, or one of them.
-pub(super) fn whole(input: &Input<'_>, connection: Option<usize>) -> Result<()> {
+pub(super) fn whole(files: Files<'_>, connection: Option<usize>) -> Result<()> {
     let chosen = connection.map_or_else(Chosen::all, |index| Chosen::new([index]));
-    let Passed { trace, sink, head } = input.read(chosen)?;
+    let (Passed { trace, sink, head }, files) = files.read(chosen)?;
     let all = sink.seen();
     let connections = sink.into_connections();
     if let Some(index) = connection
@@ -23,6 +24,7 @@ pub(super) fn whole(input: &Input<'_>, connection: Option<usize>) -> Result<()> 
     {
         bail!("there is no connection {index}: there are {all}, numbered from 0");
     }
+    files.finish(&connections)?;
     let connections = connections.iter().map(|(index, connection)| One {
         connection: *index,
         facts: connection,
@@ -43,9 +45,9 @@ pub(super) fn whole(input: &Input<'_>, connection: Option<usize>) -> Result<()> 
 }
 
 /// A line for each thing as soon as it is certain: of all connections, or of one of them.
-pub(super) fn lines(input: &Input<'_>, only: Option<usize>) -> Result<()> {
+pub(super) fn lines(files: Files<'_>, only: Option<usize>) -> Result<()> {
     let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let Passed { trace, sink, head } = input.read(Lines { out, only, error: None })?;
+    let (Passed { trace, sink, head }, files) = files.read(Lines { out, only, error: None })?;
     let mut lines = sink;
     lines.line(&Line::Capture(Capture {
         files: &head.names,
@@ -56,6 +58,7 @@ pub(super) fn lines(input: &Input<'_>, only: Option<usize>) -> Result<()> {
     if lines.error.is_none() {
         lines.error = lines.out.flush().err();
     }
+    files.finish(&[])?;
     lines.error.map_or(Ok(()), |error| Err(error).context(UNHEARD))
 }
 

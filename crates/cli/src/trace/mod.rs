@@ -1,6 +1,8 @@
 //! `tcplab trace`.
 
 mod deep;
+mod files;
+mod folder;
 mod input;
 mod joined;
 mod json;
@@ -15,6 +17,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::arguments::TraceArguments;
+use files::Files;
 use input::Input;
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
@@ -25,14 +28,15 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     let input = Input::new(&arguments.files, &arguments.live, arguments.filter.as_ref());
     let view = &arguments.view;
     let outputs = &arguments.outputs;
+    let files = Files::begin(&input, view, outputs)?;
     if view.json {
-        json::whole(&input, view.connection)?;
+        json::whole(files, view.connection)?;
     } else if view.jsonl {
-        json::lines(&input, view.connection)?;
+        json::lines(files, view.connection)?;
     } else if deep::is_asked_for(view, outputs) {
-        deep::show(&input, view, outputs)?;
+        deep::show(files, view, outputs)?;
     } else {
-        overview::show(&input, view)?;
+        overview::show(&input, files, view)?;
     }
     Ok(ExitCode::SUCCESS)
 }

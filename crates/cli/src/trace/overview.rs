@@ -1,9 +1,13 @@
 //! All connections at a glance.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use tcplab_findings::Finding;
 use tcplab_report::trace::{Chosen, Summary, summary_text};
+use tcplab_trace::Connection;
 
+use super::files::Files;
 use super::input::{Input, Passed};
 use super::outputs::look;
 use crate::arguments::ViewArguments;
@@ -15,35 +19,37 @@ const TOLD: usize = 3;
 /// more packets than this.
 const SHORT: u64 = 200_000;
 
-pub(super) fn show(input: &Input<'_>, view: &ViewArguments) -> Result<()> {
-    let Passed { mut head, sink: summary, .. } = input.read(Summary::new(TOLD))?;
+pub(super) fn show(input: &Input<'_>, files: Files<'_>, view: &ViewArguments) -> Result<()> {
+    let (Passed { mut head, sink: summary, .. }, files) = files.read(Summary::new(TOLD))?;
     head.lasted = summary.lasted();
-    let findings = findings(input, &summary, head.packets)?;
-    let top = if view.all { usize::MAX } else { view.top };
-    answer(&summary_text(&head, &summary, &findings, top, look()))
-}
-
-/// What was found out about the worst connections.
-fn findings(
-    input: &Input<'_>,
-    summary: &Summary,
-    packets: u64,
-) -> Result<Vec<(usize, Vec<Finding>)>> {
     let worst = summary.worst();
-    if worst.is_empty() {
-        return Ok(Vec::new());
-    }
-    let again = match packets {
-        0..=SHORT => input.read_again(Chosen::new(worst.iter().map(|(index, _)| *index)))?,
-        _ => None,
-    };
-    let whole = again.map(|passed| passed.sink.into_connections()).unwrap_or_default();
-    Ok(worst
+    let whole = whole(input, &worst, &files.wanted(), head.packets)?;
+    files.finish(&whole)?;
+    let findings: Vec<(usize, Vec<Finding>)> = worst
         .into_iter()
         .map(|(index, sums)| {
             let whole = whole.iter().find(|(place, _)| *place == index);
             let connection = whole.map_or(sums, |(_, connection)| connection);
             (index, tcplab_findings::examine(connection))
         })
-        .collect())
+        .collect();
+    let top = if view.all { usize::MAX } else { view.top };
+    answer(&summary_text(&head, &summary, &findings, top, look()))
+}
+
+/// The worst connections and those that files want, with their packets: these in any case, those
+/// only of a short capture. None where it cannot be read again.
+fn whole(
+    input: &Input<'_>,
+    worst: &[(usize, &Connection)],
+    wanted: &[usize],
+    packets: u64,
+) -> Result<Vec<(usize, Connection)>> {
+    let worst = worst.iter().map(|(index, _)| *index).filter(|_| packets <= SHORT);
+    let places: BTreeSet<usize> = worst.chain(wanted.iter().copied()).collect();
+    if places.is_empty() {
+        return Ok(Vec::new());
+    }
+    let again = input.read_again(Chosen::new(places))?;
+    Ok(again.map(|passed| passed.sink.into_connections()).unwrap_or_default())
 }

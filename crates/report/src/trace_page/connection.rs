@@ -74,7 +74,7 @@ impl ConnectionView {
         flows.sort_by_key(|(flow, _)| std::cmp::Reverse(flow.totals.unique));
         let id = anchor(shown.index);
         ConnectionView {
-            number: shown.index + 1,
+            number: shown.index,
             open,
             ends: format!("{} → {}", connection.client, connection.server),
             facts: facts(connection),

@@ -56,7 +56,7 @@ pub fn write_trace(page: &TracePage<'_>, out: &mut impl io::Write) -> Result<(),
 
 /// The place in the page of a connection.
 fn anchor(index: usize) -> String {
-    format!("connection-{}", index + 1)
+    format!("connection-{index}")
 }
 
 fn head<'a>(page: &TracePage<'a>) -> Head<'a> {
@@ -64,7 +64,7 @@ fn head<'a>(page: &TracePage<'a>) -> Head<'a> {
     let shown = |index: usize| page.shown.iter().any(|shown| shown.index == index);
     let rows = connections.iter().enumerate().take(MOST_ROWS);
     let found = page.shown.iter().flat_map(|shown| {
-        shown.findings.iter().map(|finding| (anchor(shown.index), shown.index + 1, finding))
+        shown.findings.iter().map(|finding| (anchor(shown.index), shown.index, finding))
     });
     Head {
         name: page.name,
@@ -74,7 +74,7 @@ fn head<'a>(page: &TracePage<'a>) -> Head<'a> {
         notes: page.trace.notes.iter().map(note).collect(),
         rows: rows.map(|(index, c)| Row::new(index, c, shown(index))).collect(),
         others: connections.len().saturating_sub(MOST_ROWS),
-        shown: page.shown.iter().map(|shown| (anchor(shown.index), shown.index + 1)).collect(),
+        shown: page.shown.iter().map(|shown| (anchor(shown.index), shown.index)).collect(),
         found: found.collect(),
     }
 }
@@ -144,7 +144,7 @@ impl Row {
         let busier = if forward.totals.unique >= reverse.totals.unique { forward } else { reverse };
         let smallest = busier.round_trips.min.or(connection.handshake.round_trip);
         Row {
-            number: index + 1,
+            number: index,
             href: shown.then(|| format!("#{}", anchor(index))),
             client: connection.client.to_string(),
             server: connection.server.to_string(),

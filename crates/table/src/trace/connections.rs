@@ -7,7 +7,7 @@ use super::names;
 use crate::column::{Cells, Column, Values};
 
 pub(crate) struct ConnectionRow {
-    /// From 1.
+    /// From 0.
     pub(crate) number: u64,
     pub(crate) connection: Connection,
 }
@@ -22,7 +22,7 @@ macro_rules! column {
 pub(crate) const IDENTITY: &[Column<ConnectionRow>] = &[
     column!(
         "connection",
-        "Its number, from 1, in the order of first packets",
+        "Its number, from 0, in the order of first packets",
         Near,
         Number(|row| row.number)
     ),
@@ -45,7 +45,7 @@ pub(crate) const IDENTITY: &[Column<ConnectionRow>] = &[
         "The number of the earlier connection between the same addresses and ports; empty if there \
          was none",
         Near,
-        NumberIfAny(|row| row.connection.reuses.map(|index| index as u64 + 1))
+        NumberIfAny(|row| row.connection.reuses.map(|index| index as u64))
     ),
     column!(
         "first_ns",

@@ -17,7 +17,7 @@ use tcplab_units::Instant;
 #[derive(Debug)]
 pub struct ConnectionsCsv<W> {
     out: W,
-    /// Added to all times, nanoseconds.
+    /// The trace's zero, nanoseconds after the beginning of 1970.
     epoch: u64,
     live: BTreeMap<usize, [Tally; 2]>,
     rows: u64,
@@ -25,20 +25,18 @@ pub struct ConnectionsCsv<W> {
 }
 
 impl<W: Write> ConnectionsCsv<W> {
-    /// Begins the file; `out` should be buffered. With an `epoch`, the trace's zero in nanoseconds
-    /// after the beginning of 1970, times are those of day, as tcptrace's; without, they count from
-    /// the capture's first frame.
+    /// Begins the file; `out` should be buffered. Times are those of day, as tcptrace's: seconds
+    /// after the beginning of 1970.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn create(mut out: W, epoch: Option<u64>) -> io::Result<ConnectionsCsv<W>> {
+    pub fn create(mut out: W) -> io::Result<ConnectionsCsv<W>> {
         let mut names: Vec<String> = IDENTITY.iter().map(|(name, ..)| (*name).to_owned()).collect();
         for column in COLUMNS {
             names.extend(["a2b", "b2a"].map(|way| format!("{}_{way}", column.name)));
         }
         writeln!(out, "{}", names.join(","))?;
-        let epoch = epoch.unwrap_or(0);
-        Ok(ConnectionsCsv { out, epoch, live: BTreeMap::new(), rows: 0, failed: None })
+        Ok(ConnectionsCsv { out, epoch: 0, live: BTreeMap::new(), rows: 0, failed: None })
     }
 
     /// Whether it could not be written: then the rest is not even tried.
@@ -237,6 +235,9 @@ pub(super) fn explained() -> impl Iterator<Item = (String, &'static str)> {
 }
 
 impl<W: Write> Sink for ConnectionsCsv<W> {
+    fn begins(&mut self, epoch_nanos: u64) {
+        self.epoch = epoch_nanos;
+    }
     fn segment(&mut self, flow: FlowId, segment: Segment) {
         self.tally(flow).segment(&segment);
     }

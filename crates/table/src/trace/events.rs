@@ -91,9 +91,9 @@ impl EventRow {
 pub(crate) const COLUMNS: &[Column<EventRow>] = &[
     Column {
         name: "connection",
-        doc: "The connection's number, from 1, in the order of first packets",
+        doc: "The connection's number, from 0, in the order of first packets",
         values: Values::Few,
-        cells: Cells::Number(|row| row.flow.connection as u64 + 1),
+        cells: Cells::Number(|row| row.flow.connection as u64),
     },
     Column {
         name: "direction",

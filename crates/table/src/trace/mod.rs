@@ -282,7 +282,7 @@ impl<W: Write + Send> Sink for TraceTables<W> {
 
     fn connection(&mut self, index: usize, connection: Connection) {
         self.live.remove(&index);
-        let number = index as u64 + 1;
+        let number = index as u64;
         push(&mut self.connections, &mut self.failed, || ConnectionRow { number, connection });
     }
 }

@@ -32,9 +32,9 @@ macro_rules! column {
 pub(crate) const EPISODES: &[Column<EpisodeRow>] = &[
     column!(
         "connection",
-        "The connection's number, from 1, in the order of first packets",
+        "The connection's number, from 0, in the order of first packets",
         Few,
-        Number(|row| row.flow.connection as u64 + 1)
+        Number(|row| row.flow.connection as u64)
     ),
     column!(
         "direction",
@@ -155,9 +155,9 @@ pub(crate) const EPISODES: &[Column<EpisodeRow>] = &[
 pub(crate) const STALLS: &[Column<StallRow>] = &[
     column!(
         "connection",
-        "The connection's number, from 1, in the order of first packets",
+        "The connection's number, from 0, in the order of first packets",
         Few,
-        Number(|row| row.flow.connection as u64 + 1)
+        Number(|row| row.flow.connection as u64)
     ),
     column!(
         "direction",
@@ -204,9 +204,9 @@ pub(crate) const STALLS: &[Column<StallRow>] = &[
 pub(crate) const LIMITS: &[Column<LimitRow>] = &[
     column!(
         "connection",
-        "The connection's number, from 1, in the order of first packets",
+        "The connection's number, from 0, in the order of first packets",
         Few,
-        Number(|row| row.flow.connection as u64 + 1)
+        Number(|row| row.flow.connection as u64)
     ),
     column!(
         "direction",

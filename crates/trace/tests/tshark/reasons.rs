@@ -15,6 +15,12 @@ pub(super) const SEGMENTS: &[(&str, &str, &str)] = &[
          and within 20 ms; later ones of the same recovery, prompted by SACK, are not",
     ),
     (
+        "fast retransmission",
+        "spurious retransmission",
+        "the data had been acknowledged at this tap when it came: tshark says only that; here what \
+         made the sender send it is the kind, and that it was needless is told beside it",
+    ),
+    (
         "timeout retransmission",
         "keep-alive",
         "a segment of one byte just below the next number: to tshark a keep-alive, whatever was \

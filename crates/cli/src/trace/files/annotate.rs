@@ -1,0 +1,98 @@
+//! `--annotate`: the capture with comments.
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use tcplab_capture::{AnnotateError, Source};
+use tcplab_findings::Finding;
+use tcplab_trace::{
+    Ack, Connection, Episode, Explanations, FlowId, LimitPeriod, Needless, Segment, Sink, Stall,
+};
+use tcplab_units::Instant;
+
+use super::super::input::{Input, name};
+use super::super::progress::Progress;
+use super::{commit, counted};
+use crate::output::{Output, tell};
+
+/// What there is to say of frames, and of which findings they are evidence: of those that need no
+/// packets, which are the same whatever else is asked for.
+#[derive(Default)]
+pub(super) struct Comments {
+    explanations: Explanations,
+}
+
+impl Comments {
+    fn find(&mut self, finding: &Finding) {
+        let Some((first, others)) = finding.frames.split_first() else { return };
+        let Finding { rule, statement, .. } = finding;
+        self.explanations.add(*first, format!("{rule}: {statement}"));
+        for frame in others.iter().filter(|frame| *frame != first) {
+            self.explanations.add(*frame, format!("{rule}: see #{first}"));
+        }
+    }
+}
+
+impl Sink for Comments {
+    fn segment(&mut self, flow: FlowId, segment: Segment) {
+        self.explanations.segment(flow, segment);
+    }
+    fn ack(&mut self, flow: FlowId, ack: Ack) {
+        self.explanations.ack(flow, ack);
+    }
+    fn episode(&mut self, flow: FlowId, episode: Episode) {
+        self.explanations.episode(flow, episode);
+    }
+    fn stall(&mut self, flow: FlowId, stall: Stall) {
+        self.explanations.stall(flow, stall);
+    }
+    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
+        self.explanations.limit(flow, period);
+    }
+    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+        self.explanations.needless(flow, frame, why);
+    }
+    fn connection(&mut self, index: usize, connection: Connection) {
+        for finding in tcplab_findings::examine(&connection) {
+            self.find(&finding);
+        }
+        self.explanations.connection(index, connection);
+    }
+    fn late(&mut self, index: usize, at: Instant, frame: u64) {
+        self.explanations.late(index, at, frame);
+    }
+}
+
+/// Copies the capture with all comments.
+pub(super) fn copy(input: &Input<'_>, mut output: Output, comments: &Comments) -> Result<()> {
+    let [file] = input.lasting().unwrap_or_default() else {
+        unreachable!("it was seen to be one file before it was read")
+    };
+    let unread = |error: &dyn std::fmt::Display| anyhow!("{}: {error}", name(file));
+    let source = Source::open(Path::new(file)).map_err(|error| unread(&error))?;
+    let progress = Progress::of(std::iter::once(&source));
+    let said = |frame| comments.explanations.of(frame);
+    let copied = tcplab_capture::annotate(source, &mut output, said);
+    drop(progress);
+    let copied = copied.map_err(|error| match error {
+        AnnotateError::Read(error) => unread(&error),
+        AnnotateError::Write(error) => error.into(),
+    })?;
+    let packets = counted(copied.packets, "packet");
+    commit(output, &format!("{packets}, {} with comments", copied.annotated))?;
+    if copied.voiceless > 0 {
+        tell(&format!(
+            "  {} more should have some, but are stored in simple packet blocks, which hold none",
+            copied.voiceless
+        ));
+    }
+    let left_out = comments.explanations.left_out();
+    if left_out > 0 {
+        let most = Explanations::MOST;
+        tell(&format!("  {left_out} comments are left out: {most} frames have one already"));
+    }
+    if let Some(broken) = copied.broken {
+        tell(&format!("  it ends where the capture does: {} is {broken}", name(file)));
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Files that are written beside the answer: begun before the first packet is read, filled while
+//! all others read too, whole once there is an answer.
+
+mod annotate;
+mod page;
+mod wish;
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use tcplab_plot::xpl::XplSink;
+use tcplab_table::{ConnectionsCsv, TraceTable, TraceTables};
+use tcplab_trace::{Both, Connection, Only, Sink, Trace};
+
+use super::folder::{Folder, Place};
+use super::input::{Input, Passed};
+use crate::arguments::{Outputs, ViewArguments};
+use crate::output::{Output, tell};
+use annotate::Comments;
+use page::{Page, Sums};
+
+/// What takes in a pass, for as many files as are wished for.
+type Sinks = Both<Only<Written>, Option<Sums>>;
+/// What holds for --connection alone, if that is given.
+type Written = Both<
+    Option<ConnectionsCsv<Output>>,
+    Both<Option<TraceTables<Output>>, Both<Option<XplSink<Folder>>, Option<Comments>>>,
+>;
+
+/// Files that nothing was written to.
+pub(super) struct Files<'a> {
+    sinks: Sinks,
+    rest: Rest<'a>,
+}
+
+/// Files that know all that one pass tells.
+pub(super) struct Filled<'a> {
+    sinks: Sinks,
+    rest: Rest<'a>,
+    trace: Trace,
+    names: Vec<String>,
+}
+
+struct Rest<'a> {
+    input: &'a Input<'a>,
+    outputs: &'a Outputs,
+    tables: Option<Place>,
+    copy: Option<Output>,
+    page: Option<Page>,
+}
+
+impl<'a> Files<'a> {
+    /// Begins the files that are wished for.
+    ///
+    /// # Errors
+    /// If one cannot be written there or from this input, or would overwrite another.
+    pub(super) fn begin(
+        input: &'a Input<'a>,
+        view: &ViewArguments,
+        outputs: &'a Outputs,
+    ) -> Result<Files<'a>> {
+        wish::check(input, view, outputs)?;
+        let create = |path: &std::path::PathBuf| Output::create(path);
+        let csv = outputs.csv.as_ref().map(create).transpose()?;
+        let csv = csv.map(ConnectionsCsv::create).transpose()?;
+        let place = outputs.parquet.as_deref().map(Place::make).transpose()?;
+        let tables = place.as_ref().map(begin_tables).transpose()?;
+        let graphs = outputs.xpl.as_deref().map(Folder::create).transpose()?;
+        let graphs = graphs.map(|folder| XplSink::new(folder, &outputs.graphs, None));
+        let copy = outputs.annotate.as_ref().map(create).transpose()?;
+        let page = outputs.html.as_ref().map(create).transpose()?;
+        let comments = copy.is_some().then(Comments::default);
+        let sums = page.is_some().then(Sums::default);
+        let written = Both(csv, Both(tables, Both(graphs, comments)));
+        let page = page.map(|output| Page::new(output, view));
+        let rest = Rest { input, outputs, tables: place, copy, page };
+        Ok(Files { sinks: Both(Only::new(view.connection, written), sums), rest })
+    }
+
+    /// Reads the input once, for these and for `sink`.
+    pub(super) fn read<S: Sink>(self, sink: S) -> Result<(Passed<S>, Filled<'a>)> {
+        let Files { sinks, rest } = self;
+        let passed = rest.input.read(Both(sink, sinks))?;
+        let Passed { trace, sink: Both(sink, sinks), head } = passed;
+        let filled = Filled { sinks, rest, trace: trace.clone(), names: head.names.clone() };
+        Ok((Passed { trace, sink, head }, filled))
+    }
+}
+
+impl Filled<'_> {
+    /// The connections of which all packets are wanted before the files can be whole.
+    pub(super) fn wanted(&self) -> Vec<usize> {
+        let page = self.rest.page.as_ref().zip(self.sinks.1.as_ref());
+        page.map(|(page, sums)| page.shown(sums)).unwrap_or_default()
+    }
+
+    /// Makes all files whole, and tells what is in them. `whole` are connections with their
+    /// packets; where [wanted](Self::wanted) ones are not among them, the input is read again.
+    ///
+    /// # Errors
+    /// If one cannot be written; then that one is not there, nor are those that come after it.
+    pub(super) fn finish(self, whole: &[(usize, Connection)]) -> Result<()> {
+        let wanted = self.wanted();
+        let Filled { sinks: Both(written, sums), rest, trace, names } = self;
+        let Both(csv, Both(tables, Both(graphs, comments))) = written.into_inner();
+        if let Some(csv) = csv {
+            let (rows, output) = csv.finish()?;
+            commit(output, &counted(rows, "connection"))?;
+        }
+        if let Some(tables) = tables {
+            for table in tables.finish(&trace)? {
+                commit(table.out, &counted(table.rows, "row"))?;
+            }
+        }
+        rest.tables.map(Place::keep);
+        if let Some(graphs) = graphs {
+            let folder = rest.outputs.xpl.as_deref().unwrap_or(Path::new(""));
+            let (drawn, files) =
+                graphs.finish().with_context(|| format!("cannot write to {}", folder.display()))?;
+            files.commit()?;
+            tell(&format!("{}: {}", folder.display(), counted(drawn, "graph")));
+        }
+        if let Some((copy, comments)) = rest.copy.zip(comments) {
+            annotate::copy(rest.input, copy, &comments)?;
+        }
+        if let Some((page, sums)) = rest.page.zip(sums) {
+            page.write(rest.input, &sums.into_trace(trace), &names, &wanted, whole)?;
+        }
+        Ok(())
+    }
+}
+
+fn begin_tables(place: &Place) -> std::io::Result<TraceTables<Output>> {
+    TraceTables::create(&TraceTable::ALL, |table| {
+        Output::create(&place.path().join(table.name()).with_extension("parquet"))
+    })
+}
+
+/// Makes a file whole and tells what is in it.
+fn commit(output: Output, holds: &str) -> Result<()> {
+    if let Some(file) = output.commit()? {
+        tell(&format!("{}: {holds}", file.display()));
+    }
+    Ok(())
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,85 @@
+//! What cannot be written, said before anything is read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+
+use super::super::input::{Input, name};
+use crate::arguments::{Outputs, ViewArguments};
+use crate::output::Output;
+
+/// Whether all that is wished for can be had from this input.
+pub(super) fn check(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) -> Result<()> {
+    let named = [
+        ("--ladder-svg", &outputs.ladder_svg),
+        ("--html", &outputs.html),
+        ("--annotate", &outputs.annotate),
+        ("--csv", &outputs.csv),
+    ];
+    let mut places: Vec<(&str, PathBuf)> = Vec::new();
+    if let Some(kept) = input.kept() {
+        places.push(("-w", place(kept)));
+    }
+    for (option, file) in named {
+        let Some(file) = file else { continue };
+        if file.as_os_str() == Output::STDOUT {
+            bail!("standard output is for the answer: name a file behind {option}");
+        }
+        let place = place(file);
+        // What is no file, such as /dev/null, takes anything.
+        if fs::metadata(&place).is_ok_and(|there| !there.is_file()) {
+            continue;
+        }
+        if let Some(capture) = input.files().iter().find(|it| self::place(it) == place) {
+            bail!("{option} would overwrite the capture {}: name another file", name(capture));
+        }
+        if let Some((other, _)) = places.iter().find(|(_, taken)| *taken == place) {
+            bail!("{other} and {option} name the same file: {}", file.display());
+        }
+        places.push((option, place));
+    }
+    // With --json all packets are kept anyway, otherwise those of --connection.
+    let is_kept = view.json || (view.connection.is_some() && !view.jsonl);
+    if outputs.html.is_some() && !is_kept {
+        needs_files(input, "--html")?;
+    }
+    if outputs.annotate.is_some() {
+        let files = needs_files(input, "--annotate")?;
+        if files.len() > 1 {
+            bail!(
+                "--annotate copies one capture, and there are {}: make one of them first, with \
+                 `mergecap -w all.pcapng`, and annotate that",
+                files.len()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The files that can be read again.
+fn needs_files<'a>(input: &Input<'a>, option: &str) -> Result<&'a [PathBuf]> {
+    match input.lasting() {
+        Some(files) => Ok(files),
+        None if input.is_live() => bail!(
+            "{option} reads the packets a second time, and those of an interface are gone by \
+             then: keep them with -w FILE"
+        ),
+        None => bail!(
+            "{option} reads the capture a second time, and standard input or a pipe comes only \
+             once: save it to a file, and name that"
+        ),
+    }
+}
+
+/// Where a file is or will be, whatever links lead to it.
+fn place(file: &Path) -> PathBuf {
+    file.canonicalize().unwrap_or_else(|_| {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+        match (folder, file.file_name()) {
+            (Ok(folder), Some(name)) => folder.join(name),
+            _ => file.to_owned(),
+        }
+    })
+}

@@ -1,0 +1,163 @@
+//! A directory full of files that grow side by side.
+
+use std::collections::VecDeque;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use tcplab_plot::xpl::Shelf;
+
+/// As many files are open at once: far fewer than a process may have (1,024, usually).
+const OPEN: usize = 64;
+
+/// Files of a directory that appear there once all are whole; dropped before that, what stood there
+/// before still does.
+#[derive(Debug)]
+pub(super) struct Folder {
+    /// Where the files grow, inside of `place`.
+    growing: PathBuf,
+    /// What was written to last is behind.
+    open: VecDeque<(String, File)>,
+    place: Place,
+}
+
+impl Folder {
+    pub(super) fn create(path: &Path) -> Result<Folder> {
+        let place = Place::make(path)?;
+        let growing = path.join(format!(".{}.part", std::process::id()));
+        // One of this name is what a process with our number left behind.
+        let _ = fs::remove_dir_all(&growing);
+        fs::create_dir(&growing).with_context(|| unwritten(path))?;
+        Ok(Folder { growing, open: VecDeque::new(), place })
+    }
+
+    /// Gives all files their names.
+    pub(super) fn commit(mut self) -> Result<()> {
+        self.open.clear();
+        self.put_in_place().with_context(|| unwritten(&self.place.path))?;
+        self.place.is_new = false;
+        Ok(())
+    }
+
+    fn put_in_place(&self) -> io::Result<()> {
+        for file in fs::read_dir(&self.growing)? {
+            let file = file?;
+            fs::rename(file.path(), self.place.path.join(file.file_name()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Shelf for Folder {
+    fn append(&mut self, name: &str, begins: bool, text: &[u8]) -> io::Result<()> {
+        let at = self.open.iter().position(|(open, _)| open == name);
+        let mut file = match at.and_then(|at| self.open.remove(at)) {
+            Some((_, file)) => file,
+            None => {
+                let path = self.growing.join(name);
+                OpenOptions::new().append(true).create_new(begins).open(path)?
+            }
+        };
+        file.write_all(text)?;
+        if self.open.len() >= OPEN {
+            self.open.pop_front();
+        }
+        self.open.push_back((name.to_owned(), file));
+        Ok(())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.growing);
+    }
+}
+
+/// A directory to write to, made if it was missing; dropped before it is to be
+/// [kept](Self::keep), it goes again if it is new and empty.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    is_new: bool,
+}
+
+impl Place {
+    pub(super) fn make(path: &Path) -> Result<Place> {
+        let is_new = match fs::create_dir(path) {
+            Ok(()) => true,
+            Err(_) if path.is_dir() => false,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                bail!("{} is not a directory", path.display());
+            }
+            Err(error) => return Err(error).with_context(|| unwritten(path)),
+        };
+        Ok(Place { path: path.into(), is_new })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn keep(mut self) {
+        self.is_new = false;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.is_new {
+            // It stays if there is anything in it.
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
+fn unwritten(place: &Path) -> String {
+    format!("cannot write to the directory {}", place.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_grow_side_by_side_and_appear_when_whole() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join("graphs");
+        let names = || (0..3 * OPEN).map(|number| format!("{number}.xpl"));
+        let fill = |folder: &mut Folder| {
+            for begins in [true, false] {
+                for name in names() {
+                    folder.append(&name, begins, name.as_bytes()).unwrap();
+                }
+            }
+            assert!(folder.open.len() <= OPEN);
+        };
+        let mut folder = Folder::create(&place).unwrap();
+        fill(&mut folder);
+        drop(folder);
+        assert!(!place.exists(), "nothing of what is not whole stays");
+        fs::create_dir(&place).unwrap();
+        fs::write(place.join("0.xpl"), "old").unwrap();
+        let mut folder = Folder::create(&place).unwrap();
+        fill(&mut folder);
+        assert_eq!(fs::read(place.join("0.xpl")).unwrap(), b"old");
+        folder.commit().unwrap();
+        for name in names() {
+            assert_eq!(fs::read_to_string(place.join(&name)).unwrap(), name.repeat(2));
+        }
+        assert_eq!(fs::read_dir(&place).unwrap().count(), names().count());
+    }
+
+    #[test]
+    fn what_cannot_be_a_directory_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("file");
+        fs::write(&file, "").unwrap();
+        let refusal = |place: &Path| Folder::create(place).unwrap_err().to_string();
+        assert!(refusal(&file).ends_with("file is not a directory"));
+        let missing = home.path().join("missing/graphs");
+        assert_eq!(refusal(&missing), unwritten(&missing));
+    }
+}
