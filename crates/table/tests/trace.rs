@@ -186,6 +186,26 @@ fn parsed(csv: &str) -> Vec<BTreeMap<String, String>> {
         .collect()
 }
 
+/// Whether both say the same, but for what tcptrace is known to do: it writes microseconds without
+/// leading zeros, cuts means off, and gives a stream without data the length of its FIN.
+fn is_same(column: &str, ours: &str, theirs: &str) -> bool {
+    let parts = |text: &str| -> Option<(u64, u64)> {
+        let (whole, part) = text.split_once('.')?;
+        Some((whole.parse().ok()?, part.parse().ok()?))
+    };
+    let close = |most: u64| {
+        let numbers = ours.parse::<u64>().ok().zip(theirs.parse::<u64>().ok());
+        numbers.is_some_and(|(a, b)| a.abs_diff(b) <= most)
+    };
+    ours == theirs
+        || match column.trim_end_matches("_a2b").trim_end_matches("_b2a") {
+            "first_packet" | "last_packet" => parts(ours).is_some_and(|a| parts(theirs) == Some(a)),
+            "avg_segm_size" => close(1),
+            "missed_data" | "ttl_stream_length" => ours == "0" && theirs == "1",
+            _ => false,
+        }
+}
+
 #[test]
 fn the_csv_says_what_tcptrace_says() {
     let place = tempfile::tempdir().unwrap();
@@ -208,9 +228,7 @@ fn the_csv_says_what_tcptrace_says() {
             for (column, value) in ours {
                 let case = format!("{name}, connection {}: {column}", ours["conn_#"]);
                 let Some(other) = theirs.get(column) else { panic!("{case} is not tcptrace's") };
-                if value != other {
-                    eprintln!("DIFF {case}: {value} theirs {other}");
-                }
+                assert!(is_same(column, value, other), "{case}: {value}, theirs {other}");
             }
         }
     }

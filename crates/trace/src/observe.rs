@@ -92,15 +92,16 @@ impl Observers {
     }
     /// A packet of the direction.
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
-        // What was captured twice was sent once.
-        if sent.kind != SegmentKind::TapDuplicate {
-            self.full_size.sent(sent);
-            let full = self.full_size.bytes();
-            self.round_trips.sent(sent);
-            self.windows.sent(sent, full);
-            self.acking.sent(sent);
-            self.marks.sent(sent, full);
+        // A copy, the network's or the tap's, was not sent.
+        if matches!(sent.kind, SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate) {
+            return;
         }
+        self.full_size.sent(sent);
+        let full = self.full_size.bytes();
+        self.round_trips.sent(sent);
+        self.windows.sent(sent, full);
+        self.acking.sent(sent);
+        self.marks.sent(sent, full);
         self.limits.sent(sent, &mut self.events);
         self.stalls.sent(sent, &mut self.events);
         self.transfer.sent(sent);

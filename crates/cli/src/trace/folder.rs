@@ -52,12 +52,11 @@ impl Folder {
 impl Shelf for Folder {
     fn append(&mut self, name: &str, begins: bool, text: &[u8]) -> io::Result<()> {
         let at = self.open.iter().position(|(open, _)| open == name);
-        let mut file = match at.and_then(|at| self.open.remove(at)) {
-            Some((_, file)) => file,
-            None => {
-                let path = self.growing.join(name);
-                OpenOptions::new().append(true).create_new(begins).open(path)?
-            }
+        let mut file = if let Some((_, file)) = at.and_then(|at| self.open.remove(at)) {
+            file
+        } else {
+            let path = self.growing.join(name);
+            OpenOptions::new().append(true).create_new(begins).open(path)?
         };
         file.write_all(text)?;
         if self.open.len() >= OPEN {

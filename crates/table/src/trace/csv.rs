@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use tcplab_trace::{
-    Ack, Connection, Episode, Flow, FlowId, LimitPeriod, Needless, Segment, SegmentKind, Sink,
-    Stall, SynOptions,
+    Ack, Connection, Episode, Flow, FlowId, LimitPeriod, Needless, Segment, Sink, Stall, SynOptions,
 };
 use tcplab_units::Instant;
 
@@ -68,7 +67,6 @@ struct Tally {
     sacks: u64,
     dsacks: u64,
     most_blocks: u64,
-    out_of_order: u64,
     pushed: u64,
     syns: u64,
     fins: u64,
@@ -94,8 +92,6 @@ impl Tally {
         if payload == 0 {
             return;
         }
-        let fills = matches!(segment.kind, SegmentKind::Reordered | SegmentKind::FillsHole);
-        self.out_of_order += u64::from(fills);
         self.pushed += u64::from(segment.psh);
         self.smallest = Some(self.smallest.map_or(payload, |least| least.min(payload)));
         self.largest = self.largest.max(payload);
@@ -164,9 +160,6 @@ const COLUMNS: &[Pair] = &[
     pair("actual_data_pkts", "packets with data", |s| s.flow.totals.data_segments.to_string()),
     pair("actual_data_bytes", "bytes of data, repeats counted", |s| {
         s.flow.totals.data.as_u64().to_string()
-    }),
-    pair("outoforder_pkts", "packets with data that fill a hole seen here", |s| {
-        s.tally.out_of_order.to_string()
     }),
     pair("pushed_data_pkts", "packets with data and PSH", |s| s.tally.pushed.to_string()),
     pair("SYN/FIN_pkts_sent", "packets with SYN, and with FIN", |s| {

@@ -112,7 +112,9 @@ impl Filled<'_> {
                 commit(table.out, &counted(table.rows, "row"))?;
             }
         }
-        rest.tables.map(Place::keep);
+        if let Some(place) = rest.tables {
+            place.keep();
+        }
         if let Some(graphs) = graphs {
             let folder = rest.outputs.xpl.as_deref().unwrap_or(Path::new(""));
             let (drawn, files) =
