@@ -3,11 +3,11 @@
 
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use tcplab_wire::offload::VnetHeader;
 
-use crate::sys::{note_times, set_option};
+use crate::sys::{bind_packet_socket, note_times, set_option, unbound_packet_socket};
 
 /// EtherType of everything.
 const ALL: u16 = libc::ETH_P_ALL as u16;
@@ -26,7 +26,7 @@ pub(crate) struct Frame {
 /// Opens it: non-blocking, with `virtio_net_hdr`, for what comes in from others only, whoever it is
 /// for. The interface hears everything for as long as the socket is open.
 pub(crate) fn open(interface: u32) -> io::Result<OwnedFd> {
-    let socket = unbound()?;
+    let socket = unbound_packet_socket()?;
     let fd = socket.as_fd();
     set_option(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
     set_option(fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)?;
@@ -37,49 +37,29 @@ pub(crate) fn open(interface: u32) -> io::Result<OwnedFd> {
 
 /// Opens one that only listens: non-blocking, frames as they are, both ways, with their times.
 pub(crate) fn listen(interface: u32) -> io::Result<OwnedFd> {
-    let socket = unbound()?;
+    let socket = unbound_packet_socket()?;
     note_times(socket.as_fd())?;
     bind_to_all_of(socket.as_fd(), interface)?;
     Ok(socket)
 }
 
-/// A socket to which nothing comes yet.
-fn unbound() -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: no memory is passed. The protocol is 0 so that nothing arrives before `bind`.
-    let raw = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-    // SAFETY: `raw` was just opened and belongs to nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(raw) })
-}
-
 /// From now on it takes the frames of an interface, whoever they are for.
 fn bind_to_all_of(socket: BorrowedFd<'_>, interface: u32) -> io::Result<()> {
-    let raw = socket.as_raw_fd();
     for (force, plain) in
         [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)]
     {
         set_option(socket, libc::SOL_SOCKET, force, BUFFER)
             .or_else(|_| set_option(socket, libc::SOL_SOCKET, plain, BUFFER))?;
     }
-    // SAFETY: all-zero values are valid ones.
-    let (mut address, mut all): (libc::sockaddr_ll, libc::packet_mreq) = unsafe { zeroed() };
-    address.sll_family = libc::AF_PACKET as libc::c_ushort;
-    address.sll_protocol = ALL.to_be();
-    address.sll_ifindex = interface.cast_signed();
-    // SAFETY: the address outlives the call and its length is right.
-    check(unsafe {
-        libc::bind(
-            raw,
-            (&raw const address).cast(),
-            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
-        )
-    })?;
+    bind_packet_socket(socket, interface, ALL)?;
+    // SAFETY: an all-zero packet_mreq is a valid one.
+    let mut all: libc::packet_mreq = unsafe { zeroed() };
     all.mr_ifindex = interface.cast_signed();
     all.mr_type = libc::PACKET_MR_PROMISC as libc::c_ushort;
     // SAFETY: the request outlives the call and its length is right.
     check(unsafe {
         libc::setsockopt(
-            raw,
+            socket.as_raw_fd(),
             libc::SOL_PACKET,
             libc::PACKET_ADD_MEMBERSHIP,
             (&raw const all).cast(),

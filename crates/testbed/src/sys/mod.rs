@@ -35,17 +35,32 @@ pub(crate) fn attach_tun(tun: BorrowedFd<'_>, name: &str) -> io::Result<()> {
 
 /// A packet socket on one interface for one EtherType, non-blocking, with `virtio_net_hdr`.
 pub(crate) fn packet_socket(interface: u32, ether_type: u16) -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: no memory is passed. The protocol is 0 so that nothing arrives before `bind`.
-    let raw = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-    // SAFETY: `raw` was just opened and belongs to nobody else.
-    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
+    let socket = unbound_packet_socket()?;
     set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
     // As deep as an unprivileged process may have it: a burst must not be lost here.
     let net_core_rmem_max = 4 << 20;
     set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, net_core_rmem_max).or_else(
         |_| set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, net_core_rmem_max),
     )?;
+    bind_packet_socket(socket.as_fd(), interface, ether_type)?;
+    Ok(socket)
+}
+
+/// A packet socket to which nothing arrives before it is bound, non-blocking.
+pub(crate) fn unbound_packet_socket() -> io::Result<OwnedFd> {
+    let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: no memory is passed. The protocol is 0 so that nothing arrives before `bind`.
+    let raw = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
+    // SAFETY: `raw` was just opened and belongs to nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(raw) })
+}
+
+/// From now on frames of one EtherType at one interface arrive.
+pub(crate) fn bind_packet_socket(
+    socket: BorrowedFd<'_>,
+    interface: u32,
+    ether_type: u16,
+) -> io::Result<()> {
     // SAFETY: an all-zero sockaddr_ll is a valid one.
     let mut address: libc::sockaddr_ll = unsafe { zeroed() };
     address.sll_family = libc::AF_PACKET as libc::c_ushort;
@@ -54,12 +69,12 @@ pub(crate) fn packet_socket(interface: u32, ether_type: u16) -> io::Result<Owned
     // SAFETY: the address outlives the call and its length is right.
     check(unsafe {
         libc::bind(
-            raw,
+            socket.as_raw_fd(),
             (&raw const address).cast(),
             size_of::<libc::sockaddr_ll>() as libc::socklen_t,
         )
     })?;
-    Ok(socket)
+    Ok(())
 }
 
 /// What a packet socket saw.
