@@ -17,7 +17,7 @@ use crate::processes::{Family, Machine, await_that};
 use crate::program::{command, ended, namespaces_allowed, tcplab};
 use crate::tap::Tap;
 
-/// Two cases, two trials each, a few hundred milliseconds apiece.
+/// Two cases, one trial each, a few hundred milliseconds apiece.
 pub(crate) const SCENARIO: &str = r#"
 title = "Short trials"
 
@@ -32,9 +32,9 @@ upload = "250 kB"
 "client.socket.congestion" = ["reno", "cubic"]
 
 [repeat]
-trials = 2
+trials = 1
 "#;
-const TRIALS: usize = 4;
+const TRIALS: usize = 2;
 
 /// When to strike: a random while after something happened.
 #[derive(Debug, Clone, Copy)]
