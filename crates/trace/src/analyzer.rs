@@ -274,6 +274,10 @@ impl<S: Sink> Analyzer<S> {
             let text = "the sequence number is far outside the connection's window";
             self.remarks.add(text, packet.frame);
         }
+        if said.gave_up {
+            let text = "more of its connection is unsettled than is kept: the oldest is given up";
+            self.remarks.add(text, packet.frame);
+        }
         self.copies += u64::from(said.copy);
         let own = FlowId { connection: index, forward: said.forward };
         let opposite = FlowId { forward: !said.forward, ..own };
