@@ -1,7 +1,7 @@
 //! How much is kept at most, so that memory is bounded and time grows with the packets alone,
 //! whatever a capture holds.
 //!
-//! No honest connection comes near. Where one of them is met all the same, the oldest is given up,
+//! Hardly any honest capture comes near. Where a bound is met all the same, the oldest is given up,
 //! and the trace says so.
 
 /// At most so many of something.
@@ -17,6 +17,9 @@ pub(crate) const MARKS: Bound = Bound(1 << 16);
 pub(crate) const RANGES: Bound = Bound(1 << 14);
 /// Holes in one direction: more than a window has segments.
 pub(crate) const HOLES: Bound = Bound(1 << 12);
+/// Pairs of ends that are known at a time, with less than 200 bytes each: then one is forgotten
+/// whose connection is over. Should it meet again, that is another connection, and no reuse.
+pub(crate) const ENDS: Bound = Bound(1 << 20);
 /// Repetitions of the same place: Linux gives up after 15 (`tcp_retries2`).
 pub(crate) const REPETITIONS: Bound = Bound(1 << 8);
 

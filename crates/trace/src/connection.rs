@@ -116,6 +116,9 @@ impl ConnectionState {
     pub(crate) fn last(&self) -> Instant {
         self.last
     }
+    pub(crate) fn last_frame(&self) -> u64 {
+        self.frames.1
+    }
     /// The initial numbers of client and server, as far as known.
     pub(crate) fn initial(&self) -> [Option<SeqNumber>; 2] {
         [self.forward.initial(), self.reverse.initial()]
