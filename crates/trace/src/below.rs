@@ -183,7 +183,7 @@ impl Below {
         let missing = self.holes.within(below).div_ceil(range.len().max(1)) as u32;
         let repeats = missing.saturating_sub(self.lost_again).min(absent);
         self.lost_again = missing.min(self.lost_again + repeats);
-        self.ghosts += absent - repeats;
+        self.ghosts = self.ghosts.saturating_add(absent - repeats);
     }
 
     fn absent_are_data(&self, scene: Scene<'_>) -> bool {
