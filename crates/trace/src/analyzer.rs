@@ -6,7 +6,7 @@ use tcplab_units::{Instant, Span};
 use tcplab_wire::protocol::TCP;
 use tcplab_wire::{FrameView, IpPacket, LinkType, TcpPacket};
 
-use crate::bounds::ENDS;
+use crate::bounds::{ENDS, OVER};
 use crate::connection::{ConnectionState, Said};
 use crate::observe::Event;
 use crate::packet::Packet;
@@ -21,8 +21,6 @@ const NAMED: u64 = 10;
 const LINGER: Span = Span::from_secs(1);
 /// At most so many connections that are over are kept.
 const LINGERING: usize = 1_024;
-/// And so many for a sink that wants packets, however long they have been over.
-const FOLLOWED: usize = 1 << 16;
 /// At most so many that are not over are followed at a time: with about 7 kB each.
 const OPEN: usize = 1 << 17;
 
@@ -397,7 +395,7 @@ impl<S: Sink> Analyzer<S> {
     fn let_go(&mut self, now: Instant) {
         let Some(first) = self.lingering.front() else { return };
         let wanted = self.sink.wants_packets();
-        let crowded = self.lingering.len() > if wanted { FOLLOWED } else { LINGERING };
+        let crowded = self.lingering.len() > if wanted { OVER.most() } else { LINGERING };
         if !crowded && (wanted || now.since(first.since) < LINGER) {
             return;
         }

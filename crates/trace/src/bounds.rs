@@ -17,6 +17,8 @@ pub(crate) const MARKS: Bound = Bound(1 << 16);
 pub(crate) const RANGES: Bound = Bound(1 << 14);
 /// Holes in one direction: more than a window has segments.
 pub(crate) const HOLES: Bound = Bound(1 << 12);
+/// Connections that are over and followed all the same, for a sink that wants packets.
+pub(crate) const OVER: Bound = Bound(1 << 16);
 /// Pairs of ends that are known at a time, with less than 200 bytes each: then one is forgotten
 /// whose connection is over. Should it meet again, that is another connection, and no reuse.
 pub(crate) const ENDS: Bound = Bound(1 << 20);

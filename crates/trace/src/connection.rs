@@ -47,6 +47,7 @@ pub(crate) struct ConnectionState {
 
 /// What a packet said.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]
 pub(crate) struct Said {
     /// It travelled from client to server: its data belong to the forward direction, its
     /// acknowledgement and the episodes it closed to the reverse one.

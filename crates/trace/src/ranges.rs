@@ -19,7 +19,7 @@ pub(crate) struct Above {
 /// [`RANGES`] of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ranges {
-    ranges: VecDeque<Range>,
+    pieces: VecDeque<Range>,
     total: u64,
     /// Some were forgotten.
     pub(crate) gave_up: bool,
@@ -34,7 +34,7 @@ impl Ranges {
     }
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.pieces.is_empty()
     }
     /// How many bytes are in the set.
     #[inline]
@@ -43,11 +43,11 @@ impl Ranges {
     }
     /// The end of the last range.
     pub(crate) fn end(&self) -> Option<Offset> {
-        self.ranges.back().map(|r| r.end)
+        self.pieces.back().map(|r| r.end)
     }
     /// What of the set lies at `from` or after it.
     pub(crate) fn above(&self, from: Offset) -> Above {
-        let pieces = self.ranges.iter().skip(self.first_reaching(from)).filter(|r| r.end > from);
+        let pieces = self.pieces.iter().skip(self.first_reaching(from)).filter(|r| r.end > from);
         pieces.fold(Above::default(), |above, r| Above {
             ranges: above.ranges + 1,
             bytes: above.bytes + r.end.since(r.start.max(from)).as_u64(),
@@ -57,13 +57,13 @@ impl Ranges {
     pub(crate) fn covers(&self, range: Range) -> bool {
         let at = self.first_reaching(range.start);
         range.is_empty()
-            || self.ranges.get(at).is_some_and(|r| r.start <= range.start && range.end <= r.end)
+            || self.pieces.get(at).is_some_and(|r| r.start <= range.start && range.end <= r.end)
     }
     /// The parts of `range` that are not in the set.
     pub(crate) fn missing(&self, range: Range) -> Vec<Range> {
         let mut missing = Vec::new();
         let mut from = range.start;
-        for held in self.ranges.iter().skip(self.first_reaching(range.start)) {
+        for held in self.pieces.iter().skip(self.first_reaching(range.start)) {
             if held.start >= range.end {
                 break;
             }
@@ -80,7 +80,7 @@ impl Ranges {
     /// The first part of `range` that is not in the set.
     pub(crate) fn first_missing(&self, range: Range) -> Option<Range> {
         let mut from = range.start;
-        for held in self.ranges.iter().skip(self.first_reaching(range.start)) {
+        for held in self.pieces.iter().skip(self.first_reaching(range.start)) {
             if held.start > from {
                 return Some(Range { start: from, end: held.start.min(range.end) })
                     .filter(|piece| !piece.is_empty());
@@ -92,11 +92,11 @@ impl Ranges {
     /// Whether some of `range` is in the set.
     #[inline]
     pub(crate) fn meets(&self, range: Range) -> bool {
-        !self.ranges.is_empty() && self.meets_one(range)
+        !self.pieces.is_empty() && self.meets_one(range)
     }
     fn meets_one(&self, range: Range) -> bool {
         let at = self.first_reaching(range.start);
-        !range.is_empty() && self.ranges.get(at).is_some_and(|r| r.overlaps(range))
+        !range.is_empty() && self.pieces.get(at).is_some_and(|r| r.overlaps(range))
     }
     /// Adds `range`.
     pub(crate) fn insert(&mut self, range: Range) {
@@ -104,15 +104,15 @@ impl Ranges {
             return;
         }
         // Touching ranges melt into one.
-        let from = self.ranges.partition_point(|r| r.end < range.start);
-        let to = self.ranges.partition_point(|r| r.start <= range.end);
+        let from = self.pieces.partition_point(|r| r.end < range.start);
+        let to = self.pieces.partition_point(|r| r.start <= range.end);
         let mut merged = range;
-        for old in self.ranges.drain(from..to) {
+        for old in self.pieces.drain(from..to) {
             self.total -= old.len();
             merged = Range { start: merged.start.min(old.start), end: merged.end.max(old.end) };
         }
         self.total += merged.len();
-        self.ranges.insert(from, merged);
+        self.pieces.insert(from, merged);
         self.make_room();
     }
     /// Takes `range` out.
@@ -124,20 +124,20 @@ impl Ranges {
     }
     fn cut_out(&mut self, range: Range) {
         let from = self.first_reaching(range.start);
-        let to = self.ranges.partition_point(|r| r.start < range.end);
-        let taken: Vec<Range> = self.ranges.drain(from..to).collect();
+        let to = self.pieces.partition_point(|r| r.start < range.end);
+        let taken: Vec<Range> = self.pieces.drain(from..to).collect();
         let before = Range { start: taken[0].start, end: range.start };
         let behind = Range { start: range.end, end: taken[taken.len() - 1].end };
         self.total -= taken.iter().map(|r| r.len()).sum::<u64>();
         for left in [behind, before].into_iter().filter(|r| !r.is_empty()) {
             self.total += left.len();
-            self.ranges.insert(from, left);
+            self.pieces.insert(from, left);
         }
         self.make_room();
     }
     fn make_room(&mut self) {
-        if self.ranges.len() > RANGES.most()
-            && let Some(first) = self.ranges.pop_front()
+        if self.pieces.len() > RANGES.most()
+            && let Some(first) = self.pieces.pop_front()
         {
             self.total -= first.len();
             self.gave_up = true;
@@ -151,7 +151,7 @@ impl Ranges {
 
     /// Index of the first range that ends behind `offset`.
     fn first_reaching(&self, offset: Offset) -> usize {
-        self.ranges.partition_point(|r| r.end <= offset)
+        self.pieces.partition_point(|r| r.end <= offset)
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
             }
             let (from, to) = (asked.0, asked.0 + asked.1);
             let held: Vec<u64> =
-                ranges.ranges.iter().flat_map(|r| r.start.as_u64()..r.end.as_u64()).collect();
+                ranges.pieces.iter().flat_map(|r| r.start.as_u64()..r.end.as_u64()).collect();
             let missing: Vec<u64> = ranges.missing(range(from, to)).iter()
                 .flat_map(|r| r.start.as_u64()..r.end.as_u64()).collect();
             prop_assert_eq!(&held, &bytes.iter().copied().collect::<Vec<_>>());

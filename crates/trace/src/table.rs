@@ -162,7 +162,7 @@ const NOBODY: Ends = Ends([u64::MAX; 5]);
 pub(crate) struct Table {
     entries: Vec<Entry>,
     tree: BTreeMap<Ends, usize>,
-    /// Places in `entries`.
+    /// Places in `entries`, of whatever ends: those there tell whether it is theirs.
     cache: Vec<usize>,
     /// Those that nobody is kept at.
     free: Vec<usize>,
@@ -175,7 +175,7 @@ impl Default for Table {
         Table {
             entries: Vec::new(),
             tree: BTreeMap::new(),
-            cache: vec![usize::MAX; CACHED],
+            cache: vec![0; CACHED],
             free: Vec::new(),
             hands: [0; 2],
         }

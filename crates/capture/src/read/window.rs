@@ -75,11 +75,15 @@ impl<R: Read> Window<R> {
         if self.ahead.end < self.buffer.len() {
             return;
         }
-        self.buffer.copy_within(self.ahead.clone(), 0);
-        self.ahead = 0..self.ahead.len();
-        if self.buffer.len() - self.ahead.end < CHUNK / 2 {
-            let len = (self.buffer.len() * 2).max(CHUNK);
-            self.buffer.resize(len, 0);
+        let kept = self.ahead.len();
+        if self.buffer.len() - kept < CHUNK / 2 {
+            // Fresh zeros cost nothing until they are written over; a short file fills few of them.
+            let mut larger = vec![0; (self.buffer.len() * 2).max(CHUNK)];
+            larger[..kept].copy_from_slice(&self.buffer[self.ahead.clone()]);
+            self.buffer = larger;
+        } else {
+            self.buffer.copy_within(self.ahead.clone(), 0);
         }
+        self.ahead = 0..kept;
     }
 }

@@ -36,7 +36,7 @@ fn anything(number: u64, rng: &mut Rng) -> Vec<u8> {
     let (src_port, dst_port) = if up { (40_000, 80) } else { (80, 40_000) };
     let near = |rng: &mut Rng| SeqNumber::new((number * 20 + rng.below(2_000)) as u32);
     let flags =
-        if rng.below(60) == 0 { rng.below(64) as u16 } else { 16 | rng.below(2) as u16 * 8 };
+        if rng.below(60) == 0 { rng.below(64) as u16 } else { 16 | (rng.below(2) as u16 * 8) };
     let left = near(rng);
     let block = SackBlock { left, right: left.advanced_by(rng.below(1_500) as u32) };
     let tcp = TcpRepr {
@@ -109,7 +109,7 @@ fn joined_whatever_the_time() {
                     let number = number as u64;
                     frames.push((Side::Client, client(number, &mut rng), bytes));
                     // Some are lost.
-                    if number % 11 > 0 {
+                    if !number.is_multiple_of(11) {
                         frames.push((Side::Server, server(number, &mut rng), bytes));
                     }
                 }
