@@ -8,6 +8,7 @@ use tcplab_wire::{FrameView, IpPacket, LinkType, TcpPacket};
 
 use crate::connection::{ConnectionState, Said};
 use crate::observe::Event;
+use crate::others::Others;
 use crate::packet::Packet;
 use crate::stamps;
 use crate::table::{Entry, Table};
@@ -109,6 +110,7 @@ pub struct Analyzer<S = Collector> {
     frames: u64,
     /// How many were there before.
     copies: u64,
+    others: Others,
     remarks: Remarks,
 }
 
@@ -137,6 +139,7 @@ impl<S: Sink> Analyzer<S> {
             latest_nanos: 0,
             frames: 0,
             copies: 0,
+            others: Others::default(),
             remarks: Remarks::default(),
         }
     }
@@ -179,6 +182,7 @@ impl<S: Sink> Analyzer<S> {
                 let text = "a later part of a fragmented segment: only first parts are read";
                 self.remarks.add(text, self.frames);
             }
+            self.others.add(&view);
             return;
         };
         if !tcp.options_complete() {
@@ -228,6 +232,7 @@ impl<S: Sink> Analyzer<S> {
         let trace = Trace {
             epoch_nanos: self.epoch_nanos.unwrap_or_default(),
             packets: self.frames,
+            others: self.others.into_list(),
             connections: Vec::new(),
             notes: self.remarks.into_notes(),
         };

@@ -24,6 +24,7 @@ mod model;
 mod needless;
 mod notation;
 mod observe;
+mod others;
 mod packet;
 mod ranges;
 mod reading;
