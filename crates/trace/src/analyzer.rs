@@ -6,6 +6,7 @@ use tcplab_units::{Instant, Span};
 use tcplab_wire::protocol::TCP;
 use tcplab_wire::{FrameView, IpPacket, LinkType, TcpPacket};
 
+use crate::bounds::ENDS;
 use crate::connection::{ConnectionState, Said};
 use crate::observe::Event;
 use crate::others::Others;
@@ -21,6 +22,10 @@ const NAMED: u64 = 10;
 const LINGER: Span = Span::from_secs(1);
 /// At most so many connections that are over are kept.
 const LINGERING: usize = 1_024;
+/// And so many for a sink that wants packets, however long they have been over.
+const FOLLOWED: usize = 1 << 16;
+/// At most so many that are not over are followed at a time: with about 7 kB each.
+const OPEN: usize = 1 << 17;
 
 /// The latest time there is, 36 years after the first frame: a frame that says to be later counts
 /// as then. So sums and small multiples of times fit into 64 bits, whatever a capture says.
@@ -57,10 +62,14 @@ pub struct FlowId {
 /// in the order of their time; all before the connection itself, whose flows are empty but for
 /// their sums. Connections come as they end.
 ///
-/// A sink that [wants packets](Sink::wants_packets) is told of each, and every connection is
-/// followed to the capture's end. For one that does not, a connection ends a second after both
-/// ends closed it or one reset it; what comes [later](Sink::late) is only counted. Then memory
-/// is bounded by the connections that are open.
+/// A sink that [wants packets](Sink::wants_packets) is told of each, and of a connection also of
+/// what comes when it is over, as long as not more than 65,536 others are over since. For one that
+/// does not, a connection ends a second after both ends closed it or one reset it. What comes
+/// [later](Sink::late) is only counted.
+///
+/// Of connections that are open, so many are followed at a time
+/// ([`Analyzer::following_at_most`]). When another begins, one that has been quiet for a while ends
+/// as if the capture did. Should it go on, that is another connection, and a remark says so.
 pub trait Sink {
     /// Before all else, if there is any frame: the trace's zero, nanoseconds after the Unix epoch.
     fn begins(&mut self, _epoch_nanos: u64) {}
@@ -98,13 +107,16 @@ struct Lingering {
 
 /// Reads frames in the order of the capture; keeps of each connection only what is in flight and
 /// what an unfinished recovery needs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Analyzer<S = Collector> {
     sink: S,
     table: Table,
     /// How many connections there were.
     connections: usize,
     lingering: VecDeque<Lingering>,
+    /// How many are not over.
+    open: usize,
+    most_open: usize,
     epoch_nanos: Option<u64>,
     latest_nanos: u64,
     frames: u64,
@@ -112,6 +124,12 @@ pub struct Analyzer<S = Collector> {
     copies: u64,
     others: Others,
     remarks: Remarks,
+}
+
+impl<S: Sink + Default> Default for Analyzer<S> {
+    fn default() -> Analyzer<S> {
+        Analyzer::with_sink(S::default())
+    }
 }
 
 impl Analyzer {
@@ -135,6 +153,8 @@ impl<S: Sink> Analyzer<S> {
             table: Table::default(),
             connections: 0,
             lingering: VecDeque::new(),
+            open: 0,
+            most_open: OPEN,
             epoch_nanos: None,
             latest_nanos: 0,
             frames: 0,
@@ -149,6 +169,14 @@ impl<S: Sink> Analyzer<S> {
     #[must_use]
     pub fn counting_from(mut self, epoch_nanos: u64) -> Analyzer<S> {
         self.epoch_nanos = Some(epoch_nanos);
+        self
+    }
+
+    /// Follows at most so many open connections at a time: from 1 to 524,288, and 131,072 unless this
+    /// says otherwise.
+    #[must_use]
+    pub fn following_at_most(mut self, connections: usize) -> Analyzer<S> {
+        self.most_open = connections.clamp(1, ENDS.most() / 2);
         self
     }
 
@@ -249,9 +277,9 @@ impl<S: Sink> Analyzer<S> {
         }
         let entry = self.table.at(at);
         let latest = entry.index;
-        if let Some(mut state) =
-            entry.state.take_if(|state| state.lingers && is_done(state, packet.at))
-        {
+        if let Some(mut state) = entry.state.take_if(|state| {
+            state.lingers && state.is_over() && !packet.wanted && is_done(state, packet.at)
+        }) {
             entry.initial = state.initial();
             hand_over(&mut self.sink, latest, &mut state);
         }
@@ -259,8 +287,10 @@ impl<S: Sink> Analyzer<S> {
             return self.sink.late(latest, packet.at, packet.frame);
         };
         let said = state.packet(packet);
-        if state.is_over() && !state.lingers && !packet.wanted {
+        if state.is_over() && !state.lingers {
             state.lingers = true;
+            // What is put aside does not count.
+            self.open -= usize::from(index == latest);
             self.lingering.push_back(Lingering { since: packet.at, at, index });
         }
         for forward in [true, false] {
@@ -277,6 +307,10 @@ impl<S: Sink> Analyzer<S> {
     fn tell(&mut self, index: usize, said: Said, packet: &Packet, comment: Option<&str>) {
         if said.out_of_place {
             let text = "the sequence number is far outside the connection's window";
+            self.remarks.add(text, packet.frame);
+        }
+        if said.gave_up {
+            let text = "more of its connection is unsettled than is kept: the oldest is given up";
             self.remarks.add(text, packet.frame);
         }
         self.copies += u64::from(said.copy);
@@ -299,9 +333,38 @@ impl<S: Sink> Analyzer<S> {
 
     /// The first packet between two ends: where their connection is kept.
     fn begin(&mut self, packet: &Packet) -> usize {
+        if self.table.is_full() {
+            let text = "begins a connection when too many are over to know them all: what still \
+                        comes of one of them counts as another";
+            self.forget(false, None, (text, packet.frame));
+        }
         self.connections += 1;
         let state = Box::new(ConnectionState::new(packet));
-        self.table.add(Entry::new(packet.ends, self.connections - 1, state))
+        let at = self.table.add(Entry::new(packet.ends, self.connections - 1, state));
+        self.opened(at, packet.frame);
+        at
+    }
+
+    /// The connection kept at `at` was opened by a packet: makes room if they are too many.
+    fn opened(&mut self, at: usize, frame: u64) {
+        self.open += 1;
+        if self.open <= self.most_open {
+            return;
+        }
+        let text = "begins a connection when too many are open to follow them all: one that was \
+                    quiet is given up, and what still comes of it counts as another";
+        self.forget(true, Some(at), (text, frame));
+    }
+
+    /// Makes room; the remark is added if there was anything to forget.
+    #[cold]
+    fn forget(&mut self, open: bool, busy: Option<usize>, (text, frame): (&str, u64)) {
+        let Some(forgotten) = self.table.forget(open, busy) else { return };
+        self.open -= usize::from(open);
+        self.remarks.add(text, frame);
+        for (index, mut state) in forgotten.into_iter().flatten() {
+            hand_over(&mut self.sink, index, &mut state);
+        }
     }
 
     /// If the packet opens another connection between the same ends: begins the other at `at`. The
@@ -320,6 +383,7 @@ impl<S: Sink> Analyzer<S> {
         entry.index = self.connections;
         self.connections += 1;
         let before = entry.aside.take();
+        let reopened = entry.state.as_ref().is_none_or(|state| state.lingers);
         let replaced = entry.state.replace(state).map(|state| (earlier, state));
         let (done, aside) = match replaced {
             Some(replaced) if !replaced.1.is_over() => (None, Some(replaced)),
@@ -329,13 +393,17 @@ impl<S: Sink> Analyzer<S> {
         for (index, mut state) in [before, done].into_iter().flatten() {
             hand_over(&mut self.sink, index, &mut state);
         }
+        if reopened {
+            self.opened(at, packet.frame);
+        }
     }
 
     /// Hands over the connections that have been over for long enough, or are too many.
     fn let_go(&mut self, now: Instant) {
         let Some(first) = self.lingering.front() else { return };
-        let crowded = self.lingering.len() > LINGERING;
-        if !crowded && now.since(first.since) < LINGER {
+        let wanted = self.sink.wants_packets();
+        let crowded = self.lingering.len() > if wanted { FOLLOWED } else { LINGERING };
+        if !crowded && (wanted || now.since(first.since) < LINGER) {
             return;
         }
         let Some(Lingering { at, index, .. }) = self.lingering.pop_front() else { return };
@@ -344,6 +412,12 @@ impl<S: Sink> Analyzer<S> {
             return;
         }
         let Some(mut state) = entry.state.take() else { return };
+        if !state.is_over() {
+            state.lingers = false;
+            entry.state = Some(state);
+            self.open += 1;
+            return;
+        }
         if !crowded && !is_done(&state, now) {
             self.lingering.push_back(Lingering { since: state.last(), at, index });
             entry.state = Some(state);
@@ -448,15 +522,14 @@ struct Remarks {
 
 impl Remarks {
     fn add(&mut self, text: &str, frame: u64) {
-        if !self.kinds.contains_key(text) && self.kinds.len() as u64 >= NAMED * NAMED {
-            return;
+        if let Some((frames, count)) = self.kinds.get_mut(text) {
+            *count += 1;
+            if (frames.len() as u64) < NAMED {
+                frames.push(frame);
+            }
+        } else if (self.kinds.len() as u64) < NAMED * NAMED {
+            self.kinds.insert(text.to_owned(), (vec![frame], 1));
         }
-        let (frames, count) = self.kinds.entry(text.to_owned()).or_default();
-        *count += 1;
-        if frames.len() as u64 == NAMED {
-            return;
-        }
-        frames.push(frame);
     }
 
     fn into_notes(self) -> Vec<Note> {

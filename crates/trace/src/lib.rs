@@ -2,6 +2,7 @@
 
 mod analyzer;
 mod below;
+mod bounds;
 mod cause;
 mod connection;
 mod episodes;
