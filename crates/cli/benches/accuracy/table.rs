@@ -3,7 +3,7 @@
 use tcplab_trace::Tap;
 
 use crate::counted::Counted;
-use crate::found::{Score, Sums};
+use crate::found::{Cause, Score, Sums};
 use crate::peers::Flags;
 
 /// Of 1,000 retransmissions, as many must be found.
@@ -117,9 +117,7 @@ impl Table {
                     println!("    {what}: {frames:?}");
                 }
             }
-            for (frame, there, here) in &score.other_cause {
-                println!("    {frame}: {there:?} at the sender, {here:?} here");
-            }
+            show_other_causes(&score.other_cause);
         }
     }
 
@@ -236,5 +234,14 @@ fn place(places: &[Tap]) -> &'static str {
         Tap::Sender => "sender",
         Tap::Middle => "middle",
         Tap::Receiver => "receiver",
+    }
+}
+
+/// The frames of another cause than at the sender, those in a row together.
+fn show_other_causes(frames: &[(u64, Cause, Cause)]) {
+    for run in frames.chunk_by(|one, next| (one.1, one.2) == (next.1, next.2)) {
+        let [(first, there, here), ..] = run else { continue };
+        let (last, count) = (run[run.len() - 1].0, run.len());
+        println!("    {count} from {first} to {last}: {there:?} at the sender, {here:?} here");
     }
 }
