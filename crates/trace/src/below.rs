@@ -52,8 +52,6 @@ pub(crate) struct Below {
     last: Option<(Range, Instant)>,
     /// Packets lost before the tap whose data lay above all seen then, as far as the numbers tell.
     ghosts: u32,
-    /// Packets lost before the tap that repeated what is missing below, as far as numbers tell.
-    lost_again: u32,
 }
 
 /// How often what was seen.
@@ -135,7 +133,7 @@ impl Below {
         }
         self.counts.seen += u64::from(!board.covers(range));
         let verdict = Below::repeat(case, 0, judge, board);
-        self.remember_absent(case, &verdict);
+        self.remember_absent(case, &verdict, board);
         (verdict, Entry::Repeat)
     }
 
@@ -173,17 +171,18 @@ impl Below {
 
     /// What is absent before a retransmission lay above all that was seen, or repeated what is
     /// missing still below it.
-    fn remember_absent(&mut self, case: &Case<'_>, verdict: &Verdict) {
+    fn remember_absent(&mut self, case: &Case<'_>, verdict: &Verdict, board: &Scoreboard) {
         let &Case { packet, range, scene, .. } = case;
         let absent = self.identity.absent(packet);
-        if absent == 0 || verdict.timer.is_some() || !self.absent_are_data(scene) {
+        // Without SACK a sender repeats what has arrived as well: absent packets may be anything.
+        let unknown = board.without_sack || !self.absent_are_data(scene);
+        if absent == 0 || verdict.timer.is_some() || unknown {
             return;
         }
         let below = Range { start: Offset::ZERO, end: range.start };
+        // All that is missing may have been sent again before, and lost again.
         let missing = self.holes.within(below).div_ceil(range.len().max(1)) as u32;
-        let repeats = missing.saturating_sub(self.lost_again).min(absent);
-        self.lost_again = missing.min(self.lost_again + repeats);
-        self.ghosts += absent - repeats;
+        self.ghosts += absent.saturating_sub(missing);
     }
 
     fn absent_are_data(&self, scene: Scene<'_>) -> bool {
@@ -227,7 +226,7 @@ impl Below {
             return (Verdict { kind, timer: None, proof }, Entry::First);
         }
         let verdict = Below::repeat(case, 1, judge, board);
-        self.remember_absent(case, &verdict);
+        self.remember_absent(case, &verdict, board);
         (verdict, Entry::First)
     }
 

@@ -182,13 +182,16 @@ impl Judge {
         let (oldest, newest) = (range.start <= board.una, range.end >= board.high);
         let after_timeout =
             self.timeout.as_ref().is_some_and(|timeout| range.start < timeout.point);
-        let told = board.sacked.end().is_some_and(|end| end > range.end)
-            || self.duplicates > 0
-            || self.recovery.is_some_and(|point| range.start < point);
         let by_rack = || {
-            let due = board.reordering_deadline(range);
+            let due = board.reordering_deadline(range).filter(|_| !self.sack_refused);
             due.is_some_and(|due| at <= due + beyond + TICKS)
         };
+        // RACK goes by when something was sent, not by where it stands: a repetition that arrived
+        // tells of the loss of what was sent before it, though nothing above that is SACKed.
+        let told = board.sacked.end().is_some_and(|end| end > range.end)
+            || self.duplicates > 0
+            || self.recovery.is_some_and(|point| range.start < point)
+            || by_rack();
         let silence = self.silence(at, beyond);
         // With evidence of a loss a sender waits for nothing; but the machine that it runs on may
         // be busy, and a timer is never that short.
