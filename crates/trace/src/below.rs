@@ -182,7 +182,7 @@ impl Below {
         let below = Range { start: Offset::ZERO, end: range.start };
         // All that is missing may have been sent again before, and lost again.
         let missing = self.holes.within(below).div_ceil(range.len().max(1)) as u32;
-        self.ghosts += absent.saturating_sub(missing);
+        self.ghosts = self.ghosts.saturating_add(absent.saturating_sub(missing));
     }
 
     fn absent_are_data(&self, scene: Scene<'_>) -> bool {
