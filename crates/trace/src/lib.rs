@@ -3,6 +3,7 @@
 mod analyzer;
 mod below;
 mod cause;
+mod clock;
 mod connection;
 mod episodes;
 mod explanations;
