@@ -50,6 +50,9 @@ pub(crate) struct Below {
     pub(crate) holes: Holes,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
+    /// Where a packet without data stood that came from above everything seen: what lies before it
+    /// had been sent when it was (RFC 9293 section 3.3.1: SND.NXT).
+    announced: Option<(Offset, Stamp)>,
     /// Packets lost before the tap whose data lay above all seen then, as far as the numbers tell.
     ghosts: u32,
 }
@@ -148,6 +151,9 @@ impl Below {
         board: &Scoreboard,
     ) -> Option<Verdict> {
         let &Case { packet, range, scene, .. } = case;
+        if let Some(again) = self.was_announced(case, judge, board) {
+            return again;
+        }
         let absent = self.identity.absent(packet);
         if absent + self.ghosts == 0 || !self.absent_are_data(scene) {
             return None;
@@ -167,6 +173,41 @@ impl Below {
         }
         self.counts.unseen += 1;
         Some(Below::repeat(case, absent.max(1), judge, board))
+    }
+
+    /// What is to be said of data that a packet before them showed to have been sent by then, if one
+    /// did: sent again, or overtaken by a packet without data, which is nothing of note.
+    fn was_announced(
+        &mut self,
+        case: &Case<'_>,
+        judge: &mut Judge,
+        board: &Scoreboard,
+    ) -> Option<Option<Verdict>> {
+        let (next, stamp) = self.announced?;
+        if case.range.end >= next {
+            self.announced = None;
+        }
+        if case.range.start >= next {
+            return None;
+        }
+        let waited = case.packet.at.since(stamp.at);
+        let later = match self.identity.order(case.packet, &stamp) {
+            Some((order, _)) => order == Ordering::Greater,
+            None => {
+                let least = case.scene.distances.round_trip().or(board.min_round_trip);
+                waited > least.map_or(SHORT, |whole| whole * 3 / 4)
+            }
+        };
+        if !later {
+            return Some(None);
+        }
+        self.counts.unseen += 1;
+        Some(Some(Below::repeat(case, 1, judge, board)))
+    }
+
+    /// A packet without data stood above everything seen.
+    pub(crate) fn announce(&mut self, next: Offset, packet: &Packet) {
+        self.announced = Some((next, Stamp::of(packet)));
     }
 
     /// What is absent before a retransmission lay above all that was seen, or repeated what is

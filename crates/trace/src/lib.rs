@@ -4,6 +4,7 @@ mod analyzer;
 mod below;
 mod bounds;
 mod cause;
+mod clock;
 mod connection;
 mod episodes;
 mod explanations;

@@ -123,9 +123,11 @@ impl Table {
 
     /// What kept the sender, by its kernel and by us.
     pub(crate) fn limits(&mut self, name: &str, tap: &str, shares: &[(&str, f64, f64)]) {
-        let apart = shares.iter().filter(|(_, kernels, ours)| (kernels - ours).abs() > APART).count();
+        let apart =
+            shares.iter().filter(|(_, kernels, ours)| (kernels - ours).abs() > APART).count();
         self.apart += apart;
-        let words = shares.iter().map(|(what, kernels, ours)| format!("{what} {kernels:.1}/{ours:.1} %"));
+        let words =
+            shares.iter().map(|(what, kernels, ours)| format!("{what} {kernels:.1}/{ours:.1} %"));
         let words: Vec<String> = words.collect();
         let far = if apart > 0 { "  too far apart!" } else { "" };
         println!("{name:<27} …limits at the {tap}: {}{far}", words.join(", "));

@@ -38,7 +38,7 @@ pub(crate) fn play(end: &str, case: usize) {
     let version = usize::from(case.version == Version::Six);
     if end == "near" {
         let pieces = case.pieces.then(record_pieces);
-        client(SERVER[version], case.talk);
+        client(SERVER[version], &case);
         wait_for(Path::new(FAR));
         if let Some(mut recorder) = pieces.flatten() {
             let _ = rustix::process::kill_process(
@@ -71,8 +71,14 @@ fn prepare(case: &Recorded, near: bool) {
     }
 }
 
-fn client(server: IpAddr, talk: Talk) {
-    match talk {
+fn client(server: IpAddr, case: &Recorded) {
+    let connect = |server| {
+        let stream = connect(server);
+        // A network begins with the machine's own default, and may be set to few others.
+        sockopt::set_tcp_congestion(&stream, case.congestion).unwrap();
+        stream
+    };
+    match case.talk {
         Talk::Upload(bytes) => {
             let mut stream = connect(server);
             stream.write_all(&vec![0; bytes]).unwrap();
