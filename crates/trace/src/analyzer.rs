@@ -7,8 +7,10 @@ use tcplab_wire::protocol::TCP;
 use tcplab_wire::{FrameView, IpPacket, LinkType, TcpPacket};
 
 use crate::bounds::{ENDS, OVER};
+use crate::clock::{self, CaptureClock};
 use crate::connection::{ConnectionState, Said};
 use crate::observe::Event;
+use crate::others::Others;
 use crate::packet::Packet;
 use crate::stamps;
 use crate::table::{Entry, Table};
@@ -116,9 +118,11 @@ pub struct Analyzer<S = Collector> {
     most_open: usize,
     epoch_nanos: Option<u64>,
     latest_nanos: u64,
+    clock: CaptureClock,
     frames: u64,
     /// How many were there before.
     copies: u64,
+    others: Others,
     remarks: Remarks,
 }
 
@@ -153,8 +157,10 @@ impl<S: Sink> Analyzer<S> {
             most_open: OPEN,
             epoch_nanos: None,
             latest_nanos: 0,
+            clock: CaptureClock::default(),
             frames: 0,
             copies: 0,
+            others: Others::default(),
             remarks: Remarks::default(),
         }
     }
@@ -186,7 +192,11 @@ impl<S: Sink> Analyzer<S> {
             self.remarks.add("was captured before the frame that precedes it", self.frames);
         }
         self.latest_nanos = frame.time_ns;
-        let mut at = Instant::from_nanos(frame.time_ns.saturating_sub(epoch));
+        let (time_ns, set_back) = self.clock.read(frame.time_ns);
+        if set_back {
+            self.remarks.add(clock::SET_BACK, self.frames);
+        }
+        let mut at = Instant::from_nanos(time_ns.saturating_sub(epoch));
         if at > LATEST {
             at = LATEST;
             self.remarks.add("was captured more than 36 years after the first frame", self.frames);
@@ -205,6 +215,7 @@ impl<S: Sink> Analyzer<S> {
                 let text = "a later part of a fragmented segment: only first parts are read";
                 self.remarks.add(text, self.frames);
             }
+            self.others.add(&view);
             return;
         };
         if !tcp.options_complete() {
@@ -217,8 +228,24 @@ impl<S: Sink> Analyzer<S> {
     fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, comment: Option<&str>) {
         let mut packet = Packet::read(tcp, at, self.frames, self.sink.wants_packets());
         packet.copies_usual = (self.copies + 1) * stamps::SHARE >= self.frames;
+        if self.clock.leap().is_some() {
+            self.explain_leap(&mut packet);
+        }
         self.take_in(&packet, comment);
-        self.let_go(at);
+        self.let_go(packet.at);
+    }
+
+    /// The times leapt ahead before this packet: whether hours passed or the clock was set.
+    #[cold]
+    fn explain_leap(&mut self, packet: &mut Packet) {
+        let Some(leap) = self.clock.leap() else { return };
+        let state = self.table.find(&packet.ends).map(|at| self.table.at(at));
+        let state = state.and_then(|entry| entry.state.as_ref());
+        let set = state.and_then(|state| state.clock_set_ahead(packet)).map(|set| set.min(leap));
+        let Some(set) = set else { return self.clock.time_passed() };
+        self.clock.was_set_ahead(set);
+        self.remarks.add(clock::SET_AHEAD, self.frames);
+        packet.at = Instant::from_nanos(packet.at.as_nanos().saturating_sub(set.as_nanos()));
     }
 
     /// What takes in what is found.
@@ -254,6 +281,7 @@ impl<S: Sink> Analyzer<S> {
         let trace = Trace {
             epoch_nanos: self.epoch_nanos.unwrap_or_default(),
             packets: self.frames,
+            others: self.others.into_list(),
             connections: Vec::new(),
             notes: self.remarks.into_notes(),
         };

@@ -3,7 +3,7 @@
 use std::mem::take;
 use std::net::SocketAddr;
 
-use tcplab_units::{Bytes, Instant};
+use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::{ChecksumState, SeqNumber};
 
 use crate::below::Scene;
@@ -132,6 +132,11 @@ impl ConnectionState {
     #[inline]
     pub(crate) fn is_forward(&self, packet: &Packet) -> bool {
         packet.from_low == self.client_is_low
+    }
+
+    /// By how much the capture's clock was set ahead before this packet, if its sender's shows it.
+    pub(crate) fn clock_set_ahead(&self, packet: &Packet) -> Option<Span> {
+        self.distances.clock_set_ahead(packet, self.is_forward(packet))
     }
 
     /// Takes in the next packet between the two ends.

@@ -115,6 +115,9 @@ impl FlowState {
             let Some(probe) = self.below.probe_without_data(packet, start, closed, &self.board)
             else {
                 let copy = self.below.identity.repeats(packet);
+                if start > high.as_u64() as i64 && packet.is_bare() && self.below.seen() {
+                    self.below.announce(offset(start), packet);
+                }
                 self.below.passed(packet, None, SegmentKind::New);
                 return Ok(Passed { segment: None, copy });
             };

@@ -225,7 +225,9 @@ impl Scoreboard {
                 self.settle(piece, answer, left_edge, &mut winners);
             }
         }
-        told.round_trip = winners.round_trip;
+        // Where what was sent again is taken in as well, the rest may have waited for it (Karn's
+        // rule for the whole acknowledgement, as `tcp_clean_rtx_queue`); then only the clock tells.
+        told.round_trip = if winners.blurred { told.echoed_age } else { winners.round_trip };
         told.acked_ages = winners.sure_ages;
         if told.advanced {
             told.acked_ages = joined(told.acked_ages, self.partly_acked_ages(answer));
@@ -542,12 +544,15 @@ struct Winners {
     sure_ages: Option<Ages>,
     latest: Option<u64>,
     latest_age: Option<Span>,
+    /// One of them was sent several times.
+    blurred: bool,
 }
 
 impl Winners {
     /// `alone`: its range was sent only once.
     fn add(&mut self, order: u64, age: Span, alone: bool) {
         self.earliest = earlier(self.earliest, Some(order));
+        self.blurred |= !alone;
         if self.latest.is_none_or(|latest| latest < order) {
             self.latest = Some(order);
             self.latest_age = Some(age);

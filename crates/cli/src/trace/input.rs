@@ -46,7 +46,7 @@ impl<'a> Input<'a> {
         match &self.live.interface {
             Some(interface) => {
                 let (analyzer, link) = live::capture(interface, self.live, self.filter, analyzer)?;
-                Ok(self.passed(analyzer, vec![interface.clone()], vec![link.to_owned()]))
+                Ok(self.passed(analyzer, vec![interface.clone()], vec![link]))
             }
             None => self.read_files(self.files, self.filter, analyzer),
         }
@@ -124,6 +124,7 @@ impl<'a> Input<'a> {
         let head = CaptureHead {
             names,
             packets: trace.packets,
+            others: trace.others.clone(),
             started: (trace.packets > 0).then_some(trace.epoch_nanos),
             lasted: Span::ZERO,
             links,
@@ -228,13 +229,7 @@ fn links_of(file: &Path) -> Vec<String> {
 fn links(interfaces: &[Interface]) -> Vec<String> {
     let mut links: Vec<String> = Vec::new();
     for interface in interfaces {
-        let kind = match LinkType::from_number(interface.link_type) {
-            LinkType::Null | LinkType::Loop => "loopback".to_owned(),
-            LinkType::Ethernet => "Ethernet".to_owned(),
-            LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6 => "IP without link".to_owned(),
-            LinkType::LinuxSll | LinkType::LinuxSll2 => "Linux \"any\"".to_owned(),
-            LinkType::Other(number) => format!("link type {number}"),
-        };
+        let kind = name_of_link(LinkType::from_number(interface.link_type));
         let kept = match interface.snap_len {
             // What tcpdump and others write who keep everything.
             0 | 65_535.. => kind,
@@ -245,4 +240,15 @@ fn links(interfaces: &[Interface]) -> Vec<String> {
         }
     }
     links
+}
+
+/// How a kind of link is called in what is said of a capture.
+pub(super) fn name_of_link(link: LinkType) -> String {
+    match link {
+        LinkType::Null | LinkType::Loop => "loopback".to_owned(),
+        LinkType::Ethernet => "Ethernet".to_owned(),
+        LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6 => "IP without link".to_owned(),
+        LinkType::LinuxSll | LinkType::LinuxSll2 => "Linux \"any\"".to_owned(),
+        LinkType::Other(number) => format!("link type {number}"),
+    }
 }

@@ -16,7 +16,7 @@ use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink};
 use tcplab_units::Span;
 use tcplab_wire::LinkType;
 
-use super::input::is_admitted;
+use super::input::{is_admitted, name_of_link};
 use crate::arguments::LiveArguments;
 use crate::output::tell;
 
@@ -34,13 +34,9 @@ pub(super) fn capture<S: Sink>(
     wish: &LiveArguments,
     filter: Option<&Filter>,
     mut analyzer: Analyzer<S>,
-) -> Result<(Analyzer<S>, &'static str)> {
+) -> Result<(Analyzer<S>, String)> {
     let mut listener = Listener::open(interface)?;
-    let (link, name) = if listener.is_ethernet() {
-        (LinkType::Ethernet, "Ethernet")
-    } else {
-        (LinkType::RawIp, "IP without link")
-    };
+    let link = listener.link();
     let mut keeper = wish.write.as_ref().map(|_| Keeper::new(interface, link, wish)).transpose()?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -84,7 +80,7 @@ pub(super) fn capture<S: Sink>(
         );
         analyzer.note(Note { frame: None, text });
     }
-    Ok((analyzer, name))
+    Ok((analyzer, name_of_link(link)))
 }
 
 fn unwritten(wish: &LiveArguments) -> String {

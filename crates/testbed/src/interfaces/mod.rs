@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
-pub(crate) use socket::{Frame, listen, receive};
+pub(crate) use socket::{Frame, listen, listen_to_all, receive};
 
 use crate::device::Device;
 use crate::mover::{End, Mover, Moving};

@@ -7,7 +7,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use tcplab_wire::offload::VnetHeader;
 
-use crate::sys::{bind_packet_socket, note_times, set_option, unbound_packet_socket};
+use crate::sys::{
+    bind_packet_socket, note_times, set_option, taken_off, tell_of_tags, unbound_cooked_socket,
+    unbound_packet_socket,
+};
 
 /// EtherType of everything.
 const ALL: u16 = libc::ETH_P_ALL as u16;
@@ -29,7 +32,7 @@ pub(crate) fn open(interface: u32) -> io::Result<OwnedFd> {
     let socket = unbound_packet_socket()?;
     let fd = socket.as_fd();
     set_option(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
-    set_option(fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)?;
+    tell_of_tags(fd)?;
     set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)?;
     bind_to_all_of(fd, interface)?;
     Ok(socket)
@@ -39,18 +42,36 @@ pub(crate) fn open(interface: u32) -> io::Result<OwnedFd> {
 pub(crate) fn listen(interface: u32) -> io::Result<OwnedFd> {
     let socket = unbound_packet_socket()?;
     note_times(socket.as_fd())?;
+    tell_of_tags(socket.as_fd())?;
     bind_to_all_of(socket.as_fd(), interface)?;
     Ok(socket)
 }
 
-/// From now on it takes the frames of an interface, whoever they are for.
-fn bind_to_all_of(socket: BorrowedFd<'_>, interface: u32) -> io::Result<()> {
+/// Opens one that listens to all interfaces of the network namespace, without link headers.
+pub(crate) fn listen_to_all() -> io::Result<OwnedFd> {
+    /// What packet(7) takes for every interface.
+    const EVERY: u32 = 0;
+    let socket = unbound_cooked_socket()?;
+    note_times(socket.as_fd())?;
+    tell_of_tags(socket.as_fd())?;
+    make_room(socket.as_fd())?;
+    bind_packet_socket(socket.as_fd(), EVERY, ALL)?;
+    Ok(socket)
+}
+
+fn make_room(socket: BorrowedFd<'_>) -> io::Result<()> {
     for (force, plain) in
         [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)]
     {
         set_option(socket, libc::SOL_SOCKET, force, BUFFER)
             .or_else(|_| set_option(socket, libc::SOL_SOCKET, plain, BUFFER))?;
     }
+    Ok(())
+}
+
+/// From now on it takes the frames of an interface, whoever they are for.
+fn bind_to_all_of(socket: BorrowedFd<'_>, interface: u32) -> io::Result<()> {
+    make_room(socket)?;
     bind_packet_socket(socket, interface, ALL)?;
     // SAFETY: an all-zero packet_mreq is a valid one.
     let mut all: libc::packet_mreq = unsafe { zeroed() };
@@ -96,12 +117,7 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<F
             && (*control).cmsg_type == libc::PACKET_AUXDATA;
         is_aux.then(|| libc::CMSG_DATA(control).cast::<libc::tpacket_auxdata>().read_unaligned())
     };
-    let tag = tag.filter(|aux| aux.tp_status & libc::TP_STATUS_VLAN_VALID != 0).map(|aux| {
-        let is_told = aux.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
-        let kind = if is_told { aux.tp_vlan_tpid } else { 0x8100 };
-        let ([a, b], [c, d]) = (kind.to_be_bytes(), aux.tp_vlan_tci.to_be_bytes());
-        [a, b, c, d]
-    });
+    let tag = tag.and_then(|aux| taken_off(&aux));
     let len = length.saturating_sub(VnetHeader::LEN);
     Ok(Frame { header: VnetHeader::from_bytes(header), len, tag })
 }

@@ -46,9 +46,18 @@ pub(crate) fn packet_socket(interface: u32, ether_type: u16) -> io::Result<Owned
     Ok(socket)
 }
 
-/// A packet socket to which nothing arrives before it is bound, non-blocking.
+/// A packet socket to which nothing arrives before it is bound, non-blocking, for whole frames.
 pub(crate) fn unbound_packet_socket() -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    unbound(libc::SOCK_RAW)
+}
+
+/// The same for packets without their link headers, which all interfaces have in common.
+pub(crate) fn unbound_cooked_socket() -> io::Result<OwnedFd> {
+    unbound(libc::SOCK_DGRAM)
+}
+
+fn unbound(of: libc::c_int) -> io::Result<OwnedFd> {
+    let kind = of | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: no memory is passed. The protocol is 0 so that nothing arrives before `bind`.
     let raw = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
     // SAFETY: `raw` was just opened and belongs to nobody else.
@@ -86,6 +95,27 @@ pub(crate) struct Seen {
     pub(crate) is_sent: bool,
     /// When, in nanoseconds since the Unix epoch, if the kernel noted it.
     pub(crate) at_nanos: Option<u64>,
+    /// Its outermost VLAN tag, where the kernel has taken that off and was
+    /// [asked](tell_of_tags) to tell.
+    pub(crate) tag: Option<[u8; 4]>,
+    /// Where it came from, and what it is.
+    pub(crate) from: libc::sockaddr_ll,
+}
+
+/// Has the kernel tell of VLAN tags that it took off (packet(7), `PACKET_AUXDATA`).
+pub(crate) fn tell_of_tags(socket: BorrowedFd<'_>) -> io::Result<()> {
+    set_option(socket, libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)
+}
+
+/// The tag that was taken off, as it stood in the frame.
+pub(crate) fn taken_off(aux: &libc::tpacket_auxdata) -> Option<[u8; 4]> {
+    if aux.tp_status & libc::TP_STATUS_VLAN_VALID == 0 {
+        return None;
+    }
+    let is_told = aux.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
+    let kind = if is_told { aux.tp_vlan_tpid } else { 0x8100 };
+    let ([a, b], [c, d]) = (kind.to_be_bytes(), aux.tp_vlan_tci.to_be_bytes());
+    Some([a, b, c, d])
 }
 
 /// Has the kernel note when each packet passed.
@@ -106,8 +136,8 @@ pub(crate) fn receive_seen(
     let mut parts = [part(header), part(frame)];
     // SAFETY: an all-zero sockaddr_ll is a valid one.
     let mut from: libc::sockaddr_ll = unsafe { zeroed() };
-    // Aligned as a cmsghdr must be, with room for one timespec.
-    let mut control = [0_u64; 8];
+    // Aligned as a cmsghdr must be, with room for a timespec and what is told beside a frame.
+    let mut control = [0_u64; 16];
     // SAFETY: an all-zero msghdr is a valid one.
     let mut message: libc::msghdr = unsafe { zeroed() };
     message.msg_name = (&raw mut from).cast();
@@ -126,27 +156,40 @@ pub(crate) fn receive_seen(
             _ => Err(error),
         };
     }
-    let mut at_nanos = None;
     // SAFETY: `recvmsg` has filled in the control messages that `message` refers to.
-    let mut control = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
-    while !control.is_null() {
-        // SAFETY: `control` points to a whole header among them.
-        let is_time = unsafe {
-            (*control).cmsg_level == libc::SOL_SOCKET
-                && (*control).cmsg_type == libc::SCM_TIMESTAMPNS
-        };
-        if is_time {
-            // SAFETY: such a message carries a timespec, wherever it lies.
-            let time: libc::timespec =
-                unsafe { libc::CMSG_DATA(control).cast::<libc::timespec>().read_unaligned() };
-            let nanos = time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned();
-            at_nanos = Some(nanos).filter(|nanos| *nanos > 0);
-        }
-        // SAFETY: as for the first one.
-        control = unsafe { libc::CMSG_NXTHDR(&raw const message, control) };
-    }
+    let (at_nanos, tag) = unsafe { told_beside(&message) };
     let is_sent = from.sll_pkttype == libc::PACKET_OUTGOING;
-    Ok(Some(Seen { len: received.cast_unsigned(), is_sent, at_nanos }))
+    Ok(Some(Seen { len: received.cast_unsigned(), is_sent, at_nanos, tag, from }))
+}
+
+/// What the kernel tells beside a frame: when it passed, and the VLAN tag it took off.
+///
+/// # Safety
+///
+/// `recvmsg` has filled in the control messages that `message` refers to.
+unsafe fn told_beside(message: &libc::msghdr) -> (Option<u64>, Option<[u8; 4]>) {
+    let (mut at_nanos, mut tag) = (None, None);
+    // SAFETY: the caller promises whole control messages; what is read of one has the type that
+    // its kind says, wherever it lies.
+    unsafe {
+        let mut control = libc::CMSG_FIRSTHDR(message);
+        while !control.is_null() {
+            match ((*control).cmsg_level, (*control).cmsg_type) {
+                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
+                    let time = libc::CMSG_DATA(control).cast::<libc::timespec>().read_unaligned();
+                    let seconds = time.tv_sec.cast_unsigned() * 1_000_000_000;
+                    at_nanos = Some(seconds + time.tv_nsec.cast_unsigned()).filter(|it| *it > 0);
+                }
+                (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
+                    let aux = libc::CMSG_DATA(control).cast::<libc::tpacket_auxdata>();
+                    tag = taken_off(&aux.read_unaligned());
+                }
+                _ => {}
+            }
+            control = libc::CMSG_NXTHDR(message, control);
+        }
+    }
+    (at_nanos, tag)
 }
 
 /// Packets that a packet socket had to drop since the last time it was asked.
