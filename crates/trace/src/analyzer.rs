@@ -173,8 +173,8 @@ impl<S: Sink> Analyzer<S> {
         self
     }
 
-    /// Follows at most so many open connections at a time: from 1 to 524,288, and 131,072 unless this
-    /// says otherwise.
+    /// Follows at most so many open connections at a time: from 1 to 524,288, and 131,072 unless
+    /// this says otherwise.
     #[must_use]
     pub fn following_at_most(mut self, connections: usize) -> Analyzer<S> {
         self.most_open = connections.clamp(1, ENDS.most() / 2);

@@ -28,8 +28,8 @@ pub(crate) struct Holes {
     /// In the order of their places; they neither overlap nor touch.
     open: VecDeque<Hole>,
     missed: Missed,
-    /// Some were given up: without acknowledgements to close them (a capture of one direction) there
-    /// can be any number.
+    /// Some were given up: without acknowledgements to close them (a capture of one direction)
+    /// there can be any number.
     pub(crate) gave_up: bool,
 }
 

@@ -6,6 +6,11 @@ use tcplab_wire::{FrameView, IpPacket, protocol};
 
 use crate::OtherPackets;
 
+/// As many kinds are told apart: no network has more.
+const KINDS: usize = 256;
+/// The least that is a type and not a length.
+const LEAST_TYPE: u32 = 0x600;
+
 /// How many packets there were of each kind.
 #[derive(Debug, Default)]
 pub(crate) struct Others {
@@ -21,6 +26,8 @@ enum Kind {
     /// By the port that is known for what it carries.
     Udp(u16),
     Unreadable,
+    /// When there are [`KINDS`].
+    Further,
 }
 
 impl Others {
@@ -28,12 +35,15 @@ impl Others {
     #[cold]
     pub(crate) fn add(&mut self, view: &FrameView<'_>) {
         let kind = match (view, view.ip()) {
+            // IEEE 802.3 section 3.2.6: below, it is a length.
+            (FrameView::NotIp { protocol }, _) if *protocol < LEAST_TYPE => Kind::Link(0),
             (FrameView::NotIp { protocol }, _) => Kind::Link(*protocol),
             (_, Some(ip)) if ip.protocol() == protocol::UDP => Kind::Udp(known_port(ip)),
             (_, Some(ip)) => Kind::Ip(ip.protocol()),
             _ => Kind::Unreadable,
         };
-        *self.kinds.entry(kind).or_default() += 1;
+        let room = self.kinds.len() < KINDS || self.kinds.contains_key(&kind);
+        *self.kinds.entry(if room { kind } else { Kind::Further }).or_default() += 1;
     }
 
     /// The most frequent first.
@@ -77,6 +87,7 @@ impl Kind {
                 None => "UDP".to_owned(),
             },
             Kind::Unreadable => "unreadable".to_owned(),
+            Kind::Further => "of further protocols".to_owned(),
         }
     }
 }
@@ -84,8 +95,7 @@ impl Kind {
 /// IEEE 802 numbers.
 fn link_name(number: u32) -> String {
     match number {
-        // IEEE 802.3 section 3.2.6: below, it is a length.
-        0..0x600 => "IEEE 802.3",
+        0..LEAST_TYPE => "IEEE 802.3",
         0x0806 => "ARP",
         0x8035 => "RARP",
         0x8847 => "MPLS",
@@ -133,6 +143,23 @@ mod tests {
         bytes.extend(ports.into_iter().flat_map(u16::to_be_bytes));
         bytes.extend([0; 4]);
         bytes
+    }
+
+    #[test]
+    fn the_kinds_are_bounded_and_lengths_are_one() {
+        let mut others = Others::default();
+        for kind in 0..=u16::MAX {
+            let frame = [[0; 12].as_slice(), &kind.to_be_bytes(), &[0; 50]].concat();
+            let view = FrameView::new(LinkType::Ethernet, &frame, frame.len() as u32);
+            if view.ip().is_none() {
+                others.add(&view);
+            }
+        }
+        let list = others.into_list();
+        assert!(list.len() <= KINDS + 1, "{}", list.len());
+        assert_eq!(list[0].protocol, "of further protocols");
+        let lengths: Vec<_> = list.iter().filter(|one| one.protocol == "IEEE 802.3").collect();
+        assert!(lengths.len() == 1 && lengths[0].packets > 1_000, "{lengths:?}");
     }
 
     #[test]

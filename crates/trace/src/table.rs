@@ -212,8 +212,8 @@ impl Table {
         self.tree.len() >= ENDS.most()
     }
     /// Forgets two ends between which all was quiet for a while and, as `open` says, a connection
-    /// is open, or none is: those connections that were not handed over yet, with their places. None
-    /// if there are no such ends; `busy` is a place to be left alone.
+    /// is open, or none is: their connections that were not handed over yet. None if there are no
+    /// such ends; `busy` is a place to be left alone.
     pub(crate) fn forget(&mut self, open: bool, busy: Option<usize>) -> Option<Forgotten> {
         let hand = &mut self.hands[usize::from(open)];
         // The second time round nobody can have sent anything since the first.

@@ -33,8 +33,8 @@ pub(crate) struct Piece {
     pub(crate) rst: bool,
 }
 
-/// No packet is cut into more: the largest that Linux hands to a tap, 512 kB (`GSO_MAX_SIZE`), holds
-/// as many of the smallest segments that all must take (RFC 9293 section 3.7.1).
+/// No packet is cut into more: the largest that Linux hands to a tap, 512 kB (`GSO_MAX_SIZE`),
+/// holds as many segments of the size that all must take (536 bytes, RFC 9293 section 3.7.1).
 const MOST: u32 = 1_024;
 
 const SYN: u16 = TcpFlags::SYN.bits();

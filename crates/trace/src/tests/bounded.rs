@@ -139,8 +139,8 @@ fn most_kept(analyzer: &mut Analyzer<Counts>, step: &dyn Fn(u64, &mut Rng) -> St
 
 /// The bounds are halved so many times: then at most 512 transmissions are kept.
 const HALVINGS: u32 = 7;
-/// All that has a bound has reached it before the first; what goes up and down does so many times in
-/// each. What grew with the packets would be at least twice as much in the second.
+/// All that has a bound has reached it before the first; what goes up and down does so many times
+/// in each. What grew with the packets would be at least twice as much in the second.
 const WINDOWS: [Range<u64>; 2] = [4_000..8_000, 16_000..20_000];
 
 /// What is remarked where a bound is met.

@@ -5,8 +5,11 @@ use std::io::Cursor;
 
 use tcplab_capture::{ReadError, Reader, Source};
 
-use super::robustness::check;
-use crate::{Trace, analyze};
+use tcplab_wire::LinkType;
+
+use super::drill::{self, drill};
+use super::robustness::{TRANSFER, check};
+use crate::{Analyzer, Frame, Trace, analyze};
 
 /// Small captures, which the fuzzer begins with.
 macro_rules! seed {
@@ -124,4 +127,42 @@ fn every_bit_turned_over_where_it_is_compressed() {
 #[test]
 fn a_file_of_nothing_is_no_capture() {
     assert!(matches!(read(b""), Err(ReadError::NotACapture { begins }) if begins.is_empty()));
+}
+
+/// Of each frame only so many bytes are kept; `whole`: it was longer.
+fn cut_to(kept: usize, whole: bool) -> Trace {
+    let mut analyzer = Analyzer::new();
+    for packet in drill(TRANSFER, 1_000) {
+        let captured = &packet.bytes[..kept.min(packet.bytes.len())];
+        let original_len = if whole { packet.bytes.len() } else { captured.len() } as u32;
+        let (time_ns, link) = (packet.time_ns, LinkType::RawIp);
+        analyzer.packet(&Frame { time_ns, link, captured, original_len, comment: None });
+    }
+    let trace = analyzer.finish();
+    check(&trace);
+    trace
+}
+
+#[test]
+fn frames_cut_to_any_length_and_of_none() {
+    let plain = drill::analyze(&drill(TRANSFER, 1_000));
+    // No header of IPv4 and TCP without options of IP is longer.
+    for kept in 0..=80 {
+        for whole in [true, false] {
+            let trace = cut_to(kept, whole);
+            assert_eq!(trace.packets, plain.packets);
+            if kept < 40 {
+                let data = trace.connections.iter().map(|c| c.forward.totals.data.as_u64());
+                assert_eq!(data.sum::<u64>(), 0, "{kept} bytes hold no header");
+                assert!(!trace.notes.is_empty(), "{kept} bytes");
+            }
+            if kept == 80 {
+                let totals = |trace: &Trace| {
+                    let connection = &trace.connections[0];
+                    [connection.forward.totals, connection.reverse.totals]
+                };
+                assert_eq!(totals(&trace), totals(&plain));
+            }
+        }
+    }
 }
