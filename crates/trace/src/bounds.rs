@@ -22,6 +22,8 @@ pub(crate) const OVER: Bound = Bound(1 << 16);
 /// Pairs of ends that are known at a time, with less than 200 bytes each: then one is forgotten
 /// whose connection is over. Should it meet again, that is another connection, and no reuse.
 pub(crate) const ENDS: Bound = Bound(1 << 20);
+/// Connections that are joined, with about 2 kB each: the first.
+pub(crate) const PAIRS: Bound = Bound(1 << 18);
 /// Repetitions of the same place: Linux gives up after 15 (`tcp_retries2`).
 pub(crate) const REPETITIONS: Bound = Bound(1 << 8);
 

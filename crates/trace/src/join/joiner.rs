@@ -11,6 +11,7 @@ use super::piece::{full_segment, pieces};
 use super::way::{Covered, Taps, Way};
 use super::{Crossing, FARTHEST, Joined, JoinedConnection, Rough, Side, TapRecord, difference};
 use crate::Frame;
+use crate::bounds::PAIRS;
 use crate::packet::Packet;
 use crate::table::Ends;
 
@@ -48,6 +49,8 @@ pub struct Joiner {
     covered: [Covered; 2],
     pairs: Vec<Pair>,
     by_ends: BTreeMap<Ends, Generations>,
+    /// Packets of connections that were too many.
+    left_out: u64,
 }
 
 impl Joiner {
@@ -65,6 +68,7 @@ impl Joiner {
             covered: [Covered::default(); 2],
             pairs: Vec::new(),
             by_ends: BTreeMap::new(),
+            left_out: 0,
         };
         for side in Side::BOTH {
             let first = joiner.rough.epochs[side.index()].map(|first| joiner.shared(side, first));
@@ -98,7 +102,10 @@ impl Joiner {
         let Some(tcp) = view.tcp() else { return };
         tap.tcp += 1;
         let packet = Packet::read(&tcp, Instant::ZERO, tap.packets, false);
-        let index = self.pair_of(side, &packet);
+        let Some(index) = self.pair_of(side, &packet) else {
+            self.left_out += 1;
+            return;
+        };
         let pair = &mut self.pairs[index];
         pair.first_frames[side.index()].get_or_insert(packet.frame);
         if packet.syn() {
@@ -125,8 +132,12 @@ impl Joiner {
         }
     }
 
-    /// Where the connection of a packet is kept.
-    fn pair_of(&mut self, side: Side, packet: &Packet) -> usize {
+    /// Where the connection of a packet is kept; none if it is one too many.
+    fn pair_of(&mut self, side: Side, packet: &Packet) -> Option<usize> {
+        let full = self.pairs.len() >= PAIRS.most();
+        if full && !self.by_ends.contains_key(&packet.ends) {
+            return None;
+        }
         let known = self.by_ends.entry(packet.ends).or_default();
         let [here, there] = [side, side.other()].map(Side::index);
         let opens = packet.syn() && packet.ack.is_none();
@@ -137,23 +148,28 @@ impl Joiner {
         // The one that this tap saw last, or that the other saw while this one was not there.
         let from = known.current[here].or(known.current[there]).unwrap_or(0);
         let found = (from..known.pairs.len()).find(|&at| is_it(&self.pairs[known.pairs[at]]));
+        if full && found.is_none() {
+            return None;
+        }
         let at = found.unwrap_or_else(|| {
             known.pairs.push(self.pairs.len());
             self.pairs.push(Pair::new(side, packet, &self.rough));
             known.pairs.len() - 1
         });
         known.current[here] = Some(at);
-        known.pairs[at]
+        Some(known.pairs[at])
     }
 
     /// Everything, when no more frames come.
     pub fn finish(mut self) -> Joined {
         let mut sums = [Raw::default(), Raw::default()];
         let mut found = Vec::new();
+        let mut gave_up = false;
         for mut pair in self.pairs {
             let [mut there, mut back] = std::mem::take(&mut pair.ways);
             there.settle(&taps(&self.covered, true, true));
             back.settle(&taps(&self.covered, false, true));
+            gave_up |= there.gave_up() || back.gave_up();
             let ways = [there.into_found(), back.into_found()];
             found.push((pair, ways));
         }
@@ -163,7 +179,20 @@ impl Joiner {
         let clock = Clock::estimate(&sums[0], &sums[1]);
         let rough = self.rough.offset_nanos();
         let connections = found.into_iter().map(|(pair, ways)| pair.told(ways, &clock)).collect();
-        let notes = notes(&self.rough, &mut self.taps);
+        let mut notes = notes(&self.rough, &mut self.taps);
+        if self.left_out > 0 {
+            let (left_out, most) = (self.left_out, PAIRS.most());
+            notes.push(format!(
+                "only the first {most} connections are joined: {left_out} packets are of others"
+            ));
+        }
+        if gave_up {
+            notes.push(
+                "more gaps are open in a direction than are kept: what was lost there and what was \
+                 sent needlessly may be told wrongly"
+                    .to_owned(),
+            );
+        }
         Joined {
             epoch_nanos: self.epoch,
             taps: self.taps,

@@ -332,6 +332,11 @@ impl Way {
         }
     }
 
+    /// Whether more ranges lay apart than are kept.
+    pub(crate) fn gave_up(&self) -> bool {
+        [&self.seen, &self.missed, &self.sent, &self.delivered].iter().any(|set| set.gave_up)
+    }
+
     /// Delays as they seem, and what else was found.
     pub(crate) fn into_found(self) -> (Crossing, Raw) {
         (self.found, self.raw)

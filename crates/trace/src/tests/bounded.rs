@@ -11,6 +11,7 @@ use tcplab_units::Rng;
 use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpRepr};
 
 use crate::bounds::{RANGES, narrowed};
+use crate::join::{Joiner, Side, Survey};
 use crate::{
     Ack, Analyzer, Connection, Episode, FlowId, Frame, LimitPeriod, Needless, Note, Segment, Sink,
     Stall,
@@ -39,14 +40,17 @@ impl Sink for Counts {
 }
 
 fn take_in(analyzer: &mut Analyzer<Counts>, number: u64, step: &Step) {
-    let bytes = packet(step);
-    analyzer.packet(&Frame {
+    analyzer.packet(&frame(number, &packet(step)));
+}
+
+fn frame(number: u64, bytes: &[u8]) -> Frame<'_> {
+    Frame {
         time_ns: (number + 1) * 100_000,
         link: LinkType::RawIp,
-        captured: &bytes,
+        captured: bytes,
         original_len: bytes.len() as u32,
         comment: None,
-    });
+    }
 }
 
 /// What one of the two ends sends: data (where it starts and how long), or an acknowledgement.
@@ -364,4 +368,28 @@ fn a_block_below_too_many() {
         }
         assert!(says(&analyzer.finish_into().0.notes, OLDEST));
     });
+}
+
+#[test]
+fn joined_connections() {
+    let joined = narrowed(HALVINGS + 5, || {
+        let mut joiner = Joiner::new(Survey::new().finish());
+        for number in 0..1_000_u32 {
+            // A hundred of the first, and one of each other.
+            let client = number.saturating_sub(100);
+            let syn = Step { client, flags: TcpFlags::SYN, ..Step::default() };
+            let step = if client == 0 { data(2 * u64::from(number)) } else { syn };
+            let bytes = packet(&step);
+            for side in Side::BOTH {
+                joiner.frame(side, &frame(u64::from(number), &bytes));
+            }
+        }
+        joiner.finish()
+    });
+    assert_eq!(joined.connections.len(), 64);
+    let left_out = 2 * (1_000 - 101 - 63);
+    let text =
+        format!("only the first 64 connections are joined: {left_out} packets are of others");
+    assert_eq!(joined.notes.iter().filter(|note| **note == text).count(), 1, "{:?}", joined.notes);
+    assert!(joined.notes.iter().any(|note| note.starts_with("more gaps are open")));
 }
