@@ -6,8 +6,11 @@ use tcplab_units::{Instant, Span};
 use tcplab_wire::protocol::TCP;
 use tcplab_wire::{FrameView, IpPacket, LinkType, TcpPacket};
 
+use crate::bounds::ENDS;
+use crate::clock::{self, CaptureClock};
 use crate::connection::{ConnectionState, Said};
 use crate::observe::Event;
+use crate::others::Others;
 use crate::packet::Packet;
 use crate::stamps;
 use crate::table::{Entry, Table};
@@ -20,6 +23,10 @@ const NAMED: u64 = 10;
 const LINGER: Span = Span::from_secs(1);
 /// At most so many connections that are over are kept.
 const LINGERING: usize = 1_024;
+/// And so many for a sink that wants packets, however long they have been over.
+const FOLLOWED: usize = 1 << 16;
+/// At most so many that are not over are followed at a time: with about 7 kB each.
+const OPEN: usize = 1 << 17;
 
 /// The latest time there is, 36 years after the first frame: a frame that says to be later counts
 /// as then. So sums and small multiples of times fit into 64 bits, whatever a capture says.
@@ -56,10 +63,14 @@ pub struct FlowId {
 /// in the order of their time; all before the connection itself, whose flows are empty but for
 /// their sums. Connections come as they end.
 ///
-/// A sink that [wants packets](Sink::wants_packets) is told of each, and every connection is
-/// followed to the capture's end. For one that does not, a connection ends a second after both
-/// ends closed it or one reset it; what comes [later](Sink::late) is only counted. Then memory
-/// is bounded by the connections that are open.
+/// A sink that [wants packets](Sink::wants_packets) is told of each, and of a connection also of
+/// what comes when it is over, as long as not more than 65,536 others are over since. For one that
+/// does not, a connection ends a second after both ends closed it or one reset it. What comes
+/// [later](Sink::late) is only counted.
+///
+/// Of connections that are open, so many are followed at a time
+/// ([`Analyzer::following_at_most`]). When another begins, one that has been quiet for a while ends
+/// as if the capture did. Should it go on, that is another connection, and a remark says so.
 pub trait Sink {
     /// Before all else, if there is any frame: the trace's zero, nanoseconds after the Unix epoch.
     fn begins(&mut self, _epoch_nanos: u64) {}
@@ -97,19 +108,30 @@ struct Lingering {
 
 /// Reads frames in the order of the capture; keeps of each connection only what is in flight and
 /// what an unfinished recovery needs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Analyzer<S = Collector> {
     sink: S,
     table: Table,
     /// How many connections there were.
     connections: usize,
     lingering: VecDeque<Lingering>,
+    /// How many are not over.
+    open: usize,
+    most_open: usize,
     epoch_nanos: Option<u64>,
     latest_nanos: u64,
+    clock: CaptureClock,
     frames: u64,
     /// How many were there before.
     copies: u64,
+    others: Others,
     remarks: Remarks,
+}
+
+impl<S: Sink + Default> Default for Analyzer<S> {
+    fn default() -> Analyzer<S> {
+        Analyzer::with_sink(S::default())
+    }
 }
 
 impl Analyzer {
@@ -133,10 +155,14 @@ impl<S: Sink> Analyzer<S> {
             table: Table::default(),
             connections: 0,
             lingering: VecDeque::new(),
+            open: 0,
+            most_open: OPEN,
             epoch_nanos: None,
             latest_nanos: 0,
+            clock: CaptureClock::default(),
             frames: 0,
             copies: 0,
+            others: Others::default(),
             remarks: Remarks::default(),
         }
     }
@@ -146,6 +172,14 @@ impl<S: Sink> Analyzer<S> {
     #[must_use]
     pub fn counting_from(mut self, epoch_nanos: u64) -> Analyzer<S> {
         self.epoch_nanos = Some(epoch_nanos);
+        self
+    }
+
+    /// Follows at most so many open connections at a time: from 1 to 524,288, and 131,072 unless this
+    /// says otherwise.
+    #[must_use]
+    pub fn following_at_most(mut self, connections: usize) -> Analyzer<S> {
+        self.most_open = connections.clamp(1, ENDS.most() / 2);
         self
     }
 
@@ -160,7 +194,11 @@ impl<S: Sink> Analyzer<S> {
             self.remarks.add("was captured before the frame that precedes it", self.frames);
         }
         self.latest_nanos = frame.time_ns;
-        let mut at = Instant::from_nanos(frame.time_ns.saturating_sub(epoch));
+        let (time_ns, set_back) = self.clock.read(frame.time_ns);
+        if set_back {
+            self.remarks.add(clock::SET_BACK, self.frames);
+        }
+        let mut at = Instant::from_nanos(time_ns.saturating_sub(epoch));
         if at > LATEST {
             at = LATEST;
             self.remarks.add("was captured more than 36 years after the first frame", self.frames);
@@ -179,6 +217,7 @@ impl<S: Sink> Analyzer<S> {
                 let text = "a later part of a fragmented segment: only first parts are read";
                 self.remarks.add(text, self.frames);
             }
+            self.others.add(&view);
             return;
         };
         if !tcp.options_complete() {
@@ -191,8 +230,24 @@ impl<S: Sink> Analyzer<S> {
     fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, comment: Option<&str>) {
         let mut packet = Packet::read(tcp, at, self.frames, self.sink.wants_packets());
         packet.copies_usual = (self.copies + 1) * stamps::SHARE >= self.frames;
+        if self.clock.leap().is_some() {
+            self.explain_leap(&mut packet);
+        }
         self.take_in(&packet, comment);
-        self.let_go(at);
+        self.let_go(packet.at);
+    }
+
+    /// The times leapt ahead before this packet: whether hours passed or the clock was set.
+    #[cold]
+    fn explain_leap(&mut self, packet: &mut Packet) {
+        let Some(leap) = self.clock.leap() else { return };
+        let state = self.table.find(&packet.ends).map(|at| self.table.at(at));
+        let state = state.and_then(|entry| entry.state.as_ref());
+        let set = state.and_then(|state| state.clock_set_ahead(packet)).map(|set| set.min(leap));
+        let Some(set) = set else { return self.clock.time_passed() };
+        self.clock.was_set_ahead(set);
+        self.remarks.add(clock::SET_AHEAD, self.frames);
+        packet.at = Instant::from_nanos(packet.at.as_nanos().saturating_sub(set.as_nanos()));
     }
 
     /// What takes in what is found.
@@ -228,6 +283,7 @@ impl<S: Sink> Analyzer<S> {
         let trace = Trace {
             epoch_nanos: self.epoch_nanos.unwrap_or_default(),
             packets: self.frames,
+            others: self.others.into_list(),
             connections: Vec::new(),
             notes: self.remarks.into_notes(),
         };
@@ -244,9 +300,9 @@ impl<S: Sink> Analyzer<S> {
         }
         let entry = self.table.at(at);
         let latest = entry.index;
-        if let Some(mut state) =
-            entry.state.take_if(|state| state.lingers && is_done(state, packet.at))
-        {
+        if let Some(mut state) = entry.state.take_if(|state| {
+            state.lingers && state.is_over() && !packet.wanted && is_done(state, packet.at)
+        }) {
             entry.initial = state.initial();
             hand_over(&mut self.sink, latest, &mut state);
         }
@@ -254,8 +310,10 @@ impl<S: Sink> Analyzer<S> {
             return self.sink.late(latest, packet.at, packet.frame);
         };
         let said = state.packet(packet);
-        if state.is_over() && !state.lingers && !packet.wanted {
+        if state.is_over() && !state.lingers {
             state.lingers = true;
+            // What is put aside does not count.
+            self.open -= usize::from(index == latest);
             self.lingering.push_back(Lingering { since: packet.at, at, index });
         }
         for forward in [true, false] {
@@ -273,6 +331,10 @@ impl<S: Sink> Analyzer<S> {
         if said.out_of_place {
             let text = "its numbers are far from all that the connection sent: of another connection, \
                         forged or damaged; it is counted, and nothing else";
+            self.remarks.add(text, packet.frame);
+        }
+        if said.gave_up {
+            let text = "more of its connection is unsettled than is kept: the oldest is given up";
             self.remarks.add(text, packet.frame);
         }
         self.copies += u64::from(said.copy);
@@ -295,9 +357,38 @@ impl<S: Sink> Analyzer<S> {
 
     /// The first packet between two ends: where their connection is kept.
     fn begin(&mut self, packet: &Packet) -> usize {
+        if self.table.is_full() {
+            let text = "begins a connection when too many are over to know them all: what still \
+                        comes of one of them counts as another";
+            self.forget(false, None, (text, packet.frame));
+        }
         self.connections += 1;
         let state = Box::new(ConnectionState::new(packet));
-        self.table.add(Entry::new(packet.ends, self.connections - 1, state))
+        let at = self.table.add(Entry::new(packet.ends, self.connections - 1, state));
+        self.opened(at, packet.frame);
+        at
+    }
+
+    /// The connection kept at `at` was opened by a packet: makes room if they are too many.
+    fn opened(&mut self, at: usize, frame: u64) {
+        self.open += 1;
+        if self.open <= self.most_open {
+            return;
+        }
+        let text = "begins a connection when too many are open to follow them all: one that was \
+                    quiet is given up, and what still comes of it counts as another";
+        self.forget(true, Some(at), (text, frame));
+    }
+
+    /// Makes room; the remark is added if there was anything to forget.
+    #[cold]
+    fn forget(&mut self, open: bool, busy: Option<usize>, (text, frame): (&str, u64)) {
+        let Some(forgotten) = self.table.forget(open, busy) else { return };
+        self.open -= usize::from(open);
+        self.remarks.add(text, frame);
+        for (index, mut state) in forgotten.into_iter().flatten() {
+            hand_over(&mut self.sink, index, &mut state);
+        }
     }
 
     /// If the packet opens another connection between the same ends: begins the other at `at`. The
@@ -316,6 +407,7 @@ impl<S: Sink> Analyzer<S> {
         entry.index = self.connections;
         self.connections += 1;
         let before = entry.aside.take();
+        let reopened = entry.state.as_ref().is_none_or(|state| state.lingers);
         let replaced = entry.state.replace(state).map(|state| (earlier, state));
         let (done, aside) = match replaced {
             Some(replaced) if !replaced.1.is_over() => (None, Some(replaced)),
@@ -325,13 +417,17 @@ impl<S: Sink> Analyzer<S> {
         for (index, mut state) in [before, done].into_iter().flatten() {
             hand_over(&mut self.sink, index, &mut state);
         }
+        if reopened {
+            self.opened(at, packet.frame);
+        }
     }
 
     /// Hands over the connections that have been over for long enough, or are too many.
     fn let_go(&mut self, now: Instant) {
         let Some(first) = self.lingering.front() else { return };
-        let crowded = self.lingering.len() > LINGERING;
-        if !crowded && now.since(first.since) < LINGER {
+        let wanted = self.sink.wants_packets();
+        let crowded = self.lingering.len() > if wanted { FOLLOWED } else { LINGERING };
+        if !crowded && (wanted || now.since(first.since) < LINGER) {
             return;
         }
         let Some(Lingering { at, index, .. }) = self.lingering.pop_front() else { return };
@@ -340,6 +436,12 @@ impl<S: Sink> Analyzer<S> {
             return;
         }
         let Some(mut state) = entry.state.take() else { return };
+        if !state.is_over() {
+            state.lingers = false;
+            entry.state = Some(state);
+            self.open += 1;
+            return;
+        }
         if !crowded && !is_done(&state, now) {
             self.lingering.push_back(Lingering { since: state.last(), at, index });
             entry.state = Some(state);
@@ -449,15 +551,14 @@ struct Remarks {
 
 impl Remarks {
     fn add(&mut self, text: &str, frame: u64) {
-        if !self.kinds.contains_key(text) && self.kinds.len() as u64 >= NAMED * NAMED {
-            return;
+        if let Some((frames, count)) = self.kinds.get_mut(text) {
+            *count += 1;
+            if (frames.len() as u64) < NAMED {
+                frames.push(frame);
+            }
+        } else if (self.kinds.len() as u64) < NAMED * NAMED {
+            self.kinds.insert(text.to_owned(), (vec![frame], 1));
         }
-        let (frames, count) = self.kinds.entry(text.to_owned()).or_default();
-        *count += 1;
-        if frames.len() as u64 == NAMED {
-            return;
-        }
-        frames.push(frame);
     }
 
     fn into_notes(self) -> Vec<Note> {

@@ -50,10 +50,11 @@ pub(crate) struct Below {
     pub(crate) holes: Holes,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
+    /// Where a packet without data stood that came from above everything seen: what lies before it
+    /// had been sent when it was (RFC 9293 section 3.3.1: SND.NXT).
+    announced: Option<(Offset, Stamp)>,
     /// Packets lost before the tap whose data lay above all seen then, as far as the numbers tell.
     ghosts: u32,
-    /// Packets lost before the tap that repeated what is missing below, as far as numbers tell.
-    lost_again: u32,
 }
 
 /// How often what was seen.
@@ -135,7 +136,7 @@ impl Below {
         }
         self.counts.seen += u64::from(!board.covers(range));
         let verdict = Below::repeat(case, 0, judge, board);
-        self.remember_absent(case, &verdict);
+        self.remember_absent(case, &verdict, board);
         (verdict, Entry::Repeat)
     }
 
@@ -150,6 +151,9 @@ impl Below {
         board: &Scoreboard,
     ) -> Option<Verdict> {
         let &Case { packet, range, scene, .. } = case;
+        if let Some(again) = self.was_announced(case, judge, board) {
+            return again;
+        }
         let absent = self.identity.absent(packet);
         if absent + self.ghosts == 0 || !self.absent_are_data(scene) {
             return None;
@@ -171,19 +175,55 @@ impl Below {
         Some(Below::repeat(case, absent.max(1), judge, board))
     }
 
+    /// What is to be said of data that a packet before them showed to have been sent by then, if one
+    /// did: sent again, or overtaken by a packet without data, which is nothing of note.
+    fn was_announced(
+        &mut self,
+        case: &Case<'_>,
+        judge: &mut Judge,
+        board: &Scoreboard,
+    ) -> Option<Option<Verdict>> {
+        let (next, stamp) = self.announced?;
+        if case.range.end >= next {
+            self.announced = None;
+        }
+        if case.range.start >= next {
+            return None;
+        }
+        let waited = case.packet.at.since(stamp.at);
+        let later = match self.identity.order(case.packet, &stamp) {
+            Some((order, _)) => order == Ordering::Greater,
+            None => {
+                let least = case.scene.distances.round_trip().or(board.min_round_trip);
+                waited > least.map_or(SHORT, |whole| whole * 3 / 4)
+            }
+        };
+        if !later {
+            return Some(None);
+        }
+        self.counts.unseen += 1;
+        Some(Some(Below::repeat(case, 1, judge, board)))
+    }
+
+    /// A packet without data stood above everything seen.
+    pub(crate) fn announce(&mut self, next: Offset, packet: &Packet) {
+        self.announced = Some((next, Stamp::of(packet)));
+    }
+
     /// What is absent before a retransmission lay above all that was seen, or repeated what is
     /// missing still below it.
-    fn remember_absent(&mut self, case: &Case<'_>, verdict: &Verdict) {
+    fn remember_absent(&mut self, case: &Case<'_>, verdict: &Verdict, board: &Scoreboard) {
         let &Case { packet, range, scene, .. } = case;
         let absent = self.identity.absent(packet);
-        if absent == 0 || verdict.timer.is_some() || !self.absent_are_data(scene) {
+        // Without SACK a sender repeats what has arrived as well: absent packets may be anything.
+        let unknown = board.without_sack || !self.absent_are_data(scene);
+        if absent == 0 || verdict.timer.is_some() || unknown {
             return;
         }
         let below = Range { start: Offset::ZERO, end: range.start };
+        // All that is missing may have been sent again before, and lost again.
         let missing = self.holes.within(below).div_ceil(range.len().max(1)) as u32;
-        let repeats = missing.saturating_sub(self.lost_again).min(absent);
-        self.lost_again = missing.min(self.lost_again + repeats);
-        self.ghosts += absent - repeats;
+        self.ghosts = self.ghosts.saturating_add(absent.saturating_sub(missing));
     }
 
     fn absent_are_data(&self, scene: Scene<'_>) -> bool {
@@ -227,7 +267,7 @@ impl Below {
             return (Verdict { kind, timer: None, proof }, Entry::First);
         }
         let verdict = Below::repeat(case, 1, judge, board);
-        self.remember_absent(case, &verdict);
+        self.remember_absent(case, &verdict, board);
         (verdict, Entry::First)
     }
 

@@ -25,6 +25,10 @@ const SLACK: Span = Span::from_millis(20);
 /// Linux's smallest retransmission timeout (`TCP_RTO_MIN`, 200 ms) less a tenth.
 const LONGEST: Span = Span::from_millis(180);
 
+/// The least that the timeout lies above the round trip (`tcp_rto_min`, `__tcp_set_rto`), less a
+/// quarter, since the sender's estimate of the round trip is not quite ours.
+const LEAST_VARIANCE: Span = Span::from_millis(150);
+
 /// A timer of Linux may be late by two ticks, another that is under way, and rounding: the ticks
 /// of 100 Hz are the longest.
 const TICKS: Span = Span::from_millis(50);
@@ -41,6 +45,8 @@ pub(crate) struct Judge {
     /// The one before that, which the sender had when the last had not reached it yet.
     heard_before: Option<Moment>,
     last_sent: Option<Moment>,
+    /// When the cumulative acknowledgement last moved.
+    advanced: Option<Instant>,
     /// Duplicate acknowledgements since the cumulative one last moved.
     duplicates: u64,
     /// The oldest byte when it was last sent again.
@@ -138,6 +144,7 @@ impl Judge {
             self.timeout = None;
         }
         if told.advanced {
+            self.advanced = Some(at);
             self.duplicates = 0;
             for point in [&mut self.recovery, &mut self.probe] {
                 *point = point.filter(|&p| board.una < p);
@@ -182,13 +189,16 @@ impl Judge {
         let (oldest, newest) = (range.start <= board.una, range.end >= board.high);
         let after_timeout =
             self.timeout.as_ref().is_some_and(|timeout| range.start < timeout.point);
-        let told = board.sacked.end().is_some_and(|end| end > range.end)
-            || self.duplicates > 0
-            || self.recovery.is_some_and(|point| range.start < point);
         let by_rack = || {
-            let due = board.reordering_deadline(range);
+            let due = board.reordering_deadline(range).filter(|_| !self.sack_refused);
             due.is_some_and(|due| at <= due + beyond + TICKS)
         };
+        // RACK goes by when something was sent, not by where it stands: a repetition that arrived
+        // tells of the loss of what was sent before it, though nothing above that is SACKed.
+        let told = board.sacked.end().is_some_and(|end| end > range.end)
+            || self.duplicates > 0
+            || self.recovery.is_some_and(|point| range.start < point)
+            || by_rack();
         let silence = self.silence(at, beyond);
         // With evidence of a loss a sender waits for nothing; but the machine that it runs on may
         // be busy, and a timer is never that short.
@@ -197,6 +207,7 @@ impl Judge {
         // Without SACK nothing but the timer tells that a retransmission was lost (RFC 6582).
         let at_edge = oldest && range.end > board.una;
         let again = at_edge && board.sacked.is_empty() && self.head_resent == Some(board.una);
+        let overdue = at_edge && self.is_overdue(at, beyond, board) && !by_rack();
         self.last_sent = Some(Moment { at, frame });
         if at_edge {
             self.head_resent = Some(board.una);
@@ -205,7 +216,11 @@ impl Judge {
         let away = beyond > self.round_trip.unwrap_or_default();
         let answered = unseen > 0 || board.covers(range);
         let forgotten = away && answered && !silent && !told && range.start > Offset::ZERO;
-        if (silent && (oldest || newest)) || again || !(told || after_timeout || forgotten) {
+        if (silent && (oldest || newest))
+            || again
+            || overdue
+            || !(told || after_timeout || forgotten)
+        {
             // A SYN, alone at the beginning, is never probed for.
             let probe = newest
                 && unseen <= 1
@@ -303,6 +318,21 @@ impl Judge {
         }
     }
 
+    /// Whether the retransmission timer of the oldest segment has run out (RFC 6298 section 5: it is
+    /// restarted when that segment is sent and when an acknowledgement moves), whatever else comes
+    /// meanwhile: duplicates do not restart it. What they prompt, they prompt within a round trip.
+    fn is_overdue(&self, at: Instant, beyond: Span, board: &Scoreboard) -> bool {
+        let Some(round_trip) = self.round_trip else { return false };
+        // Far from the sender, all that it sent may have been lost for as long; but duplicates that
+        // prompt nothing tell, for without SACK nothing else prompts.
+        if beyond > round_trip && !(self.sack_refused && self.duplicates > THRESHOLD) {
+            return false;
+        }
+        let moved = self.advanced.map(|moved| moved + beyond);
+        let Some(since) = board.oldest_sent().max(moved) else { return false };
+        at.since(since) >= round_trip + beyond + LEAST_VARIANCE
+    }
+
     /// Whether a probe's time has come (RFC 8985 section 7.2): two round trips after the last
     /// packet, or, as in Linux (`tcp_schedule_loss_probe`), when the retransmission timer of the
     /// oldest segment would run out. Both are rounded down (by a quarter; by a quarter of the
@@ -311,7 +341,7 @@ impl Judge {
         let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return true };
         let quiet = self.last_before(at, beyond).map_or(Span::ZERO, |last| at.since(last.at));
         let age = board.oldest_sent().map_or(Span::ZERO, |sent| at.since(sent));
-        quiet >= round_trip * 3 / 2 || age >= round_trip + Span::from_millis(150)
+        quiet >= round_trip * 3 / 2 || age >= round_trip + LEAST_VARIANCE
     }
 }
 

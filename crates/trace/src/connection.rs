@@ -1,8 +1,9 @@
 //! One connection: two directions and how it was opened.
 
+use std::mem::take;
 use std::net::SocketAddr;
 
-use tcplab_units::{Bytes, Instant};
+use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::{ChecksumState, SeqNumber};
 
 use crate::below::Scene;
@@ -56,6 +57,8 @@ pub(crate) struct Said {
     pub(crate) copy: bool,
     /// Its sequence number cannot belong to the connection.
     pub(crate) out_of_place: bool,
+    /// More of the connection is unsettled than is kept.
+    pub(crate) gave_up: bool,
 }
 
 impl ConnectionState {
@@ -113,6 +116,9 @@ impl ConnectionState {
     pub(crate) fn last(&self) -> Instant {
         self.last
     }
+    pub(crate) fn last_frame(&self) -> u64 {
+        self.frames.1
+    }
     /// The initial numbers of client and server, as far as known.
     pub(crate) fn initial(&self) -> [Option<SeqNumber>; 2] {
         [self.forward.initial(), self.reverse.initial()]
@@ -125,6 +131,11 @@ impl ConnectionState {
     #[inline]
     pub(crate) fn is_forward(&self, packet: &Packet) -> bool {
         packet.from_low == self.client_is_low
+    }
+
+    /// By how much the capture's clock was set ahead before this packet, if its sender's shows it.
+    pub(crate) fn clock_set_ahead(&self, packet: &Packet) -> Option<Span> {
+        self.distances.clock_set_ahead(packet, self.is_forward(packet))
     }
 
     /// Takes in the next packet between the two ends.
@@ -156,7 +167,8 @@ impl ConnectionState {
             heard.episodes = visible(heard.episodes, self.tap(!forward).0);
         }
         let (segment, copy) = (passed.segment, passed.copy);
-        Said { forward, segment, heard, copy, out_of_place: false }
+        let gave_up = take(&mut self.forward.gave_up) | take(&mut self.reverse.gave_up);
+        Said { forward, segment, heard, copy, out_of_place: false, gave_up }
     }
 
     /// What the observers of one direction found since the last time.

@@ -79,7 +79,7 @@ fn fate(log: &Log, sent: &[Sent<'_>], index: usize) -> Option<bool> {
             Arrival::Arrived => Some(false),
             Arrival::Overtaken | Arrival::Superseded => Some(true),
             Arrival::Unknown => {
-                let again = log.overlapping(transmission.range).last().is_some_and(|&o| o > order);
+                let again = log.latest(transmission.range).is_some_and(|latest| latest > order);
                 again.then_some(true)
             }
             Arrival::Surplus => None,

@@ -1,9 +1,12 @@
 //! One direction of a connection: data one way, acknowledgements the other.
 
+use std::mem::take;
+
 use tcplab_units::{Bytes, Offset};
 use tcplab_wire::{SackBlock, SackBlocks, SeqNumber, SeqUnwrapper};
 
 use crate::below::{Below, Case, Entry, Scene};
+use crate::bounds::REPETITIONS;
 use crate::cause::{Judge, Verdict};
 use crate::episodes::Mark;
 use crate::log::{Arrival, Transmission};
@@ -36,6 +39,8 @@ pub(crate) struct FlowState {
     window_edge: Option<Offset>,
     /// Where the data end, once a FIN told.
     data_end: Option<Offset>,
+    /// More is unsettled than is kept: the oldest of it was forgotten. For whoever asks to reset.
+    pub(crate) gave_up: bool,
     pub(crate) observers: Observers,
     pub(crate) totals: Totals,
 }
@@ -110,6 +115,9 @@ impl FlowState {
             let Some(probe) = self.below.probe_without_data(packet, start, closed, &self.board)
             else {
                 let copy = self.below.identity.repeats(packet);
+                if start > high.as_u64() as i64 && packet.is_bare() && self.below.seen() {
+                    self.below.announce(offset(start), packet);
+                }
                 self.below.passed(packet, None, SegmentKind::New);
                 return Ok(Passed { segment: None, copy });
             };
@@ -304,6 +312,7 @@ impl FlowState {
             };
             if high < range.start {
                 self.below.holes.show(Range { start: high, end: range.start }, Stamp::of(packet));
+                self.gave_up |= take(&mut self.below.holes.gave_up);
             }
             self.totals.unique += Bytes::new(payload);
             self.log(packet, range, payload, (verdict, false));
@@ -315,6 +324,8 @@ impl FlowState {
         let seen_before = below.len() - self.below.holes.within(below);
         self.totals.unique += Bytes::new(payload.saturating_sub(seen_before));
         self.below.holes.fill(range);
+        self.gave_up |=
+            take(&mut self.below.holes.gave_up) || verdict.proof.nth as usize > REPETITIONS.most();
         if verdict.kind.is_retransmission() {
             self.sent_again(packet, range, payload);
         }
@@ -356,6 +367,7 @@ impl FlowState {
             arrival: Arrival::Unknown,
             needless: false,
         });
+        self.gave_up |= take(&mut self.board.log.gave_up);
         if let Some(watch) = &mut self.watch
             && (timer.is_some() || repeat)
         {
@@ -393,6 +405,7 @@ impl FlowState {
     /// In times of trouble: the episodes that are over.
     #[inline(never)]
     fn keep_watch(&mut self, packet: &Packet, told: &Told, bare_duplicate: bool) -> Vec<Episode> {
+        self.gave_up |= take(&mut self.board.sacked.gave_up);
         self.open_watch(packet);
         let mark = self.mark(packet, told, bare_duplicate);
         let Some(watch) = &mut self.watch else { return Vec::new() };

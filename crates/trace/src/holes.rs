@@ -5,12 +5,10 @@ use std::collections::VecDeque;
 
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
+use crate::bounds::HOLES;
 use crate::stamps::Stamp;
 use crate::{Causes, Range, Sightings};
 
-/// More holes than a window has segments: without acknowledgements to close them (a capture of one
-/// direction), the oldest are given up.
-const MOST: usize = 4_096;
 /// What is acknowledged but not seen yet may come still: where data and acknowledgements pass
 /// different queues of a network card, they are not written in their order.
 const PATIENCE: Span = Span::from_millis(100);
@@ -30,6 +28,9 @@ pub(crate) struct Holes {
     /// In the order of their places; they neither overlap nor touch.
     open: VecDeque<Hole>,
     missed: Missed,
+    /// Some were given up: without acknowledgements to close them (a capture of one direction) there
+    /// can be any number.
+    pub(crate) gave_up: bool,
 }
 
 /// What was acknowledged and never seen: the capture missed it.
@@ -56,8 +57,9 @@ impl Holes {
     /// A packet from above left this out.
     pub(crate) fn show(&mut self, range: Range, shown_by: Stamp) {
         self.open.push_back(Hole { range, shown_by });
-        if self.open.len() > MOST {
+        if self.open.len() > HOLES.most() {
             self.open.pop_front();
+            self.gave_up = true;
         }
     }
 
@@ -83,17 +85,25 @@ impl Holes {
             self.open.remove(index);
             let below = Range { start: hole.range.start, end: range.start };
             let above = Range { start: range.end, end: hole.range.end };
-            for piece in [above, below] {
-                if !piece.is_empty() {
-                    self.open.insert(index, Hole { range: piece, ..hole });
-                }
-            }
-            if !below.is_empty() {
-                index += 1;
-            }
-            if !above.is_empty() {
+            if !above.is_empty() && !below.is_empty() {
+                self.split(index, &hole, [below, above]);
                 break;
             }
+            for piece in [above, below].into_iter().filter(|piece| !piece.is_empty()) {
+                self.open.insert(index, Hole { range: piece, ..hole });
+                index += 1;
+            }
+        }
+    }
+
+    /// Puts two pieces in the place of one; only the larger where there are too many.
+    fn split(&mut self, index: usize, hole: &Hole, [below, above]: [Range; 2]) {
+        let room = self.open.len() + 2 <= HOLES.most();
+        let largest = if below.len() >= above.len() { below } else { above };
+        let pieces = if room { &[above, below][..] } else { &[largest] };
+        self.gave_up |= !room;
+        for &range in pieces {
+            self.open.insert(index, Hole { range, ..*hole });
         }
     }
 
@@ -136,14 +146,19 @@ impl Holes {
 
 impl Missed {
     fn add(&mut self, range: Range, at: Instant, frame: u64) {
-        while let Some(&(oldest, since, by)) = self.awaited.front()
-            && (at.since(since) > PATIENCE || self.awaited.len() >= AWAITED)
+        while let Some(oldest) = self.awaited.front().copied()
+            && (at.since(oldest.1) > PATIENCE || self.awaited.len() >= AWAITED)
         {
             self.awaited.pop_front();
-            self.seen.add(since, by);
-            self.bytes += oldest.len();
+            self.give_up(&oldest);
         }
         self.awaited.push_back((range, at, frame));
+    }
+
+    /// It will not be seen any more.
+    fn give_up(&mut self, &(range, since, frame): &(Range, Instant, u64)) {
+        self.seen.add(since, frame);
+        self.bytes += range.len();
     }
 
     fn late(&mut self, range: Range, at: Instant) -> Option<Span> {
@@ -157,7 +172,11 @@ impl Missed {
         let below = Range { start: missed.start, end: range.start };
         let above = Range { start: range.end, end: missed.end };
         for piece in [above, below].into_iter().filter(|piece| !piece.is_empty()) {
-            self.awaited.insert(index, (piece, since, frame));
+            if self.awaited.len() < AWAITED {
+                self.awaited.insert(index, (piece, since, frame));
+            } else {
+                self.give_up(&(piece, since, frame));
+            }
         }
         Some(after)
     }

@@ -2,7 +2,9 @@
 
 mod analyzer;
 mod below;
+mod bounds;
 mod cause;
+mod clock;
 mod connection;
 mod episodes;
 mod explanations;
@@ -24,6 +26,7 @@ mod model;
 mod needless;
 mod notation;
 mod observe;
+mod others;
 mod packet;
 mod ranges;
 mod reading;

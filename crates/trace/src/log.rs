@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use tcplab_units::{Instant, Offset};
 
+use crate::bounds::{REPETITIONS, TRANSMISSIONS};
 use crate::{Range, Timer};
 
 /// One packet with data, SYN or FIN, as the sender sent it.
@@ -41,9 +42,8 @@ pub(crate) enum Arrival {
     Surplus,
 }
 
-/// As many transmissions are kept: more than any window holds. They grow beyond only where nothing
-/// is acknowledged, as in a capture of one direction; then the oldest are forgotten.
-const MOST: usize = 1 << 16;
+/// Segments of a transfer that sends much again are at least so large, bytes.
+const SMALLEST: usize = 32;
 
 /// The transmissions still of interest; each has a running number, its order.
 #[derive(Debug, Default)]
@@ -59,6 +59,8 @@ pub(crate) struct Log {
     longest: u64,
     /// None of `others` reaches beyond this.
     others_end: Offset,
+    /// Some were forgotten that nothing was known of yet.
+    pub(crate) gave_up: bool,
 }
 
 impl Log {
@@ -71,7 +73,7 @@ impl Log {
         let Some(transmission) = self.get(order) else { return false };
         !transmission.repeat
             && (self.is_above_others(transmission.range)
-                || self.overlapping(transmission.range).len() == 1)
+                || self.those_in(transmission.range).take(2).count() == 1)
     }
     /// Whether `range` lies above everything that was sent out of order.
     #[inline]
@@ -129,8 +131,9 @@ impl Log {
         &mut self.entries
     }
     pub(crate) fn push(&mut self, transmission: Transmission) {
-        if self.entries.len() >= MOST {
+        if self.entries.len() >= TRANSMISSIONS.most() {
             self.forget_before(self.first + 1);
+            self.gave_up = true;
         }
         let (range, order) = (transmission.range, self.next());
         let follows = self.in_order.back().is_none_or(|&(start, last)| {
@@ -145,25 +148,35 @@ impl Log {
         }
         self.entries.push_back(transmission);
     }
-    /// The orders of all transmissions that overlap `range`, earliest first.
+    /// The orders of the transmissions that overlap `range`, earliest first: all but those of a
+    /// place that was sent again more often than [`REPETITIONS`] allows.
     pub(crate) fn overlapping(&self, range: Range) -> Vec<u64> {
-        let meets = |order: &u64| self.get(*order).is_some_and(|t| t.range.overlaps(range));
-        let from = self.in_order.partition_point(|&(start, _)| start <= range.start);
-        let mut orders: Vec<u64> = self
-            .in_order
-            .range(from.saturating_sub(1)..)
-            .take_while(|&&(start, _)| start < range.end)
-            .map(|&(_, order)| order)
-            .filter(meets)
-            .collect();
-        if !self.others.is_empty() {
-            let lowest = Offset::new(range.start.as_u64().saturating_sub(self.longest));
-            orders.extend(
-                self.others.range((lowest, 0)..(range.end, 0)).map(|&(_, o)| o).filter(meets),
-            );
+        let mut orders: Vec<u64> = self.those_in(range).collect();
+        if self.others.is_empty() {
+            orders.reverse();
+        } else {
             orders.sort_unstable();
         }
         orders
+    }
+    /// The latest transmission that overlaps `range`.
+    pub(crate) fn latest(&self, range: Range) -> Option<u64> {
+        self.those_in(range).max()
+    }
+    /// The earliest one.
+    pub(crate) fn earliest(&self, range: Range) -> Option<u64> {
+        self.those_in(range).min()
+    }
+    /// Those of [`Log::overlapping`], in any order; the latest first where nothing was sent again.
+    fn those_in(&self, range: Range) -> impl Iterator<Item = u64> {
+        let meets = move |order: &u64| self.get(*order).is_some_and(|t| t.range.overlaps(range));
+        let behind = self.in_order.partition_point(|&(start, _)| start < range.end);
+        let in_order = self.in_order.range(..behind).rev().map(|&(_, order)| order);
+        let lowest = Offset::new(range.start.as_u64().saturating_sub(self.longest));
+        // A place is met by what begins there or before; and there are as many places as bytes.
+        let most = REPETITIONS.most() + range.len() as usize / SMALLEST;
+        let others = self.others.range((lowest, 0)..(range.end.max(lowest), 0)).rev().take(most);
+        in_order.take_while(meets).chain(others.map(|&(_, order)| order).filter(meets))
     }
     /// Forgets the transmissions at the front that end at `offset` or before.
     #[inline]
@@ -202,7 +215,7 @@ mod tests {
     #[test]
     fn what_nobody_answers_is_forgotten_in_the_end() {
         let mut log = Log::default();
-        for order in 0..MOST as u64 + 1_000 {
+        for order in 0..TRANSMISSIONS.most() as u64 + 1_000 {
             let place = |n: u64| Offset::new(n * 100);
             // Every third is sent twice.
             let repeat = order % 3 == 2;
@@ -220,8 +233,8 @@ mod tests {
                 needless: false,
             });
         }
-        assert_eq!((log.first(), log.next()), (1_000, MOST as u64 + 1_000));
-        assert_eq!(log.in_order.len() + log.others.len(), MOST);
+        assert_eq!((log.first(), log.next()), (1_000, TRANSMISSIONS.most() as u64 + 1_000));
+        assert_eq!(log.in_order.len() + log.others.len(), TRANSMISSIONS.most());
         let low = Range { start: Offset::ZERO, end: Offset::new(100_000) };
         assert!(log.overlapping(low).is_empty());
     }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use tcplab_units::Offset;
 
 use crate::Range;
+use crate::bounds::RANGES;
 
 /// How much of a set lies above a place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -13,15 +14,15 @@ pub(crate) struct Above {
     pub(crate) ranges: u64,
     pub(crate) bytes: u64,
 }
-/// At most so many ranges are kept apart; the first are forgotten when more come, as no honest
-/// connection makes them.
-const MOST: usize = 1 << 14;
 
-/// A set of places in the stream, kept as ranges that neither overlap nor touch.
+/// A set of places in the stream, kept as ranges that neither overlap nor touch: the last
+/// [`RANGES`] of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ranges {
     ranges: VecDeque<Range>,
     total: u64,
+    /// Some were forgotten.
+    pub(crate) gave_up: bool,
 }
 
 impl Ranges {
@@ -112,11 +113,7 @@ impl Ranges {
         }
         self.total += merged.len();
         self.ranges.insert(from, merged);
-        if self.ranges.len() > MOST
-            && let Some(first) = self.ranges.pop_front()
-        {
-            self.total -= first.len();
-        }
+        self.make_room();
     }
     /// Takes `range` out.
     #[inline]
@@ -135,6 +132,15 @@ impl Ranges {
         for left in [behind, before].into_iter().filter(|r| !r.is_empty()) {
             self.total += left.len();
             self.ranges.insert(from, left);
+        }
+        self.make_room();
+    }
+    fn make_room(&mut self) {
+        if self.ranges.len() > RANGES.most()
+            && let Some(first) = self.ranges.pop_front()
+        {
+            self.total -= first.len();
+            self.gave_up = true;
         }
     }
     /// Takes out everything before `offset`.

@@ -35,6 +35,12 @@ use crate::ranges::Ranges;
 /// How much a round trip may vary for reasons that have nothing to do with the path.
 const JITTER: Span = Span::from_millis(1);
 
+/// So far back is looked for what something that arrived had overtaken.
+const SEARCHED: usize = 1 << 12;
+/// A D-SACK tells of one segment, or of the few that the receiver's kernel had put together: it is
+/// not held against more transmissions than this.
+const TOLD_AGAIN: usize = 1 << 8;
+
 /// One acknowledgement, in offsets.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer<'a> {
@@ -121,7 +127,7 @@ impl Scoreboard {
     /// When the oldest unacknowledged byte was last sent.
     pub(crate) fn oldest_sent(&self) -> Option<Instant> {
         let oldest = Range { start: self.una, end: Offset::new(self.una.as_u64() + 1) };
-        let last = *self.log.overlapping(oldest).last()?;
+        let last = self.log.latest(oldest)?;
         self.log.get(last).map(|t| t.at)
     }
 
@@ -131,12 +137,13 @@ impl Scoreboard {
     /// (RFC 8985 section 6.2, step 5; `tcp_rack_mark_lost` in Linux).
     pub(crate) fn reordering_deadline(&self, range: Range) -> Option<Instant> {
         let latest = self.latest_arrived?;
-        let last_sent = *self.log.overlapping(range).last()?;
+        let last_sent = self.log.latest(range)?;
         if last_sent >= latest {
             return None;
         }
         let youngest = (self.log.first()..latest)
             .rev()
+            .take(SEARCHED)
             .filter_map(|order| self.log.get(order))
             .find(|t| !self.covers(t.range))?;
         Some(youngest.at + self.latest_age + self.min_round_trip.unwrap_or_default() / 4)
@@ -218,14 +225,19 @@ impl Scoreboard {
                 self.settle(piece, answer, left_edge, &mut winners);
             }
         }
-        told.round_trip = winners.round_trip;
+        // Where what was sent again is taken in as well, the rest may have waited for it (Karn's
+        // rule for the whole acknowledgement, as `tcp_clean_rtx_queue`); then only the clock tells.
+        told.round_trip = if winners.blurred { told.echoed_age } else { winners.round_trip };
         told.acked_ages = winners.sure_ages;
         if told.advanced {
             told.acked_ages = joined(told.acked_ages, self.partly_acked_ages(answer));
         }
         for block in answer.sack {
-            let block = Range { start: block.start.max(self.una), end: block.end.min(self.high) };
+            let mut block =
+                Range { start: block.start.max(self.una), end: block.end.min(self.high) };
             while let Some(piece) = self.sacked.first_missing(block) {
+                // Not to come back to it, even where the set forgets it at once for want of room.
+                block.start = piece.end;
                 told.sacked = true;
                 self.sacked.insert(piece);
                 let mut by_sack = Winners::default();
@@ -330,7 +342,7 @@ impl Scoreboard {
     /// large piece that the network card cut. Linux goes by its time too (`tcp_tso_acked`).
     fn partly_acked_ages(&self, answer: &Answer<'_>) -> Option<Ages> {
         let next = Range { start: answer.ack, end: Offset::new(answer.ack.as_u64() + 1) };
-        let &order = self.log.overlapping(next).first()?;
+        let order = self.log.earliest(next)?;
         let sent = self.log.get(order).filter(|sent| sent.range.start < answer.ack)?;
         let age = answer.at.since(sent.at);
         self.log.is_alone(order).then_some(Ages { first: age, last: age })
@@ -398,7 +410,7 @@ impl Scoreboard {
     /// A D-SACK: one more transmission of `block` arrived.
     fn received_again(&mut self, block: Range, at: Instant) {
         let mut unclaimed = Ranges::of(block);
-        for order in self.log.overlapping(block).into_iter().rev() {
+        for order in self.log.overlapping(block).into_iter().rev().take(TOLD_AGAIN) {
             let Some(latest) = self.log.get(order) else { continue };
             let range = latest.range;
             if !unclaimed.meets(range) || !self.was_on_the_way_long_enough(latest, at) {
@@ -532,12 +544,15 @@ struct Winners {
     sure_ages: Option<Ages>,
     latest: Option<u64>,
     latest_age: Option<Span>,
+    /// One of them was sent several times.
+    blurred: bool,
 }
 
 impl Winners {
     /// `alone`: its range was sent only once.
     fn add(&mut self, order: u64, age: Span, alone: bool) {
         self.earliest = earlier(self.earliest, Some(order));
+        self.blurred |= !alone;
         if self.latest.is_none_or(|latest| latest < order) {
             self.latest = Some(order);
             self.latest_age = Some(age);

@@ -3,12 +3,17 @@
 //! Packets come in bursts of few connections, so a small cache of the pairs of ends seen last
 //! answers nearly always; a tree answers for the rest. A capture made to collide in the cache
 //! costs the tree's logarithm, and no more.
+//!
+//! Where room has to be made, a hand goes round as that of a clock does: whoever sent anything
+//! since it passed last is left alone, the first who did not has to go. So a flood of single
+//! packets makes room for itself, and costs no list that each packet would have to keep in order.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use tcplab_wire::{SeqNumber, TcpPacket};
 
+use crate::bounds::ENDS;
 use crate::connection::ConnectionState;
 use crate::packet::Packet;
 
@@ -106,16 +111,26 @@ pub(crate) struct Entry {
     /// The one before it and its place, while the latest is but a SYN that nobody has answered: it
     /// may be an old one, or be answered by a challenge (RFC 5961 section 4).
     pub(crate) aside: Option<(usize, Box<ConnectionState>)>,
+    /// Its latest frame when it was last looked at, to make room.
+    looked: u64,
 }
 
 impl Entry {
     /// Nothing is known of it yet.
     pub(crate) fn new(ends: Ends, index: usize, state: Box<ConnectionState>) -> Entry {
-        Entry { ends, index, initial: [None; 2], state: Some(state), aside: None }
+        let looked = state.last_frame();
+        Entry { ends, index, initial: [None; 2], state: Some(state), aside: None, looked }
     }
-}
+    /// One that is not over.
+    fn is_open(&self) -> bool {
+        self.state.as_ref().is_some_and(|state| !state.lingers)
+    }
+    /// Whether nothing of it came since this was asked last.
+    fn is_quiet(&mut self) -> bool {
+        let last = self.state.as_ref().map_or(self.looked, |state| state.last_frame());
+        std::mem::replace(&mut self.looked, last) == last
+    }
 
-impl Entry {
     /// The one that the packet is for, with its place; none if that was handed over.
     #[inline]
     pub(crate) fn owner(&mut self, packet: &Packet) -> Option<(usize, &mut ConnectionState)> {
@@ -136,6 +151,12 @@ impl Entry {
     }
 }
 
+/// Of connections that were forgotten: the one put aside, and the latest.
+pub(crate) type Forgotten = [Option<(usize, Box<ConnectionState>)>; 2];
+
+/// The ends of what is kept at a free place. No packet has them.
+const NOBODY: Ends = Ends([u64::MAX; 5]);
+
 /// The latest connection between any two ends.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -143,11 +164,21 @@ pub(crate) struct Table {
     tree: BTreeMap<Ends, usize>,
     /// Places in `entries`.
     cache: Vec<usize>,
+    /// Those that nobody is kept at.
+    free: Vec<usize>,
+    /// Where the hand stands that looks for open connections, and that for others.
+    hands: [usize; 2],
 }
 
 impl Default for Table {
     fn default() -> Table {
-        Table { entries: Vec::new(), tree: BTreeMap::new(), cache: vec![usize::MAX; CACHED] }
+        Table {
+            entries: Vec::new(),
+            tree: BTreeMap::new(),
+            cache: vec![usize::MAX; CACHED],
+            free: Vec::new(),
+            hands: [0; 2],
+        }
     }
 }
 
@@ -166,11 +197,40 @@ impl Table {
 
     /// Adds the first connection between two ends; where it is kept.
     pub(crate) fn add(&mut self, entry: Entry) -> usize {
-        let at = self.entries.len();
+        let at = self.free.pop().unwrap_or(self.entries.len());
         self.cache[entry.ends.place()] = at;
         self.tree.insert(entry.ends, at);
-        self.entries.push(entry);
+        match self.entries.get_mut(at) {
+            Some(free) => *free = entry,
+            None => self.entries.push(entry),
+        }
         at
+    }
+
+    /// Whether one has to be forgotten before another is added.
+    pub(crate) fn is_full(&self) -> bool {
+        self.tree.len() >= ENDS.most()
+    }
+    /// Forgets two ends between which all was quiet for a while and, as `open` says, a connection
+    /// is open, or none is: those connections that were not handed over yet, with their places. None
+    /// if there are no such ends; `busy` is a place to be left alone.
+    pub(crate) fn forget(&mut self, open: bool, busy: Option<usize>) -> Option<Forgotten> {
+        let hand = &mut self.hands[usize::from(open)];
+        // The second time round nobody can have sent anything since the first.
+        for _ in 0..2 * self.entries.len() {
+            let at = *hand % self.entries.len();
+            *hand = at + 1;
+            let entry = &mut self.entries[at];
+            let fits = entry.ends != NOBODY && entry.is_open() == open && Some(at) != busy;
+            if fits && entry.is_quiet() {
+                self.tree.remove(&entry.ends);
+                self.free.push(at);
+                entry.ends = NOBODY;
+                let latest = entry.state.take().map(|state| (entry.index, state));
+                return Some([entry.aside.take(), latest]);
+            }
+        }
+        None
     }
 
     /// The connection kept at a place that [`Table::find`] or [`Table::add`] told.

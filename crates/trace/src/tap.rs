@@ -12,6 +12,7 @@
 
 use tcplab_units::{Instant, Span};
 
+use crate::clock::OwnClock;
 use crate::connection::ConnectionState;
 use crate::packet::Packet;
 use crate::{Confidence, Tap};
@@ -31,6 +32,8 @@ const ECHOES: u8 = 64;
 pub(crate) struct Distances {
     client: Distance,
     server: Distance,
+    /// The clocks of client and server.
+    clocks: [OwnClock; 2],
 }
 
 /// The way to one end and back.
@@ -48,6 +51,7 @@ impl Distances {
     /// Takes in the timestamps of a packet.
     pub(crate) fn packet(&mut self, packet: &Packet, forward: bool) {
         let Some((value, echo)) = packet.timestamps else { return };
+        self.clocks[usize::from(!forward)].passed(value, packet.at);
         let (towards, from) = if forward {
             (&mut self.server, &mut self.client)
         } else {
@@ -59,6 +63,12 @@ impl Distances {
         if let Some((clock, since)) = from.awaited {
             from.echoed(clock, since, echo, packet.at);
         }
+    }
+
+    /// By how much the capture's clock was set ahead since the last packet of this sender, if its
+    /// own clock shows that it was.
+    pub(crate) fn clock_set_ahead(&self, packet: &Packet, forward: bool) -> Option<Span> {
+        self.clocks[usize::from(!forward)].set_ahead(packet)
     }
 
     /// The handshake: from the SYN to the SYN-ACK, and on to the acknowledgement.

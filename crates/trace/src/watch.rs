@@ -4,13 +4,12 @@
 use tcplab_units::{Instant, Offset, Span};
 
 use crate::Episode;
+use crate::bounds::MARKS;
 use crate::episodes::{self, Mark};
 use crate::scoreboard::Scoreboard;
 
 /// The answer to a repetition is not waited for longer than this where nothing is sent after it.
 const PATIENCE: Span = Span::from_secs(2);
-/// At most so many acknowledgements are kept: then what was found so far must do.
-const MOST: usize = 1 << 16;
 
 /// Open from the first sign of loss until everything sent before the repair is answered.
 #[derive(Debug)]
@@ -65,10 +64,12 @@ impl Watch {
         if calm {
             return (self.finish(board), true);
         }
-        if self.marks.len() >= MOST {
+        if self.marks.len() >= MARKS.most() {
+            // What was found so far must do.
             let found = self.finish(board);
             // Or they would be found again.
             board.forget_before(board.log.next());
+            board.log.gave_up = true;
             return (found, true);
         }
         if board.una < self.look_at || self.marks.len() < 2 * self.left {

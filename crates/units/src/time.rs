@@ -90,13 +90,14 @@ impl Span {
 
 impl Add for Span {
     type Output = Span;
+    /// Never longer than [`Span::MAX`]: a capture may say anything of its times.
     fn add(self, other: Span) -> Span {
-        Span(self.0 + other.0)
+        Span(self.0.saturating_add(other.0))
     }
 }
 impl AddAssign for Span {
     fn add_assign(&mut self, other: Span) {
-        self.0 += other.0;
+        *self = *self + other;
     }
 }
 impl Sub for Span {
@@ -107,8 +108,9 @@ impl Sub for Span {
 }
 impl Mul<u64> for Span {
     type Output = Span;
+    /// Never longer than [`Span::MAX`].
     fn mul(self, times: u64) -> Span {
-        Span(self.0 * times)
+        Span(self.0.saturating_mul(times))
     }
 }
 impl Div<u64> for Span {
@@ -228,6 +230,15 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Span>().unwrap_err().to_string(), message);
         }
+    }
+
+    #[test]
+    fn sums_and_multiples_are_never_longer_than_can_be_told() {
+        let half = Span::from_nanos(u64::MAX / 2 + 1);
+        assert_eq!(half + half, Span::MAX);
+        assert_eq!(half * 2, Span::MAX);
+        assert_eq!([half, half, half].into_iter().sum::<Span>(), Span::MAX);
+        assert_eq!(Instant::from_nanos(5) + Span::MAX, Instant::MAX);
     }
 
     proptest::proptest! {

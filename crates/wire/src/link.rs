@@ -10,7 +10,7 @@ use crate::ip::cut_or_short;
 pub enum LinkType {
     /// BSD loopback: four bytes of address family in the byte order of the capturing host.
     Null,
-    /// Ethernet, with any number of VLAN tags.
+    /// Ethernet, with any number of VLAN tags, a PPPoE session, or MPLS labels.
     Ethernet,
     /// An IP packet without any link header; the version is seen from its first byte.
     RawIp,
@@ -100,6 +100,9 @@ pub(crate) enum Carried {
 
 /// IEEE 802.1Q, 802.1ad, and the number that vendors used for stacked tags before 802.1ad.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+const PPPOE_SESSION: u16 = 0x8864;
+const MPLS_UNICAST: u16 = 0x8847;
+const MPLS_MULTICAST: u16 = 0x8848;
 
 /// Reads the `EtherType` at `type_at` and, while it announces a VLAN tag, the one behind the tag.
 fn behind_tags(
@@ -120,8 +123,42 @@ fn behind_tags(
                     return Err(cut_or_short(Layer::Link, bytes.len(), wire_len, payload_at));
                 }
             }
+            PPPOE_SESSION => return behind_pppoe(bytes, wire_len, payload_at),
+            MPLS_UNICAST | MPLS_MULTICAST => return behind_labels(bytes, wire_len, payload_at),
             other => return Ok(Carried::Other { protocol: u32::from(other) }),
         }
+    }
+}
+
+/// RFC 2516 section 4: six bytes, then PPP's protocol number in two (RFC 1661 section 2; numbers
+/// of RFC 1332 and RFC 5072).
+fn behind_pppoe(bytes: &[u8], wire_len: u32, at: usize) -> Result<Carried, Anomaly> {
+    let payload_at = at + 8;
+    if bytes.len() < payload_at {
+        return Err(cut_or_short(Layer::Link, bytes.len(), wire_len, payload_at));
+    }
+    Ok(match u16::from_be_bytes([bytes[at + 6], bytes[at + 7]]) {
+        0x0021 => Carried::Ip { at: payload_at, version: Some(4) },
+        0x0057 => Carried::Ip { at: payload_at, version: Some(6) },
+        _ => Carried::Other { protocol: u32::from(PPPOE_SESSION) },
+    })
+}
+
+/// RFC 3032 section 2.1: four bytes a label, the last one marked. What is behind it is not said; IP
+/// shows by its version.
+fn behind_labels(bytes: &[u8], wire_len: u32, mut at: usize) -> Result<Carried, Anomaly> {
+    loop {
+        let Some(label) = bytes.get(at..at + 4) else {
+            return Err(cut_or_short(Layer::Link, bytes.len(), wire_len, at + 4));
+        };
+        at += 4;
+        if label[2] & 1 == 0 {
+            continue;
+        }
+        return Ok(match bytes.get(at).map(|first| first >> 4) {
+            Some(version @ (4 | 6)) => Carried::Ip { at, version: Some(version) },
+            _ => Carried::Other { protocol: u32::from(MPLS_UNICAST) },
+        });
     }
 }
 

@@ -2,10 +2,13 @@
 //! capture shows, beside what others say of the same packets. First the corpus, then recordings
 //! made afresh on this kernel.
 //!
-//! With names, only the cases whose name contains one of them.
+//! With names, only the cases whose name contains one of them. `--keep DIRECTORY` leaves the
+//! recordings there, and judges those again that are there already; `--frames` names each frame
+//! that is judged wrongly.
 
 #![expect(clippy::print_stdout, reason = "a table for whoever runs it")]
 
+mod account;
 mod cases;
 mod peers;
 mod table;
@@ -23,7 +26,8 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use cases::{CASES, Recorded, Version};
+use account::Account;
+use cases::{Recorded, Version, cases};
 use counted::Counted;
 use found::{Score, Sums};
 use table::{Row, Table};
@@ -37,15 +41,16 @@ fn main() -> ExitCode {
         talk::play(end, case.parse().expect("the number of a case"));
         return ExitCode::SUCCESS;
     }
-    let wanted = |name: &str| arguments.is_empty() || arguments.iter().any(|a| name.contains(&**a));
-    let mut table = Table::begin();
-    for transfer in corpus().into_iter().filter(|transfer| wanted(&transfer.name)) {
+    let options = Options::parse(arguments);
+    let mut table = Table::begin(options.frames);
+    for transfer in corpus().into_iter().filter(|transfer| options.wants(&transfer.name)) {
         transfer.show(&mut table);
     }
-    let home = tempfile::tempdir().expect("a place for recordings");
-    for (index, case) in CASES.iter().enumerate().filter(|(_, case)| wanted(case.name)) {
-        let directory = home.path().join(index.to_string());
-        match record(index, case, &directory) {
+    let scratch = tempfile::tempdir().expect("a place for recordings");
+    let home = options.keep.as_deref().unwrap_or(scratch.path());
+    for (index, case) in cases().enumerate().filter(|(_, case)| options.wants(case.name)) {
+        let directory = home.join(case.name.replace(' ', "-"));
+        match recorded(index, &case, &directory) {
             Ok(transfer) => {
                 transfer.show(&mut table);
                 if case.pieces {
@@ -58,11 +63,39 @@ fn main() -> ExitCode {
     if table.end() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// What was asked for.
+#[derive(Debug, Default)]
+struct Options {
+    names: Vec<String>,
+    keep: Option<PathBuf>,
+    frames: bool,
+}
+
+impl Options {
+    fn parse(arguments: Vec<String>) -> Options {
+        let mut options = Options::default();
+        let mut words = arguments.into_iter();
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--keep" => options.keep = words.next().map(PathBuf::from),
+                "--frames" => options.frames = true,
+                _ => options.names.push(word),
+            }
+        }
+        options
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()))
+    }
+}
+
 /// A transfer with all that is known of it.
 struct Transfer {
     name: String,
     sender: IpAddr,
     counted: Counted,
+    account: Option<Account>,
     /// The capture at the sender, and at the receiver.
     captures: [PathBuf; 2],
 }
@@ -88,6 +121,11 @@ impl Transfer {
         table.twice(&self.name, once, Sums::of(&twice, self.sender));
         let lost = twins::lost(&sent, &received);
         table.lost(&self.name, &lost, &found::lost(&traces[0], self.sender));
+        for (trace, tap) in traces.iter().zip(["sender", "receiver"]) {
+            if let (Some(account), Some(flow)) = (&self.account, account::largest(trace)) {
+                table.limits(&self.name, tap, &account.beside(flow, tap == "sender"));
+            }
+        }
     }
 
     fn show_at(
@@ -170,6 +208,8 @@ fn corpus() -> Vec<Transfer> {
         Transfer {
             sender: talk::CLIENT[0],
             counted: Counted::new(counters),
+            // These are held against each other in the tests of `tcplab_trace`.
+            account: None,
             captures: ["snd", "rcv"].map(|end| folder.join(format!("{name}.{end}.pcap.zst"))),
             name,
         }
@@ -177,7 +217,22 @@ fn corpus() -> Vec<Transfer> {
     names.into_iter().map(read).collect()
 }
 
-fn record(index: usize, case: &Recorded, directory: &Path) -> Result<Transfer, String> {
+/// The recording, made now unless it was kept.
+fn recorded(index: usize, case: &Recorded, directory: &Path) -> Result<Transfer, String> {
+    if !directory.join(talk::NEAR).exists() {
+        record(index, case, directory)?;
+    }
+    Ok(Transfer {
+        name: case.name.to_owned(),
+        sender: talk::CLIENT[usize::from(case.version == Version::Six)],
+        counted: Counted::new(talk::counters_of_client(directory)),
+        // The sums of many connections are not those of one.
+        account: Account::left_in(directory).filter(|_| !case.talk.is_many()),
+        captures: ["client", "server"].map(|end| directory.join(format!("seen/{end}.pcapng"))),
+    })
+}
+
+fn record(index: usize, case: &Recorded, directory: &Path) -> Result<(), String> {
     fs::create_dir_all(directory).map_err(|error| error.to_string())?;
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut shell = Command::new(env!("CARGO_BIN_EXE_tcplab"));
@@ -193,10 +248,5 @@ fn record(index: usize, case: &Recorded, directory: &Path) -> Result<Transfer, S
         let said = String::from_utf8_lossy(&ended.stderr);
         return Err(said.lines().last().unwrap_or("it could not be recorded").to_owned());
     }
-    Ok(Transfer {
-        name: case.name.to_owned(),
-        sender: talk::CLIENT[usize::from(case.version == Version::Six)],
-        counted: Counted::new(talk::counters_of_client(directory)),
-        captures: ["client", "server"].map(|end| directory.join(format!("seen/{end}.pcapng"))),
-    })
+    Ok(())
 }

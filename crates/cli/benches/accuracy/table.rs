@@ -3,13 +3,15 @@
 use tcplab_trace::Tap;
 
 use crate::counted::Counted;
-use crate::found::{Score, Sums};
+use crate::found::{Cause, Score, Sums};
 use crate::peers::Flags;
 
 /// Of 1,000 retransmissions, as many must be found.
 const FOUND: usize = 995;
 /// Of 1,000 found, as many must have the right cause.
 const RIGHT: usize = 970;
+/// Shares of limits may lie so many points apart.
+const APART: f64 = 5.0;
 
 /// What is known of one capture.
 pub(crate) struct Row<'a> {
@@ -36,24 +38,28 @@ pub(crate) struct Table {
     wrong: usize,
     overtaken: (usize, usize),
     copies: (usize, usize),
-    /// Retransmissions, probes and keep-alives of the kernels' counters that differ.
+    /// Retransmissions, timeouts, probes and keep-alives of the kernels' counters that differ.
     off: u64,
     skipped: u64,
     /// Frames said to be lost that arrived.
     wrongly_lost: usize,
+    /// Shares of limits farther than [`APART`] from the kernel's.
+    apart: usize,
+    frames: bool,
 }
 
 impl Table {
-    pub(crate) fn begin() -> Table {
+    /// `frames`: name those that are judged wrongly.
+    pub(crate) fn begin(frames: bool) -> Table {
         println!(
             "case                        tap            again made       fast  slow st.       RTO       \
-             TLP wrong  overtaken  copies  probes D-SACKs missed     place  tshark        tcptrace"
+             TLP    (new) wrong  overtaken  copies  probes D-SACKs missed     place  tshark        tcptrace"
         );
         println!(
             "                                        is/found   up  each: the kernel's count (or -) / \
              tcplab's; tshark: again+out of order+keep-alives; tcptrace: again+out of order"
         );
-        Table::default()
+        Table { frames, ..Table::default() }
     }
 
     pub(crate) fn skip(&mut self, name: &str, why: &str) {
@@ -74,6 +80,8 @@ impl Table {
         if let Some(counted) = counted {
             self.off += sums.retransmissions.abs_diff(counted.retransmissions());
             self.off += own_probes.abs_diff(probes(counted));
+            self.off += sums.timeouts.abs_diff(counted.timeouts());
+            self.off += sums.probes.abs_diff(counted.repeating_probes());
         }
         let (again, made_up, overtaken, copies) = self.frames(row);
         let tshark = row.tshark.map_or("-".into(), |flags| {
@@ -82,7 +90,7 @@ impl Table {
         });
         let tcptrace = row.tcptrace.map_or("-".into(), |(again, late)| format!("{again}+{late}"));
         println!(
-            "{:<27} {:<10} {:>9} {:>4}  {:>9} {:>9} {:>9} {:>9} {:>5}  {:>9} {:>7} {:>7} {:>7} {:>6}  {:>8}  {:<13} {}{}",
+            "{:<27} {:<10} {:>9} {:>4}  {:>9} {:>9} {:>9} {:>9} {:>7} {:>5}  {:>9} {:>7} {:>7} {:>7} {:>6}  {:>8}  {:<13} {}{}",
             row.name,
             row.tap,
             again,
@@ -90,7 +98,8 @@ impl Table {
             beside(kernel(Counted::fast), sums.fast),
             beside(kernel(Counted::after_timeout), sums.after_timeout),
             beside(kernel(Counted::timeouts), sums.timeouts),
-            beside(kernel(Counted::probes), sums.probes),
+            beside(kernel(Counted::repeating_probes), sums.probes),
+            beside(kernel(Counted::new_probes), sums.new_probes),
             wrong.map_or("-".into(), |wrong| wrong.to_string()),
             overtaken,
             copies,
@@ -102,6 +111,26 @@ impl Table {
             tcptrace,
             if row.proven { "" } else { "  without proof!" },
         );
+        if let Some(score) = row.score.as_ref().filter(|_| self.frames) {
+            for (what, frames) in [("made up", &score.invented), ("not found", &score.missed)] {
+                if !frames.is_empty() {
+                    println!("    {what}: {frames:?}");
+                }
+            }
+            show_other_causes(&score.other_cause);
+        }
+    }
+
+    /// What kept the sender, by its kernel and by us.
+    pub(crate) fn limits(&mut self, name: &str, tap: &str, shares: &[(&str, f64, f64)]) {
+        let apart =
+            shares.iter().filter(|(_, kernels, ours)| (kernels - ours).abs() > APART).count();
+        self.apart += apart;
+        let words =
+            shares.iter().map(|(what, kernels, ours)| format!("{what} {kernels:.1}/{ours:.1} %"));
+        let words: Vec<String> = words.collect();
+        let far = if apart > 0 { "  too far apart!" } else { "" };
+        println!("{name:<27} …limits at the {tap}: {}{far}", words.join(", "));
     }
 
     /// The same packets, each captured twice.
@@ -128,7 +157,7 @@ impl Table {
             let off = sums.fast.abs_diff(counted.fast())
                 + sums.after_timeout.abs_diff(counted.after_timeout())
                 + sums.timeouts.abs_diff(counted.timeouts())
-                + sums.probes.abs_diff(counted.probes());
+                + sums.probes.abs_diff(counted.repeating_probes());
             off.div_ceil(2) + sums.unknown
         } else if row.tap == "receiver" {
             row.score.as_ref()?.other_cause.len() as u64
@@ -169,7 +198,8 @@ impl Table {
         println!(
             "\nfound {} of {} retransmissions ({:.2} %, goal 99.5), made up {} (goal 0); cause right \
              in {right} of {} ({:.2} %, goal 97)\novertaken {} of {}, copies {} of {} (goal: all); \
-             off the kernels' sums of retransmissions and probes by {} (goal 0); {} frames wrongly held lost; {} skipped",
+             off the kernels' sums of retransmissions, timeouts and probes by {} (goal 0); {} frames wrongly held lost; \
+             {} shares of limits more than {APART} points apart (goal 0); {} skipped",
             self.found,
             self.again,
             share(self.found, self.again),
@@ -182,6 +212,7 @@ impl Table {
             self.copies.0,
             self.off,
             self.wrongly_lost,
+            self.apart,
             self.skipped,
         );
         self.found * 1_000 >= self.again * FOUND
@@ -190,6 +221,7 @@ impl Table {
             && self.overtaken.0 == self.overtaken.1
             && self.copies.0 == self.copies.1
             && self.off == 0
+            && self.apart == 0
     }
 }
 
@@ -204,5 +236,14 @@ fn place(places: &[Tap]) -> &'static str {
         Tap::Sender => "sender",
         Tap::Middle => "middle",
         Tap::Receiver => "receiver",
+    }
+}
+
+/// The frames of another cause than at the sender, those in a row together.
+fn show_other_causes(frames: &[(u64, Cause, Cause)]) {
+    for run in frames.chunk_by(|one, next| (one.1, one.2) == (next.1, next.2)) {
+        let [(first, there, here), ..] = run else { continue };
+        let (last, count) = (run[run.len() - 1].0, run.len());
+        println!("    {count} from {first} to {last}: {there:?} at the sender, {here:?} here");
     }
 }

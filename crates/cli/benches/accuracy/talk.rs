@@ -10,12 +10,15 @@ use std::time::{Duration, Instant};
 
 use rustix::net::sockopt;
 
-use crate::cases::{CASES, Recorded, Talk, Version};
+use crate::account;
+use crate::cases::{Recorded, Talk, Version, cases};
 
 const PORT: u16 = 5_001;
 /// Where each end leaves its counters, in the directory that both run in.
-const NEAR: &str = "near.json";
+pub(crate) const NEAR: &str = "near.json";
 const FAR: &str = "far.json";
+/// Bytes of an answer.
+const ANSWER: usize = 300;
 /// The large pieces at the sender's device.
 pub(crate) const PIECES: &str = "pieces.pcap";
 
@@ -30,12 +33,12 @@ const SERVER: [IpAddr; 2] = [
 
 /// One end's part in a case.
 pub(crate) fn play(end: &str, case: usize) {
-    let case = CASES[case];
+    let case = cases().nth(case).expect("a case of that number");
     prepare(&case, end == "near");
     let version = usize::from(case.version == Version::Six);
     if end == "near" {
         let pieces = case.pieces.then(record_pieces);
-        client(SERVER[version], case.talk);
+        client(SERVER[version], &case);
         wait_for(Path::new(FAR));
         if let Some(mut recorder) = pieces.flatten() {
             let _ = rustix::process::kill_process(
@@ -68,8 +71,14 @@ fn prepare(case: &Recorded, near: bool) {
     }
 }
 
-fn client(server: IpAddr, talk: Talk) {
-    match talk {
+fn client(server: IpAddr, case: &Recorded) {
+    let connect = |server| {
+        let stream = connect(server);
+        // A network begins with the machine's own default, and may be set to few others.
+        sockopt::set_tcp_congestion(&stream, case.congestion).unwrap();
+        stream
+    };
+    match case.talk {
         Talk::Upload(bytes) => {
             let mut stream = connect(server);
             stream.write_all(&vec![0; bytes]).unwrap();
@@ -88,12 +97,29 @@ fn client(server: IpAddr, talk: Talk) {
             for _ in 0..times {
                 let mut stream = connect(server);
                 stream.write_all(&vec![0; bytes]).unwrap();
-                finish(stream);
+                close(stream);
             }
         }
         Talk::Slow => {
             let mut stream = connect(server);
             stream.write_all(&vec![0; 8_000_000]).unwrap();
+            finish(stream);
+        }
+        Talk::Bites(times, bytes, pause) => {
+            let mut stream = connect(server);
+            for _ in 0..times {
+                stream.write_all(&vec![0; bytes]).unwrap();
+                thread::sleep(Duration::from_millis(pause));
+            }
+            finish(stream);
+        }
+        Talk::Requests(times, bytes) => {
+            let mut stream = connect(server);
+            stream.set_nodelay(true).unwrap();
+            for _ in 0..times {
+                stream.write_all(&vec![0; bytes]).unwrap();
+                stream.read_exact(&mut [0; ANSWER]).unwrap();
+            }
             finish(stream);
         }
         Talk::Idle => {
@@ -109,7 +135,16 @@ fn server(address: IpAddr, talk: Talk) {
     let listener = TcpListener::bind((address, PORT)).unwrap();
     let accept = || listener.accept().unwrap().0;
     match talk {
-        Talk::Upload(_) => drain(accept()),
+        Talk::Upload(_) | Talk::Bites(..) => drain_and_wait(accept()),
+        Talk::Requests(times, bytes) => {
+            let mut stream = accept();
+            stream.set_nodelay(true).unwrap();
+            for _ in 0..times {
+                stream.read_exact(&mut vec![0; bytes]).unwrap();
+                stream.write_all(&[0; ANSWER]).unwrap();
+            }
+            drain_and_wait(stream);
+        }
         Talk::Exchange(rounds) => {
             let mut stream = accept();
             let mut byte = [0];
@@ -117,18 +152,18 @@ fn server(address: IpAddr, talk: Talk) {
                 stream.read_exact(&mut byte).unwrap();
                 stream.write_all(&byte).unwrap();
             }
-            drain(stream);
+            drain_and_wait(stream);
         }
-        Talk::Short(times, _) => (0..times).for_each(|_| drain(accept())),
+        Talk::Short(times, _) => (0..times).for_each(|_| drain(&mut accept())),
         Talk::Slow => {
             let stream = accept();
             thread::sleep(Duration::from_secs(3));
-            drain(stream);
+            drain_and_wait(stream);
         }
         Talk::Idle => {
             let stream = accept();
             keep_alive(&stream);
-            drain(stream);
+            drain_and_wait(stream);
         }
     }
     // Let the last acknowledgements and whatever is repeated come.
@@ -147,12 +182,42 @@ fn connect(server: IpAddr) -> TcpStream {
 }
 
 /// Says that there is no more, and waits for the other end to say so.
-fn finish(mut stream: TcpStream) {
+fn close(mut stream: TcpStream) {
     stream.shutdown(Shutdown::Write).unwrap();
     let _ = stream.read(&mut [0; 16]);
 }
 
-fn drain(mut stream: TcpStream) {
+/// The same, and leaves what the kernel says of the socket.
+fn finish(stream: TcpStream) {
+    stream.shutdown(Shutdown::Write).unwrap();
+    leave_account();
+    close(stream);
+}
+
+/// Leaves what the kernel says of the socket once all is acknowledged: the other end waits for that
+/// before it closes, and then nothing is left to ask.
+fn leave_account() {
+    let patience = Instant::now() + Duration::from_secs(30);
+    while Instant::now() < patience {
+        let Some(said) = account::sockets(PORT) else { return };
+        if said.starts_with("FIN-WAIT-2") {
+            let _ = fs::write(account::FILE, said);
+            return;
+        }
+        if !said.starts_with("ESTAB") && !said.starts_with("FIN-WAIT-1") {
+            return;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Reads to the end, and waits for the other end to have asked its kernel.
+fn drain_and_wait(mut stream: TcpStream) {
+    drain(&mut stream);
+    thread::sleep(Duration::from_millis(300));
+}
+
+fn drain(stream: &mut TcpStream) {
     let mut room = vec![0; 1 << 16];
     while stream.read(&mut room).is_ok_and(|read| read > 0) {}
 }

@@ -124,6 +124,7 @@ impl<'a> Input<'a> {
         let head = CaptureHead {
             names,
             packets: trace.packets,
+            others: trace.others.clone(),
             started: (trace.packets > 0).then_some(trace.epoch_nanos),
             lasted: Span::ZERO,
             links,

@@ -7,7 +7,8 @@ use serde::Serialize;
 use tcplab_findings::Finding;
 use tcplab_report::trace::Chosen;
 use tcplab_trace::{
-    Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Note, Segment, Sink, Stall,
+    Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Note, OtherPackets, Segment, Sink,
+    Stall,
 };
 
 use super::files::Files;
@@ -35,6 +36,7 @@ pub(super) fn whole(files: Files<'_>, connection: Option<usize>) -> Result<()> {
             files: &head.names,
             epoch_nanos: trace.epoch_nanos,
             packets: trace.packets,
+            others: &trace.others,
             notes: &trace.notes,
         },
         connections: connections.collect(),
@@ -53,6 +55,7 @@ pub(super) fn lines(files: Files<'_>, only: Option<usize>) -> Result<()> {
         files: &head.names,
         epoch_nanos: trace.epoch_nanos,
         packets: trace.packets,
+        others: &trace.others,
         notes: &trace.notes,
     }));
     if lines.error.is_none() {
@@ -75,6 +78,7 @@ struct Capture<'a> {
     files: &'a [String],
     epoch_nanos: u64,
     packets: u64,
+    others: &'a [OtherPackets],
     notes: &'a [Note],
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use tcplab_plot::grouped;
-use tcplab_trace::Note;
+use tcplab_trace::{Note, OtherPackets};
 use tcplab_units::Span;
 
 use super::grid::{Look, Style};
@@ -12,6 +12,8 @@ use super::numbers::span;
 
 /// As many kinds of remarks are told.
 const NOTES: usize = 12;
+/// As many kinds of packets that are not TCP are named.
+const OTHERS: usize = 4;
 /// As many frames are named for each.
 const FRAMES: usize = 5;
 
@@ -22,6 +24,8 @@ pub struct CaptureHead {
     pub names: Vec<String>,
     /// Packets of whatever kind.
     pub packets: u64,
+    /// Those of them that are not TCP.
+    pub others: Vec<OtherPackets>,
     /// When the first was captured, nanoseconds since the Unix epoch; none if there was none.
     pub started: Option<u64>,
     /// From the first packet of TCP to the last.
@@ -41,6 +45,7 @@ impl CaptureHead {
             1 => "1 packet".to_owned(),
             n => format!("{} packets", grouped(n)),
         }];
+        facts.extend(self.not_tcp());
         if !self.lasted.is_zero() {
             facts.push(span(self.lasted));
         }
@@ -53,6 +58,18 @@ impl CaptureHead {
         }
         look.paragraph(out, "", &facts.join(", "));
         out.push_str(&notes_text(&self.notes, look));
+    }
+
+    /// `12 not TCP (10 UDP, 2 ARP)`.
+    fn not_tcp(&self) -> Option<String> {
+        let all: u64 = self.others.iter().map(|other| other.packets).sum();
+        let named = self.others.iter().take(OTHERS);
+        let mut named: Vec<String> =
+            named.map(|other| format!("{} {}", grouped(other.packets), other.protocol)).collect();
+        if self.others.len() > OTHERS {
+            named.push("…".to_owned());
+        }
+        (all > 0).then(|| format!("{} not TCP ({})", grouped(all), named.join(", ")))
     }
 }
 

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use tcplab_findings::{Cost, Finding, Severity};
 use tcplab_trace::{
     Close, CloseKind, Connection, ConnectionState, EcnAgreement, End, Fate, Flow, FlowId,
-    Handshake, HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, Sightings, Sink,
-    Stall, StallCause, StallSum, StateStep, SynOptions, Tap, TcpState,
+    Handshake, HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, OtherPackets,
+    Sightings, Sink, Stall, StallCause, StallSum, StateStep, SynOptions, Tap, TcpState,
 };
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
@@ -181,6 +181,9 @@ fn head() -> CaptureHead {
     CaptureHead {
         names: vec!["web.pcap.zst".into()],
         packets: 12_200,
+        others: [("UDP", 1_200), ("ARP", 3), ("IGMP", 2), ("LLDP", 2), ("GRE", 1)]
+            .map(|(protocol, packets)| OtherPackets { protocol: protocol.into(), packets })
+            .into(),
         started: Some(1_772_357_400_000_000_000),
         lasted: ms(10_000),
         links: vec!["Ethernet, 128 B of each packet".into()],

@@ -16,7 +16,7 @@ const PARTS: usize = 8;
 #[derive(Debug, Clone, Copy)]
 struct Bin {
     count: u64,
-    sum: i64,
+    sum: i128,
     min: i64,
     max: i64,
 }
@@ -75,7 +75,7 @@ impl Raw {
     }
 
     fn add_to_series(&mut self, at: i64, delay: i64) {
-        let one = Bin { count: 1, sum: delay, min: delay, max: delay };
+        let one = Bin { count: 1, sum: delay.into(), min: delay, max: delay };
         let place = self.bin_at(at);
         self.bins[place] = self.bins[place].join(one);
     }

@@ -9,7 +9,7 @@ use super::clock::Clock;
 use super::delays::Raw;
 use super::piece::{full_segment, pieces};
 use super::way::{Covered, Taps, Way};
-use super::{Crossing, Joined, JoinedConnection, Rough, Side, TapRecord};
+use super::{Crossing, FARTHEST, Joined, JoinedConnection, Rough, Side, TapRecord, difference};
 use crate::Frame;
 use crate::packet::Packet;
 use crate::table::Ends;
@@ -75,11 +75,12 @@ impl Joiner {
         joiner
     }
 
-    /// A time of one of the captures, in nanoseconds of the time that both share, roughly. Frames
-    /// are to be given in its order.
+    /// A time of one of the captures, in nanoseconds of the time that both share, roughly; at most
+    /// 36 years before or after its zero. Frames are to be given in its order.
     pub fn shared(&self, side: Side, time_ns: u64) -> i64 {
-        let since = time_ns.wrapping_sub(self.epoch).cast_signed();
-        if side == Side::Client { since } else { since - self.rough.offset_nanos() }
+        let since = difference(time_ns, self.epoch);
+        let ahead = if side == Side::Client { 0 } else { self.rough.offset_nanos() };
+        (since - ahead).clamp(-FARTHEST, FARTHEST)
     }
 
     /// The next frame of one of the captures.

@@ -36,5 +36,16 @@ use tcplab_units::Span;
 /// How long a packet may be on its way; what has not arrived by then is lost.
 pub const WINDOW: Span = Span::from_secs(20);
 
+/// No two times are farther apart than this, 36 years in nanoseconds: so sums and differences of a
+/// few fit into 64 bits, whatever a capture says.
+const FARTHEST: i64 = 1 << 60;
+
+/// How long after `earlier` a time is; negative when it is before.
+fn difference(time_ns: u64, earlier: u64) -> i64 {
+    let far = FARTHEST.unsigned_abs();
+    let nanos = time_ns.abs_diff(earlier).min(far).cast_signed();
+    if time_ns < earlier { -nanos } else { nanos }
+}
+
 #[cfg(test)]
 mod tests;

@@ -33,6 +33,10 @@ pub(crate) struct Piece {
     pub(crate) rst: bool,
 }
 
+/// No packet is cut into more: the largest that Linux hands to a tap, 512 kB (`GSO_MAX_SIZE`), holds
+/// as many of the smallest segments that all must take (RFC 9293 section 3.7.1).
+const MOST: u32 = 1_024;
+
 const SYN: u16 = TcpFlags::SYN.bits();
 const FIN: u16 = TcpFlags::FIN.bits();
 const RST: u16 = TcpFlags::RST.bits();
@@ -68,7 +72,7 @@ pub(crate) fn pieces(
     with_options: bool,
 ) -> impl Iterator<Item = Piece> {
     let rest = rest(packet, with_options);
-    let segment = segment.max(1);
+    let segment = segment.max(packet.payload.div_ceil(MOST)).max(1);
     let count = packet.payload.div_ceil(segment).max(1);
     let whole = *packet;
     (0..count).map(move |index| {

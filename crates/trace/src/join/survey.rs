@@ -7,8 +7,8 @@ use std::net::IpAddr;
 use tcplab_units::Instant;
 use tcplab_wire::FrameView;
 
-use super::Side;
 use super::piece::{mix, rest};
+use super::{Side, difference};
 use crate::Frame;
 use crate::packet::Packet;
 use crate::table::Ends;
@@ -70,8 +70,8 @@ impl Survey {
                 continue;
             }
             let hosts = (there.ends.low().ip(), there.ends.high().ip());
-            let difference = here.at.wrapping_sub(there.at).cast_signed();
-            pairs.entry(hosts).or_default()[usize::from(!there.from_low)].push(difference);
+            let ahead = difference(here.at, there.at);
+            pairs.entry(hosts).or_default()[usize::from(!there.from_low)].push(ahead);
         }
         let mut low_is_client = BTreeMap::new();
         let (mut there, mut back) = (Vec::new(), Vec::new());

@@ -20,6 +20,8 @@ const PATIENCE: i64 = 5_000_000_000;
 /// The first places of a stream stand for this one, so that what was sent before the first packet
 /// seen has a place too.
 const BASE: i64 = 1 << 33;
+/// As many are looked at that seem to be the same packet.
+const ALIKE: usize = 1 << 10;
 /// Frames named for what was reordered.
 const NAMED: usize = 10;
 
@@ -59,7 +61,10 @@ pub(crate) struct Way {
     departures: VecDeque<Departure>,
     /// The number of the first of them.
     first_departure: u64,
+    /// Those of them that have not arrived.
     departed: BTreeSet<(Key, u64)>,
+    /// Those that have.
+    crossed: BTreeSet<(Key, u64)>,
     arrivals: VecDeque<Arrival>,
     first_arrival: u64,
     /// Arrivals whose departure is not known.
@@ -102,7 +107,8 @@ impl Way {
             self.arrivals[place].departure = Some((number, piece.at));
             self.latest_match = self.latest_match.max(Some(number));
         }
-        self.departed.insert((piece.key, number));
+        let known = if arrival.is_some() { &mut self.crossed } else { &mut self.departed };
+        known.insert((piece.key, number));
         self.departures.push_back(Departure { piece, range, arrived: arrival.is_some() });
     }
 
@@ -119,6 +125,8 @@ impl Way {
             let place = (chosen - self.first_departure) as usize;
             self.compare_ids(self.departures[place].piece.id, piece.id);
             self.departures[place].arrived = true;
+            self.departed.remove(&(piece.key, chosen));
+            self.crossed.insert((piece.key, chosen));
             departure = Some((chosen, self.departures[place].piece.at));
             self.latest_match = self.latest_match.max(Some(chosen));
         } else {
@@ -170,11 +178,10 @@ impl Way {
 
     /// The oldest one alike that has not arrived; one with the same identification first.
     fn choose_departure(&self, piece: &Piece) -> Option<u64> {
-        let alike = self.departed.range((piece.key, 0)..=(piece.key, u64::MAX));
         let mut first = None;
-        for &(_, number) in alike {
+        for number in alike(&self.departed, piece.key) {
             let departure = &self.departures[(number - self.first_departure) as usize];
-            if departure.arrived || !self.fits(&departure.piece, piece) {
+            if !self.fits(&departure.piece, piece) {
                 continue;
             }
             if departure.piece.id == piece.id {
@@ -186,9 +193,8 @@ impl Way {
     }
 
     fn choose_arrival(&self, piece: &Piece) -> Option<u64> {
-        let alike = self.waiting.range((piece.key, 0)..=(piece.key, u64::MAX));
         let mut first = None;
-        for &(_, number) in alike {
+        for number in alike(&self.waiting, piece.key) {
             let arrival = &self.arrivals[(number - self.first_arrival) as usize];
             if !self.fits(&arrival.piece, piece) {
                 continue;
@@ -223,7 +229,8 @@ impl Way {
                 break;
             }
             let departure = self.departures.pop_front().expect("there is a first one");
-            self.departed.remove(&(departure.piece.key, self.first_departure));
+            let known = if departure.arrived { &mut self.crossed } else { &mut self.departed };
+            known.remove(&(departure.piece.key, self.first_departure));
             self.settle_departure(&departure, taps);
             self.first_departure += 1;
         }
@@ -244,10 +251,9 @@ impl Way {
             return;
         }
         self.waiting.remove(&(piece.key, self.first_arrival));
-        let mut alike = self.departed.range((piece.key, 0)..=(piece.key, u64::MAX));
-        let is_copy = alike.any(|&(_, number)| {
+        let is_copy = alike(&self.crossed, piece.key).any(|number| {
             let departure = &self.departures[(number - self.first_departure) as usize];
-            departure.arrived && self.fits(&departure.piece, piece)
+            self.fits(&departure.piece, piece)
         });
         let (least, most) = self.raw.range.unwrap_or_default();
         if is_copy {
@@ -330,4 +336,9 @@ impl Way {
     pub(crate) fn into_found(self) -> (Crossing, Raw) {
         (self.found, self.raw)
     }
+}
+
+/// The numbers of those that are like this one, the first first.
+fn alike(known: &BTreeSet<(Key, u64)>, key: Key) -> impl Iterator<Item = u64> {
+    known.range((key, 0)..=(key, u64::MAX)).take(ALIKE).map(|&(_, number)| number)
 }

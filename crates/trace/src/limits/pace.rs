@@ -23,7 +23,7 @@ impl Pace {
         let known = self.kept >= Pace::ENOUGH;
         if nanos.abs_diff(self.nanos) <= self.nanos / if known { 2 } else { 8 } {
             self.kept = (self.kept + 1).min(Pace::ENOUGH * 2);
-            self.nanos = (self.nanos * 7 + nanos) / 8;
+            self.nanos = (self.nanos.saturating_mul(7).saturating_add(nanos)) / 8;
             return self.kept >= Pace::ENOUGH;
         }
         self.kept = self.kept.saturating_sub(1);
@@ -47,6 +47,14 @@ mod tests {
     fn waits_in_proportion_to_what_was_sent_make_a_pace() {
         let waits = [(1_000, 2_896), (1_010, 2_896), (500, 1_448), (990, 2_896), (1_250, 2_896)];
         assert_eq!(kept(&waits), [false, false, false, true, true]);
+    }
+
+    #[test]
+    fn waits_of_centuries_are_no_trouble() {
+        let mut pace = Pace::default();
+        for _ in 0..20 {
+            pace.is_kept(Span::MAX, 1);
+        }
     }
 
     #[test]

@@ -503,7 +503,7 @@ impl Sender {
         let halvings = self.least.unwrap_or(self.smoothed).as_micros() >> 9;
         let near = AUTOSIZE_NEAR.checked_shr(halvings.try_into().unwrap_or(u32::MAX)).unwrap_or(0);
         let full = self.full_segment();
-        self.chunk = (paced.unwrap_or(0) + near) / full * full;
+        self.chunk = paced.unwrap_or(0).saturating_add(near) / full * full;
     }
 
     fn verdict(&self, rate: u64, grew: bool) -> Verdict {

@@ -34,10 +34,21 @@ pub struct Trace {
     pub epoch_nanos: u64,
     /// Packets read, of whatever kind.
     pub packets: u64,
+    /// Those of them that are not TCP, by what they are, the most frequent first.
+    pub others: Vec<OtherPackets>,
     /// TCP connections in the order of their first packet.
     pub connections: Vec<Connection>,
     /// What the reader should know of the capture itself: cut off, packets dropped, malformed.
     pub notes: Vec<Note>,
+}
+
+/// Packets of one kind that are not TCP; they are counted and not looked into.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OtherPackets {
+    /// The protocol, such as `UDP` or `ARP`.
+    pub protocol: String,
+    /// How many.
+    pub packets: u64,
 }
 
 /// A remark on the capture, not on TCP.

@@ -14,5 +14,6 @@ mod robustness;
 mod shortcuts;
 mod stalls;
 mod streaming;
+mod times;
 mod transfer;
 mod wire_facts;

@@ -32,9 +32,16 @@ impl Counted {
     pub(crate) fn timeouts(&self) -> u64 {
         self.of("TcpExtTCPTimeouts")
     }
-    /// Times the probe timer ran out; the probe may have been new data.
-    pub(crate) fn probes(&self) -> u64 {
-        self.of("TcpExtTCPLossProbes")
+    /// Times the probe timer ran out, less the probes that repeated something: those that carried
+    /// new data. They are no retransmissions.
+    pub(crate) fn new_probes(&self) -> u64 {
+        self.of("TcpExtTCPLossProbes").saturating_sub(self.repeating_probes())
+    }
+    /// Of the probes, those that repeated something. No counter keeps them: they are what is left of
+    /// all retransmissions, for each timeout makes one (`tcp_retransmit_timer`).
+    pub(crate) fn repeating_probes(&self) -> u64 {
+        let others = self.fast() + self.after_timeout() + self.timeouts();
+        self.retransmissions().saturating_sub(others)
     }
     /// D-SACKs that came for what this host had sent again.
     pub(crate) fn dsacks(&self) -> u64 {

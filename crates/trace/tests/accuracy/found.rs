@@ -59,8 +59,10 @@ pub(crate) struct Sums {
     pub(crate) fast: u64,
     pub(crate) after_timeout: u64,
     pub(crate) timeouts: u64,
-    /// With new data as well.
+    /// Probes that repeated something.
     pub(crate) probes: u64,
+    /// And those that carried new data.
+    pub(crate) new_probes: u64,
     pub(crate) unknown: u64,
     pub(crate) reordered: u64,
     pub(crate) network_duplicates: u64,
@@ -80,7 +82,8 @@ impl Sums {
             sums.fast += causes.by_duplicates.count + causes.by_sack.count + causes.by_rack.count;
             sums.after_timeout += causes.after_timeout.count;
             sums.timeouts += causes.timeouts.count;
-            sums.probes += causes.probes.count + causes.new_probes.count;
+            sums.probes += causes.probes.count;
+            sums.new_probes += causes.new_probes.count;
             sums.unknown += causes.holes_filled.count;
             sums.reordered += causes.reordered.count;
             sums.network_duplicates += causes.network_duplicates.count;

@@ -40,6 +40,10 @@ fn finds_tcp_behind_every_link_header() {
         (1, ethernet(&[0x8100], 0x0800, four)),
         (1, ethernet(&[0x88a8, 0x8100], 0x86dd, six)),
         (1, ethernet(&[0x9100, 0x8100, 0x8100], 0x86dd, six)),
+        (1, ethernet(&[], 0x8864, &behind(&[0x11, 0, 0, 1, 0, 62, 0x00, 0x21], four))),
+        (1, ethernet(&[0x8100], 0x8864, &behind(&[0x11, 0, 0, 1, 0, 82, 0x00, 0x57], six))),
+        (1, ethernet(&[], 0x8847, &behind(&[0, 1, 0x41, 64], four))),
+        (1, ethernet(&[0x8100], 0x8847, &behind(&[0, 1, 0x40, 64, 0, 2, 0x41, 64], six))),
         (12, four.to_vec()),
         (14, six.to_vec()),
         (101, four.to_vec()),
@@ -57,6 +61,26 @@ fn finds_tcp_behind_every_link_header() {
         assert_eq!(tcp.src_port(), 52188, "{number}");
         assert_eq!(tcp.checksum_state(), ChecksumState::Right, "{number}");
     }
+}
+
+#[test]
+fn labels_and_sessions_may_carry_anything_or_be_cut() {
+    let control = [0x11, 0, 0, 1, 0, 6, 0xc0, 0x21, 1, 1, 0, 4];
+    for (ether_type, behind, named) in
+        [(0x8864, &control[..], 0x8864), (0x8848, &[0, 1, 0x41, 64, 0, 0, 0, 0][..], 0x8847)]
+    {
+        let frame = ethernet(&[], ether_type, behind);
+        let view = look(LinkType::Ethernet, &frame);
+        assert!(matches!(view, FrameView::NotIp { protocol } if protocol == named), "{view:?}");
+        for kept in 14..if ether_type == 0x8864 { 22 } else { 18 } {
+            let view = FrameView::new(LinkType::Ethernet, &frame[..kept], frame.len() as u32);
+            assert!(matches!(view.anomaly(), Some(Anomaly::Cut { .. })), "{kept}: {view:?}");
+        }
+    }
+    // Labels without a last one end with the frame.
+    let endless = ethernet(&[], 0x8847, &[0; 40]);
+    let view = look(LinkType::Ethernet, &endless);
+    assert!(matches!(view.anomaly(), Some(Anomaly::TooShort { .. })), "{view:?}");
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn trace(forward: Flow) -> Trace {
         epoch_nanos: 0,
         packets: (forward.segments.len() + forward.acks.len()) as u64,
         connections: vec![Connection { last, forward, ..Connection::between(client, server) }],
-        notes: vec![],
+        ..Trace::default()
     }
 }
 
