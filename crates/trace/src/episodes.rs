@@ -37,68 +37,117 @@ pub(crate) struct Found {
     pub(crate) first_lost: u64,
 }
 
-/// The episodes in a stretch of the log, in order of time.
-pub(crate) fn find(log: &Log, marks: &[Mark]) -> Vec<Found> {
-    let mut drafts: Vec<Draft<'_>> = Vec::new();
+/// The episodes in a stretch of the log, in order of time; each is looked at when it is asked for.
+pub(crate) fn find<'a>(log: &'a Log, marks: &'a [Mark]) -> impl Iterator<Item = Found> + use<'a> {
+    let scene = Scene::new(log, marks);
+    let mut drafts: Vec<Draft<'a>> = Vec::new();
     for run in runs(log) {
         match drafts.last_mut() {
-            Some(draft) if draft.takes(&run, marks) => draft.lost.extend(run),
-            _ => drafts.push(Draft::open(run, log, marks)),
+            Some(draft) if draft.takes(&run, marks) => draft.lose(run),
+            _ => drafts.push(Draft::open(run, &scene)),
         }
     }
-    drafts.iter().map(|draft| draft.finish(log, marks)).collect()
+    drafts.into_iter().map(move |draft| draft.finish(&scene))
 }
 
 type Sent<'a> = (u64, &'a Transmission);
+
+/// A stretch of the log and the acknowledgements in it, both in the order of time, and what is
+/// asked of them for each episode.
+struct Scene<'a> {
+    log: &'a Log,
+    marks: &'a [Mark],
+    /// What timers sent.
+    timers: Vec<Sent<'a>>,
+    /// For each transmission, the end of the highest byte sent until then.
+    highest: Vec<Offset>,
+}
+
+impl<'a> Scene<'a> {
+    fn new(log: &'a Log, marks: &'a [Mark]) -> Scene<'a> {
+        let mut high = Offset::ZERO;
+        let mut rise = |(_, sent): Sent<'_>| {
+            high = high.max(sent.range.end);
+            high
+        };
+        Scene {
+            log,
+            marks,
+            timers: log.iter().filter(|(_, sent)| sent.timer.is_some()).collect(),
+            highest: log.iter().map(&mut rise).collect(),
+        }
+    }
+
+    /// The end of the highest byte that was sent before `order`; zero if nothing was.
+    fn high_before(&self, order: u64) -> Offset {
+        let sent = (order.saturating_sub(self.log.first()) as usize).min(self.highest.len());
+        sent.checked_sub(1).map_or(Offset::ZERO, |last| self.highest[last])
+    }
+
+    /// What a timer of this kind sent first after `order`.
+    fn timer_after(&self, order: u64, timer: Timer) -> Option<Sent<'a>> {
+        let from = self.timers.partition_point(|&(o, _)| o <= order);
+        self.timers[from..].iter().find(|(_, sent)| sent.timer == Some(timer)).copied()
+    }
+}
 
 /// The lost transmissions, those between which nothing arrived together.
 fn runs(log: &Log) -> Vec<Vec<Sent<'_>>> {
     let mut runs: Vec<Vec<Sent<'_>>> = Vec::new();
     let mut broken = true;
-    let sent: Vec<Sent<'_>> = log.iter().collect();
-    for (index, &(order, transmission)) in sent.iter().enumerate() {
-        match fate(log, &sent, index) {
+    for (order, transmission) in log.iter() {
+        let fate = fate(log, order, transmission);
+        match fate {
             Some(true) if broken => runs.push(vec![(order, transmission)]),
             Some(true) => runs.last_mut().expect("not broken").push((order, transmission)),
             Some(false) => {}
             None => continue,
         }
-        broken = fate(log, &sent, index) == Some(false);
+        broken = fate == Some(false);
     }
     runs
 }
 
 /// Whether the transmission was lost; `None` if nobody knows.
-fn fate(log: &Log, sent: &[Sent<'_>], index: usize) -> Option<bool> {
-    let certain = |index: usize| {
-        let (order, transmission) = *sent.get(index)?;
-        if transmission.syn {
-            return None;
-        }
-        match transmission.arrival {
-            Arrival::Arrived => Some(false),
-            Arrival::Overtaken | Arrival::Superseded => Some(true),
-            Arrival::Unknown => {
-                let again = log.latest(transmission.range).is_some_and(|latest| latest > order);
-                again.then_some(true)
-            }
-            Arrival::Surplus => None,
-        }
-    };
-    match certain(index) {
+fn fate(log: &Log, order: u64, transmission: &Transmission) -> Option<bool> {
+    match certain_fate(log, order, transmission) {
         // Needless, and no D-SACK says that it arrived: if packets beside it were lost, it was
         // too; otherwise it is likelier that the D-SACK was lost or never sent.
-        None if sent[index].1.arrival == Arrival::Surplus => {
-            let before = index.checked_sub(1).and_then(certain);
-            (before == Some(true) || certain(index + 1) == Some(true)).then_some(true)
+        None if transmission.arrival == Arrival::Surplus => {
+            let beside = |order: u64| certain_fate(log, order, log.get(order)?);
+            let before = order.checked_sub(1).and_then(beside);
+            (before == Some(true) || beside(order + 1) == Some(true)).then_some(true)
         }
         known => known,
+    }
+}
+
+/// The same, but for what its neighbours may tell.
+#[inline]
+fn certain_fate(log: &Log, order: u64, transmission: &Transmission) -> Option<bool> {
+    if transmission.syn {
+        return None;
+    }
+    match transmission.arrival {
+        Arrival::Arrived => Some(false),
+        Arrival::Overtaken | Arrival::Superseded => Some(true),
+        Arrival::Unknown => {
+            let range = transmission.range;
+            if log.only_one_in(range).is_some() {
+                return None;
+            }
+            let again = log.latest(range).is_some_and(|latest| latest > order);
+            again.then_some(true)
+        }
+        Arrival::Surplus => None,
     }
 }
 
 /// An episode in the making.
 struct Draft<'a> {
     lost: Vec<Sent<'a>>,
+    /// Everything lost lies before this.
+    end: Offset,
     evidence: Evidence,
     evidence_at: Instant,
     /// Transmissions from this order on were sent in the knowledge of the loss.
@@ -108,11 +157,17 @@ struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    fn open(lost: Vec<Sent<'a>>, log: &'a Log, marks: &[Mark]) -> Draft<'a> {
-        let (evidence, evidence_at, known_from) = first_evidence(lost[0], log, marks);
-        let before = log.iter().take_while(|&(order, _)| order < known_from);
-        let recovery_point = before.map(|(_, t)| t.range.end).max().unwrap_or_default();
-        Draft { lost, evidence, evidence_at, known_from, recovery_point }
+    fn open(lost: Vec<Sent<'a>>, scene: &Scene<'a>) -> Draft<'a> {
+        let (evidence, evidence_at, known_from) = first_evidence(lost[0], scene);
+        let recovery_point = scene.high_before(known_from);
+        let end = highest_end(&lost);
+        Draft { lost, end, evidence, evidence_at, known_from, recovery_point }
+    }
+
+    /// Takes in a later run of losses.
+    fn lose(&mut self, run: Vec<Sent<'a>>) {
+        self.end = self.end.max(highest_end(&run));
+        self.lost.extend(run);
     }
 
     /// Whether a later run of losses belongs to this episode.
@@ -125,24 +180,20 @@ impl<'a> Draft<'a> {
         !repaired && run.iter().all(|(_, t)| t.range.start < self.recovery_point)
     }
 
-    /// Everything lost lies before this.
-    fn end(&self) -> Offset {
-        self.lost.iter().map(|(_, t)| t.range.end).max().unwrap_or_default()
-    }
-
     /// The acknowledgement that covers everything lost.
     fn repair<'m>(&self, marks: &'m [Mark]) -> Option<&'m Mark> {
-        let end = self.end();
-        marks.iter().find(|mark| mark.una >= end && mark.at >= self.evidence_at)
+        let covering = marks.partition_point(|mark| mark.una < self.end);
+        marks[covering..].iter().find(|mark| mark.at >= self.evidence_at)
     }
 
-    fn finish(&self, log: &Log, marks: &[Mark]) -> Found {
+    fn finish(&self, scene: &Scene<'_>) -> Found {
+        let &Scene { log, marks, .. } = scene;
         let (first_order, first) = self.lost[0];
         let repair = self.repair(marks);
         let until = repair.map_or(log.next(), |mark| mark.position);
-        let bound = self.end().max(self.recovery_point);
+        let bound = self.end.max(self.recovery_point);
         let span: Vec<Sent<'_>> =
-            log.iter().filter(|&(order, _)| order >= first_order && order < until).collect();
+            log.iter_from(first_order).take_while(|&(order, _)| order < until).collect();
         let repeats: Vec<Sent<'_>> =
             span.iter().copied().filter(|(_, t)| t.repeat && t.range.start < bound).collect();
         let count = |test: &dyn Fn(&Transmission) -> bool| {
@@ -170,7 +221,7 @@ impl<'a> Draft<'a> {
         };
         Found {
             episode,
-            settled: repair.is_some_and(|r| settled(r, log, marks)),
+            settled: repair.is_some_and(|repair| settled(repair, scene)),
             first_lost: first_order,
         }
     }
@@ -200,15 +251,16 @@ impl Transmission {
 ///
 /// A SACK for something sent before any timer ran out tells without a timer's help, even if a
 /// probe went out meanwhile; a retransmission timeout that comes first has told first.
-fn first_evidence(lost: Sent<'_>, log: &Log, marks: &[Mark]) -> (Evidence, Instant, u64) {
+fn first_evidence(lost: Sent<'_>, scene: &Scene<'_>) -> (Evidence, Instant, u64) {
+    let &Scene { log, marks, .. } = scene;
     let (order, transmission) = lost;
-    let later = |timer: Timer| log.iter().find(move |&(o, t)| o > order && t.timer == Some(timer));
+    let later = |timer: Timer| scene.timer_after(order, timer);
     let (probe, timeout) = (later(Timer::Probe), later(Timer::Retransmission));
-    let told = marks.iter().find(|mark| {
-        mark.position > order
-            && mark.una <= transmission.range.start
-            && (mark.bare_duplicate || mark.sacked.is_some_and(|sacked| sacked > order))
-    });
+    let after = marks.partition_point(|mark| mark.position <= order);
+    let told = marks[after..]
+        .iter()
+        .take_while(|mark| mark.una <= transmission.range.start)
+        .find(|mark| mark.bare_duplicate || mark.sacked.is_some_and(|sacked| sacked > order));
     let unaided = |mark: &Mark, probe: Sent<'_>| mark.sacked.is_some_and(|o| o < probe.0);
     let probe = probe.filter(|&probe| !told.is_some_and(|mark| unaided(mark, probe)));
     let timer = match (probe, timeout) {
@@ -256,10 +308,10 @@ fn lone_timeouts(span: &[Sent<'_>], marks: &[Mark], until: u64) -> u64 {
     let (mut longest, mut row) = (0, 0);
     for (index, &order) in timeouts.iter().enumerate() {
         let end = timeouts.get(index + 1).copied().unwrap_or(until);
-        let between: Vec<&Transmission> =
-            span.iter().filter(|&&(o, _)| o > order && o < end).map(|&(_, t)| t).collect();
+        let from = span.partition_point(|&(o, _)| o <= order);
+        let between = &span[from..span.partition_point(|&(o, _)| o < end).max(from)];
         let moved = una_at(end) > una_at(order);
-        let lone = moved && between.len() <= 2 && between.iter().all(|t| !t.repeat);
+        let lone = moved && between.len() <= 2 && between.iter().all(|(_, t)| !t.repeat);
         row = if lone { row + 1 } else { 0 };
         longest = longest.max(row);
     }
@@ -268,12 +320,17 @@ fn lone_timeouts(span: &[Sent<'_>], marks: &[Mark], until: u64) -> u64 {
 
 /// Whether everything sent before the repair is answered, and something that was sent after its
 /// last repetition: a later SACK or D-SACK cannot speak of it any more.
-fn settled(repair: &Mark, log: &Log, marks: &[Mark]) -> bool {
-    let Some(una) = marks.last().map(|mark| mark.una) else { return false };
-    let before = || log.iter().take_while(|&(order, _)| order < repair.position);
-    let last_repeat = before().filter(|(_, t)| t.repeat).last().map_or(0, |(order, _)| order);
-    let mut after = log.iter().filter(|&(order, t)| order > last_repeat && !t.repeat);
-    before().all(|(_, t)| t.range.end <= una) && after.any(|(_, t)| t.range.end <= una)
+fn settled(repair: &Mark, scene: &Scene<'_>) -> bool {
+    let Some(una) = scene.marks.last().map(|mark| mark.una) else { return false };
+    let mut before = scene.log.iter_before(repair.position).rev();
+    let last_repeat = before.find(|(_, t)| t.repeat).map_or(0, |(order, _)| order);
+    let mut after = scene.log.iter_from(last_repeat + 1).filter(|(_, t)| !t.repeat);
+    scene.high_before(repair.position) <= una && after.any(|(_, t)| t.range.end <= una)
+}
+
+/// Everything of these lies before it.
+fn highest_end(sent: &[Sent<'_>]) -> Offset {
+    sent.iter().map(|(_, t)| t.range.end).max().unwrap_or_default()
 }
 
 fn longest_gap<'a>(sent: impl Iterator<Item = &'a Sent<'a>>) -> Span {

@@ -102,6 +102,28 @@ impl Log {
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, &Transmission)> {
         self.entries.iter().enumerate().map(|(i, t)| (self.first + i as u64, t))
     }
+    /// Those from one order on.
+    pub(crate) fn iter_from(
+        &self,
+        order: u64,
+    ) -> impl DoubleEndedIterator<Item = (u64, &Transmission)> {
+        let from = self.index_of(order);
+        let order = self.first + from as u64;
+        self.entries.range(from..).enumerate().map(move |(i, t)| (order + i as u64, t))
+    }
+    /// Those before one order.
+    pub(crate) fn iter_before(
+        &self,
+        order: u64,
+    ) -> impl DoubleEndedIterator<Item = (u64, &Transmission)> {
+        let before = self.entries.range(..self.index_of(order));
+        before.enumerate().map(|(i, t)| (self.first + i as u64, t))
+    }
+    /// Where the first lies that was not sent before this.
+    fn index_of(&self, order: u64) -> usize {
+        let index = usize::try_from(order.saturating_sub(self.first)).unwrap_or(usize::MAX);
+        index.min(self.entries.len())
+    }
     pub(crate) fn get(&self, order: u64) -> Option<&Transmission> {
         self.entries.get(usize::try_from(order.checked_sub(self.first)?).ok()?)
     }

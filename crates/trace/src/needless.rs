@@ -21,6 +21,13 @@ const PATIENCE: Span = Span::from_secs(2);
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
     pending: VecDeque<Repeat>,
+    /// None of them was sent earlier, and none ends lower: so long nothing is to be forgotten.
+    earliest: Instant,
+    lowest_end: Offset,
+    /// So many at the front lie below what is acknowledged: no echo speaks of them any more.
+    passed: usize,
+    /// What was acknowledged when these were counted.
+    counted_at: Offset,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +43,13 @@ impl Repeats {
     pub(crate) fn sent(&mut self, repeat: Repeat) {
         if self.pending.len() == MOST {
             self.pending.pop_front();
+            self.passed = self.passed.saturating_sub(1);
+        }
+        if self.pending.is_empty() {
+            (self.earliest, self.lowest_end) = (repeat.at, repeat.range.end);
+        } else {
+            self.earliest = self.earliest.min(repeat.at);
+            self.lowest_end = self.lowest_end.min(repeat.range.end);
         }
         self.pending.push_back(repeat);
     }
@@ -54,6 +68,7 @@ impl Repeats {
                 |repeat: &Repeat| repeat.range.overlaps(dsack) && at.since(repeat.at) >= least;
             if let Some(index) = self.pending.iter().rposition(can) {
                 let repeat = self.pending.remove(index).expect("it was just found there");
+                self.passed -= usize::from(index < self.passed);
                 found.push((repeat.frame, Needless::DSack { frame }));
             }
         }
@@ -63,9 +78,19 @@ impl Repeats {
         {
             self.echoed(heard.before, heard.ack, (echo, frame), &mut found);
         }
-        self.pending
-            .retain(|repeat| repeat.range.end > heard.ack || at.since(repeat.at) < PATIENCE);
+        if at.since(self.earliest) >= PATIENCE && self.lowest_end <= heard.ack {
+            self.forget(heard.ack, at);
+        }
         found
+    }
+
+    /// Forgets those that were acknowledged and that nobody will speak of any more.
+    #[cold]
+    fn forget(&mut self, ack: Offset, now: Instant) {
+        self.pending.retain(|repeat| repeat.range.end > ack || now.since(repeat.at) < PATIENCE);
+        self.earliest = self.pending.iter().map(|repeat| repeat.at).min().unwrap_or_default();
+        self.lowest_end = self.pending.iter().map(|r| r.range.end).min().unwrap_or_default();
+        self.passed = 0;
     }
 
     /// The left edge moved over these places. The segment there left its timestamp to be echoed
@@ -77,7 +102,13 @@ impl Repeats {
         (echo, frame): (u32, u64),
         found: &mut Vec<(u64, Needless)>,
     ) {
-        for repeat in &mut self.pending {
+        if before < self.counted_at {
+            self.passed = 0;
+        }
+        self.counted_at = before;
+        let behind = |repeat: &&Repeat| repeat.range.end <= before;
+        self.passed += self.pending.range(self.passed..).take_while(behind).count();
+        for repeat in self.pending.range_mut(self.passed..) {
             let at_edge = repeat.range.start <= before && repeat.range.end > before;
             let moved = at_edge && ack >= repeat.range.end;
             let older = |clock: u32| (echo.wrapping_sub(clock) as i32) < 0;

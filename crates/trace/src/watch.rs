@@ -94,6 +94,6 @@ impl Watch {
 
     /// The episodes that are left when no more packets come.
     pub(crate) fn finish(&self, board: &Scoreboard) -> Vec<Episode> {
-        episodes::find(&board.log, &self.marks).into_iter().map(|found| found.episode).collect()
+        episodes::find(&board.log, &self.marks).map(|found| found.episode).collect()
     }
 }
