@@ -75,14 +75,25 @@ impl<'a> Direction<'a> {
     }
 
     /// The path's round trip without queues. What a tap away from the sender measures of the data
-    /// is a part of it only; the handshake's two halves make the whole anywhere.
+    /// is a part of it only; the handshake's two halves make the whole anywhere, if nothing held
+    /// them up: more than a window cannot pass in a round trip.
     pub(crate) fn round_trip(&self) -> Option<Span> {
         let shaken = self.connection.handshake.round_trip;
         let found = match self.flow.tap {
             Tap::Sender | Tap::Unknown => self.flow.round_trips.min.or(shaken),
-            Tap::Middle | Tap::Receiver => shaken,
+            Tap::Middle | Tap::Receiver => shaken.map(|span| span.min(self.time_of_a_window())),
         };
         found.filter(|span| !span.is_zero())
+    }
+
+    /// In which the largest window passed, on average.
+    fn time_of_a_window(&self) -> Span {
+        let windows = &self.flow.windows;
+        let window = windows.max.filter(|_| windows.scale_known);
+        let bits = window.zip(self.flow.transfer.goodput).map(|(window, rate)| {
+            window.bits() * 1_000_000_000 / u128::from(rate.bits_per_second().max(1))
+        });
+        bits.and_then(|nanos| u64::try_from(nanos).ok()).map_or(Span::MAX, Span::from_nanos)
     }
 
     /// What can be sent in a round trip at the rate that the path has shown.

@@ -22,7 +22,7 @@ use tcplab_units::{Bytes, Rate, Span};
 
 use crate::direction::{Direction, in_each, is_share};
 use crate::finding::{Cost, Finding, Severity};
-use crate::words::{percent, rounded, speed};
+use crate::words::{number, percent, rounded, speed};
 
 /// The rule's name.
 pub const NAME: &str = "loss-rate";
@@ -55,10 +55,12 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let mut statement = format!(
-        "{} of the {}'s segments were lost ({lost} of {segments}). With that and a round trip of \
+        "{} of the {}'s segments were lost ({} of {}). With that and a round trip of \
          {}, congestion control by loss (Reno, CUBIC) carries about {}; the transfer had {}",
         percent(lost, segments),
         direction.sender,
+        number(lost),
+        number(segments),
         rounded(round_trip),
         speed(allowed),
         speed(reached),

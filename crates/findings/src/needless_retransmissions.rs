@@ -6,14 +6,15 @@
 //! the path reorders, its delay jumps, or acknowledgements are lost.
 //!
 //! **Evidence.** Each retransmission and the acknowledgement whose D-SACK block reports it as
-//! received twice. Where packets were not kept: the sums of what D-SACK or timestamps told.
+//! received twice, or whose timestamp answers the original. Where packets were not kept: the sums
+//! of these.
 //!
 //! **False positives.** A packet that the network duplicated is reported in the same way; it
 //! counts only where the capture shows a retransmission of the same data before the report.
 //!
 //! **Reference.** RFC 2883; RFC 3708 on what senders can conclude; RFC 3522 on timestamps.
 
-use tcplab_trace::{Ack, Connection, Flow, Segment, Timer};
+use tcplab_trace::{Connection, Flow, Needless, Segment, Timer};
 use tcplab_units::Bytes;
 
 use crate::direction::{Direction, in_each};
@@ -39,37 +40,53 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 }
 
 fn in_packets(flow: &Flow) -> Option<Finding> {
-    let pairs = pairs(flow);
-    let (first, _) = *pairs.first()?;
-    let all = pairs.len() as u64;
-    let by = |test: &dyn Fn(&Segment) -> bool| pairs.iter().filter(|(s, _)| test(s)).count() as u64;
+    let told: Vec<(&Segment, Needless)> =
+        flow.segments.iter().filter_map(|s| Some((s, s.proof.needless?))).collect();
+    let (first, _) = *told.first()?;
+    let all = told.len() as u64;
+    let by = |test: &dyn Fn(&Segment) -> bool| told.iter().filter(|(s, _)| test(s)).count() as u64;
     let probes = by(&|s| s.timer == Some(Timer::Probe));
     let timeouts = by(&|s| s.timer == Some(Timer::Retransmission));
-    let causes: Vec<String> = [
+    let causes = listed([
         (probes, "tail loss probe"),
         (timeouts, "timeout"),
         (all - probes - timeouts, "retransmission on acknowledgements"),
-    ]
-    .into_iter()
-    .filter(|&(count, _)| count > 0)
-    .map(|(count, what)| counted(count, what))
-    .collect();
+    ]);
+    let by = |test: fn(&Needless) -> bool| told.iter().filter(|(_, why)| test(why)).count() as u64;
+    let proofs = listed([
+        (by(|why| matches!(why, Needless::DSack { .. })), "D-SACK"),
+        (by(|why| matches!(why, Needless::Echo { .. })), "echoed timestamp"),
+        (by(|why| matches!(why, Needless::Acknowledged)), "earlier acknowledgement"),
+    ]);
     let statement = format!(
-        "{all} of {} {} needless: the receiver reported the data as received twice ({}). The \
+        "{all} of {} {} needless ({causes}): the receiver had the data, as {proofs} told. The \
          first was {first}.",
         counted(flow.totals.retransmissions, "retransmission"),
         was(all),
-        causes.join(", "),
     );
-    let frames = pairs.iter().take(NAMED).flat_map(|(s, a)| [s.frame, a.frame]);
-    let shown = Shown::in_frames(frames, first.at);
-    let cost = Cost::bytes(pairs.iter().map(|(s, _)| s.payload).sum());
+    let frames = told.iter().take(NAMED).flat_map(|(s, why)| [Some(s.frame), frame(*why)]);
+    let shown = Shown::in_frames(frames.flatten(), first.at);
+    let cost = Cost::bytes(told.iter().map(|(s, _)| s.payload).sum());
     // A probe costs one segment and does not slow the sender down.
     Some(if probes == all {
         shown.proves(NAME, Severity::Note, cost).stating(statement)
     } else {
         shown.proves(NAME, Severity::Harm, cost).saying(statement, LOOK)
     })
+}
+
+/// Those of which there are any: `1 timeout, 2 tail loss probes`.
+fn listed<const N: usize>(counts: [(u64, &str); N]) -> String {
+    let some = counts.into_iter().filter(|&(count, _)| count > 0);
+    some.map(|(count, what)| counted(count, what)).collect::<Vec<_>>().join(", ")
+}
+
+/// The frame that told so.
+fn frame(why: Needless) -> Option<u64> {
+    match why {
+        Needless::DSack { frame } | Needless::Echo { frame } => Some(frame),
+        Needless::Acknowledged => None,
+    }
 }
 
 fn in_sums(direction: &Direction<'_>) -> Option<Finding> {
@@ -97,26 +114,4 @@ fn in_sums(direction: &Direction<'_>) -> Option<Finding> {
 
 fn was(count: u64) -> &'static str {
     if count == 1 { "was" } else { "were" }
-}
-
-/// Each retransmission with the acknowledgement that reports it: the latest before it that was
-/// not reported yet.
-fn pairs(flow: &Flow) -> Vec<(&Segment, &Ack)> {
-    let repeats: Vec<&Segment> =
-        flow.segments.iter().filter(|s| s.kind.is_retransmission()).collect();
-    let mut reported = vec![false; repeats.len()];
-    let mut pairs = Vec::new();
-    for ack in &flow.acks {
-        let Some(again) = ack.dsack else { continue };
-        let sent_before = repeats.partition_point(|s| s.frame < ack.frame);
-        let latest = (0..sent_before)
-            .rev()
-            .find(|&index| !reported[index] && repeats[index].range.overlaps(again));
-        if let Some(index) = latest {
-            reported[index] = true;
-            pairs.push((repeats[index], ack));
-        }
-    }
-    pairs.sort_by_key(|(segment, _)| segment.frame);
-    pairs
 }

@@ -44,7 +44,19 @@ pub(crate) fn part_of_time(part: Span, whole: Span) -> String {
 
 /// `1 segment`, `88 segments`.
 pub(crate) fn counted(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+    if count == 1 { format!("1 {what}") } else { format!("{} {what}s", number(count)) }
+}
+
+/// `3,805`.
+pub(crate) fn number(count: u64) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).expect("digits are ASCII"))
+        .collect();
+    groups.join(",")
 }
 
 /// `once`, `twice`, `7 times`.
@@ -52,7 +64,7 @@ pub(crate) fn times(count: u64) -> String {
     match count {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
-        _ => format!("{count} times"),
+        _ => format!("{} times", number(count)),
     }
 }
 
@@ -72,6 +84,7 @@ mod tests {
         assert_eq!(amount(Bytes::new(1_448)), "1448 B");
         assert_eq!(speed(Rate::from_bits_per_second(16_234_567)), "16.2 Mbit/s");
         assert_eq!(speed(Rate::from_bits_per_second(999)), "999 bit/s");
+        assert_eq!([7, 999, 1_000, 1_234_567].map(number), ["7", "999", "1,000", "1,234,567"]);
         let shares = [(48, 100), (21, 1_000), (3, 10_000), (0, 7), (0, 0), (999, 10_000)];
         let words = ["48 %", "2.1 %", "0.03 %", "0 %", "0 %", "10 %"];
         assert_eq!(shares.map(|(part, whole)| percent(part, whole)), words);

@@ -6,6 +6,7 @@ use tcplab_trace::{Flow, Range};
 use tcplab_units::{Instant, Span};
 
 use crate::coverage::Coverage;
+use crate::round_trips::RoundTrips;
 
 /// One line of a chart.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +40,29 @@ pub fn advertised_window(flow: &Flow) -> Series {
 pub fn in_flight(flow: &Flow) -> Series {
     let points = flow.segments.iter().map(|s| (s.at, Some(s.in_flight.as_u64() as f64))).collect();
     Series { class: "flight", label: "bytes in flight".into(), points, steps: false }
+}
+
+/// Round trips of data sent once, in ms, when the acknowledgement came; nothing where there was
+/// none for many round trips.
+pub fn round_trips(flow: &Flow) -> Series {
+    const MANY: u64 = 8;
+    let mut samples = RoundTrips::default();
+    let mut sent = flow.segments.iter().filter(|s| !s.range.is_empty()).peekable();
+    let mut points: Vec<(Instant, Option<f64>)> = Vec::new();
+    for ack in &flow.acks {
+        while let Some(segment) = sent.next_if(|segment| segment.frame < ack.frame) {
+            samples.sent(segment.at, segment.range);
+        }
+        if let Some(span) = samples.answered(ack.at, ack.ack.as_u64()) {
+            if let Some((last, _)) = points.last().copied()
+                && ack.at.since(last) > span * MANY
+            {
+                points.push((last, None));
+            }
+            points.push((ack.at, Some(span.as_secs_f64() * 1e3)));
+        }
+    }
+    Series { class: "rtt", label: "round trip of data sent once".into(), points, steps: false }
 }
 
 /// Data sent per `bin`, repeats counted, in Mbit/s.

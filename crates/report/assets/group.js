@@ -10,6 +10,8 @@ class Group {
     this.whole = this.graphs[0].x;
     [this.from, this.until] = this.whole;
     this.tools = element.querySelector(".tools");
+    this.limits = element.querySelector(".limits svg"); // only traces have it
+    this.limitsWidth = this.limits?.viewBox.baseVal.width;
     this.tools.hidden = false;
     this.pointers = new Map();
     this.drag = null;
@@ -23,6 +25,10 @@ class Group {
     const width = Math.round(this.graphs[0].figure.clientWidth);
     if (width < 50) return; // folded away
     for (const graph of this.graphs) graph.layout(width);
+    if (this.limits) {
+      this.limits.style.marginLeft = `${this.graphs[0].left}px`;
+      this.limits.style.width = `${this.graphs[0].across}px`;
+    }
     this.draw();
   }
 
@@ -73,6 +79,11 @@ class Group {
   draw() {
     const range = this.range();
     for (const graph of this.graphs) graph.draw(this.from, this.until, graph.sequence ? range : null);
+    if (this.limits) {
+      const share = (time) => (this.limitsWidth * (time - this.whole[0])) / (this.whole[1] - this.whole[0]);
+      const from = share(this.from);
+      this.limits.setAttribute("viewBox", `${from} 0 ${Math.max(share(this.until) - from, 1e-6)} 22`);
+    }
     for (const button of this.tools.querySelectorAll("[data-from], [data-reset]")) {
       const shown = "reset" in button.dataset
         ? !this.zoomed

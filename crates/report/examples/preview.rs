@@ -2,7 +2,7 @@
 //! `cargo run -p tcplab-report --example preview -- OUT.html`.
 #![expect(clippy::print_stdout, reason = "an example is a small program")]
 
-#[path = "../tests/synthetic/mod.rs"]
+#[path = "../tests/pages/synthetic/mod.rs"]
 mod synthetic;
 
 use std::io::Write as _;

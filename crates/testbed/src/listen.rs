@@ -13,8 +13,8 @@ use crate::{TrialError, interfaces, sys};
 
 /// A frame of the largest packet that Linux makes ("BIG TCP"), with room for its headers.
 const LARGEST: usize = (512 << 10) + 256;
-/// What can be put before a packet that came without its link header: that of [`LinkType::LinuxSll2`]
-/// and a VLAN tag.
+/// What can be put before a packet that came without its link header: that of
+/// [`LinkType::LinuxSll2`] and a VLAN tag.
 const HEADROOM: usize = COOKED + TAG;
 const COOKED: usize = 20;
 const TAG: usize = 4;

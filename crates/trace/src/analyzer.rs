@@ -327,7 +327,8 @@ impl<S: Sink> Analyzer<S> {
 
     fn tell(&mut self, index: usize, said: Said, packet: &Packet, comment: Option<&str>) {
         if said.out_of_place {
-            let text = "the sequence number is far outside the connection's window";
+            let text = "its numbers are far from all that the connection sent: of another connection, \
+                        forged or damaged; it is counted, and nothing else";
             self.remarks.add(text, packet.frame);
         }
         if said.gave_up {
@@ -531,6 +532,11 @@ impl Sink for Collector {
     }
     fn connection(&mut self, index: usize, connection: Connection) {
         self.connections.insert(index, connection);
+    }
+    fn late(&mut self, index: usize, at: Instant, frame: u64) {
+        if let Some(connection) = self.connections.get_mut(&index) {
+            connection.came_late(at, frame);
+        }
     }
 }
 

@@ -5,7 +5,9 @@ use std::fmt::Write;
 
 use tcplab_units::Instant;
 
-use crate::{Ack, Connection, Episode, Evidence, Flow, Segment, SegmentKind, Timer};
+use crate::{
+    Ack, Connection, Episode, Evidence, Flow, Needless, Segment, SegmentKind, Sign, Timer,
+};
 
 /// The packets of `connection` in the order of the capture, `>` from the client and `<` from the
 /// server, with what they were found to be; then its recovery episodes.
@@ -61,7 +63,11 @@ impl Packet<'_> {
 fn segment_text(segment: &Segment) -> String {
     let mut text = format!("{segment} flight {}", segment.in_flight.as_u64());
     if let Some(what) = reason(segment) {
-        let _ = write!(text, " [{what}]");
+        let _ = write!(text, " [{what}");
+        for (place, proof) in proofs(segment).iter().enumerate() {
+            let _ = write!(text, "{} {proof}", if place == 0 { ":" } else { "," });
+        }
+        text.push(']');
     }
     if let Some(comment) = &segment.comment {
         let _ = write!(text, " \"{comment}\"");
@@ -98,6 +104,38 @@ pub(crate) fn reason(segment: &Segment) -> Option<&'static str> {
         (SegmentKind::WindowProbe, None) => Some("zero-window probe"),
         (SegmentKind::KeepAlive, None) => Some("keep-alive"),
     }
+}
+
+/// What proves it, and what became of it.
+fn proofs(segment: &Segment) -> Vec<String> {
+    let proof = &segment.proof;
+    let seen = |what: &str| match proof.frame {
+        Some(frame) => format!("{what} #{frame}"),
+        None => what.to_owned(),
+    };
+    let sign = match proof.by {
+        Sign::DuplicateAcks => Some(seen("duplicate ACK")),
+        Sign::Sack => Some(seen("SACK")),
+        Sign::Rack => Some(seen("RACK")),
+        Sign::PartialAck => Some(seen("partial ACK")),
+        Sign::Silence => {
+            let since = proof.frame.map_or_else(String::new, |frame| format!(" since #{frame}"));
+            Some(format!("{} of silence{since}", proof.waited))
+        }
+        Sign::AfterTimeout => Some(seen("ACK")),
+        Sign::IpId => Some(seen("by IP identification beside")),
+        Sign::Timestamp => Some(seen("by timestamp beside")),
+        Sign::Time => Some(seen("by time beside")),
+        Sign::None | Sign::AtSender | Sign::BelowAcknowledged => None,
+        Sign::ClosedWindow => Some(seen("window closed")),
+    };
+    let nth = (proof.nth > 2).then(|| format!("transmission {}", proof.nth));
+    let needless = proof.needless.map(|why| match why {
+        Needless::DSack { frame } => format!("needless (D-SACK #{frame})"),
+        Needless::Echo { frame } => format!("needless (timestamp #{frame})"),
+        Needless::Acknowledged => "needless (acknowledged before)".to_owned(),
+    });
+    [sign, nth, needless].into_iter().flatten().collect()
 }
 
 fn write_episode(episode: &Episode, way: &str, flow: &Flow, text: &mut String) {

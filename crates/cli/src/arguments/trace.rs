@@ -50,12 +50,10 @@ pub(crate) struct BothArguments {
 }
 
 /// What has no meaning for two captures.
-const JOINED_ALONE: [&str; 12] = [
+const JOINED_ALONE: [&str; 10] = [
     "files",
     "interface",
     "filter",
-    "top",
-    "all",
     "connection",
     "listing",
     "ladder",
@@ -103,8 +101,8 @@ pub(crate) struct ViewArguments {
     #[arg(long, conflicts_with = "jsonl")]
     pub(crate) json: bool,
     /// Print JSON Lines while reading: an object for each stall, limit and episode when it is over,
-    /// then one for its connection and each finding that needs no packets; at last one for the
-    /// capture
+    /// then one for its connection, without its packets, and each finding (recovery episodes are
+    /// told by their own lines); at last one for the capture
     #[arg(long)]
     pub(crate) jsonl: bool,
 }
@@ -112,7 +110,8 @@ pub(crate) struct ViewArguments {
 /// Capturing here and now.
 #[derive(Debug, Args)]
 pub(crate) struct LiveArguments {
-    /// Capture on this network interface instead, until Ctrl-C; needs CAP_NET_RAW
+    /// Capture on this network interface instead, or on all of them (`any`), until Ctrl-C; needs
+    /// CAP_NET_RAW
     #[arg(long, short, value_name = "IFACE", conflicts_with = "files")]
     pub(crate) interface: Option<String>,
     /// Stop capturing after this time, such as `30s`

@@ -1,6 +1,7 @@
 //! One connection in depth: as text, packet by packet, as a ladder.
 
 use anyhow::{Result, bail};
+use tcplab_findings::worst_first;
 use tcplab_plot::LadderScene;
 use tcplab_report::trace::{Chosen, LadderView, connection_text, ladder_text, notes_text};
 use tcplab_trace::{Connection, Flow, LadderLine, ladder, ladder_between, listing};
@@ -54,7 +55,8 @@ pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) ->
         }
     } else if view.connection.is_some() {
         text += &notes_text(&head.notes, look);
-        let findings = tcplab_findings::examine(connection);
+        let mut findings = tcplab_findings::examine(connection);
+        worst_first(&mut findings);
         text += &connection_text(index, connection, &findings, look);
     }
     if let Some(file) = &outputs.ladder_svg {

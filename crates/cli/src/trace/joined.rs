@@ -11,10 +11,11 @@ use tcplab_trace::join::{Audit, Claims, Joined, Side, audit, join};
 
 use super::input::{is_stdin, name, open};
 use super::outputs::look;
+use crate::arguments::ViewArguments;
 use crate::output::answer;
 
 /// What the captures at `client` and `server` show together.
-pub(super) fn show(client: &Path, server: &Path, as_json: bool) -> Result<()> {
+pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result<()> {
     let path = |side: Side| if side == Side::Client { client } else { server };
     if [client, server].into_iter().any(is_stdin) {
         bail!("captures to be joined are read more than once: standard input (`-`) cannot be");
@@ -28,8 +29,9 @@ pub(super) fn show(client: &Path, server: &Path, as_json: bool) -> Result<()> {
     }
     let audit = audit(&joined, &claims);
     let names = Side::BOTH.map(|side| name(path(side)));
-    if !as_json {
-        return answer(&joined_text(&joined, &audit, &names, look()));
+    if !view.json {
+        let top = if view.all { usize::MAX } else { view.top };
+        return answer(&joined_text(&joined, &audit, &names, top, look()));
     }
     let whole = Whole { captures: &names, joined: &joined, audit: &audit };
     let mut out = BufWriter::new(io::stdout().lock());

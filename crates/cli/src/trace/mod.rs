@@ -22,7 +22,7 @@ use input::Input;
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     if let (Some(client), Some(server)) = (&arguments.both.client, &arguments.both.server) {
-        joined::show(client, server, arguments.view.json)?;
+        joined::show(client, server, &arguments.view)?;
         return Ok(ExitCode::SUCCESS);
     }
     let input = Input::new(&arguments.files, &arguments.live, arguments.filter.as_ref());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use tcplab_findings::Finding;
+use tcplab_findings::{Finding, worst_first};
 use tcplab_report::trace::{Chosen, Summary, summary_text};
 use tcplab_trace::Connection;
 
@@ -30,7 +30,9 @@ pub(super) fn show(input: &Input<'_>, files: Files<'_>, view: &ViewArguments) ->
         .map(|(index, sums)| {
             let whole = whole.iter().find(|(place, _)| *place == index);
             let connection = whole.map_or(sums, |(_, connection)| connection);
-            (index, tcplab_findings::examine(connection))
+            let mut findings = tcplab_findings::examine(connection);
+            worst_first(&mut findings);
+            (index, findings)
         })
         .collect();
     let top = if view.all { usize::MAX } else { view.top };

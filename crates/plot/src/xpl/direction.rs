@@ -4,8 +4,8 @@ use tcplab_trace::{Ack, Segment, SegmentKind, Timer};
 use tcplab_units::{Bytes, Instant};
 
 use super::ink::{Page, Stamp};
-use super::round_trips::RoundTrips;
 use super::{Axes, XplGraph};
+use crate::round_trips::RoundTrips;
 
 /// tcptrace's default (`-A10`): throughput is told anew after so many data segments.
 const AVERAGED: u64 = 10;

@@ -10,7 +10,6 @@
 
 mod direction;
 mod ink;
-mod round_trips;
 
 use std::collections::BTreeSet;
 use std::io;

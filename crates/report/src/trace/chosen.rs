@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tcplab_trace::{
     Ack, Connection, Episode, Flow, FlowId, LimitPeriod, Needless, Segment, Sink, Stall,
 };
+use tcplab_units::Instant;
 
 /// Keeps all there is to know of the connections it was told to keep, packets included, and
 /// nothing of the others.
@@ -102,6 +103,11 @@ impl Sink for Chosen {
         self.seen += 1;
         if let Some(kept) = self.kept(index) {
             kept.connection = Some(Box::new(connection));
+        }
+    }
+    fn late(&mut self, index: usize, at: Instant, frame: u64) {
+        if let Some(connection) = self.kept.get_mut(&index).and_then(|k| k.connection.as_mut()) {
+            connection.came_late(at, frame);
         }
     }
 }

@@ -48,8 +48,16 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
     if totals.data_segments > 0 {
         lines.push(("rate", rates(&flow.transfer)));
         lines.push(("RFC 6349", metrics(&flow.transfer)));
-        lines.push(("round trips", round_trips(&flow.round_trips)));
-        lines.push(("timer", timer(&flow.round_trips)));
+        if flow.tap == Tap::Receiver {
+            let text = round_trips(&flow.round_trips);
+            if text != UNKNOWN {
+                let part = "captured beside the receiver, these are no round trips";
+                lines.push(("answer time", format!("{text}; {part}")));
+            }
+        } else {
+            lines.push(("round trips", round_trips(&flow.round_trips)));
+            lines.push(("timer", timer(&flow.round_trips)));
+        }
     }
     lines.push(("window", window(&flow.windows)));
     lines.push(("answers", acking(flow, &flow.acking)));

@@ -8,14 +8,20 @@ use tcplab_units::Span;
 use super::grid::{Cell, Grid, Look, Side as Stands, Style};
 use super::head::{date, notes_text};
 use super::numbers::{UNKNOWN, percent, seconds, span};
+use crate::number::counted;
 
-/// As many connections are shown, those with most losses first.
-const SHOWN: usize = 20;
 /// As many frames are named.
 const FRAMES: usize = 8;
 
-/// What two captures, called `names` (the client's, the server's), show together.
-pub fn joined_text(joined: &Joined, audit: &Audit, names: &[String; 2], look: Look) -> String {
+/// What two captures, called `names` (the client's, the server's), show together; of connections,
+/// the `top` ones by losses.
+pub fn joined_text(
+    joined: &Joined,
+    audit: &Audit,
+    names: &[String; 2],
+    top: usize,
+    look: Look,
+) -> String {
     let mut out = String::new();
     for (side, name) in Side::BOTH.into_iter().zip(names) {
         head(&mut out, joined, side, name, look);
@@ -30,20 +36,17 @@ pub fn joined_text(joined: &Joined, audit: &Audit, names: &[String; 2], look: Lo
         joined.connections.iter().enumerate().collect();
     connections
         .sort_by_key(|(index, c)| (std::cmp::Reverse(c.forward.lost + c.reverse.lost), *index));
-    for (index, connection) in connections.iter().take(SHOWN) {
+    for (index, connection) in connections.iter().take(top) {
         out.push('\n');
         one(&mut out, *index, connection, look);
     }
     out.push('\n');
     match connections.len() {
         0 => look.paragraph(&mut out, "", "There is no TCP connection in either capture."),
-        n if n > SHOWN => {
-            let more = grouped((n - SHOWN) as u64);
-            look.paragraph(
-                &mut out,
-                "",
-                &format!("{more} connections more, with fewer losses (--json)"),
-            );
+        n if n > top => {
+            let more = counted(n - top, "connection", "connections");
+            let text = format!("{more} more, with fewer losses: --all shows them, --top N some.");
+            look.paragraph(&mut out, "", &text);
         }
         _ => {}
     }
@@ -131,6 +134,7 @@ fn one(out: &mut String, index: usize, connection: &JoinedConnection, look: Look
         look.paragraph(out, "  ", "It was opened from the side of the server's capture.");
     }
     let mut grid = Grid::new(&COLUMNS);
+    grid.head(&["", "", "", "", "", "", "", "one way:", "", ""]);
     grid.head(&[
         "",
         "sent",
@@ -156,7 +160,7 @@ fn one(out: &mut String, index: usize, connection: &JoinedConnection, look: Look
 }
 
 fn row(name: &str, way: &Crossing) -> Vec<Cell> {
-    let counted = |count: u64, style: Style| match count {
+    let number = |count: u64, style: Style| match count {
         0 => Cell::styled("0", Style::Dim),
         n => Cell::styled(grouped(n), style),
     };
@@ -167,12 +171,12 @@ fn row(name: &str, way: &Crossing) -> Vec<Cell> {
     };
     vec![
         name.into(),
-        counted(way.sent, Style::Plain),
-        counted(way.arrived, Style::Plain),
-        counted(way.lost, Style::Bad),
+        number(way.sent, Style::Plain),
+        number(way.arrived, Style::Plain),
+        number(way.lost, Style::Bad),
         if way.lost > 0 { Cell::new(percent(share)) } else { Cell::default() },
-        counted(way.reordered, Style::Odd),
-        counted(way.duplicated, Style::Odd),
+        number(way.reordered, Style::Odd),
+        number(way.duplicated, Style::Odd),
         delay(|d| d.min),
         delay(|d| d.median),
         delay(|d| d.p95),

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use tcplab_trace::{
     Ack, Connection, ConnectionState, Episode, Flow, FlowId, Limit, LimitPeriod, Needless, Segment,
-    Sink, Stall, StallCause,
+    Sink, Stall, StallCause, Tap,
 };
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
@@ -46,7 +46,7 @@ pub struct Way {
     pub data: Bytes,
     /// Acknowledged bytes over the time of the transfer.
     pub goodput: Option<Rate>,
-    /// The smallest round trip.
+    /// The smallest round trip; that of the handshake where no other was seen.
     pub least_round_trip: Option<Span>,
     /// The median one.
     pub median_round_trip: Option<Span>,
@@ -75,8 +75,8 @@ impl Row {
             packets: connection.packets,
             state: connection.life.state,
             lost: Row::lost_by(connection),
-            forward: Way::new(&connection.forward),
-            reverse: Way::new(&connection.reverse),
+            forward: Way::new(connection, &connection.forward),
+            reverse: Way::new(connection, &connection.reverse),
         }
     }
 
@@ -118,14 +118,17 @@ impl Row {
 }
 
 impl Way {
-    fn new(flow: &Flow) -> Way {
+    fn new(connection: &Connection, flow: &Flow) -> Way {
+        // Beside the receiver, data and acknowledgements tell only how long that took to answer.
+        let whole = flow.tap != Tap::Receiver;
+        let least = flow.round_trips.min.filter(|_| whole).or(connection.handshake.round_trip);
         let limit = flow.shares.largest().map(|limit| (limit, flow.shares.share(limit) as f32));
         let longest = flow.stall_sums.iter().max_by_key(|sum| span_of(&sum.longest));
         Way {
             data: flow.totals.unique,
             goodput: flow.transfer.goodput,
-            least_round_trip: flow.round_trips.min,
-            median_round_trip: flow.round_trips.median,
+            least_round_trip: least,
+            median_round_trip: flow.round_trips.median.filter(|_| whole),
             segments: flow.totals.data_segments,
             repeats: flow.totals.retransmissions,
             limit,
@@ -249,5 +252,20 @@ impl Sink for Summary {
             self.worst.pop();
         }
         self.worst.push(Reverse(Kept { lost, index, connection: Box::new(connection) }));
+    }
+    fn late(&mut self, index: usize, at: Instant, frame: u64) {
+        // It was handed over not long ago.
+        if let Some(row) = self.rows.iter_mut().rev().find(|row| row.index == index) {
+            row.last = row.last.max(at);
+            row.packets += 1;
+        }
+        if !self.worst.iter().any(|Reverse(kept)| kept.index == index) {
+            return;
+        }
+        let mut kept = std::mem::take(&mut self.worst).into_vec();
+        for Reverse(kept) in kept.iter_mut().filter(|kept| kept.0.index == index) {
+            kept.connection.came_late(at, frame);
+        }
+        self.worst = kept.into();
     }
 }

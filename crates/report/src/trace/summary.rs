@@ -40,6 +40,8 @@ pub fn summary_text(
         out.push('\n');
         let what = if head.packets == 0 {
             "There are no packets in it."
+        } else if head.filter.is_some() {
+            "No packet of TCP passes the filter."
         } else {
             "No packet of it belongs to TCP, as far as it can be read."
         };

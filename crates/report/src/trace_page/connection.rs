@@ -3,15 +3,16 @@
 use tcplab_findings::story;
 use tcplab_plot::{
     Chart, Figure, LadderScene, View, advertised_window, chart, decimal, delivered_rate, grouped,
-    in_flight, ladder, sent_rate, spoken, time_sequence,
+    in_flight, ladder, round_trips, sent_rate, spoken, time_sequence,
 };
-use tcplab_trace::{CloseKind, Connection, End, Episode, Flow, Stall};
+use tcplab_trace::{CloseKind, Connection, End, Episode, Flow, Stall, Tap};
 use tcplab_units::{Instant, Span};
 
 use super::limits::LimitsView;
-use super::{ShownConnection, amount, anchor};
+use super::{ShownConnection, anchor};
 use crate::interruption::seconds;
 use crate::outcome::kind_class;
+use crate::trace::amount;
 
 /// So many episodes are told with their ladder, the costliest ones; so many stalls have a row.
 const MOST_EPISODES: usize = 12;
@@ -109,7 +110,7 @@ impl DirectionView {
         DirectionView {
             title: format!("{} to {receiver}", capital(sender)),
             facts: flow_facts(flow),
-            limits: LimitsView::of(flow),
+            limits: LimitsView::of(flow, &view),
             figures: figures_of(&format!("{id}-{sender}"), sender, flow, &view),
             more_stalls: flow.stalls.len() - stalls.len(),
             stalls: stalls.into_iter().map(stall_view).collect(),
@@ -144,7 +145,7 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
         rates.iter().flat_map(|s| &s.points).filter_map(|(_, rate)| *rate).collect();
     usual.sort_by(f64::total_cmp);
     let rate_title = format!("Throughput per {}", spoken(part));
-    vec![
+    let mut figures = vec![
         time_sequence(id, &title, flow, view),
         chart(
             &Chart {
@@ -167,7 +168,15 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
             },
             view,
         ),
-    ]
+    ];
+    // Beside the receiver there are none to be seen.
+    let trips = [round_trips(flow)];
+    if flow.tap != Tap::Receiver && !trips[0].points.is_empty() {
+        let chart_of_trips =
+            Chart { title: "Round trips", unit: "ms", right: None, series: &trips, at_most: None };
+        figures.push(chart(&chart_of_trips, view));
+    }
+    figures
 }
 
 fn facts(connection: &Connection) -> Vec<(&'static str, String)> {
@@ -208,13 +217,13 @@ pub(super) fn ending(connection: &Connection) -> &'static str {
 fn flow_facts(flow: &Flow) -> Vec<(&'static str, String)> {
     let totals = &flow.totals;
     let mut facts = vec![
-        ("data", amount(totals.unique.as_u64())),
+        ("data", amount(totals.unique)),
         ("segments", grouped(totals.data_segments)),
         ("sent again", grouped(totals.retransmissions)),
-        ("most in flight", amount(totals.max_in_flight.as_u64())),
+        ("most in flight", amount(totals.max_in_flight)),
     ];
     if let Some(window) = totals.max_window {
-        facts.push(("largest window", amount(window.as_u64())));
+        facts.push(("largest window", amount(window)));
     }
     if let Some(rate) = flow.transfer.goodput {
         facts.push(("goodput", format!("{} Mbit/s", decimal(rate.as_mbit_f64(), 2))));
@@ -224,7 +233,11 @@ fn flow_facts(flow: &Flow) -> Vec<(&'static str, String)> {
         (round_trips.min, round_trips.median, round_trips.p95)
     {
         let text = format!("{} / {} / {}", spoken(min), spoken(median), spoken(p95));
-        facts.push(("round trip: least, half, 95 %", text));
+        let name = match flow.tap {
+            Tap::Receiver => "answers take: least, half, 95 %",
+            _ => "round trip: least, half, 95 %",
+        };
+        facts.push((name, text));
     }
     if let Some(efficiency) = flow.transfer.efficiency {
         facts.push(("efficiency", format!("{} %", decimal(efficiency, 2))));
@@ -240,7 +253,7 @@ fn stall_view(stall: &Stall) -> StallView {
         at: decimal(stall.from.as_secs_f64(), 3),
         time: spoken(stall.until.since(stall.from)),
         cause: stall.cause.name(),
-        in_flight: amount(stall.in_flight.as_u64()),
+        in_flight: amount(stall.in_flight),
         frames: stall.frames,
     }
 }

@@ -1,15 +1,19 @@
 //! What bounded the rate: the shares of the time, and when.
 
-use tcplab_plot::spoken;
+use tcplab_plot::{View, spoken};
 use tcplab_trace::{Flow, Limit};
+use tcplab_units::Instant;
 
-/// So many pixels a bar is wide; narrower periods are drawn that wide.
-const WIDTH: f64 = 1000.0;
+/// So many units a bar is wide; narrower periods are drawn one wide. It is stretched to the
+/// graphs' width, and the reader may look closer, as at the graphs.
+const WIDTH: f64 = 4000.0;
 
 /// The limits of one direction as shown.
 pub(crate) struct LimitsView {
     pub(crate) shares: Vec<Share>,
-    /// Periods over time: class, left edge, width; pixels of [`WIDTH`].
+    /// What the bar is wide, for the page.
+    pub(crate) width: f64,
+    /// Periods over time: class, left edge, width; units of [`WIDTH`].
     pub(crate) periods: Vec<(&'static str, String, String)>,
 }
 
@@ -23,7 +27,7 @@ pub(crate) struct Share {
 
 impl LimitsView {
     /// None where nothing is known of limits.
-    pub(crate) fn of(flow: &Flow) -> Option<LimitsView> {
+    pub(crate) fn of(flow: &Flow, view: &View<'_>) -> Option<LimitsView> {
         flow.shares.largest()?;
         let mut limits: Vec<Limit> = Limit::ALL.into_iter().collect();
         limits.sort_by_key(|&limit| std::cmp::Reverse(flow.shares.of(limit)));
@@ -34,28 +38,25 @@ impl LimitsView {
             percent: format!("{:.1}", 100.0 * flow.shares.share(limit)),
             time: spoken(flow.shares.of(limit)),
         });
-        Some(LimitsView { shares: shares.collect(), periods: periods(flow) })
+        Some(LimitsView { shares: shares.collect(), width: WIDTH, periods: periods(flow, view) })
     }
 }
 
-fn periods(flow: &Flow) -> Vec<(&'static str, String, String)> {
-    let (Some(first), Some(last)) = (flow.limits.first(), flow.limits.last()) else {
-        return Vec::new();
-    };
-    let whole = last.until.since(first.from).as_secs_f64().max(1e-9);
+fn periods(flow: &Flow, view: &View<'_>) -> Vec<(&'static str, String, String)> {
+    let whole = view.until.since(view.from).as_secs_f64().max(1e-9);
+    let place = |at: Instant| at.since(view.from).as_secs_f64() / whole * WIDTH;
     let mut drawn: Vec<(&'static str, f64, f64)> = Vec::new();
     for period in &flow.limits {
-        let left = period.from.since(first.from).as_secs_f64() / whole * WIDTH;
-        let right = period.until.since(first.from).as_secs_f64() / whole * WIDTH;
+        let (left, right) = (place(period.from), place(period.until));
         match drawn.last_mut() {
-            // Within half a pixel only the last is seen.
+            // Within half a unit only the last is seen.
             Some(before) if right - before.1 < 0.5 => before.0 = class(period.limit),
             Some(before) if before.0 == class(period.limit) => before.2 = right,
             _ => drawn.push((class(period.limit), left, right)),
         }
     }
     let text = |(class, left, right): (&'static str, f64, f64)| {
-        (class, format!("{left:.1}"), format!("{:.1}", (right - left).max(0.5)))
+        (class, format!("{left:.1}"), format!("{:.1}", (right - left).max(1.0)))
     };
     drawn.into_iter().map(text).collect()
 }

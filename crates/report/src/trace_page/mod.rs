@@ -1,19 +1,23 @@
 //! The page of a trace: one HTML file that needs nothing else.
 
 mod connection;
+mod found;
 mod limits;
 
+use std::cmp::Reverse;
 use std::io;
 
 use askama::Template;
 use tcplab_findings::Finding;
 use tcplab_plot::{grouped, spoken};
-use tcplab_trace::{Connection, Flow, Trace};
-use tcplab_units::Span;
+use tcplab_trace::{Connection, Flow, Tap, Trace};
+use tcplab_units::{Bytes, Span};
 
-use crate::number::{counted, figures};
+use crate::number::counted;
 use crate::page::{ReportError, SCRIPTS, STYLES, THEME};
+use crate::trace::{Row as LossRow, amount};
 use connection::ConnectionView;
+use found::FoundView;
 
 /// As many connections have a row in the table.
 const MOST_ROWS: usize = 1_000;
@@ -62,10 +66,14 @@ fn anchor(index: usize) -> String {
 fn head<'a>(page: &TracePage<'a>) -> Head<'a> {
     let connections = &page.trace.connections;
     let shown = |index: usize| page.shown.iter().any(|shown| shown.index == index);
-    let rows = connections.iter().enumerate().take(MOST_ROWS);
-    let found = page.shown.iter().flat_map(|shown| {
-        shown.findings.iter().map(|finding| (anchor(shown.index), shown.index, finding))
+    // As on the terminal: what hurts most first, then what carried most.
+    let mut rows: Vec<(usize, &Connection)> = connections.iter().enumerate().collect();
+    rows.sort_by_cached_key(|(index, connection)| {
+        let data = connection.forward.totals.unique + connection.reverse.totals.unique;
+        (Reverse(LossRow::lost_by(connection)), Reverse(data), *index)
     });
+    let rows = rows.into_iter().take(MOST_ROWS);
+    let (found, more) = found::told(page.shown);
     Head {
         name: page.name,
         style: [STYLES.concat().as_str(), include_str!("../../assets/trace.css")].concat(),
@@ -75,7 +83,8 @@ fn head<'a>(page: &TracePage<'a>) -> Head<'a> {
         rows: rows.map(|(index, c)| Row::new(index, c, shown(index))).collect(),
         others: connections.len().saturating_sub(MOST_ROWS),
         shown: page.shown.iter().map(|shown| (anchor(shown.index), shown.index)).collect(),
-        found: found.collect(),
+        found,
+        more,
     }
 }
 
@@ -84,7 +93,7 @@ fn lead(trace: &Trace) -> String {
     let sum = |of: fn(&Flow) -> u64| -> u64 {
         trace.connections.iter().map(|c| of(&c.forward) + of(&c.reverse)).sum()
     };
-    let data = sum(|flow| flow.totals.unique.as_u64());
+    let data = Bytes::new(sum(|flow| flow.totals.unique.as_u64()));
     let again = sum(|flow| flow.totals.retransmissions);
     let segments = sum(|flow| flow.totals.data_segments);
     let mut text = format!(
@@ -109,17 +118,6 @@ fn note(note: &tcplab_trace::Note) -> String {
     }
 }
 
-/// `1.5 MB`, as people say it.
-fn amount(bytes: u64) -> String {
-    let (value, unit) = match bytes {
-        0..1_000 => (bytes as f64, "bytes"),
-        1_000..1_000_000 => (bytes as f64 / 1e3, "kB"),
-        1_000_000..1_000_000_000 => (bytes as f64 / 1e6, "MB"),
-        _ => (bytes as f64 / 1e9, "GB"),
-    };
-    format!("{} {unit}", figures((value * 10.0).round() / 10.0))
-}
-
 /// A line of the table of connections.
 struct Row {
     number: usize,
@@ -142,7 +140,9 @@ impl Row {
         let Connection { forward, reverse, .. } = connection;
         let again = forward.totals.retransmissions + reverse.totals.retransmissions;
         let busier = if forward.totals.unique >= reverse.totals.unique { forward } else { reverse };
-        let smallest = busier.round_trips.min.or(connection.handshake.round_trip);
+        // Beside the receiver only the handshake tells of the whole way.
+        let whole = busier.round_trips.min.filter(|_| busier.tap != Tap::Receiver);
+        let smallest = whole.or(connection.handshake.round_trip);
         Row {
             number: index,
             href: shown.then(|| format!("#{}", anchor(index))),
@@ -151,8 +151,8 @@ impl Row {
             state: connection::ending(connection),
             start: format!("{:.3}", connection.first.as_secs_f64()),
             time: spoken(connection.last.since(connection.first)),
-            sent: amount(forward.totals.unique.as_u64()),
-            received: amount(reverse.totals.unique.as_u64()),
+            sent: amount(forward.totals.unique),
+            received: amount(reverse.totals.unique),
             again: if again == 0 { String::new() } else { grouped(again) },
             round_trip: smallest.map(spoken).unwrap_or_default(),
             limit: busier.shares.largest().map_or("", tcplab_trace::Limit::name),
@@ -173,8 +173,9 @@ struct Head<'a> {
     others: usize,
     /// Anchor and number of those with graphs.
     shown: Vec<(String, usize)>,
-    /// Anchor, number, and what was found.
-    found: Vec<(String, usize, &'a Finding)>,
+    found: Vec<FoundView>,
+    /// Findings that are not told.
+    more: usize,
 }
 
 #[derive(Template)]

@@ -135,7 +135,9 @@ impl Raw {
     }
 
     /// How much the least delay, freed from `slope`, differs between the eight parts of the time,
-    /// by the time's length: what the slope may be wrong by, as far as that shows.
+    /// by a quarter of the time's length: what the slope may be wrong by. The least delays of the
+    /// parts may happen to rise or fall together, and the slope follows that; a quarter leaves room
+    /// for it.
     pub(crate) fn unsteadiness(&self, slope: f64) -> Option<f64> {
         let span = self.bins.len() as f64 * self.interval as f64;
         if self.bins.len() < PARTS {
@@ -155,7 +157,7 @@ impl Raw {
         let highest = least.iter().copied().fold(f64::MIN, f64::max);
         // Within an interval it is not known where the least lay.
         let blurred = slope.abs() * self.interval as f64;
-        Some(2.0 * (highest - lowest + blurred) / span)
+        Some(4.0 * (highest - lowest + blurred) / span)
     }
 
     /// The delays, `slope` and `offset` of the clocks at time zero being known.

@@ -104,6 +104,14 @@ impl Connection {
             reverse: Flow::default(),
         }
     }
+
+    /// One more packet came after all was said: see [`Sink::late`](crate::Sink::late).
+    pub fn came_late(&mut self, at: Instant, frame: u64) {
+        self.last = self.last.max(at);
+        self.frames.1 = self.frames.1.max(frame);
+        self.packets += 1;
+        self.life.after_close += 1;
+    }
 }
 
 /// One direction of a connection: the data segments and the acknowledgements coming back.

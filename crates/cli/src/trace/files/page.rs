@@ -10,6 +10,7 @@ use tcplab_report::{ShownConnection, TracePage};
 use tcplab_trace::{
     Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall, Trace,
 };
+use tcplab_units::Instant;
 
 use super::super::input::Input;
 use super::{commit, counted};
@@ -130,5 +131,10 @@ impl Sink for Sums {
     fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
     fn connection(&mut self, index: usize, connection: Connection) {
         self.connections.insert(index, connection);
+    }
+    fn late(&mut self, index: usize, at: Instant, frame: u64) {
+        if let Some(connection) = self.connections.get_mut(&index) {
+            connection.came_late(at, frame);
+        }
     }
 }

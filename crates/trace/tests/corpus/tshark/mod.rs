@@ -15,9 +15,7 @@ use tcplab_trace::{Trace, analyze};
 
 use differences::Differences;
 
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth")
-}
+use super::corpus;
 
 /// All captures of the corpus, by name.
 fn captures() -> Vec<PathBuf> {

@@ -1,12 +1,12 @@
 //! The page as a whole, from a made-up run.
 
-mod synthetic;
-
 use std::collections::BTreeSet;
 
 use tcplab_lab::{Run, Trial, TrialData};
 use tcplab_report::{ReportError, render, text_table};
 use tcplab_trace::Note;
+
+use super::synthetic;
 
 type Recordings = Vec<(String, TrialData)>;
 

@@ -11,7 +11,7 @@ const MOST: usize = 1 << 16;
 
 /// What is in flight, in the order of its place.
 #[derive(Debug, Default)]
-pub(super) struct RoundTrips {
+pub(crate) struct RoundTrips {
     waiting: VecDeque<Waiting>,
     /// When a hole was filled last that nothing here had covered: what was sent before, above it,
     /// is answered late.
@@ -28,7 +28,7 @@ struct Waiting {
 }
 
 impl RoundTrips {
-    pub(super) fn sent(&mut self, at: Instant, range: Range) {
+    pub(crate) fn sent(&mut self, at: Instant, range: Range) {
         let (start, end) = (range.start.as_u64(), range.end.as_u64());
         if self.waiting.back().is_none_or(|last| last.end <= start) {
             if self.waiting.len() < MOST {
@@ -48,7 +48,7 @@ impl RoundTrips {
     }
 
     /// The round trip that an acknowledgement ends, if it tells one.
-    pub(super) fn answered(&mut self, at: Instant, ack: u64) -> Option<Span> {
+    pub(crate) fn answered(&mut self, at: Instant, ack: u64) -> Option<Span> {
         let mut last: Option<Waiting> = None;
         let mut latest = self.filled;
         while let Some(first) = self.waiting.front().filter(|first| first.end <= ack) {

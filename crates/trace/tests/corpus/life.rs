@@ -1,10 +1,6 @@
 //! How the connections of the corpus lived: what the analyser says of each against what was worked
 //! out from tshark's fields (flags, numbers, lengths, windows) by the meaning of Zeek's letters.
-//! Runs with `TCPLAB_CORPUS` set to a folder that holds the captures, unpacked.
 
-use std::path::PathBuf;
-
-use tcplab_capture::Reader;
 use tcplab_trace::{CloseKind, Connection, ConnectionState, HandshakeKind, analyze};
 
 /// A capture: its file, and of its two connections (control, data) the history and the frame of
@@ -32,12 +28,9 @@ const CASES: &[Case] = &[
 
 #[test]
 fn lives_as_tshark_shows_them() {
-    let Some(folder) = std::env::var_os("TCPLAB_CORPUS").map(PathBuf::from) else {
-        eprintln!("SKIPPED: TCPLAB_CORPUS is not set, so no capture was checked");
-        return;
-    };
     for (name, control, data) in CASES {
-        let trace = analyze(Reader::open(folder.join(format!("{name}.pcap"))).unwrap());
+        let capture = super::corpus().join(format!("{name}.pcap.zst"));
+        let trace = analyze(tcplab_capture::open(capture).unwrap());
         let [first, second] = trace.connections.as_slice() else {
             panic!("{name}: {} connections", trace.connections.len());
         };

@@ -3,11 +3,12 @@
 //! buffer kept it (`tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`).
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
 
 use tcplab_capture::{Source, UnixTime};
 use tcplab_trace::{Analyzer, Confidence, Connection, Flow, Frame, Limit, StallCause};
 use tcplab_wire::LinkType;
+
+use super::corpus;
 
 /// As far as the shares may lie apart, in hundredths of the busy time.
 const APART: f64 = 5.0;
@@ -188,8 +189,4 @@ fn account(name: &str) -> Account {
 fn word(line: &str, name: &str) -> Option<f64> {
     let rest = line.split_whitespace().find_map(|word| word.strip_prefix(name))?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-}
-
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth")
 }

@@ -26,7 +26,14 @@ pub(super) const SEGMENTS: &[(&str, &str, &str)] = &[
         "a segment of one byte just below the next number: to tshark a keep-alive, whatever was \
          outstanding; here a probe, for the byte had not been acknowledged",
     ),
-    ("timeout retransmission", "nothing special", "not explained yet: two frames"),
+    (
+        "timeout retransmission",
+        "nothing special",
+        "all transmissions before it were lost ahead of this tap, so tshark sees new data; that the \
+         sender's IP identification has moved on and nothing came for a timer's time tells otherwise \
+         (the other capture shows them: frame 23 of ackloss30.snd is the fourth, frame 5757 of \
+         loss1_cubic.rcv the second)",
+    ),
     (
         "timeout retransmission",
         "spurious retransmission",
@@ -35,6 +42,17 @@ pub(super) const SEGMENTS: &[(&str, &str, &str)] = &[
     ),
 ];
 pub(super) const DUPLICATES: &[(&str, &str, &str)] = &[
-    ("duplicate", "no duplicate", "not explained yet"),
-    ("no duplicate", "duplicate", "not explained yet"),
+    (
+        "duplicate",
+        "no duplicate",
+        "its window differs from the one before, which is all that tshark asks; it has a SACK block \
+         with news, and then it is one whatever its window (RFC 6675 section 2)",
+    ),
+    (
+        "no duplicate",
+        "duplicate",
+        "nothing is outstanding at this tap, so nothing can be missing (RFC 5681 section 2, (a)): six \
+         answer data that came twice, by D-SACK, frame 7 of ackloss30.snd answers a SYN-ACK that \
+         came again. tshark does not ask for that",
+    ),
 ];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::net::{IpAddr, Ipv4Addr};
 
 use tcplab_trace::{SegmentKind, Trace};
 
@@ -31,19 +31,25 @@ pub(super) struct Differences {
     duplicates: Pairs,
     /// Segments and acknowledgements that both call the same.
     alike: [u64; 2],
-    /// Captures at senders: what the kernel counted, we, and tshark.
+    /// Each host of each capture: what its kernel counted, and of the packets that it sent, as the
+    /// tap beside it saw them, we and tshark.
     sent_again: Vec<(String, [u64; 3])>,
 }
 
 impl Differences {
     pub(super) fn add(&mut self, capture: &str, trace: &Trace, rows: &[Row]) {
         let (mut ours_again, mut theirs_again) = (0, 0);
+        let host = Host::beside(capture);
         for connection in &trace.connections {
-            for flow in [&connection.forward, &connection.reverse] {
+            for (flow, sender) in
+                [(&connection.forward, connection.client), (&connection.reverse, connection.server)]
+            {
+                let is_own = sender.ip() == host.address;
                 for segment in &flow.segments {
                     let theirs = their_name(&rows[segment.frame as usize - 1]);
-                    ours_again += u64::from(segment.kind.is_retransmission());
-                    theirs_again += u64::from(theirs.ends_with("retransmission"));
+                    let is_again = segment.kind.is_retransmission();
+                    ours_again += u64::from(is_own && is_again);
+                    theirs_again += u64::from(is_own && theirs.ends_with("retransmission"));
                     if is_alike(segment.kind, theirs) {
                         self.alike[0] += 1;
                     } else {
@@ -62,8 +68,9 @@ impl Differences {
                 }
             }
         }
-        if let Some(name) = capture.strip_suffix(".snd") {
-            self.sent_again.push((name.into(), [kernel(name), ours_again, theirs_again]));
+        let sums = [host.retransmitted(), ours_again, theirs_again];
+        if sums.iter().any(|sum| *sum > 0) {
+            self.sent_again.push((format!("{} | {}", host.capture, host.role), sums));
         }
     }
 
@@ -84,7 +91,7 @@ impl Differences {
         assert!(
             there == page,
             "docs/differences-from-tshark.md is out of date: make it anew with \
-             `TCPLAB_BLESS=1 cargo test -p tcplab-trace --test tshark`; it would be\n{page}"
+             `TCPLAB_BLESS=1 cargo test -p tcplab-trace --test corpus tshark`; it would be\n{page}"
         );
     }
 
@@ -173,24 +180,32 @@ fn is_alike(kind: SegmentKind, theirs: &str) -> bool {
     }
 }
 
-/// How many segments the kernels of both ends sent again, by their own count.
-fn kernel(name: &str) -> u64 {
-    let file = corpus().join(Path::new(name).with_extension("truth.json"));
-    let truth: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-    retransmitted(&truth)
+/// The host beside whose network device a capture was taken.
+struct Host<'a> {
+    /// The experiment.
+    capture: &'a str,
+    role: &'static str,
+    address: IpAddr,
+    /// Where its kernel's counters stand.
+    counters: &'static str,
 }
 
-/// The sum of all counters of that name.
-fn retransmitted(value: &serde_json::Value) -> u64 {
-    match value {
-        serde_json::Value::Object(map) => map
-            .iter()
-            .map(|(key, value)| match key.as_str() {
-                "TcpRetransSegs" => value.as_u64().unwrap(),
-                _ => retransmitted(value),
-            })
-            .sum(),
-        serde_json::Value::Array(values) => values.iter().map(retransmitted).sum(),
-        _ => 0,
+impl Host<'_> {
+    fn beside(capture: &str) -> Host<'_> {
+        let (capture, end) = capture.rsplit_once('.').unwrap();
+        let (role, last, counters) = match end {
+            "snd" => ("sender", 1, "sender_nstat"),
+            "rcv" => ("receiver", 2, "receiver_nstat"),
+            other => panic!("{capture}.{other}: taken where?"),
+        };
+        Host { capture, role, address: Ipv4Addr::new(10, 98, 0, last).into(), counters }
+    }
+
+    /// How many segments it sent again, by its kernel's own count.
+    fn retransmitted(&self) -> u64 {
+        let file = corpus().join(format!("{}.truth.json", self.capture));
+        let truth = std::fs::read(file).unwrap();
+        let truth: serde_json::Value = serde_json::from_slice(&truth).unwrap();
+        truth[self.counters]["TcpRetransSegs"].as_u64().unwrap_or(0)
     }
 }

@@ -1,9 +1,9 @@
 //! The page in a real browser: its script runs, zooms and changes the theme without an error.
 
-mod synthetic;
-
 use std::fs;
 use std::process::Command;
+
+use super::synthetic;
 
 /// Stands before the page's own script: hears of every error, and gives frames their time, since a
 /// browser without a window draws them when it likes.

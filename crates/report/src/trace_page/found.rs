@@ -1,0 +1,108 @@
+//! What was found out, told at the top.
+
+use std::collections::BTreeMap;
+
+use tcplab_findings::{Finding, Severity, recovery_episode, worst_first};
+use tcplab_plot::escape;
+
+use super::{ShownConnection, anchor};
+
+/// So many of each rule are told for a connection, the worst.
+const OF_EACH_RULE: usize = 2;
+/// So many frames are named.
+const FRAMES: usize = 8;
+
+/// A finding as shown; statement and remedy are markup.
+pub(crate) struct FoundView {
+    pub(crate) id: String,
+    pub(crate) number: usize,
+    pub(crate) class: &'static str,
+    pub(crate) statement: String,
+    pub(crate) remedy: String,
+    pub(crate) rule: &'static str,
+    /// `, frames 7, 9`.
+    pub(crate) frames: String,
+}
+
+/// What is told of these connections, the worst of each first, and how much is left out. Recovery
+/// episodes are told with their graphs.
+pub(crate) fn told(shown: &[ShownConnection<'_>]) -> (Vec<FoundView>, usize) {
+    let (mut told, mut left_out) = (Vec::new(), 0);
+    for shown in shown {
+        let mut findings: Vec<Finding> = shown.findings.to_vec();
+        findings.retain(|finding| finding.rule != recovery_episode::NAME);
+        worst_first(&mut findings);
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for finding in &findings {
+            let seen = seen.entry(finding.rule).or_default();
+            *seen += 1;
+            if *seen <= OF_EACH_RULE {
+                told.push(FoundView::new(shown.index, finding));
+            } else {
+                left_out += 1;
+            }
+        }
+    }
+    (told, left_out)
+}
+
+impl FoundView {
+    fn new(number: usize, finding: &Finding) -> FoundView {
+        FoundView {
+            id: anchor(number),
+            number,
+            class: class(finding.severity),
+            statement: markup(&finding.statement),
+            remedy: finding.remedy.as_deref().map(markup).unwrap_or_default(),
+            rule: finding.rule,
+            frames: frames(&finding.frames),
+        }
+    }
+}
+
+/// The class in the style sheet.
+fn class(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Good => "good",
+        Severity::Note => "note",
+        Severity::Harm => "harm",
+        Severity::Failure => "failure",
+        Severity::Doubt => "doubt",
+    }
+}
+
+fn frames(frames: &[u64]) -> String {
+    let word = if frames.len() == 1 { "frame" } else { "frames" };
+    let named: Vec<String> = frames.iter().take(FRAMES).map(u64::to_string).collect();
+    let more = if frames.len() > FRAMES { ", …" } else { "" };
+    if named.is_empty() { String::new() } else { format!(", {word} {}{more}", named.join(", ")) }
+}
+
+/// Plain text as markup, with what stands between backticks as something to type.
+fn markup(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len() % 2 == 0 {
+        return escape(text).into_owned();
+    }
+    let part = |(place, part): (usize, &&str)| match place % 2 {
+        0 => escape(part).into_owned(),
+        _ => format!("<code>{}</code>", escape(part)),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_to_be_typed_is_set_apart_and_nothing_becomes_markup() {
+        for (text, expected) in [
+            ("see `ip -s link` & go", "see <code>ip -s link</code> &amp; go"),
+            ("one ` alone <b>", "one ` alone &lt;b&gt;"),
+            ("`<i>`", "<code>&lt;i&gt;</code>"),
+        ] {
+            assert_eq!(markup(text), expected);
+        }
+    }
+}

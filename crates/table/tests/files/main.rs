@@ -1,0 +1,4 @@
+//! Tables as they are read by others.
+
+mod trace;
+mod truth;
