@@ -58,6 +58,15 @@ pub(crate) struct Said {
     pub(crate) out_of_place: bool,
 }
 
+impl Said {
+    /// Whether there is nothing to be handed over.
+    #[inline]
+    pub(crate) fn is_ordinary(&self) -> bool {
+        let Heard { ack, episodes, needless, .. } = &self.heard;
+        self.segment.is_none() && ack.is_none() && episodes.is_empty() && needless.is_empty()
+    }
+}
+
 impl ConnectionState {
     /// A connection of which `packet` is the first seen.
     /// `reuses`: the place of the earlier one between the same ends.

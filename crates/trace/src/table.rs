@@ -143,11 +143,13 @@ pub(crate) struct Table {
     tree: BTreeMap<Ends, usize>,
     /// Places in `entries`.
     cache: Vec<usize>,
+    /// The place found last: packets come in trains.
+    latest: usize,
 }
 
 impl Default for Table {
     fn default() -> Table {
-        Table { entries: Vec::new(), tree: BTreeMap::new(), cache: vec![usize::MAX; CACHED] }
+        Table { entries: Vec::new(), tree: BTreeMap::new(), cache: vec![usize::MAX; CACHED], latest: 0 }
     }
 }
 
@@ -155,13 +157,15 @@ impl Table {
     /// Where the connection between `ends` is kept, if there was one.
     #[inline]
     pub(crate) fn find(&mut self, ends: &Ends) -> Option<usize> {
-        let cached = &mut self.cache[ends.place()];
-        if self.entries.get(*cached).is_some_and(|entry| entry.ends == *ends) {
-            return Some(*cached);
+        if self.entries.get(self.latest).is_some_and(|entry| entry.ends == *ends) {
+            return Some(self.latest);
         }
-        let at = *self.tree.get(ends)?;
-        *cached = at;
-        Some(at)
+        let cached = &mut self.cache[ends.place()];
+        if !self.entries.get(*cached).is_some_and(|entry| entry.ends == *ends) {
+            *cached = *self.tree.get(ends)?;
+        }
+        self.latest = *cached;
+        Some(*cached)
     }
 
     /// Adds the first connection between two ends; where it is kept.
