@@ -336,6 +336,9 @@ impl<S: Sink> Analyzer<S> {
             self.remarks.add(text, packet.frame);
         }
         self.copies += u64::from(said.copy);
+        if said.is_ordinary() {
+            return;
+        }
         let own = FlowId { connection: index, forward: said.forward };
         let opposite = FlowId { forward: !said.forward, ..own };
         let comment = || comment.map(str::to_owned);
@@ -469,6 +472,13 @@ fn hand_over<S: Sink>(sink: &mut S, index: usize, state: &mut ConnectionState) {
 
 #[inline]
 fn tell_found(sink: &mut impl Sink, flow: FlowId, events: &mut Vec<Event>) {
+    if !events.is_empty() {
+        tell_events(sink, flow, events);
+    }
+}
+
+#[inline(never)]
+fn tell_events(sink: &mut impl Sink, flow: FlowId, events: &mut Vec<Event>) {
     for event in events.drain(..) {
         match event {
             Event::Stall(stall) => sink.stall(flow, stall),

@@ -62,6 +62,15 @@ pub(crate) struct Said {
     pub(crate) gave_up: bool,
 }
 
+impl Said {
+    /// Whether there is nothing to be handed over.
+    #[inline]
+    pub(crate) fn is_ordinary(&self) -> bool {
+        let Heard { ack, episodes, needless, .. } = &self.heard;
+        self.segment.is_none() && ack.is_none() && episodes.is_empty() && needless.is_empty()
+    }
+}
+
 impl ConnectionState {
     /// A connection of which `packet` is the first seen.
     /// `reuses`: the place of the earlier one between the same ends.
@@ -182,23 +191,21 @@ impl ConnectionState {
     /// reverse. What the observers found last is left with them.
     pub(crate) fn finish(&mut self) -> (Connection, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
-        let flow = |state: &mut FlowState, (tap, tap_confidence)| {
-            let mut flow = Flow { tap, tap_confidence, ..Flow::default() };
-            state.finish_into(&mut flow);
-            flow
+        // Filled in where it stands: it is large, and most connections are short.
+        let mut connection = Connection::between(self.client, self.server);
+        connection.first = self.first;
+        connection.last = self.last;
+        connection.frames = self.frames;
+        connection.packets = self.packets;
+        connection.handshake = self.opening.finish();
+        connection.life = self.life();
+        connection.reuses = self.reuses;
+        let fill = |state: &mut FlowState, flow: &mut Flow, (tap, tap_confidence)| {
+            (flow.tap, flow.tap_confidence) = (tap, tap_confidence);
+            state.finish_into(flow);
         };
-        let connection = Connection {
-            first: self.first,
-            last: self.last,
-            frames: self.frames,
-            packets: self.packets,
-            handshake: self.opening.finish(),
-            life: self.life(),
-            reuses: self.reuses,
-            forward: flow(&mut self.forward, forward),
-            reverse: flow(&mut self.reverse, reverse),
-            ..Connection::between(self.client, self.server)
-        };
+        fill(&mut self.forward, &mut connection.forward, forward);
+        fill(&mut self.reverse, &mut connection.reverse, reverse);
         let open = |state: &FlowState, (tap, _)| visible(state.finish(), tap);
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
     }

@@ -64,6 +64,10 @@ pub(crate) struct Log {
 }
 
 impl Log {
+    /// Whether none is held.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
     /// The order of the first transmission still held.
     pub(crate) fn first(&self) -> u64 {
         self.first

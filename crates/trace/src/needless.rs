@@ -40,6 +40,11 @@ pub(crate) struct Repeat {
 }
 
 impl Repeats {
+    /// Whether no answer is awaited.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
     pub(crate) fn sent(&mut self, repeat: Repeat) {
         if self.pending.len() == MOST {
             self.pending.pop_front();

@@ -120,6 +120,21 @@ impl Observers {
         self.transfer.heard(heard);
         self.series.heard(heard);
     }
+    /// Whether an acknowledgement that repeats the one before it, of a direction that has sent no
+    /// data, with this window, tells them nothing but that its packet passed.
+    #[inline]
+    pub(crate) fn know_it_all(&self, ack: Offset, window: Option<Bytes>) -> bool {
+        self.limits.is_idle() && self.stalls.is_idle() && self.windows.stand(ack, window)
+    }
+    /// Such an acknowledgement, in a packet with data, while nothing was under way: the same as
+    /// [`Observers::heard`].
+    #[inline]
+    pub(crate) fn heard_again(&mut self, packet: &Packet) {
+        self.windows.heard_again(packet);
+        self.acking.heard_again();
+        self.marks.heard_again();
+        self.stalls.heard_again();
+    }
     /// What came out, when no more packets come. Where the tap stood is in `flow` already.
     pub(crate) fn finish(&mut self, flow: &mut Flow) {
         self.round_trips.finish(flow);

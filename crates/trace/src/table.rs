@@ -164,6 +164,8 @@ pub(crate) struct Table {
     tree: BTreeMap<Ends, usize>,
     /// Places in `entries`, of whatever ends: those there tell whether it is theirs.
     cache: Vec<usize>,
+    /// The place found last: packets come in trains.
+    latest: usize,
     /// Those that nobody is kept at.
     free: Vec<usize>,
     /// Where the hand stands that looks for open connections, and that for others.
@@ -176,6 +178,7 @@ impl Default for Table {
             entries: Vec::new(),
             tree: BTreeMap::new(),
             cache: vec![0; CACHED],
+            latest: 0,
             free: Vec::new(),
             hands: [0; 2],
         }
@@ -186,13 +189,15 @@ impl Table {
     /// Where the connection between `ends` is kept, if there was one.
     #[inline]
     pub(crate) fn find(&mut self, ends: &Ends) -> Option<usize> {
-        let cached = &mut self.cache[ends.place()];
-        if self.entries.get(*cached).is_some_and(|entry| entry.ends == *ends) {
-            return Some(*cached);
+        if self.entries.get(self.latest).is_some_and(|entry| entry.ends == *ends) {
+            return Some(self.latest);
         }
-        let at = *self.tree.get(ends)?;
-        *cached = at;
-        Some(at)
+        let cached = &mut self.cache[ends.place()];
+        if !self.entries.get(*cached).is_some_and(|entry| entry.ends == *ends) {
+            *cached = *self.tree.get(ends)?;
+        }
+        self.latest = *cached;
+        Some(*cached)
     }
 
     /// Adds the first connection between two ends; where it is kept.

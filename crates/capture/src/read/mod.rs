@@ -101,6 +101,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// Where the next record lies, until the one after it is asked for.
+    #[inline]
     fn next_place(&mut self) -> Result<Option<Place>, ReadError> {
         if self.ended {
             return Ok(None);

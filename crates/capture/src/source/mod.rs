@@ -1,5 +1,6 @@
 //! Where a capture's bytes come from: a file or standard input, compressed or not.
 
+mod ahead;
 mod zstd;
 
 use std::fs::File;
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::read::MultiGzDecoder;
 
 use crate::{ReadError, Reader};
+use ahead::Ahead;
 use zstd::Zstd;
 
 /// As many bytes tell how a file is compressed.
@@ -39,7 +41,8 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader<Source>, ReadError> {
     Reader::new(source)
 }
 
-/// The bytes of a capture, decompressed.
+/// The bytes of a capture, decompressed: by a thread of its own, so that two processors share the
+/// work.
 #[derive(Debug)]
 pub struct Source {
     bytes: Bytes,
@@ -50,8 +53,7 @@ pub struct Source {
 #[derive(Debug)]
 enum Bytes {
     Plain(Counted),
-    Gzip(Box<MultiGzDecoder<BufReader<Counted>>>),
-    Zstd(Box<Zstd<BufReader<Counted>>>),
+    Compressed(Ahead),
 }
 
 impl Source {
@@ -90,11 +92,12 @@ impl Source {
             // RFC 1952 section 2.3.1.
             [0x1f, 0x8b, ..] => {
                 let buffered = BufReader::with_capacity(CHUNK, counted);
-                Bytes::Gzip(Box::new(MultiGzDecoder::new(buffered)))
+                Bytes::Compressed(Ahead::of(MultiGzDecoder::new(buffered))?)
             }
             // RFC 8878 sections 3.1.1 and 3.1.2: a frame, or one to be skipped before it.
             [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
-                Bytes::Zstd(Box::new(Zstd::new(BufReader::with_capacity(CHUNK, counted))))
+                let buffered = BufReader::with_capacity(CHUNK, counted);
+                Bytes::Compressed(Ahead::of(Zstd::new(buffered))?)
             }
             _ => Bytes::Plain(counted),
         };
@@ -115,8 +118,7 @@ impl Read for Source {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.bytes {
             Bytes::Plain(file) => file.read(buffer),
-            Bytes::Gzip(stream) => stream.read(buffer),
-            Bytes::Zstd(stream) => stream.read(buffer),
+            Bytes::Compressed(stream) => stream.read(buffer),
         }
     }
 }

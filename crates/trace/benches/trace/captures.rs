@@ -50,6 +50,11 @@ impl Kind {
         }
     }
 
+    /// How many connections it holds.
+    pub(crate) fn connections(self) -> u64 {
+        if self == Kind::Connections { self.size() } else { 1 }
+    }
+
     /// Segments, or connections.
     fn size(self) -> u64 {
         match self {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::captures::Kind;
+use crate::goals;
 use crate::process::is_installed;
 
 /// A program and what it is asked to do with a capture.
@@ -15,7 +16,12 @@ pub(crate) struct Contender {
     on: &'static [Kind],
     /// Once is enough for what takes a minute.
     pub(crate) slow: bool,
+    /// It may use one processor only.
+    pub(crate) pinned: bool,
 }
+
+/// The processor that all use in turn.
+const PROCESSOR: &str = "0";
 
 impl Contender {
     pub(crate) fn takes_part(&self, kind: Kind) -> bool {
@@ -23,7 +29,13 @@ impl Contender {
     }
     /// With the capture's path where `{}` stands.
     pub(crate) fn command(&self, capture: &Path) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = if self.pinned {
+            let mut command = Command::new("taskset");
+            command.args(["--cpu-list", PROCESSOR]).arg(&self.program);
+            command
+        } else {
+            Command::new(&self.program)
+        };
         for argument in self.arguments {
             if *argument == "{}" {
                 command.arg(capture);
@@ -44,7 +56,7 @@ type Other = (&'static str, &'static str, &'static [&'static str], &'static [Kin
 pub(crate) fn all(own: &Path) -> (Vec<Contender>, Vec<&'static str>) {
     let made = |name, program: &Path, arguments, on, slow| {
         let program = program.to_owned();
-        Contender { name, program, arguments, on, slow }
+        Contender { name, program, arguments, on, slow, pinned: false }
     };
     let mut here = vec![
         made("bare parse loop", own, &["--task", "parse", "{}"], &Kind::ALL, false),
@@ -54,7 +66,9 @@ pub(crate) fn all(own: &Path) -> (Vec<Contender>, Vec<&'static str>) {
     let tcplab = own.parent().and_then(Path::parent).map(|folder| folder.join("tcplab"));
     match tcplab.filter(|program| knows_trace(program)) {
         Some(tcplab) => {
-            here.push(made("tcplab trace", &tcplab, &["trace", "{}"], &Kind::ALL, false));
+            here.push(made(goals::OURS, &tcplab, &["trace", "{}"], &Kind::ALL, false));
+            let drawing = &["trace", "{}", "--xpl", "graphs", "--graphs", "tsg"];
+            here.push(made(goals::OURS_DRAWING, &tcplab, drawing, &[Kind::Bulk], false));
         }
         None => missing.push("tcplab trace"),
     }

@@ -10,6 +10,7 @@ mod bulk;
 mod captures;
 mod contenders;
 mod frames;
+mod goals;
 mod own;
 mod process;
 mod short;
@@ -22,6 +23,7 @@ use serde_json::{Value, json};
 
 use captures::{Capture, Kind};
 use contenders::Contender;
+use goals::{Figures, Results};
 use process::Took;
 
 /// What was asked for on the command line.
@@ -31,6 +33,8 @@ struct Arguments {
     only: Option<String>,
     captures: Option<String>,
     folder: PathBuf,
+    /// Programs may use all processors.
+    free: bool,
     /// What to do as a contender, and with which capture.
     task: Option<(String, PathBuf)>,
 }
@@ -39,7 +43,7 @@ impl Arguments {
     fn parse() -> Result<Arguments, String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench-trace");
         let (only, captures, task) = (None, None, None);
-        let mut arguments = Arguments { json: None, rounds: 5, only, captures, folder, task };
+        let mut arguments = Arguments { json: None, rounds: 5, only, captures, folder, free: false, task };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or(format!("{word} needs a value"));
@@ -49,6 +53,7 @@ impl Arguments {
                 "--only" => arguments.only = Some(value()?),
                 "--captures" => arguments.captures = Some(value()?),
                 "--folder" => arguments.folder = value()?.into(),
+                "--free" => arguments.free = true,
                 "--task" => arguments.task = Some((value()?, value()?.into())),
                 // What cargo adds.
                 "--bench" => {}
@@ -75,13 +80,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for name in missing {
         say(&format!("SKIPPED: {name} is not installed"));
     }
+    let pinned = !arguments.free && process::is_installed("taskset");
+    match (arguments.free, pinned) {
+        (true, _) => say("all processors may be used"),
+        (false, true) => say("one processor is used"),
+        (false, false) => say("SKIPPED: taskset is not installed: all processors may be used"),
+    }
+    contenders.iter_mut().for_each(|contender| contender.pinned = pinned);
     contenders.retain(|contender| names(arguments.only.as_ref(), contender.name));
     let mut results = serde_json::Map::new();
+    let mut all = Vec::new();
     for kind in Kind::ALL {
         if names(arguments.captures.as_ref(), kind.name()) {
             let capture = kind.capture(&arguments.folder)?;
-            results.insert(kind.name().into(), compare(&capture, &contenders, &arguments)?);
+            let (compared, json) = compare(&capture, &contenders, &arguments)?;
+            results.insert(kind.name().into(), json);
+            all.push(compared);
         }
+    }
+    say("");
+    for line in goals::lines(&all) {
+        say(&line);
     }
     if let Some(file) = &arguments.json {
         fs::write(file, serde_json::to_vec_pretty(&Value::Object(results))?)?;
@@ -89,20 +108,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn compare(capture: &Capture, all: &[Contender], arguments: &Arguments) -> io::Result<Value> {
+fn compare(
+    capture: &Capture,
+    all: &[Contender],
+    arguments: &Arguments,
+) -> io::Result<(Results, Value)> {
     let all: Vec<&Contender> = all.iter().filter(|one| one.takes_part(capture.kind)).collect();
-    let mut took: Vec<Vec<Took>> = vec![Vec::new(); all.len()];
-    let work = arguments.folder.join("work");
-    fs::create_dir_all(&work)?;
-    let path = fs::canonicalize(&capture.path)?;
-    for round in 0..arguments.rounds {
-        for (contender, took) in all.iter().zip(&mut took) {
-            if round == 0 || !contender.slow {
-                took.push(process::run(&mut contender.command(&path), &work)?);
-            }
-        }
-    }
-    fs::remove_dir_all(&work)?;
+    let took = measure(capture, &all, arguments)?;
     say(&format!(
         "\n{}: {} packets, {} MB\n{:<24} {:>8} {:>8} {:>8} {:>8} {:>9} {:>8} {:>8}",
         capture.kind.name(),
@@ -124,7 +136,7 @@ fn compare(capture: &Capture, all: &[Contender], arguments: &Arguments) -> io::R
     };
     let engine = all.iter().zip(&took).find(|(one, _)| one.name == "tcplab's engine");
     let engine = engine.map_or(f64::NAN, |(_, took)| median(took, |took| took.cpu));
-    let mut rows = Vec::new();
+    let (mut rows, mut figures) = (Vec::new(), Vec::new());
     for (contender, took) in all.iter().zip(&took) {
         let (cpu, wall) = (median(took, |took| took.cpu), median(took, |took| took.wall));
         let memory = median(took, |took| took.memory as f64) / 1024.0;
@@ -137,12 +149,35 @@ fn compare(capture: &Capture, all: &[Contender], arguments: &Arguments) -> io::R
             packets / cpu / 1e6,
             cpu / engine,
         ));
+        figures.push(Figures { name: contender.name, cpu, memory });
         rows.push(json!({
             "name": contender.name, "cpu_s": cpu, "wall_s": wall, "rss_mb": memory,
             "foreign_cpus": foreign, "runs": took.len(),
         }));
     }
-    Ok(json!({ "packets": capture.packets, "bytes": capture.bytes, "contenders": rows }))
+    let json = json!({ "packets": capture.packets, "bytes": capture.bytes, "contenders": rows });
+    Ok((Results { kind: capture.kind, connections: capture.kind.connections(), figures }, json))
+}
+
+/// What every run took, in the order of the contenders.
+fn measure(
+    capture: &Capture,
+    all: &[&Contender],
+    arguments: &Arguments,
+) -> io::Result<Vec<Vec<Took>>> {
+    let mut took: Vec<Vec<Took>> = vec![Vec::new(); all.len()];
+    let work = arguments.folder.join("work");
+    fs::create_dir_all(&work)?;
+    let path = fs::canonicalize(&capture.path)?;
+    for round in 0..arguments.rounds {
+        for (contender, took) in all.iter().zip(&mut took) {
+            if round == 0 || !contender.slow {
+                took.push(process::run(&mut contender.command(&path), &work)?);
+            }
+        }
+    }
+    fs::remove_dir_all(&work)?;
+    Ok(took)
 }
 
 /// One line of the table.

@@ -69,6 +69,11 @@ impl Acking {
         self.hole = heard.high.since(una).as_u64() != heard.in_flight;
     }
 
+    /// The same acknowledgement again, in a packet with data; nothing is under way.
+    pub(crate) fn heard_again(&mut self) {
+        self.hole = false;
+    }
+
     /// What came out.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         let mut habits = AckHabits {

@@ -87,6 +87,11 @@ impl Marks {
         self.freed = (delayed && all).then_some(heard.packet.at);
     }
 
+    /// The same acknowledgement again, in a packet with data.
+    pub(crate) fn heard_again(&mut self) {
+        self.freed = None;
+    }
+
     /// What came out, but for the changes of the segment's size.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         flow.marks = SenderMarks {

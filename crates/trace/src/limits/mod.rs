@@ -55,6 +55,11 @@ impl Limits {
         self.sender.as_ref().and_then(|sender| sender.capacity())
     }
 
+    /// Whether no data were sent yet: acknowledgements do not matter then.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.sender.is_none()
+    }
+
     pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
         let repeat = match sent.kind {
             SegmentKind::New => false,

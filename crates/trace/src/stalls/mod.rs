@@ -90,6 +90,15 @@ impl Stalls {
         self.reaction = reaction.min(LONGEST);
     }
 
+    /// Whether no data were sent yet.
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.began
+    }
+    /// The same acknowledgement again before data were sent, its window open.
+    pub(crate) fn heard_again(&mut self) {
+        self.closed = false;
+    }
+
     pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
         let at = sent.packet.at;
         if self.repair.is_some() {

@@ -4,6 +4,7 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 use tcplab_wire::SeqNumber;
 
 use crate::observe::{Heard, Sent};
+use crate::packet::Packet;
 use crate::seen::Seen;
 use crate::{Flow, SegmentKind, WindowUse};
 
@@ -111,6 +112,24 @@ impl Windows {
         self.max = self.max.max(window);
         if window == 0 || self.closed.is_some() {
             self.open_or_close(heard);
+        }
+    }
+
+    /// Whether this is the window that counts, and open.
+    pub(crate) fn stand(&self, ack: Offset, window: Option<Bytes>) -> bool {
+        let same = |old: &Advertised| {
+            let bytes = window.map(|window| u32::try_from(window.as_u64()).unwrap_or(u32::MAX));
+            old.scaled && old.ack == ack && Some(old.window) == bytes
+        };
+        self.closed.is_none() && self.unit > 0 && self.advertised.as_ref().is_some_and(same)
+    }
+
+    /// The window that [stands](Windows::stand), told again by this packet.
+    pub(crate) fn heard_again(&mut self, packet: &Packet) {
+        if let Some(advertised) = &mut self.advertised
+            && packet.seq.distance_from(advertised.told_by) >= 0
+        {
+            advertised.told_by = packet.seq;
         }
     }
 
