@@ -400,7 +400,7 @@ fn losses_that_nobody_repairs() {
     let step = |n: u64, _: &mut Rng| {
         let even = n / 4 * 2;
         let block = (1 + even * LEN, 1 + (even + 1) * LEN);
-        if n % 2 == 0 { data(n / 2) } else { Step { blocks: [block; 3], ..ack(1) } }
+        if n.is_multiple_of(2) { data(n / 2) } else { Step { blocks: [block; 3], ..ack(1) } }
     };
     assert!(says(&assert_bounded("every other block", &step), OLDEST));
 }
