@@ -13,6 +13,8 @@ pub(crate) struct Bound(usize);
 pub(crate) const TRANSMISSIONS: Bound = Bound(1 << 16);
 /// Acknowledgements of one direction in one time of trouble.
 pub(crate) const MARKS: Bound = Bound(1 << 16);
+/// Recovery episodes of one direction in one time of trouble.
+pub(crate) const EPISODES: Bound = Bound(1 << 9);
 /// Ranges in a set of places that neither overlap nor touch.
 pub(crate) const RANGES: Bound = Bound(1 << 14);
 /// Holes in one direction: more than a window has segments.

@@ -11,6 +11,7 @@
 
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
+use crate::bounds::EPISODES;
 use crate::log::{Arrival, Log, Transmission};
 use crate::{Episode, EpisodeKind, Evidence, LostSegment, Timer};
 
@@ -38,12 +39,14 @@ pub(crate) struct Found {
 }
 
 /// The episodes in a stretch of the log, in order of time; each is looked at when it is asked for.
+/// The last that [`EPISODES`] allows takes all that was lost later.
 pub(crate) fn find<'a>(log: &'a Log, marks: &'a [Mark]) -> impl Iterator<Item = Found> + use<'a> {
     let scene = Scene::new(log, marks);
     let mut drafts: Vec<Draft<'a>> = Vec::new();
     for run in runs(log) {
+        let full = drafts.len() >= EPISODES.most();
         match drafts.last_mut() {
-            Some(draft) if draft.takes(&run, marks) => draft.lose(run),
+            Some(draft) if full || draft.takes(&run, marks) => draft.lose(run),
             _ => drafts.push(Draft::open(run, &scene)),
         }
     }

@@ -81,6 +81,9 @@ pub(crate) struct Ages {
 }
 
 impl Ages {
+    fn of_one(age: Span) -> Ages {
+        Ages { first: age, last: age }
+    }
     /// Those of all transmissions in both.
     fn with(self, other: Ages) -> Ages {
         Ages { first: self.first.max(other.first), last: self.last.min(other.last) }
@@ -182,15 +185,17 @@ impl Scoreboard {
         let (first, from) = (self.log.first(), self.log.first_ending_behind(self.una));
         self.una = answer.ack;
         self.high = self.high.max(self.una);
-        let (mut latest, mut oldest, mut partly) = (None, None, None);
+        let (mut latest, mut ages) = (None, None);
         for (index, sent) in self.log.entries_mut().iter_mut().enumerate().skip(from) {
             if sent.range.end > answer.ack {
-                partly = (sent.range.start < answer.ack).then_some(sent.at);
+                if sent.range.start < answer.ack {
+                    ages = joined(ages, Some(Ages::of_one(answer.at.since(sent.at))));
+                }
                 break;
             }
             if sent.arrival != Arrival::Arrived {
                 sent.arrival = Arrival::Arrived;
-                oldest = oldest.or(Some(sent.at));
+                ages = joined(ages, Some(Ages::of_one(answer.at.since(sent.at))));
                 latest = Some((first + index as u64, sent.at));
             }
         }
@@ -202,10 +207,7 @@ impl Scoreboard {
             self.latest_arrived = self.latest_arrived.max(Some(order));
             self.latest_age = sample;
         }
-        if let Some((oldest, newest)) = oldest.or(partly).zip(partly.or(latest.map(|(_, at)| at))) {
-            let (first, last) = (answer.at.since(oldest), answer.at.since(newest));
-            told.acked_ages = Some(Ages { first, last });
-        }
+        told.acked_ages = ages;
         told
     }
 

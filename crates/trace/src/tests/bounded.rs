@@ -393,3 +393,14 @@ fn joined_connections() {
     assert_eq!(joined.notes.iter().filter(|note| **note == text).count(), 1, "{:?}", joined.notes);
     assert!(joined.notes.iter().any(|note| note.starts_with("more gaps are open")));
 }
+
+/// Each loss is an episode of its own, and none is over.
+#[test]
+fn losses_that_nobody_repairs() {
+    let step = |n: u64, _: &mut Rng| {
+        let even = n / 4 * 2;
+        let block = (1 + even * LEN, 1 + (even + 1) * LEN);
+        if n.is_multiple_of(2) { data(n / 2) } else { Step { blocks: [block; 3], ..ack(1) } }
+    };
+    assert!(says(&assert_bounded("every other block", &step), OLDEST));
+}
