@@ -165,7 +165,7 @@ fn packets_are_listed_and_drawn() {
     let home = home();
     let listing = answer(home.path(), "a.pcap -c 1 --listing");
     let some = answer(home.path(), "a.pcap -c 1 --listing --from 100 --to 120");
-    assert!(listing.contains("[fast retransmission]"), "{listing}");
+    assert!(listing.contains("[fast retransmission: SACK #111]"), "{listing}");
     // Lines of packets begin with a time; those of lost segments do not.
     let frame = |line: &str| {
         let mut words = line.split_whitespace();
