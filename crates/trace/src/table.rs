@@ -149,7 +149,12 @@ pub(crate) struct Table {
 
 impl Default for Table {
     fn default() -> Table {
-        Table { entries: Vec::new(), tree: BTreeMap::new(), cache: vec![usize::MAX; CACHED], latest: 0 }
+        Table {
+            entries: Vec::new(),
+            tree: BTreeMap::new(),
+            cache: vec![usize::MAX; CACHED],
+            latest: 0,
+        }
     }
 }
 
@@ -161,7 +166,7 @@ impl Table {
             return Some(self.latest);
         }
         let cached = &mut self.cache[ends.place()];
-        if !self.entries.get(*cached).is_some_and(|entry| entry.ends == *ends) {
+        if self.entries.get(*cached).is_none_or(|entry| entry.ends != *ends) {
             *cached = *self.tree.get(ends)?;
         }
         self.latest = *cached;
