@@ -239,20 +239,13 @@ impl FlowState {
         self.totals.duplicate_acks += u64::from(duplicate);
         self.totals.max_window = self.totals.max_window.max(window);
         let bare_duplicate = duplicate && sack.is_empty() && dsack.is_none();
-        let mut heard = Heard { gaps, needless, ..Heard::default() };
+        let ack = packet.wanted.then(|| Box::new(acknowledgement(&heard)));
+        let mut heard = Heard { ack, gaps, needless, ..Heard::default() };
         if self.watch.is_some() || bare_duplicate || !self.board.sacked.is_empty() {
             heard.episodes = self.keep_watch(packet, &told, bare_duplicate);
         } else {
             self.board.forget_acknowledged();
         }
-        heard.ack = packet.wanted.then(|| {
-            // A reset's window means nothing: no more is to be sent.
-            let window = window.filter(|_| !packet.rst());
-            let (at, frame, sack) = (packet.at, packet.frame, sack.to_vec());
-            let has_data = packet.payload > 0 && !packet.rst();
-            let comment = None;
-            Box::new(Ack { at, frame, ack, window, sack, dsack, duplicate, has_data, comment })
-        });
         heard
     }
 
@@ -456,6 +449,23 @@ impl FlowState {
             self.board.forget_acknowledged();
         }
         episodes
+    }
+}
+
+/// An acknowledgement for whoever takes them.
+fn acknowledgement(heard: &Answered<'_>) -> Ack {
+    let &Answered { packet, ack, window, sack, dsack, duplicate, .. } = heard;
+    Ack {
+        at: packet.at,
+        frame: packet.frame,
+        ack,
+        // A reset's window means nothing: no more is to be sent.
+        window: window.filter(|_| !packet.rst()),
+        sack: sack.to_vec(),
+        dsack,
+        duplicate,
+        has_data: packet.payload > 0 && !packet.rst(),
+        comment: None,
     }
 }
 

@@ -193,7 +193,7 @@ impl Table {
             return Some(self.latest);
         }
         let cached = &mut self.cache[ends.place()];
-        if !self.entries.get(*cached).is_some_and(|entry| entry.ends == *ends) {
+        if self.entries.get(*cached).is_none_or(|entry| entry.ends != *ends) {
             *cached = *self.tree.get(ends)?;
         }
         self.latest = *cached;

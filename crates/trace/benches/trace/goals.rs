@@ -54,10 +54,12 @@ pub(crate) fn lines(all: &[Results]) -> Vec<String> {
     let on = |kind: Kind| all.iter().find(|results| results.kind == kind);
     let mut lines = Vec::new();
     for goal in &FASTER {
-        let pair = on(goal.on).and_then(|results| Some((results.of(goal.ours)?, results.of(goal.than)?)));
+        let pair =
+            on(goal.on).and_then(|results| Some((results.of(goal.ours)?, results.of(goal.than)?)));
         if let Some((ours, than)) = pair {
             let times = than.cpu / ours.cpu;
-            let what = format!("{} on {}: times as fast as {}", goal.ours, goal.on.name(), goal.than);
+            let what =
+                format!("{} on {}: times as fast as {}", goal.ours, goal.on.name(), goal.than);
             lines.push(line(&what, times, '≥', goal.times));
         }
     }

@@ -43,7 +43,8 @@ impl Arguments {
     fn parse() -> Result<Arguments, String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench-trace");
         let (only, captures, task) = (None, None, None);
-        let mut arguments = Arguments { json: None, rounds: 5, only, captures, folder, free: false, task };
+        let mut arguments =
+            Arguments { json: None, rounds: 5, only, captures, folder, free: false, task };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or(format!("{word} needs a value"));
@@ -86,7 +87,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (false, true) => say("one processor is used"),
         (false, false) => say("SKIPPED: taskset is not installed: all processors may be used"),
     }
-    contenders.iter_mut().for_each(|contender| contender.pinned = pinned);
+    for contender in &mut contenders {
+        contender.pinned = pinned;
+    }
     contenders.retain(|contender| names(arguments.only.as_ref(), contender.name));
     let mut results = serde_json::Map::new();
     let mut all = Vec::new();
