@@ -52,7 +52,8 @@ pub(crate) struct Below {
     last: Option<(Range, Instant)>,
     /// Where a packet without data stood that came from above everything seen: what lies before it
     /// had been sent when it was (RFC 9293 section 3.3.1: SND.NXT).
-    announced: Option<(Offset, Stamp)>,
+    /// Also how many times it must have been sent, as far as numbers tell.
+    announced: Option<(Offset, Stamp, u32)>,
     /// Packets lost before the tap whose data lay above all seen then, as far as the numbers tell.
     ghosts: u32,
 }
@@ -183,7 +184,7 @@ impl Below {
         judge: &mut Judge,
         board: &Scoreboard,
     ) -> Option<Option<Verdict>> {
-        let (next, stamp) = self.announced?;
+        let (next, stamp, times) = self.announced?;
         if case.range.end >= next {
             self.announced = None;
         }
@@ -202,12 +203,15 @@ impl Below {
             return Some(None);
         }
         self.counts.unseen += 1;
-        Some(Some(Below::repeat(case, 1, judge, board)))
+        Some(Some(Below::repeat(case, times, judge, board)))
     }
 
     /// A packet without data stood above everything seen.
-    pub(crate) fn announce(&mut self, next: Offset, packet: &Packet) {
-        self.announced = Some((next, Stamp::of(packet)));
+    pub(crate) fn announce(&mut self, next: Offset, high: Offset, packet: &Packet) {
+        // What is too short for two packets was sent as often as packets are absent.
+        let single = next.since(high).as_u64() == 1;
+        let times = if single { self.identity.absent(packet).max(1) } else { 1 };
+        self.announced = Some((next, Stamp::of(packet), times));
     }
 
     /// What is absent before a retransmission lay above all that was seen, or repeated what is

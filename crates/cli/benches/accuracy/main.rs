@@ -233,6 +233,10 @@ fn recorded(index: usize, case: &Recorded, directory: &Path) -> Result<Transfer,
 }
 
 fn record(index: usize, case: &Recorded, directory: &Path) -> Result<(), String> {
+    if directory.exists() {
+        // One that was broken off.
+        fs::remove_dir_all(directory).map_err(|error| error.to_string())?;
+    }
     fs::create_dir_all(directory).map_err(|error| error.to_string())?;
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut shell = Command::new(env!("CARGO_BIN_EXE_tcplab"));
