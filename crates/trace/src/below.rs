@@ -173,7 +173,8 @@ impl Below {
             return None;
         }
         self.counts.unseen += 1;
-        Some(Below::repeat(case, absent.max(1), judge, board))
+        // A single one that is absent is what this repeats: there was nothing above it.
+        Some(Below::repeat_of(case, (absent, absent == 1), judge, board))
     }
 
     /// What is to be said of data that a packet before them showed to have been sent by then, if one
@@ -203,7 +204,7 @@ impl Below {
             return Some(None);
         }
         self.counts.unseen += 1;
-        Some(Some(Below::repeat(case, times, judge, board)))
+        Some(Some(Below::repeat_of(case, (times, case.range.end >= next), judge, board)))
     }
 
     /// A packet without data stood above everything seen.
@@ -276,12 +277,22 @@ impl Below {
     }
 
     fn repeat(case: &Case<'_>, unseen: u32, judge: &mut Judge, board: &Scoreboard) -> Verdict {
+        Below::repeat_of(case, (unseen, false), judge, board)
+    }
+
+    fn repeat_of(
+        case: &Case<'_>,
+        (unseen, alone): (u32, bool),
+        judge: &mut Judge,
+        board: &Scoreboard,
+    ) -> Verdict {
         let &Case { packet, range, scene, .. } = case;
         let first = Range { start: range.start, end: Offset::new(range.start.as_u64() + 1) };
         let seen = board.log.overlapping(first).len() as u32;
         let nth = (seen + 1 + unseen).max(2);
         let beyond = scene.to_sender().unwrap_or_default();
-        let again = Repeated { at: packet.at, frame: packet.frame, range, nth, unseen, beyond };
+        let again =
+            Repeated { at: packet.at, frame: packet.frame, range, nth, unseen, alone, beyond };
         let mut verdict = judge.repeat(&again, board);
         if unseen == 0 && board.covers(range) {
             verdict.proof.needless = Some(Needless::Acknowledged);

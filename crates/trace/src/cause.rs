@@ -94,6 +94,8 @@ pub(crate) struct Repeated {
     pub(crate) nth: u32,
     /// And how many of these were lost before the tap.
     pub(crate) unseen: u32,
+    /// Nothing from above it was ever sent, so that nothing but a timer can have prompted it.
+    pub(crate) alone: bool,
     /// How long an acknowledgement needs from the tap to the sender, and its answer back.
     pub(crate) beyond: Span,
 }
@@ -185,7 +187,7 @@ impl Judge {
 
     /// Judges a repetition; `board` does not know of it yet.
     pub(crate) fn repeat(&mut self, again: &Repeated, board: &Scoreboard) -> Verdict {
-        let &Repeated { at, frame, range, nth, unseen, beyond } = again;
+        let &Repeated { at, frame, range, nth, unseen, alone, beyond } = again;
         let (oldest, newest) = (range.start <= board.una, range.end >= board.high);
         let after_timeout =
             self.timeout.as_ref().is_some_and(|timeout| range.start < timeout.point);
@@ -215,8 +217,6 @@ impl Judge {
         // Far from the sender, what prompted it has been answered meanwhile.
         let away = beyond > self.round_trip.unwrap_or_default();
         let answered = unseen > 0 || board.covers(range);
-        // Nothing can have prompted it where nothing above it was ever sent.
-        let alone = newest && board.una >= board.high && range.start >= board.high;
         let forgotten =
             away && answered && !silent && !told && !alone && range.start > Offset::ZERO;
         if (silent && (oldest || newest))
@@ -335,9 +335,11 @@ impl Judge {
     /// within a round trip.
     fn overdue(&self, at: Instant, beyond: Span, board: &Scoreboard) -> Option<Span> {
         let round_trip = self.round_trip?;
-        // Far from the sender, all that it sent may have been lost for as long; but duplicates that
-        // prompt nothing tell, for without SACK nothing else prompts.
-        if beyond > round_trip && !(self.sack_refused && self.duplicates > THRESHOLD) {
+        // With SACK, what is said to be missing is sent again whenever that is said. Without, only
+        // the first few duplicates prompt anything; far from the sender, all that it sent may have
+        // been lost meanwhile, but more duplicates came.
+        let near = beyond <= round_trip || self.duplicates > THRESHOLD;
+        if !self.sack_refused || !near {
             return None;
         }
         let moved = self.advanced.map(|moved| moved + beyond);

@@ -190,10 +190,10 @@ fn close(mut stream: TcpStream) {
 }
 
 /// The same, and leaves what the kernel says of the socket.
-fn finish(stream: TcpStream) {
+fn finish(mut stream: TcpStream) {
     stream.shutdown(Shutdown::Write).unwrap();
     leave_account();
-    close(stream);
+    let _ = stream.read(&mut [0; 16]);
 }
 
 /// Leaves what the kernel says of the socket once all is acknowledged: the other end waits for that

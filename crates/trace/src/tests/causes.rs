@@ -182,7 +182,7 @@ const CASES: &[Case] = &[
             (1, FastRetransmission, Sign::Rack),
             (1_449, FastRetransmission, Sign::Rack),
             (5_793, FastRetransmission, Sign::Rack),
-            (7_241, FastRetransmission, Sign::Rack),
+            (7_241, FastRetransmission, Sign::PartialAck),
         ],
     ),
     (
