@@ -52,7 +52,8 @@ pub(crate) struct Below {
     last: Option<(Range, Instant)>,
     /// Where a packet without data stood that came from above everything seen: what lies before it
     /// had been sent when it was (RFC 9293 section 3.3.1: SND.NXT).
-    announced: Option<(Offset, Stamp)>,
+    /// Also how many times it must have been sent, as far as numbers tell.
+    announced: Option<(Offset, Stamp, u32)>,
     /// Packets lost before the tap whose data lay above all seen then, as far as the numbers tell.
     ghosts: u32,
 }
@@ -172,7 +173,8 @@ impl Below {
             return None;
         }
         self.counts.unseen += 1;
-        Some(Below::repeat(case, absent.max(1), judge, board))
+        // A single one that is absent is what this repeats: there was nothing above it.
+        Some(Below::repeat_of(case, (absent, absent == 1), judge, board))
     }
 
     /// What is to be said of data that a packet before them showed to have been sent by then, if one
@@ -183,7 +185,7 @@ impl Below {
         judge: &mut Judge,
         board: &Scoreboard,
     ) -> Option<Option<Verdict>> {
-        let (next, stamp) = self.announced?;
+        let (next, stamp, times) = self.announced?;
         if case.range.end >= next {
             self.announced = None;
         }
@@ -202,12 +204,15 @@ impl Below {
             return Some(None);
         }
         self.counts.unseen += 1;
-        Some(Some(Below::repeat(case, 1, judge, board)))
+        Some(Some(Below::repeat_of(case, (times, case.range.end >= next), judge, board)))
     }
 
     /// A packet without data stood above everything seen.
-    pub(crate) fn announce(&mut self, next: Offset, packet: &Packet) {
-        self.announced = Some((next, Stamp::of(packet)));
+    pub(crate) fn announce(&mut self, next: Offset, high: Offset, packet: &Packet) {
+        // What is too short for two packets was sent as often as packets are absent.
+        let single = next.since(high).as_u64() == 1;
+        let times = if single { self.identity.absent(packet).max(1) } else { 1 };
+        self.announced = Some((next, Stamp::of(packet), times));
     }
 
     /// What is absent before a retransmission lay above all that was seen, or repeated what is
@@ -272,12 +277,22 @@ impl Below {
     }
 
     fn repeat(case: &Case<'_>, unseen: u32, judge: &mut Judge, board: &Scoreboard) -> Verdict {
+        Below::repeat_of(case, (unseen, false), judge, board)
+    }
+
+    fn repeat_of(
+        case: &Case<'_>,
+        (unseen, alone): (u32, bool),
+        judge: &mut Judge,
+        board: &Scoreboard,
+    ) -> Verdict {
         let &Case { packet, range, scene, .. } = case;
         let first = Range { start: range.start, end: Offset::new(range.start.as_u64() + 1) };
         let seen = board.log.overlapping(first).len() as u32;
         let nth = (seen + 1 + unseen).max(2);
         let beyond = scene.to_sender().unwrap_or_default();
-        let again = Repeated { at: packet.at, frame: packet.frame, range, nth, unseen, beyond };
+        let again =
+            Repeated { at: packet.at, frame: packet.frame, range, nth, unseen, alone, beyond };
         let mut verdict = judge.repeat(&again, board);
         if unseen == 0 && board.covers(range) {
             verdict.proof.needless = Some(Needless::Acknowledged);

@@ -94,6 +94,8 @@ pub(crate) struct Repeated {
     pub(crate) nth: u32,
     /// And how many of these were lost before the tap.
     pub(crate) unseen: u32,
+    /// Nothing from above it was ever sent, so that nothing but a timer can have prompted it.
+    pub(crate) alone: bool,
     /// How long an acknowledgement needs from the tap to the sender, and its answer back.
     pub(crate) beyond: Span,
 }
@@ -185,7 +187,7 @@ impl Judge {
 
     /// Judges a repetition; `board` does not know of it yet.
     pub(crate) fn repeat(&mut self, again: &Repeated, board: &Scoreboard) -> Verdict {
-        let &Repeated { at, frame, range, nth, unseen, beyond } = again;
+        let &Repeated { at, frame, range, nth, unseen, alone, beyond } = again;
         let (oldest, newest) = (range.start <= board.una, range.end >= board.high);
         let after_timeout =
             self.timeout.as_ref().is_some_and(|timeout| range.start < timeout.point);
@@ -206,8 +208,8 @@ impl Judge {
         let silent = self.is_silent(at, beyond) && !prompted;
         // Without SACK nothing but the timer tells that a retransmission was lost (RFC 6582).
         let at_edge = oldest && range.end > board.una;
-        let again = at_edge && board.sacked.is_empty() && self.head_resent == Some(board.una);
-        let overdue = at_edge && self.is_overdue(at, beyond, board) && !by_rack();
+        let head_again = at_edge && board.sacked.is_empty() && self.head_resent == Some(board.una);
+        let overdue = self.overdue(at, beyond, board).filter(|_| at_edge && !silent && !by_rack());
         self.last_sent = Some(Moment { at, frame });
         if at_edge {
             self.head_resent = Some(board.una);
@@ -215,10 +217,11 @@ impl Judge {
         // Far from the sender, what prompted it has been answered meanwhile.
         let away = beyond > self.round_trip.unwrap_or_default();
         let answered = unseen > 0 || board.covers(range);
-        let forgotten = away && answered && !silent && !told && range.start > Offset::ZERO;
+        let forgotten =
+            away && answered && !silent && !told && !alone && range.start > Offset::ZERO;
         if (silent && (oldest || newest))
-            || again
-            || overdue
+            || head_again
+            || overdue.is_some()
             || !(told || after_timeout || forgotten)
         {
             // A SYN, alone at the beginning, is never probed for.
@@ -231,9 +234,10 @@ impl Judge {
                 && self.probe.is_none()
                 && !self.sack_refused;
             let timer = if probe { Timer::Probe } else { Timer::Retransmission };
-            self.fired(timer, range, board);
+            self.fired(timer, again, board);
             let (kind, timer) = (SegmentKind::TimeoutRetransmission, Some(timer));
-            return Verdict { kind, timer, proof: Proof { nth, ..silence } };
+            let waited = overdue.unwrap_or(silence.waited);
+            return Verdict { kind, timer, proof: Proof { nth, waited, ..silence } };
         }
         let prompt = self.last_heard.map(|heard| heard.frame);
         let proof = |by| Proof { by, frame: prompt, nth, ..Proof::default() };
@@ -254,6 +258,10 @@ impl Judge {
     /// What made the sender think `range` lost.
     fn prompted_by(&self, range: Range, nth: u32, board: &Scoreboard) -> Sign {
         let above = board.sacked.above(range.end);
+        let untold = above.bytes == 0 && self.duplicates == 0 && self.recovery.is_none();
+        if untold && !self.sack_refused {
+            return Sign::Rack;
+        }
         if self.sack_refused || above.bytes == 0 {
             // RFC 6582 section 3.2, step 3: in recovery an acknowledgement that moves, but not past
             // the recovery point, is enough.
@@ -268,7 +276,7 @@ impl Judge {
         if lost && nth <= 2 { Sign::Sack } else { Sign::Rack }
     }
 
-    fn fired(&mut self, timer: Timer, range: Range, board: &Scoreboard) {
+    fn fired(&mut self, timer: Timer, again: &Repeated, board: &Scoreboard) {
         match timer {
             Timer::Probe => self.probe = Some(board.high),
             Timer::Retransmission => {
@@ -278,8 +286,11 @@ impl Judge {
                 let fresh = self.recovery.is_none() || self.timeout.is_some();
                 let in_doubt = fresh && !self.sack_refused;
                 let mut known = board.sacked.clone();
-                known.insert(range);
-                let (point, order) = (board.high, board.log.next());
+                known.insert(again.range);
+                // What was lost before the tap had been sent as well (SND.NXT).
+                let unseen = u64::from(again.unseen) * again.range.len();
+                let sent = Offset::new(again.range.start.as_u64() + unseen);
+                let (point, order) = (board.high.max(sent), board.log.next());
                 self.timeout = Some(Box::new(Timeout { point, order, known, in_doubt }));
                 self.recovery = None;
                 // `tcp_retransmit_timer`: whatever probe was out is out of mind.
@@ -318,19 +329,22 @@ impl Judge {
         }
     }
 
-    /// Whether the retransmission timer of the oldest segment has run out (RFC 6298 section 5: it is
-    /// restarted when that segment is sent and when an acknowledgement moves), whatever else comes
-    /// meanwhile: duplicates do not restart it. What they prompt, they prompt within a round trip.
-    fn is_overdue(&self, at: Instant, beyond: Span, board: &Scoreboard) -> bool {
-        let Some(round_trip) = self.round_trip else { return false };
-        // Far from the sender, all that it sent may have been lost for as long; but duplicates that
-        // prompt nothing tell, for without SACK nothing else prompts.
-        if beyond > round_trip && !(self.sack_refused && self.duplicates > THRESHOLD) {
-            return false;
+    /// How long the retransmission timer of the oldest segment ran, if it has run out (RFC 6298
+    /// section 5: it is restarted when that segment is sent and when an acknowledgement moves),
+    /// whatever else comes meanwhile: duplicates do not restart it. What they prompt, they prompt
+    /// within a round trip.
+    fn overdue(&self, at: Instant, beyond: Span, board: &Scoreboard) -> Option<Span> {
+        let round_trip = self.round_trip?;
+        // With SACK, what is said to be missing is sent again whenever that is said. Without, only
+        // the first few duplicates prompt anything; far from the sender, all that it sent may have
+        // been lost meanwhile, but more duplicates came.
+        let near = beyond <= round_trip || self.duplicates > THRESHOLD;
+        if !self.sack_refused || !near {
+            return None;
         }
         let moved = self.advanced.map(|moved| moved + beyond);
-        let Some(since) = board.oldest_sent().max(moved) else { return false };
-        at.since(since) >= round_trip + beyond + LEAST_VARIANCE
+        let ran = at.since(board.oldest_sent().max(moved)?);
+        (ran >= round_trip + beyond + LEAST_VARIANCE).then_some(ran)
     }
 
     /// Whether a probe's time has come (RFC 8985 section 7.2): two round trips after the last

@@ -116,7 +116,7 @@ impl FlowState {
             else {
                 let copy = self.below.identity.repeats(packet);
                 if start > high.as_u64() as i64 && packet.is_bare() && self.below.seen() {
-                    self.below.announce(offset(start), packet);
+                    self.below.announce(offset(start), high, packet);
                 }
                 self.below.passed(packet, None, SegmentKind::New);
                 return Ok(Passed { segment: None, copy });

@@ -52,7 +52,7 @@ const NO_SACK: (&str, &str) = ("ipv4/tcp_sack", "0");
 const NO_TIMESTAMPS: (&str, &str) = ("ipv4/tcp_timestamps", "0");
 const SMALL: &[(&str, &str)] =
     &[("ipv4/tcp_rmem", "4096 16384 32768"), ("ipv4/tcp_wmem", "4096 16384 65536")];
-const BBR: &str = "bbr";
+pub(crate) const BBR: &str = "bbr";
 const RENO: &str = "reno";
 const RATE: &str = "rate=20 Mbit/s";
 const DELAY: &str = "delay=10 ms";

@@ -96,6 +96,9 @@ struct Transfer {
     sender: IpAddr,
     counted: Counted,
     account: Option<Account>,
+    /// The sender has a pacing timer, and its kernel leaves the time until that runs out out of its
+    /// accounts of other limits.
+    paced: bool,
     /// The capture at the sender, and at the receiver.
     captures: [PathBuf; 2],
 }
@@ -123,7 +126,8 @@ impl Transfer {
         table.lost(&self.name, &lost, &found::lost(&traces[0], self.sender));
         for (trace, tap) in traces.iter().zip(["sender", "receiver"]) {
             if let (Some(account), Some(flow)) = (&self.account, account::largest(trace)) {
-                table.limits(&self.name, tap, &account.beside(flow, tap == "sender"));
+                let shares = account.beside(flow, tap == "sender");
+                table.limits(&self.name, tap, &shares, self.paced);
             }
         }
     }
@@ -210,6 +214,7 @@ fn corpus() -> Vec<Transfer> {
             counted: Counted::new(counters),
             // These are held against each other in the tests of `tcplab_trace`.
             account: None,
+            paced: false,
             captures: ["snd", "rcv"].map(|end| folder.join(format!("{name}.{end}.pcap.zst"))),
             name,
         }
@@ -228,11 +233,16 @@ fn recorded(index: usize, case: &Recorded, directory: &Path) -> Result<Transfer,
         counted: Counted::new(talk::counters_of_client(directory)),
         // The sums of many connections are not those of one.
         account: Account::left_in(directory).filter(|_| !case.talk.is_many()),
+        paced: case.congestion == cases::BBR,
         captures: ["client", "server"].map(|end| directory.join(format!("seen/{end}.pcapng"))),
     })
 }
 
 fn record(index: usize, case: &Recorded, directory: &Path) -> Result<(), String> {
+    if directory.exists() {
+        // One that was broken off.
+        fs::remove_dir_all(directory).map_err(|error| error.to_string())?;
+    }
     fs::create_dir_all(directory).map_err(|error| error.to_string())?;
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut shell = Command::new(env!("CARGO_BIN_EXE_tcplab"));

@@ -121,15 +121,26 @@ impl Table {
         }
     }
 
-    /// What kept the sender, by its kernel and by us.
-    pub(crate) fn limits(&mut self, name: &str, tap: &str, shares: &[(&str, f64, f64)]) {
+    /// What kept the sender, by its kernel and by us. Of one that paces, they are not the same
+    /// thing ([`tcplab_trace::Limit::ReceiveWindow`]), and are only shown.
+    pub(crate) fn limits(
+        &mut self,
+        name: &str,
+        tap: &str,
+        shares: &[(&str, f64, f64)],
+        paced: bool,
+    ) {
         let apart =
             shares.iter().filter(|(_, kernels, ours)| (kernels - ours).abs() > APART).count();
-        self.apart += apart;
+        self.apart += if paced { 0 } else { apart };
         let words =
             shares.iter().map(|(what, kernels, ours)| format!("{what} {kernels:.1}/{ours:.1} %"));
         let words: Vec<String> = words.collect();
-        let far = if apart > 0 { "  too far apart!" } else { "" };
+        let far = match (apart, paced) {
+            (0, _) => "",
+            (_, true) => "  (a pacing timer's time is left out by the kernel)",
+            (_, false) => "  too far apart!",
+        };
         println!("{name:<27} …limits at the {tap}: {}{far}", words.join(", "));
     }
 

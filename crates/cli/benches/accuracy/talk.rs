@@ -58,7 +58,10 @@ pub(crate) fn play(end: &str, case: usize) {
 
 /// Sets this end's kernel and gives it an address of IPv6.
 fn prepare(case: &Recorded, near: bool) {
-    for (name, value) in case.settings {
+    // A network begins with the machine's own default, and may be set to few others. Had that been
+    // BBR for a moment, the socket would pace whatever it is set to later (`bbr_init`).
+    let plain = ("ipv4/tcp_congestion_control", "reno");
+    for (name, value) in [&plain].into_iter().chain(case.settings) {
         fs::write(format!("/proc/sys/net/{name}"), value).unwrap();
     }
     if case.version == Version::Six {
@@ -74,7 +77,6 @@ fn prepare(case: &Recorded, near: bool) {
 fn client(server: IpAddr, case: &Recorded) {
     let connect = |server| {
         let stream = connect(server);
-        // A network begins with the machine's own default, and may be set to few others.
         sockopt::set_tcp_congestion(&stream, case.congestion).unwrap();
         stream
     };
@@ -188,10 +190,10 @@ fn close(mut stream: TcpStream) {
 }
 
 /// The same, and leaves what the kernel says of the socket.
-fn finish(stream: TcpStream) {
+fn finish(mut stream: TcpStream) {
     stream.shutdown(Shutdown::Write).unwrap();
     leave_account();
-    close(stream);
+    let _ = stream.read(&mut [0; 16]);
 }
 
 /// Leaves what the kernel says of the socket once all is acknowledged: the other end waits for that

@@ -98,6 +98,8 @@ pub(crate) struct Sender {
     in_flight: u64,
     /// The most that was in flight since the congestion window last shrank.
     proven: u64,
+    /// When it last became more, and how long that took.
+    grew: (Instant, Span),
     /// In fast recovery until this is acknowledged.
     recovery: Option<u64>,
     /// After a timer's sending until this is acknowledged: what counts as in flight may be lost,
@@ -131,6 +133,8 @@ struct Gap {
     in_flight: u64,
     /// What the receiver's window had room for then.
     room: u64,
+    /// It began in fast recovery.
+    recovering: bool,
     /// The segment before it was smaller than a full one.
     small: bool,
     /// Bytes sent together before it.
@@ -175,6 +179,7 @@ impl Sender {
             edge: sent.window_edge.map(Offset::as_u64),
             in_flight: 0,
             proven: 0,
+            grew: (at, Span::ZERO),
             recovery: None,
             unsure: None,
             probed: false,
@@ -230,13 +235,14 @@ impl Sender {
         }
         self.in_flight = sent.in_flight.unwrap_or(self.high.saturating_sub(self.una));
         if self.recovery.or(self.unsure).is_none() {
-            self.proven = self.proven.max(self.in_flight);
+            self.prove(sent.at);
         }
         if !self.reaction.is_zero() {
             self.measure_arrival(sent);
         }
         self.gap = Gap::begin(sent.at, self.in_flight, self.room());
         self.gap.burst = burst;
+        self.gap.recovering = self.recovery.is_some();
         self.gap.small = !sent.repeat && self.is_small(sent.payload);
         self.gap.available = self.available();
         self.gap.declined = self.gap.available >= self.chunk();
@@ -333,6 +339,27 @@ impl Sender {
         let enough = if late { self.full_segment() } else { self.chunk() };
         self.gap.declined |= self.gap.available >= enough;
     }
+    /// The congestion window allows what is in flight.
+    fn prove(&mut self, at: Instant) {
+        if self.in_flight <= self.proven {
+            return;
+        }
+        let took = if self.proven > 0 { at.since(self.grew.0) } else { Span::ZERO };
+        self.grew = (at, took);
+        self.proven = self.in_flight;
+    }
+    /// What keeps a sender whose receiver's window is full. A congestion window that grew until it
+    /// met the receiver's is as full, and counts first (`tcp_write_xmit` looks at it first), until
+    /// it has grown once more.
+    fn kept_by_window(&self, from: Instant) -> Kind {
+        let (grew, took) = self.grew;
+        let met = self.in_flight + self.full_segment() > self.proven;
+        if met && from.since(grew) < took {
+            Kind::Clocked
+        } else {
+            Kind::Sure(Limit::ReceiveWindow)
+        }
+    }
     /// Waits of two round trips stand for themselves.
     fn long(&self) -> Span {
         self.smoothed * 2
@@ -420,10 +447,10 @@ impl Sender {
         let answered = waited.is_some_and(|waited| waited <= reacts);
         let even =
             !(answered || full || gap.small) && self.pace.is_kept(at.since(gap.from), gap.burst);
-        let kind = if self.recovery.is_some() || sent.repeat {
+        let kind = if self.recovery.is_some() || gap.recovering || sent.repeat {
             Kind::Sure(Limit::Congestion)
         } else if gap.room < self.full_segment() && !gap.opened {
-            Kind::Sure(Limit::ReceiveWindow)
+            self.kept_by_window(gap.from)
         } else if !self.reaction.is_zero() {
             self.kind_from_afar(sent, full)
         } else if even {
@@ -433,7 +460,7 @@ impl Sender {
         } else if gap.declined {
             if self.may_starve(sent) { Kind::Starved } else { Kind::Lull }
         } else if full {
-            Kind::Sure(Limit::ReceiveWindow)
+            self.kept_by_window(gap.from)
         } else {
             Kind::Clocked
         };
@@ -529,6 +556,7 @@ impl Gap {
             from,
             in_flight,
             room,
+            recovering: false,
             small: false,
             burst: 0,
             declined: false,

@@ -12,7 +12,10 @@ pub enum Limit {
     /// Nothing was to be sent: the application had no data, everything is acknowledged or on its
     /// way, and neither window is full.
     Application,
-    /// The advertised window is full (RFC 9293 section 3.8.6).
+    /// The advertised window is full (RFC 9293 section 3.8.6). Linux's own account
+    /// (`tcpi_rwnd_limited`) leaves out the time in which a sender that paces waits for its pacing
+    /// timer as well (`tcp_write_xmit` asks `tcp_pacing_check` before `tcp_snd_wnd_test`): for BBR
+    /// it may be half of this. When that timer ran out while the window was full, no packet shows.
     ReceiveWindow,
     /// Less than either window is in flight, and sending goes on when acknowledgements have freed
     /// room: the send buffer is full of what is in flight already. Beside the receiver it cannot

@@ -1,6 +1,7 @@
 //! What the analyser says: the types that findings, plots, tables and reports read.
 //!
-//! Times are [`Instant`]s since the capture's first packet ([`Trace::epoch_nanos`]); places in
+//! Times are [`Instant`]s since the capture's first packet ([`Trace::epoch_nanos`]), as if the
+//! capture's clock had not been set meanwhile (a [`Note`] tells where it was); places in
 //! the stream are [`Offset`]s relative to the initial sequence number, so the SYN is at 0 and the
 //! first data byte at 1, as tcpdump and Wireshark count.
 
@@ -261,7 +262,8 @@ pub struct Proof {
     /// The frame to look at: the acknowledgement that prompted it, the packet that overtook it, the
     /// one it copies, the last before a timer's silence.
     pub frame: Option<u64>,
-    /// For timers: how long nothing had been sent or heard. For what was overtaken: since the
+    /// For timers: how long nothing had been sent or heard, or, where other packets came meanwhile,
+    /// how long the timer had run. For what was overtaken: since the
     /// packet that overtook it.
     pub waited: Span,
     /// The transmission of this data that it is: 1 the first, 3 if a retransmission was lost.

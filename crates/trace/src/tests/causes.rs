@@ -10,6 +10,7 @@ use crate::SegmentKind::{
 use crate::{Confidence, Flow, Needless, SegmentKind, Sign, Tap, Timer};
 
 const AT_SENDER: &str = "0.000 > S id 1\n0.020 < S\n0.0201 > ack 1 id 2\n";
+const WITHOUT_SACK: &str = "0.000 > S nosack id 1\n0.020 < S nosack\n0.0201 > ack 1 id 2\n";
 const AT_RECEIVER: &str = "0.000 > S id 1\n0.0001 < S\n0.020 > ack 1 id 2\n";
 
 /// What is not new data, with what proves it.
@@ -167,7 +168,98 @@ const CASES: &[Case] = &[
          0.8001 < ack 4",
         &[(3, TimeoutRetransmission, Sign::Silence)],
     ),
+    (
+        AT_SENDER,
+        "a repetition that arrived tells of what was sent before it, though nothing above is SACKed",
+        "0.100 > 1:5793
+         0.121 < ack 1 sack 2897-5793
+         0.1211 > 1:1449
+         0.1212 > 5793:8689
+         0.1220 > 1449:2897
+         0.1420 < ack 5793
+         0.1480 > 5793:8689",
+        &[
+            (1, FastRetransmission, Sign::Rack),
+            (1_449, FastRetransmission, Sign::Rack),
+            (5_793, FastRetransmission, Sign::Rack),
+            (7_241, FastRetransmission, Sign::PartialAck),
+        ],
+    ),
+    (
+        WITHOUT_SACK,
+        "duplicates do not keep the timer from running out",
+        "0.100 > 1:4345 every 0.001
+         0.121 < ack 1449
+         0.1211 > 4345:10137 every 0.02
+         0.141 < ack 1449
+         0.161 < ack 1449
+         0.181 < ack 1449
+         0.201 < ack 1449
+         0.221 < ack 1449
+         0.241 < ack 1449
+         0.261 < ack 1449
+         0.281 < ack 1449
+         0.301 < ack 1449
+         0.321 < ack 1449
+         0.341 < ack 1449
+         0.345 > 1449:2897",
+        &[(1_449, TimeoutRetransmission, Sign::Silence)],
+    ),
+    (
+        AT_RECEIVER,
+        "a packet without data from above shows what was lost before the tap",
+        "0.100 > 1:2 id 3
+         0.1001 < ack 2
+         0.200 > at 3 id 5
+         0.400 > 2:3 id 6
+         0.4001 < ack 3",
+        &[(2, TimeoutRetransmission, Sign::Silence)],
+    ),
+    (
+        AT_RECEIVER,
+        "a packet without data that overtook data tells nothing",
+        "0.100 > 1:2 id 3
+         0.1001 < ack 2
+         0.200 > at 3 id 5
+         0.2002 > 2:3 id 4
+         0.2003 < ack 3",
+        &[],
+    ),
+    (
+        AT_RECEIVER,
+        "what is absent may have been lost again and again: what follows is new",
+        "0.100 > 1:1449 id 3
+         0.101 > 4345:5793 id 6
+         0.1012 > 7241:8689 id 8
+         0.1013 < ack 1449 sack 7241-8689 4345-5793
+         0.122 > 2897:4345 id 10
+         0.1221 < ack 1449 sack 2897-5793 7241-8689
+         0.143 > 5793:7241 id 12
+         0.1431 < ack 1449 sack 2897-8689
+         0.144 > 8689:10137 id 13",
+        &[(2_897, FastRetransmission, Sign::Rack), (5_793, FastRetransmission, Sign::Rack)],
+    ),
 ];
+
+/// Some data, then none but what was lost: everything sent by then is behind the timeout.
+#[test]
+fn at_the_receiver_a_timeout_goes_back_over_what_was_never_seen() {
+    let flow = flow(&format!(
+        "{AT_RECEIVER}
+         0.100 > 1:4345 id 3 every 0.001
+         0.1025 < ack 4345
+         0.500 > 4345:5793 id 16
+         0.5001 < ack 5793
+         0.5201 > 18825:20273 id 17
+         0.5202 < ack 5793 sack 18825-20273
+         0.5203 > 5793:7241 id 18"
+    ));
+    let expected = [
+        (4_345, TimeoutRetransmission, Sign::Silence),
+        (5_793, AfterTimeoutRetransmission, Sign::AfterTimeout),
+    ];
+    assert_eq!(judged(&flow), expected);
+}
 
 #[test]
 fn each_has_its_cause_and_its_proof() {

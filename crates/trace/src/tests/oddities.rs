@@ -231,3 +231,69 @@ fn times_from_one_end_of_the_clock_to_the_other() {
         assert!(trace.connections.iter().all(|connection| connection.last <= latest));
     }
 }
+
+/// Fifty segments, one each 10 ms, each answered at once; the clock is set by so many seconds
+/// before the tenth, while both ends' clocks go on; the twentieth is lost and sent again by a timer.
+fn with_a_clock_set(by: f64, in_truth: bool) -> Trace {
+    let mut text = String::from("100.0 > S clock 1 echo 0\n100.02 < S clock 9 echo 1\n");
+    let mut set = 0.0;
+    for turn in 0..50_u32 {
+        let real = 100.1 + 0.01 * f64::from(turn) + if turn > 20 { 0.3 } else { 0.0 };
+        set = if turn >= 10 { by } else { set };
+        let waited = if in_truth { set } else { 0.0 };
+        let tick = ((real - 100.0 + waited) * 1e3) as u32 + 1;
+        let (start, end) = (1 + 1448 * turn, 1449 + 1448 * turn);
+        let lost = if turn == 20 { 0.27 } else { 0.0 };
+        if turn == 20 {
+            text += &format!("{} > {start}:{end} clock {tick} echo 9\n", real + set);
+        }
+        let tick = tick + (lost * 1e3) as u32;
+        text += &format!("{} > {start}:{end} clock {tick} echo 9\n", real + set + lost);
+        text +=
+            &format!("{} < ack {end} clock {} echo {tick}\n", real + set + lost + 0.005, tick + 9);
+    }
+    // In the order of the text: a capture is in the order of capture.
+    let packets: Vec<_> = text.lines().flat_map(|line| drill(line, 1_000)).collect();
+    analyze(&packets)
+}
+
+#[test]
+fn a_clock_that_is_set_makes_no_pause() {
+    let whole = &with_a_clock_set(0.0, false).connections[0].forward.stalls.len();
+    for by in [-60.0, -3.0, 5.0, 600.0] {
+        let trace = with_a_clock_set(by, false);
+        check(&trace);
+        let told = if by < 0.0 { crate::clock::SET_BACK } else { crate::clock::SET_AHEAD };
+        let told: Vec<_> = trace.notes.iter().filter(|note| note.text == told).collect();
+        assert_eq!(told.len(), 1, "{by} s: {:?}", trace.notes);
+        let connection = &trace.connections[0];
+        let took = connection.last.since(connection.first);
+        assert!(took > Span::from_millis(850) && took < Span::from_millis(950), "{by} s: {took:?}");
+        let flow = &connection.forward;
+        assert_eq!((flow.causes.retransmissions(), &flow.stalls.len()), (1, whole), "{by} s");
+        let again = flow.segments.iter().find(|s| s.kind.is_retransmission()).unwrap();
+        assert_eq!(again.kind, crate::SegmentKind::TimeoutRetransmission, "{by} s");
+    }
+}
+
+#[test]
+fn hours_that_passed_are_a_pause() {
+    let trace = with_a_clock_set(600.0, true);
+    assert!(trace.notes.is_empty(), "{:?}", trace.notes);
+    let connection = &trace.connections[0];
+    assert!(connection.last.since(connection.first) > Span::from_secs(600));
+    let whole = &with_a_clock_set(0.0, false).connections[0].forward.stalls.len();
+    assert_eq!(connection.forward.stalls.len(), whole + 1);
+}
+
+#[test]
+fn one_frame_with_a_wrong_time_does_not_set_the_clock() {
+    let mut packets = drill(TRANSFER, 1_000);
+    for packet in &mut packets {
+        packet.time_ns += 10_000_000_000;
+    }
+    let whole = analyze(&packets);
+    packets[10].time_ns -= 5_000_000_000;
+    let trace = analyze(&packets);
+    assert_eq!(trace.connections[0].last, whole.connections[0].last);
+}
