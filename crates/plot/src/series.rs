@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tcplab_trace::{Flow, Range};
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Instant, Offset, Span};
 
 use crate::coverage::Coverage;
 use crate::round_trips::RoundTrips;
@@ -36,9 +36,25 @@ pub fn advertised_window(flow: &Flow) -> Series {
     Series { class: "window", label: "advertised window".into(), points, steps: true }
 }
 
-/// Bytes sent and neither acknowledged nor SACKed, as they stand after each segment.
+/// Bytes sent and neither acknowledged nor SACKed, as they stand after each segment, and none once
+/// all are acknowledged.
 pub fn in_flight(flow: &Flow) -> Series {
-    let points = flow.segments.iter().map(|s| (s.at, Some(s.in_flight.as_u64() as f64))).collect();
+    let mut points = Vec::new();
+    let mut acks = flow.acks.iter().peekable();
+    let mut high = None;
+    let mut answered = |until: u64, high: Option<Offset>, points: &mut Vec<_>| {
+        let mut all = None;
+        while let Some(ack) = acks.next_if(|ack| ack.frame < until) {
+            all = all.or((high == Some(ack.ack)).then_some(ack.at));
+        }
+        points.extend(all.map(|at| (at, Some(0.0))));
+    };
+    for segment in &flow.segments {
+        answered(segment.frame, high, &mut points);
+        points.push((segment.at, Some(segment.in_flight.as_u64() as f64)));
+        high = high.max(Some(segment.range.end));
+    }
+    answered(u64::MAX, high, &mut points);
     Series { class: "flight", label: "bytes in flight".into(), points, steps: false }
 }
 

@@ -12,7 +12,7 @@ use super::limits::LimitsView;
 use super::{ShownConnection, anchor};
 use crate::interruption::seconds;
 use crate::outcome::kind_class;
-use crate::trace::amount;
+use crate::trace::{amount, speed};
 
 /// So many episodes are told with their ladder, the costliest ones; so many stalls have a row.
 const MOST_EPISODES: usize = 12;
@@ -226,7 +226,7 @@ fn flow_facts(flow: &Flow) -> Vec<(&'static str, String)> {
         facts.push(("largest window", amount(window)));
     }
     if let Some(rate) = flow.transfer.goodput {
-        facts.push(("goodput", format!("{} Mbit/s", decimal(rate.as_mbit_f64(), 2))));
+        facts.push(("goodput", speed(rate)));
     }
     let round_trips = &flow.round_trips;
     if let (Some(min), Some(median), Some(p95)) =

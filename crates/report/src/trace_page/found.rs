@@ -81,7 +81,7 @@ fn frames(frames: &[u64]) -> String {
 /// Plain text as markup, with what stands between backticks as something to type.
 fn markup(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escape(text).into_owned();
     }
     let part = |(place, part): (usize, &&str)| match place % 2 {

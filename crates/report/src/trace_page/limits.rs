@@ -31,7 +31,8 @@ impl LimitsView {
         flow.shares.largest()?;
         let mut limits: Vec<Limit> = Limit::ALL.into_iter().collect();
         limits.sort_by_key(|&limit| std::cmp::Reverse(flow.shares.of(limit)));
-        let shares = limits.into_iter().filter(|&limit| !flow.shares.of(limit).is_zero());
+        // Less than the figures show is not worth a place in the legend.
+        let shares = limits.into_iter().filter(|&limit| flow.shares.share(limit) >= 0.0005);
         let shares = shares.map(|limit| Share {
             class: class(limit),
             name: limit.name(),

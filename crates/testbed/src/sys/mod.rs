@@ -181,8 +181,9 @@ unsafe fn told_beside(message: &libc::msghdr) -> (Option<u64>, Option<[u8; 4]>) 
                     at_nanos = Some(seconds + time.tv_nsec.cast_unsigned()).filter(|it| *it > 0);
                 }
                 (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
-                    let aux = libc::CMSG_DATA(control).cast::<libc::tpacket_auxdata>();
-                    tag = taken_off(&aux.read_unaligned());
+                    let aux =
+                        libc::CMSG_DATA(control).cast::<libc::tpacket_auxdata>().read_unaligned();
+                    tag = taken_off(&aux);
                 }
                 _ => {}
             }
