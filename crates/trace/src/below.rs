@@ -153,7 +153,7 @@ impl Below {
     ) -> Option<Verdict> {
         let &Case { packet, range, scene, .. } = case;
         if let Some(again) = self.was_announced(case, judge, board) {
-            return again;
+            return Some(again);
         }
         let absent = self.identity.absent(packet);
         if absent + self.ghosts == 0 || !self.absent_are_data(scene) {
@@ -177,14 +177,15 @@ impl Below {
         Some(Below::repeat_of(case, (absent, absent == 1), judge, board))
     }
 
-    /// What is to be said of data that a packet before them showed to have been sent by then, if one
+    /// What is to be said of data that a packet before them showed to have been sent by then,
+    /// if one
     /// did: sent again, or overtaken by a packet without data, which is nothing of note.
     fn was_announced(
         &mut self,
         case: &Case<'_>,
         judge: &mut Judge,
         board: &Scoreboard,
-    ) -> Option<Option<Verdict>> {
+    ) -> Option<Verdict> {
         let (next, stamp, times) = self.announced?;
         if case.range.end >= next {
             self.announced = None;
@@ -193,18 +194,17 @@ impl Below {
             return None;
         }
         let waited = case.packet.at.since(stamp.at);
-        let later = match self.identity.order(case.packet, &stamp) {
-            Some((order, _)) => order == Ordering::Greater,
-            None => {
-                let least = case.scene.distances.round_trip().or(board.min_round_trip);
-                waited > least.map_or(SHORT, |whole| whole * 3 / 4)
-            }
+        let later = if let Some((order, _)) = self.identity.order(case.packet, &stamp) {
+            order == Ordering::Greater
+        } else {
+            let least = case.scene.distances.round_trip().or(board.min_round_trip);
+            waited > least.map_or(SHORT, |whole| whole * 3 / 4)
         };
         if !later {
-            return Some(None);
+            return None;
         }
         self.counts.unseen += 1;
-        Some(Some(Below::repeat_of(case, (times, case.range.end >= next), judge, board)))
+        Some(Below::repeat_of(case, (times, case.range.end >= next), judge, board))
     }
 
     /// A packet without data stood above everything seen.

@@ -237,7 +237,7 @@ impl Judge {
             self.fired(timer, again, board);
             let (kind, timer) = (SegmentKind::TimeoutRetransmission, Some(timer));
             let waited = overdue.unwrap_or(silence.waited);
-            return Verdict { kind, timer, proof: Proof { nth, waited, ..silence } };
+            return Verdict { kind, timer, proof: Proof { waited, nth, ..silence } };
         }
         let prompt = self.last_heard.map(|heard| heard.frame);
         let proof = |by| Proof { by, frame: prompt, nth, ..Proof::default() };

@@ -2,7 +2,8 @@
 //!
 //! Nothing is captured before what was captured earlier: where times go back by more than packets
 //! of several queues come out of order, the clock was set, and time goes on from the frame before.
-//! Where they leap ahead, hours may have passed, or the clock was set; the sender's own clock, which
+//! Where they leap ahead, hours may have passed, or the clock was set; the sender's own
+//! clock, which
 //! its timestamps show (RFC 7323 section 5.4: it ticks at least each second), tells which.
 
 use tcplab_units::{Instant, Span};
@@ -109,7 +110,7 @@ impl OwnClock {
     /// clock shows that it was.
     pub(crate) fn set_ahead(&self, packet: &Packet) -> Option<Span> {
         /// Ticks in so many nanoseconds say how long one takes.
-        const ENOUGH: Span = Span::from_millis(200);
+        const ENOUGH: Span = Span::from_millis(50);
         const TICKS: u32 = 10;
         /// No tick is longer.
         const LONGEST: Span = Span::from_secs(1);

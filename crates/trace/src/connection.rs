@@ -16,6 +16,9 @@ use crate::packet::Packet;
 use crate::tap::Distances;
 use crate::{Connection, Episode, Flow, Life, Segment, Tap};
 
+/// A SYN is not sent again sooner (RFC 6298 section 2.1: after a second; some stacks are quicker).
+const SOONEST: Span = Span::from_millis(100);
+
 /// The state of a connection while its packets come in.
 #[derive(Debug)]
 pub(crate) struct ConnectionState {
@@ -36,6 +39,8 @@ pub(crate) struct ConnectionState {
     sound: [bool; 2],
     pub(crate) last_syn: Option<Instant>,
     pub(crate) last_syn_ack: Option<Instant>,
+    /// The SYN was sent again, the SYN-ACK was.
+    blurred: [bool; 2],
     /// When the client acknowledged the server's SYN.
     pub(crate) opened: Option<Instant>,
     pub(crate) forward: FlowState,
@@ -98,6 +103,7 @@ impl ConnectionState {
             sound: [false; 2],
             last_syn: None,
             last_syn_ack: None,
+            blurred: [false; 2],
             opened: None,
             lingers: false,
             forward: FlowState::default(),
@@ -234,6 +240,9 @@ impl ConnectionState {
         self.opening.follow(packet, forward);
         if packet.syn() {
             let latest = if forward { &mut self.last_syn } else { &mut self.last_syn_ack };
+            // Not a copy: it was sent again, and nobody knows which one was answered (Karn's rule).
+            let again = latest.is_some_and(|before| packet.at.since(before) > SOONEST);
+            self.blurred[usize::from(!forward)] |= again;
             *latest = Some(packet.at);
             if self.opening.is_without_sack() {
                 self.forward.refuse_sack();
@@ -247,7 +256,9 @@ impl ConnectionState {
             && let (Some(syn), Some(syn_ack), Some(opened)) =
                 (self.last_syn, self.last_syn_ack, self.opened)
         {
-            self.distances.handshake(syn_ack.since(syn), opened.since(syn_ack));
+            let [syn_again, syn_ack_again] = self.blurred;
+            let to_server = (!syn_again && !syn_ack_again).then(|| syn_ack.since(syn));
+            self.distances.handshake(to_server, (!syn_ack_again).then(|| opened.since(syn_ack)));
             // With data the application may have taken its time.
             if packet.is_bare() {
                 self.forward.observers.opened(opened.since(syn_ack));

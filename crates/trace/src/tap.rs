@@ -71,10 +71,14 @@ impl Distances {
         self.clocks[usize::from(!forward)].set_ahead(packet)
     }
 
-    /// The handshake: from the SYN to the SYN-ACK, and on to the acknowledgement.
-    pub(crate) fn handshake(&mut self, to_server: Span, to_client: Span) {
-        self.server.sample(to_server);
-        self.client.sample(to_client);
+    /// The handshake: from the SYN to the SYN-ACK, and on to the acknowledgement, where it is
+    /// known what answers what.
+    pub(crate) fn handshake(&mut self, to_server: Option<Span>, to_client: Option<Span>) {
+        for (end, way) in [(&mut self.server, to_server), (&mut self.client, to_client)] {
+            if let Some(way) = way {
+                end.sample(way);
+            }
+        }
     }
 
     /// The way to the sender of a direction and back.

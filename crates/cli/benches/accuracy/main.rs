@@ -21,6 +21,7 @@ mod found;
 #[path = "../../../trace/tests/accuracy/twins.rs"]
 mod twins;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ use cases::{Recorded, Version, cases};
 use counted::Counted;
 use found::{Score, Sums};
 use table::{Row, Table};
+use tcplab_trace::Segment;
 
 fn main() -> ExitCode {
     // Cargo says `--bench`.
@@ -119,6 +121,9 @@ impl Transfer {
         });
         self.show_at(1, &traces[1], at_receiver, table);
         self.show_holey(&sent, table);
+        if marked {
+            self.show_middle(&sent, &received, &there, table);
+        }
         let twice = found::twice(&self.captures[1]);
         let once = Sums::of(&traces[1], self.sender);
         table.twice(&self.name, once, Sums::of(&twice, self.sender));
@@ -150,6 +155,35 @@ impl Transfer {
             places: found::taps(trace, self.sender),
             tshark: peers::tshark(capture, self.sender),
             tcptrace: peers::tcptrace(capture),
+        });
+    }
+
+    /// The receiver's capture, had its tap stood half-way.
+    fn show_middle(
+        &self,
+        sent: &[twins::Sent],
+        received: &[twins::Sent],
+        there: &BTreeMap<u64, &Segment>,
+        table: &mut Table,
+    ) {
+        let least = found::flows(&found::trace(&self.captures[0]), self.sender)
+            .filter_map(|flow| flow.round_trips.min)
+            .min();
+        let Some(least) = least else { return };
+        let (trace, order) = found::before(&self.captures[1], self.sender, least.as_nanos() / 4);
+        let roles = twins::roles(sent, received);
+        let place = |(frame, &number): (u64, &u64)| Some((frame, *roles.get(&number)?));
+        let roles = (1..).zip(&order).filter_map(place).collect();
+        table.row(&Row {
+            name: &self.name,
+            tap: "…half-way",
+            counted: None,
+            sums: Sums::of(&trace, self.sender),
+            score: Some(Score::at_receiver(&trace, self.sender, &roles, there)),
+            proven: found::is_proven(&trace, self.sender),
+            places: found::taps(&trace, self.sender),
+            tshark: None,
+            tcptrace: None,
         });
     }
 

@@ -233,7 +233,8 @@ fn times_from_one_end_of_the_clock_to_the_other() {
 }
 
 /// Fifty segments, one each 10 ms, each answered at once; the clock is set by so many seconds
-/// before the tenth, while both ends' clocks go on; the twentieth is lost and sent again by a timer.
+/// before the tenth, while both ends' clocks go on; the twentieth is lost and sent again by
+/// a timer.
 fn with_a_clock_set(by: f64, in_truth: bool) -> Trace {
     let mut text = String::from("100.0 > S clock 1 echo 0\n100.02 < S clock 9 echo 1\n");
     let mut set = 0.0;

@@ -37,7 +37,8 @@ impl Counted {
     pub(crate) fn new_probes(&self) -> u64 {
         self.of("TcpExtTCPLossProbes").saturating_sub(self.repeating_probes())
     }
-    /// Of the probes, those that repeated something. No counter keeps them: they are what is left of
+    /// Of the probes, those that repeated something. No counter keeps them: they are what is
+    /// left of
     /// all retransmissions, for each timeout makes one (`tcp_retransmit_timer`).
     pub(crate) fn repeating_probes(&self) -> u64 {
         let others = self.fast() + self.after_timeout() + self.timeouts();

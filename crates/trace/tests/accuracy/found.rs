@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use tcplab_trace::{Analyzer, Flow, Frame, Segment, SegmentKind, Sign, Tap, Timer, Trace, analyze};
-use tcplab_wire::LinkType;
+use tcplab_wire::{FrameView, LinkType};
 
 use crate::twins::Role;
 
@@ -205,6 +205,31 @@ pub(crate) fn without(capture: &Path, missed: impl Fn(u64) -> bool) -> Trace {
 /// The trace of a capture that holds each frame twice, the copies 3 µs later.
 pub(crate) fn twice(capture: &Path) -> Trace {
     altered(capture, |_| 2)
+}
+
+/// The trace of what a tap would have seen that stood so many nanoseconds before the receiver's, on
+/// a stretch where nothing happens: what `sender` sent passes there sooner, the answers later. And
+/// the frame of the receiver's capture that each frame is.
+pub(crate) fn before(capture: &Path, sender: IpAddr, nanos: u64) -> (Trace, Vec<u64>) {
+    let mut reader = tcplab_capture::open(capture).unwrap();
+    let mut frames = Vec::new();
+    while let Some(record) = reader.next_record().unwrap() {
+        let time = record.time.unwrap().as_nanos();
+        let (captured, original_len) = (record.captured.to_vec(), record.original_len);
+        let interface = record.interface as usize;
+        let link = LinkType::from_number(reader.interfaces()[interface].link_type);
+        let view = FrameView::new(link, &captured, original_len);
+        let towards = view.tcp().is_some_and(|tcp| tcp.src() == sender);
+        let time_ns = if towards { time - nanos } else { time + nanos };
+        frames.push((time_ns, frames.len() as u64 + 1, link, captured, original_len));
+    }
+    frames.sort_by_key(|&(time_ns, number, ..)| (time_ns, number));
+    let mut analyzer = Analyzer::new();
+    for (time_ns, _, link, captured, original_len) in &frames {
+        let (time_ns, link, original_len) = (*time_ns, *link, *original_len);
+        analyzer.packet(&Frame { time_ns, link, captured, original_len, comment: None });
+    }
+    (analyzer.finish(), frames.iter().map(|&(_, number, ..)| number).collect())
 }
 
 fn altered(capture: &Path, times: impl Fn(u64) -> u64) -> Trace {

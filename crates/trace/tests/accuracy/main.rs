@@ -10,7 +10,7 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
-use tcplab_trace::{Tap, Trace};
+use tcplab_trace::{Confidence, Tap, Trace};
 
 use counted::Counted;
 use found::{Score, Sums};
@@ -119,6 +119,29 @@ fn agrees_with_the_kernel(transfer: &Transfer) {
     };
     assert_eq!(found, kernel, "{name}");
     assert_eq!(twins::repeats(&transfer.sent).len() as u64, kernel.retransmissions, "{name}");
+}
+
+/// Half-way between the narrowest link and the receiver, where both ends are as far.
+#[test]
+fn a_tap_in_the_middle_knows_that_it_is_there_and_finds_the_same() {
+    for transfer in corpus() {
+        let least =
+            found::flows(&transfer.traces[0], SENDER).filter_map(|f| f.round_trips.min).min();
+        let quarter = least.expect("a round trip").as_nanos() / 4;
+        let path = folder().join(format!("{}.rcv.pcap.zst", transfer.name));
+        let (trace, order) = found::before(&path, SENDER, quarter);
+        let roles = twins::roles(&transfer.sent, &transfer.received);
+        let place = |(frame, &number): (u64, &u64)| Some((frame, *roles.get(&number)?));
+        let roles = (1..).zip(&order).filter_map(place).collect();
+        let there = found::judgements(&transfer.traces[0], SENDER);
+        let score = Score::at_receiver(&trace, SENDER, &roles, &there);
+        let name = &transfer.name;
+        assert_eq!((score.invented, score.missed), (vec![], vec![]), "{name}");
+        for flow in found::flows(&trace, SENDER).filter(|flow| flow.totals.data_segments > 2) {
+            assert_eq!(flow.tap, Tap::Middle, "{name}: {:?}", flow.tap_confidence);
+            assert!(flow.tap_confidence >= Confidence::Medium, "{name}");
+        }
+    }
 }
 
 /// A tap that misses frames invents nothing: no retransmission, no loss.
