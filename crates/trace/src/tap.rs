@@ -58,7 +58,7 @@ impl Distances {
             (&mut self.client, &mut self.server)
         };
         if towards.echoes < ECHOES {
-            towards.sent(value, packet.at);
+            towards.sent(value, packet.at, packet.syn());
         }
         if let Some((clock, since)) = from.awaited {
             from.echoed(clock, since, echo, packet.at);
@@ -113,10 +113,10 @@ impl Distances {
 }
 
 impl Distance {
-    fn sent(&mut self, value: u32, at: Instant) {
-        if self.awaited.is_none()
-            && self.clock.is_some_and(|last| (value.wrapping_sub(last) as i32) > 0)
-        {
+    /// Nobody can have sent a value before that is newer than the last, or an end's first.
+    fn sent(&mut self, value: u32, at: Instant, first: bool) {
+        let is_newer = |last| (value.wrapping_sub(last) as i32) > 0;
+        if self.awaited.is_none() && self.clock.map_or(first, is_newer) {
             self.awaited = Some((value, at));
         }
         self.clock = Some(value);
