@@ -35,6 +35,10 @@ pub(crate) const SHARE: u64 = 4;
 /// A direction is judged by itself after so many packets.
 const JUDGED_AFTER: u64 = 8;
 
+/// More data than one packet carries on most links, bytes: where links carry more, what is absent is
+/// not counted behind such packets.
+const ETHERNET: u32 = 1_500;
+
 /// What a sender stamped on one packet, and when it passed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stamp {
@@ -76,6 +80,8 @@ pub(crate) struct Copy {
 pub(crate) struct Identity {
     /// The newest number seen.
     newest: Option<u16>,
+    /// What bore it may have been several packets, with a number each.
+    several: bool,
     near: u8,
     far: u8,
     /// Of the near steps, those by more than one though nothing is missing in the stream.
@@ -118,7 +124,7 @@ impl Identity {
         // Where the counter wraps, zero is one.
         let wraps = self.newest.is_some_and(|newest| newest.wrapping_neg() <= NEAR);
         if let Some(id) = packet.ip_id.filter(|&id| id != 0 || wraps) {
-            self.count(id, in_order);
+            self.count(id, packet.payload > ETHERNET, in_order);
         }
         if packet.sequence_len() > 0 {
             self.recent[usize::from(self.next)] = Seen::of(packet);
@@ -128,9 +134,9 @@ impl Identity {
         }
     }
 
-    fn count(&mut self, id: u16, in_order: bool) {
+    fn count(&mut self, id: u16, several: bool, in_order: bool) {
         let Some(newest) = self.newest else {
-            self.newest = Some(id);
+            (self.newest, self.several) = (Some(id), several);
             return;
         };
         let step = id.wrapping_sub(newest) as i16;
@@ -146,7 +152,7 @@ impl Identity {
             self.skips /= 2;
         }
         if step > 0 || step.unsigned_abs() > NEAR {
-            self.newest = Some(id);
+            (self.newest, self.several) = (Some(id), several);
         }
     }
 
@@ -163,9 +169,10 @@ impl Identity {
     }
 
     /// How many packets of the sender did not come here since the one before this; 0 also where
-    /// nobody knows: the numbers must nearly always move by one.
+    /// nobody knows: the numbers must nearly always move by one, and what came last must not be a
+    /// large piece that the network card cut (`ip_select_ident_segs`).
     pub(crate) fn absent(&self, packet: &Packet) -> u32 {
-        let one_by_one = self.near >= 2 * ENOUGH && self.skips <= self.near / 4;
+        let one_by_one = !self.several && self.near >= 2 * ENOUGH && self.skips <= self.near / 4;
         match self.step(packet) {
             Some(step) if step > 1 && one_by_one => u32::from(step.unsigned_abs()) - 1,
             _ => 0,
@@ -281,6 +288,18 @@ mod tests {
         ] {
             assert_eq!(numbered(ids).counts(), counts, "{name}");
         }
+    }
+
+    #[test]
+    fn nothing_is_absent_behind_a_large_piece() {
+        let numbers: Vec<u16> = (1..=10).collect();
+        let mut identity = numbered(&numbers);
+        let next = |id, payload| Packet { ip_id: Some(id), payload, ..packet(1) };
+        assert_eq!(identity.absent(&next(13, 1)), 2);
+        identity.passed(&next(11, 62_491), true);
+        assert_eq!(identity.absent(&next(13, 1)), 0);
+        identity.passed(&next(13, 1_448), true);
+        assert_eq!(identity.absent(&next(15, 1_448)), 1);
     }
 
     #[test]
