@@ -35,8 +35,8 @@ pub(crate) const SHARE: u64 = 4;
 /// A direction is judged by itself after so many packets.
 const JUDGED_AFTER: u64 = 8;
 
-/// More data than one packet carries on most links, bytes: where links carry more, what is absent is
-/// not counted behind such packets.
+/// More data than one packet carries on most links, bytes: where links carry more, what is absent
+/// is not counted behind such packets.
 const ETHERNET: u32 = 1_500;
 
 /// What a sender stamped on one packet, and when it passed.
