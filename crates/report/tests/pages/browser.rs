@@ -44,10 +44,21 @@ fn the_page_works_in_a_browser() {
         let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
         found.map(|(_, data)| data.clone()).ok_or("no such trial")
     };
-    let page = tcplab_report::render(&run, load)
-        .expect("a made-up run can be shown")
-        .replacen("<head>", &format!("<head>{LISTEN}"), 1)
-        .replacen("</body>", &format!("{USE}</body>"), 1);
+    let page = tcplab_report::render(&run, load).expect("a made-up run can be shown");
+    if let Some(seen) = seen_in(&page, USE) {
+        assert_eq!(seen, r#"{"tools":true,"zoomed":true,"dark":true,"wrong":[]}"#);
+    }
+}
+
+/// What a page's reader, who is a script, leaves of what it saw: all between the word `SEEN` in the
+/// title and its end; what the browser made of the page where there is none. Nothing without a
+/// browser.
+pub(crate) fn seen_in(page: &str, reader: &str) -> Option<String> {
+    let page = page.replacen("<head>", &format!("<head>{LISTEN}"), 1).replacen(
+        "</body>",
+        &format!("{reader}</body>"),
+        1,
+    );
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("report.html");
     fs::write(&file, page).unwrap();
@@ -65,18 +76,14 @@ fn the_page_works_in_a_browser() {
         .arg(format!("file://{}", file.display()))
         .env("HOME", place.path())
         .output();
-    let dom = match browser {
-        Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
+    let browser = match browser {
+        Ok(browser) => browser,
         Err(error) => {
             println!("SKIPPED: chromium cannot be started: {error}");
-            return;
+            return None;
         }
     };
+    let dom = String::from_utf8_lossy(&browser.stdout);
     let seen = dom.split_once("SEEN").and_then(|(_, rest)| rest.split_once("</title>"));
-    assert_eq!(
-        seen.map(|(seen, _)| seen),
-        Some(r#"{"tools":true,"zoomed":true,"dark":true,"wrong":[]}"#),
-        "the page as the browser left it: {} B",
-        dom.len()
-    );
+    Some(seen.map_or(&*dom, |(seen, _)| seen).to_owned())
 }

@@ -1,9 +1,7 @@
 //! The page of a trace, from captures of the corpus: complete, and alive in a real browser.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use tcplab_findings::examine;
 use tcplab_report::{ShownConnection, TracePage, write_trace};
@@ -11,6 +9,8 @@ use tcplab_trace::{
     Connection, Flow, Limit, LimitPeriod, LimitShares, Note, Stall, StallCause, Trace, analyze,
 };
 use tcplab_units::{Bytes, Instant};
+
+use crate::browser::seen_in;
 
 fn trace(name: &str) -> Trace {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
@@ -162,13 +162,6 @@ fn a_capture_without_connections_is_still_a_page() {
     assert!(page.contains("The capture holds no TCP connection."));
 }
 
-/// As in the test of a run's page: hears of errors, and gives frames their time.
-const LISTEN: &str = "<script>
-window.wrong = [];
-window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 16);
-addEventListener('error', (event) => wrong.push(event.message));
-</script>";
-
 const USE: &str = "<script>
 addEventListener('load', async () => {
   const seen = {};
@@ -196,31 +189,7 @@ addEventListener('load', async () => {
 #[test]
 fn it_works_in_a_browser() {
     let (_, page) = made();
-    let page = page.replacen("<head>", &format!("<head>{LISTEN}"), 1).replacen(
-        "</body>",
-        &format!("{USE}</body>"),
-        1,
-    );
-    let place = tempfile::tempdir().unwrap();
-    let file = place.path().join("trace.html");
-    fs::write(&file, page).unwrap();
-    let browser = Command::new("chromium")
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-        .args(["--no-first-run", "--disable-background-networking", "--window-size=1200,2000"])
-        .args(["--virtual-time-budget=40000", "--run-all-compositor-stages-before-draw"])
-        .arg("--dump-dom")
-        .arg(format!("--user-data-dir={}", place.path().join("profile").display()))
-        .arg(format!("file://{}", file.display()))
-        .env("HOME", place.path())
-        .output();
-    let Ok(browser) = browser else {
-        eprintln!("SKIPPED: chromium cannot be started");
-        return;
-    };
-    let dom = String::from_utf8_lossy(&browser.stdout);
-    let seen = dom.split_once("SEEN").and_then(|(_, rest)| rest.split_once("</title>"));
-    assert_eq!(
-        seen.map(|(seen, _)| seen),
-        Some(r#"{"tools":true,"zoomed":true,"back":true,"shown":true,"wrong":[]}"#),
-    );
+    if let Some(seen) = seen_in(&page, USE) {
+        assert_eq!(seen, r#"{"tools":true,"zoomed":true,"back":true,"shown":true,"wrong":[]}"#);
+    }
 }

@@ -8,7 +8,7 @@ use tcplab_capture::{Source, UnixTime};
 use tcplab_trace::{Analyzer, Confidence, Connection, Flow, Frame, Limit, StallCause};
 use tcplab_wire::LinkType;
 
-use super::corpus;
+use super::{TRANSFERS, corpus};
 
 /// As far as the shares may lie apart, in hundredths of the busy time.
 const APART: f64 = 5.0;
@@ -23,17 +23,6 @@ struct Account {
     send_buffer: f64,
     acked: u64,
 }
-
-const NAMES: [&str; 8] = [
-    "ackloss30",
-    "app_limited",
-    "blackout",
-    "clean_cubic_20ms",
-    "loss1_cubic",
-    "nosack_loss1",
-    "nots_loss1",
-    "rwnd_limited",
-];
 
 /// Gathers what lies too far apart.
 #[derive(Default)]
@@ -59,7 +48,7 @@ impl Comparison {
 #[test]
 fn shares_beside_the_sender_are_those_that_its_kernel_keeps() {
     let mut comparison = Comparison::default();
-    for name in NAMES {
+    for name in TRANSFERS {
         let kernel = account(name);
         let shares = flow(name, "snd", kernel.at).shares;
         let (busy, total) = (shares.busy().as_secs_f64(), shares.total().as_secs_f64());
@@ -78,7 +67,7 @@ fn shares_beside_the_sender_are_those_that_its_kernel_keeps() {
 #[test]
 fn shares_beside_the_receiver_are_those_that_the_senders_kernel_keeps() {
     let mut comparison = Comparison::default();
-    for name in NAMES {
+    for name in TRANSFERS {
         let kernel = account(name);
         let shares = flow(name, "rcv", kernel.at).shares;
         let (busy, total) = (shares.busy().as_secs_f64(), shares.total().as_secs_f64());
@@ -121,7 +110,7 @@ fn what_the_emulated_path_did_is_what_bounded_the_transfer() {
 #[test]
 fn the_capacity_is_the_links() {
     let truth = 50e6 * 1448.0 / 1500.0;
-    for name in NAMES {
+    for name in TRANSFERS {
         for end in ["snd", "rcv"] {
             let capacity = flow(name, end, u64::MAX).transfer.capacity.unwrap();
             let found = capacity.bits_per_second() as f64;

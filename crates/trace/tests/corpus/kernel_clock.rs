@@ -9,6 +9,8 @@ use tcplab_trace::{Analyzer, Frame, RoundTrips};
 use tcplab_units::Span;
 use tcplab_wire::{FrameView, LinkType};
 
+use super::TRANSFERS;
+
 const SENDER: &str = "10.98.0.1";
 
 /// One line of `ss` about one connection; microseconds.
@@ -29,21 +31,10 @@ const TICK: f64 = 4_000.0;
 /// counts milliseconds, of which an eighth enters the smoothed round trip.
 const TOLERANCE: f64 = 200.0;
 
-const CASES: [&str; 8] = [
-    "ackloss30",
-    "app_limited",
-    "blackout",
-    "clean_cubic_20ms",
-    "loss1_cubic",
-    "nosack_loss1",
-    "nots_loss1",
-    "rwnd_limited",
-];
-
 #[test]
 fn round_trips_and_timeouts_are_the_kernels() {
     let (mut errors, mut backed_off) = (Vec::new(), 0);
-    for name in CASES {
+    for name in TRANSFERS {
         let capture = Capture::read(&corpus(name, "snd.pcap.zst"));
         let mut text = String::new();
         let mut listed = Source::open(&corpus(name, "ss.txt.gz")).unwrap();

@@ -11,6 +11,18 @@ mod tshark;
 
 use std::path::PathBuf;
 
+/// The transfers, each captured at both ends.
+const TRANSFERS: [&str; 8] = [
+    "ackloss30",
+    "app_limited",
+    "blackout",
+    "clean_cubic_20ms",
+    "loss1_cubic",
+    "nosack_loss1",
+    "nots_loss1",
+    "rwnd_limited",
+];
+
 fn corpus() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/groundtruth"))
 }
