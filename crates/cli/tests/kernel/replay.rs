@@ -37,7 +37,7 @@ jitter = "500 us"
 
 fn the_log_is_replayed(path: &str, io: Io) {
     let scenario = format!(
-        "title = \"Replayed\"\n{path}\n[workload]\nupload = \"1 MB\"\n[repeat]\ntrials = 1\n"
+        "title = \"Replayed\"\n{path}\n[workload]\nupload = \"400 kB\"\n[repeat]\ntrials = 1\n"
     );
     let Some(run) = Experiment::run(&scenario, io) else { return };
     for trial in run.trials() {
