@@ -1,0 +1,417 @@
+//! What one stack does differently from another: all that a profile can say.
+//!
+//! Defaults are those of Linux 6.18 with its default sysctls.
+
+use tcplab_units::{Bytes, Span};
+
+/// A stack's constants and rules. One for each endpoint, not changed while it lives.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Config {
+    /// Opening, closing and options.
+    pub handshake: Handshake,
+    /// The timers of the sender.
+    pub timeout: Timeout,
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Congestion window.
+    pub window: CongestionWindow,
+    /// Send buffer and segmentation.
+    pub sending: Sending,
+    /// Receive buffer and window.
+    pub receiving: Receiving,
+    /// When acknowledgements are sent.
+    pub acks: Acks,
+    /// Dead peers.
+    pub liveness: Liveness,
+    /// The machine it runs on.
+    pub host: Host,
+}
+
+/// What is offered in SYN segments, and how connections come and go.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Handshake {
+    /// The largest segment offered, bytes (RFC 9293 section 3.7.1); 0: what fits the MTU.
+    pub mss: u16,
+    /// Whether selective acknowledgements are offered and taken (`tcp_sack`).
+    pub sack: bool,
+    /// Whether D-SACK blocks are sent (`tcp_dsack`).
+    pub dsack: bool,
+    /// Whether timestamps are offered and taken (`tcp_timestamps`).
+    pub timestamps: bool,
+    /// The least window scale offered; `None`: no scaling (`tcp_window_scaling`).
+    pub window_scale: Option<u8>,
+    /// Whether ECN is asked for, as a client, and granted, as a server (`tcp_ecn`).
+    pub ecn: Ecn,
+    /// How often a SYN is repeated (`tcp_syn_retries`).
+    pub syn_retries: u8,
+    /// How often a SYN-ACK is repeated (`tcp_synack_retries`).
+    pub synack_retries: u8,
+    /// So many first repetitions of a SYN come after the first timeout each, without backing off
+    /// (`tcp_syn_linear_timeouts`).
+    pub syn_linear_timeouts: u8,
+    /// How long TIME-WAIT lasts (`TCP_TIMEWAIT_LEN`; RFC 9293: twice the segment lifetime).
+    pub time_wait: Span,
+    /// How long FIN-WAIT-2 lasts once the application has closed (`tcp_fin_timeout`).
+    pub fin_wait_2: Span,
+    /// How often a socket answers what could be an attack at most (`tcp_invalid_ratelimit`,
+    /// RFC 5961 section 7).
+    pub challenge_ack_interval: Span,
+}
+
+/// RFC 3168.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ecn {
+    /// Never.
+    Off,
+    /// Granted when asked for (`tcp_ecn = 2`).
+    Granted,
+    /// Asked for and granted (`tcp_ecn = 1`).
+    Asked,
+}
+
+/// The retransmission timer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timeout {
+    /// How the timeout follows from round trips.
+    pub rule: TimeoutRule,
+    /// Before the first round trip is known (`TCP_TIMEOUT_INIT`, RFC 6298 section 2.1).
+    pub initial: Span,
+    /// Never less than this, as the rule applies it (`tcp_rto_min_us`).
+    pub least: Span,
+    /// Never more (`tcp_rto_max_ms`).
+    pub most: Span,
+    /// The factors by which timeouts in a row grow; doubling goes on after the last. Empty:
+    /// doubled from the first.
+    pub backoff: Vec<u32>,
+    /// How many repetitions of data until the connection is given up (`tcp_retries2`); Linux takes
+    /// it for the time that as many would need from `least` on.
+    pub retries: u8,
+    /// Whether `retries` counts repetitions rather than their time.
+    pub counts_retries: bool,
+    /// What the timer does.
+    pub action: TimeoutAction,
+    /// If an acknowledgement comes within this share of a smoothed round trip after the first
+    /// repetition, a stack of BSD's kind holds the timeout for needless; in eighths, 0: never.
+    pub bad_retransmit_eighths: u32,
+}
+
+/// How the timeout follows from round trips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeoutRule {
+    /// `SRTT + max(least, deviation)` as `tcp_rtt_estimator` has it.
+    Linux,
+    /// RFC 6298: `max(least, SRTT + 4·RTTVAR)`.
+    Rfc6298,
+    /// `least + max(30 ms, SRTT + 4·RTTVAR)` (xnu: `TCP_REXMTVAL` and slop).
+    Xnu,
+    /// `max(least, SRTT + 2·RTTVAR)`; without timestamps 2 s after each acknowledgement (Haiku
+    /// before August 2017).
+    OldHaiku,
+    /// `SRTT + max(100 ms, 4·RTTVAR)` (Haiku after).
+    Haiku,
+}
+
+/// What is held for lost when the timer runs out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeoutAction {
+    /// The first segment, and what RACK holds for lost by its time (`tcp_enter_loss`,
+    /// `tcp_timeout_mark_lost`).
+    Scoreboard,
+    /// All that is not SACKed (RFC 6675 section 5.1).
+    AllUnsacked,
+    /// Everything: SACK is forgotten and sending begins again at the first byte (go-back-N).
+    GoBack,
+}
+
+/// How losses are found and repaired.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recovery {
+    /// What tells of a loss.
+    pub detection: Detection,
+    /// Duplicate acknowledgements until fast retransmit (`tcp_reordering`; RFC 5681: 3).
+    pub dupthresh: u32,
+    /// Up to which duplicate threshold reordering is learnt (`tcp_max_reordering`).
+    pub most_reordering: u32,
+    /// How the window comes down in recovery.
+    pub reduction: Reduction,
+    /// RFC 3042.
+    pub limited_transmit: bool,
+    /// RFC 5682, with SACK or without.
+    pub frto: bool,
+    /// Whether a reduction is taken back on timestamps (RFC 3522) or D-SACK (RFC 3708).
+    pub undo: bool,
+    /// RFC 8985 section 7; needs SACK.
+    pub tail_loss_probe: bool,
+}
+
+/// What tells of a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detection {
+    /// Nothing but the timer.
+    TimerOnly,
+    /// Duplicate acknowledgements; recovery ends with the first that acknowledges anything
+    /// (RFC 2581).
+    Reno,
+    /// Duplicate and partial acknowledgements (RFC 6582).
+    NewReno,
+    /// SACK (RFC 6675); [`Detection::NewReno`] without.
+    Sack,
+    /// Time (RFC 8985) with SACK; [`Detection::NewReno`] without.
+    Rack,
+}
+
+/// How the window comes down in recovery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reduction {
+    /// RFC 6937 as Linux has it (`tcp_cwnd_reduction`).
+    Proportional,
+    /// To the threshold and one more for each duplicate acknowledgement (RFC 5681 section 3.2).
+    Inflation,
+    /// To one segment (Tahoe; xnu with SACK, which then adds one for each duplicate).
+    OneSegment,
+}
+
+/// The congestion window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CongestionWindow {
+    /// The control, by its name (`tcp_congestion_control`).
+    pub congestion: String,
+    /// Initial window, segments (`TCP_INIT_CWND`, RFC 6928).
+    pub initial: u32,
+    /// The first threshold, in segments; `None`: none; `Some(0)`: the peer's first window.
+    pub first_threshold: Option<u32>,
+    /// Whether an idle time makes the window small (`tcp_slow_start_after_idle`).
+    pub slow_start_after_idle: bool,
+    /// Bytes of growth an acknowledgement may bring in slow start, in segments (RFC 3465: L);
+    /// 0: as many as it acknowledges.
+    pub growth_limit: u32,
+}
+
+/// Send buffer and segmentation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sending {
+    /// The send buffer at the start, and the most it is tuned to; equal: never tuned
+    /// (`tcp_wmem[1]`, `tcp_wmem[2]`).
+    pub buffer: [Bytes; 2],
+    /// The most segments the buffer holds, however small each; `None`: bytes count alone.
+    pub segments: Option<u32>,
+    /// The most segments in flight, besides all windows; `None`: no such limit.
+    pub unacked: Option<u32>,
+    /// Whether Linux's memory per segment is charged (`skb->truesize`) rather than its bytes.
+    pub charges_memory: bool,
+    /// RFC 896, with Minshall's rule (`tcp_minshall_check`) where this says so.
+    pub nagle: Nagle,
+    /// The largest burst handed down as one, bytes; 0: segments one by one
+    /// (`GSO_LEGACY_MAX_SIZE`).
+    pub burst: u32,
+    /// Whether all is paced that the congestion control does not pace itself
+    /// (`sk_pacing_status`).
+    pub paced: bool,
+}
+
+/// Holding back small segments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nagle {
+    /// While anything is unacknowledged (RFC 896).
+    Plain,
+    /// While a small segment is unacknowledged (Minshall).
+    Minshall,
+    /// Never (`TCP_NODELAY`).
+    Off,
+}
+
+/// Receive buffer and window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Receiving {
+    /// The receive buffer at the start, and the most it is tuned to; equal: never tuned
+    /// (`tcp_rmem[1]`, `tcp_rmem[2]`).
+    pub buffer: [Bytes; 2],
+    /// The most segments the buffer holds, however small each; `None`: bytes count alone.
+    pub segments: Option<u32>,
+    /// The most out-of-order segments kept; `None`: what the buffer holds.
+    pub out_of_order: Option<u32>,
+    /// Which part of the buffer is window, in 256ths (`scaling_ratio`; 256: all of it).
+    pub window_share: u32,
+    /// How the buffer follows what the application reads.
+    pub tuning: ReceiveTuning,
+    /// The window is never above this, whatever the buffer.
+    pub most_window: Option<Bytes>,
+}
+
+/// How the receive buffer follows what the application reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReceiveTuning {
+    /// Not at all.
+    None,
+    /// `tcp_rcv_space_adjust` of Linux 6.12.
+    Linux612,
+    /// `tcp_rcv_space_adjust` of Linux 6.18.
+    Linux618,
+}
+
+/// When acknowledgements are sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Acks {
+    /// Whether acknowledgements of data in order are delayed at all (RFC 9293 section 3.8.6.3).
+    pub delayed: bool,
+    /// The least and the most delay (`TCP_DELACK_MIN`, `TCP_DELACK_MAX`).
+    pub delay: [Span; 2],
+    /// An acknowledgement is due after so many full segments (RFC 5681: 2).
+    pub every: u32,
+    /// So many first acknowledgements are not delayed (`TCP_MAX_QUICKACKS`).
+    pub quick: u32,
+    /// After so many segments in a stream that goes fast, one in this many is acknowledged
+    /// (xnu's stretch acknowledgements); `None`: never.
+    pub stretch: Option<(u32, u32)>,
+    /// Whether what is not in order is acknowledged at once (RFC 5681 section 4.2).
+    pub out_of_order_at_once: bool,
+    /// Compression of acknowledgements of out-of-order data: the most held, and how long
+    /// (`tcp_comp_sack_nr`, `tcp_comp_sack_delay_ns`); (0, _): none.
+    pub compressed: (u32, Span),
+}
+
+/// Dead peers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Liveness {
+    /// SO_KEEPALIVE.
+    pub keep_alive: bool,
+    /// TCP_KEEPIDLE.
+    pub keep_idle: Span,
+    /// TCP_KEEPINTVL.
+    pub keep_interval: Span,
+    /// TCP_KEEPCNT.
+    pub keep_probes: u8,
+    /// TCP_USER_TIMEOUT; zero: none (RFC 5482).
+    pub user_timeout: Span,
+}
+
+/// The machine: what time it takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Host {
+    /// Timers of the connection run out on multiples of this, counted from the machine's start
+    /// (`CONFIG_HZ`); zero: exactly.
+    pub tick: Span,
+    /// The unit of the timestamps option's clock (RFC 7323 section 5.4).
+    pub timestamp_tick: Span,
+}
+
+impl Default for Handshake {
+    fn default() -> Handshake {
+        Handshake {
+            mss: 0,
+            sack: true,
+            dsack: true,
+            timestamps: true,
+            window_scale: Some(0),
+            ecn: Ecn::Granted,
+            syn_retries: 6,
+            synack_retries: 5,
+            syn_linear_timeouts: 4,
+            time_wait: Span::from_secs(60),
+            fin_wait_2: Span::from_secs(60),
+            challenge_ack_interval: Span::from_millis(500),
+        }
+    }
+}
+
+impl Default for Timeout {
+    fn default() -> Timeout {
+        Timeout {
+            rule: TimeoutRule::Linux,
+            initial: Span::from_secs(1),
+            least: Span::from_millis(200),
+            most: Span::from_secs(120),
+            backoff: Vec::new(),
+            retries: 15,
+            counts_retries: false,
+            action: TimeoutAction::Scoreboard,
+            bad_retransmit_eighths: 0,
+        }
+    }
+}
+
+impl Default for Recovery {
+    fn default() -> Recovery {
+        Recovery {
+            detection: Detection::Rack,
+            dupthresh: 3,
+            most_reordering: 300,
+            reduction: Reduction::Proportional,
+            limited_transmit: true,
+            frto: true,
+            undo: true,
+            tail_loss_probe: true,
+        }
+    }
+}
+
+impl Default for CongestionWindow {
+    fn default() -> CongestionWindow {
+        CongestionWindow {
+            congestion: "cubic".into(),
+            initial: 10,
+            first_threshold: None,
+            slow_start_after_idle: true,
+            growth_limit: 0,
+        }
+    }
+}
+
+impl Default for Sending {
+    fn default() -> Sending {
+        Sending {
+            buffer: [Bytes::new(16_384), Bytes::new(4_194_304)],
+            segments: None,
+            unacked: None,
+            charges_memory: true,
+            nagle: Nagle::Minshall,
+            burst: 65_536,
+            paced: false,
+        }
+    }
+}
+
+impl Default for Receiving {
+    fn default() -> Receiving {
+        Receiving {
+            buffer: [Bytes::new(131_072), Bytes::new(33_554_432)],
+            segments: None,
+            out_of_order: None,
+            window_share: 128,
+            tuning: ReceiveTuning::Linux618,
+            most_window: None,
+        }
+    }
+}
+
+impl Default for Acks {
+    fn default() -> Acks {
+        Acks {
+            delayed: true,
+            delay: [Span::from_millis(40), Span::from_millis(200)],
+            every: 2,
+            quick: 16,
+            stretch: None,
+            out_of_order_at_once: true,
+            compressed: (44, Span::from_millis(1)),
+        }
+    }
+}
+
+impl Default for Liveness {
+    fn default() -> Liveness {
+        Liveness {
+            keep_alive: false,
+            keep_idle: Span::from_secs(7_200),
+            keep_interval: Span::from_secs(75),
+            keep_probes: 9,
+            user_timeout: Span::ZERO,
+        }
+    }
+}
+
+impl Default for Host {
+    fn default() -> Host {
+        Host { tick: Span::from_millis(4), timestamp_tick: Span::from_millis(1) }
+    }
+}

@@ -1,0 +1,10 @@
+//! A model of a TCP endpoint, without clock, socket or randomness of its own.
+
+mod cause;
+pub mod config;
+pub mod congestion;
+mod segment;
+
+pub use cause::SendCause;
+pub use config::Config;
+pub use segment::{Data, Segment};

@@ -1,0 +1,98 @@
+//! What two endpoints exchange: a header and its data, not yet bytes.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use tcplab_wire::{Ecn, TcpRepr};
+
+/// A segment as a stack sends or receives it. Bytes are made of it only where somebody looks at
+/// them (a capture, a link that reads packets).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// The TCP header with its options; ports are the world's affair.
+    pub header: TcpRepr,
+    /// The ECN field of the IP header.
+    pub ecn: Ecn,
+    /// The data.
+    pub data: Data,
+}
+
+impl Segment {
+    /// A segment without data, not ECN-capable.
+    pub fn bare(header: TcpRepr) -> Segment {
+        Segment { header, ecn: Ecn::NotEct, data: Data::default() }
+    }
+
+    /// Data bytes.
+    pub fn len(&self) -> u32 {
+        self.data.len()
+    }
+
+    /// Whether it carries no data.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+}
+
+/// Some bytes of a stream: a part of a block that buffers and segments share.
+#[derive(Clone, Default)]
+pub struct Data {
+    block: Option<Arc<[u8]>>,
+    start: u32,
+    len: u32,
+}
+
+impl Data {
+    /// All of `bytes`, copied once.
+    ///
+    /// # Panics
+    /// When they are 4 GiB or more.
+    pub fn copy_of(bytes: &[u8]) -> Data {
+        let len = u32::try_from(bytes.len()).expect("a block is below 4 GiB");
+        Data { block: (len > 0).then(|| bytes.into()), start: 0, len }
+    }
+
+    /// How many bytes.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        let whole = self.block.as_deref().unwrap_or_default();
+        &whole[self.start as usize..][..self.len as usize]
+    }
+
+    /// A part of them, in the same block.
+    ///
+    /// # Panics
+    /// When `part` reaches beyond the end.
+    #[must_use]
+    pub fn part(&self, part: Range<u32>) -> Data {
+        assert!(part.start <= part.end && part.end <= self.len, "{part:?} of {} B", self.len);
+        Data {
+            block: self.block.clone(),
+            start: self.start + part.start,
+            len: part.end - part.start,
+        }
+    }
+}
+
+impl PartialEq for Data {
+    fn eq(&self, other: &Data) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+impl Eq for Data {}
+
+impl fmt::Debug for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} B", self.len)
+    }
+}
