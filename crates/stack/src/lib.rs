@@ -3,8 +3,10 @@
 mod cause;
 pub mod config;
 pub mod congestion;
+mod profile;
 mod segment;
 
 pub use cause::SendCause;
 pub use config::Config;
+pub use profile::{Profile, ProfileError};
 pub use segment::{Data, Segment};
