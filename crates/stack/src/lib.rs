@@ -3,10 +3,8 @@
 mod cause;
 pub mod config;
 pub mod congestion;
-mod profile;
 mod segment;
 
 pub use cause::SendCause;
 pub use config::Config;
-pub use profile::{Profile, ProfileError};
 pub use segment::{Data, Segment};

@@ -1,8 +1,9 @@
 //! Named stacks: what each does otherwise than today's Linux, as data.
 
 use serde::Deserialize;
+use tcplab_stack::Config;
 
-use crate::Config;
+use crate::embedded::embedded;
 
 /// A stack that can be modelled.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,14 +43,9 @@ struct File {
     config: Config,
 }
 
-macro_rules! embedded {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../profiles/", $name, ".toml")))),*]
-    };
-}
-
-/// The files of `profiles/`, by name; a test finds one that is missing.
-const FILES: &[(&str, &str)] = embedded![
+/// The files of `stacks/`, by name.
+pub(crate) const FILES: &[(&str, &str)] = embedded![
+    "stacks":
     "haiku-2017-after",
     "haiku-2017-before",
     "haiku-2017-middle",
@@ -84,20 +80,10 @@ impl Profile {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     #[test]
-    fn every_profile_is_there_and_can_be_read() {
-        let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles");
-        let mut files: Vec<String> = std::fs::read_dir(place)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter_map(|file| file.strip_suffix(".toml").map(String::from))
-            .collect();
-        files.sort();
-        assert_eq!(Profile::names().collect::<Vec<_>>(), files);
+    fn every_profile_can_be_read() {
         for name in Profile::names() {
             let profile = Profile::named(name).unwrap();
             assert!(!profile.title.is_empty() && !profile.source.is_empty(), "{name}");
