@@ -15,7 +15,7 @@ use tcplab_recording::TruthRow;
 use tcplab_table::{TableError, truth_to_parquet};
 use tempfile::NamedTempFile;
 
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 16] = [
     "frame",
     "id",
     "direction",
@@ -31,10 +31,20 @@ const COLUMNS: [&str; 15] = [
     "origin_id",
     "marked",
     "corrupted_bit",
+    "because",
 ];
 /// Those that can be empty.
-const NULLABLE: [&str; 8] =
-    ["frame", "queued_ns", "began_ns", "ended_ns", "cause", "detail", "origin_id", "corrupted_bit"];
+const NULLABLE: [&str; 9] = [
+    "frame",
+    "queued_ns",
+    "began_ns",
+    "ended_ns",
+    "cause",
+    "detail",
+    "origin_id",
+    "corrupted_bit",
+    "because",
+];
 
 /// A row from a line of the log.
 fn row(line: &Value) -> TruthRow {
