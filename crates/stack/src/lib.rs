@@ -4,6 +4,7 @@ mod cause;
 pub mod config;
 pub mod congestion;
 mod jiffies;
+mod receiver;
 mod segment;
 mod send_buffer;
 mod state;
