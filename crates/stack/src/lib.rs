@@ -4,6 +4,7 @@ mod cause;
 pub mod config;
 pub mod congestion;
 mod segment;
+mod sender;
 
 pub use cause::SendCause;
 pub use config::Config;
