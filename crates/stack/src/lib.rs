@@ -7,6 +7,7 @@ mod jiffies;
 mod receiver;
 mod segment;
 mod send_buffer;
+mod sender;
 mod state;
 
 pub use cause::SendCause;
