@@ -244,8 +244,12 @@ pub struct Receiving {
     pub segments: Option<u32>,
     /// The most out-of-order segments kept; `None`: what the buffer holds.
     pub out_of_order: Option<u32>,
-    /// Which part of the buffer is window, in 256ths (`scaling_ratio`; 256: all of it).
+    /// Which part of the buffer is window, in 256ths (`scaling_ratio`; 256: all of it). Where
+    /// segments are charged more than their data, it follows their size.
     pub window_share: u32,
+    /// What a segment is charged besides its data, bytes (`skb->truesize` less `skb->len`); 0:
+    /// data alone counts.
+    pub segment_overhead: u32,
     /// How the buffer follows what the application reads.
     pub tuning: ReceiveTuning,
     /// The window is never above this, whatever the buffer.
@@ -398,6 +402,9 @@ impl Default for Receiving {
             segments: None,
             out_of_order: None,
             window_share: 128,
+            // Of a packet that comes from a TUN device (`tun_build_skb`, x86-64): headers of 52,
+            // headroom of 66, structures of 320 and 256 bytes.
+            segment_overhead: 696,
             tuning: ReceiveTuning::Linux618,
             most_window: None,
         }

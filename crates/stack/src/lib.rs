@@ -3,8 +3,14 @@
 mod cause;
 pub mod config;
 pub mod congestion;
+mod jiffies;
+mod receiver;
 mod segment;
+mod send_buffer;
+mod sender;
+mod state;
 
 pub use cause::SendCause;
 pub use config::Config;
 pub use segment::{Data, Segment};
+pub use state::State;
