@@ -10,6 +10,8 @@ use super::{CongestionControl, RateSample, State, Window, reno};
 #[derive(Debug, Default)]
 pub struct Tahoe {
     una: u64,
+    /// Whether a loss is being repaired.
+    repairs: bool,
 }
 
 impl Tahoe {
@@ -41,6 +43,7 @@ impl CongestionControl for Tahoe {
         if matches!(state, State::Cwr | State::Recovery | State::Loss) {
             window.cwnd = 1;
             window.count = 0;
+            self.repairs = true;
         }
     }
 
@@ -51,12 +54,10 @@ impl CongestionControl for Tahoe {
         let bytes = window.una.saturating_sub(self.una);
         self.una = window.una;
         let acked = bytes.div_ceil(u64::from(window.mss).max(1)) as u32;
-        let most = match window.state {
-            State::Open | State::Disorder => u32::MAX,
-            State::Cwr | State::Recovery | State::Loss => 1,
-        };
         if acked > 0 {
-            self.avoid(now, window, acked.min(most));
+            self.avoid(now, window, if self.repairs { 1 } else { acked });
+            // What ends the repair acknowledges most at once.
+            self.repairs &= window.state >= State::Cwr;
         }
         true
     }

@@ -1,14 +1,18 @@
 //! BBR, version 1: paces at the bandwidth it measured, with little more than that in flight.
 
 mod aggregation;
+mod full_pipe;
 mod max_filter;
 mod policer;
+
+use std::cmp::Ordering;
 
 use tcplab_units::{Instant, Rate, Rng, Span};
 
 use super::ticks::Ticks;
 use super::{CongestionControl, Event, NO_THRESHOLD, RateSample, Setup, State, Window};
 use aggregation::Aggregation;
+use full_pipe::FullPipe;
 use max_filter::MaxFilter;
 use policer::{Policer, Verdict};
 
@@ -35,10 +39,6 @@ const RTT_SECONDS: u64 = 10;
 const PROBE_RTT: Span = Span::from_millis(200);
 /// What that is, and the least ever, segments (`bbr_cwnd_min_target`).
 const LEAST_CWND: u32 = 4;
-/// The pipe is full once bandwidth grew by less than a quarter (`bbr_full_bw_thresh`)…
-const FULL_GROWTH: u64 = UNIT * 5 / 4;
-/// …in so many rounds (`bbr_full_bw_cnt`).
-const FULL_ROUNDS: u32 = 3;
 /// It paces below the bandwidth by so many per cent (`bbr_pacing_margin_percent`).
 const MARGIN_PERCENT: u128 = 1;
 /// Bursts are of one segment below this rate, bytes a second (`bbr_min_tso_rate`).
@@ -72,22 +72,16 @@ pub struct Bbr {
     pacing_gain: u64,
     cwnd_gain: u64,
     bandwidth: MaxFilter,
-    rounds: u64,
-    /// A round ends when what is delivered was sent after so much had been delivered.
-    round_end: u64,
-    round_start: bool,
+    round: Round,
     /// When anything was last delivered (`tp->delivered_mstamp`).
     delivered_at: Instant,
     /// Microseconds, and the tick it was seen at.
     min_rtt: Option<u64>,
     min_rtt_at: u64,
-    probe_rtt_end: Option<u64>,
-    probe_rtt_round_done: bool,
+    probe_rtt: ProbeRtt,
     phase: usize,
     phase_start: Instant,
-    pipe_is_full: bool,
-    full_bandwidth: u64,
-    full_rounds: u32,
+    pipe: FullPipe,
     prior_cwnd: u32,
     prior_state: State,
     /// Sends as much as is delivered, and no more.
@@ -96,6 +90,24 @@ pub struct Bbr {
     has_seen_rtt: bool,
     policer: Policer,
     aggregation: Aggregation,
+}
+
+/// Round trips counted in segments.
+#[derive(Debug, Default)]
+struct Round {
+    count: u64,
+    /// It ends when what is delivered was sent after so much had been delivered.
+    end: u64,
+    /// Whether one began with this sample.
+    has_begun: bool,
+}
+
+/// The probe of the round trip, once next to nothing is in flight.
+#[derive(Debug, Default)]
+struct ProbeRtt {
+    /// Not before this tick.
+    end: Option<u64>,
+    round_is_done: bool,
 }
 
 impl Bbr {
@@ -108,19 +120,14 @@ impl Bbr {
             pacing_gain: HIGH_GAIN,
             cwnd_gain: HIGH_GAIN,
             bandwidth: MaxFilter::default(),
-            rounds: 0,
-            round_end: 0,
-            round_start: false,
+            round: Round::default(),
             delivered_at: Instant::ZERO,
             min_rtt: None,
             min_rtt_at: 0,
-            probe_rtt_end: None,
-            probe_rtt_round_done: false,
+            probe_rtt: ProbeRtt::default(),
             phase: 0,
             phase_start: Instant::ZERO,
-            pipe_is_full: false,
-            full_bandwidth: 0,
-            full_rounds: 0,
+            pipe: FullPipe::default(),
             prior_cwnd: 0,
             prior_state: State::Open,
             conserves: false,
@@ -195,23 +202,23 @@ impl Bbr {
         if !self.has_seen_rtt && window.srtt.is_some() {
             self.pace_by_window(window);
         }
-        if self.pipe_is_full || window.pacing_rate.is_none_or(|old| rate > old) {
+        if self.pipe.is_full() || window.pacing_rate.is_none_or(|old| rate > old) {
             window.pacing_rate = Some(rate);
         }
     }
 
     /// `bbr_update_bw`.
     fn update_bandwidth(&mut self, window: &Window, rate: &RateSample) {
-        self.round_start = false;
+        self.round.has_begun = false;
         let Some(delivered) = rate.delivered else { return };
         let interval = rate.interval.as_micros();
         if interval == 0 {
             return;
         }
-        if rate.prior_delivered >= self.round_end {
-            self.round_end = window.delivered;
-            self.rounds += 1;
-            self.round_start = true;
+        if rate.prior_delivered >= self.round.end {
+            self.round.end = window.delivered;
+            self.round.count += 1;
+            self.round.has_begun = true;
             self.conserves = false;
         }
         self.look_for_policer(window, rate);
@@ -219,13 +226,13 @@ impl Bbr {
             .min(u32::MAX.into()) as u64;
         // What an application that has little to send shows is no bound of the path.
         if !rate.app_limited || bandwidth >= self.bandwidth.max() {
-            self.bandwidth.add(BANDWIDTH_ROUNDS, self.rounds, bandwidth);
+            self.bandwidth.add(BANDWIDTH_ROUNDS, self.round.count, bandwidth);
         }
     }
 
     fn look_for_policer(&mut self, window: &Window, rate: &RateSample) {
         let probes = self.mode == Mode::ProbeBandwidth;
-        match self.policer.sample(self.delivered_at, window, rate, self.round_start, probes) {
+        match self.policer.sample(self.delivered_at, window, rate, self.round.has_begun, probes) {
             Verdict::Nothing => {}
             Verdict::Policed => self.pacing_gain = UNIT,
             Verdict::NoLonger => self.probe_bandwidth(),
@@ -236,7 +243,7 @@ impl Bbr {
         if rate.acked_sacked > 0 && rate.delivered.is_some() && rate.interval.as_micros() > 0 {
             self.aggregation.update(
                 self.delivered_at,
-                self.round_start,
+                self.round.has_begun,
                 self.bandwidth(),
                 rate.acked_sacked,
                 window.cwnd,
@@ -261,34 +268,19 @@ impl Bbr {
         let elapsed = self.delivered_at.since(self.phase_start).as_micros();
         let is_full_length = self.min_rtt.is_some_and(|rtt| elapsed > rtt);
         let in_flight = || self.in_flight_at_departure(now, window, rate.prior_in_flight);
-        if self.pacing_gain > UNIT {
-            let is_reached = || in_flight() >= self.target_in_flight(window, self.pacing_gain);
-            is_full_length && (rate.losses > 0 || is_reached())
-        } else if self.pacing_gain < UNIT {
-            is_full_length || in_flight() <= self.target_in_flight(window, UNIT)
-        } else {
-            is_full_length
-        }
-    }
-
-    /// `bbr_check_full_bw_reached`.
-    fn look_whether_full(&mut self, rate: &RateSample) {
-        if self.pipe_is_full || !self.round_start || rate.app_limited {
-            return;
-        }
-        let bandwidth = self.bandwidth.max();
-        if bandwidth >= self.full_bandwidth * FULL_GROWTH / UNIT {
-            self.full_bandwidth = bandwidth;
-            self.full_rounds = 0;
-        } else {
-            self.full_rounds += 1;
-            self.pipe_is_full = self.full_rounds >= FULL_ROUNDS;
+        match self.pacing_gain.cmp(&UNIT) {
+            Ordering::Greater => {
+                let is_reached = || in_flight() >= self.target_in_flight(window, self.pacing_gain);
+                is_full_length && (rate.losses > 0 || is_reached())
+            }
+            Ordering::Less => is_full_length || in_flight() <= self.target_in_flight(window, UNIT),
+            Ordering::Equal => is_full_length,
         }
     }
 
     /// `bbr_check_drain`.
     fn look_whether_drained(&mut self, now: Instant, window: &mut Window) {
-        if self.mode == Mode::Startup && self.pipe_is_full {
+        if self.mode == Mode::Startup && self.pipe.is_full() {
             self.mode = Mode::Drain;
             window.ssthresh = self.target_in_flight(window, UNIT);
         }
@@ -314,39 +306,39 @@ impl Bbr {
         if is_old && !self.restarts_after_idle && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save_cwnd(window);
-            self.probe_rtt_end = None;
+            self.probe_rtt.end = None;
         }
         if self.mode == Mode::ProbeRtt {
-            self.probe_rtt(tick, window);
+            self.probe_round_trip(tick, window);
         }
         if rate.delivered.is_some_and(|delivered| delivered > 0) {
             self.restarts_after_idle = false;
         }
     }
 
-    fn probe_rtt(&mut self, tick: u64, window: &mut Window) {
+    fn probe_round_trip(&mut self, tick: u64, window: &mut Window) {
         // The rates shown meanwhile are none of the path's.
         window.app_limited = Some((window.delivered + u64::from(window.in_flight)).max(1));
-        if self.probe_rtt_end.is_some() {
-            self.probe_rtt_round_done |= self.round_start;
-            if self.probe_rtt_round_done {
+        if self.probe_rtt.end.is_some() {
+            self.probe_rtt.round_is_done |= self.round.has_begun;
+            if self.probe_rtt.round_is_done {
                 self.end_probe_rtt(tick, window);
             }
         } else if window.in_flight <= LEAST_CWND {
-            self.probe_rtt_end = Some(tick + self.ticks.of(PROBE_RTT));
-            self.probe_rtt_round_done = false;
-            self.round_end = window.delivered;
+            self.probe_rtt.end = Some(tick + self.ticks.of(PROBE_RTT));
+            self.probe_rtt.round_is_done = false;
+            self.round.end = window.delivered;
         }
     }
 
     /// `bbr_check_probe_rtt_done`.
     fn end_probe_rtt(&mut self, tick: u64, window: &mut Window) {
-        if self.probe_rtt_end.is_none_or(|end| tick <= end) {
+        if self.probe_rtt.end.is_none_or(|end| tick <= end) {
             return;
         }
         self.min_rtt_at = tick;
         window.cwnd = window.cwnd.max(self.prior_cwnd);
-        if self.pipe_is_full {
+        if self.pipe.is_full() {
             self.probe_bandwidth();
         } else {
             self.mode = Mode::Startup;
@@ -375,7 +367,7 @@ impl Bbr {
         let (before, state) = (self.prior_state, window.state);
         if state == State::Recovery && before != State::Recovery {
             self.conserves = true;
-            self.round_end = window.delivered;
+            self.round.end = window.delivered;
             cwnd = conserved;
         } else if before >= State::Recovery && state < State::Recovery {
             cwnd = cwnd.max(self.prior_cwnd);
@@ -401,11 +393,11 @@ impl Bbr {
     fn towards_target(&self, window: &Window, cwnd: u32, acked: u32) -> u32 {
         let bandwidth = self.bandwidth();
         let mut target = self.product(bandwidth, self.cwnd_gain);
-        if self.pipe_is_full {
+        if self.pipe.is_full() {
             target += self.aggregation.allowance(bandwidth);
         }
         let target = self.with_bursts(window, target);
-        let cwnd = if self.pipe_is_full {
+        let cwnd = if self.pipe.is_full() {
             (cwnd + acked).min(target)
         } else if cwnd < target || window.delivered < u64::from(INITIAL_CWND) {
             cwnd + acked
@@ -423,7 +415,7 @@ impl CongestionControl for Bbr {
 
     fn init(&mut self, now: Instant, window: &mut Window) {
         window.ssthresh = NO_THRESHOLD;
-        self.round_end = window.delivered;
+        self.round.end = window.delivered;
         self.delivered_at = now;
         self.min_rtt = window.min_rtt.map(Span::as_micros);
         self.min_rtt_at = self.ticks.at(now);
@@ -442,8 +434,7 @@ impl CongestionControl for Bbr {
     fn avoid(&mut self, _now: Instant, _window: &mut Window, _acked: u32) {}
 
     fn undo(&mut self, window: &Window) -> u32 {
-        self.full_bandwidth = 0;
-        self.full_rounds = 0;
+        self.pipe.begin_again();
         self.policer.reset(self.delivered_at, window);
         window.cwnd
     }
@@ -452,8 +443,8 @@ impl CongestionControl for Bbr {
     fn enter(&mut self, _now: Instant, window: &mut Window, state: State) {
         if state == State::Loss {
             self.prior_state = State::Loss;
-            self.full_bandwidth = 0;
-            self.round_start = true;
+            self.pipe.forget_bandwidth();
+            self.round.has_begun = true;
             let loss = RateSample { losses: 1, ..RateSample::default() };
             self.look_for_policer(window, &loss);
         }
@@ -483,7 +474,9 @@ impl CongestionControl for Bbr {
         if self.mode == Mode::ProbeBandwidth && self.is_phase_over(now, window, rate) {
             self.next_phase();
         }
-        self.look_whether_full(rate);
+        if self.round.has_begun && !rate.app_limited {
+            self.pipe.end_round(self.bandwidth.max());
+        }
         self.look_whether_drained(now, window);
         self.update_min_rtt(now, window, rate);
         self.update_gains();
