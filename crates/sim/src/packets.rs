@@ -23,11 +23,11 @@ pub(crate) fn size(segment: &Segment) -> Bytes {
     Bytes::new(IP_HEADER + segment.header.header_len() as u64 + u64::from(segment.len()))
 }
 
-/// The packet of a segment from one end to the other; `id` is IPv4's identification.
-pub(crate) fn packet(segment: &Segment, from: Address, to: Address, id: u16) -> Vec<u8> {
+/// Appends the packet of a segment from one end to the other; `id` is IPv4's identification.
+pub(crate) fn write(segment: &Segment, from: Address, to: Address, id: u16, out: &mut Vec<u8>) {
     let ip = Ipv4Repr { src: from.ip, dst: to.ip, id, ttl: TTL, ecn: segment.ecn };
     let header = TcpRepr { src_port: from.port, dst_port: to.port, ..segment.header };
-    header.to_packet(&ip.into(), segment.data.as_slice())
+    header.emit(&ip.into(), segment.data.as_slice(), out);
 }
 
 /// The segment in a packet that the path may have changed; none where `to` would not take it: its
@@ -36,7 +36,10 @@ pub(crate) fn segment(packet: &[u8], from: Address, to: Address) -> Option<Segme
     let tcp = FrameView::of_packet(packet).tcp()?;
     let is_ours = (tcp.src(), tcp.src_port()) == (IpAddr::V4(from.ip), from.port)
         && (tcp.dst(), tcp.dst_port()) == (IpAddr::V4(to.ip), to.port);
-    if !is_ours || tcp.anomaly().is_some() || tcp.checksum_state() != ChecksumState::Right {
+    let is_right = tcp.ip().header_checksum_is_right()
+        && tcp.checksum_state() == ChecksumState::Right
+        && tcp.anomaly().is_none();
+    if !is_ours || !is_right {
         return None;
     }
     let mut header = TcpRepr {
