@@ -138,7 +138,8 @@ fn host(case: &Case, seed: u64, endpoint: Endpoint) -> Result<Host, SimError> {
     let config =
         settings(spec).map_err(|source| SimError::Settings { endpoint: name, source })?;
     let control = &config.window.congestion;
-    let congestion = congestion::by_name(control, seed).ok_or_else(|| SimError::Congestion {
+    let setup = congestion::Setup { tick: config.host.tick, burst: config.sending.burst, seed };
+    let congestion = congestion::on(control, &setup).ok_or_else(|| SimError::Congestion {
         endpoint: name,
         name: control.clone(),
         known: congestion::NAMES.join(", "),
