@@ -4,6 +4,7 @@ mod cause;
 pub mod config;
 pub mod congestion;
 mod segment;
+#[cfg_attr(not(test), expect(dead_code, reason = "nothing drives it yet"))]
 mod sender;
 
 pub use cause::SendCause;
