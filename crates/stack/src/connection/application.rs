@@ -53,6 +53,9 @@ impl Connection {
         if data.is_empty() {
             return Ok(0);
         }
+        if self.state.is_synchronized() {
+            self.sender.handle_write(&self.stream());
+        }
         let mss = self.terms.sending_mss;
         let goal = if how.urgent { mss } else { self.chunk_goal() };
         let more = how.more && !how.urgent;

@@ -1,6 +1,6 @@
 //! What a connection counts, and tells.
 
-use tcplab_units::{Bytes, Instant, Span};
+use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use super::Connection;
 use crate::Segment;
@@ -16,6 +16,8 @@ pub(super) struct Counters {
     pub(super) bytes_received: u64,
     /// The largest window that the peer ever offered (`max_window`).
     pub(super) largest_window: u64,
+    /// Segments that an acknowledgement with ECE delivered.
+    pub(super) delivered_ce: u64,
     pub(super) last_ack: Instant,
     pub(super) last_sent: Instant,
 }
@@ -52,7 +54,7 @@ impl Connection {
             ecn_seen: self.receiver.ecn.is_seen(),
             snd_wscale: self.terms.peer_scale,
             rcv_wscale: self.receiver.window_scale(),
-            delivery_rate_app_limited: figures.delivery_app_limited,
+            delivery_rate_app_limited: figures.delivery.is_some_and(|(_, _, limited)| limited),
             rto: self.sender_rto(),
             ato: self.receiver.acks.interval(),
             snd_mss: self.terms.sending_mss,
@@ -84,12 +86,15 @@ impl Connection {
             min_rtt: figures.min_rtt,
             data_segs_in: counters.data_segments_in,
             data_segs_out: figures.data_segments,
-            delivery_rate: figures.delivery_rate,
+            delivery_rate: figures.delivery.and_then(|(segments, micros, _)| {
+                let bytes = Bytes::new(segments * u64::from(self.terms.sending_mss));
+                Rate::of(bytes, Span::from_micros(micros))
+            }),
             busy_time,
             rwnd_limited,
             sndbuf_limited,
             delivered: figures.delivered,
-            delivered_ce: figures.delivered_ce,
+            delivered_ce: counters.delivered_ce,
             bytes_sent: Bytes::new(figures.bytes_sent),
             bytes_retrans: Bytes::new(figures.bytes_retrans),
             dsack_dups: figures.dsacks,

@@ -128,7 +128,7 @@ impl Connection {
         opening: Opening,
         active: bool,
     ) -> Connection {
-        let jiffies = Jiffies::new(config.host.tick);
+        let jiffies = Jiffies::new(&config.host);
         let mut connection = Connection {
             options: *options,
             jiffies,

@@ -19,6 +19,7 @@ impl Connection {
             nodelay: self.options.no_delay,
             urgent: self.urgent_end > self.sender.una(),
             orphaned: self.orphaned,
+            buffer_full: self.buffer.is_full(),
         }
     }
 
@@ -115,7 +116,11 @@ impl Connection {
             ece: self.terms.ecn && flags.contains(TcpFlags::ECE),
         };
         let stream = self.stream();
+        let delivered = self.sender.window().delivered;
         let heard = self.sender.handle_ack(now, &ack, &stream);
+        if ack.ece {
+            self.counters.delivered_ce += self.sender.window().delivered - delivered;
+        }
         self.counters.last_ack = now;
         self.keep_alive.heard();
         if let Some(echo) = ack.echo
