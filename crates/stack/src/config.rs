@@ -140,6 +140,9 @@ pub struct Recovery {
     pub dupthresh: u32,
     /// Up to which duplicate threshold reordering is learnt (`tcp_max_reordering`).
     pub most_reordering: u32,
+    /// Whether SACK too has to come in as many acknowledgements (RFC 3517 section 5, xnu) before
+    /// anything is repaired, and then all holes are; otherwise as many segments SACKed suffice.
+    pub counts_duplicates: bool,
     /// How the window comes down in recovery.
     pub reduction: Reduction,
     /// RFC 3042.
@@ -315,6 +318,9 @@ pub struct Host {
     /// Timers of the connection run out on multiples of this, counted from the machine's start
     /// (`CONFIG_HZ`); zero: exactly.
     pub tick: Span,
+    /// Whether timers are kept in a wheel that is the coarser the farther away they are, and run
+    /// out late by that (Linux's `timer_list` since 4.8).
+    pub wheel: bool,
     /// The unit of the timestamps option's clock (RFC 7323 section 5.4).
     pub timestamp_tick: Span,
 }
@@ -360,6 +366,7 @@ impl Default for Recovery {
             detection: Detection::Rack,
             dupthresh: 3,
             most_reordering: 300,
+            counts_duplicates: false,
             reduction: Reduction::Proportional,
             limited_transmit: true,
             frto: true,
@@ -439,6 +446,6 @@ impl Default for Liveness {
 
 impl Default for Host {
     fn default() -> Host {
-        Host { tick: Span::from_millis(4), timestamp_tick: Span::from_millis(1) }
+        Host { tick: Span::from_millis(4), wheel: true, timestamp_tick: Span::from_millis(1) }
     }
 }

@@ -2,6 +2,8 @@
 
 use tcplab_units::{Instant, Span};
 
+use crate::config::Host;
+
 /// Levels of Linux's timer wheel are this many ticks wide before the next, eight times as coarse,
 /// takes over (`LVL_START`, `LVL_CLK_SHIFT` in kernel/time/timer.c).
 const LEVEL: u64 = 63;
@@ -12,12 +14,13 @@ const LEVELS: u32 = 8;
 pub(crate) struct Jiffies {
     /// Nanoseconds of a tick; 0: exact.
     tick: u64,
+    /// Whether far timers are coarse.
+    wheel: bool,
 }
 
 impl Jiffies {
-    /// Ticks of `tick` each, counted from the world's zero; zero: exact.
-    pub(crate) fn new(tick: Span) -> Jiffies {
-        Jiffies { tick: tick.as_nanos() }
+    pub(crate) fn new(host: &Host) -> Jiffies {
+        Jiffies { tick: host.tick.as_nanos(), wheel: host.wheel }
     }
 
     /// The last tick (`jiffies`).
@@ -48,6 +51,10 @@ impl Jiffies {
     /// least, and the later the coarser (`calc_wheel_index`, `calc_index` in kernel/time/timer.c).
     pub(crate) fn deadline(self, now: Instant, span: Span) -> Instant {
         let Some(ticks_now) = now.as_nanos().checked_div(self.tick) else { return now + span };
+        if !self.wheel {
+            let ticks = (now + span).as_nanos().div_ceil(self.tick);
+            return Instant::from_nanos(ticks.saturating_mul(self.tick));
+        }
         let delta = span.as_nanos().div_ceil(self.tick);
         let mut level = 0;
         while level < LEVELS && delta >= LEVEL << (3 * level) {
@@ -67,7 +74,7 @@ mod tests {
     /// 4 ms, to 503 it is 32 ms, to 4031 it is 256 ms.
     #[test]
     fn far_timers_are_coarse() {
-        let jiffies = Jiffies::new(Span::from_millis(4));
+        let jiffies = Jiffies::new(&Host::default());
         for (now, span, fires) in [
             (0, 40, 44),
             (3, 40, 44),
@@ -92,7 +99,7 @@ mod tests {
 
     #[test]
     fn without_ticks_all_is_exact() {
-        let exact = Jiffies::new(Span::ZERO);
+        let exact = Jiffies::new(&Host { tick: Span::ZERO, ..Host::default() });
         let now = Instant::from_nanos(12_345);
         assert_eq!(exact.now(now), now);
         assert_eq!(exact.deadline(now, Span::from_nanos(5)), now + Span::from_nanos(5));

@@ -165,6 +165,16 @@ impl Receiver {
         self.out_of_order_segments
     }
 
+    /// What was expected when the last acknowledgement left (`rcv_wup`).
+    pub(crate) fn last_acknowledged(&self) -> u64 {
+        self.window.updated_at
+    }
+
+    /// Whether there is anything for a SACK option to tell.
+    pub(crate) fn has_blocks(&self) -> bool {
+        self.sack && (self.blocks.twice().is_some() || !self.blocks.blocks().is_empty())
+    }
+
     /// The right-most position that a SACK block tells of.
     pub(crate) fn highest_block(&self) -> Option<u64> {
         self.blocks.highest()

@@ -36,7 +36,7 @@ impl Receiver {
     /// the urgent mark, where reading stops once (RFC 6093 section 2, `tcp_recvmsg_locked`). An
     /// urgent byte that is not in line is passed over.
     pub(crate) fn take(&mut self, most: u32, inline: bool) -> Option<Data> {
-        if self.is_at_mark() && !inline {
+        if self.is_at_mark() && !inline && self.unread() > 0 {
             self.advance(1);
         }
         let front = self.queue.front()?;

@@ -123,7 +123,7 @@ impl ReceiveWindow {
     }
 
     /// The peer does not scale windows, or this end does not.
-    pub(super) fn unscaled(&mut self) {
+    pub(crate) fn unscaled(&mut self) {
         self.scale = 0;
         self.clamp = self.clamp.min(FIELD);
     }

@@ -7,16 +7,50 @@
 //! 2. [`Sender::handle_ack`] for every acceptable segment with an ACK, [`Sender::handle_timeout`]
 //!    when [`Sender::poll_at`] has come.
 //! 3. After each of these, and when the application gave data or closed or lifted its cork,
-//!    [`Sender::next`] until it gives `None`; each answer has been recorded as sent.
+//!    [`Sender::next`] until it gives `None`; each answer has been recorded as sent. Before the
+//!    application's data is taken, [`Sender::handle_write`].
 //! 4. Then [`Sender::poll_at`] says when it wants to be woken.
 //!
 //! The PUSH flag is not its affair: whoever owns the send buffer knows where writes ended. Nor are
 //! sequence numbers, SYN and RST, keep-alive and delayed acknowledgements.
 
+mod ack;
+pub(crate) mod alarm;
+mod detection;
+mod loss_probe;
+mod pacing;
+mod rate;
+mod recovery;
+mod reduction;
+mod round_trip;
+mod runs;
+mod sack;
+mod scoreboard;
+mod segmentation;
+#[cfg(test)]
+mod tests;
+mod timeout;
+mod transmit;
+mod undo;
+mod validation;
+mod window_probe;
+
 use tcplab_units::{Instant, Span};
 
-use crate::congestion::{CongestionControl, Window};
-use crate::{Config, SendCause};
+use self::alarm::{Alarm, Purpose};
+use self::detection::Rack;
+use self::loss_probe::LossProbe;
+use self::pacing::Pace;
+use self::rate::Rate;
+use self::reduction::Progress;
+use self::round_trip::RoundTrip;
+use self::scoreboard::Scoreboard;
+use self::timeout::Timeout;
+use self::undo::Undo;
+use self::validation::Used;
+use self::window_probe::WindowProbe;
+use crate::congestion::{CongestionControl, NO_THRESHOLD, State, Window};
+use crate::{Config, SendCause, config};
 
 /// What an acknowledgement said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +87,8 @@ pub(crate) struct Stream {
     pub(crate) corked: bool,
     /// TCP_NODELAY: small segments are never held back.
     pub(crate) nodelay: bool,
+    /// Whether the application has more to give, but the send buffer is full (`SOCK_NOSPACE`).
+    pub(crate) buffer_full: bool,
     /// Whether urgent data is outstanding: it is not held back either.
     pub(crate) urgent: bool,
     /// Whether the application has let go of the connection altogether (`SOCK_DEAD`): it is given
@@ -164,44 +200,214 @@ pub(crate) struct Figures {
     pub(crate) reorderings: u64,
     /// Segments delivered so far (`tcpi_delivered`).
     pub(crate) delivered: u64,
+    /// The latest delivery rate: segments, over µs, whether the application held it down
+    /// (`tcpi_delivery_rate`).
+    pub(crate) delivery: Option<(u64, u64, bool)>,
     /// How often a retransmission timeout ran out.
     pub(crate) total_timeouts: u64,
     /// How often a reduction was taken back.
     pub(crate) undone: u64,
 }
 
+/// Counters that only grow.
+#[derive(Debug, Default)]
+struct Counters {
+    total_retrans: u64,
+    bytes_sent: u64,
+    bytes_retrans: u64,
+    data_segments: u64,
+    dsacks: u64,
+    reorderings: u64,
+}
+
+/// What an acknowledgement allows to be sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Repeat {
+    /// Nothing.
+    Nothing,
+    /// What is held for lost.
+    Lost,
+    /// New data first; only if there is none, what is held for lost (F-RTO).
+    NewFirst,
+}
+
 /// The sending half of a connection.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct Sender {
     config: Config,
     congestion: Box<dyn CongestionControl>,
+    /// Whether the congestion control sets window and pace itself.
+    controls: bool,
     window: Window,
+    board: Scoreboard,
+    trip: RoundTrip,
+    timeout: Timeout,
+    alarm: Alarm,
+    pace: Pace,
+    rate: Rate,
+    rack: Rack,
+    probe: LossProbe,
+    window_probe: WindowProbe,
+    undo: Undo,
+    progress: Progress,
+    used: Used,
+    counters: Counters,
+    sack: bool,
+    timestamps: bool,
+    ecn: bool,
+    /// Data bytes of a full segment before the peer's window has its say.
+    full_mss: u32,
+    peer_window: u64,
+    /// The largest window so far.
+    most_window: u64,
+    /// Where the segment began that told of the window (SND.WL1).
+    window_sequence: u64,
+    /// The highest position sent when recovery began (`high_seq`).
+    high: u64,
+    /// Segments by which reordering is expected to displace one (`tp->reordering`).
+    reordering: u32,
+    /// Duplicate acknowledgements in a row.
+    dupacks: u32,
+    /// Whether the peer threw SACKed data away in this recovery.
+    reneged: bool,
+    /// Whether a timeout may turn out to have been needless (F-RTO).
+    frto: bool,
+    repeating: Repeat,
+    /// What a timer made, to be handed out next.
+    outbox: Option<ToSend>,
+    /// Whether new data left since the last time that there was none.
+    bursting: bool,
+    /// Where the last small segment ends (`snd_sml`).
+    small_end: u64,
+    /// Whether the next new segment carries CWR.
+    cwr_queued: bool,
+    /// The timestamp echoed last.
+    echo: Option<u32>,
+    /// When the window was last seen to be used, or changed (`snd_cwnd_stamp`).
+    cwnd_since: Instant,
+    /// When the peer was last heard of.
+    heard_at: Instant,
+    user_timeout: Span,
+    /// Reductions taken back.
+    undone: u64,
 }
 
 impl Sender {
     /// A sender that has not begun.
     pub(crate) fn new(config: &Config, congestion: Box<dyn CongestionControl>) -> Sender {
-        unimplemented!("{config:?} {congestion:?}")
+        Sender {
+            congestion,
+            controls: false,
+            window: Window {
+                cwnd: config.window.initial,
+                count: 0,
+                ssthresh: NO_THRESHOLD,
+                prior_cwnd: 0,
+                state: State::Open,
+                mss: 0,
+                packets_out: 0,
+                in_flight: 0,
+                max_packets_out: 0,
+                is_cwnd_limited: false,
+                srtt: None,
+                min_rtt: None,
+                delivered: 0,
+                lost: 0,
+                una: 1,
+                nxt: 1,
+                last_sent: Instant::ZERO,
+                pacing_rate: None,
+                app_limited: false,
+            },
+            board: Scoreboard::default(),
+            trip: RoundTrip::new(config.timeout.rule, config.timeout.least),
+            timeout: Timeout::new(config.timeout.initial),
+            alarm: Alarm::default(),
+            pace: Pace::default(),
+            rate: Rate::new(0),
+            rack: Rack::default(),
+            probe: LossProbe::default(),
+            window_probe: WindowProbe::default(),
+            undo: Undo::default(),
+            progress: Progress::default(),
+            used: Used::default(),
+            counters: Counters::default(),
+            sack: false,
+            timestamps: false,
+            ecn: false,
+            full_mss: 0,
+            peer_window: 0,
+            most_window: 0,
+            window_sequence: 0,
+            high: 1,
+            reordering: config.recovery.dupthresh,
+            dupacks: 0,
+            reneged: false,
+            frto: false,
+            repeating: Repeat::Nothing,
+            outbox: None,
+            bursting: false,
+            small_end: 0,
+            cwr_queued: false,
+            echo: None,
+            cwnd_since: Instant::ZERO,
+            heard_at: Instant::ZERO,
+            user_timeout: config.liveness.user_timeout,
+            undone: 0,
+            config: config.clone(),
+        }
     }
 
     /// The handshake is over; data may leave. The SYN, position 0, is acknowledged.
     pub(crate) fn establish(&mut self, now: Instant, negotiated: &Negotiated) {
-        unimplemented!("{now:?} {negotiated:?}")
-    }
-
-    /// An acceptable acknowledgement came.
-    pub(crate) fn handle_ack(&mut self, now: Instant, ack: &Ack<'_>, stream: &Stream) -> Heard {
-        unimplemented!("{now:?} {ack:?} {stream:?}")
-    }
-
-    /// What leaves now; it is recorded as sent. `None`: nothing before something happens.
-    pub(crate) fn next(&mut self, now: Instant, stream: &Stream) -> Option<ToSend> {
-        unimplemented!("{now:?} {stream:?}")
+        let heeds_sack = matches!(
+            self.config.recovery.detection,
+            config::Detection::Sack | config::Detection::Rack
+        );
+        self.sack = negotiated.sack && heeds_sack;
+        self.timestamps = negotiated.timestamps;
+        self.ecn = negotiated.ecn;
+        self.full_mss = negotiated.mss;
+        self.peer_window = negotiated.window;
+        self.most_window = negotiated.window;
+        self.window_sequence = negotiated.sequence;
+        self.bound_mss();
+        let time = micros(now);
+        self.rate = Rate::new(time);
+        if let Some(rtt) = negotiated.rtt {
+            let tick = self.config.host.tick.as_micros();
+            self.trip.remember(time, rtt.as_micros(), false, tick);
+            self.trip.measure(rtt.as_micros(), self.window.una, self.window.nxt);
+            self.reset_timeout();
+        } else {
+            self.trip.assume(timeout::FALLBACK);
+            self.timeout.set(timeout::FALLBACK, self.config.timeout.most);
+        }
+        // RFC 5681 section 3.1 as `tcp_init_transfer` has it: one SYN repeated may be bad luck.
+        self.window.cwnd = if negotiated.repetitions > 1 { 1 } else { self.config.window.initial };
+        self.window.ssthresh = match self.config.window.first_threshold {
+            None => NO_THRESHOLD,
+            Some(0) => {
+                let segments = negotiated.window / u64::from(self.window.mss.max(1));
+                (segments as u32).max(2)
+            }
+            Some(segments) => segments,
+        };
+        self.window.last_sent = now;
+        self.cwnd_since = now;
+        self.heard_at = now;
+        self.refresh();
+        self.congestion.init(now, &mut self.window);
+        self.pace.on = self.congestion.is_paced() || self.config.sending.paced;
     }
 
     /// When [`Sender::handle_timeout`] wants to be called.
     pub(crate) fn poll_at(&self) -> Option<Instant> {
-        unimplemented!()
+        match (self.alarm.at(), self.pace.at()) {
+            (Some(alarm), Some(pace)) => Some(alarm.min(pace)),
+            (alarm, pace) => alarm.or(pace),
+        }
     }
 
     /// A time that [`Sender::poll_at`] gave has come; earlier it does nothing.
@@ -209,22 +415,30 @@ impl Sender {
     /// # Errors
     /// When the connection is given up.
     pub(crate) fn handle_timeout(&mut self, now: Instant, stream: &Stream) -> Result<(), GivenUp> {
-        unimplemented!("{now:?} {stream:?}")
+        match self.alarm.ring(now) {
+            Some(Purpose::Retransmit) => self.time_out(now, stream)?,
+            Some(Purpose::LossProbe) => self.send_loss_probe(now, stream),
+            Some(Purpose::Reordering) => self.reordering_waited(now),
+            Some(Purpose::WindowProbe) => self.probe_window(now, stream)?,
+            None => {}
+        }
+        self.refresh();
+        Ok(())
     }
 
     /// The position below which all is acknowledged.
     pub(crate) fn una(&self) -> u64 {
-        unimplemented!()
+        self.window.una
     }
 
     /// The position behind the highest that was ever sent.
     pub(crate) fn sent(&self) -> u64 {
-        unimplemented!()
+        self.window.nxt
     }
 
     /// The peer's window from [`Sender::una`] on, bytes.
     pub(crate) fn peer_window(&self) -> u64 {
-        unimplemented!()
+        self.peer_window
     }
 
     /// Data bytes of a full segment.
@@ -232,19 +446,37 @@ impl Sender {
         self.window.mss
     }
 
-    /// Segments become smaller, the path's MTU demands it; what is too large is sent again.
+    /// Segments become smaller, the path's MTU demands it; what is too large is sent again, which
+    /// is no congestion (`tcp_simple_retransmit`).
     pub(crate) fn set_mss(&mut self, now: Instant, mss: u32) {
-        unimplemented!("{now:?} {mss}")
+        self.full_mss = mss;
+        self.bound_mss();
+        let lost = self.board.divide(u64::from(self.window.mss));
+        self.window.lost += u64::from(lost);
+        if self.board.lost_out == 0 {
+            return;
+        }
+        if !self.sack {
+            self.limit_duplicates();
+        }
+        if self.window.state != State::Loss {
+            self.high = self.window.nxt;
+            self.window.ssthresh = self.current_ssthresh();
+            self.undo.prior_ssthresh = 0;
+            self.undo.marker = None;
+            self.set_state(now, State::Loss);
+        }
+        self.repeating = Repeat::Lost;
     }
 
     /// TCP_USER_TIMEOUT; zero: none.
     pub(crate) fn set_user_timeout(&mut self, timeout: Span) {
-        unimplemented!("{timeout:?}")
+        self.user_timeout = timeout;
     }
 
     /// The retransmission timeout as it stands, backed off.
     pub(crate) fn rto(&self) -> Span {
-        unimplemented!()
+        self.timeout.now
     }
 
     /// What the congestion control sees.
@@ -252,8 +484,51 @@ impl Sender {
         &self.window
     }
 
+    /// The congestion control.
+    pub(crate) fn congestion(&self) -> &dyn CongestionControl {
+        &*self.congestion
+    }
+
     /// How it stands.
     pub(crate) fn figures(&self) -> Figures {
-        unimplemented!()
+        Figures {
+            srtt: self.trip.smoothed().map(Span::from_micros),
+            rttvar: Span::from_micros(self.trip.deviation()),
+            min_rtt: self.trip.shortest().map(Span::from_micros),
+            rto: self.timeout.now,
+            backoff: self.timeout.backoff,
+            timeouts: self.timeout.in_a_row,
+            probes: self.window_probe.out,
+            unacked: self.board.packets_out(),
+            lost: self.board.lost_out,
+            retrans: self.board.retrans_out,
+            sacked: self.board.sacked_out,
+            reordering: self.reordering,
+            total_retrans: self.counters.total_retrans,
+            bytes_sent: self.counters.bytes_sent,
+            bytes_retrans: self.counters.bytes_retrans,
+            data_segments: self.counters.data_segments,
+            dsacks: self.counters.dsacks,
+            reorderings: self.counters.reorderings,
+            delivered: self.rate.delivered,
+            delivery: self.rate.latest(),
+            total_timeouts: self.timeout.total,
+            undone: self.undone,
+        }
     }
+
+    /// Brings what the congestion control sees up to date.
+    fn refresh(&mut self) {
+        self.window.packets_out = self.board.packets_out();
+        self.window.in_flight = self.board.in_flight();
+        self.window.srtt = self.trip.smoothed().map(Span::from_micros);
+        self.window.min_rtt = self.trip.shortest().map(Span::from_micros);
+        self.window.delivered = self.rate.delivered;
+        self.window.app_limited = self.rate.is_app_limited();
+    }
+}
+
+/// Whole microseconds since the world's zero: Linux's unit for all of this.
+fn micros(at: Instant) -> u64 {
+    at.as_nanos() / 1_000
 }
