@@ -32,7 +32,7 @@ const PARTIAL: &str = ".partial-";
 pub struct Plan {
     /// The scenario's name.
     pub name: String,
-    /// `kernel`.
+    /// `kernel`, `sim`, or `kernel and sim`: each case where its stacks are.
     pub world: String,
     /// When it was started, UTC, RFC 3339.
     pub started: String,
