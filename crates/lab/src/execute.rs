@@ -133,6 +133,7 @@ pub fn execute(
     let (plan, cases) = (run.plan(), &run.scenario().cases);
     let order = run.scenario().trial_order(plan.seed);
     let total = order.len();
+    run.sweep()?;
     let (simulated, order): (Vec<TrialId>, Vec<TrialId>) =
         order.into_iter().partition(|id| worlds::is_virtual(&plan.world, &cases[id.case]));
     if !simulated.is_empty() {
