@@ -1,5 +1,7 @@
 //! Whole trials in virtual time.
 
+mod truth_twice;
+
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -16,7 +18,8 @@ fn scenario(text: &str) -> Scenario {
 fn trial(text: &str, seed: u64, directory: &Path) -> Recording {
     let scenario = scenario(text);
     let request = TrialRequest { case: &scenario.cases[0], seed, directory, snaplen: None };
-    run_trial(&request, &AtomicBool::new(false)).unwrap();
+    let ran = run_trial(&request, &AtomicBool::new(false));
+    ran.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
     Recording::open(directory).unwrap()
 }
 
