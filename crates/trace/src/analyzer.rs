@@ -298,6 +298,11 @@ impl<S: Sink> Analyzer<S> {
         }
         let entry = self.table.at(at);
         let latest = entry.index;
+        if let Some(state) = entry.only()
+            && state.packet_in_passing(packet)
+        {
+            return tell_found_of(&mut self.sink, latest, state);
+        }
         if let Some(mut state) = entry.state.take_if(|state| {
             state.lingers && state.is_over() && !packet.wanted && is_done(state, packet.at)
         }) {
@@ -314,9 +319,7 @@ impl<S: Sink> Analyzer<S> {
             self.open -= usize::from(index == latest);
             self.lingering.push_back(Lingering { since: packet.at, at, index });
         }
-        for forward in [true, false] {
-            tell_found(&mut self.sink, FlowId { connection: index, forward }, state.found(forward));
-        }
+        tell_found_of(&mut self.sink, index, state);
         if entry.aside.is_some()
             && let Some((index, mut state)) = entry.outlived()
         {
@@ -468,6 +471,13 @@ fn hand_over<S: Sink>(sink: &mut S, index: usize, state: &mut ConnectionState) {
         tell_found(sink, flow, state.found(forward));
     }
     sink.connection(index, connection);
+}
+
+#[inline]
+fn tell_found_of(sink: &mut impl Sink, connection: usize, state: &mut ConnectionState) {
+    for forward in [true, false] {
+        tell_found(sink, FlowId { connection, forward }, state.found(forward));
+    }
 }
 
 #[inline]

@@ -356,6 +356,13 @@ impl Below {
         }
     }
 
+    /// Whether a packet with data that goes on where the last one ended is just that: none is
+    /// absent before it, and nothing was shown to lie above.
+    #[inline]
+    pub(crate) fn is_next(&self, packet: &Packet) -> bool {
+        self.announced.is_none() && self.ghosts == 0 && !self.identity.skips(packet)
+    }
+
     fn was_written_late(&self, packet: &Packet, after: Span, round_trip: Option<Span>) -> bool {
         match self.identity.step(packet) {
             Some(step) => step < 0 || after < SHORT,

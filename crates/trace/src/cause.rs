@@ -155,6 +155,20 @@ impl Judge {
         self.duplicates += u64::from(duplicate);
     }
 
+    /// Whether the sender has sent so shortly before `at` that nothing it sends then can be a
+    /// timer's.
+    #[inline]
+    pub(crate) fn has_just_sent(&self, at: Instant) -> bool {
+        self.last_sent.is_some_and(|last| at.since(last.at) <= SLACK)
+    }
+    /// [`Judge::fresh`] where no timer can have prompted the sending.
+    #[inline]
+    pub(crate) fn sends(&mut self, at: Instant, frame: u64) -> Verdict {
+        self.going_back = false;
+        self.last_sent = Some(Moment { at, frame });
+        Verdict::new_data()
+    }
+
     /// Judges data never sent before; `board` does not know of it yet.
     pub(crate) fn fresh(
         &mut self,
@@ -174,14 +188,13 @@ impl Judge {
             && !self.sack_refused
             && self.is_silent(at, beyond)
             && self.probe_is_due(at, beyond, board);
-        let mut verdict = Verdict::new_data();
-        if probe {
+        let silence = probe.then(|| self.silence(at, beyond));
+        let mut verdict = self.sends(at, frame);
+        if let Some(silence) = silence {
             self.probe = Some(range.end);
             verdict.timer = Some(Timer::Probe);
-            verdict.proof = Proof { nth: 1, ..self.silence(at, beyond) };
+            verdict.proof = Proof { nth: 1, ..silence };
         }
-        self.going_back = false;
-        self.last_sent = Some(Moment { at, frame });
         verdict
     }
 

@@ -1,5 +1,7 @@
 //! One direction of a connection: data one way, acknowledgements the other.
 
+mod plain;
+
 use std::mem::take;
 
 use tcplab_units::{Bytes, Offset};

@@ -53,6 +53,8 @@ pub(crate) struct Log {
     /// Those that begin where the highest byte before them ended or later: in order of both time
     /// and place.
     in_order: VecDeque<(Offset, u64)>,
+    /// Where the latest of these ends.
+    in_order_end: Offset,
     /// All others: retransmissions, and what fills holes at a receiver's tap.
     others: BTreeSet<(Offset, u64)>,
     /// Length of the longest of `others`.
@@ -151,21 +153,35 @@ impl Log {
             _ => 0,
         }
     }
+    /// Takes out the first transmission if it ends at `offset` or before, with its order, where the
+    /// log is plain.
+    #[inline]
+    pub(crate) fn pop_before(&mut self, offset: Offset) -> Option<(u64, Transmission)> {
+        let first = self.entries.pop_front_if(|first| first.range.end <= offset)?;
+        self.in_order.pop_front();
+        self.first += 1;
+        Some((self.first - 1, first))
+    }
     /// The transmissions, [`Log::first`] first.
     #[inline]
     pub(crate) fn entries_mut(&mut self) -> &mut VecDeque<Transmission> {
         &mut self.entries
     }
+    /// Whether there is no room for another.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.entries.len() >= TRANSMISSIONS.most()
+    }
+    #[inline]
     pub(crate) fn push(&mut self, transmission: Transmission) {
-        if self.entries.len() >= TRANSMISSIONS.most() {
+        if self.is_full() {
             self.forget_before(self.first + 1);
             self.gave_up = true;
         }
         let (range, order) = (transmission.range, self.next());
-        let follows = self.in_order.back().is_none_or(|&(start, last)| {
-            self.get(last).map_or(start, |t| t.range.end) <= range.start
-        });
+        let follows = self.in_order_end <= range.start || self.in_order.is_empty();
         if follows && !transmission.repeat {
+            self.in_order_end = range.end;
             self.in_order.push_back((range.start, order));
         } else {
             self.longest = self.longest.max(range.len());

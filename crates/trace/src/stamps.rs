@@ -179,6 +179,16 @@ impl Identity {
         }
     }
 
+    /// Whether the packet's number lies beyond the one that comes next, so that packets may be
+    /// [absent](Identity::absent).
+    #[inline]
+    pub(crate) fn skips(&self, packet: &Packet) -> bool {
+        match (packet.ip_id, self.newest) {
+            (Some(id), Some(newest)) => (id.wrapping_sub(newest) as i16) > 1,
+            _ => false,
+        }
+    }
+
     /// Whether nearly all packets of the sender carry data: then one that is absent did, too.
     pub(crate) fn is_seldom_bare(&self) -> bool {
         self.bare * 8 <= self.packets
@@ -239,6 +249,7 @@ impl Identity {
 
     /// Whether a packet without data is the same as the one before it, which no host sends: two
     /// acknowledgements that say the same have different numbers.
+    #[inline]
     pub(crate) fn repeats(&self, packet: &Packet) -> bool {
         number(packet).is_some_and(|id| Some(id) == self.newest) && self.near + self.far > 0
     }

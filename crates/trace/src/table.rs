@@ -131,6 +131,11 @@ impl Entry {
         std::mem::replace(&mut self.looked, last) == last
     }
 
+    /// The connection, if there is no other that a packet can be for.
+    #[inline]
+    pub(crate) fn only(&mut self) -> Option<&mut ConnectionState> {
+        if self.aside.is_some() { None } else { self.state.as_deref_mut() }
+    }
     /// The one that the packet is for, with its place; none if that was handed over.
     #[inline]
     pub(crate) fn owner(&mut self, packet: &Packet) -> Option<(usize, &mut ConnectionState)> {
