@@ -348,6 +348,7 @@ impl Below {
     }
 
     /// Takes in a packet of the direction, whatever it was judged to be.
+    #[inline(always)]
     pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>, kind: SegmentKind) {
         let follows = self.last.zip(range).is_none_or(|((last, _), now)| now.start == last.end);
         self.identity.passed(packet, follows && kind == SegmentKind::New);

@@ -126,6 +126,7 @@ impl Judge {
     }
 
     /// Anything came from the peer; `before` is what was acknowledged until then.
+    #[inline(always)]
     pub(crate) fn heard(
         &mut self,
         (at, frame): (Instant, u64),
@@ -140,10 +141,8 @@ impl Judge {
             let smoothed = |old: Span| (old * 7 + sample) / 8;
             self.round_trip = Some(self.round_trip.map_or(sample, smoothed));
         }
-        if let Some(timeout) = &mut self.timeout
-            && (board.una >= timeout.point || timeout.was_spurious(told, before, board))
-        {
-            self.timeout = None;
+        if self.timeout.is_some() {
+            self.look_at_timeout(told, before, board);
         }
         if told.advanced {
             self.advanced = Some(at);
@@ -153,6 +152,14 @@ impl Judge {
             }
         }
         self.duplicates += u64::from(duplicate);
+    }
+
+    /// Whether the timeout is over, or was spurious.
+    #[cold]
+    fn look_at_timeout(&mut self, told: Told, before: Offset, board: &Scoreboard) {
+        self.timeout.take_if(|timeout| {
+            board.una >= timeout.point || timeout.was_spurious(told, before, board)
+        });
     }
 
     /// Whether the sender has sent so shortly before `at` that nothing it sends then can be a

@@ -102,12 +102,14 @@ impl History {
     }
 
     /// A packet; `gaps` holes in the other end's data are acknowledged by it.
+    #[inline(always)]
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool, gaps: u32) {
         if gaps > 0 || packet.is_control() || !self.side(forward).is_ordinary(packet) {
             self.letters(packet, forward, gaps);
         }
     }
 
+    #[inline(never)]
     fn letters(&mut self, packet: &Packet, forward: bool, gaps: u32) {
         if packet.is_control() {
             self.control(packet, forward);
@@ -307,6 +309,7 @@ impl History {
 impl Side {
     /// Whether nothing is to be written of the packet, which is neither SYN, FIN nor RST: most are
     /// data that follow what was sent before, or acknowledgements, and not the first of their kind.
+    #[inline(always)]
     fn is_ordinary(&mut self, packet: &Packet) -> bool {
         let mark = if packet.payload > 0 { DATA } else { ACK };
         let Some(highest) = self.highest else { return false };

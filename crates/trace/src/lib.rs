@@ -1,5 +1,7 @@
 //! From frames to an explanation: connections, segments, acknowledgements, recovery episodes.
 
+#![expect(clippy::inline_always, reason = "the short ways are compiled for what they know")]
+
 mod analyzer;
 mod below;
 mod bounds;

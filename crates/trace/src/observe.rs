@@ -98,7 +98,6 @@ impl Observers {
     /// The same, compiled for the little that the caller does not know: of a packet whose data are
     /// new, most questions are answered before they are asked.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each caller has it compiled for what it knows")]
     pub(crate) fn sent_plainly(&mut self, sent: &Sent<'_>) {
         // A copy, the network's or the tap's, was not sent.
         if matches!(sent.kind, SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate) {
@@ -122,7 +121,6 @@ impl Observers {
     }
     /// The same, compiled for the little that the caller does not know.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each caller has it compiled for what it knows")]
     pub(crate) fn heard_plainly(&mut self, heard: &Heard<'_>) {
         self.full_size.heard(heard);
         let full = self.full_size.bytes();

@@ -216,12 +216,12 @@ impl Scoreboard {
     pub(crate) fn arrived(&mut self, ack: Offset, at: Instant) -> Told {
         let before = std::mem::replace(&mut self.una, ack);
         let (mut latest, mut ages) = (None, None);
-        while let Some((order, sent)) = self.log.pop_before(ack) {
+        self.log.pop_before(ack, |order, sent| {
             if sent.range.end > before && sent.arrival != Arrival::Arrived {
                 ages = joined(ages, Some(Ages::of_one(at.since(sent.at))));
                 latest = Some((order, sent.at));
             }
-        }
+        });
         if let Some(next) = self.log.entries_mut().front()
             && next.range.start < ack
         {

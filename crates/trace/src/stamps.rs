@@ -119,6 +119,7 @@ impl Seen {
 impl Identity {
     /// Takes in a packet of the sender, whatever it carries; `in_order` where it goes on in the
     /// stream after the one before it.
+    #[inline(always)]
     pub(crate) fn passed(&mut self, packet: &Packet, in_order: bool) {
         self.packets += 1;
         // Where the counter wraps, zero is one.
@@ -134,6 +135,7 @@ impl Identity {
         }
     }
 
+    #[inline(always)]
     fn count(&mut self, id: u16, several: bool, in_order: bool) {
         let Some(newest) = self.newest else {
             (self.newest, self.several) = (Some(id), several);

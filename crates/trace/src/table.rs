@@ -40,13 +40,14 @@ impl Ends {
     #[inline]
     pub(crate) fn of(tcp: &TcpPacket<'_>) -> (Ends, bool) {
         let (from, to) = (tcp.src_port(), tcp.dst_port());
-        match (tcp.src(), tcp.dst()) {
-            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+        match tcp.ip().ipv4_ends() {
+            Some((src, dst)) => {
                 let src = u64::from(src.to_bits()) << 16 | u64::from(from);
                 let dst = u64::from(dst.to_bits()) << 16 | u64::from(to);
                 (Ends([src.min(dst), src.max(dst), 0, 0, 0]), src <= dst)
             }
-            (src, dst) => {
+            None => {
+                let (src, dst) = (tcp.src(), tcp.dst());
                 let ends = (bits(src), from) <= (bits(dst), to);
                 let (low, high) =
                     if ends { ((src, from), (dst, to)) } else { ((dst, to), (src, from)) };

@@ -48,7 +48,6 @@ impl FlowState {
 
     /// Takes in a packet of this direction that [goes on](FlowState::goes_on).
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is the way of nearly all packets")]
     pub(crate) fn go_on(&mut self, packet: &Packet) {
         if let Some(positions) = &mut self.positions {
             positions.advance(packet.seq);
@@ -116,7 +115,6 @@ impl FlowState {
 
     /// Takes in an acknowledgement that [says](FlowState::says) one of the two.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is the way of nearly all packets")]
     pub(crate) fn hear(&mut self, says: Says, packet: &Packet, window: Option<Bytes>) {
         match says {
             Says::Again => self.heard_again(packet, window),
@@ -126,7 +124,6 @@ impl FlowState {
 
     /// Everything before `ack` arrived.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it is the way of nearly all acknowledgements")]
     fn arrived(&mut self, ack: Offset, packet: &Packet, window: Option<Bytes>) {
         let before = self.board.una;
         let told = self.board.arrived(ack, packet.at);

@@ -64,6 +64,7 @@ impl FullSize {
     }
 
     /// A packet of the direction.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         if sent.packet.syn() {
             self.offered[0] = offered(sent.packet);
@@ -88,6 +89,7 @@ impl FullSize {
         }
     }
     /// A packet of the opposite direction.
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
         if heard.packet.syn() {
             self.offered[1] = offered(heard.packet);

@@ -48,6 +48,7 @@ impl SackUse {
 
 impl Acking {
     /// A packet of the direction.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         if sent.kind != SegmentKind::New {
             self.excuses = self.excuses.saturating_add(1);
@@ -57,6 +58,7 @@ impl Acking {
     }
 
     /// A packet of the opposite direction; `full` is the size of a full segment.
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>, full: Option<u64>) {
         if heard.ack > heard.before {
             self.advanced(heard, full);
@@ -91,6 +93,7 @@ impl Acking {
         flow.acking = habits;
     }
 
+    #[inline(always)]
     fn advanced(&mut self, heard: &Heard<'_>, full: Option<u64>) {
         let bare = heard.packet.is_bare();
         self.acks += u64::from(bare);

@@ -60,6 +60,7 @@ impl Limits {
         self.sender.is_none()
     }
 
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
         let repeat = match sent.kind {
             SegmentKind::New => false,
@@ -101,6 +102,7 @@ impl Limits {
         sender.sent(&departure, events);
     }
 
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>, events: &mut Vec<Event>) {
         if heard.packet.mss.is_some() {
             self.offered = heard.packet.mss;

@@ -201,6 +201,7 @@ impl Sender {
         self.capacity.rate()
     }
 
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Departure, events: &mut Vec<Event>) {
         let quiet = sent.at.since(self.gap.from);
         let mut burst = sent.payload;
@@ -248,6 +249,7 @@ impl Sender {
         self.gap.declined = self.gap.available >= self.chunk();
     }
 
+    #[inline(always)]
     pub(crate) fn heard(&mut self, answer: &Answer, events: &mut Vec<Event>) {
         self.measure(answer);
         let (reacts, _) = self.patience();
@@ -414,6 +416,7 @@ impl Sender {
     }
 
     /// Judges the time since the last sending.
+    #[inline(never)]
     fn close_gap(&mut self, sent: &Departure, events: &mut Vec<Event>) {
         let waited = self.gap.heard.map(|heard| sent.at.since(heard));
         let (reacts, wakes) = self.patience();
@@ -510,6 +513,7 @@ impl Sender {
         self.gap.in_flight >= LEAST_BUFFER * full && !self.gap.with_data && sent.payload >= full
     }
 
+    #[cold]
     fn close_round(&mut self, at: Instant, events: &mut Vec<Event>) {
         let nanos = at.since(self.round.from).as_nanos();
         let rate = (self.round.acked.saturating_mul(1_000_000_000)).checked_div(nanos);

@@ -38,6 +38,7 @@ pub(crate) struct RoundTripTimes {
 
 impl RoundTripTimes {
     /// A packet of the direction.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         self.timestamps.sent(sent.packet);
         if sent.kind == SegmentKind::New {
@@ -52,6 +53,7 @@ impl RoundTripTimes {
     }
 
     /// A packet of the opposite direction.
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
         let told = &heard.told;
         if !told.advanced && !told.sacked {

@@ -99,6 +99,7 @@ impl Stalls {
         self.closed = false;
     }
 
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
         let at = sent.packet.at;
         if self.repair.is_some() {
@@ -130,6 +131,7 @@ impl Stalls {
         self.in_flight = sent.in_flight;
     }
 
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>, events: &mut Vec<Event>) {
         let packet = heard.packet;
         if !self.began && heard.told.round_trip.is_none() {

@@ -63,6 +63,7 @@ impl Advertised {
 
 impl Windows {
     /// A packet of the direction; `full` is the size of a full segment.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>, full: Option<u64>) {
         if self.closed.is_some() {
             self.latest = sent.packet.at;
@@ -86,6 +87,7 @@ impl Windows {
     }
 
     /// A packet of the opposite direction.
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>, full: Option<u64>) {
         let packet = heard.packet;
         // A SYN's window is not scaled, a reset's means nothing.
