@@ -288,21 +288,33 @@ impl<S: Sink> Analyzer<S> {
         (trace, self.sink)
     }
 
+    #[inline]
     fn take_in(&mut self, packet: &Packet, comment: Option<&str>) {
-        let at = match self.table.find(&packet.ends) {
-            Some(at) => at,
-            None => self.begin(packet),
-        };
+        let known = self.table.find(&packet.ends);
+        if let Some(at) = known
+            && packet.plain
+        {
+            let entry = self.table.at(at);
+            let index = entry.index;
+            if let Some(state) = entry.only()
+                && state.packet_in_passing(packet)
+            {
+                return tell_found_of(&mut self.sink, index, state);
+            }
+        }
+        self.take_in_somehow(known, packet, comment);
+    }
+
+    /// [`Analyzer::take_in`] for whatever packet; `known` is where the connection between its ends
+    /// is kept.
+    #[inline(never)]
+    fn take_in_somehow(&mut self, known: Option<usize>, packet: &Packet, comment: Option<&str>) {
+        let at = known.unwrap_or_else(|| self.begin(packet));
         if packet.syn() {
             self.succeed(at, packet);
         }
         let entry = self.table.at(at);
         let latest = entry.index;
-        if let Some(state) = entry.only()
-            && state.packet_in_passing(packet)
-        {
-            return tell_found_of(&mut self.sink, latest, state);
-        }
         if let Some(mut state) = entry.state.take_if(|state| {
             state.lingers && state.is_over() && !packet.wanted && is_done(state, packet.at)
         }) {
@@ -360,6 +372,7 @@ impl<S: Sink> Analyzer<S> {
     }
 
     /// The first packet between two ends: where their connection is kept.
+    #[inline(never)]
     fn begin(&mut self, packet: &Packet) -> usize {
         if self.table.is_full() {
             let text = "begins a connection when too many are over to know them all: what still \
@@ -397,6 +410,7 @@ impl<S: Sink> Analyzer<S> {
 
     /// If the packet opens another connection between the same ends: begins the other at `at`. The
     /// one kept there is handed over if it is over, else put aside until the other is answered.
+    #[inline(never)]
     fn succeed(&mut self, at: usize, packet: &Packet) {
         let entry = self.table.at(at);
         let succeeded = match &entry.state {

@@ -161,7 +161,7 @@ impl ConnectionState {
     /// Takes in the next packet between the two ends, if it is one of those that say nothing which
     /// has to be handed over or judged: what [`ConnectionState::packet`] would make of it, in a
     /// short way. If not, nothing happens, and false comes back.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn packet_in_passing(&mut self, packet: &Packet) -> bool {
         let calm = self.opening.is_settled() && self.lives.is_calm();
         if !(packet.plain && calm && shortcuts::taken()) {

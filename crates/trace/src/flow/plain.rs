@@ -47,15 +47,21 @@ impl FlowState {
     }
 
     /// Takes in a packet of this direction that [goes on](FlowState::goes_on).
-    #[inline(always)]
+    #[inline]
     pub(crate) fn go_on(&mut self, packet: &Packet) {
         if let Some(positions) = &mut self.positions {
             positions.advance(packet.seq);
         }
         if packet.payload == 0 {
             self.below.passed(packet, None, SegmentKind::New);
-            return;
+        } else {
+            self.send(packet);
         }
+    }
+
+    /// The next data.
+    #[inline(never)]
+    fn send(&mut self, packet: &Packet) {
         let payload = u64::from(packet.payload);
         let start = self.board.high;
         let range = Range { start, end: start + Bytes::new(payload) };
@@ -114,7 +120,7 @@ impl FlowState {
     }
 
     /// Takes in an acknowledgement that [says](FlowState::says) one of the two.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn hear(&mut self, says: Says, packet: &Packet, window: Option<Bytes>) {
         match says {
             Says::Again => self.heard_again(packet, window),
@@ -123,7 +129,7 @@ impl FlowState {
     }
 
     /// Everything before `ack` arrived.
-    #[inline(always)]
+    #[inline(never)]
     fn arrived(&mut self, ack: Offset, packet: &Packet, window: Option<Bytes>) {
         let before = self.board.una;
         let told = self.board.arrived(ack, packet.at);
