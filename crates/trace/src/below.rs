@@ -351,7 +351,8 @@ impl Below {
     #[inline(always)]
     pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>, kind: SegmentKind) {
         let follows = self.last.zip(range).is_none_or(|((last, _), now)| now.start == last.end);
-        self.identity.passed(packet, follows && kind == SegmentKind::New);
+        let in_order = follows && kind == SegmentKind::New;
+        self.identity.passed(packet, range.is_some(), in_order);
         if let Some(range) = range {
             self.last = Some((range, packet.at));
         }

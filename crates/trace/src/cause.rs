@@ -135,7 +135,7 @@ impl Judge {
         duplicate: bool,
         board: &Scoreboard,
     ) {
-        self.heard_before = self.last_heard.replace(Moment { at, frame });
+        self.hears(at, frame);
         if let Some(sample) = told.round_trip {
             // RFC 6298 section 2.3: a weight of one eighth.
             let smoothed = |old: Span| (old * 7 + sample) / 8;
@@ -152,6 +152,12 @@ impl Judge {
             }
         }
         self.duplicates += u64::from(duplicate);
+    }
+
+    /// [`Judge::heard`] where nothing was said.
+    #[inline]
+    pub(crate) fn hears(&mut self, at: Instant, frame: u64) {
+        self.heard_before = self.last_heard.replace(Moment { at, frame });
     }
 
     /// Whether the timeout is over, or was spurious.

@@ -254,6 +254,8 @@ impl ConnectionState {
     /// What matters of a packet before the handshake is settled, and of SYN, FIN and RST at any
     /// time; false if the packet is nobody's.
     fn open(&mut self, packet: &Packet, forward: bool) -> bool {
+        self.forward.is_unsettled();
+        self.reverse.is_unsettled();
         let sound = &mut self.sound[usize::from(!forward)];
         *sound |= packet.checksum == ChecksumState::Right;
         if packet.checksum == ChecksumState::Wrong {

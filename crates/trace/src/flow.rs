@@ -41,6 +41,9 @@ pub(crate) struct FlowState {
     window_edge: Option<Offset>,
     /// Where the data end, once a FIN told.
     data_end: Option<Offset>,
+    /// The number that is acknowledged, and the window, where a packet with data that tells them again
+    /// tells nothing: set when one was found to, until anything else happens.
+    settled: Option<(SeqNumber, u16)>,
     /// More is unsettled than is kept: the oldest of it was forgotten. For whoever asks to reset.
     pub(crate) gave_up: bool,
     pub(crate) observers: Observers,
@@ -92,6 +95,10 @@ impl FlowState {
         self.board.start_at(Offset::new(1));
         self.below = Below::default();
     }
+    /// A SYN, FIN or RST came, of either direction.
+    pub(crate) fn is_unsettled(&mut self) {
+        self.settled = None;
+    }
     /// The handshake showed that SACK is not used.
     pub(crate) fn refuse_sack(&mut self) {
         self.judge.refuse_sack();
@@ -100,6 +107,7 @@ impl FlowState {
 
     /// A packet of this direction; `Err` if its number cannot belong to the connection.
     pub(crate) fn sent(&mut self, packet: &Packet, scene: Scene<'_>) -> Result<Passed, OutOfPlace> {
+        self.settled = None;
         // An RST may come from nobody who knows the connection: its number is no beginning.
         if packet.rst() && self.positions.is_none() {
             return Ok(Passed { segment: None, copy: false });
@@ -194,6 +202,7 @@ impl FlowState {
             return Heard::default();
         }
         let ack = offset(ack);
+        self.settled = None;
         if shortcuts::taken() && self.says_again(packet, ack, window) {
             self.heard_again(packet, window);
             return Heard::default();
@@ -280,6 +289,7 @@ impl FlowState {
     #[inline]
     fn heard_again(&mut self, packet: &Packet, window: Option<Bytes>) {
         self.observers.heard_again(packet);
+        self.settled = packet.ack.map(|ack| (ack, packet.window));
         let moment = (packet.at, packet.frame);
         self.judge.heard(moment, Told::default(), self.board.una, false, &self.board);
         self.totals.max_window = self.totals.max_window.max(window);

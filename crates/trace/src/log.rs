@@ -172,11 +172,10 @@ impl Log {
     pub(crate) fn is_full(&self) -> bool {
         self.entries.len() >= TRANSMISSIONS.most()
     }
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, transmission: Transmission) {
         if self.is_full() {
-            self.forget_before(self.first + 1);
-            self.gave_up = true;
+            self.give_up_first();
         }
         let range = transmission.range;
         let plain = self.is_plain();
@@ -191,6 +190,11 @@ impl Log {
             self.enter_among_others(range);
         }
         self.entries.push_back(transmission);
+    }
+    #[cold]
+    fn give_up_first(&mut self) {
+        self.forget_before(self.first + 1);
+        self.gave_up = true;
     }
     /// The next transmission is not in order.
     #[cold]

@@ -72,7 +72,7 @@ pub(crate) enum Event {
 pub(crate) struct Observers {
     full_size: FullSize,
     round_trips: RoundTripTimes,
-    windows: Windows,
+    pub(crate) windows: Windows,
     acking: Acking,
     marks: Marks,
     limits: Limits,
@@ -96,7 +96,8 @@ impl Observers {
         self.sent_plainly(sent);
     }
     /// The same, compiled for the little that the caller does not know: of a packet whose data are
-    /// new, most questions are answered before they are asked.
+    /// new, most questions are answered before they are asked. To stay so, observers lend `sent` to
+    /// nothing that is not compiled into them; what is rare is given a copy.
     #[inline(always)]
     pub(crate) fn sent_plainly(&mut self, sent: &Sent<'_>) {
         // A copy, the network's or the tap's, was not sent.

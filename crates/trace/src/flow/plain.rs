@@ -17,6 +17,8 @@ use crate::{Range, SegmentKind};
 /// What a plain packet says to the direction that it acknowledges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Says {
+    /// The same as several before it: not even that is news.
+    Still,
     /// The same as the one before it.
     Again,
     /// That everything before this arrived: some of what was sent once and in order.
@@ -62,6 +64,7 @@ impl FlowState {
     /// The next data.
     #[inline(never)]
     fn send(&mut self, packet: &Packet) {
+        self.settled = None;
         let payload = u64::from(packet.payload);
         let start = self.board.high;
         let range = Range { start, end: start + Bytes::new(payload) };
@@ -104,6 +107,9 @@ impl FlowState {
     #[inline]
     pub(crate) fn says(&self, packet: &Packet, window: Option<Bytes>) -> Option<Says> {
         let (positions, number) = (self.positions.as_ref()?, packet.ack?);
+        if self.settled == Some((number, packet.window)) && packet.payload > 0 {
+            return Some(Says::Still);
+        }
         let ack = positions.position(number);
         let board = &self.board;
         let (una, high) = (board.una.as_u64() as i64, board.high.as_u64() as i64);
@@ -123,6 +129,10 @@ impl FlowState {
     #[inline]
     pub(crate) fn hear(&mut self, says: Says, packet: &Packet, window: Option<Bytes>) {
         match says {
+            Says::Still => {
+                self.observers.windows.heard_again(packet);
+                self.judge.hears(packet.at, packet.frame);
+            }
             Says::Again => self.heard_again(packet, window),
             Says::Arrived(ack) => self.arrived(ack, packet, window),
         }
@@ -131,6 +141,7 @@ impl FlowState {
     /// Everything before `ack` arrived.
     #[inline(never)]
     fn arrived(&mut self, ack: Offset, packet: &Packet, window: Option<Bytes>) {
+        self.settled = None;
         let before = self.board.una;
         let told = self.board.arrived(ack, packet.at);
         self.window_edge = window.map(|window| ack + window);

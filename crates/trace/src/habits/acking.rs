@@ -63,7 +63,7 @@ impl Acking {
         if heard.ack > heard.before {
             self.advanced(heard, full);
         } else if heard.duplicate {
-            self.duplicate(heard);
+            self.duplicate(*heard);
         }
         self.sack.seen |= !heard.sack.is_empty();
         self.sack.offered_by_receiver |= heard.packet.sack_permitted;
@@ -123,7 +123,8 @@ impl Acking {
     /// A receiver that uses SACK names what it holds above a hole, and what it received twice (RFC
     /// 2018 section 4, RFC 2883): a duplicate without a block has no such reason, unless it was a
     /// repetition and the receiver knows no D-SACK.
-    fn duplicate(&mut self, heard: &Heard<'_>) {
+    #[inline(never)]
+    fn duplicate(&mut self, heard: Heard<'_>) {
         self.duplicates += 1;
         // An answer to a probe is called for.
         let probed = heard.packet.window == 0;

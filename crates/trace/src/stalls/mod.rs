@@ -103,17 +103,13 @@ impl Stalls {
     pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
         let at = sent.packet.at;
         if self.repair.is_some() {
-            self.follow_repair(sent, events);
+            self.follow_repair(*sent, events);
         }
         if let Some((from, _)) = self.last
             && self.began
             && at.since(from) > self.limit
         {
-            let cause = self.why_sent(sent);
-            if cause == StallCause::Undetermined && sent.timer.is_some() && self.repair.is_none() {
-                self.repair = Some(Repair::new(sent, self.in_flight, self.full, self.room));
-            }
-            self.stalled(cause, at, sent.packet.frame, events);
+            self.ended_by(*sent, events);
         }
         if sent.kind.is_retransmission() && sent.range.start <= sent.una {
             self.head_resent = Some(sent.una);
@@ -145,12 +141,8 @@ impl Stalls {
         {
             self.stalled(cause, packet.at, packet.frame, events);
         }
-        if let Some(repair) = &mut self.repair {
-            repair.heard(heard, self.smoothed.unwrap_or(self.limit));
-            let over = repair.is_certain(packet.at, self.limit);
-            if over {
-                self.settle(events);
-            }
+        if self.repair.is_some() {
+            self.hear_of_repair(*heard, events);
         }
         if let Some(sample) = heard.told.round_trip {
             self.sample(sample);
@@ -171,6 +163,7 @@ impl Stalls {
     }
 
     /// RFC 6298 section 2.3, and the threshold that follows from it.
+    #[inline(always)]
     fn sample(&mut self, sample: Span) {
         let sample = (sample.min(LONGEST) + self.reaction).min(LONGEST);
         let smoothed = match self.smoothed {
@@ -187,6 +180,16 @@ impl Stalls {
         self.smoothed = Some(smoothed);
         let timeout = smoothed + (self.variation * 4).max(LEAST_VARIANCE);
         self.limit = timeout.min(smoothed * 2).max(SHORTEST);
+    }
+
+    /// A stall is over, because this was sent.
+    #[cold]
+    fn ended_by(&mut self, sent: Sent<'_>, events: &mut Vec<Event>) {
+        let cause = self.why_sent(&sent);
+        if cause == StallCause::Undetermined && sent.timer.is_some() && self.repair.is_none() {
+            self.repair = Some(Repair::new(&sent, self.in_flight, self.full, self.room));
+        }
+        self.stalled(cause, sent.packet.at, sent.packet.frame, events);
     }
 
     /// Why nothing moved until this was sent.
@@ -228,15 +231,26 @@ impl Stalls {
         (data && !self.asked).then_some(StallCause::ClientIdle)
     }
 
-    fn follow_repair(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
+    #[cold]
+    fn follow_repair(&mut self, sent: Sent<'_>, events: &mut Vec<Event>) {
         let limit = self.limit;
         let Some(repair) = &mut self.repair else { return };
-        repair.sent(sent, limit);
+        repair.sent(&sent, limit);
         if repair.is_certain(sent.packet.at, limit) {
             self.settle(events);
         }
     }
 
+    #[cold]
+    fn hear_of_repair(&mut self, heard: Heard<'_>, events: &mut Vec<Event>) {
+        let Some(repair) = &mut self.repair else { return };
+        repair.heard(&heard, self.smoothed.unwrap_or(self.limit));
+        if repair.is_certain(heard.packet.at, self.limit) {
+            self.settle(events);
+        }
+    }
+
+    #[cold]
     fn stalled(&mut self, cause: StallCause, at: Instant, frame: u64, events: &mut Vec<Event>) {
         let Some((from, first)) = self.last else { return };
         let in_flight = Bytes::new(self.in_flight);
