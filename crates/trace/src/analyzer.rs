@@ -13,7 +13,7 @@ use crate::observe::Event;
 use crate::others::Others;
 use crate::packet::Packet;
 use crate::stamps;
-use crate::table::{Entry, Table};
+use crate::table::{self, Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
 /// How many frames are named for one kind of remark.
@@ -72,6 +72,10 @@ pub struct FlowId {
 pub trait Sink {
     /// Before all else, if there is any frame: the trace's zero, nanoseconds after the Unix epoch.
     fn begins(&mut self, _epoch_nanos: u64) {}
+    /// Whether it has any use for anything it is told: if not, nothing is copied for it.
+    fn listens(&self) -> bool {
+        true
+    }
     /// Whether [`Sink::segment`] and [`Sink::ack`] have any use for what they are told.
     fn wants_packets(&self) -> bool {
         true
@@ -239,8 +243,11 @@ impl<S: Sink> Analyzer<S> {
     #[cold]
     fn explain_leap(&mut self, packet: &mut Packet) {
         let Some(leap) = self.clock.leap() else { return };
-        let state = self.table.find(&packet.ends).map(|at| self.table.at(at));
-        let state = state.and_then(|entry| entry.state.as_ref());
+        let state = self.table.find(&packet.ends).and_then(|at| {
+            let entry = self.table.at(at);
+            entry.begin();
+            entry.state.as_ref()
+        });
         let set = state.and_then(|state| state.clock_set_ahead(packet)).map(|set| set.min(leap));
         let Some(set) = set else { return self.clock.time_passed() };
         self.clock.was_set_ahead(set);
@@ -309,7 +316,8 @@ impl<S: Sink> Analyzer<S> {
     /// is kept.
     #[inline(never)]
     fn take_in_somehow(&mut self, known: Option<usize>, packet: &Packet, comment: Option<&str>) {
-        let at = known.unwrap_or_else(|| self.begin(packet));
+        let Some(at) = known.or_else(|| self.begin(packet)) else { return };
+        self.table.at(at).begin();
         if packet.syn() {
             self.succeed(at, packet);
         }
@@ -371,19 +379,26 @@ impl<S: Sink> Analyzer<S> {
         }
     }
 
-    /// The first packet between two ends: where their connection is kept.
+    /// The first packet between two ends: where their connection is kept, if there is any more to
+    /// be done with it.
     #[inline(never)]
-    fn begin(&mut self, packet: &Packet) -> usize {
+    fn begin(&mut self, packet: &Packet) -> Option<usize> {
         if self.table.is_full() {
             let text = "begins a connection when too many are over to know them all: what still \
                         comes of one of them counts as another";
             self.forget(false, None, (text, packet.frame));
         }
         self.connections += 1;
-        let state = Box::new(ConnectionState::new(packet));
-        let at = self.table.add(Entry::new(packet.ends, self.connections - 1, state));
+        let index = self.connections - 1;
+        let asks = table::only_asks(packet);
+        let entry = if asks {
+            Entry::asked_for(packet, index)
+        } else {
+            Entry::new(packet.ends, index, Box::new(ConnectionState::new(packet)))
+        };
+        let at = self.table.add(entry);
         self.opened(at, packet.frame);
-        at
+        (!asks).then_some(at)
     }
 
     /// The connection kept at `at` was opened by a packet: makes room if they are too many.

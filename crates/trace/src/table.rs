@@ -107,8 +107,11 @@ pub(crate) struct Entry {
     pub(crate) index: usize,
     /// The initial numbers of client and server, when it is over: what a late packet is known by.
     pub(crate) initial: [Option<SeqNumber>; 2],
-    /// None when it is over and was handed over.
+    /// None when it is over and was handed over, and as long as only its `syn` was seen.
     pub(crate) state: Option<Box<ConnectionState>>,
+    /// Its only packet, a SYN: whatever else comes begins the state with it. In a flood of SYNs,
+    /// all of which are kept for a while, a state for each would be 40 times as large.
+    syn: Option<Box<Packet>>,
     /// The one before it and its place, while the latest is but a SYN that nobody has answered: it
     /// may be an old one, or be answered by a challenge (RFC 5961 section 4).
     pub(crate) aside: Option<(usize, Box<ConnectionState>)>,
@@ -120,11 +123,31 @@ impl Entry {
     /// Nothing is known of it yet.
     pub(crate) fn new(ends: Ends, index: usize, state: Box<ConnectionState>) -> Entry {
         let looked = state.last_frame();
-        Entry { ends, index, initial: [None; 2], state: Some(state), aside: None, looked }
+        let initial = [None; 2];
+        Entry { ends, index, initial, state: Some(state), syn: None, aside: None, looked }
+    }
+    /// Nothing is known of it but that it is asked for, by this packet.
+    pub(crate) fn asked_for(syn: &Packet, index: usize) -> Entry {
+        Entry {
+            ends: syn.ends,
+            index,
+            initial: [None; 2],
+            state: None,
+            syn: Some(Box::new(*syn)),
+            aside: None,
+            looked: syn.frame,
+        }
+    }
+    /// Begins its state, if a SYN was all that had come.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        if let Some(syn) = self.syn.take() {
+            self.state = Some(begun(&syn));
+        }
     }
     /// One that is not over.
     fn is_open(&self) -> bool {
-        self.state.as_ref().is_some_and(|state| !state.lingers)
+        self.syn.is_some() || self.state.as_ref().is_some_and(|state| !state.lingers)
     }
     /// Whether nothing of it came since this was asked last.
     fn is_quiet(&mut self) -> bool {
@@ -155,6 +178,22 @@ impl Entry {
         let answered = self.state.as_ref().is_none_or(|latest| !latest.is_asking());
         self.aside.take_if(|_| answered)
     }
+}
+
+/// Whether nothing can be found out by this packet, the first of a connection, before another
+/// comes.
+pub(crate) fn only_asks(packet: &Packet) -> bool {
+    let plain = packet.syn() && packet.ack.is_none() && !packet.fin() && !packet.rst();
+    plain && packet.payload == 0 && !packet.wanted
+}
+
+/// The state of a connection of which only this was seen.
+#[inline(never)]
+fn begun(syn: &Packet) -> Box<ConnectionState> {
+    let mut state = Box::new(ConnectionState::new(syn));
+    let said = state.packet(syn);
+    debug_assert!(said.is_ordinary() && !said.copy && !said.out_of_place && !said.gave_up);
+    state
 }
 
 /// Of connections that were forgotten: the one put aside, and the latest.
@@ -237,6 +276,7 @@ impl Table {
                 self.tree.remove(&entry.ends);
                 self.free.push(at);
                 entry.ends = NOBODY;
+                entry.begin();
                 let latest = entry.state.take().map(|state| (entry.index, state));
                 return Some([entry.aside.take(), latest]);
             }
@@ -251,14 +291,25 @@ impl Table {
     }
 
     /// Those that are not over, in the order of their first packets.
-    pub(crate) fn into_live(self) -> Vec<(usize, Box<ConnectionState>)> {
-        let live = self.entries.into_iter().flat_map(|entry| {
-            entry.aside.into_iter().chain(entry.state.map(|state| (entry.index, state)))
-        });
-        let mut live: Vec<_> = live.collect();
+    pub(crate) fn into_live(self) -> impl Iterator<Item = (usize, Box<ConnectionState>)> {
+        let mut live = Vec::new();
+        for Entry { index, state, syn, aside, .. } in self.entries {
+            live.extend(aside.map(|(index, state)| (index, Live::Begun(state))));
+            live.extend(state.map(|state| (index, Live::Begun(state))));
+            live.extend(syn.map(|syn| (index, Live::AskedFor(syn))));
+        }
         live.sort_by_key(|&(index, _)| index);
-        live
+        live.into_iter().map(|(index, live)| match live {
+            Live::Begun(state) => (index, state),
+            Live::AskedFor(syn) => (index, begun(&syn)),
+        })
     }
+}
+
+/// A connection that is not over.
+enum Live {
+    Begun(Box<ConnectionState>),
+    AskedFor(Box<Packet>),
 }
 
 #[cfg(test)]

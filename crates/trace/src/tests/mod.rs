@@ -1,6 +1,7 @@
 //! Captures written as packets in time, and what must be found in them.
 
 mod bounded;
+
 mod causes;
 mod damaged;
 pub(crate) mod drill;
