@@ -32,6 +32,7 @@ mod others;
 mod packet;
 mod ranges;
 mod reading;
+mod remarks;
 mod round_trips;
 mod scoreboard;
 mod seen;
