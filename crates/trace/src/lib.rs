@@ -37,6 +37,7 @@ mod round_trips;
 mod scoreboard;
 mod seen;
 mod series;
+mod shortcuts;
 mod sinks;
 mod stalls;
 mod stamps;

@@ -10,7 +10,7 @@ use tcplab_units::Instant;
 
 use super::drill::{Captured, MSS, drill};
 use super::streaming::feed;
-use crate::scoreboard::shortcuts;
+use crate::shortcuts;
 use crate::{
     Ack, Analyzer, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall,
 };
