@@ -12,12 +12,11 @@ use crate::connection::{ConnectionState, Said};
 use crate::observe::Event;
 use crate::others::Others;
 use crate::packet::Packet;
+use crate::remarks::Remarks;
 use crate::stamps;
 use crate::table::{self, Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
-/// How many frames are named for one kind of remark.
-const NAMED: u64 = 10;
 /// A connection that is over is kept until nothing came for so long: a FIN whose acknowledgement
 /// was lost is sent again within a second.
 const LINGER: Span = Span::from_secs(1);
@@ -209,6 +208,12 @@ impl<S: Sink> Analyzer<S> {
         {
             return self.tcp(&tcp, at, frame.comment);
         }
+        self.unusual(frame, at);
+    }
+
+    /// A frame that is not plain.
+    #[inline(never)]
+    fn unusual(&mut self, frame: &Frame<'_>, at: Instant) {
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
         if let Some(anomaly) = view.anomaly() {
             self.remarks.add(&anomaly.to_string(), self.frames);
@@ -228,7 +233,7 @@ impl<S: Sink> Analyzer<S> {
         self.tcp(&tcp, at, frame.comment);
     }
 
-    #[inline]
+    #[inline(always)]
     fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, comment: Option<&str>) {
         let mut packet = Packet::read(tcp, at, self.frames, self.sink.wants_packets());
         packet.copies_usual = (self.copies + 1) * stamps::SHARE >= self.frames;
@@ -586,39 +591,5 @@ impl Sink for Collector {
         if let Some(connection) = self.connections.get_mut(&index) {
             connection.came_late(at, frame);
         }
-    }
-}
-
-/// Remarks on the capture; of each kind the first few frames and how many there are.
-#[derive(Debug, Default)]
-struct Remarks {
-    whole: Vec<Note>,
-    kinds: BTreeMap<String, (Vec<u64>, u64)>,
-}
-
-impl Remarks {
-    fn add(&mut self, text: &str, frame: u64) {
-        if let Some((frames, count)) = self.kinds.get_mut(text) {
-            *count += 1;
-            if (frames.len() as u64) < NAMED {
-                frames.push(frame);
-            }
-        } else if (self.kinds.len() as u64) < NAMED * NAMED {
-            self.kinds.insert(text.to_owned(), (vec![frame], 1));
-        }
-    }
-
-    fn into_notes(self) -> Vec<Note> {
-        let mut notes = self.whole;
-        for (text, (frames, count)) in self.kinds {
-            let more = count - frames.len() as u64;
-            notes.extend(
-                frames.iter().map(|&frame| Note { frame: Some(frame), text: text.clone() }),
-            );
-            if more > 0 {
-                notes.push(Note { frame: None, text: format!("{text}: {more} more frames") });
-            }
-        }
-        notes
     }
 }

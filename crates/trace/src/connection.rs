@@ -13,7 +13,7 @@ use crate::history::History;
 use crate::life::Lives;
 use crate::observe::Event;
 use crate::packet::Packet;
-use crate::scoreboard::shortcuts;
+use crate::shortcuts;
 use crate::tap::Distances;
 use crate::{Connection, Episode, Flow, Life, Segment, Tap};
 

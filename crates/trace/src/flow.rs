@@ -15,7 +15,8 @@ use crate::log::{Arrival, Transmission};
 use crate::needless::{Repeat, Repeats};
 use crate::observe::{Heard as Answered, Observers, Sent};
 use crate::packet::Packet;
-use crate::scoreboard::{Answer, Scoreboard, Told, shortcuts};
+use crate::scoreboard::{Answer, Scoreboard, Told};
+use crate::shortcuts;
 use crate::stamps::Stamp;
 use crate::tally::Tally;
 use crate::watch::Watch;
@@ -41,8 +42,8 @@ pub(crate) struct FlowState {
     window_edge: Option<Offset>,
     /// Where the data end, once a FIN told.
     data_end: Option<Offset>,
-    /// The number that is acknowledged, and the window, where a packet with data that tells them again
-    /// tells nothing: set when one was found to, until anything else happens.
+    /// The number that is acknowledged, and the window, where a packet with data that tells them
+    /// again tells nothing: set when one was found to, until anything else happens.
     settled: Option<(SeqNumber, u16)>,
     /// More is unsettled than is kept: the oldest of it was forgotten. For whoever asks to reset.
     pub(crate) gave_up: bool,

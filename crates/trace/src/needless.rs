@@ -51,8 +51,7 @@ impl Repeats {
     /// any: all lie below, and it is too early to forget one.
     #[inline]
     pub(crate) fn are_below(&self, before: Offset, at: Instant) -> bool {
-        self.is_empty()
-            || self.highest_end <= before && at.since(self.earliest) < PATIENCE
+        self.is_empty() || self.highest_end <= before && at.since(self.earliest) < PATIENCE
     }
 
     pub(crate) fn sent(&mut self, repeat: Repeat) {

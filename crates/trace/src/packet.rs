@@ -61,20 +61,25 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(tcp: &TcpPacket<'_>, at: Instant, frame: u64, wanted: bool) -> Packet {
         let timestamps = tcp.only_timestamps();
         if timestamps.is_some() || tcp.data_offset() <= 20 {
             return Packet::without_options(tcp, at, frame, wanted, timestamps);
         }
-        let mut packet = Packet::without_options(tcp, at, frame, wanted, None);
+        Packet::with_options(*tcp, at, frame, wanted)
+    }
+
+    #[inline(never)]
+    fn with_options(tcp: TcpPacket<'_>, at: Instant, frame: u64, wanted: bool) -> Packet {
+        let mut packet = Packet::without_options(&tcp, at, frame, wanted, None);
         packet.plain = false;
-        packet.take_options(tcp);
+        packet.take_options(&tcp);
         packet
     }
 
     /// All but the options: written where it will stay, for it is larger than registers.
-    #[inline]
+    #[inline(always)]
     fn without_options(
         tcp: &TcpPacket<'_>,
         at: Instant,
@@ -107,7 +112,7 @@ impl Packet {
             checksum: if flags.bits() & CONTROL == 0 {
                 ChecksumState::Unknown
             } else {
-                tcp.checksum_state()
+                checksum(*tcp)
             },
             ip_id: tcp.ip().id(),
             ttl: tcp.ip().ttl(),
@@ -177,6 +182,12 @@ impl Packet {
         }
         u64::from(self.payload) + u64::from(self.syn()) + u64::from(self.fin())
     }
+}
+
+/// Whether the checksum fits.
+#[cold]
+fn checksum(tcp: TcpPacket<'_>) -> ChecksumState {
+    tcp.checksum_state()
 }
 
 /// The length of a cookie: an even number of bytes, 4 to 16, or none (RFC 7413 section 4.1.1).

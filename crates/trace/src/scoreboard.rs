@@ -31,6 +31,7 @@ use tcplab_units::{Instant, Offset, Span};
 use crate::Range;
 use crate::log::{Arrival, Log, Transmission};
 use crate::ranges::Ranges;
+use crate::shortcuts;
 
 /// How much a round trip may vary for reasons that have nothing to do with the path.
 const JITTER: Span = Span::from_millis(1);
@@ -503,32 +504,6 @@ impl Scoreboard {
             }
         }
         self.examined = self.examined.max(latest);
-    }
-}
-
-/// Whether the short ways through the common cases are taken: always, but in tests that hold them
-/// against the long ones.
-pub(crate) mod shortcuts {
-    #[cfg(test)]
-    thread_local! {
-        static REFUSED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-    }
-
-    #[inline]
-    pub(crate) fn taken() -> bool {
-        #[cfg(test)]
-        return !REFUSED.get();
-        #[cfg(not(test))]
-        true
-    }
-
-    /// What `work` gives when every case goes the long way.
-    #[cfg(test)]
-    pub(crate) fn without<T>(work: impl FnOnce() -> T) -> T {
-        REFUSED.set(true);
-        let result = work();
-        REFUSED.set(false);
-        result
     }
 }
 

@@ -117,8 +117,8 @@ impl Seen {
 }
 
 impl Identity {
-    /// Takes in a packet of the sender, whatever it carries; `takes_room` where that is data, SYN or
-    /// FIN, `in_order` where it goes on in the stream after the one before it.
+    /// Takes in a packet of the sender, whatever it carries; `takes_room` where that is data, SYN
+    /// or FIN, `in_order` where it goes on in the stream after the one before it.
     #[inline(always)]
     pub(crate) fn passed(&mut self, packet: &Packet, takes_room: bool, in_order: bool) {
         self.packets += 1;

@@ -46,15 +46,16 @@ impl Ends {
                 let dst = u64::from(dst.to_bits()) << 16 | u64::from(to);
                 (Ends([src.min(dst), src.max(dst), 0, 0, 0]), src <= dst)
             }
-            None => {
-                let (src, dst) = (tcp.src(), tcp.dst());
-                let ends = (bits(src), from) <= (bits(dst), to);
-                let (low, high) =
-                    if ends { ((src, from), (dst, to)) } else { ((dst, to), (src, from)) };
-                let ([a, b], [c, d]) = (bits(low.0), bits(high.0));
-                (Ends([a, b, c, d, V6 | u64::from(low.1) << 16 | u64::from(high.1)]), ends)
-            }
+            None => Ends::of_ipv6((tcp.src(), from), (tcp.dst(), to)),
         }
+    }
+
+    #[inline(never)]
+    fn of_ipv6(from: (IpAddr, u16), to: (IpAddr, u16)) -> (Ends, bool) {
+        let ends = (bits(from.0), from.1) <= (bits(to.0), to.1);
+        let (low, high) = if ends { (from, to) } else { (to, from) };
+        let ([a, b], [c, d]) = (bits(low.0), bits(high.0));
+        (Ends([a, b, c, d, V6 | u64::from(low.1) << 16 | u64::from(high.1)]), ends)
     }
 
     /// The lower end.
@@ -237,6 +238,11 @@ impl Table {
         if self.entries.get(self.latest).is_some_and(|entry| entry.ends == *ends) {
             return Some(self.latest);
         }
+        self.find_elsewhere(ends)
+    }
+
+    #[inline(never)]
+    fn find_elsewhere(&mut self, ends: &Ends) -> Option<usize> {
         let cached = &mut self.cache[ends.place()];
         if self.entries.get(*cached).is_none_or(|entry| entry.ends != *ends) {
             *cached = *self.tree.get(ends)?;

@@ -164,8 +164,7 @@ impl Limits {
             self.offered.map_or(USUAL_SEGMENT, |mss| u64::from(mss) - cut.min(mss.into()));
         let away = !self.reaction.is_zero();
         let confidence = if away { Confidence::Low } else { Confidence::High };
-        self.sender =
-            Some(Box::new(Sender::new(&sent, offered.max(1), self.reaction, confidence)));
+        self.sender = Some(Box::new(Sender::new(&sent, offered.max(1), self.reaction, confidence)));
     }
 
     /// The acknowledgements that have reached the sender when it sends this. The reaction is

@@ -7,6 +7,7 @@ mod damaged;
 pub(crate) mod drill;
 mod figures;
 pub(crate) mod frames;
+mod in_passing;
 mod life;
 mod limits;
 mod losses;
