@@ -13,7 +13,7 @@ use crate::observe::Event;
 use crate::others::Others;
 use crate::packet::Packet;
 use crate::stamps;
-use crate::table::{self, Entry, Table};
+use crate::table::{Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
 /// How many frames are named for one kind of remark.
@@ -297,7 +297,11 @@ impl<S: Sink> Analyzer<S> {
 
     fn take_in(&mut self, packet: &Packet, comment: Option<&str>) {
         let Some(at) = self.table.find(&packet.ends).or_else(|| self.begin(packet)) else { return };
-        self.table.at(at).begin();
+        let entry = self.table.at(at);
+        if entry.puts_off(packet) {
+            return;
+        }
+        entry.begin();
         if packet.syn() {
             self.succeed(at, packet);
         }
@@ -306,7 +310,7 @@ impl<S: Sink> Analyzer<S> {
         if let Some(mut state) = entry.state.take_if(|state| {
             state.lingers && state.is_over() && !packet.wanted && is_done(state, packet.at)
         }) {
-            entry.initial = state.initial();
+            entry.over(&state);
             hand_over(&mut self.sink, latest, &mut state);
         }
         let Some((index, state)) = entry.owner(packet) else {
@@ -322,9 +326,7 @@ impl<S: Sink> Analyzer<S> {
         for forward in [true, false] {
             tell_found(&mut self.sink, FlowId { connection: index, forward }, state.found(forward));
         }
-        if entry.aside.is_some()
-            && let Some((index, mut state)) = entry.outlived()
-        {
+        if let Some((index, mut state)) = entry.outlived() {
             hand_over(&mut self.sink, index, &mut state);
         }
         self.tell(index, said, packet, comment);
@@ -370,13 +372,7 @@ impl<S: Sink> Analyzer<S> {
             self.forget(false, None, (text, packet.frame));
         }
         self.connections += 1;
-        let index = self.connections - 1;
-        let asks = table::only_asks(packet);
-        let entry = if asks {
-            Entry::asked_for(packet, index)
-        } else {
-            Entry::new(packet.ends, index, Box::new(ConnectionState::new(packet)))
-        };
+        let (entry, asks) = Entry::new(packet, self.connections - 1);
         let at = self.table.add(entry);
         self.opened(at, packet.frame);
         (!asks).then_some(at)
@@ -410,7 +406,7 @@ impl<S: Sink> Analyzer<S> {
         let entry = self.table.at(at);
         let succeeded = match &entry.state {
             Some(state) => state.is_succeeded_by(packet),
-            None => packet.ack.is_none() && !entry.initial.contains(&Some(packet.seq)),
+            None => packet.ack.is_none() && entry.is_unknown(packet),
         };
         if !succeeded {
             return;
@@ -419,14 +415,13 @@ impl<S: Sink> Analyzer<S> {
         let state = Box::new(ConnectionState::new(packet).reusing(Some(earlier)));
         entry.index = self.connections;
         self.connections += 1;
-        let before = entry.aside.take();
         let reopened = entry.state.as_ref().is_none_or(|state| state.lingers);
         let replaced = entry.state.replace(state).map(|state| (earlier, state));
         let (done, aside) = match replaced {
             Some(replaced) if !replaced.1.is_over() => (None, Some(replaced)),
             done => (done, None),
         };
-        entry.aside = aside;
+        let before = entry.put_aside(aside);
         for (index, mut state) in [before, done].into_iter().flatten() {
             hand_over(&mut self.sink, index, &mut state);
         }
@@ -460,7 +455,7 @@ impl<S: Sink> Analyzer<S> {
             entry.state = Some(state);
             return;
         }
-        entry.initial = state.initial();
+        entry.over(&state);
         hand_over(&mut self.sink, index, &mut state);
     }
 }
