@@ -14,7 +14,7 @@ use crate::others::Others;
 use crate::packet::Packet;
 use crate::remarks::Remarks;
 use crate::stamps;
-use crate::table::{self, Entry, Table};
+use crate::table::{Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
 /// A connection that is over is kept until nothing came for so long: a FIN whose acknowledgement
@@ -322,7 +322,11 @@ impl<S: Sink> Analyzer<S> {
     #[inline(never)]
     fn take_in_somehow(&mut self, known: Option<usize>, packet: &Packet, comment: Option<&str>) {
         let Some(at) = known.or_else(|| self.begin(packet)) else { return };
-        self.table.at(at).begin();
+        let entry = self.table.at(at);
+        if entry.puts_off(packet) {
+            return;
+        }
+        entry.begin();
         if packet.syn() {
             self.succeed(at, packet);
         }
@@ -331,7 +335,7 @@ impl<S: Sink> Analyzer<S> {
         if let Some(mut state) = entry.state.take_if(|state| {
             state.lingers && state.is_over() && !packet.wanted && is_done(state, packet.at)
         }) {
-            entry.initial = state.initial();
+            entry.over(&state);
             hand_over(&mut self.sink, latest, &mut state);
         }
         let Some((index, state)) = entry.owner(packet) else {
@@ -345,9 +349,7 @@ impl<S: Sink> Analyzer<S> {
             self.lingering.push_back(Lingering { since: packet.at, at, index });
         }
         tell_found_of(&mut self.sink, index, state);
-        if entry.aside.is_some()
-            && let Some((index, mut state)) = entry.outlived()
-        {
+        if let Some((index, mut state)) = entry.outlived() {
             hand_over(&mut self.sink, index, &mut state);
         }
         self.tell(index, said, packet, comment);
@@ -394,13 +396,7 @@ impl<S: Sink> Analyzer<S> {
             self.forget(false, None, (text, packet.frame));
         }
         self.connections += 1;
-        let index = self.connections - 1;
-        let asks = table::only_asks(packet);
-        let entry = if asks {
-            Entry::asked_for(packet, index)
-        } else {
-            Entry::new(packet.ends, index, Box::new(ConnectionState::new(packet)))
-        };
+        let (entry, asks) = Entry::new(packet, self.connections - 1);
         let at = self.table.add(entry);
         self.opened(at, packet.frame);
         (!asks).then_some(at)
@@ -435,7 +431,7 @@ impl<S: Sink> Analyzer<S> {
         let entry = self.table.at(at);
         let succeeded = match &entry.state {
             Some(state) => state.is_succeeded_by(packet),
-            None => packet.ack.is_none() && !entry.initial.contains(&Some(packet.seq)),
+            None => packet.ack.is_none() && entry.is_unknown(packet),
         };
         if !succeeded {
             return;
@@ -444,14 +440,13 @@ impl<S: Sink> Analyzer<S> {
         let state = Box::new(ConnectionState::new(packet).reusing(Some(earlier)));
         entry.index = self.connections;
         self.connections += 1;
-        let before = entry.aside.take();
         let reopened = entry.state.as_ref().is_none_or(|state| state.lingers);
         let replaced = entry.state.replace(state).map(|state| (earlier, state));
         let (done, aside) = match replaced {
             Some(replaced) if !replaced.1.is_over() => (None, Some(replaced)),
             done => (done, None),
         };
-        entry.aside = aside;
+        let before = entry.put_aside(aside);
         for (index, mut state) in [before, done].into_iter().flatten() {
             hand_over(&mut self.sink, index, &mut state);
         }
@@ -485,7 +480,7 @@ impl<S: Sink> Analyzer<S> {
             entry.state = Some(state);
             return;
         }
-        entry.initial = state.initial();
+        entry.over(&state);
         hand_over(&mut self.sink, index, &mut state);
     }
 }

@@ -321,7 +321,7 @@ impl ConnectionState {
 
     fn life(&self) -> Life {
         let any_data = self.forward.totals.data + self.reverse.totals.data > Bytes::ZERO;
-        let steps = |client: bool| self.lives.side(client).walk.steps().to_vec();
+        let steps = |client: bool| self.lives.side(client).walk.steps();
         Life {
             state: self.history.summary(any_data),
             history: self.history.written().to_owned(),

@@ -32,7 +32,7 @@ pub(crate) struct FlowState {
     positions: Option<SeqUnwrapper>,
     board: Scoreboard,
     judge: Judge,
-    watch: Option<Watch>,
+    watch: Option<Box<Watch>>,
     pub(crate) below: Below,
     repeats: Repeats,
     tally: Tally,
@@ -442,7 +442,7 @@ impl FlowState {
     fn open_watch(&mut self, packet: &Packet) {
         if self.watch.is_none() {
             let mark = self.mark(packet, &Told::default(), false);
-            self.watch = Some(Watch::open(mark, &self.board));
+            self.watch = Some(Box::new(Watch::open(mark, &self.board)));
         }
     }
 

@@ -57,26 +57,13 @@ enum State {
 }
 
 /// Written at the first, the 10th, the 100th... time.
-#[derive(Debug)]
-struct Scaled {
-    count: u64,
-    next: u64,
-}
-
-impl Default for Scaled {
-    fn default() -> Scaled {
-        Scaled { count: 0, next: 1 }
-    }
-}
+#[derive(Debug, Default)]
+struct Scaled(u64);
 
 impl Scaled {
     fn counts(&mut self) -> bool {
-        self.count += 1;
-        let due = self.count == self.next;
-        if due {
-            self.next = self.next.saturating_mul(10);
-        }
-        due
+        self.0 += 1;
+        self.0 == 10_u64.pow(self.0.ilog10())
     }
 }
 

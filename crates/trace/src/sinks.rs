@@ -67,12 +67,7 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
         self.1.stall(flow, stall);
     }
     fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
-        self.tell(
-            self.listening(),
-            period,
-            |a, it| a.limit(flow, it),
-            |b, it| b.limit(flow, it),
-        );
+        self.tell(self.listening(), period, |a, it| a.limit(flow, it), |b, it| b.limit(flow, it));
     }
     fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
         self.0.needless(flow, frame, why);

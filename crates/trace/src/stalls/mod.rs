@@ -57,7 +57,7 @@ pub(crate) struct Stalls {
     head_resent: Option<Offset>,
     /// Stalls whose causes are not known yet, and later ones.
     waiting: Vec<Stall>,
-    repair: Option<Repair>,
+    repair: Option<Box<Repair>>,
     sums: Vec<StallSum>,
 }
 
@@ -187,7 +187,8 @@ impl Stalls {
     fn ended_by(&mut self, sent: Sent<'_>, events: &mut Vec<Event>) {
         let cause = self.why_sent(&sent);
         if cause == StallCause::Undetermined && sent.timer.is_some() && self.repair.is_none() {
-            self.repair = Some(Repair::new(&sent, self.in_flight, self.full, self.room));
+            let repair = Repair::new(&sent, self.in_flight, self.full, self.room);
+            self.repair = Some(Box::new(repair));
         }
         self.stalled(cause, sent.packet.at, sent.packet.frame, events);
     }
