@@ -63,7 +63,8 @@ pub enum Mode {
     ProbeRtt,
 }
 
-/// `tcp_bbr.c` (Cardwell and others, ACM Queue 2016; draft-cardwell-iccrg-bbr-congestion-control-00).
+/// Version 1 as Linux has it (`tcp_bbr.c`; Cardwell and others, ACM Queue 2016;
+/// draft-cardwell-iccrg-bbr-congestion-control-00).
 #[derive(Debug)]
 pub struct Bbr {
     ticks: Ticks,
@@ -356,8 +357,8 @@ impl Bbr {
     }
 
     /// The window that losses leave (`bbr_set_cwnd_to_recover_or_restore`): in the first round of
-    /// recovery as much leaves as arrives, and nothing else has a say (`Err`); at its end the window
-    /// comes back.
+    /// recovery as much leaves as arrives, and nothing else has a say (`Err`); at its end the
+    /// window comes back.
     fn recover(&mut self, window: &Window, rate: &RateSample) -> Result<u32, u32> {
         let mut cwnd = window.cwnd;
         if rate.losses > 0 {

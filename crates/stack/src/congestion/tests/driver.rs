@@ -68,7 +68,8 @@ struct Sent {
     segment: u64,
     is_repeated: bool,
     at: Instant,
-    first_sent: Instant,
+    /// When that was sent which was delivered last before it.
+    flight_start: Instant,
     delivered: u64,
     delivered_at: Instant,
     app_limited: bool,
@@ -226,7 +227,7 @@ impl Driver {
             segment,
             is_repeated: repeated.is_some(),
             at: now,
-            first_sent: self.first_sent,
+            flight_start: self.first_sent,
             delivered: self.window.delivered,
             delivered_at: self.delivered_at,
             app_limited: self.window.app_limited.is_some(),
@@ -319,7 +320,7 @@ impl Driver {
         self.window.app_limited = app_limited.filter(|mark| self.window.delivered <= *mark);
         self.first_sent = sent.at;
         self.delivered_at = self.now;
-        let sending = sent.at.since(sent.first_sent);
+        let sending = sent.at.since(sent.flight_start);
         let interval = sending.max(self.now.since(sent.delivered_at));
         let is_valid = self.window.min_rtt.is_none_or(|least| interval >= least);
         RateSample {
