@@ -22,9 +22,10 @@ impl Ticks {
         now.as_nanos() / self.tick
     }
 
-    /// How many `span` takes, begun ones counted whole (`usecs_to_jiffies`).
+    /// How many `span` takes, begun ones counted whole; of `span`, whole microseconds count
+    /// (`usecs_to_jiffies`).
     pub(super) fn of(self, span: Span) -> u64 {
-        span.as_nanos().div_ceil(self.tick)
+        (span.as_micros() * 1_000).div_ceil(self.tick)
     }
 
     /// How many a second has (`HZ`).
@@ -36,4 +37,9 @@ impl Ticks {
     pub(super) fn in_1024ths(self, ticks: u64) -> u64 {
         (u128::from(ticks) * u128::from(self.tick) * 1024 / u128::from(SECOND)) as u64
     }
+}
+
+/// Whole microseconds at `time` (`tcp_mstamp`): what they differ by is what Linux sees pass.
+pub(super) fn micros(time: Instant) -> u64 {
+    time.as_nanos() / 1_000
 }

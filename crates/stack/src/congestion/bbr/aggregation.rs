@@ -3,6 +3,7 @@
 use tcplab_units::Instant;
 
 use super::BW_UNIT;
+use crate::congestion::ticks::micros;
 
 /// Rounds after which the older of two maxima is forgotten (`bbr_extra_acked_win_rtts`).
 const ROUNDS: u32 = 5;
@@ -48,7 +49,7 @@ impl Aggregation {
             }
         }
         let acked = u64::from(acked);
-        let mut expected = scaled(bandwidth, now.since(self.epoch).as_micros());
+        let mut expected = scaled(bandwidth, micros(now) - micros(self.epoch));
         if self.acked <= expected || self.acked + acked >= MOST_ACKED {
             self.restart(now);
             expected = 0;

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use tcplab_units::{Instant, Rate, Rng, Span};
 
-use super::ticks::Ticks;
+use super::ticks::{Ticks, micros};
 use super::{CongestionControl, Event, NO_THRESHOLD, RateSample, Setup, State, Window};
 use aggregation::Aggregation;
 use full_pipe::FullPipe;
@@ -266,7 +266,7 @@ impl Bbr {
 
     /// `bbr_is_next_cycle_phase`.
     fn is_phase_over(&self, now: Instant, window: &Window, rate: &RateSample) -> bool {
-        let elapsed = self.delivered_at.since(self.phase_start).as_micros();
+        let elapsed = micros(self.delivered_at) - micros(self.phase_start);
         let is_full_length = self.min_rtt.is_some_and(|rtt| elapsed > rtt);
         let in_flight = || self.in_flight_at_departure(now, window, rate.prior_in_flight);
         match self.pacing_gain.cmp(&UNIT) {

@@ -3,6 +3,7 @@
 use tcplab_units::Instant;
 
 use crate::congestion::Window;
+use crate::congestion::ticks::micros;
 
 /// Smaller windows stay in slow start (`hystart_low_window`), segments.
 const LOW_WINDOW: u32 = 16;
@@ -118,8 +119,4 @@ impl HyStart {
         (u128::from(self.burst) * 4 * 1_000_000 / bytes_per_second).min(MOST_GATHERING.into())
             as u64
     }
-}
-
-fn micros(time: Instant) -> u64 {
-    time.as_nanos() / 1_000
 }
