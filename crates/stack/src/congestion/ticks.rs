@@ -43,3 +43,23 @@ impl Ticks {
 pub(super) fn micros(time: Instant) -> u64 {
     time.as_nanos() / 1_000
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_is_a_250th_of_a_second_or_what_it_is_told() {
+        let ticks = Ticks::new(Span::from_millis(4));
+        assert_eq!(ticks.per_second(), 250);
+        assert_eq!([0, 3_999_999, 4_000_000].map(|n| ticks.at(Instant::from_nanos(n))), [0, 0, 1]);
+        // What is below a microsecond does not count, and what is begun counts whole.
+        assert_eq!(
+            [0, 999, 1_000, 4_000_999, 4_001_000].map(|n| ticks.of(Span::from_nanos(n))),
+            [0, 0, 1, 1, 2]
+        );
+        // Ten ticks are 40 ms, 40.96 1024ths.
+        assert_eq!(ticks.in_1024ths(10), 40);
+        assert_eq!(Ticks::new(Span::ZERO).per_second(), 1_000);
+    }
+}

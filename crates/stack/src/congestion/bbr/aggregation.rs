@@ -2,7 +2,7 @@
 
 use tcplab_units::Instant;
 
-use super::BW_UNIT;
+use super::segments_in;
 use crate::congestion::ticks::micros;
 
 /// Rounds after which the older of two maxima is forgotten (`bbr_extra_acked_win_rtts`).
@@ -49,7 +49,7 @@ impl Aggregation {
             }
         }
         let acked = u64::from(acked);
-        let mut expected = scaled(bandwidth, micros(now) - micros(self.epoch));
+        let mut expected = segments_in(bandwidth, micros(now) - micros(self.epoch));
         if self.acked <= expected || self.acked + acked >= MOST_ACKED {
             self.restart(now);
             expected = 0;
@@ -61,19 +61,15 @@ impl Aggregation {
 
     /// So many segments more in flight (`bbr_ack_aggregation_cwnd`).
     pub(super) fn allowance(&self, bandwidth: u64) -> u32 {
-        self.extra[0].max(self.extra[1]).min(scaled(bandwidth, LONGEST)) as u32
+        self.extra[0].max(self.extra[1]).min(segments_in(bandwidth, LONGEST)) as u32
     }
-}
-
-/// Segments that come in `micros` µs.
-fn scaled(bandwidth: u64, micros: u64) -> u64 {
-    (u128::from(bandwidth) * u128::from(micros) / u128::from(BW_UNIT)) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use tcplab_units::Span;
 
+    use super::super::BW_UNIT;
     use super::*;
 
     /// One segment each 1,024 µs: a rate without a remainder.

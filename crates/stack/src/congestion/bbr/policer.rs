@@ -123,7 +123,7 @@ impl Policer {
         if delivered == 0 || lost * UNIT < LOSSY * delivered || elapsed == 0 {
             return Verdict::Nothing;
         }
-        let bandwidth = delivered * BW_UNIT / (elapsed * 1_000);
+        let bandwidth = (delivered * BW_UNIT / (elapsed * 1_000)).min(u32::MAX.into());
         if self.bandwidth > 0 && self.is_same(bandwidth, window.mss) {
             self.bandwidth = u64::midpoint(self.bandwidth, bandwidth);
             self.in_use = true;
