@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use crate::congestion::{AckSample, CongestionControl, Event, RateSample, State, Window, by_name};
 
@@ -126,6 +126,7 @@ impl Driver {
         set(&mut window);
         let now = Instant::ZERO + rtt;
         control.init(now, &mut window);
+        window.is_paced = control.is_paced();
         let round_end = u64::from(window.cwnd);
         Driver {
             control,
@@ -371,9 +372,17 @@ impl Driver {
 
     fn grow(&mut self, rate: &RateSample, advanced: bool) {
         self.has_own_control = self.control.control(self.now, &mut self.window, rate);
-        if !self.has_own_control && advanced && self.window.state != State::Recovery {
+        if self.has_own_control {
+            return;
+        }
+        if advanced && self.window.state != State::Recovery {
             self.control.avoid(self.now, &mut self.window, 1);
         }
+        // As `tcp_update_pacing_rate`, whether or not anything is paced.
+        let percent = if self.window.cwnd < self.window.ssthresh / 2 { 200 } else { 120 };
+        let segments = u64::from(self.window.cwnd.max(self.window.packets_out));
+        let bytes = Bytes::new(u64::from(MSS) * segments * percent / 100);
+        self.window.pacing_rate = self.window.srtt.and_then(|srtt| Rate::of(bytes, srtt));
     }
 
     fn enter(&mut self, state: State) {
