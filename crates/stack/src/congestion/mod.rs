@@ -192,8 +192,10 @@ pub struct Window {
     pub nxt: u64,
     /// When segments were last sent.
     pub last_sent: Instant,
-    /// How fast segments may leave; `None`: not paced.
+    /// How fast segments leave if they are paced (`sk_pacing_rate`); `None`: not known yet.
     pub pacing_rate: Option<Rate>,
+    /// Whether they are (`sk_pacing_status`).
+    pub is_paced: bool,
     /// When the next segment may leave at the earliest by its pacing, later or earlier than now
     /// (`tp->tcp_wstamp_ns`).
     pub departure: Instant,
@@ -225,6 +227,7 @@ impl Window {
             nxt: 0,
             last_sent: Instant::ZERO,
             pacing_rate: None,
+            is_paced: false,
             departure: Instant::ZERO,
             app_limited: None,
         }

@@ -318,6 +318,7 @@ impl Sender {
                 nxt: 1,
                 last_sent: Instant::ZERO,
                 pacing_rate: None,
+                is_paced: false,
                 departure: Instant::ZERO,
                 app_limited: None,
             },
@@ -398,9 +399,10 @@ impl Sender {
         self.window.last_sent = now;
         self.cwnd_since = now;
         self.heard_at = now;
+        self.pace.on = self.congestion.is_paced() || self.config.sending.paced;
+        self.window.is_paced = self.pace.on;
         self.refresh();
         self.congestion.init(now, &mut self.window);
-        self.pace.on = self.congestion.is_paced() || self.config.sending.paced;
     }
 
     /// When [`Sender::handle_timeout`] wants to be called.
@@ -526,6 +528,7 @@ impl Sender {
         self.window.min_rtt = self.trip.shortest().map(Span::from_micros);
         self.window.delivered = self.rate.delivered;
         self.window.app_limited = self.rate.app_limited();
+        self.window.departure = self.pace.last();
     }
 }
 

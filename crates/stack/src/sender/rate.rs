@@ -70,6 +70,11 @@ impl Rate {
         self.app_limited
     }
 
+    /// The congestion control holds data back itself, to see the path without its own queue.
+    pub(super) fn limit(&mut self, until: Option<u64>) {
+        self.app_limited = until;
+    }
+
     /// The latest rate: segments, over µs, and whether the application held it down.
     pub(super) fn latest(&self) -> Option<(u64, u64, bool)> {
         self.latest
