@@ -15,6 +15,7 @@ impl Sender {
         if let Some(waiting) = self.outbox.take() {
             return Some(waiting);
         }
+        self.pace.waits = false;
         if self.repeating == Repeat::NewFirst {
             if let Some(sent) = self.send_new(now, stream, true) {
                 return Some(sent);
