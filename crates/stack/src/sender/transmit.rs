@@ -189,7 +189,7 @@ impl Sender {
 
     /// A loss probe of new data: one segment, whatever the window says
     /// (`tcp_write_xmit` with `push_one` 2).
-    pub(super) fn send_probing(&mut self, now: Instant, stream: &Stream) -> Option<ToSend> {
+    pub(super) fn send_probing(&mut self, now: Instant, stream: &Stream) -> ToSend {
         let data_end = stream.end - u64::from(stream.fin);
         let mss = u64::from(self.window.mss);
         let len = data_end.saturating_sub(self.window.nxt).min(mss);
@@ -198,7 +198,7 @@ impl Sender {
         let sent = self.send_range(now, stream, end, SendCause::TailLossProbe);
         let limited = self.board.in_flight() >= self.window.cwnd;
         self.validate(now, limited, stream);
-        Some(sent)
+        sent
     }
 
     /// Nothing more leaves for now.

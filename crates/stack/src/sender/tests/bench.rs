@@ -82,6 +82,7 @@ impl Bench {
     pub(super) fn new(config: &Config, agreed: &Negotiated, segments: u64) -> Bench {
         let mut sender = Sender::new(config, Box::new(Textbook));
         sender.establish(Instant::ZERO, agreed);
+        assert_eq!(sender.congestion().name(), Textbook.name());
         let stream = Stream { end: start(segments + 1), ..Stream::default() };
         Bench { sender, stream, now: Instant::ZERO, window: agreed.window, echo: None }
     }
