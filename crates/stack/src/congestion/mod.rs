@@ -325,9 +325,10 @@ pub trait CongestionControl: fmt::Debug + Send {
         false
     }
 
-    /// How many segments a burst handed down as one has at least (`min_tso_segs`).
-    fn least_burst(&self, _window: &Window) -> u32 {
-        2
+    /// How many segments a burst handed down as one has at least (`min_tso_segs`); `None`: as the
+    /// stack has it.
+    fn least_burst(&self, _window: &Window) -> Option<u32> {
+        None
     }
 
     /// How many windows the send buffer should hold (`sndbuf_expand`).

@@ -123,8 +123,9 @@ impl Sender {
     fn burst_segments(&self) -> u64 {
         let Some(largest) = self.config.sending.burst.checked_sub(HEADER_ROOM) else { return 1 };
         let largest = u64::from(largest);
-        // `tcp_min_tso_segs`, or what the congestion control has instead.
-        let least = u64::from(self.congestion.least_burst(&self.window));
+        // `tcp_min_tso_segs`, unless the congestion control has something instead.
+        let own = self.congestion.least_burst(&self.window);
+        let least = u64::from(own.unwrap_or(self.config.sending.least_burst));
         let Some(rate) = self.window.pacing_rate else {
             return (largest / u64::from(self.window.mss)).max(least);
         };

@@ -492,8 +492,8 @@ impl CongestionControl for Bbr {
         true
     }
 
-    fn least_burst(&self, window: &Window) -> u32 {
-        least_burst(window)
+    fn least_burst(&self, window: &Window) -> Option<u32> {
+        Some(least_burst(window))
     }
 
     fn windows_of_send_buffer(&self) -> u32 {
