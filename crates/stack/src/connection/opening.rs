@@ -41,6 +41,7 @@ pub(super) struct Terms {
     pub(super) sending_mss: u32,
     /// The largest IP packet.
     pub(super) mtu: u16,
+    ip_header: u8,
     pub(super) sack: bool,
     pub(super) timestamps: bool,
     pub(super) scaling: bool,
@@ -63,6 +64,7 @@ impl Terms {
             asked_mss,
             sending_mss: asked_mss,
             mtu: opening.mtu,
+            ip_header: opening.ip_header,
             sack: config.handshake.sack,
             timestamps: config.handshake.timestamps,
             scaling: config.handshake.window_scale.is_some(),
@@ -81,6 +83,12 @@ impl Terms {
         self.peer_scale = if self.scaling { syn.window_scale.unwrap_or(0).min(14) } else { 0 };
         let peer = syn.mss.map_or(DEFAULT_MSS, u32::from).max(LEAST_MSS);
         self.sending_mss = self.asked_mss.min(peer) - self.options_len();
+    }
+
+    /// Data bytes that the path has room for in a segment.
+    pub(super) fn room(&self) -> u32 {
+        let headers = u32::from(self.ip_header) + HEADER + self.options_len();
+        u32::from(self.mtu).saturating_sub(headers).max(LEAST_MSS)
     }
 
     /// Room that options take in every segment.

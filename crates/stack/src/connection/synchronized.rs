@@ -173,6 +173,9 @@ impl Connection {
             if window.in_flight < window.cwnd {
                 self.expand_send_buffer();
             }
+            if self.buffer.is_writable() {
+                self.buffer.clear_full();
+            }
         }
         if self.closed_half && una == self.stream().end {
             let state = self.state.after_all_acknowledged();
