@@ -125,6 +125,7 @@ pub enum TimeoutAction {
 
 /// How losses are found and repaired.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Recovery {
     /// What tells of a loss.
     pub detection: Detection,

@@ -63,6 +63,7 @@ use paws::Timestamps;
 
 /// One end of a connection; see the module's documentation for how to drive it.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Connection {
     config: Arc<Config>,
     options: SocketOptions,

@@ -34,6 +34,7 @@ pub struct Opening {
 
 /// What this end offers, and, once the peer has answered, what both agreed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Terms {
     /// The segment size that the SYN asks for, and that this end may send at most.
     pub(super) asked_mss: u32,
@@ -55,11 +56,8 @@ impl Terms {
         let room = u32::from(opening.mtu)
             .saturating_sub(u32::from(opening.ip_header) + HEADER)
             .max(LEAST_MSS);
-        let asked_mss = match (options.max_segment, config.handshake.mss) {
-            (Some(mss), _) => room.min(u32::from(mss)),
-            (None, 0) => room,
-            (None, mss) => room.min(u32::from(mss)),
-        };
+        let wanted = options.max_segment.unwrap_or(config.handshake.mss);
+        let asked_mss = if wanted == 0 { room } else { room.min(u32::from(wanted)) };
         Terms {
             asked_mss,
             sending_mss: asked_mss,

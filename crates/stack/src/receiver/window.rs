@@ -75,7 +75,7 @@ impl ReceiveWindow {
 
     /// The part of `memory` that is window (`tcp_win_from_space`).
     pub(super) fn of_memory(&self, memory: u64) -> u64 {
-        memory * self.share >> SHARE_SHIFT
+        (memory * self.share) >> SHARE_SHIFT
     }
 
     /// The memory that a window takes (`tcp_space_from_win`).
@@ -119,7 +119,7 @@ impl ReceiveWindow {
         });
         self.clamp = clamp.min(FIELD << self.scale);
         self.threshold = self.offered;
-        self.peer_mss = asked_mss.min(DEFAULT_MSS).max(MIN_MSS);
+        self.peer_mss = asked_mss.clamp(MIN_MSS, DEFAULT_MSS);
     }
 
     /// The peer does not scale windows, or this end does not.
@@ -133,7 +133,7 @@ impl ReceiveWindow {
     pub(super) fn establish(&mut self, now: Instant, asked_mss: u32, sending_mss: u32, read: u64) {
         self.asked_mss = asked_mss;
         let hint = u64::from(asked_mss.min(sending_mss)).min(self.offered / 2);
-        self.peer_mss = (hint as u32).min(DEFAULT_MSS).max(MIN_MSS);
+        self.peer_mss = (hint as u32).clamp(MIN_MSS, DEFAULT_MSS);
         let mss = u64::from(asked_mss);
         let full = self.of_memory(self.buffer);
         self.clamp = self.clamp.min(full);
@@ -194,8 +194,7 @@ impl ReceiveWindow {
     /// the window field (`tcp_select_window`). `next` is what is expected next.
     pub(super) fn offer(&mut self, possible: u64, next: u64) -> u16 {
         let current = self.left(next);
-        let window =
-            if possible < current { align_up(current, self.scale) } else { possible };
+        let window = if possible < current { align_up(current, self.scale) } else { possible };
         self.offered = window;
         self.updated_at = next;
         (window.min(FIELD << self.scale) >> self.scale) as u16

@@ -157,9 +157,8 @@ proptest! {
 #[test]
 fn both_ways_at_once() {
     let config = Config::default();
-    let mut pair = Pair::new(&config, &config, Span::from_millis(3))
-        .with_fate(impaired(5, 20))
-        .connect();
+    let mut pair =
+        Pair::new(&config, &config, Span::from_millis(3)).with_fate(impaired(5, 20)).connect();
     let sent = bytes(200_000);
     let mut written = [0; 2];
     let mut read = [vec![], vec![]];
