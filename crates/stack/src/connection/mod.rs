@@ -63,6 +63,7 @@ use paws::Timestamps;
 
 /// One end of a connection; see the module's documentation for how to drive it.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Connection {
     config: Arc<Config>,
     options: SocketOptions,
@@ -179,6 +180,26 @@ impl Connection {
     /// The largest segment this end sends, data bytes.
     pub fn mss(&self) -> u32 {
         self.terms.sending_mss
+    }
+
+    /// The name of its congestion control.
+    pub fn congestion(&self) -> &'static str {
+        self.sender.congestion().name()
+    }
+
+    /// The path lets only smaller packets through (RFC 1191, RFC 8201): `mtu` bytes. Segments that
+    /// are larger are sent again.
+    pub fn lower_mtu(&mut self, now: Instant, mtu: u16) {
+        let less = u32::from(self.terms.mtu.saturating_sub(mtu));
+        if less == 0 {
+            return;
+        }
+        self.terms.mtu = mtu;
+        let room = self.terms.room();
+        self.terms.sending_mss = self.terms.sending_mss.min(room);
+        if self.state.is_sending() {
+            self.sender.set_mss(now, self.terms.sending_mss);
+        }
     }
 
     /// Enters `state`; of states that are left after a time, the time begins.

@@ -7,6 +7,7 @@ use crate::config::{Config, Nagle};
 
 /// What an application may set, as it stands. Values are the effective ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct SocketOptions {
     /// TCP_NODELAY.
     pub no_delay: bool,

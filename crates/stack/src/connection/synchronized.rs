@@ -47,7 +47,10 @@ impl Connection {
             let pointer = header.flags.contains(TcpFlags::URG).then_some(header.urgent_pointer);
             self.receiver.look_for_urgent(start, pointer, &segment.data);
         }
-        let known = TcpFlags::ACK;
+        if self.receiver.is_finished() && start >= self.receiver.next() {
+            // Behind the peer's FIN there is nothing.
+            return;
+        }
         let before = self.receiver.next();
         let arrival = self.receiver.receive(
             now,
@@ -56,7 +59,7 @@ impl Connection {
                 data: &segment.data,
                 fin,
                 push: header.flags.contains(TcpFlags::PSH),
-                plain: header.flags == known,
+                plain: header.flags == TcpFlags::ACK,
                 header: header.header_len() as u32,
                 ecn: segment.ecn,
             },
@@ -172,6 +175,9 @@ impl Connection {
             let window = self.sender.window();
             if window.in_flight < window.cwnd {
                 self.expand_send_buffer();
+            }
+            if self.buffer.is_writable() {
+                self.buffer.clear_full();
             }
         }
         if self.closed_half && una == self.stream().end {

@@ -40,6 +40,7 @@ pub(crate) struct Circumstances {
 
 /// Acknowledgements due, delayed and held back (`struct inet_connection_sock::icsk_ack`).
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct AckPolicy {
     config: Acks,
     jiffies: Jiffies,
@@ -358,8 +359,8 @@ impl AckPolicy {
         None
     }
 
-    /// The acknowledgement of a SYN-ACK waits for data to go with it (`tcp_rcv_synsent_state_process`
-    /// where a write is pending).
+    /// The acknowledgement of a SYN-ACK waits for data to go with it
+    /// (`tcp_rcv_synsent_state_process` where a write is pending).
     pub(super) fn wait_for_data(&mut self, now: Instant, window: u64, peer_mss: u32) {
         self.schedule();
         self.be_quick(self.config.quick, window, peer_mss);
