@@ -39,6 +39,11 @@ const LAYERS: &[Layer] = &[
     },
     Layer { name: "stack", may_use: &["units", "wire"], why: "a model of TCP sees segments" },
     Layer {
+        name: "packetdrill",
+        may_use: &["units", "wire", "stack"],
+        why: "a script is held against a stack, segment by segment, in no world",
+    },
+    Layer {
         name: "sim",
         may_use: &[
             "units",
