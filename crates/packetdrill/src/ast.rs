@@ -154,10 +154,10 @@ pub struct TcpSpec {
     /// First sequence number.
     pub seq: u32,
     /// Data bytes.
-    pub len: u16,
+    pub len: u32,
     /// Acknowledgement number.
     pub ack: u32,
-    /// Window; unsaid: any outbound, the largest inbound.
+    /// Window; unsaid, outbound only: any.
     pub window: Option<u16>,
     /// Urgent pointer.
     pub urgent: u16,

@@ -83,8 +83,8 @@ fn skip_blank(source: &str, mut at: usize) -> Result<usize, ParseError> {
         at += rest.len() - trimmed.len();
         if trimmed.starts_with("//") {
             at += trimmed.find('\n').unwrap_or(trimmed.len());
-        } else if trimmed.starts_with("/*") {
-            let end = trimmed[2..].find("*/").ok_or_else(|| {
+        } else if let Some(comment) = trimmed.strip_prefix("/*") {
+            let end = comment.find("*/").ok_or_else(|| {
                 ParseError::new(source, at, "the comment has no end: expected `*/`".into())
             })?;
             at += end + 4;

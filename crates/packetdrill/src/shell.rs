@@ -113,14 +113,11 @@ fn simple_commands(text: &str) -> Vec<Vec<String>> {
                 Some('\n') | None => {}
                 Some(escaped) => words.push(escaped),
             },
-            (Some(_), c) => words.push(c),
             (None, '"' | '\'') => {
                 quote = Some(c);
                 words.begin();
             }
-            (None, '#') if words.word.is_none() => {
-                while rest.next_if(|c| *c != '\n').is_some() {}
-            }
+            (None, '#') if words.word.is_none() => while rest.next_if(|c| *c != '\n').is_some() {},
             (None, '&') if rest.peek() == Some(&'>') => {}
             (None, '\n' | ';' | '&' | '|') => words.end_command(),
             (None, '>') => {
@@ -134,7 +131,7 @@ fn simple_commands(text: &str) -> Vec<Vec<String>> {
                 words.command.push(">".into());
             }
             (None, c) if c.is_whitespace() => words.end_word(),
-            (None, c) => words.push(c),
+            (_, c) => words.push(c),
         }
     }
     words.end_command();
@@ -220,7 +217,10 @@ mod tests {
     fn the_rest_is_told_apart() {
         for (text, expected) in [
             ("/tmp/sysctl_restore_${PPID}.sh", Command::Restore),
-            ("tc qdisc add dev tun0 root fq", Command::Network("tc qdisc add dev tun0 root fq".into())),
+            (
+                "tc qdisc add dev tun0 root fq",
+                Command::Network("tc qdisc add dev tun0 root fq".into()),
+            ),
             ("ip x flush all &> /dev/null", Command::Network("ip x flush all".into())),
             ("nstat > /dev/null", Command::Aside("nstat".into())),
             ("reboot now", Command::Unknown("reboot now".into())),

@@ -171,7 +171,9 @@ impl Parser<'_> {
     fn field(&mut self) -> Result<Field, ParseError> {
         let value = self.expression()?;
         Ok(match value {
-            Expression::Assign(name, value) => Field { name: Some(name), count: None, value: *value },
+            Expression::Assign(name, value) => {
+                Field { name: Some(name), count: None, value: *value }
+            }
             Expression::Macro(name, mut counts) if self.kind() == Kind::Sign('=') => {
                 self.take();
                 Field { name: Some(name), count: counts.pop(), value: self.expression()? }

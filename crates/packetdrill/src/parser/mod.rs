@@ -48,15 +48,15 @@ impl Definitions {
     }
 }
 
-/// What google/packetdrill's `run_all.py` defines for IPv4; Linux's `ksft_runner.sh` has the first
-/// two.
+/// What google/packetdrill's `run_all.py` defines for IPv4 (Linux's `ksft_runner.sh` has the first
+/// two), and the MSS that the scripts on PSP ask for.
 impl Default for Definitions {
     fn default() -> Definitions {
         Definitions::none()
             .with("CMSG_LEVEL_IP", "SOL_IP")
             .with("CMSG_TYPE_RECVERR", "IP_RECVERR")
-            .with("TFO_COOKIE", "de4f234f0f433a55")
-            .with("TFO_COOKIE_ZERO", "b7c12350a90dc8f5")
+            .with("TFO_COOKIE", "3021b9d889017eeb")
+            .with("CODE", "host_unreachable")
             .with("MSS", "1460")
     }
 }
@@ -91,7 +91,7 @@ struct Parser<'a> {
     depth: u32,
 }
 
-impl<'a> Parser<'a> {
+impl Parser<'_> {
     fn script(mut self) -> Result<Script, ParseError> {
         let mut script = Script::default();
         while self.kind() == Kind::Flag {

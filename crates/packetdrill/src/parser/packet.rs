@@ -35,6 +35,11 @@ impl Parser<'_> {
             let what = "`<...>` and `[ect01]` stand only in packets expected (`>`)";
             return Err(self.error_at(start, what.into()));
         }
+        let wild_window = matches!(&body, Body::Tcp(tcp) if tcp.window.is_none());
+        if inbound && wild_window {
+            let what = "a packet that is put in (`<`) needs its window, `win N`";
+            return Err(self.error_at(start, what.into()));
+        }
         Ok(PacketSpec { encapsulations, ip, psp, ports, body })
     }
 
@@ -113,11 +118,8 @@ impl Parser<'_> {
         let kind = self.take_kind(Kind::Word, "the message's type")?.to_owned();
         let names_code = self.kind() == Kind::Word && !matches!(self.text(), "mtu" | "id");
         let code = names_code.then(|| self.take().to_owned());
-        let mtu = if self.accept_word("mtu") {
-            Some(self.number(u32::MAX, "an MTU")?)
-        } else {
-            None
-        };
+        let mtu =
+            if self.accept_word("mtu") { Some(self.number(u32::MAX, "an MTU")?) } else { None };
         let id = if self.accept_word("id") { Some(self.number16("an identifier")?) } else { None };
         let mut quoted = Quoted::Unsaid;
         if self.accept_sign('[') {
@@ -148,7 +150,7 @@ impl Parser<'_> {
         }
         let urgent = if self.accept_word("urg") { self.number16("an urgent pointer")? } else { 0 };
         let options = self.tcp_options()?;
-        Ok(TcpSpec { flags, ace, seq, len, ack, window, urgent, options })
+        Ok(TcpSpec { flags, ace, seq, len: u32::from(len), ack, window, urgent, options })
     }
 
     /// `S`, `P.`, `.`, `-`, `SEWA`, `P.5` (with Accurate ECN's counter).

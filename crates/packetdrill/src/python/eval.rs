@@ -114,14 +114,20 @@ impl Term {
             Term::Not(inner) | Term::Negative(inner) | Term::Inverted(inner) => inner.names(found),
             Term::Chain(first, rest) => {
                 first.names(found);
-                rest.iter().for_each(|(_, term)| term.names(found));
+                for (_, term) in rest {
+                    term.names(found);
+                }
             }
             Term::Compare(first, rest) => {
                 first.names(found);
-                rest.iter().for_each(|(_, term)| term.names(found));
+                for (_, term) in rest {
+                    term.names(found);
+                }
             }
             Term::And(all) | Term::Or(all) | Term::Tuple(all) => {
-                all.iter().for_each(|term| term.names(found));
+                for term in all {
+                    term.names(found);
+                }
             }
         }
     }
@@ -291,7 +297,9 @@ fn truth(holds: bool) -> Value {
 
 fn apply(operator: Operator, left: Value, right: Value) -> Result<Value, Trouble> {
     match (operator, left, right) {
-        (Operator::Modulo, Value::Text(format), right) => Ok(Value::Text(formatted(&format, right))),
+        (Operator::Modulo, Value::Text(format), right) => {
+            Ok(Value::Text(formatted(&format, right)))
+        }
         (Operator::Divide, left, right) => reals(operator, &left, &right),
         (_, Value::Integer(left), Value::Integer(right)) => integers(operator, left, right),
         (_, left, right) => reals(operator, &left, &right),
@@ -306,18 +314,18 @@ fn integers(operator: Operator, left: i64, right: i64) -> Result<Value, Trouble>
         Operator::Subtract => left.checked_sub(right),
         Operator::Multiply => left.checked_mul(right),
         // Towards minus infinity.
-        Operator::DivideDown => left.checked_div(right).map(|quotient| {
-            quotient - i64::from(left % right != 0 && (left < 0) != (right < 0))
-        }),
-        Operator::Modulo => left.checked_rem(right).map(|rest| {
-            if rest != 0 && (rest < 0) != (right < 0) { rest + right } else { rest }
-        }),
+        Operator::DivideDown => left
+            .checked_div(right)
+            .map(|quotient| quotient - i64::from(left % right != 0 && (left < 0) != (right < 0))),
+        Operator::Modulo => left
+            .checked_rem(right)
+            .map(|rest| if rest != 0 && (rest < 0) != (right < 0) { rest + right } else { rest }),
         Operator::BitAnd => Some(left & right),
         Operator::BitOr => Some(left | right),
         Operator::BitXor => Some(left ^ right),
-        Operator::ShiftLeft => {
-            shift.map(|shift| left << shift).filter(|moved| shift.is_some_and(|s| moved >> s == left))
-        }
+        Operator::ShiftLeft => shift
+            .map(|shift| left << shift)
+            .filter(|moved| shift.is_some_and(|s| moved >> s == left)),
         Operator::ShiftRight => shift.map(|shift| left >> shift),
         Operator::Divide => None,
     };
@@ -336,7 +344,11 @@ fn reals(operator: Operator, left: &Value, right: &Value) -> Result<Value, Troub
         Operator::DivideDown => (a / b).floor(),
         _ => return Err(impossible(operator, left, right)),
     };
-    if result.is_finite() { Ok(Value::Real(result)) } else { Err(impossible(operator, left, right)) }
+    if result.is_finite() {
+        Ok(Value::Real(result))
+    } else {
+        Err(impossible(operator, left, right))
+    }
 }
 
 fn impossible(operator: Operator, left: impl fmt::Display, right: impl fmt::Display) -> Trouble {

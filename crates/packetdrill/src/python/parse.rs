@@ -43,7 +43,8 @@ impl<'a> Reader<'a> {
     }
 
     fn expected(&self, what: &str) -> SyntaxError {
-        let found: String = self.rest().lines().next().unwrap_or_default().chars().take(20).collect();
+        let found: String =
+            self.rest().lines().next().unwrap_or_default().chars().take(20).collect();
         if self.rest().is_empty() {
             return self.error(format!("expected {what}, found the code's end"));
         }
@@ -54,7 +55,9 @@ impl<'a> Reader<'a> {
     fn blank(&mut self) {
         loop {
             let rest = self.rest();
-            if rest.starts_with([' ', '\t', '\r']) || (self.parentheses > 0 && rest.starts_with('\n')) {
+            if rest.starts_with([' ', '\t', '\r'])
+                || (self.parentheses > 0 && rest.starts_with('\n'))
+            {
                 self.at += 1;
             } else if rest.starts_with("\\\n") {
                 self.at += 2;
@@ -136,11 +139,19 @@ impl<'a> Reader<'a> {
         ] {
             if self.accept(sign, &[]) {
                 let value = self.term()?;
-                return Ok(Statement::Assign { name: name.into(), operator: Some(operator), value });
+                return Ok(Statement::Assign {
+                    name: name.into(),
+                    operator: Some(operator),
+                    value,
+                });
             }
         }
         if self.accept("=", &['=']) {
-            return Ok(Statement::Assign { name: name.into(), operator: None, value: self.term()? });
+            return Ok(Statement::Assign {
+                name: name.into(),
+                operator: None,
+                value: self.term()?,
+            });
         }
         self.at = start;
         Err(self.expected("`assert`, an assignment or `print`"))
@@ -162,7 +173,6 @@ impl<'a> Reader<'a> {
         for (index, c) in self.rest().char_indices() {
             match (quote, c) {
                 (Some(end), c) if c == end => quote = None,
-                (Some(_), _) => {}
                 (None, '"' | '\'') => quote = Some(c),
                 (None, '(') => open += 1,
                 (None, ')') => open = open.saturating_sub(1),

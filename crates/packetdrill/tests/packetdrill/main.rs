@@ -1,0 +1,5 @@
+//! Scripts read, and held against a stack of few rules.
+
+mod fake;
+mod parse;
+mod run;
