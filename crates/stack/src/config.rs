@@ -2,10 +2,12 @@
 //!
 //! Defaults are those of Linux 6.18 with its default sysctls.
 
+use serde::Deserialize;
 use tcplab_units::{Bytes, Span};
 
 /// A stack's constants and rules. One for each endpoint, not changed while it lives.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Opening, closing and options.
     pub handshake: Handshake,
@@ -28,7 +30,8 @@ pub struct Config {
 }
 
 /// What is offered in SYN segments, and how connections come and go.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Handshake {
     /// The largest segment offered, bytes (RFC 9293 section 3.7.1); 0: what fits the MTU.
     pub mss: u16,
@@ -59,7 +62,8 @@ pub struct Handshake {
 }
 
 /// RFC 3168.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ecn {
     /// Never.
     Off,
@@ -70,7 +74,8 @@ pub enum Ecn {
 }
 
 /// The retransmission timer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Timeout {
     /// How the timeout follows from round trips.
     pub rule: TimeoutRule,
@@ -96,7 +101,8 @@ pub struct Timeout {
 }
 
 /// How the timeout follows from round trips.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TimeoutRule {
     /// `SRTT + max(least, deviation)` as `tcp_rtt_estimator` has it.
     Linux,
@@ -112,7 +118,8 @@ pub enum TimeoutRule {
 }
 
 /// What is held for lost when the timer runs out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TimeoutAction {
     /// The first segment, and what RACK holds for lost by its time (`tcp_enter_loss`,
     /// `tcp_timeout_mark_lost`).
@@ -124,7 +131,8 @@ pub enum TimeoutAction {
 }
 
 /// How losses are found and repaired.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Recovery {
     /// What tells of a loss.
     pub detection: Detection,
@@ -132,6 +140,9 @@ pub struct Recovery {
     pub dupthresh: u32,
     /// Up to which duplicate threshold reordering is learnt (`tcp_max_reordering`).
     pub most_reordering: u32,
+    /// Whether SACK too has to come in as many acknowledgements (RFC 3517 section 5, xnu) before
+    /// anything is repaired, and then all holes are; otherwise as many segments SACKed suffice.
+    pub counts_duplicates: bool,
     /// How the window comes down in recovery.
     pub reduction: Reduction,
     /// RFC 3042.
@@ -145,7 +156,8 @@ pub struct Recovery {
 }
 
 /// What tells of a loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Detection {
     /// Nothing but the timer.
     TimerOnly,
@@ -161,7 +173,8 @@ pub enum Detection {
 }
 
 /// How the window comes down in recovery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Reduction {
     /// RFC 6937 as Linux has it (`tcp_cwnd_reduction`).
     Proportional,
@@ -172,7 +185,8 @@ pub enum Reduction {
 }
 
 /// The congestion window.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CongestionWindow {
     /// The control, by its name (`tcp_congestion_control`).
     pub congestion: String,
@@ -188,7 +202,8 @@ pub struct CongestionWindow {
 }
 
 /// Send buffer and segmentation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Sending {
     /// The send buffer at the start, and the most it is tuned to; equal: never tuned
     /// (`tcp_wmem[1]`, `tcp_wmem[2]`).
@@ -210,7 +225,8 @@ pub struct Sending {
 }
 
 /// Holding back small segments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Nagle {
     /// While anything is unacknowledged (RFC 896).
     Plain,
@@ -221,7 +237,8 @@ pub enum Nagle {
 }
 
 /// Receive buffer and window.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Receiving {
     /// The receive buffer at the start, and the most it is tuned to; equal: never tuned
     /// (`tcp_rmem[1]`, `tcp_rmem[2]`).
@@ -230,8 +247,12 @@ pub struct Receiving {
     pub segments: Option<u32>,
     /// The most out-of-order segments kept; `None`: what the buffer holds.
     pub out_of_order: Option<u32>,
-    /// Which part of the buffer is window, in 256ths (`scaling_ratio`; 256: all of it).
+    /// Which part of the buffer is window, in 256ths (`scaling_ratio`; 256: all of it). Where
+    /// segments are charged more than their data, it follows their size.
     pub window_share: u32,
+    /// What a segment is charged besides its data, bytes (`skb->truesize` less `skb->len`); 0:
+    /// data alone counts.
+    pub segment_overhead: u32,
     /// How the buffer follows what the application reads.
     pub tuning: ReceiveTuning,
     /// The window is never above this, whatever the buffer.
@@ -239,18 +260,22 @@ pub struct Receiving {
 }
 
 /// How the receive buffer follows what the application reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ReceiveTuning {
     /// Not at all.
     None,
     /// `tcp_rcv_space_adjust` of Linux 6.12.
+    #[serde(rename = "linux-6.12")]
     Linux612,
     /// `tcp_rcv_space_adjust` of Linux 6.18.
+    #[serde(rename = "linux-6.18")]
     Linux618,
 }
 
 /// When acknowledgements are sent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Acks {
     /// Whether acknowledgements of data in order are delayed at all (RFC 9293 section 3.8.6.3).
     pub delayed: bool,
@@ -271,7 +296,8 @@ pub struct Acks {
 }
 
 /// Dead peers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Liveness {
     /// SO_KEEPALIVE.
     pub keep_alive: bool,
@@ -286,11 +312,15 @@ pub struct Liveness {
 }
 
 /// The machine: what time it takes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Host {
     /// Timers of the connection run out on multiples of this, counted from the machine's start
     /// (`CONFIG_HZ`); zero: exactly.
     pub tick: Span,
+    /// Whether timers are kept in a wheel that is the coarser the farther away they are, and run
+    /// out late by that (Linux's `timer_list` since 4.8).
+    pub wheel: bool,
     /// The unit of the timestamps option's clock (RFC 7323 section 5.4).
     pub timestamp_tick: Span,
 }
@@ -336,6 +366,7 @@ impl Default for Recovery {
             detection: Detection::Rack,
             dupthresh: 3,
             most_reordering: 300,
+            counts_duplicates: false,
             reduction: Reduction::Proportional,
             limited_transmit: true,
             frto: true,
@@ -378,6 +409,9 @@ impl Default for Receiving {
             segments: None,
             out_of_order: None,
             window_share: 128,
+            // Of a packet that comes from a TUN device (`tun_build_skb`, x86-64): headers of 52,
+            // headroom of 66, structures of 320 and 256 bytes.
+            segment_overhead: 696,
             tuning: ReceiveTuning::Linux618,
             most_window: None,
         }
@@ -412,6 +446,6 @@ impl Default for Liveness {
 
 impl Default for Host {
     fn default() -> Host {
-        Host { tick: Span::from_millis(4), timestamp_tick: Span::from_millis(1) }
+        Host { tick: Span::from_millis(4), wheel: true, timestamp_tick: Span::from_millis(1) }
     }
 }

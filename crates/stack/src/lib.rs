@@ -1,10 +1,28 @@
 //! A model of a TCP endpoint, without clock, socket or randomness of its own.
+//!
+//! [`Connection`] is one end of a connection, [`Listener`] what answers SYNs; [`Config`] says how
+//! this stack differs from others.
 
 mod cause;
 pub mod config;
 pub mod congestion;
+mod connection;
+mod info;
+mod jiffies;
+mod listener;
+mod receiver;
 mod segment;
+mod send_buffer;
+mod sender;
+mod state;
 
 pub use cause::SendCause;
 pub use config::Config;
+pub use connection::{
+    Connection, ConnectionError, Opening, ReadError, Reuse, Send, SocketOption, SocketOptions,
+    Transmit, WriteError,
+};
+pub use info::Info;
+pub use listener::{Listener, reset_for};
 pub use segment::{Data, Segment};
+pub use state::State;

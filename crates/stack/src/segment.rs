@@ -53,6 +53,13 @@ impl Data {
         Data { block: (len > 0).then(|| bytes.into()), start: 0, len }
     }
 
+    /// `len` bytes that `fill` writes over zeros.
+    pub(crate) fn filled(len: u32, fill: impl FnOnce(&mut [u8])) -> Data {
+        let mut block: Arc<[u8]> = std::iter::repeat_n(0, len as usize).collect();
+        fill(Arc::get_mut(&mut block).expect("nobody else has it yet"));
+        Data { block: (len > 0).then_some(block), start: 0, len }
+    }
+
     /// How many bytes.
     pub fn len(&self) -> u32 {
         self.len

@@ -1,0 +1,220 @@
+//! What the application does with its end: writing and reading.
+
+use tcplab_units::{Bytes, Instant};
+
+use super::{Connection, ReadError, WriteError};
+use crate::Data;
+use crate::state::State;
+
+/// What Linux charges a segment that waits to be sent: the largest header and the structures
+/// (`MAX_TCP_HEADER`, `struct skb_shared_info`, `struct sk_buff`; x86-64).
+const HEADROOM: u64 = 320 + 320;
+const STRUCTURE: u64 = 256;
+
+/// The largest burst that Linux builds is below 64 KiB by its headers
+/// (`sk_gso_max_size` less `MAX_TCP_HEADER` and one).
+const BURST_HEADERS: u32 = 321;
+
+/// The least initial window (`TCP_INIT_CWND`): what a send buffer is made for at least.
+const LEAST_WINDOW: u32 = 10;
+
+/// How data is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Send {
+    /// MSG_MORE: more follows at once.
+    pub more: bool,
+    /// MSG_OOB: the last byte is urgent.
+    pub urgent: bool,
+}
+
+impl Connection {
+    /// Gives bytes to be sent, copied once; how many there was room for.
+    ///
+    /// # Errors
+    /// When there was room for none, or there is no connection to write to.
+    pub fn write(&mut self, now: Instant, bytes: &[u8]) -> Result<usize, WriteError> {
+        // Not more than the buffer can ever hold: the rest would be copied in vain.
+        let most = self.buffer.capacity().as_u64().max(1 << 16);
+        let bytes = &bytes[..bytes.len().min(usize::try_from(most).unwrap_or(usize::MAX))];
+        self.send(now, &Data::copy_of(bytes), Send::default()).map(|count| count as usize)
+    }
+
+    /// Gives bytes to be sent, shared with the caller; how many there was room for.
+    ///
+    /// # Errors
+    /// When there was room for none, or there is no connection to write to.
+    pub fn send(&mut self, _now: Instant, data: &Data, how: Send) -> Result<u32, WriteError> {
+        if let Some(error) = self.error {
+            return Err(error.into());
+        }
+        if self.closed_half || self.orphaned || !self.state.may_write() {
+            return Err(WriteError::Closed);
+        }
+        if data.is_empty() {
+            return Ok(0);
+        }
+        if self.state.is_synchronized() {
+            self.sender.handle_write(&self.stream());
+        }
+        let mss = self.terms.sending_mss;
+        let goal = if how.urgent { mss } else { self.chunk_goal() };
+        let more = how.more && !how.urgent;
+        let mut accepted = 0;
+        while accepted < data.len() && self.has_few_unsent() {
+            let mut part = data.part(accepted..data.len());
+            if self.options.unsent_low.is_some() {
+                part = part.part(0..part.len().min(goal));
+            }
+            let taken = self.buffer.append(&part, self.sent(), mss, goal, more);
+            accepted += taken;
+            if taken < part.len() || self.options.unsent_low.is_none() {
+                break;
+            }
+        }
+        if accepted == 0 {
+            return Err(WriteError::WouldBlock);
+        }
+        self.more_follows = more && accepted == data.len();
+        if how.urgent && accepted == data.len() {
+            self.urgent_end = self.buffer.end();
+        }
+        Ok(accepted)
+    }
+
+    /// TCP_NOTSENT_LOWAT.
+    fn has_few_unsent(&self) -> bool {
+        let unsent = self.buffer.end().saturating_sub(self.sent());
+        self.options.unsent_low.is_none_or(|low| unsent < low.as_u64())
+    }
+
+    /// How large a chunk of the send buffer becomes (`tcp_xmit_size_goal`,
+    /// `tcp_bound_to_half_wnd`): whole segments.
+    fn chunk_goal(&self) -> u32 {
+        let mss = self.terms.sending_mss.max(1);
+        let burst = self.config.sending.burst.saturating_sub(BURST_HEADERS);
+        let window = self.counters.largest_window;
+        let half = if window > 536 { window / 2 } else { window };
+        let most = if half > 0 { u64::from(burst).min(half) as u32 } else { burst };
+        (most - most % mss).max(mss)
+    }
+
+    /// Whether a write would be worth while (`EPOLLOUT`): there is room for a third of the buffer.
+    pub fn is_writable(&self) -> bool {
+        match self.state {
+            State::SynSent | State::SynReceived => false,
+            _ if self.closed_half || !self.state.may_write() => true,
+            _ => self.buffer.is_writable() && self.has_few_unsent(),
+        }
+    }
+
+    /// Takes bytes in order; how many. 0: the peer has closed (or `into` is empty).
+    ///
+    /// # Errors
+    /// When there is nothing to read.
+    pub fn read(&mut self, now: Instant, into: &mut [u8]) -> Result<usize, ReadError> {
+        let mut count = 0;
+        while count < into.len() {
+            if count > 0 && self.receiver.is_at_mark() {
+                break;
+            }
+            let most = u32::try_from(into.len() - count).unwrap_or(u32::MAX);
+            let Some(data) = self.receiver.take(most, self.options.urgent_inline) else { break };
+            into[count..count + data.len() as usize].copy_from_slice(data.as_slice());
+            count += data.len() as usize;
+        }
+        self.finish_reading(now, count as u64, into.is_empty())?;
+        Ok(count)
+    }
+
+    /// The same without copying: the next bytes in order as they came, at most `most`. Empty: the
+    /// peer has closed.
+    ///
+    /// # Errors
+    /// When there is nothing to read.
+    pub fn receive(&mut self, now: Instant, most: u32) -> Result<Data, ReadError> {
+        let data = self.receiver.take(most, self.options.urgent_inline).unwrap_or_default();
+        self.finish_reading(now, u64::from(data.len()), most == 0)?;
+        Ok(data)
+    }
+
+    fn finish_reading(&mut self, now: Instant, count: u64, nothing: bool) -> Result<(), ReadError> {
+        if count > 0 {
+            self.after_read(now, count);
+            return Ok(());
+        }
+        if nothing || self.receiver.is_finished() {
+            return Ok(());
+        }
+        match (self.error, self.state) {
+            (Some(error), _) => Err(error.into()),
+            (None, State::Closed) => Err(ReadError::NotConnected),
+            (None, _) => Err(ReadError::WouldBlock),
+        }
+    }
+
+    /// The application has read `count` bytes: a window may open, an acknowledgement be due.
+    pub(super) fn after_read(&mut self, now: Instant, count: u64) {
+        if let Some(cause) = self.receiver.after_read(now, count)
+            && self.state.is_synchronized()
+            && self.state != State::TimeWait
+        {
+            self.send_ack(now, cause);
+        }
+    }
+
+    /// The urgent byte, out of band (MSG_OOB).
+    ///
+    /// # Errors
+    /// When there is none, it has not arrived, or it is read in line.
+    pub fn read_urgent(&mut self) -> Result<u8, ReadError> {
+        if self.options.urgent_inline || !self.receiver.expects_urgent() {
+            return Err(ReadError::NoUrgent);
+        }
+        self.receiver.take_urgent().ok_or(ReadError::WouldBlock)
+    }
+
+    /// Whether the urgent byte has arrived and waits to be read out of band (`POLLPRI`).
+    pub fn has_urgent(&self) -> bool {
+        self.receiver.has_urgent()
+    }
+
+    /// Whether the next byte to be read is the urgent one (`sockatmark`).
+    pub fn is_at_mark(&self) -> bool {
+        self.receiver.is_at_mark()
+    }
+
+    /// Bytes that wait to be read (SIOCINQ).
+    pub fn unread(&self) -> Bytes {
+        Bytes::new(self.receiver.unread())
+    }
+
+    /// Bytes written and not acknowledged (SIOCOUTQ).
+    pub fn unacknowledged(&self) -> Bytes {
+        Bytes::new(self.buffer.len())
+    }
+
+    /// Whether reading would give anything: bytes, the end of the stream, or an error (`EPOLLIN`).
+    pub fn is_readable(&self) -> bool {
+        self.receiver.unread() > 0
+            || self.receiver.is_finished()
+            || self.error.is_some()
+            || self.state == State::Closed
+    }
+
+    /// The send buffer grows with the congestion window (`tcp_sndbuf_expand`).
+    pub(super) fn expand_send_buffer(&mut self) {
+        let [first, most] = self.config.sending.buffer;
+        if self.options.send_buffer.is_some() || first == most {
+            return;
+        }
+        let window = self.sender.window();
+        let mss = u64::from(self.terms.asked_mss.max(self.terms.sending_mss));
+        let segment = (mss + HEADROOM).next_power_of_two() + STRUCTURE;
+        let reordering = self.sender.figures().reordering + 1;
+        let segments = u64::from(window.cwnd.max(LEAST_WINDOW).max(reordering));
+        let wanted = segments * segment * u64::from(self.windows_of_buffer);
+        if self.buffer.capacity().as_u64() < wanted {
+            self.buffer.set_capacity(Bytes::new(wanted.min(most.as_u64())));
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Closing: half of it, all of it, or at once.
+
+use tcplab_units::{Instant, Span};
+use tcplab_wire::TcpFlags;
+
+use super::{Connection, ConnectionError, Transmit};
+use crate::state::State;
+use crate::{Segment, SendCause};
+
+impl Connection {
+    /// The application sends no more: the FIN follows the last byte written
+    /// (`shutdown(SHUT_WR)`, RFC 9293 section 3.6).
+    pub fn shutdown(&mut self, now: Instant) {
+        match self.state {
+            // The FIN waits for the handshake.
+            State::SynReceived => self.closed_half = true,
+            State::Established | State::CloseWait => self.close_half(now),
+            State::SynSent => {
+                self.outbox.clear();
+                self.enter(now, State::Closed);
+            }
+            _ => {}
+        }
+    }
+
+    fn close_half(&mut self, now: Instant) {
+        let (state, fin) = self.state.after_close();
+        if fin {
+            self.closed_half = true;
+            self.more_follows = false;
+            self.buffer.push();
+            self.enter(now, state);
+        }
+    }
+
+    /// The application lets go of the connection: what was written is still sent, but what arrives
+    /// is answered with a RST. If something was not read, or lingering is on and its time zero, the
+    /// connection is broken off (RFC 2525 section 2.17, `__tcp_close`).
+    ///
+    /// With SO_LINGER the caller waits: until [`Connection::has_unacknowledged`] is false, or until
+    /// the time is over.
+    pub fn close(&mut self, now: Instant) {
+        if self.orphaned {
+            return;
+        }
+        let unread = self.receiver.discard();
+        if self.state == State::Closed {
+            self.orphaned = true;
+            return;
+        }
+        if unread || self.options.linger == Some(Span::ZERO) {
+            self.orphaned = true;
+            if self.state.resets_on_abort() || unread {
+                self.send_reset(now);
+            }
+            self.buffer.clear();
+            self.enter(now, State::Closed);
+            return;
+        }
+        self.shutdown(now);
+        self.orphaned = true;
+        if self.state == State::FinWait2 {
+            self.begin_fin_wait_2(now);
+        }
+    }
+
+    /// Breaks the connection off: a RST is sent where there is a connection (RFC 9293 section
+    /// 3.10.5, `tcp_disconnect`).
+    pub fn abort(&mut self, now: Instant) {
+        if self.state == State::Closed {
+            return;
+        }
+        let unsent = matches!(self.state, State::Closing | State::LastAck)
+            && self.sender.sent() < self.stream().end;
+        if self.state.resets_on_abort() || unsent {
+            self.send_reset(now);
+        }
+        self.receiver.discard();
+        self.orphaned = true;
+        self.fail(now, ConnectionError::Aborted);
+    }
+
+    /// Whether anything that was written, or the FIN, is not acknowledged: what SO_LINGER waits for.
+    pub fn has_unacknowledged(&self) -> bool {
+        let closing = matches!(self.state, State::FinWait1 | State::Closing | State::LastAck);
+        self.state != State::Closed && (closing || self.buffer.len() > 0)
+    }
+
+    /// A RST of the own accord (`tcp_send_active_reset`).
+    pub(super) fn send_reset(&mut self, now: Instant) {
+        let mut header = self.header(now, self.sent(), TcpFlags::ACK | TcpFlags::RST);
+        header.sack = tcplab_wire::SackBlocks::default();
+        self.counters.segments_out += 1;
+        self.outbox.clear();
+        let segment = Segment::bare(header);
+        self.outbox.push_back(Transmit { segment, cause: SendCause::Reset, mss: 0 });
+    }
+
+    /// FIN-WAIT-2 ends by itself once the application has let go (`tcp_fin_timeout`), not before.
+    pub(super) fn begin_fin_wait_2(&mut self, now: Instant) {
+        if self.orphaned {
+            let least = self.sender.rto() * 7 / 2;
+            let span = self.options.fin_wait_2.unwrap_or(self.config.handshake.fin_wait_2);
+            self.over_at = Some(self.jiffies.deadline(now, span.max(least)));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What a connection counts, and tells.
+
+use tcplab_units::{Bytes, Instant, Rate, Span};
+
+use super::Connection;
+use crate::Segment;
+use crate::info::Info;
+
+/// What no other part counts.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) segments_out: u64,
+    segments_in: u64,
+    data_segments_in: u64,
+    pub(super) bytes_acked: u64,
+    pub(super) bytes_received: u64,
+    /// The largest window that the peer ever offered (`max_window`).
+    pub(super) largest_window: u64,
+    /// Segments that an acknowledgement with ECE delivered.
+    pub(super) delivered_ce: u64,
+    pub(super) last_ack: Instant,
+    pub(super) last_sent: Instant,
+}
+
+impl Counters {
+    pub(super) fn segment_arrived(&mut self, segment: &Segment) {
+        self.segments_in += 1;
+        self.data_segments_in += u64::from(!segment.is_empty());
+    }
+}
+
+impl Connection {
+    /// How the connection stands (`TCP_INFO`).
+    pub fn info(&self, now: Instant) -> Info {
+        let (figures, window) = (self.sender.figures(), self.sender.window());
+        let counters = &self.counters;
+        let since = |at: Instant| self.jiffies.now(now).since(self.jiffies.now(at));
+        let [busy_time, rwnd_limited, sndbuf_limited] = self.limits.times(now);
+        let synchronized = self.state.is_synchronized();
+        Info {
+            state: self.state,
+            ca_state: window.state,
+            retransmits: if synchronized {
+                figures.timeouts
+            } else {
+                u32::from(self.handshake.repetitions())
+            },
+            probes: figures.probes + u32::from(self.keep_alive.probes()),
+            backoff: figures.backoff,
+            timestamps: self.terms.timestamps,
+            sack: self.terms.sack,
+            window_scaling: self.terms.scaling,
+            ecn: self.terms.ecn,
+            ecn_seen: self.receiver.ecn.is_seen(),
+            snd_wscale: self.terms.peer_scale,
+            rcv_wscale: self.receiver.window_scale(),
+            delivery_rate_app_limited: figures.delivery.is_some_and(|(_, _, limited)| limited),
+            rto: self.sender_rto(),
+            ato: self.receiver.acks.interval(),
+            snd_mss: self.terms.sending_mss,
+            rcv_mss: self.receiver.peer_mss(),
+            unacked: figures.unacked,
+            sacked: figures.sacked,
+            lost: figures.lost,
+            retrans: figures.retrans,
+            last_data_sent: since(counters.last_sent),
+            last_data_recv: since(self.receiver.acks.last_arrival()),
+            last_ack_recv: since(counters.last_ack),
+            pmtu: u32::from(self.terms.mtu),
+            rcv_ssthresh: self.receiver.window_threshold(),
+            rtt: figures.srtt.unwrap_or(Span::ZERO),
+            rttvar: figures.rttvar,
+            snd_ssthresh: window.ssthresh,
+            snd_cwnd: window.cwnd,
+            advmss: self.receiver.asked_mss(),
+            reordering: figures.reordering,
+            rcv_rtt: self.receiver.window.round_trip().unwrap_or_default(),
+            rcv_space: self.receiver.read_per_round_trip(),
+            total_retrans: figures.total_retrans,
+            pacing_rate: window.pacing_rate,
+            bytes_acked: Bytes::new(counters.bytes_acked),
+            bytes_received: Bytes::new(counters.bytes_received),
+            segs_out: counters.segments_out,
+            segs_in: counters.segments_in,
+            notsent_bytes: Bytes::new(self.buffer.end().saturating_sub(self.sent())),
+            min_rtt: figures.min_rtt,
+            data_segs_in: counters.data_segments_in,
+            data_segs_out: figures.data_segments,
+            delivery_rate: figures.delivery.and_then(|(segments, micros, _)| {
+                let bytes = Bytes::new(segments * u64::from(self.terms.sending_mss));
+                Rate::of(bytes, Span::from_micros(micros))
+            }),
+            busy_time,
+            rwnd_limited,
+            sndbuf_limited,
+            delivered: figures.delivered,
+            delivered_ce: counters.delivered_ce,
+            bytes_sent: Bytes::new(figures.bytes_sent),
+            bytes_retrans: Bytes::new(figures.bytes_retrans),
+            dsack_dups: figures.dsacks,
+            reord_seen: figures.reorderings,
+            rcv_ooopack: self.receiver.out_of_order_segments(),
+            snd_wnd: if synchronized { self.sender.peer_window() } else { 0 },
+            rcv_wnd: self.receiver.window_offered(),
+            total_rto: figures.total_timeouts,
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! Opening: SYN, SYN-ACK, their repetition, and what they agree on.
+
+use std::sync::Arc;
+
+use tcplab_units::{Instant, Span};
+use tcplab_wire::{SeqUnwrapper, TcpFlags, TcpRepr};
+
+use super::opening::TIMESTAMPS;
+use super::{Connection, ConnectionError, Opening, SocketOptions, Transmit};
+use crate::config::Config;
+use crate::sender::Negotiated;
+use crate::state::State;
+use crate::{Segment, SendCause};
+
+/// The timer of SYN and SYN-ACK.
+#[derive(Debug)]
+pub(super) struct Handshake {
+    /// When the SYN or SYN-ACK is repeated.
+    again_at: Option<Instant>,
+    timeout: Span,
+    repetitions: u8,
+    /// When it was first sent, and that time of the timestamp clock.
+    sent: Instant,
+    first_clock: u32,
+    /// The peer's window, from its SYN.
+    peer_window: u64,
+}
+
+impl Handshake {
+    pub(super) fn new(config: &Config) -> Handshake {
+        Handshake {
+            again_at: None,
+            timeout: config.timeout.initial,
+            repetitions: 0,
+            sent: Instant::ZERO,
+            first_clock: 0,
+            peer_window: 0,
+        }
+    }
+
+    pub(super) fn poll_at(&self) -> Option<Instant> {
+        self.again_at
+    }
+
+    pub(super) fn timeout(&self) -> Span {
+        self.timeout
+    }
+
+    pub(super) fn repetitions(&self) -> u8 {
+        self.repetitions
+    }
+}
+
+impl Connection {
+    /// Answers a SYN with a SYN-ACK, which leaves with the next [`Connection::poll_transmit`].
+    /// `None` for what is no SYN: see [`crate::reset_for`].
+    pub fn accept(
+        now: Instant,
+        config: &Arc<Config>,
+        opening: Opening,
+        syn: &Segment,
+    ) -> Option<Connection> {
+        let options = SocketOptions::of(config);
+        Connection::accept_with(now, config, &options, opening, syn)
+    }
+
+    /// The same, with socket options that the listening socket has.
+    pub fn accept_with(
+        now: Instant,
+        config: &Arc<Config>,
+        options: &SocketOptions,
+        opening: Opening,
+        syn: &Segment,
+    ) -> Option<Connection> {
+        let flags = syn.header.flags;
+        let others = TcpFlags::ACK | TcpFlags::RST | TcpFlags::FIN;
+        if !flags.contains(TcpFlags::SYN) || flags != flags.without(others) {
+            return None;
+        }
+        let mut connection = Connection::new(config, options, opening, false);
+        connection.terms.answer_ecn(config, syn);
+        connection.begin_handshake(now);
+        connection.take_syn(now, syn);
+        // The SYN-ACK may shift its windows only if the SYN did.
+        connection.choose_window(connection.terms.timestamps);
+        connection.receiver.start();
+        connection.enter(now, State::SynReceived);
+        connection.send_syn(now, SendCause::Handshake);
+        Some(connection)
+    }
+
+    pub(super) fn begin_active(&mut self, now: Instant) {
+        self.begin_handshake(now);
+        self.choose_window(false);
+        self.enter(now, State::SynSent);
+        self.send_syn(now, SendCause::Handshake);
+    }
+
+    fn begin_handshake(&mut self, now: Instant) {
+        self.handshake.sent = now;
+        self.handshake.first_clock = self.timestamps.clock(now);
+        let timeout = self.handshake.timeout;
+        self.handshake.again_at = Some(self.jiffies.deadline(now, timeout));
+    }
+
+    /// The window of the SYN: whole segments. Whether the peer's have timestamps a client does not
+    /// know yet.
+    fn choose_window(&mut self, timestamps: bool) {
+        let asked = self.terms.asked_mss;
+        let mss = asked - if timestamps { TIMESTAMPS } else { 0 };
+        let scale = self.config.handshake.window_scale.filter(|_| self.terms.scaling);
+        self.receiver.open(mss, asked, scale);
+        if let Some(clamp) = self.options.window_clamp {
+            self.receiver.set_clamp(clamp);
+        }
+    }
+
+    /// The peer's SYN, with or without ACK.
+    fn take_syn(&mut self, now: Instant, syn: &Segment) {
+        self.peer_numbers = Some(SeqUnwrapper::new(syn.header.seq));
+        self.terms.agree(&syn.header);
+        self.receiver.sack = self.terms.sack;
+        self.receiver.ecn.negotiated = self.terms.ecn;
+        if !self.terms.scaling {
+            self.receiver.window.unscaled();
+        }
+        if let Some((value, _)) = syn.header.timestamps.filter(|_| self.terms.timestamps) {
+            self.timestamps.hear(now, value);
+        }
+        // RFC 7323 section 2.2: the window of a SYN is never scaled.
+        self.handshake.peer_window = u64::from(syn.header.window);
+    }
+
+    /// Sends the SYN or SYN-ACK of the state.
+    fn send_syn(&mut self, now: Instant, cause: SendCause) {
+        let answers = self.state == State::SynReceived;
+        let mut flags = TcpFlags::SYN;
+        if answers {
+            flags |= TcpFlags::ACK;
+        }
+        if self.terms.ecn {
+            // A SYN that is repeated does without: perhaps it was ECN that was not let through
+            // (RFC 3168 section 6.1.1.1, `tcp_ecn_clear_syn`).
+            flags |= match (answers, cause) {
+                (true, _) => TcpFlags::ECE,
+                (false, SendCause::Handshake) => TcpFlags::ECE | TcpFlags::CWR,
+                (false, _) => TcpFlags::NONE,
+            };
+        }
+        if !answers && cause == SendCause::HandshakeAgain {
+            self.terms.ecn = false;
+        }
+        let scale = self.receiver.window_scale();
+        let header = TcpRepr {
+            seq: self.numbers.initial(),
+            ack: self.peer_number(1).filter(|_| answers).unwrap_or_default(),
+            flags,
+            window: self.receiver.window_offered().min(0xffff) as u16,
+            mss: Some(self.terms.asked_mss.min(0xffff) as u16),
+            window_scale: self.terms.scaling.then_some(scale),
+            sack_permitted: self.terms.sack,
+            timestamps: self.terms.timestamps.then(|| self.timestamps.option(now)),
+            ..TcpRepr::default()
+        };
+        self.counters.segments_out += 1;
+        self.outbox.push_back(Transmit { segment: Segment::bare(header), cause, mss: 0 });
+    }
+
+    /// A segment in SYN-SENT (RFC 9293 section 3.10.7.3, `tcp_rcv_synsent_state_process`).
+    pub(super) fn handle_in_syn_sent(&mut self, now: Instant, segment: &Segment) {
+        let header = &segment.header;
+        let flags = header.flags;
+        let (acks, resets) = (flags.contains(TcpFlags::ACK), flags.contains(TcpFlags::RST));
+        if acks && !self.acknowledges_syn(now, header) {
+            if !resets {
+                self.send_reset_for(segment);
+            }
+            return;
+        }
+        if resets {
+            if acks {
+                self.fail(now, ConnectionError::Refused);
+            }
+            return;
+        }
+        if !flags.contains(TcpFlags::SYN) {
+            return;
+        }
+        if acks {
+            self.terms.hear_ecn(segment);
+            self.take_syn(now, segment);
+            self.receiver.start();
+            self.establish(now, header.timestamps);
+            self.acknowledge_syn_ack(now);
+        } else {
+            // Both ends opened at once: the SYN is answered, and repeated with its ACK.
+            self.terms.answer_ecn(&self.config, segment);
+            self.take_syn(now, segment);
+            self.receiver.start();
+            self.enter(now, State::SynReceived);
+            self.send_syn(now, SendCause::Handshake);
+        }
+    }
+
+    /// Whether a segment with ACK answers the SYN: its number, and its echo if it has one.
+    fn acknowledges_syn(&self, now: Instant, header: &TcpRepr) -> bool {
+        let echo = header.timestamps.and_then(|(_, echo)| self.timestamps.echoed(echo));
+        let since_syn = |echo: u32| echo.wrapping_sub(self.handshake.first_clock);
+        self.numbers.position(header.ack) == 1
+            && echo.is_none_or(|echo| since_syn(echo) <= since_syn(self.timestamps.clock(now)))
+    }
+
+    /// The third segment of the handshake; data may take its place if it waits already.
+    fn acknowledge_syn_ack(&mut self, now: Instant) {
+        if self.buffer.len() > 0 {
+            self.receiver.wait_for_data(now);
+        } else {
+            self.send_ack(now, SendCause::Ack);
+        }
+    }
+
+    /// A segment in SYN-RECEIVED; whether it made the connection, and is then worked on as any
+    /// other (RFC 9293 section 3.10.7.4, `tcp_check_req`).
+    pub(super) fn handle_in_syn_received(&mut self, now: Instant, segment: &Segment) -> bool {
+        let header = &segment.header;
+        let flags = header.flags;
+        let control = TcpFlags::SYN | TcpFlags::ACK | TcpFlags::RST;
+        let start = self.peer_position(header.seq);
+        let only = |wanted: TcpFlags| flags.without(flags.without(control)) == wanted;
+        let fresh = self.is_fresh(now, segment);
+        if start == 0 && only(TcpFlags::SYN) && fresh {
+            // The SYN again: the SYN-ACK was lost.
+            if self.may_challenge(now) {
+                self.send_syn(now, SendCause::HandshakeAgain);
+                let timeout = self.handshake.timeout;
+                self.handshake.again_at = Some(self.jiffies.deadline(now, timeout));
+            }
+            return false;
+        }
+        let acks = flags.contains(TcpFlags::ACK);
+        let resets = flags.contains(TcpFlags::RST);
+        if acks && !resets && self.numbers.position(header.ack) != 1 {
+            self.send_reset_for(segment);
+            return false;
+        }
+        let end = start + i64::from(segment.len() + u32::from(flags.contains(TcpFlags::FIN)));
+        // A SYN-ACK that crossed the own one begins below the window by its SYN.
+        let crossing = start == 0 && only(TcpFlags::SYN | TcpFlags::ACK) && self.active;
+        let first = start + i64::from(crossing);
+        let window = self.receiver.window_offered() as i64;
+        let inside = first >= 1 && first <= 1 + window || first < 1 && end + i64::from(crossing) > 1;
+        if !fresh || !inside {
+            if !resets && self.may_challenge(now) {
+                self.send_ack(now, SendCause::ChallengeAck);
+            }
+            return false;
+        }
+        if resets {
+            self.reset_in_syn_received(now, start == 1);
+            return false;
+        }
+        if flags.contains(TcpFlags::SYN) && !crossing {
+            // RFC 9293 section 3.10.7.4, fourth: back to LISTEN; RFC 5961 section 4.2 otherwise.
+            if self.active {
+                self.challenge(now);
+            } else {
+                self.send_reset_for(segment);
+                self.enter(now, State::Closed);
+            }
+            return false;
+        }
+        if acks {
+            self.establish(now, header.timestamps);
+            if crossing {
+                self.receiver.acks.schedule_now();
+            }
+        }
+        acks
+    }
+
+    /// A RST in SYN-RECEIVED: only an exact one counts (RFC 5961 section 3.2).
+    fn reset_in_syn_received(&mut self, now: Instant, exact: bool) {
+        if !exact {
+            self.challenge(now);
+        } else if self.active {
+            self.fail(now, ConnectionError::Reset);
+        } else {
+            self.enter(now, State::Closed);
+        }
+    }
+
+    /// The handshake is over.
+    fn establish(&mut self, now: Instant, timestamps: Option<(u32, u32)>) {
+        let echo = timestamps.and_then(|(_, echo)| self.timestamps.echoed(echo));
+        let echo = echo.filter(|_| self.terms.timestamps);
+        let repetitions = self.handshake.repetitions;
+        let rtt = if repetitions == 0 {
+            Some(now.since(self.handshake.sent))
+        } else {
+            echo.and_then(|echo| self.timestamps.ago(now, echo))
+        };
+        // The first SYN was answered after all: the timeout was too short, nothing was lost
+        // (`tcp_try_undo_spurious_syn`).
+        let needless = echo == Some(self.handshake.first_clock);
+        self.handshake.again_at = None;
+        let asked = self.terms.asked_mss - self.terms.options_len();
+        self.receiver.establish(now, asked, self.terms.sending_mss);
+        self.sender.establish(
+            now,
+            &Negotiated {
+                mss: self.terms.sending_mss,
+                sack: self.terms.sack,
+                timestamps: self.terms.timestamps,
+                ecn: self.terms.ecn,
+                window: self.handshake.peer_window,
+                sequence: 0,
+                rtt,
+                repetitions: if needless { 0 } else { repetitions },
+            },
+        );
+        self.counters.last_ack = now;
+        self.counters.last_sent = now;
+        self.enter(now, State::Established);
+        self.expand_send_buffer();
+        self.restart_keep_alive(now);
+        if self.closed_half {
+            self.enter(now, State::FinWait1);
+        }
+    }
+
+    /// The timer of SYN or SYN-ACK ran out (`tcp_retransmit_timer`, `reqsk_timer_handler`).
+    pub(super) fn handle_handshake_timeout(&mut self, now: Instant) {
+        if self.handshake.again_at.is_none_or(|at| at > now) {
+            return;
+        }
+        let config = &self.config;
+        let linear = if self.state == State::SynSent {
+            config.handshake.syn_linear_timeouts
+        } else {
+            0
+        };
+        let most = if self.active {
+            self.options.syn_retries.unwrap_or(config.handshake.syn_retries).saturating_add(linear)
+        } else {
+            config.handshake.synack_retries
+        };
+        let user_timeout = self.options.user_timeout;
+        let too_long = !user_timeout.is_zero()
+            && self.handshake.repetitions > 0
+            && now.since(self.handshake.sent) >= user_timeout;
+        if self.handshake.repetitions >= most || too_long {
+            self.handshake.again_at = None;
+            if self.active {
+                self.fail(now, ConnectionError::TimedOut);
+            } else {
+                self.enter(now, State::Closed);
+            }
+            return;
+        }
+        self.handshake.repetitions += 1;
+        if self.handshake.repetitions > linear {
+            self.handshake.timeout = (self.handshake.timeout * 2).min(config.timeout.most);
+        }
+        let mut timeout = self.handshake.timeout;
+        if !user_timeout.is_zero() && self.active {
+            let left = user_timeout.saturating_sub(now.since(self.handshake.sent));
+            timeout = timeout.min(left.max(self.config.host.tick));
+        }
+        self.handshake.again_at = Some(self.jiffies.deadline(now, timeout));
+        self.send_syn(now, SendCause::HandshakeAgain);
+    }
+}

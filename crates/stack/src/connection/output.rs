@@ -1,0 +1,154 @@
+//! What leaves: control segments, data, acknowledgements.
+
+use tcplab_units::Instant;
+use tcplab_wire::{Ecn, SackBlocks, TcpFlags, TcpRepr};
+
+use super::limits::Limit;
+use super::{Connection, Transmit};
+use crate::sender::ToSend;
+use crate::state::State;
+use crate::{Data, Segment, SendCause};
+
+/// How far an urgent pointer reaches.
+const POINTER: u64 = 0xffff;
+
+/// Bytes of a SACK option with its padding: of each block, and besides.
+const BLOCK: u32 = 8;
+const SACK: u32 = 4;
+
+impl Connection {
+    /// The next segment, or burst of segments, that leaves now; `None`: nothing before something
+    /// happens, or [`Connection::poll_at`].
+    ///
+    /// The order is Linux's: what was decided while a segment was worked on, then data, which
+    /// carries the acknowledgement with it, and only then the acknowledgement by itself.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        if let Some(transmit) = self.outbox.pop_front() {
+            return Some(transmit);
+        }
+        if self.state.is_sending() {
+            let stream = self.stream();
+            if let Some(to_send) = self.sender.next(now, &stream) {
+                return Some(self.transmit(now, &to_send));
+            }
+            self.note_limit(now);
+        }
+        if self.state.is_synchronized() && self.state != State::TimeWait {
+            let srtt = self.sender.window().srtt;
+            if let Some(cause) = self.receiver.check_acks(now, srtt) {
+                self.send_ack(now, cause);
+            }
+        }
+        self.outbox.pop_front()
+    }
+
+    /// The position of what is sent next.
+    pub(super) fn sent(&self) -> u64 {
+        if self.state.is_synchronized() { self.sender.sent() } else { 1 }
+    }
+
+    /// Sends an ACK without data, now.
+    pub(super) fn send_ack(&mut self, now: Instant, cause: SendCause) {
+        if self.state == State::Closed {
+            return;
+        }
+        let mut header = self.header(now, self.sent(), TcpFlags::ACK);
+        header.sack = self.sack_option(self.blocks_that_fit());
+        self.receiver.acks.sent();
+        self.counters.segments_out += 1;
+        self.outbox.push_back(Transmit { segment: Segment::bare(header), cause, mss: 0 });
+    }
+
+    /// A header as all segments of this state have it, without SACK.
+    pub(super) fn header(&mut self, now: Instant, position: u64, flags: TcpFlags) -> TcpRepr {
+        let mut flags = flags;
+        if self.receiver.ecn.is_echoing() {
+            flags |= TcpFlags::ECE;
+        }
+        TcpRepr {
+            seq: self.numbers.sequence_number(position as i64),
+            ack: self.peer_number(self.receiver.next()).unwrap_or_default(),
+            flags,
+            window: self.receiver.offer_window(),
+            timestamps: self.terms.timestamps.then(|| self.timestamps.option(now)),
+            ..TcpRepr::default()
+        }
+    }
+
+    fn blocks_that_fit(&self) -> usize {
+        SackBlocks::MOST - usize::from(self.terms.timestamps)
+    }
+
+    fn sack_option(&mut self, most: usize) -> SackBlocks {
+        match &self.peer_numbers {
+            Some(numbers) => self.receiver.sack_option(numbers, most),
+            None => SackBlocks::default(),
+        }
+    }
+
+    /// A segment of data, a FIN, or a probe.
+    fn transmit(&mut self, now: Instant, to_send: &ToSend) -> Transmit {
+        let ToSend { start, len, fin, cause, ect, cwr } = *to_send;
+        let mss = self.sender.mss();
+        let end = start + u64::from(len);
+        let mut flags = TcpFlags::ACK;
+        if len > 0 && (self.buffer.is_pushed_at(end) || cause == SendCause::WindowProbe) {
+            flags |= TcpFlags::PSH;
+        }
+        if fin {
+            flags |= TcpFlags::FIN;
+        }
+        if cwr {
+            flags |= TcpFlags::CWR;
+        }
+        let mut header = self.header(now, start, flags);
+        self.mark_urgent(&mut header, start);
+        let data = if len > 0 { self.buffer.segment(start, len) } else { Data::default() };
+        // Blocks go along where there is room for them; where there is none, the acknowledgement
+        // that tells of them still leaves by itself.
+        let blocks = mss.saturating_sub(len).saturating_sub(SACK) / BLOCK;
+        let most = self.blocks_that_fit().min(blocks as usize);
+        header.sack = self.sack_option(most);
+        if most > 0 || !self.receiver.has_blocks() {
+            self.receiver.acks.sent();
+        }
+        if len > 0 {
+            self.counters.last_sent = now;
+            self.receiver.acks.data_sent(now);
+        }
+        let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
+        let transmit = Transmit { segment: Segment { header, ecn, data }, cause, mss };
+        self.counters.segments_out += u64::from(transmit.segments());
+        transmit
+    }
+
+    /// URG and its pointer, which points behind the urgent byte (RFC 6093 section 3), as long as
+    /// that is not acknowledged (`tcp_urg_mode`).
+    fn mark_urgent(&self, header: &mut TcpRepr, start: u64) {
+        if self.urgent_end > start && self.urgent_end > self.sender.una() {
+            let distance = (self.urgent_end - start).min(POINTER);
+            header.urgent_pointer = distance as u16;
+            header.flags |= TcpFlags::URG;
+        }
+    }
+
+    /// Nothing leaves now: why not (`tcp_chrono_set`, `tcp_cwnd_validate`).
+    fn note_limit(&mut self, now: Instant) {
+        let (una, sent) = (self.sender.una(), self.sender.sent());
+        let end = self.stream().end;
+        let window = self.sender.window();
+        let limit = if una >= end {
+            Limit::Idle
+        } else if window.in_flight >= window.cwnd {
+            Limit::Busy
+        } else if sent < end && una + self.sender.peer_window() < end.min(sent + u64::from(window.mss))
+        {
+            Limit::PeerWindow
+        } else if sent >= end && self.buffer.is_full() {
+            Limit::SendBuffer
+        } else {
+            Limit::Busy
+        };
+        self.limits.set(now, limit);
+    }
+}

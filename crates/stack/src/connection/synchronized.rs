@@ -1,0 +1,182 @@
+//! A segment that belongs to the connection: its acknowledgement, its data, its FIN.
+
+use tcplab_units::Instant;
+use tcplab_wire::{SackBlocks, TcpFlags};
+
+use super::{Connection, ConnectionError};
+use crate::receiver::Arriving;
+use crate::sender::{Ack, Stream};
+use crate::state::State;
+use crate::{Segment, SendCause};
+
+impl Connection {
+    /// What is to be sent, for the sender.
+    pub(super) fn stream(&self) -> Stream {
+        Stream {
+            end: self.buffer.end() + u64::from(self.closed_half),
+            fin: self.closed_half,
+            corked: self.options.cork || self.more_follows,
+            nodelay: self.options.no_delay,
+            urgent: self.urgent_end > self.sender.una(),
+            orphaned: self.orphaned,
+            buffer_full: self.buffer.is_full(),
+        }
+    }
+
+    /// RFC 9293 section 3.10.7.4 from the fifth on, `tcp_rcv_state_process` from step 5 on.
+    pub(super) fn handle_synchronized(&mut self, now: Instant, segment: &Segment) {
+        let header = &segment.header;
+        if !header.flags.contains(TcpFlags::ACK) {
+            return;
+        }
+        // A SYN that crossed the own one takes a position.
+        let syn = u64::from(header.flags.contains(TcpFlags::SYN));
+        let start = (self.peer_position(header.seq) + syn as i64).max(0) as u64;
+        if !self.handle_ack(now, segment, start) || self.state == State::Closed {
+            return;
+        }
+        let fin = header.flags.contains(TcpFlags::FIN);
+        let end = start + u64::from(segment.len());
+        if self.orphaned && end > self.receiver.next() && self.state.may_receive() {
+            // Nobody will read it (RFC 9293 section 3.10.7.4 seventh, RFC 2525 section 2.17).
+            self.send_reset_for(segment);
+            self.fail(now, ConnectionError::Reset);
+            return;
+        }
+        if header.flags.contains(TcpFlags::URG) || self.receiver.expects_urgent() {
+            let pointer = header.flags.contains(TcpFlags::URG).then_some(header.urgent_pointer);
+            self.receiver.look_for_urgent(start, pointer, &segment.data);
+        }
+        let known = TcpFlags::ACK;
+        let before = self.receiver.next();
+        let arrival = self.receiver.receive(
+            now,
+            &Arriving {
+                start,
+                data: &segment.data,
+                fin,
+                push: header.flags.contains(TcpFlags::PSH),
+                plain: header.flags == known,
+                header: header.header_len() as u32,
+                ecn: segment.ecn,
+            },
+            self.sender.rto(),
+        );
+        if arrival.flush {
+            self.send_ack(now, SendCause::DuplicateAck);
+            self.receiver.acks.schedule();
+        }
+        self.counters.bytes_received += self.receiver.next() - before;
+        if arrival.closed {
+            self.handle_fin(now);
+        }
+    }
+
+    /// The peer has closed (`tcp_fin`).
+    fn handle_fin(&mut self, now: Instant) {
+        let state = self.state.after_fin();
+        if matches!(self.state, State::FinWait1 | State::FinWait2) {
+            self.send_ack(now, SendCause::Ack);
+        }
+        self.enter(now, state);
+    }
+
+    /// The acknowledgement; whether the rest of the segment is worked on (`tcp_ack`).
+    fn handle_ack(&mut self, now: Instant, segment: &Segment, start: u64) -> bool {
+        let header = &segment.header;
+        let position = self.numbers.position(header.ack);
+        let una = self.sender.una();
+        // RFC 5961 section 5.2: neither what was never sent nor what is too old.
+        let oldest = una.saturating_sub(self.counters.largest_window.min(una - 1));
+        if position > self.sender.sent() as i64 || position < oldest as i64 {
+            self.challenge(now);
+            return false;
+        }
+        let position = position as u64;
+        self.note_timestamps(now, segment, start);
+        if header.flags.contains(TcpFlags::CWR) {
+            self.receiver.ecn.accept_cwr();
+            if !segment.is_empty() {
+                self.receiver.acks.schedule_now();
+            }
+        }
+        let (blocks, count) = self.sack_positions(&header.sack);
+        let window = self.window_of(header);
+        self.counters.largest_window = self.counters.largest_window.max(window);
+        let flags = header.flags;
+        let controls = TcpFlags::SYN | TcpFlags::FIN;
+        let echo = header.timestamps.filter(|_| self.terms.timestamps);
+        let ack = Ack {
+            position,
+            sequence: start,
+            window,
+            sack: &blocks[..count],
+            echo: echo.and_then(|(_, echo)| self.timestamps.echoed(echo)),
+            carries_data: !segment.is_empty() || flags.without(controls) != flags,
+            ece: self.terms.ecn && flags.contains(TcpFlags::ECE),
+        };
+        let stream = self.stream();
+        let delivered = self.sender.window().delivered;
+        let heard = self.sender.handle_ack(now, &ack, &stream);
+        if ack.ece {
+            self.counters.delivered_ce += self.sender.window().delivered - delivered;
+        }
+        self.counters.last_ack = now;
+        self.keep_alive.heard();
+        if let Some(echo) = ack.echo
+            && let Some(ago) = self.timestamps.ago(now, echo)
+        {
+            self.receiver.note_echo(echo, ago, segment.len());
+        }
+        if heard.acked > 0 {
+            self.counters.bytes_acked += heard.acked;
+            self.numbers.advance(header.ack);
+            self.release(now);
+        }
+        true
+    }
+
+    /// RFC 7323 section 4.3: the timestamp to be echoed is that of the segment that moves on what
+    /// was acknowledged last (`tcp_replace_ts_recent`).
+    fn note_timestamps(&mut self, now: Instant, segment: &Segment, start: u64) {
+        if let Some((value, _)) = segment.header.timestamps.filter(|_| self.terms.timestamps)
+            && start <= self.receiver.last_acknowledged()
+            && self.timestamps.advances(now, value)
+        {
+            self.timestamps.hear(now, value);
+        }
+    }
+
+    /// Blocks as positions of what this end sent.
+    fn sack_positions(&self, sack: &SackBlocks) -> ([(u64, u64); SackBlocks::MOST], usize) {
+        let mut blocks = [(0, 0); SackBlocks::MOST];
+        let mut count = 0;
+        if self.terms.sack {
+            for block in sack {
+                let left = self.numbers.position(block.left);
+                let right = self.numbers.position(block.right);
+                if let (Ok(left), Ok(right)) = (u64::try_from(left), u64::try_from(right)) {
+                    blocks[count] = (left, right);
+                    count += 1;
+                }
+            }
+        }
+        (blocks, count)
+    }
+
+    /// Something was acknowledged: the buffer lets go of it, and closing may be complete.
+    fn release(&mut self, now: Instant) {
+        let una = self.sender.una();
+        self.buffer.release(una);
+        if self.buffer.is_full() {
+            let window = self.sender.window();
+            if window.in_flight < window.cwnd {
+                self.expand_send_buffer();
+            }
+        }
+        if self.closed_half && una == self.stream().end {
+            let state = self.state.after_all_acknowledged();
+            self.enter(now, state);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! When a connection wants to be called, and what it does then.
+
+use tcplab_units::Instant;
+
+use super::{Connection, ConnectionError};
+use crate::state::State;
+
+impl Connection {
+    /// When to call [`Connection::handle_timeout`]; `None`: only something else makes it act.
+    pub fn poll_at(&self) -> Option<Instant> {
+        let mut earliest = self.over_at;
+        let mut consider = |at: Option<Instant>| {
+            earliest = match (earliest, at) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        };
+        match self.state {
+            State::Closed | State::TimeWait => {}
+            State::SynSent | State::SynReceived => consider(self.handshake.poll_at()),
+            _ => {
+                if self.state.is_sending() {
+                    consider(self.sender.poll_at());
+                }
+                consider(self.receiver.acks.poll_at());
+                consider(self.keep_alive.poll_at());
+            }
+        }
+        earliest
+    }
+
+    /// A time that [`Connection::poll_at`] gave has come; earlier it does nothing. Poll for what
+    /// is to be sent.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        match self.state {
+            State::Closed | State::TimeWait => {}
+            State::SynSent | State::SynReceived => self.handle_handshake_timeout(now),
+            _ => self.handle_synchronized_timeout(now),
+        }
+        if self.over_at.is_some_and(|at| at <= now) {
+            self.over_at = None;
+            self.enter(now, State::Closed);
+        }
+    }
+
+    fn handle_synchronized_timeout(&mut self, now: Instant) {
+        if let Some(cause) = self.receiver.handle_timeout(now, self.sender.rto()) {
+            self.send_ack(now, cause);
+        }
+        if self.state.is_sending() && self.sender.poll_at().is_some_and(|at| at <= now) {
+            let stream = self.stream();
+            if self.sender.handle_timeout(now, &stream).is_err() {
+                self.fail(now, ConnectionError::TimedOut);
+                return;
+            }
+        }
+        self.handle_keep_alive_timeout(now);
+    }
+}

@@ -1,0 +1,194 @@
+//! What answers SYNs, and segments that belong to nothing.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use tcplab_units::Instant;
+use tcplab_wire::{SeqNumber, TcpFlags, TcpRepr};
+
+use crate::config::Config;
+use crate::connection::{Connection, Opening, SocketOption, SocketOptions, Transmit};
+use crate::state::State;
+use crate::{Segment, SendCause};
+
+/// A socket in LISTEN, with the connections that nobody has accepted yet. `Peer` is how the world
+/// tells apart who sends.
+///
+/// It is driven as a [`Connection`] is: segments of peers that have no connection of their own go
+/// to [`Listener::handle_segment`], then everything that [`Listener::poll_transmit`] gives is sent.
+/// A connection that [`Listener::accept`] gave belongs to the world.
+#[derive(Debug)]
+pub struct Listener<Peer> {
+    config: Arc<Config>,
+    options: SocketOptions,
+    backlog: usize,
+    connections: BTreeMap<Peer, Connection>,
+    /// Those whose handshake is over, in the order in which it was.
+    ready: VecDeque<Peer>,
+    outbox: VecDeque<(Peer, Transmit)>,
+}
+
+impl<Peer: Ord + Clone> Listener<Peer> {
+    /// Listens. `backlog` connections may wait to be accepted, and one more, as in Linux; as many
+    /// may be in their handshake.
+    pub fn new(config: &Arc<Config>, backlog: u32) -> Listener<Peer> {
+        Listener {
+            options: SocketOptions::of(config),
+            backlog: backlog as usize,
+            connections: BTreeMap::new(),
+            ready: VecDeque::new(),
+            outbox: VecDeque::new(),
+            config: Arc::clone(config),
+        }
+    }
+
+    /// Sets an option that connections inherit.
+    pub fn set_option(&mut self, option: SocketOption) {
+        self.options.set(option);
+    }
+
+    /// The options that connections inherit.
+    pub fn options(&self) -> &SocketOptions {
+        &self.options
+    }
+
+    /// A segment arrives from a peer that has no connection but perhaps one here. `opening` is
+    /// asked for when it opens one.
+    pub fn handle_segment(
+        &mut self,
+        now: Instant,
+        peer: &Peer,
+        segment: &Segment,
+        opening: impl FnOnce() -> Opening,
+    ) {
+        let flags = segment.header.flags;
+        let Some(connection) = self.connections.get_mut(peer) else {
+            self.open(now, peer, segment, opening);
+            return;
+        };
+        let waits = connection.state() == State::SynReceived;
+        // The last segment of a handshake is ignored while too many wait (`sk_acceptq_is_full` in
+        // `tcp_v4_syn_recv_sock`): the SYN-ACK will be repeated.
+        let ends = flags.without(TcpFlags::SYN | TcpFlags::RST) == flags;
+        if waits && ends && self.ready.len() > self.backlog {
+            return;
+        }
+        connection.handle_segment(now, segment);
+        let over = matches!(connection.state(), State::SynReceived | State::Closed);
+        if waits && !over {
+            self.ready.push_back(peer.clone());
+        }
+        self.collect(now, peer);
+    }
+
+    fn open(
+        &mut self,
+        now: Instant,
+        peer: &Peer,
+        segment: &Segment,
+        opening: impl FnOnce() -> Opening,
+    ) {
+        let flags = segment.header.flags;
+        // RFC 9293 section 3.10.7.2.
+        if flags.contains(TcpFlags::ACK) {
+            if let Some(reset) = reset_for(segment) {
+                let reset = Transmit { segment: reset, cause: SendCause::Reset, mss: 0 };
+                self.outbox.push_back((peer.clone(), reset));
+            }
+            return;
+        }
+        let embryonic = self.connections.len() - self.ready.len();
+        let full = self.ready.len() > self.backlog || embryonic > self.backlog;
+        if !flags.contains(TcpFlags::SYN) || full {
+            return;
+        }
+        let accepted =
+            Connection::accept_with(now, &self.config, &self.options, opening(), segment);
+        if let Some(connection) = accepted {
+            self.connections.insert(peer.clone(), connection);
+            self.collect(now, peer);
+        }
+    }
+
+    /// Takes what a connection has to send, and drops it if it is over.
+    fn collect(&mut self, now: Instant, peer: &Peer) {
+        let Some(connection) = self.connections.get_mut(peer) else { return };
+        while let Some(transmit) = connection.poll_transmit(now) {
+            self.outbox.push_back((peer.clone(), transmit));
+        }
+        // One that was established is still accepted, if only to learn of its end.
+        if connection.is_over() && !self.ready.contains(peer) {
+            self.connections.remove(peer);
+        }
+    }
+
+    /// What leaves next, and to whom.
+    pub fn poll_transmit(&mut self) -> Option<(Peer, Transmit)> {
+        self.outbox.pop_front()
+    }
+
+    /// When to call [`Listener::handle_timeout`].
+    pub fn poll_at(&self) -> Option<Instant> {
+        self.connections.values().filter_map(Connection::poll_at).min()
+    }
+
+    /// A time that [`Listener::poll_at`] gave has come.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        let due: Vec<Peer> = self
+            .connections
+            .iter()
+            .filter(|(_, connection)| connection.poll_at().is_some_and(|at| at <= now))
+            .map(|(peer, _)| peer.clone())
+            .collect();
+        for peer in due {
+            if let Some(connection) = self.connections.get_mut(&peer) {
+                connection.handle_timeout(now);
+            }
+            self.collect(now, &peer);
+        }
+    }
+
+    /// Whether [`Listener::accept`] would give a connection (`EPOLLIN`).
+    pub fn is_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// The connection that has waited longest.
+    pub fn accept(&mut self) -> Option<(Peer, Connection)> {
+        let peer = self.ready.pop_front()?;
+        self.connections.remove_entry(&peer)
+    }
+
+    /// Stops listening: those that nobody accepted are broken off (`inet_csk_listen_stop`); their
+    /// RSTs are to be polled for.
+    pub fn close(&mut self, now: Instant) {
+        for (peer, mut connection) in std::mem::take(&mut self.connections) {
+            if connection.state().is_synchronized() {
+                connection.abort(now);
+                while let Some(transmit) = connection.poll_transmit(now) {
+                    self.outbox.push_back((peer.clone(), transmit));
+                }
+            }
+        }
+        self.ready.clear();
+    }
+}
+
+/// The RST that answers a segment of no connection; a RST is not answered (RFC 9293 section
+/// 3.10.7.1). Ports are the caller's affair.
+pub fn reset_for(segment: &Segment) -> Option<Segment> {
+    let header = &segment.header;
+    let flags = header.flags;
+    if flags.contains(TcpFlags::RST) {
+        return None;
+    }
+    let (seq, ack, answer) = if flags.contains(TcpFlags::ACK) {
+        (header.ack, SeqNumber::default(), TcpFlags::RST)
+    } else {
+        let controls = u32::from(flags.contains(TcpFlags::SYN))
+            + u32::from(flags.contains(TcpFlags::FIN));
+        let end = header.seq.advanced_by(segment.len() + controls);
+        (SeqNumber::default(), end, TcpFlags::RST | TcpFlags::ACK)
+    };
+    Some(Segment::bare(TcpRepr { seq, ack, flags: answer, ..TcpRepr::default() }))
+}

@@ -1,0 +1,412 @@
+//! When to acknowledge.
+
+use tcplab_units::{Instant, Span};
+
+use crate::SendCause;
+use crate::config::{Acks, Config, TimeoutRule};
+use crate::jiffies::Jiffies;
+
+/// Duplicate acknowledgements that are never compressed (`TCP_FASTRETRANS_THRESH`).
+const UNCOMPRESSED: u32 = 3;
+
+/// `sysctl_tcp_pingpong_thresh`: so many answers make a dialogue.
+const DIALOGUE: u8 = 1;
+
+/// The delay of an acknowledgement where segments are far between and the peer did not push
+/// (`HZ / 2` in `tcp_send_delayed_ack`).
+const FAR_BETWEEN: Span = Span::from_millis(500);
+
+/// What the decision depends on besides its own state.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Circumstances {
+    /// Bytes received in order and not acknowledged.
+    pub(crate) pending: u64,
+    /// The peer's segment size.
+    pub(crate) peer_mss: u32,
+    /// Whether an acknowledgement would not lower the window, or the application has read all
+    /// (otherwise reading will send one).
+    pub(crate) window_advances: bool,
+    /// Whether something lies behind a gap.
+    pub(crate) gap: bool,
+    /// Whether SACK was agreed upon.
+    pub(crate) sack: bool,
+    /// What is expected next.
+    pub(crate) next: u64,
+    /// Smoothed round trip as the sender knows it.
+    pub(crate) srtt: Option<Span>,
+    /// Round trip as the receiver knows it.
+    pub(crate) receiver_rtt: Option<Span>,
+}
+
+/// Acknowledgements due, delayed and held back (`struct inet_connection_sock::icsk_ack`).
+#[derive(Debug)]
+pub(crate) struct AckPolicy {
+    config: Acks,
+    jiffies: Jiffies,
+    most_delay: Span,
+    /// Something is to be acknowledged sooner or later (`ICSK_ACK_SCHED`).
+    scheduled: bool,
+    /// At once (`ICSK_ACK_NOW`).
+    now: bool,
+    /// A small segment came, and another (`ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
+    pushed: bool,
+    pushed_twice: bool,
+    /// The delay has been running to the first of these, and the timer runs out at the second.
+    delay_until: Option<(Instant, Instant)>,
+    /// Expected time between segments (`ato`); zero before the first.
+    interval: Span,
+    /// Acknowledgements not to be delayed.
+    quick: u32,
+    /// Answers sent soon after data (`pingpong`).
+    dialogue: u8,
+    /// When data last arrived, as timers see it.
+    last_arrival: Instant,
+    /// Acknowledgements held back behind a gap, when they go, and where the gap was.
+    compressed: u32,
+    compressed_until: Option<Instant>,
+    gap_at: u64,
+    /// Duplicate acknowledgements sent for this gap.
+    duplicates: u32,
+    /// Segments that arrived since the last acknowledgement.
+    arrivals: u32,
+    /// Segments that came in order, one after another.
+    streak: u32,
+}
+
+impl AckPolicy {
+    pub(super) fn new(config: &Config, jiffies: Jiffies) -> AckPolicy {
+        let mut most_delay = config.acks.delay[1];
+        if config.timeout.rule == TimeoutRule::Linux {
+            // `tcp_delack_max`: an acknowledgement never waits for as long as the least timeout.
+            let least = jiffies.round_up(config.timeout.least);
+            most_delay = most_delay.min(least.saturating_sub(config.host.tick));
+        }
+        AckPolicy {
+            config: config.acks.clone(),
+            jiffies,
+            most_delay,
+            scheduled: false,
+            now: false,
+            pushed: false,
+            pushed_twice: false,
+            delay_until: None,
+            interval: Span::ZERO,
+            quick: 0,
+            dialogue: 0,
+            last_arrival: Instant::ZERO,
+            compressed: 0,
+            compressed_until: None,
+            gap_at: 0,
+            duplicates: 0,
+            arrivals: 0,
+            streak: 0,
+        }
+    }
+
+    /// The connection is established (`tcp_finish_connect`).
+    pub(super) fn begin(&mut self, now: Instant) {
+        self.last_arrival = self.jiffies.now(now);
+    }
+
+    fn least_delay(&self) -> Span {
+        self.config.delay[0]
+    }
+
+    fn in_dialogue(&self) -> bool {
+        self.dialogue >= DIALOGUE
+    }
+
+    /// Whether something waits to be acknowledged.
+    pub(crate) fn is_scheduled(&self) -> bool {
+        self.scheduled
+    }
+
+    /// `ato`.
+    pub(crate) fn interval(&self) -> Span {
+        self.interval.min(self.most_delay)
+    }
+
+    pub(crate) fn last_arrival(&self) -> Instant {
+        self.last_arrival
+    }
+
+    /// Something is to be acknowledged.
+    pub(crate) fn schedule(&mut self) {
+        self.scheduled = true;
+    }
+
+    /// Something is to be acknowledged at once.
+    pub(crate) fn schedule_now(&mut self) {
+        self.scheduled = true;
+        self.now = true;
+    }
+
+    /// Room is scarce, the peer need not hurry (`__tcp_select_window`).
+    pub(super) fn forget_quick(&mut self) {
+        self.quick = 0;
+    }
+
+    /// The window grew: the next acknowledgement tells of it (`tcp_grow_window`).
+    pub(super) fn tell_growth(&mut self) {
+        if self.config.quick > 0 {
+            self.quick |= 1;
+        }
+    }
+
+    /// Some acknowledgements are not delayed, whatever the dialogue (`tcp_enter_quickack_mode`).
+    pub(crate) fn be_quick(&mut self, most: u32, window: u64, peer_mss: u32) {
+        self.raise_quick(most, window, peer_mss);
+        self.dialogue = 0;
+        self.interval = self.least_delay();
+    }
+
+    /// What arrived was not expected: it is acknowledged at once, and the next ones soon.
+    pub(crate) fn answer_duplicate(&mut self, window: u64, peer_mss: u32) {
+        self.schedule();
+        if self.config.quick > 0 {
+            self.be_quick(self.config.quick, window, peer_mss);
+        } else {
+            self.now = true;
+        }
+    }
+
+    /// `tcp_incr_quickack`.
+    fn raise_quick(&mut self, most: u32, window: u64, peer_mss: u32) {
+        let fitting = match window / (2 * u64::from(peer_mss.max(1))) {
+            0 => 2,
+            segments => segments,
+        };
+        let most = most.min(self.config.quick);
+        self.quick = self.quick.max(fitting.min(u64::from(most)) as u32);
+    }
+
+    /// TCP_QUICKACK: whether the next acknowledgements are quick or delayed.
+    pub(crate) fn set_quick(&mut self, quick: bool) {
+        self.dialogue = if quick { 0 } else { DIALOGUE };
+        if quick && self.scheduled {
+            self.pushed = true;
+        }
+    }
+
+    /// The peer closed: an answer is likely (`tcp_fin`).
+    pub(super) fn enter_dialogue(&mut self) {
+        self.dialogue = DIALOGUE;
+    }
+
+    /// Data arrived in order (`tcp_event_data_recv`). `small` is what the measure of the peer's
+    /// segments said of it, `push` whether it was pushed.
+    pub(super) fn data_arrived(
+        &mut self,
+        now: Instant,
+        small: bool,
+        push: bool,
+        window: u64,
+        peer_mss: u32,
+        rto: Span,
+    ) {
+        self.scheduled = true;
+        self.arrivals += 1;
+        self.streak = self.streak.saturating_add(1);
+        self.note_push(small, push);
+        let now = self.jiffies.now(now);
+        let least = self.least_delay();
+        if self.interval.is_zero() {
+            self.raise_quick(self.config.quick, window, peer_mss);
+            self.interval = least;
+        } else {
+            let gap = now.since(self.last_arrival);
+            let half = self.jiffies.round_down(self.interval / 2);
+            if gap <= least / 2 {
+                self.interval = half + self.jiffies.round_down(least / 2);
+            } else if gap < self.interval {
+                self.interval = (half + gap).min(rto).min(self.config.delay[1]);
+            } else if gap > rto {
+                self.raise_quick(self.config.quick, window, peer_mss);
+            }
+        }
+        self.last_arrival = now;
+    }
+
+    /// Data arrived behind a gap.
+    pub(super) fn gap_arrived(&mut self, small: bool, push: bool) {
+        self.scheduled = true;
+        self.arrivals += 1;
+        self.streak = 0;
+        self.note_push(small, push);
+    }
+
+    /// `tcp_measure_rcv_mss`: small and pushed segments are acknowledged when they are read.
+    fn note_push(&mut self, small: bool, push: bool) {
+        if small {
+            self.pushed_twice |= self.pushed;
+            self.pushed = true;
+        } else {
+            self.pushed |= push;
+        }
+    }
+
+    /// Data is sent: soon after data arrived it is an answer (`tcp_event_data_sent`).
+    pub(crate) fn data_sent(&mut self, now: Instant) {
+        if self.jiffies.now(now).since(self.last_arrival) < self.interval {
+            self.dialogue = self.dialogue.saturating_add(1);
+        }
+    }
+
+    /// A segment with ACK leaves (`tcp_event_ack_sent`).
+    pub(crate) fn sent(&mut self) {
+        if self.quick > 0 && self.scheduled {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.interval = self.least_delay();
+            }
+        }
+        self.scheduled = false;
+        self.now = false;
+        self.pushed = false;
+        self.pushed_twice = false;
+        self.delay_until = None;
+        self.compressed = 0;
+        self.compressed_until = None;
+        self.arrivals = 0;
+    }
+
+    /// Whether to acknowledge now, and why; otherwise a timer runs (`__tcp_ack_snd_check`).
+    pub(super) fn check(&mut self, now: Instant, seen: &Circumstances) -> Option<SendCause> {
+        if !self.scheduled {
+            return None;
+        }
+        let at_once = if seen.gap { SendCause::DuplicateAck } else { SendCause::Ack };
+        let full = seen.pending > u64::from(self.every() - 1) * u64::from(seen.peer_mss);
+        let quick = self.quick > 0 && !self.in_dialogue();
+        if full && seen.window_advances || quick || self.now || !self.config.delayed {
+            return Some(at_once);
+        }
+        if !seen.gap {
+            return self.delay(now, seen.srtt);
+        }
+        if !self.config.out_of_order_at_once {
+            let due = self.arrivals >= self.config.every;
+            return if due { Some(at_once) } else { self.delay(now, seen.srtt) };
+        }
+        self.compress(now, seen).then_some(at_once)
+    }
+
+    /// How many full segments an acknowledgement is for.
+    fn every(&self) -> u32 {
+        match self.config.stretch {
+            Some((after, every)) if self.streak > after => every,
+            _ => self.config.every,
+        }
+        .max(1)
+    }
+
+    /// Whether an acknowledgement behind a gap goes at once.
+    fn compress(&mut self, now: Instant, seen: &Circumstances) -> bool {
+        let (most, longest) = self.config.compressed;
+        if !seen.sack || self.compressed >= most {
+            return true;
+        }
+        if self.gap_at != seen.next {
+            self.gap_at = seen.next;
+            self.duplicates = 0;
+        }
+        if self.duplicates < UNCOMPRESSED {
+            self.duplicates += 1;
+            return true;
+        }
+        self.compressed += 1;
+        if self.compressed_until.is_none() {
+            let rtt = match (seen.receiver_rtt, seen.srtt) {
+                (Some(own), Some(srtt)) => own.min(srtt),
+                (own, _) => own.unwrap_or_default(),
+            };
+            self.compressed_until = Some(now + longest.min(rtt / 20));
+        }
+        false
+    }
+
+    /// Blocks are about to be pushed out of the option: what is held back goes first
+    /// (`tcp_sack_compress_send_ack`).
+    pub(crate) fn has_compressed(&self) -> bool {
+        self.compressed > 0
+    }
+
+    /// `tcp_send_delayed_ack`.
+    fn delay(&mut self, now: Instant, srtt: Option<Span>) -> Option<SendCause> {
+        let mut delay = self.interval.max(self.least_delay());
+        if delay > self.least_delay() {
+            let mut most = FAR_BETWEEN;
+            if self.in_dialogue() || self.pushed {
+                most = self.config.delay[1];
+            }
+            if let Some(srtt) = srtt {
+                most = most.min(self.jiffies.round_up(srtt).max(self.least_delay()));
+            }
+            delay = delay.min(most);
+        }
+        let delay = delay.min(self.most_delay.max(self.least_delay()));
+        let start = self.jiffies.now(now);
+        if let Some((until, _)) = self.delay_until {
+            if until <= start + self.jiffies.round_down(delay / 4) {
+                return Some(SendCause::Ack);
+            }
+            if until <= start + delay {
+                return None;
+            }
+        }
+        self.delay_until = Some((start + delay, self.jiffies.deadline(now, delay)));
+        None
+    }
+
+    /// The acknowledgement of a SYN-ACK waits for data to go with it (`tcp_rcv_synsent_state_process`
+    /// where a write is pending).
+    pub(super) fn wait_for_data(&mut self, now: Instant, window: u64, peer_mss: u32) {
+        self.schedule();
+        self.be_quick(self.config.quick, window, peer_mss);
+        let delay = self.config.delay[1];
+        self.delay_until =
+            Some((self.jiffies.now(now) + delay, self.jiffies.deadline(now, delay)));
+    }
+
+    /// When the timers run out.
+    pub(crate) fn poll_at(&self) -> Option<Instant> {
+        let delayed = self.delay_until.map(|(_, fires)| fires);
+        match (delayed, self.compressed_until) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Whether a timer that ran out sends an acknowledgement, and why (`tcp_delack_timer_handler`,
+    /// `tcp_compressed_ack_kick`).
+    pub(super) fn handle_timeout(&mut self, now: Instant, rto: Span) -> Option<SendCause> {
+        if self.compressed_until.is_some_and(|until| until <= now) {
+            self.compressed_until = None;
+            return Some(SendCause::DuplicateAck);
+        }
+        let (_, fires) = self.delay_until?;
+        if fires > now {
+            return None;
+        }
+        self.delay_until = None;
+        if !self.scheduled {
+            return None;
+        }
+        if self.in_dialogue() {
+            self.dialogue = 0;
+            self.interval = self.least_delay();
+        } else {
+            self.interval = (self.interval * 2).min(rto).min(self.config.delay[1]);
+        }
+        Some(SendCause::DelayedAck)
+    }
+
+    /// The application read `read` bytes: whether what was held back goes now
+    /// (`__tcp_cleanup_rbuf`). `drained` says that it read all there was.
+    pub(super) fn after_read(&self, read: u64, drained: bool, pending: u64, peer_mss: u32) -> bool {
+        let small = self.pushed_twice || self.pushed && !self.in_dialogue();
+        self.scheduled
+            && (pending > u64::from(self.every() - 1) * u64::from(peer_mss)
+                || read > 0 && drained && small && self.config.quick > 0)
+    }
+}

@@ -1,0 +1,50 @@
+//! Congestion marks, as the receiver echoes them (RFC 3168 section 6.1.3).
+
+use tcplab_wire::Ecn;
+
+/// What the receiver owes the sender.
+#[derive(Debug, Default)]
+pub(crate) struct EcnEcho {
+    /// Whether both ends agreed on ECN.
+    pub(crate) negotiated: bool,
+    /// A mark was seen and the sender has not said that it slowed down: ECE is set
+    /// (`TCP_ECN_DEMAND_CWR`).
+    echo: bool,
+    /// Whether any ECN-capable segment was seen (`TCP_ECN_SEEN`).
+    seen: bool,
+}
+
+impl EcnEcho {
+    /// Whether segments carry ECE.
+    pub(crate) fn is_echoing(&self) -> bool {
+        self.echo
+    }
+
+    pub(crate) fn is_seen(&self) -> bool {
+        self.seen
+    }
+
+    /// A segment with CWR came (`tcp_ecn_accept_cwr`).
+    pub(crate) fn accept_cwr(&mut self) {
+        self.echo = false;
+    }
+
+    /// Data came (`tcp_ecn_check_ce`); whether the next acknowledgements must be quick.
+    pub(super) fn see(&mut self, ecn: Ecn) -> bool {
+        if !self.negotiated {
+            return false;
+        }
+        match ecn {
+            // Not capable although others were: it was probably sent again.
+            Ecn::NotEct => self.seen,
+            Ecn::Ce => {
+                self.seen = true;
+                !std::mem::replace(&mut self.echo, true)
+            }
+            Ecn::Ect0 | Ecn::Ect1 => {
+                self.seen = true;
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,586 @@
+//! The receiving half of a connection: from segments to bytes in order, windows and
+//! acknowledgements.
+//!
+//! It knows positions, not sequence numbers: the peer's SYN is 0, its first byte of data 1. What
+//! segments say of the other direction is the sender's affair.
+
+mod acks;
+mod assembler;
+mod ecn;
+mod reading;
+mod sack;
+mod tuning;
+mod urgent;
+mod window;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use tcplab_units::{Bytes, Instant, Span};
+use tcplab_wire::{Ecn, SackBlock, SackBlocks, SeqUnwrapper};
+
+pub(crate) use acks::{AckPolicy, Circumstances};
+use assembler::{Assembler, Piece};
+use ecn::EcnEcho;
+use sack::SackList;
+use urgent::Urgent;
+pub(crate) use window::ReceiveWindow;
+
+use crate::config::{Config, ReceiveTuning, Receiving};
+use crate::jiffies::Jiffies;
+use crate::segment::Data;
+
+/// Bytes that share one overhead when Linux squeezes its queues (`tcp_collapse`: a page's worth,
+/// `SKB_MAX_ORDER(0, 0)`).
+const COLLAPSED: u64 = 3_776;
+
+/// Blocks of a SACK option that every acknowledgement tells even if some are lost
+/// (`TCP_SACK_BLOCKS_EXPECTED`).
+const BLOCKS_EXPECTED: usize = 2;
+
+/// A segment as far as the receiver is concerned.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arriving<'a> {
+    /// Position of its first byte.
+    pub(crate) start: u64,
+    pub(crate) data: &'a Data,
+    pub(crate) fin: bool,
+    pub(crate) push: bool,
+    /// Whether no flag but ACK is set.
+    pub(crate) plain: bool,
+    /// Length of the TCP header.
+    pub(crate) header: u32,
+    pub(crate) ecn: Ecn,
+}
+
+impl Arriving<'_> {
+    fn end(&self) -> u64 {
+        self.start + u64::from(self.data.len()) + u64::from(self.fin)
+    }
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Arrival {
+    /// Whether the peer's FIN is now in order, and was not before.
+    pub(crate) closed: bool,
+    /// Whether an acknowledgement that was held back must leave before any other.
+    pub(crate) flush: bool,
+}
+
+/// The receiving half of a connection.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    config: Receiving,
+    dsack: bool,
+    /// Whether SACK was agreed upon.
+    pub(crate) sack: bool,
+    /// What is expected next (`rcv_nxt`).
+    next: u64,
+    /// What the application has read up to (`copied_seq`).
+    read: u64,
+    /// In order and not read.
+    queue: VecDeque<Piece>,
+    queue_memory: u64,
+    assembler: Assembler,
+    blocks: SackList,
+    pub(crate) window: ReceiveWindow,
+    pub(crate) acks: AckPolicy,
+    pub(crate) ecn: EcnEcho,
+    urgent: Urgent,
+    /// Whether the peer's FIN was received in order.
+    finished: bool,
+    /// There was no room for what the window had offered.
+    no_memory: bool,
+    /// Whether data is thrown away once acknowledged: nobody will read.
+    discards: bool,
+    out_of_order_segments: u32,
+}
+
+impl Receiver {
+    pub(crate) fn new(config: &Config, jiffies: Jiffies) -> Receiver {
+        Receiver {
+            dsack: config.handshake.dsack,
+            sack: false,
+            next: 0,
+            read: 0,
+            queue: VecDeque::new(),
+            queue_memory: 0,
+            assembler: Assembler::default(),
+            blocks: SackList::default(),
+            window: ReceiveWindow::new(&config.receiving),
+            acks: AckPolicy::new(config, jiffies),
+            ecn: EcnEcho::default(),
+            urgent: Urgent::default(),
+            finished: false,
+            no_memory: false,
+            discards: false,
+            out_of_order_segments: 0,
+            config: config.receiving.clone(),
+        }
+    }
+
+    /// The peer's SYN arrived.
+    pub(crate) fn start(&mut self) {
+        self.next = 1;
+        self.read = 1;
+        self.window.updated_at = 1;
+    }
+
+    /// Chooses the window for the SYN: a multiple of `mss`; `asked_mss` goes with it.
+    pub(crate) fn open(&mut self, mss: u32, asked_mss: u32, least_scale: Option<u8>) {
+        self.window.open(mss, asked_mss, least_scale);
+    }
+
+    /// The connection is established.
+    pub(crate) fn establish(&mut self, now: Instant, asked_mss: u32, sending_mss: u32) {
+        self.window.establish(now, asked_mss, sending_mss, self.read);
+        self.acks.begin(now);
+    }
+
+    /// What is expected next.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Whether the peer has closed, and everything before that arrived.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Whether there is a gap in what arrived.
+    pub(crate) fn has_gap(&self) -> bool {
+        !self.assembler.is_empty()
+    }
+
+    /// What is left of the window offered.
+    pub(crate) fn window_left(&self) -> u64 {
+        self.window.left(self.next)
+    }
+
+    /// Segments that arrived out of order (`rcv_ooopack`).
+    pub(crate) fn out_of_order_segments(&self) -> u32 {
+        self.out_of_order_segments
+    }
+
+    /// What was expected when the last acknowledgement left (`rcv_wup`).
+    pub(crate) fn last_acknowledged(&self) -> u64 {
+        self.window.updated_at
+    }
+
+    /// Whether there is anything for a SACK option to tell.
+    pub(crate) fn has_blocks(&self) -> bool {
+        self.sack && (self.blocks.twice().is_some() || !self.blocks.blocks().is_empty())
+    }
+
+    /// The right-most position that a SACK block tells of.
+    pub(crate) fn highest_block(&self) -> Option<u64> {
+        self.blocks.highest()
+    }
+
+    /// Bytes of the buffer that are taken (`sk_rmem_alloc`).
+    pub(crate) fn memory(&self) -> u64 {
+        self.queue_memory + self.assembler.memory()
+    }
+
+    pub(crate) fn buffer(&self) -> Bytes {
+        Bytes::new(self.window.buffer)
+    }
+
+    /// The application sets the buffer; it is tuned no more.
+    pub(crate) fn set_buffer(&mut self, buffer: Bytes) {
+        self.window.buffer = buffer.as_u64();
+        self.window.locked = true;
+    }
+
+    /// TCP_WINDOW_CLAMP.
+    pub(crate) fn set_clamp(&mut self, clamp: Bytes) {
+        self.window.clamp = clamp.as_u64();
+        self.window.threshold = self.window.threshold.min(self.window.clamp);
+    }
+
+    pub(crate) fn window_threshold(&self) -> u64 {
+        self.window.threshold
+    }
+
+    pub(crate) fn peer_mss(&self) -> u32 {
+        self.window.peer_mss
+    }
+
+    pub(crate) fn asked_mss(&self) -> u32 {
+        self.window.asked_mss
+    }
+
+    pub(crate) fn window_offered(&self) -> u64 {
+        self.window.offered
+    }
+
+    pub(crate) fn window_scale(&self) -> u8 {
+        self.window.scale
+    }
+
+    /// Bytes read in the last round trip (`rcvq_space.space`).
+    pub(crate) fn read_per_round_trip(&self) -> u64 {
+        self.window.tuning.space()
+    }
+
+    /// A timestamp came back after `ago` (`tcp_rcv_rtt_measure_ts`).
+    pub(crate) fn note_echo(&mut self, echo: u32, ago: Span, len: u32) {
+        if len == 0 {
+            self.window.tuning.note_echo(echo);
+            return;
+        }
+        let full = len >= self.window.peer_mss;
+        let idle = self.next == self.read;
+        self.window.tuning.measure_echo(self.config.tuning, echo, ago, full, idle);
+    }
+
+    /// Whether any of a segment may be used (`tcp_sequence`; RFC 9293 section 3.10.7.4, first).
+    pub(crate) fn is_acceptable(&self, start: u64, end: u64) -> bool {
+        let limit = self.next + self.window_left();
+        // Since 6.17 nothing is taken that reaches beyond the window, unless nothing is waiting.
+        let too_long = self.config.tuning == ReceiveTuning::Linux618
+            && end > limit
+            && !self.queue.is_empty();
+        end >= self.window.updated_at && start <= limit && !too_long
+    }
+
+    /// A segment that is not acceptable is answered; what it carried twice is told
+    /// (`tcp_send_dupack`).
+    pub(crate) fn answer_unacceptable(&mut self, start: u64, end: u64) {
+        if start < end && start < self.next {
+            self.acks.answer_duplicate(self.window.offered, self.window.peer_mss);
+            if self.dsack && self.sack {
+                self.blocks.set_twice(start..end.min(self.next));
+            }
+        }
+    }
+
+    /// The segment's urgent pointer, if it has one, and its data (`tcp_urg`).
+    pub(crate) fn look_for_urgent(&mut self, start: u64, pointer: Option<u16>, data: &Data) -> bool {
+        let news = pointer
+            .is_some_and(|pointer| self.urgent.announce(start, pointer, self.read, self.next));
+        if self.urgent.is_awaited() {
+            self.urgent.look(start, data.as_slice());
+        }
+        news
+    }
+
+    /// Data or a FIN arrived (`tcp_data_queue`). `rto` is the sender's timeout.
+    pub(crate) fn receive(&mut self, now: Instant, segment: &Arriving<'_>, rto: Span) -> Arrival {
+        let (start, end) = (segment.start, segment.end());
+        if start == end {
+            return Arrival::default();
+        }
+        self.blocks.clear_twice();
+        let left = self.window_left();
+        if start > self.next {
+            if start >= self.next + left {
+                return self.refuse();
+            }
+            return self.keep_behind_gap(segment);
+        }
+        if start < self.next {
+            if end <= self.next {
+                self.note_twice(start, end);
+                return self.refuse();
+            }
+            self.note_twice(start, self.next);
+        }
+        // A bare FIN takes no room.
+        if left == 0 && !(segment.data.is_empty() && start == self.next) {
+            return self.refuse();
+        }
+        self.keep_in_order(now, segment, rto)
+    }
+
+    /// Nothing of it is kept, and the peer hears of it at once.
+    fn refuse(&mut self) -> Arrival {
+        self.acks.answer_duplicate(self.window.offered, self.window.peer_mss);
+        Arrival::default()
+    }
+
+    fn note_twice(&mut self, start: u64, end: u64) {
+        if self.dsack && self.sack {
+            self.blocks.set_twice(start..end);
+        }
+    }
+
+    fn keep_in_order(&mut self, now: Instant, segment: &Arriving<'_>, rto: Span) -> Arrival {
+        let known = (self.next - segment.start) as u32;
+        let len = segment.data.len();
+        let memory = self.window.memory_of(len);
+        if !self.make_room(segment.start) {
+            self.no_memory = true;
+            self.acks.schedule_now();
+            if !self.queue.is_empty() && len > 0 {
+                return Arrival::default();
+            }
+        }
+        let taken = self.within_window(known, len);
+        if taken > known {
+            let piece =
+                Piece { start: self.next, data: segment.data.part(known..taken), memory };
+            self.push_in_order(piece);
+        }
+        if len > 0 {
+            self.note_data(now, segment, memory, rto);
+        }
+        let mut arrival = Arrival::default();
+        if segment.fin && taken == len {
+            arrival.closed = self.finish();
+        }
+        if !self.assembler.is_empty() {
+            arrival.closed |= self.close_gap();
+        }
+        self.blocks.remove_below(self.next);
+        if self.assembler.is_empty() {
+            self.blocks.clear();
+        }
+        arrival
+    }
+
+    /// Up to which of its `len` bytes a segment is taken, the first `known` of which are here
+    /// already: Linux takes what begins within the window, others cut it off there.
+    fn within_window(&self, known: u32, len: u32) -> u32 {
+        if self.config.tuning == ReceiveTuning::None {
+            let left = self.window_left().min(u64::from(u32::MAX)) as u32;
+            len.min(known.saturating_add(left))
+        } else {
+            len
+        }
+    }
+
+    fn push_in_order(&mut self, piece: Piece) {
+        self.next = piece.end();
+        if self.discards {
+            self.read = self.next;
+        } else {
+            self.queue_memory += piece.memory;
+            self.queue.push_back(piece);
+        }
+    }
+
+    /// What `tcp_event_data_recv` learns from data in order.
+    fn note_data(&mut self, now: Instant, segment: &Arriving<'_>, memory: u64, rto: Span) {
+        let len = segment.data.len();
+        let small = self.window.measure(len, segment.plain, segment.header);
+        let window_end = self.next + self.window.offered;
+        self.window.tuning.measure(now, self.next, window_end);
+        let (offered, peer_mss) = (self.window.offered, self.window.peer_mss);
+        self.acks.data_arrived(now, small, segment.push, offered, peer_mss, rto);
+        if self.ecn.see(segment.ecn) {
+            self.acks.be_quick(2, offered, peer_mss);
+        }
+        if len >= 128 {
+            self.grow(len, memory);
+        }
+    }
+
+    fn grow(&mut self, len: u32, memory: u64) {
+        if self.window.grow(len, memory, self.memory()) {
+            self.acks.tell_growth();
+        }
+    }
+
+    /// The peer's FIN is in order.
+    fn finish(&mut self) -> bool {
+        let news = !self.finished;
+        if news {
+            self.finished = true;
+            self.next += 1;
+            self.acks.schedule();
+            self.acks.enter_dialogue();
+            // Nothing can follow.
+            self.assembler.clear();
+            self.blocks.clear();
+        }
+        news
+    }
+
+    /// What lay behind the gap follows (`tcp_ofo_queue`); whether the FIN does.
+    fn close_gap(&mut self) -> bool {
+        let reached = self.next;
+        while let Some(piece) = self.assembler.pop_ready(self.next) {
+            if piece.start < reached && self.dsack && self.sack {
+                self.blocks.extend_twice(piece.start..piece.end().min(reached));
+            }
+            let known = (self.next - piece.start) as u32;
+            if known < piece.data.len() {
+                let data = piece.data.part(known..piece.data.len());
+                self.push_in_order(Piece { start: self.next, data, memory: piece.memory });
+            }
+        }
+        let closed = self.assembler.has_fin_at(self.next) && self.finish();
+        if self.assembler.is_empty() {
+            // RFC 5681 section 4.2: the sender hears at once that the gap is filled.
+            self.acks.schedule_now();
+        }
+        closed
+    }
+
+    /// `tcp_data_queue_ofo`.
+    fn keep_behind_gap(&mut self, segment: &Arriving<'_>) -> Arrival {
+        let (start, end, len) = (segment.start, segment.end(), segment.data.len());
+        let (offered, peer_mss) = (self.window.offered, self.window.peer_mss);
+        if self.ecn.see(segment.ecn) {
+            self.acks.be_quick(2, offered, peer_mss);
+        }
+        if !self.make_room(start) || self.is_assembler_full() {
+            return Arrival::default();
+        }
+        let small = self.window.measure(len, segment.plain, segment.header);
+        self.acks.gap_arrived(small, segment.push);
+        self.out_of_order_segments += 1;
+        let overhead = u64::from(self.config.segment_overhead);
+        let inserted = self.assembler.insert(start, segment.data, overhead);
+        if segment.fin {
+            self.assembler.note_fin(end - 1);
+        }
+        let mut arrival = Arrival::default();
+        if self.sack {
+            if self.dsack && let Some(twice) = inserted.twice {
+                self.blocks.extend_twice(twice);
+            }
+            let searched = self.blocks.add(start..end);
+            arrival.flush = searched >= BLOCKS_EXPECTED && self.acks.has_compressed();
+            // Without SACK the window must stay as it is, or acknowledgements would not be
+            // duplicates.
+            if inserted.kept {
+                self.grow(len, self.window.memory_of(len));
+            }
+        }
+        let ahead = self.assembler.end().map_or(0, |end| end - self.next);
+        self.window.adjust_for_gap(ahead);
+        arrival
+    }
+
+    fn is_assembler_full(&self) -> bool {
+        self.config.out_of_order.is_some_and(|most| self.assembler.len() >= most as usize)
+            || self.free_segments() == Some(0)
+    }
+
+    /// Segments that still find room, where they are counted.
+    fn free_segments(&self) -> Option<u32> {
+        let taken = self.queue.len() + self.assembler.len();
+        self.config.segments.map(|most| most.saturating_sub(taken as u32))
+    }
+
+    /// Whether a segment that begins at `start` finds room (`tcp_try_rmem_schedule`,
+    /// `tcp_prune_queue`): the queues are squeezed, then the end of the out-of-order queue is
+    /// given up for what comes before it.
+    fn make_room(&mut self, start: u64) -> bool {
+        if self.free_segments() == Some(0) && !self.assembler.prune(start) {
+            return false;
+        }
+        if self.memory() <= self.window.buffer {
+            return true;
+        }
+        self.window.clamp_down(self.memory());
+        self.acks.forget_quick();
+        if self.memory() <= self.window.buffer {
+            return true;
+        }
+        self.collapse();
+        let mut pruned = false;
+        while self.memory() > self.window.buffer && self.assembler.prune(start) {
+            pruned = true;
+        }
+        if pruned {
+            self.blocks.clear();
+        }
+        self.memory() <= self.window.buffer
+    }
+
+    fn collapse(&mut self) {
+        let overhead = u64::from(self.config.segment_overhead);
+        self.assembler.collapse(overhead, COLLAPSED);
+        let (mut memory, mut filled) = (0, u64::MAX);
+        for piece in &mut self.queue {
+            let len = u64::from(piece.data.len());
+            let shares = filled.saturating_add(len) <= COLLAPSED;
+            filled = if shares { filled + len } else { len };
+            piece.memory = piece.memory.min(if shares { len } else { len + overhead });
+            memory += piece.memory;
+        }
+        self.queue_memory = memory;
+    }
+
+    /// The window field of a segment that leaves now. A segment with ACK tells all that is
+    /// received, so acknowledgements held back are due no more.
+    pub(crate) fn offer_window(&mut self) -> u16 {
+        if std::mem::take(&mut self.no_memory) {
+            self.window.close(self.next);
+            return 0;
+        }
+        let (possible, scarce) = self.window.possible(self.memory(), self.free_segments());
+        if scarce {
+            self.acks.forget_quick();
+        }
+        self.window.offer(possible, self.next)
+    }
+
+    /// The SACK option of a segment that leaves now; `most` is how many blocks there is room for.
+    pub(crate) fn sack_option(&mut self, numbers: &SeqUnwrapper, most: usize) -> SackBlocks {
+        let mut option = SackBlocks::default();
+        if !self.sack {
+            return option;
+        }
+        let twice = self.blocks.twice();
+        for (left, right) in twice.iter().chain(self.blocks.blocks()).take(most) {
+            let number = |position: &u64| numbers.sequence_number(*position as i64);
+            option.push(SackBlock { left: number(left), right: number(right) });
+        }
+        if twice.is_some() {
+            self.blocks.clear_twice();
+        }
+        option
+    }
+
+    /// Whether an acknowledgement leaves now, and why; call when data had its chance to carry it.
+    pub(crate) fn check_acks(
+        &mut self,
+        now: Instant,
+        srtt: Option<Span>,
+    ) -> Option<crate::SendCause> {
+        if !self.acks.is_scheduled() {
+            return None;
+        }
+        let seen = self.circumstances(srtt);
+        self.acks.check(now, &seen)
+    }
+
+    fn circumstances(&mut self, srtt: Option<Span>) -> Circumstances {
+        let pending = self.next.saturating_sub(self.window.updated_at);
+        let mut window_advances = self.read == self.next;
+        if !window_advances && pending > u64::from(self.window.peer_mss) {
+            let (possible, scarce) = self.window.possible(self.memory(), self.free_segments());
+            if scarce {
+                self.acks.forget_quick();
+            }
+            window_advances = possible >= self.window.offered;
+        }
+        Circumstances {
+            pending,
+            peer_mss: self.window.peer_mss,
+            window_advances,
+            gap: self.has_gap(),
+            sack: self.sack,
+            next: self.next,
+            srtt,
+            receiver_rtt: self.window.round_trip(),
+        }
+    }
+
+    /// Whether a timer that ran out sends an acknowledgement.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, rto: Span) -> Option<crate::SendCause> {
+        self.acks.handle_timeout(now, rto)
+    }
+
+    /// The acknowledgement of a SYN-ACK may wait for data.
+    pub(crate) fn wait_for_data(&mut self, now: Instant) {
+        self.acks.wait_for_data(now, self.window.offered, self.window.peer_mss);
+    }
+}

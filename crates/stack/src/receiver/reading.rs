@@ -1,0 +1,109 @@
+//! What the application takes from the receiving half.
+
+use tcplab_units::Instant;
+
+use super::Receiver;
+use crate::SendCause;
+use crate::segment::Data;
+
+impl Receiver {
+    /// Bytes in order that were not read, an urgent byte that is not in line included.
+    pub(crate) fn unread(&self) -> u64 {
+        self.queue.back().map_or(0, |last| last.end() - self.read)
+    }
+
+    /// Whether the next byte to be read is the urgent one (`sockatmark`).
+    pub(crate) fn is_at_mark(&self) -> bool {
+        self.urgent.at() == Some(self.read)
+    }
+
+    /// Whether an urgent byte waits to be read out of band.
+    pub(crate) fn has_urgent(&self) -> bool {
+        self.urgent.is_ready()
+    }
+
+    /// Whether one was announced and neither read nor passed.
+    pub(crate) fn expects_urgent(&self) -> bool {
+        self.urgent.is_unread()
+    }
+
+    /// The urgent byte, out of band.
+    pub(crate) fn take_urgent(&mut self) -> Option<u8> {
+        self.urgent.take()
+    }
+
+    /// The next bytes in order, at most `most`, as they came: up to the end of a segment, or to
+    /// the urgent mark, where reading stops once (RFC 6093 section 2, `tcp_recvmsg_locked`). An
+    /// urgent byte that is not in line is passed over.
+    pub(crate) fn take(&mut self, most: u32, inline: bool) -> Option<Data> {
+        if self.is_at_mark() && !inline && self.unread() > 0 {
+            self.advance(1);
+        }
+        let front = self.queue.front()?;
+        let from = (self.read - front.start) as u32;
+        let mut len = most.min(front.data.len() - from);
+        if let Some(mark) = self.urgent.at()
+            && let Some(before) = mark.checked_sub(self.read)
+            && before > 0
+        {
+            len = len.min(before.min(u64::from(u32::MAX)) as u32);
+        }
+        let data = front.data.part(from..from + len);
+        self.advance(u64::from(len));
+        Some(data)
+    }
+
+    /// The application has read `count` bytes more.
+    fn advance(&mut self, count: u64) {
+        self.read += count;
+        self.urgent.read_to(self.read);
+        while let Some(front) = self.queue.front()
+            && front.end() <= self.read
+        {
+            self.queue_memory -= front.memory;
+            self.queue.pop_front();
+        }
+    }
+
+    /// The application has read `count` bytes and reads no more now: the buffer follows, and a
+    /// window that grew much is told (`tcp_rcv_space_adjust`, `__tcp_cleanup_rbuf`).
+    pub(crate) fn after_read(&mut self, now: Instant, count: u64) -> Option<SendCause> {
+        if count > 0 {
+            let ahead = self.assembler.end().map_or(0, |end| end.saturating_sub(self.next));
+            // The FIN's position is none of the application's bytes.
+            let next = self.next - u64::from(self.finished);
+            self.window.adjust(now, self.read, next, ahead);
+        }
+        let pending = self.next.saturating_sub(self.window.updated_at);
+        let drained = self.memory() == 0;
+        if self.acks.after_read(count, drained, pending, self.window.peer_mss) {
+            return Some(SendCause::Ack);
+        }
+        (count > 0 && !self.finished && self.window_doubled()).then_some(SendCause::WindowUpdate)
+    }
+
+    /// Whether the window could be twice what the peer believes (RFC 9293 section 3.8.6.2.2: "a
+    /// worthwhile amount").
+    fn window_doubled(&mut self) -> bool {
+        let now = self.window_left();
+        if 2 * now > self.window.clamp {
+            return false;
+        }
+        let (possible, scarce) = self.window.possible(self.memory(), self.free_segments());
+        if scarce {
+            self.acks.forget_quick();
+        }
+        possible > 0 && possible >= 2 * now
+    }
+
+    /// Nobody will read any more: what is unread and what arrives is thrown away. Whether anything
+    /// was unread.
+    pub(crate) fn discard(&mut self) -> bool {
+        let unread = self.unread() > 0;
+        self.queue.clear();
+        self.queue_memory = 0;
+        self.read = self.next - u64::from(self.finished);
+        self.discards = true;
+        unread
+    }
+}

@@ -1,0 +1,184 @@
+//! How much the application reads in a round trip: dynamic right-sizing.
+
+use tcplab_units::{Instant, Span};
+
+use crate::config::ReceiveTuning;
+
+/// The receiver's round trip and what was read in the last one (`rcv_rtt_est`, `rcvq_space`).
+#[derive(Debug, Default)]
+pub(super) struct Tuning {
+    /// Eight times the round trip in µs; 0: not known.
+    rtt_us: u64,
+    /// Without timestamps: a round trip lasts until all of a window has arrived.
+    window_end: Option<(u64, Instant)>,
+    /// The echo last seen: of each, the first segment is timed.
+    last_echo: Option<u32>,
+    /// What the application read in the last round trip, bytes.
+    space: u64,
+    /// What it had read when this one began, and when that was.
+    read: u64,
+    began: Instant,
+}
+
+impl Tuning {
+    pub(super) fn begin(&mut self, now: Instant, read: u64, space: u64) {
+        self.began = now;
+        self.read = read;
+        self.space = space;
+    }
+
+    /// `tcp_measure_rcv_mss`: what is above the clamp cannot be.
+    pub(super) fn lower_space(&mut self, most: u64) {
+        self.space = self.space.min(most);
+    }
+
+    /// Bytes read in the last round trip.
+    pub(super) fn space(&self) -> u64 {
+        self.space
+    }
+
+    pub(super) fn round_trip(&self) -> Option<Span> {
+        (self.rtt_us > 0).then(|| Span::from_micros(self.rtt_us >> 3))
+    }
+
+    /// A segment arrived in order (`tcp_rcv_rtt_measure`): `next` is expected next, the window then
+    /// ends at `window_end`.
+    pub(super) fn measure(&mut self, now: Instant, next: u64, window_end: u64) {
+        if let Some((end, since)) = self.window_end {
+            if next < end {
+                return;
+            }
+            let sample = now.since(since).as_micros().max(1);
+            if self.rtt_us == 0 || sample << 3 < self.rtt_us {
+                self.rtt_us = sample << 3;
+            }
+        }
+        self.window_end = Some((window_end, now));
+    }
+
+    /// A segment came with `echo`, which was sent `ago` (`tcp_rcv_rtt_measure_ts`). `full` says
+    /// that it is a full segment; `idle` that the application has read all: since 6.18 only then
+    /// longer round trips count.
+    pub(super) fn measure_echo(
+        &mut self,
+        tuning: ReceiveTuning,
+        echo: u32,
+        ago: Span,
+        full: bool,
+        idle: bool,
+    ) {
+        if self.last_echo == Some(echo) {
+            return;
+        }
+        self.last_echo = Some(echo);
+        let sample = ago.as_micros();
+        if !full || sample == 0 {
+            return;
+        }
+        if self.rtt_us == 0 || sample << 3 < self.rtt_us {
+            self.rtt_us = sample << 3;
+        } else if idle || tuning != ReceiveTuning::Linux618 {
+            self.rtt_us = self.rtt_us - (self.rtt_us >> 3) + sample;
+        }
+    }
+
+    /// The echo of a segment that carries no data.
+    pub(super) fn note_echo(&mut self, echo: u32) {
+        self.last_echo = Some(echo);
+    }
+
+    /// The application read up to `read`: once in a round trip, the window that would have let
+    /// twice as much come, if it read more than ever (`tcp_rcv_space_adjust`).
+    pub(super) fn window(
+        &mut self,
+        now: Instant,
+        tuning: ReceiveTuning,
+        read: u64,
+        next: u64,
+        ahead: u64,
+        mss: u32,
+    ) -> Option<u64> {
+        if self.rtt_us == 0 || now.since(self.began).as_micros() < self.rtt_us >> 3 {
+            return None;
+        }
+        let waiting = next - read;
+        let copied = (read - self.read).saturating_sub(waiting);
+        self.read = read;
+        self.began = now;
+        if copied <= self.space {
+            return None;
+        }
+        let old = std::mem::replace(&mut self.space, copied).max(1);
+        let base = match tuning {
+            ReceiveTuning::Linux612 => 2 * copied + 16 * u64::from(mss),
+            ReceiveTuning::None | ReceiveTuning::Linux618 => 2 * copied,
+        };
+        let growth = u128::from(base) * u128::from(copied - old) / u128::from(old);
+        let window = base.saturating_add(u64::try_from(growth << 1).unwrap_or(u64::MAX));
+        // Far above any buffer; what follows multiplies it.
+        let window = window.min(1 << 40);
+        Some(if tuning == ReceiveTuning::Linux618 { window + ahead } else { window })
+    }
+
+    /// The window for what was read in the last round trip and `ahead` behind a gap
+    /// (`tcp_rcvbuf_grow` as `tcp_data_queue_ofo` calls it).
+    pub(super) fn window_across_gap(&self, ahead: u64) -> u64 {
+        2 * self.space + ahead
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// `tcp_rcv_space_adjust` worked by hand: 20,000 B read in the first 10 ms after 14,480.
+    #[test]
+    fn reading_more_than_ever_asks_for_more() {
+        for (tuning, ahead, window) in [
+            // (40,000 + 23,168) · (1 + 2 · 5,520 / 14,480), rounded down before doubling.
+            (ReceiveTuning::Linux612, 0, 63_168 + 2 * 24_080),
+            // 40,000 · (1 + 2 · 5,520 / 14,480)
+            (ReceiveTuning::Linux618, 0, 40_000 + 2 * 15_248),
+            (ReceiveTuning::Linux618, 5_000, 45_000 + 2 * 15_248),
+        ] {
+            let mut state = Tuning::default();
+            state.begin(Instant::ZERO, 1, 14_480);
+            state.measure_echo(tuning, 1, Span::from_millis(10), true, true);
+            let at = Instant::from_nanos(10 * MS);
+            let adjust = |state: &mut Tuning, at, read| {
+                state.window(at, tuning, read, 20_001, ahead, 1448)
+            };
+            assert_eq!(adjust(&mut state, Instant::from_nanos(9 * MS), 20_001), None);
+            assert_eq!(adjust(&mut state, at, 20_001), Some(window), "{tuning:?}");
+            assert_eq!(state.space(), 20_000);
+        }
+    }
+
+    #[test]
+    fn round_trips_shorten_at_once_and_lengthen_slowly() {
+        let mut state = Tuning::default();
+        let mut echo = 0;
+        let mut after = |ms, idle, tuning| {
+            echo += 1;
+            state.measure_echo(tuning, echo, Span::from_millis(ms), true, idle);
+            state.round_trip().unwrap().as_micros()
+        };
+        assert_eq!(after(80, true, ReceiveTuning::Linux612), 80_000);
+        assert_eq!(after(8, true, ReceiveTuning::Linux612), 8_000);
+        assert_eq!(after(16, false, ReceiveTuning::Linux612), 9_000);
+        assert_eq!(after(17, false, ReceiveTuning::Linux618), 9_000);
+        assert_eq!(after(17, true, ReceiveTuning::Linux618), 10_000);
+    }
+
+    #[test]
+    fn without_timestamps_a_window_is_a_round_trip() {
+        let mut state = Tuning::default();
+        state.measure(Instant::ZERO, 1, 1000);
+        state.measure(Instant::from_nanos(MS), 999, 2000);
+        assert_eq!(state.round_trip(), None);
+        state.measure(Instant::from_nanos(2 * MS), 1000, 2000);
+        assert_eq!(state.round_trip(), Some(Span::from_millis(2)));
+    }
+}

@@ -1,0 +1,322 @@
+//! How much the peer may send.
+
+use tcplab_units::{Instant, Span};
+
+use crate::config::{ReceiveTuning, Receiving};
+
+use super::tuning::Tuning;
+
+/// Bits of [`Receiving::window_share`] (`TCP_RMEM_TO_WIN_SCALE`).
+const SHARE_SHIFT: u32 = 8;
+
+/// The largest shift (RFC 7323 section 2.3).
+const MOST_SCALE: u8 = 14;
+
+/// The largest window field.
+const FIELD: u64 = 0xffff;
+
+/// `net.core.rmem_max`: what the scale is chosen for at least.
+const RMEM_MAX: u64 = 212_992;
+
+/// The least peer's segment size thought possible, and the usual one (`TCP_MIN_MSS`,
+/// `TCP_MSS_DEFAULT`).
+const MIN_MSS: u32 = 88;
+const DEFAULT_MSS: u32 = 536;
+
+/// A window field's state: what was offered, and what may be.
+///
+/// Bytes of window and bytes of memory are different things: of the buffer, a share is window,
+/// the rest pays for what segments take besides their data.
+#[derive(Debug)]
+pub(crate) struct ReceiveWindow {
+    config: Receiving,
+    /// The buffer, bytes of memory (`sk_rcvbuf`).
+    pub(super) buffer: u64,
+    /// Whether the application set it (`SOCK_RCVBUF_LOCK`).
+    pub(super) locked: bool,
+    /// Window in 256ths of memory (`scaling_ratio`).
+    share: u64,
+    /// The window last offered (`rcv_wnd`), bytes.
+    pub(super) offered: u64,
+    /// What was expected next when it was (`rcv_wup`).
+    pub(super) updated_at: u64,
+    /// Up to where the window may grow now (`rcv_ssthresh`).
+    pub(super) threshold: u64,
+    /// Up to where it may ever (`window_clamp`).
+    pub(super) clamp: u64,
+    /// How window fields are shifted; 0 until agreed upon.
+    pub(super) scale: u8,
+    /// The peer's segment size as far as seen (`rcv_mss`).
+    pub(super) peer_mss: u32,
+    last_small: u32,
+    /// The largest segment asked for, less what options take (`advmss`).
+    pub(super) asked_mss: u32,
+    pub(super) tuning: Tuning,
+}
+
+impl ReceiveWindow {
+    pub(super) fn new(config: &Receiving) -> ReceiveWindow {
+        ReceiveWindow {
+            buffer: config.buffer[0].as_u64(),
+            locked: false,
+            share: u64::from(config.window_share),
+            offered: 0,
+            updated_at: 0,
+            threshold: 0,
+            clamp: 0,
+            scale: 0,
+            peer_mss: DEFAULT_MSS,
+            last_small: 0,
+            asked_mss: 0,
+            tuning: Tuning::default(),
+            config: config.clone(),
+        }
+    }
+
+    /// The part of `memory` that is window (`tcp_win_from_space`).
+    pub(super) fn of_memory(&self, memory: u64) -> u64 {
+        memory * self.share >> SHARE_SHIFT
+    }
+
+    /// The memory that a window takes (`tcp_space_from_win`).
+    pub(super) fn to_memory(&self, window: u64) -> u64 {
+        (window << SHARE_SHIFT) / self.share
+    }
+
+    /// What a segment of `len` bytes is charged.
+    pub(super) fn memory_of(&self, len: u32) -> u64 {
+        u64::from(len) + u64::from(self.config.segment_overhead)
+    }
+
+    /// Whether memory besides data is charged.
+    fn charges_memory(&self) -> bool {
+        self.config.segment_overhead > 0
+    }
+
+    /// Chooses the first window and its scale (`tcp_select_initial_window`): a multiple of `mss`,
+    /// as large as the buffer has room for now; the scale for what the buffer may become.
+    /// `least_scale` is `None` where windows are not scaled.
+    pub(super) fn open(&mut self, mss: u32, asked_mss: u32, least_scale: Option<u8>) {
+        self.asked_mss = asked_mss;
+        let full = self.of_memory(self.buffer);
+        let mut clamp = FIELD << MOST_SCALE;
+        if let Some(most) = self.config.most_window {
+            clamp = clamp.min(most.as_u64());
+        }
+        if self.locked {
+            clamp = clamp.min(full);
+        }
+        let space = full.min(clamp);
+        let mss = u64::from(mss.max(1));
+        self.offered = if space > mss { space - space % mss } else { space };
+        self.scale = least_scale.map_or(0, |least| {
+            let mut largest = space.max(self.config.buffer[1].as_u64());
+            if self.charges_memory() {
+                largest = largest.max(RMEM_MAX);
+            }
+            let needed = largest.min(clamp).max(1).ilog2().saturating_sub(15) as u8;
+            needed.max(least).min(MOST_SCALE)
+        });
+        self.clamp = clamp.min(FIELD << self.scale);
+        self.threshold = self.offered;
+        self.peer_mss = asked_mss.min(DEFAULT_MSS).max(MIN_MSS);
+    }
+
+    /// The peer does not scale windows, or this end does not.
+    pub(crate) fn unscaled(&mut self) {
+        self.scale = 0;
+        self.clamp = self.clamp.min(FIELD);
+    }
+
+    /// The connection is established (`tcp_init_buffer_space`, `tcp_initialize_rcv_mss`):
+    /// `asked_mss` is what the peer may send without options, `sending_mss` what this end does.
+    pub(super) fn establish(&mut self, now: Instant, asked_mss: u32, sending_mss: u32, read: u64) {
+        self.asked_mss = asked_mss;
+        let hint = u64::from(asked_mss.min(sending_mss)).min(self.offered / 2);
+        self.peer_mss = (hint as u32).min(DEFAULT_MSS).max(MIN_MSS);
+        let mss = u64::from(asked_mss);
+        let full = self.of_memory(self.buffer);
+        self.clamp = self.clamp.min(full);
+        if self.charges_memory() {
+            // One segment of the buffer is kept back.
+            if self.clamp > 2 * mss && self.clamp + mss > full {
+                self.clamp = (2 * mss).max(full - mss);
+            }
+        } else {
+            self.threshold = self.clamp;
+        }
+        self.threshold = self.threshold.min(self.clamp);
+        let space = self.threshold.min(self.offered).min(10 * mss);
+        self.tuning.begin(now, read, space);
+    }
+
+    /// What is left of the window last offered, when `next` is expected
+    /// (`tcp_receive_window`).
+    pub(crate) fn left(&self, next: u64) -> u64 {
+        (self.updated_at + self.offered).saturating_sub(next)
+    }
+
+    /// The window that could be offered now (`__tcp_select_window`), with `memory` taken and room
+    /// for `free_segments` more, where segments are counted. The second value says whether room is
+    /// scarce: acknowledgements need not be quick then.
+    pub(super) fn possible(&self, memory: u64, free_segments: Option<u32>) -> (u64, bool) {
+        let allowed = self.of_memory(self.buffer);
+        let mut free = self.of_memory(self.buffer.saturating_sub(memory));
+        if let Some(segments) = free_segments {
+            free = free.min(u64::from(segments) * u64::from(self.asked_mss));
+        }
+        let full = self.clamp.min(allowed);
+        let mss = u64::from(self.peer_mss).min(full);
+        if mss == 0 {
+            return (0, false);
+        }
+        let scarce = free < full / 2;
+        if scarce {
+            free = free >> self.scale << self.scale;
+            if free < allowed >> 4 || free < mss {
+                return (0, true);
+            }
+        }
+        let free = free.min(self.threshold);
+        let window = if self.scale > 0 {
+            align_up(free, self.scale)
+        } else if self.offered + mss <= free || self.offered > free {
+            free - free % mss
+        } else if mss == full && free > self.offered + full / 2 {
+            free
+        } else {
+            self.offered
+        };
+        (window, scarce)
+    }
+
+    /// Offers `possible`, but never less than was offered before (RFC 9293 section 3.8.6); gives
+    /// the window field (`tcp_select_window`). `next` is what is expected next.
+    pub(super) fn offer(&mut self, possible: u64, next: u64) -> u16 {
+        let current = self.left(next);
+        let window =
+            if possible < current { align_up(current, self.scale) } else { possible };
+        self.offered = window;
+        self.updated_at = next;
+        (window.min(FIELD << self.scale) >> self.scale) as u16
+    }
+
+    /// There was no room for what was offered: the window is closed whatever was said before
+    /// (`ICSK_ACK_NOMEM`).
+    pub(super) fn close(&mut self, next: u64) {
+        self.offered = 0;
+        self.updated_at = next;
+    }
+
+    /// Learns the peer's segment size (`tcp_measure_rcv_mss`). `plain` says that nothing but ACK is
+    /// set; `header` is the length of the TCP header. Gives whether the segment is a small one.
+    pub(super) fn measure(&mut self, len: u32, plain: bool, header: u32) -> bool {
+        let last = std::mem::take(&mut self.last_small);
+        if len >= self.peer_mss {
+            if len != self.peer_mss && self.charges_memory() {
+                self.share = ((u64::from(len) << SHARE_SHIFT) / self.memory_of(len)).max(1);
+                self.clamp = self.of_memory(self.buffer).min(FIELD << self.scale);
+                self.tuning.lower_space(self.clamp);
+            }
+            self.peer_mss = len.min(self.asked_mss);
+            return false;
+        }
+        // A small segment is the peer's full size if it comes twice and is not pushed.
+        let with_header = len + header;
+        if with_header >= DEFAULT_MSS + 20 || with_header >= MIN_MSS + 20 && plain {
+            self.last_small = len;
+            if len == last {
+                self.peer_mss = len;
+                return false;
+            }
+        }
+        true
+    }
+
+    /// A segment of `len` bytes arrived that was charged `memory`: the window may grow
+    /// (`tcp_grow_window`); whether it did.
+    pub(super) fn grow(&mut self, len: u32, memory: u64, taken: u64) -> bool {
+        let space = self.of_memory(self.buffer.saturating_sub(taken));
+        let room = self.clamp.min(space).saturating_sub(self.threshold);
+        if room == 0 {
+            return false;
+        }
+        let step = if self.of_memory(memory) <= u64::from(len) {
+            2 * u64::from(self.asked_mss)
+        } else {
+            self.step_for_small(len, memory)
+        };
+        if step == 0 {
+            return false;
+        }
+        self.threshold += room.min(step.max(2 * u64::from(len)));
+        true
+    }
+
+    /// Small segments let a small window grow all the same (`__tcp_grow_window`).
+    fn step_for_small(&self, len: u32, memory: u64) -> u64 {
+        let mut memory = self.of_memory(memory) >> 1;
+        let mut window = self.of_memory(self.config.buffer[1].as_u64()) >> 1;
+        while self.threshold <= window && window > 0 {
+            if memory <= u64::from(len) {
+                return 2 * u64::from(self.peer_mss);
+            }
+            memory >>= 1;
+            window >>= 1;
+        }
+        0
+    }
+
+    /// The buffer holds more than it should (`tcp_clamp_window`).
+    pub(super) fn clamp_down(&mut self, memory: u64) {
+        let most = self.config.buffer[1].as_u64();
+        if self.buffer < most && !self.locked {
+            self.buffer = memory.min(most).max(self.buffer);
+        }
+        if memory > self.buffer {
+            self.threshold = self.clamp.min(2 * u64::from(self.asked_mss));
+        }
+    }
+
+    /// The application took bytes up to `read`; `next` is expected next and `ahead` lies in the
+    /// out-of-order queue behind it: the buffer follows (`tcp_rcv_space_adjust`).
+    pub(super) fn adjust(&mut self, now: Instant, read: u64, next: u64, ahead: u64) {
+        let tuning = self.config.tuning;
+        if tuning == ReceiveTuning::None {
+            return;
+        }
+        if let Some(window) = self.tuning.window(now, tuning, read, next, ahead, self.asked_mss) {
+            self.enlarge(window);
+        }
+    }
+
+    /// Something arrived out of order: since 6.18 the buffer makes room for it at once.
+    pub(super) fn adjust_for_gap(&mut self, ahead: u64) {
+        if self.config.tuning == ReceiveTuning::Linux618 {
+            self.enlarge(self.tuning.window_across_gap(ahead));
+        }
+    }
+
+    fn enlarge(&mut self, window: u64) {
+        let buffer = self.to_memory(window).min(self.config.buffer[1].as_u64());
+        if !self.locked && buffer > self.buffer {
+            self.buffer = buffer;
+            self.clamp = self.of_memory(buffer).min(FIELD << self.scale);
+            if let Some(most) = self.config.most_window {
+                self.clamp = self.clamp.min(most.as_u64());
+            }
+            if !self.charges_memory() {
+                self.threshold = self.clamp;
+            }
+        }
+    }
+
+    /// The round trip as the receiver sees it (`rcv_rtt_est.rtt_us`).
+    pub(crate) fn round_trip(&self) -> Option<Span> {
+        self.tuning.round_trip()
+    }
+}
+
+fn align_up(window: u64, scale: u8) -> u64 {
+    window.div_ceil(1 << scale) << scale
+}

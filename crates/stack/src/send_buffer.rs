@@ -1,0 +1,297 @@
+//! What the application gave and the peer has not acknowledged.
+
+use std::collections::VecDeque;
+
+use tcplab_units::Bytes;
+
+use crate::Config;
+use crate::segment::Data;
+
+/// Memory that Linux charges for a buffer besides its data: `SKB_TRUESIZE(MAX_TCP_HEADER)` with
+/// headers of 320, `struct sk_buff` of 256 and `struct skb_shared_info` of 320 bytes (x86-64).
+const CHUNK_OVERHEAD: u64 = 896;
+
+/// The bytes of a stream from the first unacknowledged one on, in the blocks in which the
+/// application gave them. Segments share these blocks.
+///
+/// Positions are those of the connection: the first byte of data stands at 1.
+#[derive(Debug)]
+pub(crate) struct SendBuffer {
+    /// Each block and the position of its first byte.
+    blocks: VecDeque<(u64, Data)>,
+    /// Where `segment` found its last block: the next one is near.
+    cursor: usize,
+    /// The first position kept.
+    start: u64,
+    /// The position behind the last byte.
+    end: u64,
+    /// What Linux would keep as one buffer (`skb`).
+    chunks: VecDeque<Chunk>,
+    /// Room, in what `charged` counts.
+    capacity: u64,
+    charges_memory: bool,
+    /// The most segments kept; each chunk counts as many as it is full segments, rounded up.
+    most_segments: Option<u32>,
+    segments: u32,
+    /// Whether the last write found no room: what `sk_stream_wait_memory` sleeps for.
+    full: bool,
+}
+
+/// Bytes that are sent and freed together, as a write or several of them left them.
+#[derive(Debug, Clone, Copy)]
+struct Chunk {
+    start: u64,
+    end: u64,
+    /// Segments it was counted as.
+    segments: u32,
+    /// Whether the last segment of it carries PSH.
+    push: bool,
+}
+
+impl SendBuffer {
+    pub(crate) fn new(config: &Config) -> SendBuffer {
+        SendBuffer {
+            blocks: VecDeque::new(),
+            cursor: 0,
+            start: 1,
+            end: 1,
+            chunks: VecDeque::new(),
+            capacity: config.sending.buffer[0].as_u64(),
+            charges_memory: config.sending.charges_memory,
+            most_segments: config.sending.segments,
+            segments: 0,
+            full: false,
+        }
+    }
+
+    /// The position behind the last byte.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Bytes kept, sent or not.
+    pub(crate) fn len(&self) -> u64 {
+        self.end - self.start
+    }
+
+    /// What counts against the room: memory as Linux charges it, or bytes.
+    pub(crate) fn charged(&self) -> u64 {
+        let overhead = if self.charges_memory { CHUNK_OVERHEAD } else { 0 };
+        self.len() + overhead * self.chunks.len() as u64
+    }
+
+    pub(crate) fn capacity(&self) -> Bytes {
+        Bytes::new(self.capacity)
+    }
+
+    pub(crate) fn set_capacity(&mut self, capacity: Bytes) {
+        self.capacity = capacity.as_u64();
+    }
+
+    /// Whether a write would now find so much room that it is worth waking the application:
+    /// a third of the buffer (`sk_stream_is_writeable`), one segment where segments are counted.
+    pub(crate) fn is_writable(&self) -> bool {
+        let room = self.capacity.saturating_sub(self.charged());
+        let enough = if self.charges_memory { self.charged() / 2 } else { 1 };
+        room >= enough.max(1) && self.most_segments.is_none_or(|most| self.segments < most)
+    }
+
+    /// Whether the last write found no room for all it had.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// The application was told of room.
+    pub(crate) fn clear_full(&mut self) {
+        self.full = false;
+    }
+
+    /// Takes as much of `data` as there is room for, and says how much that is.
+    ///
+    /// `sent` is the position up to which data was handed down: nothing is appended to a chunk
+    /// of which some was. `goal` is how large a chunk becomes (`size_goal`), a multiple of `mss`.
+    /// Unless `more` is to come, PSH goes with the last byte (RFC 9293 section 3.9.1.2).
+    pub(crate) fn append(
+        &mut self,
+        data: &Data,
+        sent: u64,
+        mss: u32,
+        goal: u32,
+        more: bool,
+    ) -> u32 {
+        let (mss, goal) = (mss.max(1), goal.max(mss).max(1));
+        let before = self.end;
+        let mut left = data.len();
+        while left > 0 {
+            let taken = match self.extend_tail(left, sent, mss, goal) {
+                0 => self.open_chunk(left, mss, goal),
+                taken => taken,
+            };
+            if taken == 0 {
+                break;
+            }
+            left -= taken;
+        }
+        let accepted = data.len() - left;
+        self.full = left > 0;
+        if accepted > 0 {
+            self.blocks.push_back((before, data.part(0..accepted)));
+            if let Some(tail) = self.chunks.back_mut() {
+                tail.push = tail.push || !more || self.full;
+            }
+        }
+        accepted
+    }
+
+    /// Adds to the last chunk what it still takes, at most `most` bytes.
+    fn extend_tail(&mut self, most: u32, sent: u64, mss: u32, goal: u32) -> u32 {
+        let (free, room_for_segments) = (self.free_bytes(), self.free_segments());
+        let Some(tail) = self.chunks.back_mut() else { return 0 };
+        let filled = tail.end - tail.start;
+        if tail.start < sent || filled >= u64::from(goal) {
+            return 0;
+        }
+        let within = goal - filled as u32;
+        let in_segments = (u64::from(tail.segments) + u64::from(room_for_segments))
+            .saturating_mul(u64::from(mss))
+            .saturating_sub(filled);
+        let taken = u64::from(most.min(within)).min(free).min(in_segments) as u32;
+        if taken > 0 {
+            tail.end += u64::from(taken);
+            // What follows may still leave in the same segment (`tcp_sendmsg_locked` clears PSH).
+            tail.push = false;
+            let segments = (tail.end - tail.start).div_ceil(u64::from(mss)) as u32;
+            self.segments += segments - tail.segments;
+            tail.segments = segments;
+            self.end += u64::from(taken);
+        }
+        taken
+    }
+
+    fn open_chunk(&mut self, most: u32, mss: u32, goal: u32) -> u32 {
+        // Linux asks for room before it opens a buffer, and fills it whatever its size
+        // (`sk_stream_memory_free` in `tcp_sendmsg_locked`).
+        let free = if !self.charges_memory {
+            self.free_bytes()
+        } else if self.charged() < self.capacity {
+            u64::MAX
+        } else {
+            0
+        };
+        let in_segments = u64::from(self.free_segments()) * u64::from(mss);
+        let taken = u64::from(most.min(goal)).min(free).min(in_segments) as u32;
+        if taken > 0 {
+            let segments = taken.div_ceil(mss);
+            self.segments += segments;
+            let (start, end) = (self.end, self.end + u64::from(taken));
+            self.chunks.push_back(Chunk { start, end, segments, push: false });
+            self.end = end;
+        }
+        taken
+    }
+
+    fn free_bytes(&self) -> u64 {
+        // A chunk that is open takes what it was opened for.
+        if self.charges_memory { u64::MAX } else { self.capacity.saturating_sub(self.len()) }
+    }
+
+    fn free_segments(&self) -> u32 {
+        self.most_segments.map_or(u32::MAX, |most| most.saturating_sub(self.segments))
+    }
+
+    /// Lets go of everything below `position`.
+    pub(crate) fn release(&mut self, position: u64) {
+        let position = position.clamp(self.start, self.end);
+        self.start = position;
+        while let Some((start, data)) = self.blocks.front()
+            && start + u64::from(data.len()) <= position
+        {
+            self.blocks.pop_front();
+            self.cursor = self.cursor.saturating_sub(1);
+        }
+        while let Some(chunk) = self.chunks.front()
+            && chunk.end <= position
+        {
+            self.segments -= chunk.segments;
+            self.chunks.pop_front();
+        }
+    }
+
+    /// Lets go of everything.
+    pub(crate) fn clear(&mut self) {
+        self.release(self.end);
+    }
+
+    /// The bytes from `start` on.
+    ///
+    /// # Panics
+    /// When they are not all there.
+    pub(crate) fn segment(&mut self, start: u64, len: u32) -> Data {
+        if len == 0 {
+            return Data::default();
+        }
+        let end = start + u64::from(len);
+        assert!(
+            self.start <= start && end <= self.end,
+            "{start}..{end} of {}..{}",
+            self.start,
+            self.end
+        );
+        let index = self.block_of(start);
+        self.cursor = index;
+        let (block_start, data) = &self.blocks[index];
+        let offset = (start - block_start) as u32;
+        if offset + len <= data.len() {
+            return data.part(offset..offset + len);
+        }
+        let mut crossed = 0;
+        let gathered = Data::filled(len, |bytes| {
+            let mut filled = 0;
+            for (block_start, data) in self.blocks.range(index..) {
+                let from = start.saturating_sub(*block_start) as usize;
+                let block = &data.as_slice()[from..];
+                let taken = block.len().min(bytes.len() - filled);
+                bytes[filled..filled + taken].copy_from_slice(&block[..taken]);
+                filled += taken;
+                if filled == bytes.len() {
+                    break;
+                }
+                crossed += 1;
+            }
+        });
+        self.cursor += crossed;
+        gathered
+    }
+
+    /// Index of the block that holds `position`: seldom far from the last one asked for.
+    fn block_of(&self, position: u64) -> usize {
+        let holds = |index: usize| {
+            self.blocks.get(index).is_some_and(|(start, data)| {
+                (*start..start + u64::from(data.len())).contains(&position)
+            })
+        };
+        if holds(self.cursor) {
+            self.cursor
+        } else if holds(self.cursor + 1) {
+            self.cursor + 1
+        } else {
+            self.blocks.partition_point(|(start, _)| *start <= position) - 1
+        }
+    }
+
+    /// Whether a segment that ends at `end` carries PSH: a write ended there.
+    pub(crate) fn is_pushed_at(&self, end: u64) -> bool {
+        let index = self.chunks.partition_point(|chunk| chunk.end < end);
+        self.chunks.get(index).is_some_and(|chunk| chunk.end == end && chunk.push)
+    }
+
+    /// From now on PSH goes with the last byte, whatever was announced to follow it.
+    pub(crate) fn push(&mut self) {
+        if let Some(tail) = self.chunks.back_mut() {
+            tail.push = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn plain(capacity: u64) -> SendBuffer {
+    let mut config = Config::default();
+    config.sending.charges_memory = false;
+    config.sending.buffer = [Bytes::new(capacity); 2];
+    SendBuffer::new(&config)
+}
+
+fn numbers(range: std::ops::Range<u32>) -> Data {
+    Data::copy_of(&range.map(|n| n as u8).collect::<Vec<_>>())
+}
+
+#[test]
+fn bytes_alone_count_where_no_memory_is_charged() {
+    let mut buffer = plain(1000);
+    assert_eq!(buffer.append(&numbers(0..600), 1, 100, 1000, false), 600);
+    assert!(!buffer.is_full());
+    assert_eq!(buffer.append(&numbers(600..1200), 1, 100, 1000, false), 400);
+    assert!(buffer.is_full() && !buffer.is_writable());
+    assert_eq!((buffer.len(), buffer.charged(), buffer.end()), (1000, 1000, 1001));
+    buffer.release(301);
+    assert!(buffer.is_writable());
+    assert_eq!(buffer.append(&numbers(1000..1600), 1001, 100, 1000, false), 300);
+}
+
+/// `sk_stream_memory_free` is asked before each buffer and no more: 16,384 B take one of 14,480
+/// and, as 15,376 are then charged, another; 30,752 B are full.
+#[test]
+fn memory_is_charged_by_the_chunk() {
+    let mut buffer = SendBuffer::new(&Config::default());
+    let data = Data::copy_of(&[0; 100_000]);
+    assert_eq!(buffer.append(&data, 1, 1448, 14_480, false), 28_960);
+    assert_eq!(buffer.charged(), 2 * (14_480 + 896));
+    assert!(!buffer.is_writable());
+    // Writable again with a third free, which is not so after the first of the two.
+    buffer.release(1 + 14_480);
+    assert_eq!(buffer.charged(), 15_376);
+    assert!(!buffer.is_writable());
+    buffer.release(1 + 28_960);
+    assert!(buffer.is_writable());
+}
+
+#[test]
+fn a_small_segment_costs_one_where_segments_are_counted() {
+    let mut config = Config::default();
+    config.sending.charges_memory = false;
+    config.sending.segments = Some(5);
+    config.sending.buffer = [Bytes::new(100_000); 2];
+    let mut buffer = SendBuffer::new(&config);
+    let byte = Data::copy_of(b"x");
+    // What was sent is not added to.
+    for sent in 1..=5 {
+        assert_eq!(buffer.append(&byte, sent, 512, 512, false), 1);
+        assert_eq!(buffer.append(&Data::default(), sent + 1, 512, 512, false), 0);
+    }
+    assert_eq!(buffer.append(&byte, 6, 512, 512, false), 0);
+    assert!(buffer.is_full());
+    buffer.release(2);
+    assert_eq!(buffer.append(&Data::copy_of(&[0; 2000]), 6, 512, 512, false), 512);
+}
+
+#[test]
+fn push_goes_with_the_end_of_a_write() {
+    let mut buffer = plain(100_000);
+    buffer.append(&numbers(0..100), 1, 1000, 10_000, false);
+    assert!(buffer.is_pushed_at(101));
+    // Not sent: what follows joins it.
+    buffer.append(&numbers(0..100), 1, 1000, 10_000, true);
+    assert!(!buffer.is_pushed_at(101) && !buffer.is_pushed_at(201));
+    buffer.push();
+    assert!(buffer.is_pushed_at(201));
+    // Sent: what follows is a chunk of its own.
+    buffer.append(&numbers(0..100), 201, 1000, 10_000, false);
+    assert!(buffer.is_pushed_at(201) && buffer.is_pushed_at(301) && !buffer.is_pushed_at(250));
+}
+
+proptest! {
+    /// Whatever is written in whatever pieces, each segment shows the bytes of its positions.
+    #[test]
+    fn segments_show_the_stream(
+        writes in prop::collection::vec(1u32..300, 1..40),
+        cuts in prop::collection::vec((0u32..100, 1u32..500), 1..40),
+    ) {
+        let mut buffer = plain(1_000_000);
+        let mut stream = vec![];
+        for write in writes {
+            let data = numbers(stream.len() as u32..stream.len() as u32 + write);
+            stream.extend_from_slice(data.as_slice());
+            prop_assert_eq!(buffer.append(&data, 1, 100, 1000, false), write);
+        }
+        let mut released = 0;
+        for (step, len) in cuts {
+            let at = (released + step as usize).min(stream.len());
+            let len = (len as usize).min(stream.len() - at);
+            let segment = buffer.segment(1 + at as u64, len as u32);
+            prop_assert_eq!(segment.as_slice(), &stream[at..at + len]);
+            released = at;
+            buffer.release(1 + at as u64);
+        }
+    }
+}

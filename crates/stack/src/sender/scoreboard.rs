@@ -1,0 +1,452 @@
+//! Every segment sent and not yet acknowledged, and what is known of it.
+//!
+//! One ring in the order of sequence, with counters, so that no acknowledgement needs to look at
+//! all of it; the order of sending as a list through the ring (RACK); the segments to be sent
+//! again as a queue; the SACKed ones also as runs.
+
+use std::collections::VecDeque;
+
+use super::rate::Snapshot;
+use super::runs::Runs;
+
+/// The peer said that it has it (TCPCB_SACKED_ACKED).
+const SACKED: u8 = 1;
+/// Held for lost (TCPCB_LOST).
+const LOST: u8 = 2;
+/// Sent again, and that repetition is under way (TCPCB_SACKED_RETRANS).
+const REPEATED: u8 = 4;
+/// Sent more than once (TCPCB_EVER_RETRANS).
+const EVER: u8 = 8;
+/// Stands in the order of sending.
+const LISTED: u8 = 16;
+
+/// No record.
+const NONE: u64 = u64::MAX;
+
+/// A segment outstanding.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record {
+    /// Position of its first byte.
+    pub(super) start: u64,
+    /// Position behind its last, FIN included.
+    pub(super) end: u64,
+    /// When it was last sent, µs.
+    pub(super) sent: u64,
+    /// What was delivered at that time.
+    pub(super) snapshot: Snapshot,
+    older: u64,
+    newer: u64,
+    marks: u8,
+}
+
+impl Record {
+    pub(super) fn is_sacked(&self) -> bool {
+        self.marks & SACKED != 0
+    }
+    pub(super) fn is_lost(&self) -> bool {
+        self.marks & LOST != 0
+    }
+    pub(super) fn is_repeated(&self) -> bool {
+        self.marks & REPEATED != 0
+    }
+    /// Whether it was sent more than once (`TCPCB_RETRANS`).
+    pub(super) fn was_repeated(&self) -> bool {
+        self.marks & (EVER | REPEATED) != 0
+    }
+    fn is_to_repeat(&self) -> bool {
+        self.marks & (LOST | REPEATED | SACKED) == LOST
+    }
+}
+
+/// All segments outstanding. Records have numbers that stay while they live (but for
+/// [`Scoreboard::split`], which moves those behind).
+#[derive(Debug, Default)]
+pub(super) struct Scoreboard {
+    records: VecDeque<Record>,
+    /// The number of the first record.
+    first: u64,
+    /// Ends of the list in the order of sending.
+    oldest: Option<u64>,
+    newest: Option<u64>,
+    /// What the peer has beyond the first hole.
+    pub(super) runs: Runs,
+    /// Where records to be sent again start, ascending; some may have been repaired since.
+    to_repeat: VecDeque<u64>,
+    /// Segments SACKed; without SACK, those that duplicate acknowledgements stand for.
+    pub(super) sacked_out: u32,
+    /// Segments held for lost.
+    pub(super) lost_out: u32,
+    /// Repetitions under way.
+    pub(super) retrans_out: u32,
+    /// How far losses were marked by counting what is SACKed above, and how many SACKed records
+    /// lie before it (`lost_skb_hint`, `lost_cnt_hint`).
+    counted: (u64, u32),
+}
+
+impl Scoreboard {
+    /// Segments outstanding.
+    pub(super) fn packets_out(&self) -> u32 {
+        self.records.len() as u32
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Segments that are not in the network any more (`tcp_left_out`).
+    pub(super) fn left_out(&self) -> u32 {
+        self.sacked_out + self.lost_out
+    }
+
+    /// Segments in the network, as far as known (`tcp_packets_in_flight`).
+    pub(super) fn in_flight(&self) -> u32 {
+        (self.packets_out() + self.retrans_out).saturating_sub(self.left_out())
+    }
+
+    /// The first record's number, whether there is one or not.
+    pub(super) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The number behind the last record.
+    pub(super) fn behind(&self) -> u64 {
+        self.first + self.records.len() as u64
+    }
+
+    pub(super) fn head(&self) -> Option<&Record> {
+        self.records.front()
+    }
+
+    pub(super) fn get(&self, number: u64) -> &Record {
+        &self.records[(number - self.first) as usize]
+    }
+
+    fn record(&mut self, number: u64) -> &mut Record {
+        &mut self.records[(number - self.first) as usize]
+    }
+
+    /// The record that `position` lies in.
+    pub(super) fn number_at(&self, position: u64) -> Option<u64> {
+        let (front, back) = (self.records.front()?, self.records.back()?);
+        if position < front.start || position >= back.end {
+            return None;
+        }
+        // Nearly all segments are full.
+        let step = (front.end - front.start).max(1);
+        let guess = (((position - front.start) / step) as usize).min(self.records.len() - 1);
+        let found = &self.records[guess];
+        if found.start <= position && position < found.end {
+            return Some(self.first + guess as u64);
+        }
+        Some(self.first + self.records.partition_point(|r| r.end <= position) as u64)
+    }
+
+    /// A segment leaves for the first time.
+    pub(super) fn push(&mut self, start: u64, end: u64, sent: u64, snapshot: Snapshot) {
+        debug_assert!(start < end && self.records.back().is_none_or(|r| r.end == start));
+        let number = self.behind();
+        let record = Record { start, end, sent, snapshot, older: NONE, newer: NONE, marks: 0 };
+        self.records.push_back(record);
+        self.list(number);
+    }
+
+    /// The first record is acknowledged.
+    pub(super) fn pop(&mut self, is_sack: bool) -> Option<Record> {
+        let number = self.first;
+        let record = *self.records.front()?;
+        self.unlist(number);
+        self.records.pop_front();
+        self.first += 1;
+        if record.is_sacked() && is_sack {
+            self.sacked_out -= 1;
+            self.runs.forget_below(record.end);
+        }
+        self.lost_out -= u32::from(record.is_lost());
+        self.retrans_out -= u32::from(record.is_repeated());
+        if self.counted.0 <= number {
+            self.counted = (self.first, 0);
+        } else if record.is_sacked() {
+            self.counted.1 -= 1;
+        }
+        if self.to_repeat.front().is_some_and(|&start| start <= record.start) {
+            self.to_repeat.pop_front();
+        }
+        Some(record)
+    }
+
+    /// The peer has it.
+    pub(super) fn mark_sacked(&mut self, number: u64) {
+        let record = self.record(number);
+        debug_assert!(!record.is_sacked());
+        let was = record.marks;
+        record.marks |= SACKED;
+        let (start, end) = (record.start, record.end);
+        if was & LOST != 0 {
+            // A repetition of what was not held for lost is still believed to be under way.
+            let record = self.record(number);
+            record.marks &= !(LOST | REPEATED);
+            self.lost_out -= 1;
+            self.retrans_out -= u32::from(was & REPEATED != 0);
+        }
+        self.sacked_out += 1;
+        self.counted.1 += u32::from(number < self.counted.0);
+        self.runs.insert(start, end);
+        self.unlist(number);
+    }
+
+    /// A repetition of it turned out needless and has arrived (D-SACK).
+    pub(super) fn unmark_repeated(&mut self, number: u64) {
+        let record = self.record(number);
+        if record.is_repeated() {
+            record.marks &= !REPEATED;
+            self.retrans_out -= 1;
+        }
+    }
+
+    /// Holds it for lost (`tcp_mark_skb_lost`), a repetition of it too. Gives whether that is news.
+    pub(super) fn mark_lost(&mut self, number: u64) -> bool {
+        let record = self.record(number);
+        let was = record.marks;
+        if was & SACKED != 0 || was & (LOST | REPEATED) == LOST {
+            return false;
+        }
+        let start = record.start;
+        if was & LOST == 0 {
+            record.marks |= LOST;
+            self.lost_out += 1;
+            if was & REPEATED != 0 {
+                return true;
+            }
+        } else {
+            record.marks &= !REPEATED;
+            self.retrans_out -= 1;
+        }
+        self.unlist(number);
+        self.queue(start);
+        true
+    }
+
+    /// It was sent again. As `probe` (`__tcp_retransmit_skb` alone) it is only remembered that it
+    /// was.
+    pub(super) fn mark_repeated(
+        &mut self,
+        number: u64,
+        sent: u64,
+        snapshot: Snapshot,
+        probe: bool,
+    ) {
+        let record = self.record(number);
+        record.sent = sent;
+        record.snapshot = snapshot;
+        record.marks |= EVER;
+        if !probe && record.marks & REPEATED == 0 {
+            record.marks |= REPEATED;
+            self.retrans_out += 1;
+        }
+        if !self.get(number).is_sacked() {
+            self.unlist(number);
+            self.list(number);
+        }
+    }
+
+    /// Its rate snapshot was used.
+    pub(super) fn use_snapshot(&mut self, number: u64) {
+        self.record(number).snapshot.delivered_at = None;
+    }
+
+    /// The first record that is lost and not yet sent again.
+    pub(super) fn next_to_repeat(&mut self) -> Option<u64> {
+        while let Some(&start) = self.to_repeat.front() {
+            if let Some(number) = self.number_at(start)
+                && self.get(number).is_to_repeat()
+            {
+                return Some(number);
+            }
+            self.to_repeat.pop_front();
+        }
+        None
+    }
+
+    /// Nothing is held for lost any more (undo). `repetitions` too are forgotten where the stack
+    /// goes on at the highest byte sent.
+    pub(super) fn forget_losses(&mut self, repetitions: bool) {
+        let cleared = if repetitions { LOST | REPEATED } else { LOST };
+        for record in &mut self.records {
+            record.marks &= !cleared;
+        }
+        self.list_anew();
+        self.lost_out = 0;
+        if repetitions {
+            self.retrans_out = 0;
+        }
+        self.to_repeat.clear();
+        self.counted = (self.first, 0);
+    }
+
+    /// What was SACKed is forgotten.
+    pub(super) fn forget_sacks(&mut self) {
+        for record in &mut self.records {
+            record.marks &= !SACKED;
+        }
+        self.list_anew();
+        self.sacked_out = 0;
+        self.runs.clear();
+        self.counted = (self.first, 0);
+    }
+
+    /// Marks by count: all that is not SACKed and has more than `sacked_out - packets` SACKed
+    /// segments above it (`tcp_mark_head_lost`); the first alone if `only_head`. Gives how many.
+    pub(super) fn mark_counted(&mut self, packets: u32, only_head: bool) -> u32 {
+        let (mut number, mut count) = self.counted;
+        if number < self.first {
+            (number, count) = (self.first, 0);
+        }
+        if only_head && number > self.first {
+            return 0;
+        }
+        let mut marked = 0;
+        while number < self.behind() {
+            let is_sacked = self.get(number).is_sacked();
+            if count + u32::from(is_sacked) > packets {
+                break;
+            }
+            if !self.get(number).is_lost() {
+                marked += u32::from(self.mark_lost(number));
+            }
+            if only_head {
+                break;
+            }
+            count += u32::from(is_sacked);
+            number += 1;
+        }
+        self.counted = (number, count);
+        marked
+    }
+
+    /// The record that was sent first, or longest ago, of those neither SACKed nor waiting to be
+    /// sent again.
+    pub(super) fn oldest_sent(&self) -> Option<u64> {
+        self.oldest
+    }
+
+    /// The one sent next after it.
+    pub(super) fn sent_next(&self, number: u64) -> Option<u64> {
+        let newer = self.get(number).newer;
+        (newer != NONE).then_some(newer)
+    }
+
+    /// Two of one: the first ends at `position`, which lies inside. Costs as much as there are
+    /// records.
+    pub(super) fn split(&mut self, number: u64, position: u64) {
+        self.cut(number, position);
+        self.settle();
+    }
+
+    /// No record is longer than `most` any more; those that were are held for lost. Gives how many
+    /// these are now.
+    pub(super) fn divide(&mut self, most: u64) -> u32 {
+        let before = self.lost_out;
+        let mut number = self.first;
+        while number < self.behind() {
+            let record = self.get(number);
+            let too_long = record.end - record.start > most && !record.is_sacked();
+            if too_long {
+                let (start, end) = (record.start, record.end);
+                let mut at = start + most;
+                while at < end {
+                    self.cut(number, at);
+                    self.mark_lost(number);
+                    number += 1;
+                    at += most;
+                }
+                self.mark_lost(number);
+            }
+            number += 1;
+        }
+        self.settle();
+        self.lost_out - before
+    }
+
+    /// Makes two of one; the lists are wrong until [`Scoreboard::settle`].
+    fn cut(&mut self, number: u64, position: u64) {
+        let index = (number - self.first) as usize;
+        self.unlist(number);
+        let mut second = self.records[index];
+        debug_assert!(second.start < position && position < second.end && !second.is_sacked());
+        self.records[index].end = position;
+        second.start = position;
+        for record in &mut self.records {
+            record.marks &= !LISTED;
+        }
+        (self.oldest, self.newest) = (None, None);
+        self.records.insert(index + 1, second);
+        self.lost_out += u32::from(second.is_lost());
+        self.retrans_out += u32::from(second.is_repeated());
+        if second.is_to_repeat() {
+            self.queue(position);
+        }
+    }
+
+    fn settle(&mut self) {
+        self.counted = (self.first, 0);
+        self.list_anew();
+    }
+
+    fn queue(&mut self, start: u64) {
+        if self.to_repeat.back().is_none_or(|&last| last < start) {
+            self.to_repeat.push_back(start);
+        } else if let Err(index) = self.to_repeat.binary_search(&start) {
+            self.to_repeat.insert(index, start);
+        }
+    }
+
+    /// Appends to the order of sending.
+    fn list(&mut self, number: u64) {
+        let newest = self.newest;
+        let record = self.record(number);
+        debug_assert!(record.marks & LISTED == 0);
+        record.marks |= LISTED;
+        record.older = newest.unwrap_or(NONE);
+        record.newer = NONE;
+        match newest {
+            Some(last) => self.record(last).newer = number,
+            None => self.oldest = Some(number),
+        }
+        self.newest = Some(number);
+    }
+
+    /// Makes the order of sending anew after marks were taken back, which is rare.
+    fn list_anew(&mut self) {
+        (self.oldest, self.newest) = (None, None);
+        let mut order = Vec::new();
+        for (index, record) in self.records.iter_mut().enumerate() {
+            record.marks &= !LISTED;
+            if record.marks & SACKED == 0 && !record.is_to_repeat() {
+                order.push((record.sent, self.first + index as u64));
+            }
+        }
+        order.sort_unstable();
+        for (_, number) in order {
+            self.list(number);
+        }
+    }
+
+    fn unlist(&mut self, number: u64) {
+        let record = self.record(number);
+        if record.marks & LISTED == 0 {
+            return;
+        }
+        record.marks &= !LISTED;
+        let (older, newer) = (record.older, record.newer);
+        if older == NONE {
+            self.oldest = (newer != NONE).then_some(newer);
+        } else {
+            self.record(older).newer = newer;
+        }
+        if newer == NONE {
+            self.newest = (older != NONE).then_some(older);
+        } else {
+            self.record(newer).older = older;
+        }
+    }
+}

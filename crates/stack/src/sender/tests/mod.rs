@@ -1,0 +1,1 @@
+//! Packets in time.
