@@ -19,7 +19,7 @@ pub trait Subject {
     fn call(&mut self, now: Instant, call: &SystemCall) -> Reply;
 
     /// What became of the call that [blocked](Reply::Blocked), once it has returned; told once.
-    fn returned(&mut self) -> Option<Outcome>;
+    fn returned(&mut self, now: Instant) -> Option<Outcome>;
 
     /// A segment arrives.
     ///

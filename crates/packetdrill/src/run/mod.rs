@@ -257,7 +257,7 @@ impl<'a> Runner<'a> {
             self.sent.push_back((self.now, packet));
         }
         if let Some(blocked) = self.blocked.as_mut().filter(|blocked| blocked.returned.is_none()) {
-            blocked.returned = self.subject.returned().map(|outcome| (self.now, outcome));
+            blocked.returned = self.subject.returned(self.now).map(|outcome| (self.now, outcome));
         }
     }
 

@@ -126,7 +126,7 @@ impl Subject for Fake {
         Reply::Returned(outcome)
     }
 
-    fn returned(&mut self) -> Option<Outcome> {
+    fn returned(&mut self, _now: Instant) -> Option<Outcome> {
         self.returned.take()
     }
 
