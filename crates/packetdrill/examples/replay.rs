@@ -1,7 +1,9 @@
 //! Holds all scripts below some directories against the model: how many pass, what fails first in
 //! the others, and what is not supported, by construct.
 //!
-//! `cargo run -p tcplab-packetdrill --example replay -- [--why] <directory>…`
+//! `--hz=N` sets the tick of the model's timers: the suites were written on kernels with 1000.
+//!
+//! `cargo run -p tcplab-packetdrill --example replay -- [--why] [--hz=1000] <directory>…`
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use std::collections::BTreeMap;
@@ -10,11 +12,16 @@ use std::{env, fs, io};
 
 use tcplab_packetdrill::{Definitions, Model, Script, Verdict, run};
 use tcplab_stack::Config;
+use tcplab_units::Span;
 
 fn main() -> io::Result<()> {
     let (flags, directories): (Vec<_>, Vec<_>) =
         env::args().skip(1).partition(|argument| argument.starts_with("--"));
     let why = flags.iter().any(|flag| flag == "--why");
+    let mut config = Config::default();
+    for hz in flags.iter().filter_map(|flag| flag.strip_prefix("--hz=")?.parse::<u64>().ok()) {
+        config.host.tick = Span::from_secs(1) / hz.max(1);
+    }
     for directory in directories {
         let mut scripts = Vec::new();
         find(Path::new(&directory), &mut scripts)?;
@@ -29,7 +36,7 @@ fn main() -> io::Result<()> {
                     continue;
                 }
             };
-            match run(&script, &mut Model::new(Config::default())) {
+            match run(&script, &mut Model::new(config.clone())) {
                 Verdict::Passed(_) => {
                     passed += 1;
                     if why {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use tcplab_stack::{Data, ReadError, Send, SocketOption, State, WriteError};
 use tcplab_units::Instant;
 
+use super::Model;
 use super::options::{self, Setting};
 use super::socket::{Open, Socket, Stage};
-use super::Model;
 use crate::constants::constant;
 use crate::subject::{OptionValue, Outcome, Refusal, Reply, SystemCall};
 
@@ -18,18 +18,38 @@ const OUT_OF_BAND: i64 = 1;
 const DONT_WAIT: i64 = 0x40;
 const NO_SIGNAL: i64 = 0x4000;
 const MORE: i64 = 0x8000;
+/// What a segment holds until something better is known.
+const TCP_MSS_DEFAULT: u16 = 536;
 /// What `poll` tells unasked: POLLERR, POLLHUP.
 const ALWAYS: i64 = 0x18;
 
 /// A call that has not returned.
 pub(super) enum Waiting {
-    Accept { fd: i64 },
-    Connect { fd: i64 },
-    Receive { fd: i64, len: u32 },
-    Send { fd: i64, done: u32, rest: Data, how: Send },
-    Poll { fds: Vec<(i64, i64)>, until: Option<Instant> },
+    Accept {
+        fd: i64,
+    },
+    Connect {
+        fd: i64,
+    },
+    Receive {
+        fd: i64,
+        len: u32,
+    },
+    Send {
+        fd: i64,
+        done: u32,
+        rest: Data,
+        how: Send,
+    },
+    Poll {
+        fds: Vec<(i64, i64)>,
+        until: Option<Instant>,
+    },
     /// SO_LINGER.
-    Close { open: Box<Open>, until: Instant },
+    Close {
+        open: Box<Open>,
+        until: Instant,
+    },
 }
 
 impl Waiting {
@@ -70,9 +90,13 @@ impl Model {
                     None => Outcome::error("EBADF"),
                 }
             }
-            SystemCall::Accept { fd } => return Ok(self.try_again(now, Waiting::Accept { fd: *fd })),
+            SystemCall::Accept { fd } => {
+                return Ok(self.try_again(now, Waiting::Accept { fd: *fd }));
+            }
             SystemCall::Connect { fd } => return Ok(self.begin_connect(now, *fd)),
-            SystemCall::Receive { fd, len, flags } => return self.receive_call(now, *fd, *len, *flags),
+            SystemCall::Receive { fd, len, flags } => {
+                return self.receive_call(now, *fd, *len, *flags);
+            }
             SystemCall::Send { fd, len, flags } => return self.send_call(now, *fd, *len, *flags),
             SystemCall::Close { fd } => return Ok(self.close(now, *fd)),
             SystemCall::Shutdown { fd, how } => self.shutdown(now, *fd, *how)?,
@@ -291,6 +315,10 @@ impl Model {
             Err(outcome) => return Some(outcome),
         };
         let so_far = *done;
+        // One that waited is woken when there is room worth it (`sk_stream_write_space`).
+        if so_far > 0 && !open.connection.is_writable() {
+            return None;
+        }
         match open.connection.send(now, rest, how) {
             Ok(count) => {
                 *done += count;
@@ -329,7 +357,8 @@ impl Model {
             Stage::Listening(mut listener) => {
                 listener.close(now);
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    let packet = super::addressed(&transmit.segment, crate::LOCAL_PORT, remote_port);
+                    let packet =
+                        super::addressed(&transmit.segment, crate::LOCAL_PORT, remote_port);
                     self.out.push_back(packet);
                 }
             }
@@ -341,7 +370,11 @@ impl Model {
                         // What is to be sent leaves before anybody waits for it.
                         while let Some(transmit) = open.connection.poll_transmit(now) {
                             let ports = (open.local_port, open.remote_port);
-                            self.out.push_back(super::addressed(&transmit.segment, ports.0, ports.1));
+                            self.out.push_back(super::addressed(
+                                &transmit.segment,
+                                ports.0,
+                                ports.1,
+                            ));
                         }
                         return self.try_again(now, Waiting::Close { open, until: now + span });
                     }
@@ -434,6 +467,8 @@ impl Model {
             }
         } else if (level, name) == (options::SOCKET, options::SO_ERROR) {
             return Ok(given(0));
+        } else if (level, name) == (options::TCP, options::TCP_MAXSEG) {
+            return Ok(given(options.max_segment.unwrap_or(TCP_MSS_DEFAULT).into()));
         }
         options::value(&options, level, name).map(given)
     }

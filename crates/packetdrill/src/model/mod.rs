@@ -15,11 +15,12 @@ use std::sync::Arc;
 
 use tcplab_stack::congestion::{self, Setup};
 use tcplab_stack::{Config, Connection, Opening, Segment, reset_for};
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Span};
 use tcplab_wire::SeqNumber;
 
 use self::calls::Waiting;
 use self::socket::{Socket, Stage};
+use crate::ast::OptionSpec;
 use crate::packet::Packet;
 use crate::subject::{LOCAL_PORT, Outcome, Refusal, Reply, Subject, SystemCall};
 
@@ -31,6 +32,10 @@ const INITIAL_SEQUENCE: u32 = 1_000_000_000;
 const MTU: u16 = 1500;
 const IPV4_HEADER: u8 = 20;
 
+/// What the model's clock shows when a script begins. packetdrill waits for the same place of a tick,
+/// 250 µs behind its start, so that what takes a millisecond does not sometimes take two ticks.
+const START: Span = Span::from_micros(100_000_250);
+
 /// A host whose TCP is the model.
 pub struct Model {
     config: Config,
@@ -41,6 +46,7 @@ pub struct Model {
     next_port: u16,
     waiting: Option<Waiting>,
     out: VecDeque<Packet>,
+    serves_fast_open: bool,
 }
 
 impl Model {
@@ -54,6 +60,7 @@ impl Model {
             next_port: FIRST_EPHEMERAL_PORT,
             waiting: None,
             out: VecDeque::new(),
+            serves_fast_open: false,
         }
     }
 
@@ -137,8 +144,11 @@ impl Subject for Model {
     fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
         let mut changed = self.config.clone();
         sysctl::apply(&mut changed, name, value)?;
+        if name == "net.ipv4.tcp_fastopen" {
+            self.serves_fast_open = sysctl::serves_fast_open(value);
+        }
         if changed != self.config {
-            if self.opens().next().is_some() {
+            if self.opens().next().is_some() && !sysctl::is_read_once(name) {
                 return Err(Refusal("a setting changed while a connection exists".into()));
             }
             self.config = changed;
@@ -147,12 +157,14 @@ impl Subject for Model {
     }
 
     fn call(&mut self, now: Instant, call: &SystemCall) -> Reply {
+        let now = now + START;
         let reply = self.make_call(now, call);
         self.collect(now);
         reply
     }
 
     fn returned(&mut self, now: Instant) -> Option<Outcome> {
+        let now = now + START;
         let waiting = self.waiting.take()?;
         let outcome = self.try_again(now, waiting);
         self.collect(now);
@@ -160,7 +172,14 @@ impl Subject for Model {
     }
 
     fn receive(&mut self, now: Instant, packet: &Packet) -> Result<(), Refusal> {
+        let fast = |option: &OptionSpec| {
+            matches!(option, OptionSpec::FastOpen(_) | OptionSpec::FastOpenExperimental(_))
+        };
+        if self.serves_fast_open && packet.options.iter().any(fast) {
+            return Err(Refusal("Fast Open".into()));
+        }
         let segment = packet.to_segment().map_err(|what| Refusal(what.into()))?;
+        let now = now + START;
         self.deliver(now, (packet.local_port, packet.remote_port), &segment);
         self.collect(now);
         Ok(())
@@ -168,7 +187,7 @@ impl Subject for Model {
 
     fn transmit(&mut self, now: Instant) -> Option<Packet> {
         if self.out.is_empty() {
-            self.collect(now);
+            self.collect(now + START);
         }
         self.out.pop_front()
     }
@@ -181,10 +200,11 @@ impl Subject for Model {
         });
         let orphans = self.orphans.iter().filter_map(|open| open.connection.poll_at());
         let patience = self.waiting.as_ref().and_then(Waiting::deadline);
-        held.chain(orphans).chain(patience).min()
+        held.chain(orphans).chain(patience).min().map(|at| at - START)
     }
 
     fn wake(&mut self, now: Instant) {
+        let now = now + START;
         for socket in self.sockets.values_mut() {
             if let Stage::Listening(listener) = &mut socket.stage {
                 listener.handle_timeout(now);
@@ -198,7 +218,7 @@ impl Subject for Model {
 
     fn tcp_info(&self, now: Instant, fd: i64, field: &str) -> Option<i64> {
         match &self.sockets.get(&fd)?.stage {
-            Stage::Open(open) => info::field(&open.connection.info(now), field),
+            Stage::Open(open) => info::field(&open.connection.info(now + START), field),
             Stage::Fresh | Stage::Listening(_) => None,
         }
     }

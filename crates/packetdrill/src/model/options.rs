@@ -99,7 +99,8 @@ pub(super) fn value(options: &SocketOptions, level: i64, name: i64) -> Result<i6
 
 fn refused(level: i64, name: i64) -> Refusal {
     let known = ["SO_ZEROCOPY", "SO_TIMESTAMPING", "SO_RCVTIMEO", "SO_SNDTIMEO", "SO_RCVLOWAT"];
-    let of_tcp = ["TCP_FASTOPEN", "TCP_FASTOPEN_CONNECT", "TCP_FASTOPEN_KEY", "TCP_INQ", "TCP_INFO"];
+    let of_tcp =
+        ["TCP_FASTOPEN", "TCP_FASTOPEN_CONNECT", "TCP_FASTOPEN_KEY", "TCP_INQ", "TCP_INFO"];
     let names = match level {
         SOCKET => known,
         _ => of_tcp,

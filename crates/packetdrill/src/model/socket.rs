@@ -47,11 +47,7 @@ impl Socket {
     }
 
     /// One that `accept` gives: it blocks, whatever the listening one does.
-    pub(super) fn accepted(
-        connection: Connection,
-        remote_port: u16,
-        congestion: String,
-    ) -> Socket {
+    pub(super) fn accepted(connection: Connection, remote_port: u16, congestion: String) -> Socket {
         let mut socket =
             Socket { stage: Stage::Fresh, nonblocking: false, congestion, set: Vec::new() };
         socket.open(connection, crate::LOCAL_PORT, remote_port);

@@ -9,8 +9,8 @@ use crate::Refusal;
 /// Settings that have no effect on a stack that does not have what they tune: (name, the values
 /// that leave it as it is; none: any).
 ///
-/// Fast Open is off unless a socket asks for it, and sockets that ask are refused; bursts are as
-/// large as `Sending::burst` lets them be; SYN cookies answer floods only.
+/// Fast Open is looked at where a packet or a socket asks for it; bursts are as large as
+/// `Sending::burst` lets them be; SYN cookies answer floods only.
 const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_fack", &["0"]),
     ("tcp_syncookies", &["0", "1"]),
@@ -32,11 +32,38 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_base_mss", &[]),
 ];
 
+/// Whether a connection takes the setting when it begins, and never looks at it again.
+pub(super) fn is_read_once(name: &str) -> bool {
+    matches!(
+        name,
+        "net.ipv4.tcp_ecn"
+            | "net.ipv4.tcp_timestamps"
+            | "net.ipv4.tcp_sack"
+            | "net.ipv4.tcp_window_scaling"
+            | "net.ipv4.tcp_congestion_control"
+            | "net.ipv4.tcp_reordering"
+    )
+}
+
+/// Whether the value of `tcp_fastopen` makes listening sockets take data with a SYN:
+/// `TFO_SERVER_ENABLE` and `TFO_SERVER_WO_SOCKOPT1`.
+pub(super) fn serves_fast_open(value: &str) -> bool {
+    let bits = match value.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).unwrap_or(0),
+        None => value.parse().unwrap_or(0),
+    };
+    bits & 0x402 == 0x402
+}
+
 /// Gives `config` what the setting `name` means there.
 ///
 /// # Errors
 /// When it means nothing there.
 pub(super) fn apply(config: &mut Config, name: &str, value: &str) -> Result<(), Refusal> {
+    // Both ways of finding the end of slow start: the only way the model has it.
+    if (name, value) == ("tcp_cubic.hystart_detect", "3") {
+        return Ok(());
+    }
     let Some(name) = name.strip_prefix("net.ipv4.") else {
         return Err(Refusal("no setting of TCP".into()));
     };

@@ -181,6 +181,14 @@ impl Descriptors {
         let arguments = Arguments { call, descriptors: self };
         let integer = |index| arguments.integer(index);
         let fd = || arguments.fd(0);
+        let buffered = matches!(
+            call.name.as_str(),
+            "read" | "recv" | "recvfrom" | "write" | "send" | "sendto"
+        );
+        let buffer = call.arguments.get(1).filter(|_| buffered);
+        if let Some(Expression::Integer(_) | Expression::Word(_)) = buffer {
+            return Err(Odd::Unsupported("a buffer's address".into()));
+        }
         Ok(match call.name.as_str() {
             "socket" => SystemCall::Socket {
                 domain: integer_or(&arguments, 0, 2)?,

@@ -35,7 +35,7 @@ impl Runner<'_> {
             self.now = self.now.max(time);
             self.connection.learn(expected, &packet);
             joined = Some(match joined {
-                None => Joined { time, piece: packet.len, packet },
+                None => Joined { time, pieces: vec![packet.len], packet },
                 Some(before) => {
                     before.with(time, packet, expected.len).map_err(|(before, packet)| {
                         let parts = [before.packet, packet].map(|part| self.line(time, &part));
@@ -49,8 +49,15 @@ impl Runner<'_> {
                 break;
             }
         }
-        let Some(Joined { time, packet, .. }) = joined else { return Ok(()) };
-        self.judge(event, spec, due, time, &packet)
+        let Some(Joined { time, packet, pieces }) = joined else { return Ok(()) };
+        self.judge(event, spec, due, time, &packet).map_err(|stop| match stop {
+            Stop::Failed(mut failure) if pieces.len() > 1 => {
+                let pieces: Vec<String> = pieces.iter().map(ToString::to_string).collect();
+                failure.what.push_str(&format!(" (sent in pieces of {})", pieces.join(", ")));
+                Stop::Failed(failure)
+            }
+            stop => stop,
+        })
     }
 
     fn judge(
@@ -133,8 +140,8 @@ impl Runner<'_> {
 struct Joined {
     /// When the last was sent.
     time: Instant,
-    /// Data bytes of the last.
-    piece: u32,
+    /// Data bytes of each.
+    pieces: Vec<u32>,
     packet: Packet,
 }
 
@@ -142,13 +149,18 @@ impl Joined {
     /// With `next` behind. All have the same header, but for what changes at the ends: FIN and PSH
     /// stand in the last, CWR in the first (RFC 3168 section 6.1.2), and only the last may be
     /// shorter; the two if they do not fit.
-    fn with(self, time: Instant, next: Packet, expected: u32) -> Result<Joined, (Joined, Packet)> {
+    fn with(
+        mut self,
+        time: Instant,
+        next: Packet,
+        expected: u32,
+    ) -> Result<Joined, (Joined, Packet)> {
         let ends = TcpFlags::FIN | TcpFlags::PSH | TcpFlags::CWR;
         let fits = next.seq == self.packet.seq.advanced_by(self.packet.len)
             && next.flags.without(ends) == self.packet.flags.without(ends)
             && (next.ack, next.window) == (self.packet.ack, self.packet.window)
             && (next.ecn, next.urgent) == (self.packet.ecn, self.packet.urgent)
-            && (next.len == self.piece || self.packet.len + next.len >= expected);
+            && (self.pieces.last() == Some(&next.len) || self.packet.len + next.len >= expected);
         if !fits {
             return Err((self, next));
         }
@@ -159,7 +171,8 @@ impl Joined {
             flags: next.flags.without(TcpFlags::CWR) | first_cwr,
             ..next
         };
-        Ok(Joined { time, piece: next.len, packet })
+        self.pieces.push(packet.len - self.packet.len);
+        Ok(Joined { time, pieces: self.pieces, packet })
     }
 }
 
