@@ -47,6 +47,11 @@ impl Case {
         Ok([self.path.link(Direction::Forward)?, self.path.link(Direction::Reverse)?])
     }
 
+    /// Whether a model speaks TCP at one of its ends, so that it runs in virtual time.
+    pub fn is_modelled(&self) -> bool {
+        [&self.client, &self.server].iter().any(|end| matches!(end.stack, Stack::Model(_)))
+    }
+
     /// The hash that belongs into `hash`.
     pub(crate) fn reckon_hash(&self) -> String {
         let mut case = serde_json::to_value(self).expect("a case is plain data");

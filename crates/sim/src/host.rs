@@ -84,11 +84,12 @@ impl Host {
 
     /// Whether its application has closed, and its connection needs nothing from the path any more.
     pub(crate) fn is_over(&self) -> bool {
-        let is_over = |connection: &Connection| {
-            connection.is_over() || connection.state() == State::TimeWait
-        };
+        let is_over =
+            |connection: &Connection| connection.is_over() || connection.state() == State::TimeWait;
         self.error().is_some()
-            || (self.has_closed && self.cut.is_empty() && self.connection.as_ref().is_some_and(is_over))
+            || (self.has_closed
+                && self.cut.is_empty()
+                && self.connection.as_ref().is_some_and(is_over))
     }
 
     pub(crate) fn handle_segment(&mut self, now: Instant, segment: &Segment) {

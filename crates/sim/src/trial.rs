@@ -135,8 +135,7 @@ fn host(case: &Case, seed: u64, endpoint: Endpoint) -> Result<Host, SimError> {
         Endpoint::Server => (&case.server, case.workload.server_role(), 1),
     };
     let name = endpoint.name();
-    let config =
-        settings(spec).map_err(|source| SimError::Settings { endpoint: name, source })?;
+    let config = settings(spec).map_err(|source| SimError::Settings { endpoint: name, source })?;
     let control = &config.window.congestion;
     let setup = congestion::Setup { tick: config.host.tick, burst: config.sending.burst, seed };
     let congestion = congestion::on(control, &setup).ok_or_else(|| SimError::Congestion {

@@ -185,8 +185,8 @@ pub fn reset_for(segment: &Segment) -> Option<Segment> {
     let (seq, ack, answer) = if flags.contains(TcpFlags::ACK) {
         (header.ack, SeqNumber::default(), TcpFlags::RST)
     } else {
-        let controls = u32::from(flags.contains(TcpFlags::SYN))
-            + u32::from(flags.contains(TcpFlags::FIN));
+        let controls =
+            u32::from(flags.contains(TcpFlags::SYN)) + u32::from(flags.contains(TcpFlags::FIN));
         let end = header.seq.advanced_by(segment.len() + controls);
         (SeqNumber::default(), end, TcpFlags::RST | TcpFlags::ACK)
     };

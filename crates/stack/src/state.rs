@@ -47,10 +47,7 @@ impl State {
 
     /// Whether the application may still give data.
     pub fn may_write(self) -> bool {
-        matches!(
-            self,
-            State::SynSent | State::SynReceived | State::Established | State::CloseWait
-        )
+        matches!(self, State::SynSent | State::SynReceived | State::Established | State::CloseWait)
     }
 
     /// Whether the peer may still send data: its FIN was not received in order.

@@ -6,6 +6,7 @@
 mod bbr;
 mod compound;
 mod cubic;
+mod old_haiku;
 mod reno;
 mod tahoe;
 mod ticks;
@@ -20,6 +21,7 @@ use tcplab_units::{Instant, Rate, Span};
 pub use bbr::Bbr;
 pub use compound::Compound;
 pub use cubic::Cubic;
+pub use old_haiku::OldHaiku;
 pub use reno::Reno;
 pub use tahoe::Tahoe;
 pub use vegas::Vegas;
@@ -27,8 +29,18 @@ pub use veno::Veno;
 pub use westwood::Westwood;
 
 /// The names of all controls, as [`by_name`] takes them.
-pub const NAMES: [&str; 9] =
-    ["bbr", "compound", "cubic", "newreno", "reno", "tahoe", "vegas", "veno", "westwood"];
+pub const NAMES: [&str; 10] = [
+    "bbr",
+    "compound",
+    "cubic",
+    "newreno",
+    "old-haiku",
+    "reno",
+    "tahoe",
+    "vegas",
+    "veno",
+    "westwood",
+];
 
 /// What a control has to know of the machine it runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +73,7 @@ pub fn on(name: &str, setup: &Setup) -> Option<Box<dyn CongestionControl>> {
         "compound" => Box::new(Compound::new()),
         "cubic" => Box::new(Cubic::new(setup)),
         "newreno" => Box::new(Reno::new_reno()),
+        "old-haiku" => Box::new(OldHaiku::new()),
         "reno" => Box::new(Reno::new()),
         "tahoe" => Box::new(Tahoe::new()),
         "vegas" => Box::new(Vegas::new()),

@@ -248,7 +248,8 @@ impl Connection {
         let crossing = start == 0 && only(TcpFlags::SYN | TcpFlags::ACK) && self.active;
         let first = start + i64::from(crossing);
         let window = self.receiver.window_offered() as i64;
-        let inside = first >= 1 && first <= 1 + window || first < 1 && end + i64::from(crossing) > 1;
+        let inside =
+            first >= 1 && first <= 1 + window || first < 1 && end + i64::from(crossing) > 1;
         if !fresh || !inside {
             if !resets && self.may_challenge(now) {
                 self.send_ack(now, SendCause::ChallengeAck);
@@ -334,11 +335,8 @@ impl Connection {
             return;
         }
         let config = &self.config;
-        let linear = if self.state == State::SynSent {
-            config.handshake.syn_linear_timeouts
-        } else {
-            0
-        };
+        let linear =
+            if self.state == State::SynSent { config.handshake.syn_linear_timeouts } else { 0 };
         let most = if self.active {
             self.options.syn_retries.unwrap_or(config.handshake.syn_retries).saturating_add(linear)
         } else {

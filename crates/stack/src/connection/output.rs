@@ -141,7 +141,8 @@ impl Connection {
             Limit::Idle
         } else if window.in_flight >= window.cwnd {
             Limit::Busy
-        } else if sent < end && una + self.sender.peer_window() < end.min(sent + u64::from(window.mss))
+        } else if sent < end
+            && una + self.sender.peer_window() < end.min(sent + u64::from(window.mss))
         {
             Limit::PeerWindow
         } else if sent >= end && self.buffer.is_full() {

@@ -71,9 +71,7 @@ impl Timestamps {
     /// [`REPLAY`]).
     fn is_fresh(&self, now: Instant, value: u32, replay: i32) -> bool {
         let Some((recent, at)) = self.recent else { return true };
-        recent == 0
-            || recent.wrapping_sub(value) as i32 <= replay
-            || now.since(at) >= OUTDATED
+        recent == 0 || recent.wrapping_sub(value) as i32 <= replay || now.since(at) >= OUTDATED
     }
 
     /// Whether a segment with `value` is to be believed (RFC 7323 section 5.3, R1).

@@ -31,8 +31,8 @@ impl Connection {
     pub fn may_be_reopened_by(&self, now: Instant, syn: &Segment) -> Option<Reuse> {
         let header = &syn.header;
         let others = TcpFlags::ACK | TcpFlags::RST;
-        let is_syn = header.flags.contains(TcpFlags::SYN)
-            && header.flags.without(others) == header.flags;
+        let is_syn =
+            header.flags.contains(TcpFlags::SYN) && header.flags.without(others) == header.flags;
         if self.state != State::TimeWait || !is_syn || !self.is_fresh(now, syn) {
             return None;
         }

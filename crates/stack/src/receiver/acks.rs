@@ -364,8 +364,7 @@ impl AckPolicy {
         self.schedule();
         self.be_quick(self.config.quick, window, peer_mss);
         let delay = self.config.delay[1];
-        self.delay_until =
-            Some((self.jiffies.now(now) + delay, self.jiffies.deadline(now, delay)));
+        self.delay_until = Some((self.jiffies.now(now) + delay, self.jiffies.deadline(now, delay)));
     }
 
     /// When the timers run out.

@@ -241,9 +241,8 @@ impl Receiver {
     pub(crate) fn is_acceptable(&self, start: u64, end: u64) -> bool {
         let limit = self.next + self.window_left();
         // Since 6.17 nothing is taken that reaches beyond the window, unless nothing is waiting.
-        let too_long = self.config.tuning == ReceiveTuning::Linux618
-            && end > limit
-            && !self.queue.is_empty();
+        let too_long =
+            self.config.tuning == ReceiveTuning::Linux618 && end > limit && !self.queue.is_empty();
         end >= self.window.updated_at && start <= limit && !too_long
     }
 
@@ -259,7 +258,12 @@ impl Receiver {
     }
 
     /// The segment's urgent pointer, if it has one, and its data (`tcp_urg`).
-    pub(crate) fn look_for_urgent(&mut self, start: u64, pointer: Option<u16>, data: &Data) -> bool {
+    pub(crate) fn look_for_urgent(
+        &mut self,
+        start: u64,
+        pointer: Option<u16>,
+        data: &Data,
+    ) -> bool {
         let news = pointer
             .is_some_and(|pointer| self.urgent.announce(start, pointer, self.read, self.next));
         if self.urgent.is_awaited() {
@@ -321,8 +325,7 @@ impl Receiver {
         }
         let taken = self.within_window(known, len);
         if taken > known {
-            let piece =
-                Piece { start: self.next, data: segment.data.part(known..taken), memory };
+            let piece = Piece { start: self.next, data: segment.data.part(known..taken), memory };
             self.push_in_order(piece);
         }
         if len > 0 {
@@ -441,7 +444,9 @@ impl Receiver {
         }
         let mut arrival = Arrival::default();
         if self.sack {
-            if self.dsack && let Some(twice) = inserted.twice {
+            if self.dsack
+                && let Some(twice) = inserted.twice
+            {
                 self.blocks.extend_twice(twice);
             }
             let searched = self.blocks.add(start..end);

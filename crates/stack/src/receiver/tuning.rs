@@ -147,9 +147,8 @@ mod tests {
             state.begin(Instant::ZERO, 1, 14_480);
             state.measure_echo(tuning, 1, Span::from_millis(10), true, true);
             let at = Instant::from_nanos(10 * MS);
-            let adjust = |state: &mut Tuning, at, read| {
-                state.window(at, tuning, read, 20_001, ahead, 1448)
-            };
+            let adjust =
+                |state: &mut Tuning, at, read| state.window(at, tuning, read, 20_001, ahead, 1448);
             assert_eq!(adjust(&mut state, Instant::from_nanos(9 * MS), 20_001), None);
             assert_eq!(adjust(&mut state, at, 20_001), Some(window), "{tuning:?}");
             assert_eq!(state.space(), 20_000);

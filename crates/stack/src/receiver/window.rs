@@ -194,8 +194,7 @@ impl ReceiveWindow {
     /// the window field (`tcp_select_window`). `next` is what is expected next.
     pub(super) fn offer(&mut self, possible: u64, next: u64) -> u16 {
         let current = self.left(next);
-        let window =
-            if possible < current { align_up(current, self.scale) } else { possible };
+        let window = if possible < current { align_up(current, self.scale) } else { possible };
         self.offered = window;
         self.updated_at = next;
         (window.min(FIELD << self.scale) >> self.scale) as u16

@@ -318,7 +318,8 @@ impl Sender {
                 nxt: 1,
                 last_sent: Instant::ZERO,
                 pacing_rate: None,
-                app_limited: false,
+                departure: Instant::ZERO,
+                app_limited: None,
             },
             board: Scoreboard::default(),
             trip: RoundTrip::new(config.timeout.rule, config.timeout.least),
@@ -524,7 +525,7 @@ impl Sender {
         self.window.srtt = self.trip.smoothed().map(Span::from_micros);
         self.window.min_rtt = self.trip.shortest().map(Span::from_micros);
         self.window.delivered = self.rate.delivered;
-        self.window.app_limited = self.rate.is_app_limited();
+        self.window.app_limited = self.rate.app_limited();
     }
 }
 
