@@ -64,12 +64,14 @@ pub struct Outcome {
     /// What it wrote into its arguments: the value of an option or request, `revents` of each
     /// descriptor asked for, the flags of a message.
     pub values: Vec<i64>,
+    /// Control messages of `recvmsg`: level, type and a number as their data.
+    pub control: Vec<[i64; 3]>,
 }
 
 impl Outcome {
     /// A value.
     pub fn value(value: i64) -> Outcome {
-        Outcome { result: Ok(value), values: Vec::new() }
+        Outcome { result: Ok(value), values: Vec::new(), control: Vec::new() }
     }
 
     /// An error, by the name of its number.
@@ -78,7 +80,7 @@ impl Outcome {
     /// When no error has this name.
     pub fn error(name: &str) -> Outcome {
         let number = crate::constant(name).unwrap_or_else(|| panic!("no error is called {name}"));
-        Outcome { result: Err(number), values: Vec::new() }
+        Outcome { result: Err(number), values: Vec::new(), control: Vec::new() }
     }
 }
 
@@ -124,6 +126,8 @@ pub enum SystemCall {
         len: u32,
         /// MSG_PEEK, …
         flags: i64,
+        /// Whether it is `recvmsg`, which takes control messages.
+        message: bool,
     },
     /// `write`, `writev`, `send`, `sendto`, `sendmsg`, of zeros.
     Send {

@@ -34,6 +34,7 @@ pub(super) enum Waiting {
     Receive {
         fd: i64,
         len: u32,
+        message: bool,
     },
     Send {
         fd: i64,
@@ -94,8 +95,8 @@ impl Model {
                 return Ok(self.try_again(now, Waiting::Accept { fd: *fd }));
             }
             SystemCall::Connect { fd } => return Ok(self.begin_connect(now, *fd)),
-            SystemCall::Receive { fd, len, flags } => {
-                return self.receive_call(now, *fd, *len, *flags);
+            SystemCall::Receive { fd, len, flags, message } => {
+                return self.receive_call(now, *fd, (*len, *flags, *message));
             }
             SystemCall::Send { fd, len, flags } => return self.send_call(now, *fd, *len, *flags),
             SystemCall::Close { fd } => return Ok(self.close(now, *fd)),
@@ -132,7 +133,7 @@ impl Model {
         let outcome = match &mut waiting {
             Waiting::Accept { fd } => self.try_accept(*fd),
             Waiting::Connect { fd } => self.try_connect(*fd),
-            Waiting::Receive { fd, len } => self.try_receive(now, *fd, *len),
+            Waiting::Receive { fd, len, message } => self.try_receive(now, *fd, *len, *message),
             Waiting::Send { fd, done, rest, how } => self.try_send(now, *fd, done, rest, *how),
             Waiting::Poll { fds, until } => self.try_poll(now, fds, *until),
             Waiting::Close { open, until } => {
@@ -226,8 +227,7 @@ impl Model {
         &mut self,
         now: Instant,
         fd: i64,
-        len: u32,
-        flags: i64,
+        (len, flags, message): (u32, i64, bool),
     ) -> Result<Option<Outcome>, Refusal> {
         if flags & OUT_OF_BAND != 0 {
             let read = match self.open(fd) {
@@ -241,14 +241,16 @@ impl Model {
             return Err(Refusal(format!("reading with flags {unknown:#x}")));
         }
         if flags & DONT_WAIT != 0 || self.is_nonblocking(fd) {
-            let read = self.try_receive(now, fd, len);
+            let read = self.try_receive(now, fd, len, message);
             return Ok(Some(read.unwrap_or_else(|| Outcome::error("EAGAIN"))));
         }
-        Ok(self.try_again(now, Waiting::Receive { fd, len }))
+        Ok(self.try_again(now, Waiting::Receive { fd, len, message }))
     }
 
     /// `tcp_recvmsg_locked`.
-    fn try_receive(&mut self, now: Instant, fd: i64, len: u32) -> Option<Outcome> {
+    fn try_receive(&mut self, now: Instant, fd: i64, len: u32, message: bool) -> Option<Outcome> {
+        let tells_unread =
+            message && self.sockets.get(&fd).is_some_and(|socket| socket.tells_unread);
         let open = match self.open(fd) {
             Ok(open) => open,
             Err(outcome) => return Some(outcome),
@@ -256,8 +258,16 @@ impl Model {
         let unread = open.connection.unread().as_u64();
         let len = usize::try_from(unread.min(len.into())).unwrap_or(0).max(usize::from(len > 0));
         match open.connection.read(now, &mut vec![0; len]) {
-            Ok(count) => Some(Outcome::value(count as i64)),
-            Err(ReadError::WouldBlock) if open.reads_shut => Some(Outcome::value(0)),
+            Ok(count) => {
+                // The end of the stream counts as a byte (`tcp_inq_hint`).
+                let unread = open.connection.unread().as_u64() as i64;
+                let unread = unread.max(i64::from(open.reads_are_over()));
+                let hint = [options::TCP, options::TCP_INQ, unread];
+                let control = if tells_unread { vec![hint] } else { Vec::new() };
+                // No flag of a message is ever set here.
+                Some(Outcome { values: vec![0], control, ..Outcome::value(count as i64) })
+            }
+            Err(ReadError::WouldBlock) if open.shut.reads => Some(Outcome::value(0)),
             Err(ReadError::WouldBlock) => None,
             // The error is told once; behind it the stream is at its end.
             Err(ReadError::Broken(_)) => Some(match open.take_error() {
@@ -347,7 +357,7 @@ impl Model {
         let values: Vec<i64> = fds.iter().map(ready).collect();
         let count = values.iter().filter(|ready| **ready != 0).count();
         let over = count > 0 || until.is_some_and(|until| until <= now);
-        over.then_some(Outcome { result: Ok(count as i64), values })
+        over.then_some(Outcome { values, ..Outcome::value(count as i64) })
     }
 
     fn close(&mut self, now: Instant, fd: i64) -> Option<Outcome> {
@@ -401,10 +411,10 @@ impl Model {
             return Ok(Outcome::error("ENOTCONN"));
         }
         if how != 1 {
-            open.reads_shut = true;
+            open.shut.reads = true;
         }
         if how != 0 {
-            open.writes_shut = true;
+            open.shut.writes = true;
             open.connection.shutdown(now);
         }
         Ok(Outcome::value(0))
@@ -430,6 +440,14 @@ impl Model {
             socket.congestion.clone_from(control);
             return Ok(Outcome::value(0));
         }
+        if (level, name) == (options::TCP, options::TCP_INQ) {
+            let on = match value {
+                OptionValue::Integer(on @ 0..=1) => *on == 1,
+                _ => return Ok(Outcome::error("EINVAL")),
+            };
+            socket.tells_unread = on;
+            return Ok(Outcome::value(0));
+        }
         Ok(match options::read(level, name, value)? {
             Setting::Of(SocketOption::MaxSegment(_)) if matches!(socket.stage, Stage::Open(_)) => {
                 return Err(Refusal("TCP_MAXSEG for a connection".into()));
@@ -444,7 +462,7 @@ impl Model {
     }
 
     fn option(&mut self, fd: i64, level: i64, name: i64) -> Result<Outcome, Refusal> {
-        let given = |value: i64| Outcome { result: Ok(0), values: vec![value] };
+        let given = |value: i64| Outcome { values: vec![value], ..Outcome::value(0) };
         let config = &self.config;
         let Some(socket) = self.sockets.get_mut(&fd) else { return Ok(Outcome::error("EBADF")) };
         let options = socket.options(config);
@@ -501,7 +519,7 @@ impl Model {
             0x8905 => open.connection.is_at_mark().into(),
             _ => return Err(Refusal(format!("ioctl with request {request:#x}"))),
         };
-        Ok(Outcome { result: Ok(0), values: vec![value] })
+        Ok(Outcome { values: vec![value], ..Outcome::value(0) })
     }
 }
 

@@ -32,8 +32,8 @@ const INITIAL_SEQUENCE: u32 = 1_000_000_000;
 const MTU: u16 = 1500;
 const IPV4_HEADER: u8 = 20;
 
-/// What the model's clock shows when a script begins. packetdrill waits for the same place of a tick,
-/// 250 µs behind its start, so that what takes a millisecond does not sometimes take two ticks.
+/// What the model's clock shows when a script begins. packetdrill waits for the same place of a
+/// tick, 250 µs behind its start, so that what takes a millisecond never takes two ticks.
 const START: Span = Span::from_micros(100_000_250);
 
 /// A host whose TCP is the model.

@@ -20,6 +20,8 @@ pub(super) const SO_RCVBUF: i64 = 8;
 pub(super) const TCP_MAXSEG: i64 = 2;
 /// `TCP_CONGESTION`.
 pub(super) const TCP_CONGESTION: i64 = 13;
+/// `TCP_INQ`.
+pub(super) const TCP_INQ: i64 = 36;
 
 /// What setting an option comes to.
 pub(super) enum Setting {
@@ -100,7 +102,7 @@ pub(super) fn value(options: &SocketOptions, level: i64, name: i64) -> Result<i6
 fn refused(level: i64, name: i64) -> Refusal {
     let known = ["SO_ZEROCOPY", "SO_TIMESTAMPING", "SO_RCVTIMEO", "SO_SNDTIMEO", "SO_RCVLOWAT"];
     let of_tcp =
-        ["TCP_FASTOPEN", "TCP_FASTOPEN_CONNECT", "TCP_FASTOPEN_KEY", "TCP_INQ", "TCP_INFO"];
+        ["TCP_FASTOPEN", "TCP_FASTOPEN_CONNECT", "TCP_FASTOPEN_KEY", "TCP_MD5SIG", "TCP_INFO"];
     let names = match level {
         SOCKET => known,
         _ => of_tcp,

@@ -12,6 +12,8 @@ pub(super) struct Socket {
     pub(super) stage: Stage,
     /// O_NONBLOCK.
     pub(super) nonblocking: bool,
+    /// TCP_INQ.
+    pub(super) tells_unread: bool,
     /// TCP_CONGESTION.
     pub(super) congestion: String,
     /// What was set before there was anything to set it on.
@@ -33,23 +35,39 @@ pub(super) struct Open {
     pub(super) remote_port: u16,
     /// The error was told to the application, which clears it (`sock_error`).
     told_error: bool,
-    /// SHUT_RD.
-    pub(super) reads_shut: bool,
-    pub(super) writes_shut: bool,
+    pub(super) shut: Shut,
     /// `connect` has told that it is connected.
     pub(super) told_connected: bool,
+}
+
+/// What `shutdown` ended.
+#[derive(Default)]
+pub(super) struct Shut {
+    pub(super) reads: bool,
+    pub(super) writes: bool,
 }
 
 impl Socket {
     pub(super) fn new(config: &Config, nonblocking: bool) -> Socket {
         let congestion = config.window.congestion.clone();
-        Socket { stage: Stage::Fresh, nonblocking, congestion, set: Vec::new() }
+        Socket {
+            stage: Stage::Fresh,
+            nonblocking,
+            tells_unread: false,
+            congestion,
+            set: Vec::new(),
+        }
     }
 
     /// One that `accept` gives: it blocks, whatever the listening one does.
     pub(super) fn accepted(connection: Connection, remote_port: u16, congestion: String) -> Socket {
-        let mut socket =
-            Socket { stage: Stage::Fresh, nonblocking: false, congestion, set: Vec::new() };
+        let mut socket = Socket {
+            stage: Stage::Fresh,
+            nonblocking: false,
+            tells_unread: false,
+            congestion,
+            set: Vec::new(),
+        };
         socket.open(connection, crate::LOCAL_PORT, remote_port);
         socket
     }
@@ -61,8 +79,7 @@ impl Socket {
             local_port,
             remote_port,
             told_error: false,
-            reads_shut: false,
-            writes_shut: false,
+            shut: Shut::default(),
         }));
     }
 
@@ -121,13 +138,13 @@ impl Open {
             self.connection.state(),
             State::CloseWait | State::LastAck | State::Closing | State::TimeWait | State::Closed
         );
-        over || self.reads_shut
+        over || self.shut.reads
     }
 
     fn readiness(&self) -> i64 {
         let state = self.connection.state();
         let mut ready = 0;
-        if state == State::Closed || (self.reads_are_over() && self.writes_shut) {
+        if state == State::Closed || (self.reads_are_over() && self.shut.writes) {
             ready |= bits(&["POLLHUP"]);
         }
         if self.reads_are_over() {
@@ -137,7 +154,7 @@ impl Open {
             if self.connection.unread().as_u64() > 0 {
                 ready |= bits(&["POLLIN", "POLLRDNORM"]);
             }
-            if self.connection.is_writable() || self.writes_shut {
+            if self.connection.is_writable() || self.shut.writes {
                 ready |= bits(&["POLLOUT", "POLLWRNORM"]);
             }
             if self.connection.has_urgent() {

@@ -151,6 +151,18 @@ fn judge_values(at: Position, call: &Call, outcome: &Outcome) -> Result<(), Stop
     if outcome.result.is_err() {
         return Ok(());
     }
+    if let ("recvmsg", Some(message)) = (call.name.as_str(), call.arguments.get(1)) {
+        let expected = control_of(message).map_err(|odd| odd.at(at))?;
+        if !expected.is_empty() && expected != outcome.control {
+            let shown = |all: &[[i64; 3]]| Some(format!("level, type, data: {all:?}"));
+            return Err(Stop::Failed(Failure {
+                at,
+                what: "recvmsg gave other control messages".into(),
+                expected: shown(&expected),
+                actual: shown(&outcome.control),
+            }));
+        }
+    }
     let expected = written_by(call).map_err(|odd| odd.at(at))?;
     for (index, expected) in expected.iter().enumerate() {
         let found = outcome.values.get(index).copied();
@@ -202,28 +214,8 @@ impl Descriptors {
                 Expression::Ellipsis => SystemCall::Connect { fd: fd()? },
                 _ => return Err(Odd::Unsupported("connect to an address of its own".into())),
             },
-            "read" => SystemCall::Receive { fd: fd()?, len: arguments.len(2)?, flags: 0 },
-            "recv" | "recvfrom" => {
-                SystemCall::Receive { fd: fd()?, len: arguments.len(2)?, flags: integer(3)? }
-            }
-            "readv" => {
-                SystemCall::Receive { fd: fd()?, len: vectors(arguments.get(1)?)?, flags: 0 }
-            }
-            "recvmsg" => SystemCall::Receive {
-                fd: fd()?,
-                len: vectors(message(arguments.get(1)?, "msg_iov")?)?,
-                flags: integer(2)?,
-            },
-            "write" => SystemCall::Send { fd: fd()?, len: arguments.len(2)?, flags: 0 },
-            "send" | "sendto" => {
-                SystemCall::Send { fd: fd()?, len: arguments.len(2)?, flags: integer(3)? }
-            }
-            "writev" => SystemCall::Send { fd: fd()?, len: vectors(arguments.get(1)?)?, flags: 0 },
-            "sendmsg" => SystemCall::Send {
-                fd: fd()?,
-                len: vectors(message(arguments.get(1)?, "msg_iov")?)?,
-                flags: integer(2)?,
-            },
+            "read" | "readv" | "recv" | "recvfrom" | "recvmsg" => receive(&arguments)?,
+            "write" | "writev" | "send" | "sendto" | "sendmsg" => send(&arguments)?,
             "close" => SystemCall::Close { fd: fd()? },
             "shutdown" => SystemCall::Shutdown { fd: fd()?, how: integer(1)? },
             "setsockopt" => SystemCall::SetOption {
@@ -288,6 +280,33 @@ impl<'a> Arguments<'a> {
     }
 }
 
+fn receive(arguments: &Arguments<'_>) -> Result<SystemCall, Odd> {
+    let message = arguments.call.name == "recvmsg";
+    let (len, flags) = match arguments.call.name.as_str() {
+        "read" => (arguments.len(2)?, 0),
+        "readv" => (vectors(arguments.get(1)?)?, 0),
+        "recvmsg" => (vectors(field(arguments.get(1)?, "msg_iov")?)?, arguments.integer(2)?),
+        _ => (arguments.len(2)?, arguments.integer(3)?),
+    };
+    Ok(SystemCall::Receive { fd: arguments.fd(0)?, len, flags, message })
+}
+
+fn send(arguments: &Arguments<'_>) -> Result<SystemCall, Odd> {
+    let (len, flags) = match arguments.call.name.as_str() {
+        "write" => (arguments.len(2)?, 0),
+        "writev" => (vectors(arguments.get(1)?)?, 0),
+        "sendmsg" => {
+            let message = arguments.get(1)?;
+            if !control_of(message)?.is_empty() {
+                return Err(Odd::Unsupported("control messages to be sent".into()));
+            }
+            (vectors(field(message, "msg_iov")?)?, arguments.integer(2)?)
+        }
+        _ => (arguments.len(2)?, arguments.integer(3)?),
+    };
+    Ok(SystemCall::Send { fd: arguments.fd(0)?, len, flags })
+}
+
 fn integer_or(arguments: &Arguments<'_>, index: usize, otherwise: i64) -> Result<i64, Odd> {
     match arguments.get(index)? {
         Expression::Ellipsis => Ok(otherwise),
@@ -330,11 +349,19 @@ fn field<'a>(structure: &'a Expression, name: &str) -> Result<&'a Expression, Od
     value.ok_or_else(|| Odd::Wrong(format!("a structure with `{name}` was expected")))
 }
 
-fn message<'a>(structure: &'a Expression, name: &str) -> Result<&'a Expression, Odd> {
-    if field(structure, "msg_control").is_ok_and(|c| *c != Expression::Array(Vec::new())) {
-        return Err(Odd::Unsupported("control messages".into()));
-    }
-    field(structure, name)
+/// The control messages of a message: level, type and number.
+fn control_of(message: &Expression) -> Result<Vec<[i64; 3]>, Odd> {
+    let Ok(Expression::Array(all)) = field(message, "msg_control") else { return Ok(Vec::new()) };
+    let one = |one| {
+        let part = |name| match field(one, name)? {
+            Expression::Structure(_) => {
+                Err(Odd::Unsupported("control messages that are structures".into()))
+            }
+            value => number(value),
+        };
+        Ok([part("cmsg_level")?, part("cmsg_type")?, part("cmsg_data")?])
+    };
+    all.iter().map(one).collect()
 }
 
 /// The bytes of all parts of `[{..., 1000}, {..., 20}]`.

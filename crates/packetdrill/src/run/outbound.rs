@@ -34,16 +34,16 @@ impl Runner<'_> {
             };
             self.now = self.now.max(time);
             self.connection.learn(expected, &packet);
-            joined = Some(match joined {
-                None => Joined { time, pieces: vec![packet.len], packet },
+            match &mut joined {
+                None => joined = Some(Joined { time, pieces: vec![packet.len], packet }),
+                Some(before) if before.fits(&packet, expected.len) => before.push(time, packet),
                 Some(before) => {
-                    before.with(time, packet, expected.len).map_err(|(before, packet)| {
-                        let parts = [before.packet, packet].map(|part| self.line(time, &part));
-                        let what = "the packets do not make one".into();
-                        failed(event, spec, what, Some(parts.join("\n            ")))
-                    })?
+                    let parts = [&before.packet, &packet].map(|part| self.line(time, part));
+                    let what = "the packets do not make one".into();
+                    let actual = Some(parts.join("\n            "));
+                    return Err(failed(event, spec, what, actual));
                 }
-            });
+            }
             let whole = joined.as_ref().is_some_and(|joined| joined.packet.len >= expected.len);
             if whole || self.rules.strict_segments {
                 break;
@@ -146,33 +146,30 @@ struct Joined {
 }
 
 impl Joined {
-    /// With `next` behind. All have the same header, but for what changes at the ends: FIN and PSH
-    /// stand in the last, CWR in the first (RFC 3168 section 6.1.2), and only the last may be
-    /// shorter; the two if they do not fit.
-    fn with(
-        mut self,
-        time: Instant,
-        next: Packet,
-        expected: u32,
-    ) -> Result<Joined, (Joined, Packet)> {
+    /// Whether `next` can stand behind. All have the same header, but for what changes at the
+    /// ends: FIN and PSH stand in the last, CWR in the first (RFC 3168 section 6.1.2), and only
+    /// the last may be shorter.
+    fn fits(&self, next: &Packet, expected: u32) -> bool {
         let ends = TcpFlags::FIN | TcpFlags::PSH | TcpFlags::CWR;
-        let fits = next.seq == self.packet.seq.advanced_by(self.packet.len)
-            && next.flags.without(ends) == self.packet.flags.without(ends)
-            && (next.ack, next.window) == (self.packet.ack, self.packet.window)
-            && (next.ecn, next.urgent) == (self.packet.ecn, self.packet.urgent)
-            && (self.pieces.last() == Some(&next.len) || self.packet.len + next.len >= expected);
-        if !fits {
-            return Err((self, next));
-        }
-        let first_cwr = TcpFlags::from_bits(self.packet.flags.bits() & TcpFlags::CWR.bits());
-        let packet = Packet {
-            seq: self.packet.seq,
-            len: self.packet.len + next.len,
+        let whole = &self.packet;
+        next.seq == whole.seq.advanced_by(whole.len)
+            && next.flags.without(ends) == whole.flags.without(ends)
+            && (next.ack, next.window) == (whole.ack, whole.window)
+            && (next.ecn, next.urgent) == (whole.ecn, whole.urgent)
+            && (self.pieces.last() == Some(&next.len) || whole.len + next.len >= expected)
+    }
+
+    fn push(&mut self, time: Instant, next: Packet) {
+        let whole = &self.packet;
+        let first_cwr = TcpFlags::from_bits(whole.flags.bits() & TcpFlags::CWR.bits());
+        self.pieces.push(next.len);
+        self.time = time;
+        self.packet = Packet {
+            seq: whole.seq,
+            len: whole.len + next.len,
             flags: next.flags.without(TcpFlags::CWR) | first_cwr,
             ..next
         };
-        self.pieces.push(packet.len - self.packet.len);
-        Ok(Joined { time, pieces: self.pieces, packet })
     }
 }
 

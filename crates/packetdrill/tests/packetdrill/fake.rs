@@ -90,7 +90,7 @@ impl Subject for Fake {
             | SystemCall::Close { .. }
             | SystemCall::SetOption { level: 1, .. }
             | SystemCall::Control { .. } => Outcome::value(0),
-            SystemCall::GetOption { .. } => Outcome { result: Ok(0), values: vec![1000] },
+            SystemCall::GetOption { .. } => Outcome { values: vec![1000], ..Outcome::value(0) },
             SystemCall::Accept { fd: 10 } if self.established => Outcome::value(20),
             SystemCall::Accept { fd: 10 } => {
                 self.accepting = true;
@@ -115,7 +115,7 @@ impl Subject for Fake {
                 }
                 Outcome::value(i64::from(*len))
             }
-            SystemCall::Receive { fd: 20, len, flags: 0 } if self.unread > 0 => {
+            SystemCall::Receive { fd: 20, len, flags: 0, .. } if self.unread > 0 => {
                 let read = self.unread.min(*len);
                 self.unread -= read;
                 Outcome::value(i64::from(read))

@@ -131,7 +131,7 @@ fn whatever_is_written_reading_and_running_end() {
     let pieces: Vec<&str> =
         SCRIPTS.iter().flat_map(|s| s.split_inclusive([' ', ',', '('])).collect();
     let mut read = 0;
-    for round in 0..6_000 {
+    for round in 0..4_000 {
         let mut bytes = SCRIPTS[round % 3].as_bytes().to_vec();
         for _ in 0..=below(3) {
             let at = below(bytes.len().max(1));
@@ -157,5 +157,5 @@ fn whatever_is_written_reading_and_running_end() {
             }
         }
     }
-    assert!(read > 300, "only {read} could be read: the rest tests no run");
+    assert!(read > 200, "only {read} could be read: the rest tests no run");
 }
