@@ -39,6 +39,11 @@ const LAYERS: &[Layer] = &[
         why: "a scenario describes an experiment, it does not run it",
     },
     Layer {
+        name: "packetdrill",
+        may_use: &["units", "wire", "stack"],
+        why: "a script is held against a stack, segment by segment, in no world",
+    },
+    Layer {
         name: "sim",
         may_use: &[
             "units",
