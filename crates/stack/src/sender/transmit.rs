@@ -81,10 +81,10 @@ impl Sender {
         }
         let data_end = stream.end - u64::from(stream.fin);
         let most = room.min(mss);
-        if self.board.get(number).end.min(data_end).saturating_sub(start) > most {
+        if self.board.get(number).end().min(data_end).saturating_sub(start) > most {
             self.board.split(number, start + most);
         }
-        let end = self.board.get(number).end;
+        let end = self.board.get(number).end();
         let len = end.min(data_end).saturating_sub(start);
         let probe = cause == SendCause::TailLossProbe;
         self.before_data(now);
