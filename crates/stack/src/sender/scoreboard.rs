@@ -360,6 +360,28 @@ impl Scoreboard {
         self.settle();
     }
 
+    /// One of two: what follows `number` becomes part of it, as far as it is not SACKed, all of it is
+    /// not longer than `most` and ends at `last` at the latest. Gives how many records there are
+    /// less. Costs as much as there are records, if there is anything to join.
+    pub(super) fn join(&mut self, number: u64, most: u64, last: u64) -> u32 {
+        let mut joined = 0;
+        while number + 1 < self.behind() {
+            let (one, next) = (*self.get(number), *self.get(number + 1));
+            if next.is_sacked() || next.end() - one.start > most || next.end() > last {
+                break;
+            }
+            self.lost_out -= u32::from(next.is_lost());
+            self.retrans_out -= u32::from(next.is_repeated());
+            self.records.remove((number + 1 - self.first) as usize);
+            let record = self.record(number);
+            record.len += next.len;
+            record.marks |= next.marks & EVER;
+            self.settle();
+            joined += 1;
+        }
+        joined
+    }
+
     /// No record is longer than `most` any more; those that were are held for lost. Gives how many
     /// these are now.
     pub(super) fn divide(&mut self, most: u64) -> u32 {
@@ -388,7 +410,6 @@ impl Scoreboard {
     /// Makes two of one; the lists are wrong until [`Scoreboard::settle`].
     fn cut(&mut self, number: u64, position: u64) {
         let index = (number - self.first) as usize;
-        self.unlist(number);
         let mut second = self.records[index];
         debug_assert!(second.start < position && position < second.end() && !second.is_sacked());
         let cut = (position - second.start) as u32;
