@@ -360,8 +360,8 @@ impl Scoreboard {
         self.settle();
     }
 
-    /// One of two: what follows `number` becomes part of it, as far as it is not SACKed, all of it is
-    /// not longer than `most` and ends at `last` at the latest. Gives how many records there are
+    /// One of two: what follows `number` becomes part of it, as far as it is not SACKed, all of it
+    /// is not longer than `most` and ends at `last` at the latest. Gives how many records there are
     /// less. Costs as much as there are records, if there is anything to join.
     pub(super) fn join(&mut self, number: u64, most: u64, last: u64) -> u32 {
         let mut joined = 0;

@@ -148,7 +148,7 @@ fn an_acknowledgement_overtaken_still_tells_of_sacks() {
     assert_eq!((b.sender.una(), b.sender.figures().sacked), (start(4), 3));
     // The window comes down with the next acknowledgement only.
     assert_eq!(b.sent(), [(4, Rack), (5, Rack)]);
-    assert_eq!((b.state(), b.cwnd()), (State::Recovery, 10));
+    assert_eq!((b.state(), b.cwnd()), (State::Recovery, 13));
 }
 
 #[test]
