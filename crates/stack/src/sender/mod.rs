@@ -78,6 +78,7 @@ pub(crate) struct Ack<'a> {
 
 /// What there is to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "options of a socket, independent")]
 pub(crate) struct Stream {
     /// The position behind the last byte that the application gave; behind the FIN once it closed.
     pub(crate) end: u64,
@@ -108,7 +109,8 @@ pub(crate) struct ToSend {
     pub(crate) fin: bool,
     /// Why.
     pub(crate) cause: SendCause,
-    /// Whether the packet is ECN-capable: new data where ECN was negotiated (RFC 3168 section 6.1.5).
+    /// Whether the packet is ECN-capable: new data where ECN was negotiated (RFC 3168 section
+    /// 6.1.5).
     pub(crate) ect: bool,
     /// Whether (the first segment of) it carries CWR.
     pub(crate) cwr: bool,
@@ -233,7 +235,7 @@ enum Repeat {
 
 /// The sending half of a connection.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not exclude one another")]
 pub(crate) struct Sender {
     config: Config,
     congestion: Box<dyn CongestionControl>,

@@ -124,7 +124,7 @@ pub(super) struct Delivery {
     delivered_at: Option<u64>,
     send_interval: u64,
     app_limited: bool,
-    last_end: u64,
+    order: u64,
 }
 
 impl Delivery {
@@ -134,12 +134,11 @@ impl Delivery {
         if snapshot.delivered_at.is_none() {
             return;
         }
-        if self.prior_delivered == 0 || (record.sent, record.end) > (rate.first_sent, self.last_end)
-        {
+        if self.prior_delivered == 0 || record.order > self.order {
             self.prior_delivered = snapshot.delivered;
             self.delivered_at = snapshot.delivered_at;
             self.app_limited = snapshot.app_limited;
-            self.last_end = record.end;
+            self.order = record.order;
             rate.first_sent = record.sent;
             self.send_interval = record.sent.saturating_sub(snapshot.first_sent);
         }

@@ -32,6 +32,8 @@ pub(super) struct Record {
     pub(super) end: u64,
     /// When it was last sent, µs.
     pub(super) sent: u64,
+    /// Which transmission of all that was, counted from 1.
+    pub(super) order: u64,
     /// What was delivered at that time.
     pub(super) snapshot: Snapshot,
     older: u64,
@@ -81,6 +83,8 @@ pub(super) struct Scoreboard {
     /// How far losses were marked by counting what is SACKed above, and how many SACKed records
     /// lie before it (`lost_skb_hint`, `lost_cnt_hint`).
     counted: (u64, u32),
+    /// Transmissions so far.
+    transmissions: u64,
 }
 
 impl Scoreboard {
@@ -145,7 +149,10 @@ impl Scoreboard {
     pub(super) fn push(&mut self, start: u64, end: u64, sent: u64, snapshot: Snapshot) {
         debug_assert!(start < end && self.records.back().is_none_or(|r| r.end == start));
         let number = self.behind();
-        let record = Record { start, end, sent, snapshot, older: NONE, newer: NONE, marks: 0 };
+        self.transmissions += 1;
+        let order = self.transmissions;
+        let record =
+            Record { start, end, sent, order, snapshot, older: NONE, newer: NONE, marks: 0 };
         self.records.push_back(record);
         self.list(number);
     }
@@ -235,8 +242,11 @@ impl Scoreboard {
         snapshot: Snapshot,
         probe: bool,
     ) {
+        self.transmissions += 1;
+        let order = self.transmissions;
         let record = self.record(number);
         record.sent = sent;
+        record.order = order;
         record.snapshot = snapshot;
         record.marks |= EVER;
         if !probe && record.marks & REPEATED == 0 {
@@ -422,7 +432,7 @@ impl Scoreboard {
         for (index, record) in self.records.iter_mut().enumerate() {
             record.marks &= !LISTED;
             if record.marks & SACKED == 0 && !record.is_to_repeat() {
-                order.push((record.sent, self.first + index as u64));
+                order.push((record.order, self.first + index as u64));
             }
         }
         order.sort_unstable();
@@ -448,5 +458,46 @@ impl Scoreboard {
         } else {
             self.record(newer).older = older;
         }
+    }
+}
+
+#[cfg(test)]
+impl Scoreboard {
+    /// Counters, runs, queue and list against the records one by one.
+    pub(super) fn audit(&self, is_sack: bool) {
+        let count = |mark: u8| self.records.iter().filter(|r| r.marks & mark != 0).count() as u32;
+        if is_sack {
+            assert_eq!(self.sacked_out, count(SACKED));
+        } else {
+            assert_eq!(count(SACKED), 0);
+        }
+        assert_eq!(self.lost_out, count(LOST));
+        assert_eq!(self.retrans_out, count(REPEATED));
+        assert!(self.records.iter().all(|r| r.marks & (SACKED | LOST) != SACKED | LOST));
+        let sacked = self.records.iter().filter(|r| r.is_sacked());
+        assert_eq!(self.runs.bytes(), sacked.map(|r| r.end - r.start).sum::<u64>());
+        let ends = self.records.iter().zip(self.records.iter().skip(1));
+        assert!(ends.into_iter().all(|(one, next)| one.end == next.start));
+        let order = self.order();
+        assert_eq!(order.len() as u32, count(LISTED));
+        assert!(order.windows(2).all(|w| self.get(w[0]).order <= self.get(w[1]).order));
+        for (index, record) in self.records.iter().enumerate() {
+            let number = self.first + index as u64;
+            assert_eq!(self.number_at(record.start), Some(number));
+            let wanted = record.is_to_repeat();
+            assert!(!wanted || self.to_repeat.contains(&record.start), "{record:?}");
+            assert_eq!(record.marks & LISTED != 0, !wanted && !record.is_sacked(), "{record:?}");
+        }
+    }
+
+    /// All numbers in the order of sending.
+    fn order(&self) -> Vec<u64> {
+        let mut order = Vec::new();
+        let mut at = self.oldest;
+        while let Some(number) = at {
+            order.push(number);
+            at = self.sent_next(number);
+        }
+        order
     }
 }

@@ -15,6 +15,7 @@ impl Sender {
         if let Some(waiting) = self.outbox.take() {
             return Some(waiting);
         }
+        self.pace.waits = false;
         if self.repeating == Repeat::NewFirst {
             if let Some(sent) = self.send_new(now, stream, true) {
                 return Some(sent);
@@ -165,7 +166,9 @@ impl Sender {
             }
             return None;
         }
-        self.check_idle(now);
+        if self.can_send_new(stream) {
+            self.check_idle(now);
+        }
         match self.sendable(now, stream, pushed) {
             Ok(end) => {
                 self.bursting = true;
@@ -188,7 +191,7 @@ impl Sender {
 
     /// A loss probe of new data: one segment, whatever the window says
     /// (`tcp_write_xmit` with `push_one` 2).
-    pub(super) fn send_probing(&mut self, now: Instant, stream: &Stream) -> Option<ToSend> {
+    pub(super) fn send_probing(&mut self, now: Instant, stream: &Stream) -> ToSend {
         let data_end = stream.end - u64::from(stream.fin);
         let mss = u64::from(self.window.mss);
         let len = data_end.saturating_sub(self.window.nxt).min(mss);
@@ -197,7 +200,7 @@ impl Sender {
         let sent = self.send_range(now, stream, end, SendCause::TailLossProbe);
         let limited = self.board.in_flight() >= self.window.cwnd;
         self.validate(now, limited, stream);
-        Some(sent)
+        sent
     }
 
     /// Nothing more leaves for now.
