@@ -110,6 +110,9 @@ pub(crate) struct RunArguments {
     /// Name of an experiment that comes with tcplab, or a scenario file (*.toml)
     #[arg(required_unless_present = "resume")]
     pub(crate) scenario: Option<String>,
+    /// Which world to run in
+    #[arg(long, value_name = "WORLD", default_value = "auto")]
+    pub(crate) world: World,
     /// One trial of each case instead of the scenario's number
     #[arg(long, conflicts_with = "trials")]
     pub(crate) quick: bool,
@@ -143,6 +146,26 @@ pub(crate) struct RunArguments {
     /// Print the run's tables as JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum World {
+    /// The kernel for cases whose stacks are `linux`, virtual time for those with a model
+    Auto,
+    /// This machine's own kernel, in real time
+    Kernel,
+    /// Virtual time: a model stands for the kernel; no privileges, the same bytes for the same seed
+    Sim,
+}
+
+impl From<World> for tcplab_lab::World {
+    fn from(world: World) -> tcplab_lab::World {
+        match world {
+            World::Auto => tcplab_lab::World::Auto,
+            World::Kernel => tcplab_lab::World::Kernel,
+            World::Sim => tcplab_lab::World::Sim,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -103,7 +103,7 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     }
     let scenario = scenarios::find(arguments.scenario.as_deref().unwrap_or_default())?;
     let trials = if arguments.quick { Some(1) } else { arguments.trials };
-    let plan = tcplab_lab::plan(&scenario, trials, arguments.seed);
+    let plan = tcplab_lab::plan(&scenario, arguments.world.into(), trials, arguments.seed)?;
     Ok(tcplab_lab::begin(&arguments.runs, scenario, plan)?)
 }
 

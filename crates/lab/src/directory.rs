@@ -32,7 +32,7 @@ const PARTIAL: &str = ".partial-";
 pub struct Plan {
     /// The scenario's name.
     pub name: String,
-    /// `kernel`.
+    /// `kernel`, `sim`, or `kernel and sim`: each case where its stacks are.
     pub world: String,
     /// When it was started, UTC, RFC 3339.
     pub started: String,
@@ -194,14 +194,15 @@ impl RunDirectory {
         Ok(Recording::open(&self.path.join(Self::trial_directory(case, number)))?)
     }
 
-    /// An empty directory to make a trial in. Leftovers of a killed run go.
+    /// An empty directory to make a trial in; a leftover of an earlier attempt goes.
     ///
     /// # Errors
     /// When it cannot be made.
     pub fn stage_trial(&self, case: &str, number: u32) -> Result<PathBuf, LabError> {
-        let trials = self.path.join(TRIALS);
-        self.sweep()?;
-        let stage = trials.join(format!("{PARTIAL}{case}-{number}"));
+        let stage = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
+        if stage.exists() {
+            fs::remove_dir_all(&stage).map_err(LabError::file("remove", &stage))?;
+        }
         fs::create_dir(&stage).map_err(LabError::file("make", &stage))?;
         Ok(stage)
     }

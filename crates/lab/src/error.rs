@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tcplab_recording::RecordingError;
 use tcplab_scenario::ScenarioError;
+use tcplab_sim::SimError;
 use tcplab_testbed::TrialError;
 
 use crate::verify::AboveCeiling;
@@ -34,6 +35,12 @@ pub enum LabError {
     /// A trial did not come to its end.
     #[error("trial {number} of case {case}: {source}")]
     Trial { case: String, number: u32, source: TrialError },
+    /// A trial in virtual time did not come to its end.
+    #[error("trial {number} of case {case}: {source}")]
+    Simulated { case: String, number: u32, source: SimError },
+    /// A model of a stack is asked for where there are none.
+    #[error("case {case} has a model of a stack, which there is in virtual time only")]
+    NotOnKernel { case: String },
     /// The path could not be verified before the trials.
     #[error("the path could not be verified: {source}")]
     Calibration { source: TrialError },
@@ -79,6 +86,9 @@ impl LabError {
                  without `--strict`"
                     .into(),
             ),
+            LabError::NotOnKernel { .. } => {
+                Some("leave `--world` out, or run all of it with `--world sim`".into())
+            }
             LabError::Unfinished { path, .. } => {
                 Some(format!("finish it with `tcplab run --resume {}`", path.display()))
             }

@@ -10,7 +10,7 @@ use tcplab_testbed::{DeviceKind, Launcher, Progress, TrialRequest, Tuning, run_t
 use tcplab_units::Span;
 
 use crate::calibration::calibrate;
-use crate::{LabError, Plan, RunDirectory, analyse, environment};
+use crate::{LabError, Plan, RunDirectory, World, analyse, environment, worlds};
 
 /// What happens in a run, for whoever shows it.
 #[derive(Debug, Clone, Copy)]
@@ -86,17 +86,25 @@ impl Bench {
 }
 
 /// What `scenario` asks for, settled; `trials` and `seed` take the place of the scenario's.
-pub fn plan(scenario: &Scenario, trials: Option<u32>, seed: Option<u64>) -> Plan {
-    Plan {
+///
+/// # Errors
+/// When the world cannot be that of the scenario's stacks.
+pub fn plan(
+    scenario: &Scenario,
+    world: World,
+    trials: Option<u32>,
+    seed: Option<u64>,
+) -> Result<Plan, LabError> {
+    Ok(Plan {
         name: scenario.name.clone(),
-        world: "kernel".into(),
+        world: worlds::of_run(scenario, world)?.into(),
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         seed: seed.unwrap_or(scenario.seed),
         trials: trials.unwrap_or(scenario.trials),
         retries: scenario.retries,
         tcplab: env!("CARGO_PKG_VERSION").into(),
         cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
-    }
+    })
 }
 
 /// Makes the directory of a new run of `scenario` below `runs`.
@@ -125,6 +133,12 @@ pub fn execute(
     let (plan, cases) = (run.plan(), &run.scenario().cases);
     let order = run.scenario().trial_order(plan.seed);
     let total = order.len();
+    run.sweep()?;
+    let (simulated, order): (Vec<TrialId>, Vec<TrialId>) =
+        order.into_iter().partition(|id| worlds::is_virtual(&plan.world, &cases[id.case]));
+    if !simulated.is_empty() {
+        worlds::simulate(run, &simulated, stop, [0, total], &mut tell)?;
+    }
     let is_done = order.iter().all(|id| run.has_trial(&cases[id.case].name, id.number));
     let tuning = if bench.calibrate && !is_done {
         let step = |step, total| tell(Event::Calibrating { step, total });
@@ -135,7 +149,8 @@ pub fn execute(
     let trials = Trials { run, bench, tuning, stop };
     for (index, TrialId { case, number }) in order.into_iter().enumerate() {
         let case = &cases[case];
-        tell(Event::Started { index: index + 1, total, case: &case.name, number });
+        let index = simulated.len() + index + 1;
+        tell(Event::Started { index, total, case: &case.name, number });
         if run.has_trial(&case.name, number) {
             tell(Event::Skipped);
             continue;

@@ -12,6 +12,7 @@ mod model;
 mod replay;
 mod tables;
 pub mod verify;
+mod worlds;
 
 pub use analyse::{analyse, load_trial, remark};
 pub use calibration::Calibration;
@@ -23,3 +24,4 @@ pub use execute::{Bench, Event, begin, execute, plan};
 pub use model::{Case, Claim, EpisodeRow, FindingRow, Metric, Run, Summary, Trial};
 pub use replay::{Difference, Replay, replay};
 pub use tables::write_tables;
+pub use worlds::World;

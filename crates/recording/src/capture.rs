@@ -52,6 +52,8 @@ struct Frame {
     /// Of a received frame, that of the frame sent before it: so ids never fall along the queue.
     id: u64,
     state: State,
+    /// Why it was sent, where the endpoint tells.
+    because: Option<&'static str>,
 }
 
 #[derive(Debug)]
@@ -108,19 +110,25 @@ impl EndCapture {
     }
 
     /// The endpoint sent packet `id`.
-    pub(crate) fn left(&mut self, at: Instant, id: u64, packet: Captured<'_>) {
+    pub(crate) fn left(
+        &mut self,
+        at: Instant,
+        id: u64,
+        packet: Captured<'_>,
+        because: Option<&'static str>,
+    ) {
         self.last_id = id;
-        self.hold(at, packet, State::Sent);
+        self.hold(at, packet, State::Sent, because);
     }
 
     /// The endpoint was handed a packet.
     pub(crate) fn entered(&mut self, at: Instant, packet: Captured<'_>) {
-        self.hold(at, packet, State::Received);
+        self.hold(at, packet, State::Received, None);
     }
 
     /// The endpoint sent a packet onto a path that tells nothing.
     pub(crate) fn left_untold(&mut self, at: Instant, packet: Captured<'_>) {
-        self.hold(at, packet, State::Untold);
+        self.hold(at, packet, State::Untold, None);
     }
 
     /// The path is done with a packet that this endpoint sent; whether it waits here.
@@ -145,11 +153,17 @@ impl EndCapture {
         self.missed
     }
 
-    fn hold(&mut self, at: Instant, packet: Captured<'_>, state: State) {
+    fn hold(
+        &mut self,
+        at: Instant,
+        packet: Captured<'_>,
+        state: State,
+        because: Option<&'static str>,
+    ) {
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.extend_from_slice(packet.bytes);
         let (original_len, id) = (packet.original_len, self.last_id);
-        self.held.push_back(Frame { at, bytes, original_len, id, state });
+        self.held.push_back(Frame { at, bytes, original_len, id, state, because });
     }
 
     fn waiting(&self, id: u64) -> Option<usize> {
@@ -168,10 +182,10 @@ impl EndCapture {
     }
 
     /// Writes frames up to the first whose verdict is still awaited; `judged` is given the frame
-    /// number of each that has one.
+    /// number of each that has one, and why it was sent.
     pub(crate) fn settle(
         &mut self,
-        mut judged: impl FnMut(u64, &Verdict) -> Result<(), RecordingError>,
+        mut judged: impl FnMut(u64, &Verdict, Option<&'static str>) -> Result<(), RecordingError>,
     ) -> Result<(), RecordingError> {
         while let Some(frame) = self.held.front() {
             let (direction, comment) = match &frame.state {
@@ -180,7 +194,7 @@ impl EndCapture {
                 State::Untold => (Direction::Outbound, None),
                 State::Unknown => (Direction::Outbound, Some("its fate is not known".to_owned())),
                 State::Judged(verdict) => {
-                    judged(self.next_frame, verdict)?;
+                    judged(self.next_frame, verdict, frame.because)?;
                     let comment =
                         (verdict.fate != Fate::Delivered).then(|| verdict.fate.to_string());
                     (Direction::Outbound, comment)

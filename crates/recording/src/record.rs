@@ -1,5 +1,6 @@
 //! The small JSON files of a recording.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -52,12 +53,15 @@ impl TrialRecord {
 }
 
 /// A row of `path.jsonl`: the path's verdict on one packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TruthRow {
     /// The packet's frame number in the capture of the endpoint that sent it, from 1. None where
     /// that has no such frame: the path made the packet, or the capture lost it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<u64>,
+    /// Why the endpoint sent it, such as `timeout`: only models of stacks tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<Cow<'static, str>>,
     /// What became of it.
     #[serde(flatten)]
     pub verdict: Verdict,

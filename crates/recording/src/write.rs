@@ -1,5 +1,6 @@
 //! Writing a recording while the trial runs.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -73,7 +74,23 @@ impl RecordingWriter {
         id: u64,
         packet: Captured<'_>,
     ) -> Result<(), RecordingError> {
-        self.captures[endpoint.index()].left(at, id, packet);
+        self.captures[endpoint.index()].left(at, id, packet, None);
+        self.settle(endpoint)
+    }
+
+    /// The same where the endpoint tells why it sent the packet; the ground truth has it then.
+    ///
+    /// # Errors
+    /// As for [`RecordingWriter::left`].
+    pub fn left_because(
+        &mut self,
+        endpoint: Endpoint,
+        at: Instant,
+        id: u64,
+        packet: Captured<'_>,
+        because: &'static str,
+    ) -> Result<(), RecordingError> {
+        self.captures[endpoint.index()].left(at, id, packet, Some(because));
         self.settle(endpoint)
     }
 
@@ -158,7 +175,8 @@ impl RecordingWriter {
         if self.captures[endpoint.index()].judged(verdict) {
             self.settle(endpoint)
         } else {
-            put_row(&mut self.truth, &mut self.row, None, verdict)
+            let row = TruthRow { frame: None, because: None, verdict: *verdict };
+            put_row(&mut self.truth, &mut self.row, &row)
         }
     }
 
@@ -218,23 +236,19 @@ impl RecordingWriter {
     /// Writes the frames of one capture whose fate is known, up to the first one that waits.
     fn settle(&mut self, endpoint: Endpoint) -> Result<(), RecordingError> {
         let RecordingWriter { captures, truth, row, .. } = self;
-        captures[endpoint.index()]
-            .settle(|frame, verdict| put_row(truth, row, Some(frame), verdict))
+        captures[endpoint.index()].settle(|frame, verdict, because| {
+            let because = because.map(Cow::Borrowed);
+            put_row(truth, row, &TruthRow { frame: Some(frame), because, verdict: *verdict })
+        })
     }
 }
 
 /// A line of the ground truth, made in a buffer that is used again.
-fn put_row(
-    truth: &mut Output,
-    row: &mut Vec<u8>,
-    frame: Option<u64>,
-    verdict: &Verdict,
-) -> Result<(), RecordingError> {
-    row.clear();
-    serde_json::to_writer(&mut *row, &TruthRow { frame, verdict: *verdict })
-        .expect("plain data has a JSON form");
-    row.push(b'\n');
-    truth.put(row)
+fn put_row(truth: &mut Output, line: &mut Vec<u8>, row: &TruthRow) -> Result<(), RecordingError> {
+    line.clear();
+    serde_json::to_writer(&mut *line, row).expect("plain data has a JSON form");
+    line.push(b'\n');
+    truth.put(line)
 }
 
 /// A file being written that names itself in errors.

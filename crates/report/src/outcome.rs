@@ -19,6 +19,7 @@ fn what_ran(run: &Run) -> String {
     let place = match run.world.as_str() {
         "kernel" => "on the kernel's own TCP".to_string(),
         "sim" => "in virtual time".to_string(),
+        "kernel and sim" => "on the kernel's own TCP and, of models, in virtual time".to_string(),
         other => format!("in the world “{other}”"),
     };
     format!(

@@ -1,14 +1,17 @@
 //! One cell of the matrix: everything that decides what its trials do.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tcplab_path::{Direction, LinkPlan, PathError, PathSpec};
 use tcplab_units::Span;
 use tcplab_workload::{SocketOptions, WorkloadSpec};
 
-use crate::sysctl;
+use crate::{Profile, sysctl};
 
 /// One cell of the matrix, checked and complete. As JSON it is what a trial's process is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +45,11 @@ impl Case {
     /// None for a case of a parsed scenario.
     pub fn links(&self) -> Result<[LinkPlan; 2], PathError> {
         Ok([self.path.link(Direction::Forward)?, self.path.link(Direction::Reverse)?])
+    }
+
+    /// Whether a model speaks TCP at one of its ends, so that it runs in virtual time.
+    pub fn is_modelled(&self) -> bool {
+        [&self.client, &self.server].iter().any(|end| matches!(end.stack, Stack::Model(_)))
     }
 
     /// The hash that belongs into `hash`.
@@ -79,27 +87,69 @@ pub struct EndpointSpec {
     pub sysctl: BTreeMap<String, String>,
 }
 
-/// Whose TCP an endpoint speaks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+/// Whose TCP an endpoint speaks: `linux`, which is this machine's own kernel, or `model:NAME`, which
+/// is a model of a stack in virtual time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stack {
     /// This machine's own kernel.
     #[default]
     Linux,
+    /// The model of that [`Profile`].
+    Model(&'static str),
+}
+
+impl Stack {
+    /// What stands before the name of a model.
+    const MODEL: &str = "model:";
+}
+
+impl fmt::Display for Stack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stack::Linux => f.write_str("linux"),
+            Stack::Model(name) => write!(f, "{}{name}", Stack::MODEL),
+        }
+    }
+}
+
+impl Serialize for Stack {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 impl<'de> Deserialize<'de> for Stack {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Stack, D::Error> {
         let name = String::deserialize(deserializer)?;
-        match name.as_str() {
-            "linux" => Ok(Stack::Linux),
-            model if model.starts_with("model:") => Err(serde::de::Error::custom(format!(
-                "`{model}`: this version has no model stacks, only `linux`"
-            ))),
-            other => Err(serde::de::Error::custom(format!(
-                "`{other}` is not a stack: this version has only `linux`"
+        if name == "linux" {
+            return Ok(Stack::Linux);
+        }
+        match name.strip_prefix(Stack::MODEL) {
+            Some(model) => Profile::named(model)
+                .map(|profile| Stack::Model(profile.name))
+                .map_err(D::Error::custom),
+            None => Err(D::Error::custom(format!(
+                "`{name}` is not a stack: there is `linux`, and `model:` with a model's name"
             ))),
         }
+    }
+}
+
+impl JsonSchema for Stack {
+    fn schema_name() -> Cow<'static, str> {
+        "Stack".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<String> = std::iter::once(Stack::Linux)
+            .chain(Profile::names().map(Stack::Model))
+            .map(|stack| stack.to_string())
+            .collect();
+        json_schema!({
+            "description": "Whose TCP an endpoint speaks: `linux`, which is this machine's own kernel, \
+                            or `model:` and a model's name, in virtual time.",
+            "enum": names,
+        })
     }
 }
 

@@ -20,7 +20,9 @@ mod tests {
 
     #[test]
     fn no_file_is_forgotten() {
-        for (folder, embedded) in [("scenarios", catalogue()), ("paths", presets())] {
+        let folders =
+            [("scenarios", catalogue()), ("paths", presets()), ("stacks", crate::profile::FILES)];
+        for (folder, embedded) in folders {
             let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
             let mut files: Vec<String> = std::fs::read_dir(place)
                 .unwrap()

@@ -181,7 +181,7 @@ fn stacks_and_sysctls() {
     check(
         "stacks_and_sysctls",
         &[
-            ("\"linux\"", "\"model:osx-10.7\""),
+            ("\"linux\"", "\"model:windows-95\""),
             ("\"linux\"", "\"windows\""),
             ("\"net.ipv4.tcp_rmem\" =", "\"kernel.hostname\" ="),
             ("\"net.ipv4.tcp_rmem\" =", "net.ipv4.tcp_rmem ="),

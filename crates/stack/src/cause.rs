@@ -38,3 +38,28 @@ pub enum SendCause {
     /// Breaks the connection off.
     Reset,
 }
+
+impl SendCause {
+    /// A short stable name for machine-readable logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SendCause::Handshake => "handshake",
+            SendCause::HandshakeAgain => "handshake-again",
+            SendCause::New => "new",
+            SendCause::LimitedTransmit => "limited-transmit",
+            SendCause::TailLossProbe => "tail-loss-probe",
+            SendCause::FastRetransmit => "fast-retransmit",
+            SendCause::Rack => "rack",
+            SendCause::Timeout(_) => "timeout",
+            SendCause::AfterTimeout => "after-timeout",
+            SendCause::WindowProbe => "window-probe",
+            SendCause::KeepAlive => "keep-alive",
+            SendCause::Ack => "ack",
+            SendCause::DelayedAck => "delayed-ack",
+            SendCause::DuplicateAck => "duplicate-ack",
+            SendCause::WindowUpdate => "window-update",
+            SendCause::ChallengeAck => "challenge-ack",
+            SendCause::Reset => "reset",
+        }
+    }
+}

@@ -2,10 +2,12 @@
 //!
 //! Defaults are those of Linux 6.18 with its default sysctls.
 
+use serde::Deserialize;
 use tcplab_units::{Bytes, Span};
 
 /// A stack's constants and rules. One for each endpoint, not changed while it lives.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Opening, closing and options.
     pub handshake: Handshake,
@@ -28,7 +30,8 @@ pub struct Config {
 }
 
 /// What is offered in SYN segments, and how connections come and go.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Handshake {
     /// The largest segment offered, bytes (RFC 9293 section 3.7.1); 0: what fits the MTU.
     pub mss: u16,
@@ -59,7 +62,8 @@ pub struct Handshake {
 }
 
 /// RFC 3168.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ecn {
     /// Never.
     Off,
@@ -70,7 +74,8 @@ pub enum Ecn {
 }
 
 /// The retransmission timer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Timeout {
     /// How the timeout follows from round trips.
     pub rule: TimeoutRule,
@@ -96,7 +101,8 @@ pub struct Timeout {
 }
 
 /// How the timeout follows from round trips.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TimeoutRule {
     /// `SRTT + max(least, deviation)` as `tcp_rtt_estimator` has it.
     Linux,
@@ -112,7 +118,8 @@ pub enum TimeoutRule {
 }
 
 /// What is held for lost when the timer runs out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TimeoutAction {
     /// The first segment, and what RACK holds for lost by its time (`tcp_enter_loss`,
     /// `tcp_timeout_mark_lost`).
@@ -149,7 +156,8 @@ pub struct Recovery {
 }
 
 /// What tells of a loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Detection {
     /// Nothing but the timer.
     TimerOnly,
@@ -165,7 +173,8 @@ pub enum Detection {
 }
 
 /// How the window comes down in recovery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Reduction {
     /// RFC 6937 as Linux has it (`tcp_cwnd_reduction`).
     Proportional,
@@ -176,7 +185,8 @@ pub enum Reduction {
 }
 
 /// The congestion window.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CongestionWindow {
     /// The control, by its name (`tcp_congestion_control`).
     pub congestion: String,
@@ -192,7 +202,8 @@ pub struct CongestionWindow {
 }
 
 /// Send buffer and segmentation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Sending {
     /// The send buffer at the start, and the most it is tuned to; equal: never tuned
     /// (`tcp_wmem[1]`, `tcp_wmem[2]`).
@@ -216,7 +227,8 @@ pub struct Sending {
 }
 
 /// Holding back small segments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Nagle {
     /// While anything is unacknowledged (RFC 896).
     Plain,
@@ -227,7 +239,8 @@ pub enum Nagle {
 }
 
 /// Receive buffer and window.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Receiving {
     /// The receive buffer at the start, and the most it is tuned to; equal: never tuned
     /// (`tcp_rmem[1]`, `tcp_rmem[2]`).
@@ -249,18 +262,22 @@ pub struct Receiving {
 }
 
 /// How the receive buffer follows what the application reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ReceiveTuning {
     /// Not at all.
     None,
     /// `tcp_rcv_space_adjust` of Linux 6.12.
+    #[serde(rename = "linux-6.12")]
     Linux612,
     /// `tcp_rcv_space_adjust` of Linux 6.18.
+    #[serde(rename = "linux-6.18")]
     Linux618,
 }
 
 /// When acknowledgements are sent.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Acks {
     /// Whether acknowledgements of data in order are delayed at all (RFC 9293 section 3.8.6.3).
     pub delayed: bool,
@@ -281,7 +298,8 @@ pub struct Acks {
 }
 
 /// Dead peers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Liveness {
     /// SO_KEEPALIVE.
     pub keep_alive: bool,
@@ -296,7 +314,8 @@ pub struct Liveness {
 }
 
 /// The machine: what time it takes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Host {
     /// Timers of the connection run out on multiples of this, counted from the machine's start
     /// (`CONFIG_HZ`); zero: exactly.

@@ -29,11 +29,16 @@ fn log() -> Vec<TruthRow> {
         now += Span::from_nanos(105_000 + id * 7_919 % 30_000);
         link.handle_packet(now, Packet::new(id, vec![0; 1500]));
         while let Some(departure) = link.poll(now) {
-            rows.push(TruthRow { frame: Some(departure.verdict.id), verdict: departure.verdict });
+            rows.push(TruthRow {
+                frame: Some(departure.verdict.id),
+                because: None,
+                verdict: departure.verdict,
+            });
         }
     }
     rows.extend(link.drain(now).into_iter().map(|departure| TruthRow {
         frame: Some(departure.verdict.id),
+        because: None,
         verdict: departure.verdict,
     }));
     rows
@@ -42,9 +47,9 @@ fn log() -> Vec<TruthRow> {
 #[divan::bench(sample_count = 5)]
 fn from_memory(bencher: divan::Bencher<'_, '_>) {
     let rows = log();
-    bencher
-        .counter(ItemsCount::new(ROWS))
-        .bench(|| truth_to_parquet(rows.iter().map(|row| Ok::<_, Infallible>(*row)), io::sink()));
+    bencher.counter(ItemsCount::new(ROWS)).bench(|| {
+        truth_to_parquet(rows.iter().map(|row| Ok::<_, Infallible>(row.clone())), io::sink())
+    });
 }
 
 #[divan::bench(sample_count = 5)]

@@ -121,6 +121,13 @@ pub(crate) const COLUMNS: &[Column<TruthRow>] = &[
         values: Values::Near,
         cells: Cells::NumberIfAny(|row| row.verdict.corrupted.map(u64::from)),
     },
+    Column {
+        name: "because",
+        doc: "Why the endpoint sent it, such as `timeout`; empty if it does not tell (only models \
+              of stacks do)",
+        values: Values::Few,
+        cells: Cells::TextIfAny(|row| row.because.clone()),
+    },
 ];
 
 fn transmission(row: &TruthRow) -> Option<Transmission> {

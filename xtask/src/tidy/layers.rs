@@ -26,6 +26,7 @@ const LAYERS: &[Layer] = &[
         may_use: &["units", "wire"],
         why: "a path moves packets, and reads of them what a router could",
     },
+    Layer { name: "stack", may_use: &["units", "wire"], why: "a model of TCP sees segments" },
     Layer { name: "workload", may_use: &["units"], why: "an application sees a byte stream" },
     Layer {
         name: "recording",
@@ -34,10 +35,14 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "scenario",
-        may_use: &["units", "path", "workload"],
+        may_use: &["units", "path", "stack", "workload"],
         why: "a scenario describes an experiment, it does not run it",
     },
-    Layer { name: "stack", may_use: &["units", "wire"], why: "a model of TCP sees segments" },
+    Layer {
+        name: "packetdrill",
+        may_use: &["units", "wire", "stack"],
+        why: "a script is held against a stack, segment by segment, in no world",
+    },
     Layer {
         name: "sim",
         may_use: &[

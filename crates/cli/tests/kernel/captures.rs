@@ -30,7 +30,7 @@ fn rows(trial: &Recorded<'_>, end: Endpoint) -> Vec<TruthRow> {
         Endpoint::Client => Direction::Forward,
         Endpoint::Server => Direction::Reverse,
     };
-    trial.truth.iter().copied().filter(|row| row.verdict.direction == direction).collect()
+    trial.truth.iter().filter(|row| row.verdict.direction == direction).cloned().collect()
 }
 
 fn frames_are_whole_and_in_order(name: &str, tap: &Tap) {

@@ -3,9 +3,85 @@
 //! The trait has the shape of Linux's `tcp_congestion_ops`, so that what is written down of its
 //! controls can be followed line by line. Windows count segments of the sender's MSS.
 
+mod bbr;
+mod compound;
+mod cubic;
+mod old_haiku;
+mod reno;
+mod tahoe;
+mod ticks;
+mod vegas;
+mod veno;
+mod westwood;
+
 use std::fmt;
 
 use tcplab_units::{Instant, Rate, Span};
+
+pub use bbr::Bbr;
+pub use compound::Compound;
+pub use cubic::Cubic;
+pub use old_haiku::OldHaiku;
+pub use reno::Reno;
+pub use tahoe::Tahoe;
+pub use vegas::Vegas;
+pub use veno::Veno;
+pub use westwood::Westwood;
+
+/// The names of all controls, as [`by_name`] takes them.
+pub const NAMES: [&str; 10] = [
+    "bbr",
+    "compound",
+    "cubic",
+    "newreno",
+    "old-haiku",
+    "reno",
+    "tahoe",
+    "vegas",
+    "veno",
+    "westwood",
+];
+
+/// What a control has to know of the machine it runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setup {
+    /// The step of the coarse clock in which some controls count (`CONFIG_HZ`, `jiffies`); zero
+    /// counts as 1 ms.
+    pub tick: Span,
+    /// The largest burst handed down as one, bytes (`sk_gso_max_size`).
+    pub burst: u32,
+    /// What the control draws its random numbers from, if it draws any.
+    pub seed: u64,
+}
+
+impl Default for Setup {
+    /// Linux with 250 ticks a second and the usual `GSO_LEGACY_MAX_SIZE`.
+    fn default() -> Setup {
+        Setup { tick: Span::from_millis(4), burst: 65_536, seed: 0 }
+    }
+}
+
+/// The control called `name`, one of [`NAMES`], on a usual machine.
+pub fn by_name(name: &str) -> Option<Box<dyn CongestionControl>> {
+    on(name, &Setup::default())
+}
+
+/// The control called `name`, one of [`NAMES`], on a machine like `setup`.
+pub fn on(name: &str, setup: &Setup) -> Option<Box<dyn CongestionControl>> {
+    Some(match name {
+        "bbr" => Box::new(Bbr::new(setup)),
+        "compound" => Box::new(Compound::new()),
+        "cubic" => Box::new(Cubic::new(setup)),
+        "newreno" => Box::new(Reno::new_reno()),
+        "old-haiku" => Box::new(OldHaiku::new()),
+        "reno" => Box::new(Reno::new()),
+        "tahoe" => Box::new(Tahoe::new()),
+        "vegas" => Box::new(Vegas::new()),
+        "veno" => Box::new(Veno::new()),
+        "westwood" => Box::new(Westwood::new(setup)),
+        _ => return None,
+    })
+}
 
 /// While no threshold is known (`TCP_INFINITE_SSTHRESH`), segments.
 pub const NO_THRESHOLD: u32 = 0x7fff_ffff;
@@ -116,13 +192,47 @@ pub struct Window {
     pub nxt: u64,
     /// When segments were last sent.
     pub last_sent: Instant,
-    /// How fast segments may leave; `None`: not paced.
+    /// How fast segments leave if they are paced (`sk_pacing_rate`); `None`: not known yet.
     pub pacing_rate: Option<Rate>,
-    /// Whether the application has too little to send at present (`tp->app_limited`).
-    pub app_limited: bool,
+    /// Whether they are (`sk_pacing_status`).
+    pub is_paced: bool,
+    /// When the next segment may leave at the earliest by its pacing, later or earlier than now
+    /// (`tp->tcp_wstamp_ns`).
+    pub departure: Instant,
+    /// While there is such a number, segments sent count as limited by the application; the sender
+    /// takes it away once `delivered` is above it (`tp->app_limited`). A control may set it.
+    pub app_limited: Option<u64>,
 }
 
 impl Window {
+    /// The window of a new connection: `initial` segments of `mss` bytes, no threshold, nothing
+    /// sent.
+    pub fn new(mss: u32, initial: u32) -> Window {
+        Window {
+            cwnd: initial,
+            count: 0,
+            ssthresh: NO_THRESHOLD,
+            prior_cwnd: 0,
+            state: State::Open,
+            mss,
+            packets_out: 0,
+            in_flight: 0,
+            max_packets_out: 0,
+            is_cwnd_limited: false,
+            srtt: None,
+            min_rtt: None,
+            delivered: 0,
+            lost: 0,
+            una: 0,
+            nxt: 0,
+            last_sent: Instant::ZERO,
+            pacing_rate: None,
+            is_paced: false,
+            departure: Instant::ZERO,
+            app_limited: None,
+        }
+    }
+
     /// Below the threshold (`tcp_in_slow_start`).
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
@@ -133,6 +243,15 @@ impl Window {
     pub fn is_limited(&self) -> bool {
         self.is_cwnd_limited
             || (self.in_slow_start() && u64::from(self.cwnd) < 2 * u64::from(self.max_packets_out))
+    }
+
+    /// The threshold that is worth remembering: at least three quarters of cwnd, but while cwnd is
+    /// being reduced (`tcp_current_ssthresh`).
+    pub fn current_ssthresh(&self) -> u32 {
+        match self.state {
+            State::Cwr | State::Recovery => self.ssthresh,
+            _ => self.ssthresh.max((self.cwnd >> 1) + (self.cwnd >> 2)),
+        }
     }
 
     /// RFC 5681 section 3.1 as `tcp_slow_start` has it: grows by what was acknowledged up to the
@@ -189,11 +308,14 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// Segments were acknowledged or SACKed (`pkts_acked`): before the window grows.
     fn acked(&mut self, _now: Instant, _window: &mut Window, _sample: &AckSample) {}
 
-    /// Any acknowledgement came (`in_ack_event`), before it is worked on.
+    /// Any acknowledgement came (`in_ack_event`): `window.una` has moved on already,
+    /// [`CongestionControl::acked`] was told, and the window has not grown yet.
     fn heard(&mut self, _now: Instant, _window: &mut Window, _sample: &AckSample) {}
 
     /// Sets window and pacing itself from each rate sample (`cong_control`), instead of
-    /// [`CongestionControl::avoid`] and the sender's reductions; `true` if it did.
+    /// [`CongestionControl::avoid`] and the sender's reductions; `true` if it did. The sender then
+    /// sets cwnd neither in recovery nor at its end; after a timeout it does (`tcp_enter_loss`),
+    /// before [`CongestionControl::enter`]. In an invalid sample all else has to be true.
     fn control(&mut self, _now: Instant, _window: &mut Window, _rate: &RateSample) -> bool {
         false
     }
@@ -203,8 +325,17 @@ pub trait CongestionControl: fmt::Debug + Send {
         false
     }
 
+    /// How many segments a burst handed down as one has at least (`min_tso_segs`); `None`: as the
+    /// stack has it.
+    fn least_burst(&self, _window: &Window) -> Option<u32> {
+        None
+    }
+
     /// How many windows the send buffer should hold (`sndbuf_expand`).
     fn windows_of_send_buffer(&self) -> u32 {
         2
     }
 }
+
+#[cfg(test)]
+mod tests;

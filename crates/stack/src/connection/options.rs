@@ -133,7 +133,7 @@ impl SocketOptions {
     }
 
     /// Changes one of them; what depends on a connection is the connection's affair.
-    pub(crate) fn set(&mut self, option: SocketOption) {
+    pub fn set(&mut self, option: SocketOption) {
         match option {
             SocketOption::NoDelay(on) => self.no_delay = on,
             SocketOption::Cork(on) => self.cork = on,

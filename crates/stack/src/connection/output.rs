@@ -92,7 +92,9 @@ impl Connection {
         let mss = self.sender.mss();
         let end = start + u64::from(len);
         let mut flags = TcpFlags::ACK;
-        if len > 0 && (self.buffer.is_pushed_at(end) || cause == SendCause::WindowProbe) {
+        // A burst of several segments is always pushed (`__tcp_transmit_skb`).
+        let pushed = self.buffer.is_pushed_at(end) || cause == SendCause::WindowProbe;
+        if len > mss || len > 0 && pushed {
             flags |= TcpFlags::PSH;
         }
         if fin {

@@ -318,6 +318,7 @@ impl Sender {
         sample.is_ack_delayed = facts.delayed;
         self.refresh();
         self.controls = self.congestion.control(now, &mut self.window, &sample);
+        self.rate.limit(self.window.app_limited);
         if self.controls {
             return;
         }

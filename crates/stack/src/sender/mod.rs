@@ -320,7 +320,9 @@ impl Sender {
                 nxt: 1,
                 last_sent: Instant::ZERO,
                 pacing_rate: None,
-                app_limited: false,
+                is_paced: false,
+                departure: Instant::ZERO,
+                app_limited: None,
             },
             board: Scoreboard::default(),
             trip: RoundTrip::new(config.timeout.rule, config.timeout.least),
@@ -399,9 +401,10 @@ impl Sender {
         self.window.last_sent = now;
         self.cwnd_since = now;
         self.heard_at = now;
+        self.pace.on = self.congestion.is_paced() || self.config.sending.paced;
+        self.window.is_paced = self.pace.on;
         self.refresh();
         self.congestion.init(now, &mut self.window);
-        self.pace.on = self.congestion.is_paced() || self.config.sending.paced;
     }
 
     /// When [`Sender::handle_timeout`] wants to be called.
@@ -526,7 +529,8 @@ impl Sender {
         self.window.srtt = self.trip.smoothed().map(Span::from_micros);
         self.window.min_rtt = self.trip.shortest().map(Span::from_micros);
         self.window.delivered = self.rate.delivered;
-        self.window.app_limited = self.rate.is_app_limited();
+        self.window.app_limited = self.rate.app_limited();
+        self.window.departure = self.pace.last();
     }
 }
 

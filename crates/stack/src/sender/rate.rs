@@ -66,8 +66,13 @@ impl Rate {
         self.app_limited = Some(self.delivered + u64::from(in_flight));
     }
 
-    pub(super) fn is_app_limited(&self) -> bool {
-        self.app_limited.is_some()
+    pub(super) fn app_limited(&self) -> Option<u64> {
+        self.app_limited
+    }
+
+    /// The congestion control holds data back itself, to see the path without its own queue.
+    pub(super) fn limit(&mut self, until: Option<u64>) {
+        self.app_limited = until;
     }
 
     /// The latest rate: segments, over µs, and whether the application held it down.

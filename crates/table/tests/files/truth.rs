@@ -15,7 +15,7 @@ use tcplab_recording::TruthRow;
 use tcplab_table::{TableError, truth_to_parquet};
 use tempfile::NamedTempFile;
 
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 16] = [
     "frame",
     "id",
     "direction",
@@ -31,10 +31,20 @@ const COLUMNS: [&str; 15] = [
     "origin_id",
     "marked",
     "corrupted_bit",
+    "because",
 ];
 /// Those that can be empty.
-const NULLABLE: [&str; 8] =
-    ["frame", "queued_ns", "began_ns", "ended_ns", "cause", "detail", "origin_id", "corrupted_bit"];
+const NULLABLE: [&str; 9] = [
+    "frame",
+    "queued_ns",
+    "began_ns",
+    "ended_ns",
+    "cause",
+    "detail",
+    "origin_id",
+    "corrupted_bit",
+    "because",
+];
 
 /// A row from a line of the log.
 fn row(line: &Value) -> TruthRow {
@@ -56,7 +66,7 @@ fn expected(line: &Value) -> Value {
         "queued_ns": sent("queued"), "began_ns": sent("began"), "ended_ns": sent("ended"),
         "left_ns": line["left"], "fate": fate, "cause": cause, "detail": detail,
         "origin_id": line["origin"], "marked": u64::from(line["marked"] == true),
-        "corrupted_bit": line["corrupted"],
+        "corrupted_bit": line["corrupted"], "because": line["because"],
     })
 }
 
@@ -278,7 +288,7 @@ fn a_log_that_breaks_off_says_so_in_its_own_words() {
     }
     impl std::error::Error for Torn {}
     let first = row(&small_log()[0]);
-    let rows = [Ok(first), Ok(first), Err(Torn), Ok(first)];
+    let rows = [Ok(first.clone()), Ok(first.clone()), Err(Torn), Ok(first)];
     let error = truth_to_parquet(rows.into_iter(), io::sink()).unwrap_err();
     assert_eq!(error.to_string(), "path.jsonl, line 3: torn");
     assert!(matches!(error, TableError::Row(Torn)));

@@ -1,0 +1,158 @@
+//! Which world a trial runs in, and the trials of the virtual one.
+
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use tcplab_scenario::{Case, Scenario, TrialId, trial_seed};
+use tcplab_sim::{SimError, TrialRequest, run_trial};
+
+use crate::{Event, LabError, RunDirectory};
+
+/// In which world to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum World {
+    /// The kernel where the case's stacks are the kernel's; virtual time where one is a model.
+    #[default]
+    Auto,
+    /// The kernel.
+    Kernel,
+    /// Virtual time; a model stands for the kernel.
+    Sim,
+}
+
+/// The name of the real world, in plans and results.
+pub(crate) const KERNEL: &str = "kernel";
+/// The name of the virtual one.
+pub(crate) const SIM: &str = "sim";
+/// Each case in its own.
+pub(crate) const BOTH: &str = "kernel and sim";
+
+/// Looking at the flag this often makes Ctrl-C feel immediate.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// The world of a whole run: [`KERNEL`], [`SIM`] or [`BOTH`].
+pub(crate) fn of_run(scenario: &Scenario, asked: World) -> Result<&'static str, LabError> {
+    let modelled = scenario.cases.iter().filter(|case| case.is_modelled()).count();
+    match asked {
+        World::Sim => Ok(SIM),
+        World::Auto if modelled == scenario.cases.len() => Ok(SIM),
+        World::Auto if modelled > 0 => Ok(BOTH),
+        World::Auto | World::Kernel if modelled == 0 => Ok(KERNEL),
+        World::Auto | World::Kernel => {
+            let case = scenario.cases.iter().find(|case| case.is_modelled());
+            let case = case.map(|case| case.name.clone()).unwrap_or_default();
+            Err(LabError::NotOnKernel { case })
+        }
+    }
+}
+
+/// Whether a case of a run in `world` runs in virtual time.
+pub(crate) fn is_virtual(world: &str, case: &Case) -> bool {
+    match world {
+        SIM => true,
+        BOTH => case.is_modelled(),
+        _ => false,
+    }
+}
+
+/// What a thread tells of its trial.
+struct Told {
+    id: TrialId,
+    ended: Result<Ended, LabError>,
+}
+
+enum Ended {
+    Kept,
+    WasThere,
+}
+
+/// Runs trials in virtual time, as many at once as there are processors. `before` trials of `total`
+/// went before them.
+pub(crate) fn simulate(
+    run: &RunDirectory,
+    trials: &[TrialId],
+    stop: &AtomicBool,
+    [before, total]: [usize; 2],
+    tell: &mut impl FnMut(Event<'_>),
+) -> Result<(), LabError> {
+    let cases = &run.scenario().cases;
+    let halt = AtomicBool::new(false);
+    let rest = Mutex::new(trials.iter());
+    let (said, heard) = mpsc::channel();
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(trials.len());
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            let said = said.clone();
+            scope.spawn(|| work(run, &rest, &halt, said));
+        }
+        drop(said);
+        let mut done = before;
+        let mut failed = Ok(());
+        loop {
+            match heard.recv_timeout(PATIENCE) {
+                Ok(Told { id: TrialId { case, number }, ended }) => {
+                    done += 1;
+                    let case = &cases[case].name;
+                    tell(Event::Started { index: done, total, case, number });
+                    match ended {
+                        Ok(Ended::Kept) => tell(Event::Kept),
+                        Ok(Ended::WasThere) => tell(Event::Skipped),
+                        Err(error) => {
+                            halt.store(true, Ordering::Relaxed);
+                            // The others stop because of the first.
+                            failed = failed.and(Err(error));
+                        }
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if stop.load(Ordering::Relaxed) {
+                        halt.store(true, Ordering::Relaxed);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return failed,
+            }
+        }
+    })
+}
+
+/// Takes one trial after the other.
+fn work(
+    run: &RunDirectory,
+    rest: &Mutex<std::slice::Iter<'_, TrialId>>,
+    halt: &AtomicBool,
+    said: Sender<Told>,
+) {
+    let next = || rest.lock().expect("no worker panics while it holds the list").next().copied();
+    while !halt.load(Ordering::Relaxed)
+        && let Some(id) = next()
+    {
+        let ended = one(run, id, halt);
+        if said.send(Told { id, ended }).is_err() {
+            return;
+        }
+    }
+}
+
+fn one(run: &RunDirectory, id: TrialId, halt: &AtomicBool) -> Result<Ended, LabError> {
+    let TrialId { case, number } = id;
+    let case = &run.scenario().cases[case];
+    if run.has_trial(&case.name, number) {
+        return Ok(Ended::WasThere);
+    }
+    let stage = run.stage_trial(&case.name, number)?;
+    let seed = trial_seed(run.plan().seed, number);
+    let request = TrialRequest { case, seed, directory: &stage, snaplen: None };
+    if let Err(source) = run_trial(&request, halt) {
+        let _ = fs::remove_dir_all(&stage);
+        return Err(match source {
+            SimError::Stopped => LabError::Stopped,
+            source => LabError::Simulated { case: case.name.clone(), number, source },
+        });
+    }
+    run.keep_trial(&stage, &case.name, number)?;
+    Ok(Ended::Kept)
+}

@@ -1,0 +1,31 @@
+//! packetdrill's script language: scripts read, and held against a stack in virtual time.
+//!
+//! A script says what an application and the network do to a TCP and what it must answer, packet by
+//! packet (Cardwell et al., "packetdrill: Scriptable Network Stack Testing", USENIX ATC 2013).
+//! [`Script::parse`] reads what google/packetdrill reads, and some more; [`run`] holds a script
+//! against a [`Subject`], which is any stack that can be driven in virtual time. [`Model`] is one:
+//! the laboratory's own.
+
+pub mod ast;
+mod constants;
+mod lexer;
+mod model;
+mod notation;
+mod packet;
+mod parser;
+pub mod python;
+mod run;
+pub mod shell;
+mod source;
+mod subject;
+
+pub use ast::Script;
+pub use constants::{constant, error_name};
+pub use model::Model;
+pub use packet::Packet;
+pub use parser::Definitions;
+pub use run::{Failure, Unsupported, Verdict, run};
+pub use source::{ParseError, Position};
+pub use subject::{
+    LOCAL_PORT, OptionValue, Outcome, REMOTE_PORT, Refusal, Reply, Subject, SystemCall,
+};

@@ -1,0 +1,533 @@
+//! System calls on the model's sockets.
+
+use std::sync::Arc;
+
+use tcplab_stack::{Data, ReadError, Send, SocketOption, State, WriteError};
+use tcplab_units::Instant;
+
+use super::Model;
+use super::options::{self, Setting};
+use super::socket::{Open, Socket, Stage};
+use crate::constants::constant;
+use crate::subject::{OptionValue, Outcome, Refusal, Reply, SystemCall};
+
+const NONBLOCK: i64 = 0o4000;
+const READ_WRITE: i64 = 2;
+/// MSG_OOB, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_MORE.
+const OUT_OF_BAND: i64 = 1;
+const DONT_WAIT: i64 = 0x40;
+const NO_SIGNAL: i64 = 0x4000;
+const MORE: i64 = 0x8000;
+/// What a segment holds until something better is known.
+const TCP_MSS_DEFAULT: u16 = 536;
+/// What `poll` tells unasked: POLLERR, POLLHUP.
+const ALWAYS: i64 = 0x18;
+
+/// A call that has not returned.
+pub(super) enum Waiting {
+    Accept {
+        fd: i64,
+    },
+    Connect {
+        fd: i64,
+    },
+    Receive {
+        fd: i64,
+        len: u32,
+        message: bool,
+    },
+    Send {
+        fd: i64,
+        done: u32,
+        rest: Data,
+        how: Send,
+    },
+    Poll {
+        fds: Vec<(i64, i64)>,
+        until: Option<Instant>,
+    },
+    /// SO_LINGER.
+    Close {
+        open: Box<Open>,
+        until: Instant,
+    },
+}
+
+impl Waiting {
+    /// When it returns at the latest.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match self {
+            Waiting::Poll { until, .. } => *until,
+            Waiting::Close { until, .. } => Some(*until),
+            _ => None,
+        }
+    }
+}
+
+impl Model {
+    pub(super) fn make_call(&mut self, now: Instant, call: &SystemCall) -> Reply {
+        match self.decide(now, call) {
+            Ok(Some(outcome)) => Reply::Returned(outcome),
+            Ok(None) => Reply::Blocked,
+            Err(refusal) => Reply::Refused(refusal),
+        }
+    }
+
+    /// `None`: it waits.
+    fn decide(&mut self, now: Instant, call: &SystemCall) -> Result<Option<Outcome>, Refusal> {
+        let outcome = match call {
+            SystemCall::Socket { domain, kind, protocol } => {
+                return self.socket(*domain, *kind, *protocol).map(Some);
+            }
+            SystemCall::Bind { .. } => Outcome::value(0),
+            SystemCall::Listen { fd, backlog } => {
+                let config = Arc::new(self.config.clone());
+                match self.sockets.get_mut(fd) {
+                    Some(socket) if matches!(socket.stage, Stage::Fresh) => {
+                        socket.listen(&config, u32::try_from(*backlog).unwrap_or(0));
+                        Outcome::value(0)
+                    }
+                    Some(_) => Outcome::error("EINVAL"),
+                    None => Outcome::error("EBADF"),
+                }
+            }
+            SystemCall::Accept { fd } => {
+                return Ok(self.try_again(now, Waiting::Accept { fd: *fd }));
+            }
+            SystemCall::Connect { fd } => return Ok(self.begin_connect(now, *fd)),
+            SystemCall::Receive { fd, len, flags, message } => {
+                return self.receive_call(now, *fd, (*len, *flags, *message));
+            }
+            SystemCall::Send { fd, len, flags } => return self.send_call(now, *fd, *len, *flags),
+            SystemCall::Close { fd } => return Ok(self.close(now, *fd)),
+            SystemCall::Shutdown { fd, how } => self.shutdown(now, *fd, *how)?,
+            SystemCall::SetOption { fd, level, name, value } => {
+                self.set_option(now, *fd, (*level, *name), value)?
+            }
+            SystemCall::GetOption { fd, level, name } => self.option(*fd, *level, *name)?,
+            SystemCall::Control { fd, command, argument } => {
+                self.control(*fd, *command, *argument)?
+            }
+            SystemCall::Request { fd, request } => self.request(*fd, *request)?,
+            SystemCall::Poll { fds, timeout } => {
+                let until = timeout.map(|timeout| now + timeout);
+                return Ok(self.try_again(now, Waiting::Poll { fds: fds.clone(), until }));
+            }
+        };
+        Ok(Some(outcome))
+    }
+
+    fn socket(&mut self, domain: i64, kind: i64, protocol: i64) -> Result<Outcome, Refusal> {
+        if domain != 2 {
+            return Err(Refusal("sockets that are not IPv4's".into()));
+        }
+        if kind & 0xf != 1 || !matches!(protocol, 0 | 6) {
+            return Err(Refusal("sockets that are not TCP's".into()));
+        }
+        let socket = Socket::new(&self.config, kind & NONBLOCK != 0);
+        Ok(Outcome::value(self.give_descriptor(socket)))
+    }
+
+    /// What comes of a call; `None`, and it waits.
+    pub(super) fn try_again(&mut self, now: Instant, mut waiting: Waiting) -> Option<Outcome> {
+        let outcome = match &mut waiting {
+            Waiting::Accept { fd } => self.try_accept(*fd),
+            Waiting::Connect { fd } => self.try_connect(*fd),
+            Waiting::Receive { fd, len, message } => self.try_receive(now, *fd, *len, *message),
+            Waiting::Send { fd, done, rest, how } => self.try_send(now, *fd, done, rest, *how),
+            Waiting::Poll { fds, until } => self.try_poll(now, fds, *until),
+            Waiting::Close { open, until } => {
+                let over = *until <= now || !open.connection.has_unacknowledged();
+                over.then(|| Outcome::value(0))
+            }
+        };
+        match (outcome, waiting) {
+            (Some(outcome), Waiting::Close { open, .. }) => {
+                self.orphans.push(*open);
+                Some(outcome)
+            }
+            (Some(outcome), _) => Some(outcome),
+            (None, waiting) => {
+                self.waiting = Some(waiting);
+                None
+            }
+        }
+    }
+
+    fn open(&mut self, fd: i64) -> Result<&mut Open, Outcome> {
+        match self.sockets.get_mut(&fd).map(|socket| &mut socket.stage) {
+            Some(Stage::Open(open)) => Ok(open),
+            Some(_) => Err(Outcome::error("ENOTCONN")),
+            None => Err(Outcome::error("EBADF")),
+        }
+    }
+
+    fn is_nonblocking(&self, fd: i64) -> bool {
+        self.sockets.get(&fd).is_some_and(|socket| socket.nonblocking)
+    }
+
+    fn try_accept(&mut self, fd: i64) -> Option<Outcome> {
+        let Some(socket) = self.sockets.get_mut(&fd) else { return Some(Outcome::error("EBADF")) };
+        let Stage::Listening(listener) = &mut socket.stage else {
+            return Some(Outcome::error("EINVAL"));
+        };
+        match listener.accept() {
+            Some((remote_port, connection)) => {
+                let congestion = socket.congestion.clone();
+                let accepted = Socket::accepted(connection, remote_port, congestion);
+                Some(Outcome::value(self.give_descriptor(accepted)))
+            }
+            None => socket.nonblocking.then(|| Outcome::error("EAGAIN")),
+        }
+    }
+
+    /// `__inet_stream_connect`.
+    fn begin_connect(&mut self, now: Instant, fd: i64) -> Option<Outcome> {
+        match self.sockets.get(&fd).map(|socket| &socket.stage) {
+            None => return Some(Outcome::error("EBADF")),
+            Some(Stage::Listening(_)) => return Some(Outcome::error("EISCONN")),
+            Some(Stage::Open(open)) if open.told_connected => {
+                return Some(Outcome::error("EISCONN"));
+            }
+            Some(Stage::Open(open)) if open.connection.state() == State::SynSent => {
+                if self.is_nonblocking(fd) {
+                    return Some(Outcome::error("EALREADY"));
+                }
+            }
+            Some(Stage::Open(_)) => {}
+            Some(Stage::Fresh) => {
+                self.connect(now, fd);
+                if self.is_nonblocking(fd) {
+                    return Some(Outcome::error("EINPROGRESS"));
+                }
+            }
+        }
+        self.try_again(now, Waiting::Connect { fd })
+    }
+
+    fn try_connect(&mut self, fd: i64) -> Option<Outcome> {
+        let open = match self.open(fd) {
+            Ok(open) => open,
+            Err(outcome) => return Some(outcome),
+        };
+        match open.connection.state() {
+            State::SynSent | State::SynReceived => None,
+            State::Closed => {
+                let error = open.take_error();
+                Some(Outcome::error(error.map_or("ECONNABORTED", |error| error.errno())))
+            }
+            _ => {
+                open.told_connected = true;
+                Some(Outcome::value(0))
+            }
+        }
+    }
+
+    fn receive_call(
+        &mut self,
+        now: Instant,
+        fd: i64,
+        (len, flags, message): (u32, i64, bool),
+    ) -> Result<Option<Outcome>, Refusal> {
+        if flags & OUT_OF_BAND != 0 {
+            let read = match self.open(fd) {
+                Ok(open) => open.connection.read_urgent(),
+                Err(outcome) => return Ok(Some(outcome)),
+            };
+            return Ok(Some(read.map_or_else(read_error, |_| Outcome::value(1))));
+        }
+        let unknown = flags & !(DONT_WAIT | NO_SIGNAL);
+        if unknown != 0 {
+            return Err(Refusal(format!("reading with flags {unknown:#x}")));
+        }
+        if flags & DONT_WAIT != 0 || self.is_nonblocking(fd) {
+            let read = self.try_receive(now, fd, len, message);
+            return Ok(Some(read.unwrap_or_else(|| Outcome::error("EAGAIN"))));
+        }
+        Ok(self.try_again(now, Waiting::Receive { fd, len, message }))
+    }
+
+    /// `tcp_recvmsg_locked`.
+    fn try_receive(&mut self, now: Instant, fd: i64, len: u32, message: bool) -> Option<Outcome> {
+        let tells_unread =
+            message && self.sockets.get(&fd).is_some_and(|socket| socket.tells_unread);
+        let open = match self.open(fd) {
+            Ok(open) => open,
+            Err(outcome) => return Some(outcome),
+        };
+        let unread = open.connection.unread().as_u64();
+        let len = usize::try_from(unread.min(len.into())).unwrap_or(0).max(usize::from(len > 0));
+        match open.connection.read(now, &mut vec![0; len]) {
+            Ok(count) => {
+                // The end of the stream counts as a byte (`tcp_inq_hint`).
+                let unread = open.connection.unread().as_u64() as i64;
+                let unread = unread.max(i64::from(open.reads_are_over()));
+                let hint = [options::TCP, options::TCP_INQ, unread];
+                let control = if tells_unread { vec![hint] } else { Vec::new() };
+                // No flag of a message is ever set here.
+                Some(Outcome { values: vec![0], control, ..Outcome::value(count as i64) })
+            }
+            Err(ReadError::WouldBlock) if open.shut.reads => Some(Outcome::value(0)),
+            Err(ReadError::WouldBlock) => None,
+            // The error is told once; behind it the stream is at its end.
+            Err(ReadError::Broken(_)) => Some(match open.take_error() {
+                Some(error) => Outcome::error(error.errno()),
+                None => Outcome::value(0),
+            }),
+            Err(error) => Some(read_error(error)),
+        }
+    }
+
+    fn send_call(
+        &mut self,
+        now: Instant,
+        fd: i64,
+        len: u32,
+        flags: i64,
+    ) -> Result<Option<Outcome>, Refusal> {
+        let unknown = flags & !(OUT_OF_BAND | DONT_WAIT | NO_SIGNAL | MORE);
+        for name in ["MSG_ZEROCOPY", "MSG_FASTOPEN", "MSG_EOR"] {
+            if constant(name).is_some_and(|bit| unknown & bit != 0) {
+                return Err(Refusal(format!("sending with {name}")));
+            }
+        }
+        if unknown != 0 {
+            return Err(Refusal(format!("sending with flags {unknown:#x}")));
+        }
+        let how = Send { more: flags & MORE != 0, urgent: flags & OUT_OF_BAND != 0 };
+        let mut rest = Data::copy_of(&vec![0; len as usize]);
+        if flags & DONT_WAIT != 0 || self.is_nonblocking(fd) {
+            let mut done = 0;
+            let sent = self.try_send(now, fd, &mut done, &mut rest, how);
+            return Ok(Some(sent.unwrap_or_else(|| match done {
+                0 => Outcome::error("EAGAIN"),
+                done => Outcome::value(done.into()),
+            })));
+        }
+        Ok(self.try_again(now, Waiting::Send { fd, done: 0, rest, how }))
+    }
+
+    /// `tcp_sendmsg_locked`: all of it, or as much as there was room for.
+    fn try_send(
+        &mut self,
+        now: Instant,
+        fd: i64,
+        done: &mut u32,
+        rest: &mut Data,
+        how: Send,
+    ) -> Option<Outcome> {
+        let open = match self.open(fd) {
+            Ok(open) => open,
+            // A socket that was never connected (`sk_stream_wait_connect`).
+            Err(outcome) if outcome == Outcome::error("ENOTCONN") => {
+                return Some(Outcome::error("EPIPE"));
+            }
+            Err(outcome) => return Some(outcome),
+        };
+        let so_far = *done;
+        // One that waited is woken when there is room worth it (`sk_stream_write_space`).
+        if so_far > 0 && !open.connection.is_writable() {
+            return None;
+        }
+        match open.connection.send(now, rest, how) {
+            Ok(count) => {
+                *done += count;
+                *rest = rest.part(count..rest.len());
+                rest.is_empty().then(|| Outcome::value((*done).into()))
+            }
+            Err(WriteError::WouldBlock) => None,
+            Err(_) if so_far > 0 => Some(Outcome::value(so_far.into())),
+            // `sk_stream_error`: an error that was not told goes before the broken pipe.
+            Err(_) => {
+                Some(Outcome::error(open.take_error().map_or("EPIPE", |error| error.errno())))
+            }
+        }
+    }
+
+    fn try_poll(
+        &mut self,
+        now: Instant,
+        fds: &[(i64, i64)],
+        until: Option<Instant>,
+    ) -> Option<Outcome> {
+        let ready = |(fd, events): &(i64, i64)| match self.sockets.get(fd) {
+            Some(socket) => socket.readiness() & (events | ALWAYS),
+            None => constant("POLLNVAL").unwrap_or_default(),
+        };
+        let values: Vec<i64> = fds.iter().map(ready).collect();
+        let count = values.iter().filter(|ready| **ready != 0).count();
+        let over = count > 0 || until.is_some_and(|until| until <= now);
+        over.then_some(Outcome { values, ..Outcome::value(count as i64) })
+    }
+
+    fn close(&mut self, now: Instant, fd: i64) -> Option<Outcome> {
+        let Some(socket) = self.sockets.remove(&fd) else { return Some(Outcome::error("EBADF")) };
+        match socket.stage {
+            Stage::Fresh => {}
+            Stage::Listening(mut listener) => {
+                listener.close(now);
+                while let Some((remote_port, transmit)) = listener.poll_transmit() {
+                    let packet =
+                        super::addressed(&transmit.segment, crate::LOCAL_PORT, remote_port);
+                    self.out.push_back(packet);
+                }
+            }
+            Stage::Open(mut open) => {
+                let linger = open.connection.options().linger.filter(|span| !span.is_zero());
+                open.connection.close(now);
+                match linger {
+                    Some(span) => {
+                        // What is to be sent leaves before anybody waits for it.
+                        while let Some(transmit) = open.connection.poll_transmit(now) {
+                            let ports = (open.local_port, open.remote_port);
+                            self.out.push_back(super::addressed(
+                                &transmit.segment,
+                                ports.0,
+                                ports.1,
+                            ));
+                        }
+                        return self.try_again(now, Waiting::Close { open, until: now + span });
+                    }
+                    None => self.orphans.push(*open),
+                }
+            }
+        }
+        Some(Outcome::value(0))
+    }
+
+    /// `inet_shutdown`.
+    fn shutdown(&mut self, now: Instant, fd: i64, how: i64) -> Result<Outcome, Refusal> {
+        if !(0..=2).contains(&how) {
+            return Ok(Outcome::error("EINVAL"));
+        }
+        if self.sockets.get(&fd).is_some_and(|s| matches!(s.stage, Stage::Listening(_))) {
+            return Err(Refusal("shutdown of a listening socket".into()));
+        }
+        let open = match self.open(fd) {
+            Ok(open) => open,
+            Err(outcome) => return Ok(outcome),
+        };
+        if open.connection.state() == State::Closed {
+            return Ok(Outcome::error("ENOTCONN"));
+        }
+        if how != 1 {
+            open.shut.reads = true;
+        }
+        if how != 0 {
+            open.shut.writes = true;
+            open.connection.shutdown(now);
+        }
+        Ok(Outcome::value(0))
+    }
+
+    fn set_option(
+        &mut self,
+        now: Instant,
+        fd: i64,
+        (level, name): (i64, i64),
+        value: &OptionValue,
+    ) -> Result<Outcome, Refusal> {
+        let Some(socket) = self.sockets.get_mut(&fd) else { return Ok(Outcome::error("EBADF")) };
+        if let (OptionValue::Text(control), options::TCP, options::TCP_CONGESTION) =
+            (value, level, name)
+        {
+            if tcplab_stack::congestion::by_name(control).is_none() {
+                return Err(Refusal(format!("the congestion control {control}")));
+            }
+            if let Stage::Open(_) = socket.stage {
+                return Err(Refusal("another congestion control for a connection".into()));
+            }
+            socket.congestion.clone_from(control);
+            return Ok(Outcome::value(0));
+        }
+        if (level, name) == (options::TCP, options::TCP_INQ) {
+            let on = match value {
+                OptionValue::Integer(on @ 0..=1) => *on == 1,
+                _ => return Ok(Outcome::error("EINVAL")),
+            };
+            socket.tells_unread = on;
+            return Ok(Outcome::value(0));
+        }
+        Ok(match options::read(level, name, value)? {
+            Setting::Of(SocketOption::MaxSegment(_)) if matches!(socket.stage, Stage::Open(_)) => {
+                return Err(Refusal("TCP_MAXSEG for a connection".into()));
+            }
+            Setting::Of(option) => {
+                socket.set_option(now, option);
+                Outcome::value(0)
+            }
+            Setting::Nothing => Outcome::value(0),
+            Setting::Invalid => Outcome::error("EINVAL"),
+        })
+    }
+
+    fn option(&mut self, fd: i64, level: i64, name: i64) -> Result<Outcome, Refusal> {
+        let given = |value: i64| Outcome { values: vec![value], ..Outcome::value(0) };
+        let config = &self.config;
+        let Some(socket) = self.sockets.get_mut(&fd) else { return Ok(Outcome::error("EBADF")) };
+        let options = socket.options(config);
+        if let Stage::Open(open) = &mut socket.stage {
+            match (level, name) {
+                (options::SOCKET, options::SO_ERROR) => {
+                    let error = open.take_error().and_then(|error| constant(error.errno()));
+                    return Ok(given(error.unwrap_or(0)));
+                }
+                (options::SOCKET, options::SO_SNDBUF) => {
+                    return Ok(given(open.connection.send_buffer().as_u64() as i64));
+                }
+                (options::SOCKET, options::SO_RCVBUF) => {
+                    return Ok(given(open.connection.receive_buffer().as_u64() as i64));
+                }
+                (options::TCP, options::TCP_MAXSEG) => {
+                    return Ok(given(open.connection.mss().into()));
+                }
+                _ => {}
+            }
+        } else if (level, name) == (options::SOCKET, options::SO_ERROR) {
+            return Ok(given(0));
+        } else if (level, name) == (options::TCP, options::TCP_MAXSEG) {
+            return Ok(given(options.max_segment.unwrap_or(TCP_MSS_DEFAULT).into()));
+        }
+        options::value(&options, level, name).map(given)
+    }
+
+    /// `fcntl`.
+    fn control(&mut self, fd: i64, command: i64, argument: i64) -> Result<Outcome, Refusal> {
+        let Some(socket) = self.sockets.get_mut(&fd) else { return Ok(Outcome::error("EBADF")) };
+        match constant("F_GETFL").zip(constant("F_SETFL")) {
+            Some((read, _)) if command == read => {
+                let nonblock = if socket.nonblocking { NONBLOCK } else { 0 };
+                Ok(Outcome::value(READ_WRITE | nonblock))
+            }
+            Some((_, set)) if command == set => {
+                socket.nonblocking = argument & NONBLOCK != 0;
+                Ok(Outcome::value(0))
+            }
+            _ => Err(Refusal(format!("fcntl with command {command}"))),
+        }
+    }
+
+    /// `ioctl`.
+    fn request(&mut self, fd: i64, request: i64) -> Result<Outcome, Refusal> {
+        let open = match self.open(fd) {
+            Ok(open) => open,
+            Err(outcome) => return Ok(outcome),
+        };
+        let value = match request {
+            0x541b => open.connection.unread().as_u64() as i64,
+            0x5411 => open.connection.unacknowledged().as_u64() as i64,
+            0x8905 => open.connection.is_at_mark().into(),
+            _ => return Err(Refusal(format!("ioctl with request {request:#x}"))),
+        };
+        Ok(Outcome { values: vec![value], ..Outcome::value(0) })
+    }
+}
+
+fn read_error(error: ReadError) -> Outcome {
+    Outcome::error(match error {
+        ReadError::WouldBlock => "EAGAIN",
+        ReadError::NoUrgent => "EINVAL",
+        ReadError::NotConnected => "ENOTCONN",
+        ReadError::Broken(error) => error.errno(),
+    })
+}

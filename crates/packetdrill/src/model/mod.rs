@@ -1,0 +1,239 @@
+//! The model of this laboratory as a [`Subject`].
+//!
+//! It gives [`Connection`]s what a kernel's socket layer has besides: descriptors, blocking calls,
+//! readiness, errors told once. A setting changed while a connection exists is refused, as it
+//! would not reach it; Linux reads some of them each time.
+
+mod calls;
+mod info;
+mod options;
+mod socket;
+mod sysctl;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use tcplab_stack::congestion::{self, Setup};
+use tcplab_stack::{Config, Connection, Opening, Segment, reset_for};
+use tcplab_units::{Instant, Span};
+use tcplab_wire::SeqNumber;
+
+use self::calls::Waiting;
+use self::socket::{Socket, Stage};
+use crate::ast::OptionSpec;
+use crate::packet::Packet;
+use crate::subject::{LOCAL_PORT, Outcome, Refusal, Reply, Subject, SystemCall};
+
+/// The first port that connects.
+const FIRST_EPHEMERAL_PORT: u16 = 40_000;
+/// Any will do; scripts have 0.
+const INITIAL_SEQUENCE: u32 = 1_000_000_000;
+/// A host on an Ethernet.
+const MTU: u16 = 1500;
+const IPV4_HEADER: u8 = 20;
+
+/// What the model's clock shows when a script begins. packetdrill waits for the same place of a
+/// tick, 250 µs behind its start, so that what takes a millisecond never takes two ticks.
+const START: Span = Span::from_micros(100_000_250);
+
+/// A host whose TCP is the model.
+pub struct Model {
+    config: Config,
+    sockets: BTreeMap<i64, Socket>,
+    /// Connections that nobody holds a descriptor of any more.
+    orphans: Vec<socket::Open>,
+    next_fd: i64,
+    next_port: u16,
+    waiting: Option<Waiting>,
+    out: VecDeque<Packet>,
+    serves_fast_open: bool,
+}
+
+impl Model {
+    /// A host with these constants and rules.
+    pub fn new(config: Config) -> Model {
+        Model {
+            config,
+            sockets: BTreeMap::new(),
+            orphans: Vec::new(),
+            next_fd: 100,
+            next_port: FIRST_EPHEMERAL_PORT,
+            waiting: None,
+            out: VecDeque::new(),
+            serves_fast_open: false,
+        }
+    }
+
+    /// What a new connection is opened with; `congestion` is the name of its control, which is
+    /// known to exist.
+    fn opening(config: &Config, congestion: &str) -> Opening {
+        let setup = Setup { tick: config.host.tick, burst: config.sending.burst, seed: 0 };
+        let control = congestion::on(congestion, &setup)
+            .or_else(|| congestion::on("reno", &setup))
+            .expect("Reno is among the controls");
+        Opening {
+            initial_sequence: SeqNumber::new(INITIAL_SEQUENCE),
+            timestamp_offset: 0,
+            mtu: MTU,
+            ip_header: IPV4_HEADER,
+            congestion: control,
+        }
+    }
+
+    fn give_descriptor(&mut self, socket: Socket) -> i64 {
+        let fd = self.next_fd;
+        self.next_fd += 1;
+        self.sockets.insert(fd, socket);
+        fd
+    }
+
+    fn opens(&mut self) -> impl Iterator<Item = &mut socket::Open> {
+        let held = self.sockets.values_mut().filter_map(|socket| match &mut socket.stage {
+            Stage::Open(open) => Some(&mut **open),
+            Stage::Fresh | Stage::Listening(_) => None,
+        });
+        held.chain(&mut self.orphans)
+    }
+
+    /// Hands everything that is ready to leave over.
+    fn collect(&mut self, now: Instant) {
+        let mut left = Vec::new();
+        for socket in self.sockets.values_mut() {
+            if let Stage::Listening(listener) = &mut socket.stage {
+                while let Some((remote_port, transmit)) = listener.poll_transmit() {
+                    left.push(addressed(&transmit.segment, LOCAL_PORT, remote_port));
+                }
+            }
+        }
+        for open in self.opens() {
+            while let Some(transmit) = open.connection.poll_transmit(now) {
+                left.push(addressed(&transmit.segment, open.local_port, open.remote_port));
+            }
+        }
+        self.orphans.retain(|open| !open.connection.is_over());
+        self.out.extend(left);
+    }
+
+    fn deliver(&mut self, now: Instant, ports: (u16, u16), segment: &Segment) {
+        let (local_port, remote_port) = ports;
+        let of_ports = |open: &socket::Open| (open.local_port, open.remote_port) == ports;
+        if let Some(open) = self.opens().find(|open| of_ports(open)) {
+            open.connection.handle_segment(now, segment);
+            return;
+        }
+        let config = &self.config;
+        for socket in self.sockets.values_mut().filter(|_| local_port == LOCAL_PORT) {
+            if let Stage::Listening(listener) = &mut socket.stage {
+                let opening = || Model::opening(config, &socket.congestion);
+                listener.handle_segment(now, &remote_port, segment, opening);
+                return;
+            }
+        }
+        if let Some(reset) = reset_for(segment) {
+            self.out.push_back(addressed(&reset, local_port, remote_port));
+        }
+    }
+}
+
+/// A segment between these ports.
+fn addressed(segment: &Segment, local_port: u16, remote_port: u16) -> Packet {
+    Packet { local_port, remote_port, ..Packet::of_segment(segment) }
+}
+
+impl Subject for Model {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
+        let mut changed = self.config.clone();
+        sysctl::apply(&mut changed, name, value)?;
+        if name == "net.ipv4.tcp_fastopen" {
+            self.serves_fast_open = sysctl::serves_fast_open(value);
+        }
+        if changed != self.config {
+            if self.opens().next().is_some() && !sysctl::is_read_once(name) {
+                return Err(Refusal("a setting changed while a connection exists".into()));
+            }
+            self.config = changed;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, now: Instant, call: &SystemCall) -> Reply {
+        let now = now + START;
+        let reply = self.make_call(now, call);
+        self.collect(now);
+        reply
+    }
+
+    fn returned(&mut self, now: Instant) -> Option<Outcome> {
+        let now = now + START;
+        let waiting = self.waiting.take()?;
+        let outcome = self.try_again(now, waiting);
+        self.collect(now);
+        outcome
+    }
+
+    fn receive(&mut self, now: Instant, packet: &Packet) -> Result<(), Refusal> {
+        let fast = |option: &OptionSpec| {
+            matches!(option, OptionSpec::FastOpen(_) | OptionSpec::FastOpenExperimental(_))
+        };
+        if self.serves_fast_open && packet.options.iter().any(fast) {
+            return Err(Refusal("Fast Open".into()));
+        }
+        let segment = packet.to_segment().map_err(|what| Refusal(what.into()))?;
+        let now = now + START;
+        self.deliver(now, (packet.local_port, packet.remote_port), &segment);
+        self.collect(now);
+        Ok(())
+    }
+
+    fn transmit(&mut self, now: Instant) -> Option<Packet> {
+        if self.out.is_empty() {
+            self.collect(now + START);
+        }
+        self.out.pop_front()
+    }
+
+    fn wake_at(&self) -> Option<Instant> {
+        let held = self.sockets.values().filter_map(|socket| match &socket.stage {
+            Stage::Open(open) => open.connection.poll_at(),
+            Stage::Listening(listener) => listener.poll_at(),
+            Stage::Fresh => None,
+        });
+        let orphans = self.orphans.iter().filter_map(|open| open.connection.poll_at());
+        let patience = self.waiting.as_ref().and_then(Waiting::deadline);
+        held.chain(orphans).chain(patience).min().map(|at| at - START)
+    }
+
+    fn wake(&mut self, now: Instant) {
+        let now = now + START;
+        for socket in self.sockets.values_mut() {
+            if let Stage::Listening(listener) = &mut socket.stage {
+                listener.handle_timeout(now);
+            }
+        }
+        for open in self.opens() {
+            open.connection.handle_timeout(now);
+        }
+        self.collect(now);
+    }
+
+    fn tcp_info(&self, now: Instant, fd: i64, field: &str) -> Option<i64> {
+        match &self.sockets.get(&fd)?.stage {
+            Stage::Open(open) => info::field(&open.connection.info(now + START), field),
+            Stage::Fresh | Stage::Listening(_) => None,
+        }
+    }
+}
+
+impl Model {
+    fn connect(&mut self, now: Instant, fd: i64) -> Option<()> {
+        let config = Arc::new(self.config.clone());
+        let local_port = self.next_port;
+        let socket = self.sockets.get_mut(&fd)?;
+        let opening = Model::opening(&config, &socket.congestion);
+        let options = socket.options(&config);
+        let connection = Connection::connect_with(now, &config, &options, opening);
+        self.next_port = self.next_port.wrapping_add(1).max(FIRST_EPHEMERAL_PORT);
+        socket.open(connection, local_port, crate::REMOTE_PORT);
+        Some(())
+    }
+}

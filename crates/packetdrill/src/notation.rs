@@ -1,0 +1,166 @@
+//! Packets written as scripts write them.
+
+use std::fmt;
+
+use tcplab_units::Span;
+use tcplab_wire::{Ecn, TcpFlags};
+
+use crate::ast::{Body, EcnCounter, OptionSpec, PacketSpec, Quoted, Service, TcpSpec, Time};
+
+impl fmt::Display for PacketSpec {
+    /// Without time and direction.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for outer in &self.encapsulations {
+            write!(f, "{outer}: ")?;
+        }
+        let mut said = Vec::new();
+        match self.ip.service {
+            Service::Unsaid => {}
+            Service::Ecn(Ecn::NotEct) => said.push("noecn".to_owned()),
+            Service::Ecn(Ecn::Ect0) => said.push("ect0".into()),
+            Service::Ecn(Ecn::Ect1) => said.push("ect1".into()),
+            Service::Ecn(Ecn::Ce) => said.push("ce".into()),
+            Service::Ect01 => said.push("ect01".into()),
+            Service::Tos(tos) => said.push(format!("tos {tos:#04x}")),
+        }
+        said.extend(self.ip.flow_label.map(|label| format!("flowlabel {label:#x}")));
+        said.extend(self.ip.ttl.map(|ttl| format!("ttl {ttl}")));
+        if !said.is_empty() {
+            write!(f, "[{}] ", said.join(", "))?;
+        }
+        if let Some(index) = self.psp {
+            write!(f, "encap psp spi {index:#x} ")?;
+        }
+        let ports = self.ports.map(|(src, dst)| format!("{src} > {dst} ")).unwrap_or_default();
+        match &self.body {
+            Body::Tcp(tcp) => write!(f, "{ports}{tcp}"),
+            Body::Udp(len) => write!(f, "udp {ports}({len})"),
+            Body::Icmp(icmp) => {
+                write!(f, "icmp {}", icmp.kind)?;
+                if let Some(code) = &icmp.code {
+                    write!(f, " {code}")?;
+                }
+                if let Some(mtu) = icmp.mtu {
+                    write!(f, " mtu {mtu}")?;
+                }
+                if let Some(id) = icmp.id {
+                    write!(f, " id {id}")?;
+                }
+                match icmp.quoted {
+                    Quoted::Unsaid => Ok(()),
+                    Quoted::Tcp(seq, len) => write!(f, " [{}]", Numbers(seq, u32::from(len))),
+                    Quoted::Udp(len) => write!(f, " [udp ({len})]"),
+                    Quoted::Raw(len) => write!(f, " [raw ({len})]"),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for TcpSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const LETTERS: [(TcpFlags, char); 9] = [
+            (TcpFlags::FIN, 'F'),
+            (TcpFlags::SYN, 'S'),
+            (TcpFlags::RST, 'R'),
+            (TcpFlags::PSH, 'P'),
+            (TcpFlags::ECE, 'E'),
+            (TcpFlags::CWR, 'W'),
+            (TcpFlags::AE, 'A'),
+            (TcpFlags::URG, 'U'),
+            (TcpFlags::ACK, '.'),
+        ];
+        let set = LETTERS.iter().filter(|(flag, _)| self.flags.contains(*flag));
+        let mut letters: String = set.map(|(_, letter)| letter).collect();
+        letters.extend(self.ace.map(|ace| char::from(b'0' + (ace & 7))));
+        if letters.is_empty() {
+            letters.push('-');
+        }
+        write!(f, "{letters} {}", Numbers(self.seq, self.len))?;
+        if self.flags.contains(TcpFlags::ACK) || self.ack != 0 {
+            write!(f, " ack {}", self.ack)?;
+        }
+        if let Some(window) = self.window {
+            write!(f, " win {window}")?;
+        }
+        if self.urgent != 0 {
+            write!(f, " urg {}", self.urgent)?;
+        }
+        match &self.options {
+            None => f.write_str(" <...>"),
+            Some(options) if options.is_empty() => Ok(()),
+            Some(options) => {
+                let options: Vec<String> = options.iter().map(ToString::to_string).collect();
+                write!(f, " <{}>", options.join(","))
+            }
+        }
+    }
+}
+
+/// `1:1001(1000)`.
+struct Numbers(u32, u32);
+
+impl fmt::Display for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}({})", self.0, self.0.wrapping_add(self.1), self.1)
+    }
+}
+
+impl fmt::Display for OptionSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionSpec::Nop => f.write_str("nop"),
+            OptionSpec::Eol => f.write_str("eol"),
+            OptionSpec::Mss(mss) => write!(f, "mss {mss}"),
+            OptionSpec::WindowScale(shift) => write!(f, "wscale {shift}"),
+            OptionSpec::SackPermitted => f.write_str("sackOK"),
+            OptionSpec::Sack(blocks) => {
+                f.write_str("sack")?;
+                blocks.iter().try_for_each(|(left, right)| write!(f, " {left}:{right}"))
+            }
+            OptionSpec::Timestamps { value, echo } => write!(f, "TS val {value} ecr {echo}"),
+            OptionSpec::FastOpen(cookie) => hex(f, "FO", cookie),
+            OptionSpec::FastOpenExperimental(cookie) => hex(f, "FOEXP", cookie),
+            OptionSpec::Md5(digest) => hex(f, "md5", digest),
+            OptionSpec::AccEcn(counters) => {
+                f.write_str("ECN")?;
+                counters.iter().try_for_each(|(counter, bytes)| {
+                    let name = match counter {
+                        EcnCounter::Ect0 => "e0b",
+                        EcnCounter::Ect1 => "e1b",
+                        EcnCounter::Ce => "ceb",
+                    };
+                    write!(f, " {name} {bytes}")
+                })
+            }
+            OptionSpec::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+fn hex(f: &mut fmt::Formatter<'_>, name: &str, bytes: &[u8]) -> fmt::Result {
+    f.write_str(name)?;
+    if !bytes.is_empty() {
+        f.write_str(" ")?;
+    }
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Time::At(at) => f.write_str(&seconds(at)),
+            Time::After(span) => write!(f, "+{}", seconds(span)),
+            Time::Any => f.write_str("*"),
+            Time::Between(from, to) => write!(f, "{}~{}", seconds(from), seconds(to)),
+            Time::AfterBetween(from, to) => write!(f, "+{}~+{}", seconds(from), seconds(to)),
+        }
+    }
+}
+
+/// Seconds with as many places as are needed: `0.2`.
+pub(crate) fn seconds(span: Span) -> String {
+    let nanos = span.as_nanos();
+    let text = format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

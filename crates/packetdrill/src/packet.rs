@@ -1,0 +1,124 @@
+//! A segment as a stack under test sends and receives it.
+
+use std::net::Ipv4Addr;
+
+use tcplab_stack::{Data, Segment};
+use tcplab_wire::{
+    Ecn, FrameView, Ipv4Repr, LinkType, SackBlock, SeqNumber, TcpFlags, TcpOption, TcpRepr,
+};
+
+use crate::ast::OptionSpec;
+
+/// A TCP segment. Its data are zeros, as packetdrill's are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packet {
+    /// The port of the stack under test.
+    pub local_port: u16,
+    /// The port of its peer, whom the script plays.
+    pub remote_port: u16,
+    /// The ECN field of the IP header.
+    pub ecn: Ecn,
+    /// Control bits.
+    pub flags: TcpFlags,
+    /// First sequence number.
+    pub seq: SeqNumber,
+    /// Acknowledgement number.
+    pub ack: SeqNumber,
+    /// Window, as scaled.
+    pub window: u16,
+    /// Urgent pointer.
+    pub urgent: u16,
+    /// Options in their order, padding too.
+    pub options: Vec<OptionSpec>,
+    /// Data bytes.
+    pub len: u32,
+}
+
+impl Packet {
+    /// A segment that a model sends: its options are in the order they would have on the wire.
+    pub fn of_segment(segment: &Segment) -> Packet {
+        let header = &segment.header;
+        let nobody = Ipv4Addr::UNSPECIFIED;
+        let ip = Ipv4Repr { src: nobody, dst: nobody, id: 0, ttl: 64, ecn: segment.ecn };
+        let bytes = header.to_packet(&ip.into(), &[]);
+        let options = match FrameView::new(LinkType::RawIp, &bytes, bytes.len() as u32) {
+            FrameView::Tcp(tcp) => tcp.options().map(|seen| option(&seen)).collect(),
+            _ => unreachable!("a packet built by `TcpRepr` can be read"),
+        };
+        Packet {
+            local_port: header.src_port,
+            remote_port: header.dst_port,
+            ecn: segment.ecn,
+            flags: header.flags,
+            seq: header.seq,
+            ack: header.ack,
+            window: header.window,
+            urgent: header.urgent_pointer,
+            options,
+            len: segment.len(),
+        }
+    }
+
+    /// As a model receives it. Options it does not know are left out: a stack passes over them
+    /// (RFC 9293 section 3.1).
+    ///
+    /// # Errors
+    /// The option that a stack without it would not pass over, by name.
+    pub fn to_segment(&self) -> Result<Segment, &'static str> {
+        let mut header = TcpRepr {
+            src_port: self.remote_port,
+            dst_port: self.local_port,
+            seq: self.seq,
+            ack: self.ack,
+            flags: self.flags,
+            window: self.window,
+            urgent_pointer: self.urgent,
+            ..TcpRepr::default()
+        };
+        for option in &self.options {
+            match option {
+                OptionSpec::Mss(mss) => header.mss = Some(*mss),
+                OptionSpec::WindowScale(shift) => header.window_scale = Some(*shift),
+                OptionSpec::SackPermitted => header.sack_permitted = true,
+                OptionSpec::Sack(blocks) => {
+                    let block = |&(left, right)| SackBlock {
+                        left: SeqNumber::new(left),
+                        right: SeqNumber::new(right),
+                    };
+                    header.sack = blocks.iter().map(block).collect();
+                }
+                OptionSpec::Timestamps { value, echo } => header.timestamps = Some((*value, *echo)),
+                OptionSpec::Md5(_) => return Err("MD5 signatures"),
+                OptionSpec::Nop
+                | OptionSpec::Eol
+                | OptionSpec::FastOpen(_)
+                | OptionSpec::FastOpenExperimental(_)
+                | OptionSpec::AccEcn(_)
+                | OptionSpec::Other(_) => {}
+            }
+        }
+        let data = Data::copy_of(&vec![0; self.len as usize]);
+        Ok(Segment { data, ecn: self.ecn, ..Segment::bare(header) })
+    }
+}
+
+/// One option, in the script's terms.
+fn option(option: &TcpOption<'_>) -> OptionSpec {
+    match option {
+        TcpOption::NoOperation => OptionSpec::Nop,
+        TcpOption::Mss(mss) => OptionSpec::Mss(*mss),
+        TcpOption::WindowScale(shift) => OptionSpec::WindowScale(*shift),
+        TcpOption::SackPermitted => OptionSpec::SackPermitted,
+        TcpOption::Sack(blocks) => OptionSpec::Sack(
+            blocks.iter().map(|block| (block.left.as_u32(), block.right.as_u32())).collect(),
+        ),
+        TcpOption::Timestamps { value, echo } => {
+            OptionSpec::Timestamps { value: *value, echo: *echo }
+        }
+        TcpOption::FastOpen(cookie) => OptionSpec::FastOpen(cookie.to_vec()),
+        TcpOption::Mptcp(bytes) => OptionSpec::Other(format!("mptcp: {bytes:02x?}")),
+        TcpOption::Unknown { kind, bytes } | TcpOption::Malformed { kind, bytes } => {
+            OptionSpec::Other(format!("{kind}: {bytes:02x?}"))
+        }
+    }
+}

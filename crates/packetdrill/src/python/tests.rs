@@ -1,0 +1,92 @@
+use super::{Names, Program, Trouble};
+
+fn field(name: &str) -> Option<i64> {
+    Some(match name {
+        "tcpi_snd_cwnd" => 10,
+        "tcpi_rtt" => 20_000,
+        "tcpi_options" => 7,
+        "tcpi_ca_state" => 3,
+        _ => return None,
+    })
+}
+
+fn run(text: &str) -> Result<(), String> {
+    let program = Program::parse(text).map_err(|error| format!("{}: {}", error.at, error.what))?;
+    program.run(&mut Names::default(), &field).map_err(|trouble| trouble.to_string())
+}
+
+#[test]
+fn what_holds_in_python_holds_here() {
+    for text in [
+        "",
+        "assert tcpi_snd_cwnd == 10, tcpi_snd_cwnd",
+        "assert 15000 <= tcpi_rtt <= 25000, 'rtt=%d' % tcpi_rtt",
+        "assert (tcpi_options & TCPI_OPT_SYN_DATA) == 0, tcpi_options",
+        "assert tcpi_options & 4 | 32 == 36",
+        "assert tcpi_ca_state == TCP_CA_Recovery; assert tcpi_snd_cwnd != 11",
+        "cwnd = 9\ncwnd += 1; assert tcpi_snd_cwnd == cwnd # so it is\n\n",
+        "assert tcpi_snd_cwnd == 10 and not tcpi_rtt == 1 or 1 / 0",
+        "print(tcpi_snd_cwnd, 'a;b'); assert 2 + 3 * 4 == 14 and (2 + 3) * 4 == 20",
+        "assert tcpi_snd_cwnd == 10, tcpi_snd_cwnd; \\\nassert 1 < 2",
+        "assert (tcpi_snd_cwnd ==\n  10), 'x'",
+        "assert -7 // 2 == -4 and -7 % 2 == 1 and 7 / 2 == 3.5 and ~0 == -1",
+        "assert 1 << 3 == 8 and 0x10 >> 2 == 4 and 5 ^ 1 == 4 and True and not False",
+        "assert tcpi_rtt / 1000 <= 20.0",
+        "import math\nassert 1",
+    ] {
+        assert_eq!(run(text), Ok(()), "{text}");
+    }
+}
+
+#[test]
+fn what_does_not_hold_is_told_with_its_values() {
+    for (text, told) in [
+        ("assert tcpi_snd_cwnd == 9", "tcpi_snd_cwnd == 9 does not hold: 10 == 9"),
+        (
+            "assert 1 < tcpi_rtt <= 2, 'rtt=%d us, %s' % (tcpi_rtt, 'so')",
+            "1 < tcpi_rtt <= 2 does not hold: 1 < 20000 <= 2 (rtt=20000 us, so)",
+        ),
+        ("assert 1 == 1 and 2 == 3", "1 == 1 and 2 == 3 does not hold: 2 == 3"),
+        ("assert not 1", "not 1 does not hold: not 1"),
+        ("assert tcpi_new == 9", "`tcpi_new` is not known"),
+        ("x += 1", "`x` is not known"),
+        ("assert 1 / 0", "cannot compute Divide of 1 and 0"),
+        ("assert 1 << 63", "cannot compute ShiftLeft of 1 and 63"),
+        ("assert 'a' < 1", "a and 1 have no order between them"),
+    ] {
+        assert_eq!(run(text), Err(told.into()), "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_read_is_told_with_its_place() {
+    for (text, told) in [
+        ("assert", "6: expected a value, found the code's end"),
+        ("assert (1", "9: expected `)`, found the code's end"),
+        ("for x in y", "4: expected `assert`, an assignment or `print`, found `for x in y`"),
+        ("assert 1 1", "9: expected the statement's end, found `1`"),
+        ("assert 'a", "7: the string has no end: expected `'`"),
+        ("assert 1a", "7: `1a` is not a number"),
+        ("print(", "5: the call has no end: expected `)`"),
+    ] {
+        let told = told.replace("4: expected `assert`", "0: expected `assert`");
+        assert_eq!(run(text), Err(told), "{text}");
+    }
+    let deep = format!("assert {}1", "(".repeat(9_999));
+    assert!(run(&deep).unwrap_err().ends_with("nested too deeply"));
+}
+
+#[test]
+fn names_live_on_from_one_piece_of_code_to_the_next() {
+    let mut names = Names::default();
+    Program::parse("cwnd = 10").unwrap().run(&mut names, &field).unwrap();
+    let again = Program::parse("cwnd += 1\nassert cwnd == 12").unwrap();
+    let found = again.run(&mut names, &field);
+    assert!(matches!(found, Err(Trouble::Broken { found, .. }) if found == "11 == 12"));
+}
+
+#[test]
+fn the_fields_needed_are_listed() {
+    let text = "cwnd = 1; assert tcpi_rtt > cwnd and tcpi_ca_state == TCP_CA_Open";
+    assert_eq!(Program::parse(text).unwrap().fields(), ["tcpi_rtt", "tcpi_ca_state"]);
+}

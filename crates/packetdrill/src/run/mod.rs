@@ -1,0 +1,352 @@
+//! A script held against a stack, in virtual time.
+//!
+//! The rules are packetdrill's: a packet put in or a call is made at its time; a packet expected
+//! must be the next that the stack sends, within the tolerance of its time; numbers are compared as
+//! the script counts them ([`translation`]). What a stack sends in several pieces is expected as
+//! one: contiguous segments are joined until they are as long as the script's line.
+
+mod call;
+mod outbound;
+mod rules;
+mod translation;
+
+use std::collections::VecDeque;
+
+use tcplab_units::{Instant, Span};
+
+use self::call::Descriptors;
+use self::rules::Rules;
+use self::translation::Connection;
+use crate::ast::{Action, Body, Call, Event, PacketSpec, Script, Shell, Time};
+use crate::packet::Packet;
+use crate::python::{Names, Trouble};
+use crate::shell::{Command, DEFAULTS};
+use crate::source::Position;
+use crate::subject::{Outcome, Subject};
+
+/// What came of a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// All happened as the script says. Packets that were sent and that no line asked for, as a
+    /// script's end leaves them, in its notation.
+    Passed(Vec<String>),
+    /// Something happened otherwise.
+    Failed(Failure),
+    /// It asks for something that is not there.
+    Unsupported(Unsupported),
+}
+
+/// The first thing that happened otherwise than the script says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{at}: {what}{}{}", shown("expected", expected.as_ref()), shown("actual  ", actual.as_ref()))]
+pub struct Failure {
+    /// The script's line.
+    pub at: Position,
+    /// What is wrong.
+    pub what: String,
+    /// What the script says, in its notation.
+    pub expected: Option<String>,
+    /// What happened, in the same.
+    pub actual: Option<String>,
+}
+
+/// Something that a script asks for and that is not there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{at}: not supported: {construct}")]
+pub struct Unsupported {
+    /// The script's line.
+    pub at: Position,
+    /// What it asks for: the same words for the same construct, to be counted.
+    pub construct: String,
+}
+
+fn shown(title: &str, line: Option<&String>) -> String {
+    line.map(|line| format!("\n  {title}: {line}")).unwrap_or_default()
+}
+
+/// Runs `script` against `subject`, from time zero on.
+pub fn run(script: &Script, subject: &mut dyn Subject) -> Verdict {
+    let rules = match Rules::of(&script.options) {
+        Ok(rules) => rules,
+        Err(unsupported) => return Verdict::Unsupported(unsupported),
+    };
+    let mut runner = Runner {
+        rules,
+        subject,
+        now: Instant::ZERO,
+        last: None,
+        connection: Connection::none(),
+        sent: VecDeque::new(),
+        descriptors: Descriptors::default(),
+        names: Names::default(),
+        blocked: None,
+    };
+    match runner.script(script) {
+        Ok(()) => Verdict::Passed(runner.leftovers()),
+        Err(Stop::Failed(failure)) => Verdict::Failed(failure),
+        Err(Stop::Unsupported(unsupported)) => Verdict::Unsupported(unsupported),
+    }
+}
+
+/// Why a run does not go on.
+enum Stop {
+    Failed(Failure),
+    Unsupported(Unsupported),
+}
+
+impl Stop {
+    fn failed(at: Position, what: String) -> Stop {
+        Stop::Failed(Failure { at, what, expected: None, actual: None })
+    }
+
+    fn unsupported(at: Position, construct: impl Into<String>) -> Stop {
+        Stop::Unsupported(Unsupported { at, construct: construct.into() })
+    }
+}
+
+struct Runner<'a> {
+    rules: Rules,
+    subject: &'a mut dyn Subject,
+    now: Instant,
+    last: Option<Last>,
+    connection: Connection,
+    /// What the stack has sent and no line has asked for yet, with its time.
+    sent: VecDeque<(Instant, Packet)>,
+    descriptors: Descriptors,
+    names: Names,
+    blocked: Option<Blocked<'a>>,
+}
+
+/// The event before.
+#[derive(Clone, Copy)]
+struct Last {
+    /// When the script says it was.
+    time: Instant,
+    inbound: bool,
+}
+
+/// A call that has not returned.
+struct Blocked<'a> {
+    at: Position,
+    call: &'a Call,
+    started: Instant,
+    until: Instant,
+    /// When it returned, and what.
+    returned: Option<(Instant, Outcome)>,
+}
+
+/// An event's time on the run's clock.
+#[derive(Clone, Copy)]
+struct Due {
+    from: Instant,
+    /// The same, unless a range is given.
+    to: Instant,
+    any: bool,
+}
+
+/// So often in a row may a stack be woken without time passing.
+const MOST_WAKES_AT_ONCE: u32 = 100_000;
+
+impl<'a> Runner<'a> {
+    fn script(&mut self, script: &'a Script) -> Result<(), Stop> {
+        if let Some(init) = &script.init {
+            self.shell(init)?;
+        }
+        for event in &script.events {
+            self.event(event)?;
+        }
+        self.await_blocked()
+    }
+
+    fn event(&mut self, event: &'a Event) -> Result<(), Stop> {
+        let inbound = matches!(event.action, Action::Inbound(_));
+        let (due, anchor) = self.due(event.time, inbound);
+        match &event.action {
+            Action::Inbound(spec) => {
+                self.wait(event.at, due, "the packet put in")?;
+                self.put_in(event.at, spec)?;
+            }
+            Action::Outbound(spec) => self.expect(event, spec, due)?,
+            Action::Call(call) => {
+                self.await_blocked()?;
+                self.wait(event.at, due, "the call")?;
+                let until = call.until.map(|until| anchor + until);
+                self.call(event.at, call, due.from, until)?;
+            }
+            Action::Shell(shell) => {
+                self.wait(event.at, due, "the command")?;
+                self.shell(shell)?;
+            }
+            Action::Code(code) => {
+                self.wait(event.at, due, "the code")?;
+                self.code(code)?;
+            }
+        }
+        self.last = Some(Last { time: due.from, inbound });
+        Ok(())
+    }
+
+    /// When an event is due, and what its times count from. Times with `+` count from the end of
+    /// the event before, but between two packets put in from the first one's own time, so that
+    /// they do not drift.
+    fn due(&self, time: Time, inbound: bool) -> (Due, Instant) {
+        let anchor = match self.last {
+            Some(last) if last.inbound && inbound => last.time,
+            _ => self.now,
+        };
+        let (start, from, to) = match time {
+            Time::At(at) => (Instant::ZERO, at, at),
+            Time::Between(from, to) => (Instant::ZERO, from, to),
+            Time::After(span) => (anchor, span, span),
+            Time::AfterBetween(from, to) => (anchor, from, to),
+            Time::Any => (self.now, Span::ZERO, Span::ZERO),
+        };
+        (Due { from: start + from, to: start + to, any: time == Time::Any }, start)
+    }
+
+    /// Lets time pass until an event is due. Events before it may have come late.
+    fn wait(&mut self, at: Position, due: Due, what: &str) -> Result<(), Stop> {
+        self.advance(at, due.from)?;
+        let since = self.last.map_or(Instant::ZERO, |last| last.time);
+        let late = self.now.since(due.from);
+        let tolerance = self.rules.tolerance(due.from.since(since));
+        if late > tolerance {
+            let what = format!(
+                "{what} was due at {} and could not be made before {}",
+                written(due.from),
+                written(self.now)
+            );
+            return Err(Stop::failed(at, what));
+        }
+        Ok(())
+    }
+
+    /// Lets the stack work until `to`.
+    fn advance(&mut self, at: Position, to: Instant) -> Result<(), Stop> {
+        self.collect();
+        while self.wake_before(at, to)? {}
+        self.now = self.now.max(to);
+        Ok(())
+    }
+
+    /// Goes on to the next time the stack wants to be woken, if that is not after `to`.
+    fn wake_before(&mut self, at: Position, to: Instant) -> Result<bool, Stop> {
+        let mut wakes = 0;
+        let Some(mut next) = self.subject.wake_at().filter(|next| *next <= to) else {
+            return Ok(false);
+        };
+        loop {
+            self.now = self.now.max(next);
+            self.subject.wake(self.now);
+            self.collect();
+            match self.subject.wake_at() {
+                Some(again) if again <= self.now => next = again,
+                _ => return Ok(true),
+            }
+            wakes += 1;
+            if wakes == MOST_WAKES_AT_ONCE {
+                let what = format!("the stack does not come to rest at {}", written(self.now));
+                return Err(Stop::failed(at, what));
+            }
+        }
+    }
+
+    /// Takes what the stack sends and what it returns now.
+    fn collect(&mut self) {
+        while let Some(packet) = self.subject.transmit(self.now) {
+            self.sent.push_back((self.now, packet));
+        }
+        if let Some(blocked) = self.blocked.as_mut().filter(|blocked| blocked.returned.is_none()) {
+            blocked.returned = self.subject.returned(self.now).map(|outcome| (self.now, outcome));
+        }
+    }
+
+    fn put_in(&mut self, at: Position, spec: &PacketSpec) -> Result<(), Stop> {
+        let tcp = tcp_alone(at, spec)?;
+        let packet = self
+            .connection
+            .inbound(spec, tcp, self.rules.echoes_scaled)
+            .map_err(|what| Stop::failed(at, what))?;
+        self.subject
+            .receive(self.now, &packet)
+            .map_err(|refusal| Stop::unsupported(at, refusal.0))?;
+        self.collect();
+        Ok(())
+    }
+
+    fn shell(&mut self, shell: &Shell) -> Result<(), Stop> {
+        for command in &shell.commands {
+            match command {
+                Command::Set { name, value } => self.set(shell.at, name, value)?,
+                Command::Defaults => {
+                    for (name, value) in DEFAULTS {
+                        self.set(shell.at, name, value)?;
+                    }
+                }
+                Command::Restore | Command::Aside(_) => {}
+                Command::Network(text) => {
+                    let program = text.split(' ').next().unwrap_or_default();
+                    // Forgetting what older connections learnt, and a queue that just queues,
+                    // change nothing where there are none.
+                    let idle = text.contains("tcp_metrics flush") || text.ends_with("root pfifo");
+                    if !idle {
+                        let construct = format!("the command `{program}`");
+                        return Err(Stop::unsupported(shell.at, construct));
+                    }
+                }
+                Command::Unknown(text) => {
+                    let construct = format!("the command `{text}`");
+                    return Err(Stop::unsupported(shell.at, construct));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, at: Position, name: &str, value: &str) -> Result<(), Stop> {
+        let refused = |refusal: crate::Refusal| {
+            Stop::unsupported(at, format!("{name} = {value}: {}", refusal.0))
+        };
+        self.subject.set(name, value).map_err(refused)
+    }
+
+    fn code(&mut self, code: &crate::ast::Code) -> Result<(), Stop> {
+        let fd = self.connection.fd();
+        let field = |name: &str| self.subject.tcp_info(self.now, fd?, name);
+        code.program.run(&mut self.names, &field).map_err(|trouble| match trouble {
+            Trouble::UnknownName(name) if name.starts_with("tcpi_") => {
+                Stop::unsupported(code.at, format!("the field `{name}` of tcp_info"))
+            }
+            trouble => Stop::failed(code.at, trouble.to_string()),
+        })
+    }
+
+    /// What was sent and not asked for.
+    fn leftovers(&self) -> Vec<String> {
+        let own = self.sent.iter().filter(|(_, packet)| self.connection.has_sent(packet));
+        own.map(|(time, packet)| {
+            format!("{} > {}", written(*time), self.connection.outbound(packet))
+        })
+        .collect()
+    }
+}
+
+/// The segment in a packet that holds nothing else of note.
+fn tcp_alone(at: Position, spec: &PacketSpec) -> Result<&crate::ast::TcpSpec, Stop> {
+    let refused = |construct: &str| Err(Stop::unsupported(at, construct));
+    match (&spec.body, spec.encapsulations.first(), spec.psp) {
+        (Body::Udp(_), ..) => refused("UDP packets"),
+        (Body::Icmp(_), ..) => refused("ICMP packets"),
+        (_, Some(_), _) => refused("packets in outer headers"),
+        (.., Some(_)) => refused("PSP"),
+        _ if spec.ip.flow_label.is_some() => refused("flow labels"),
+        _ if spec.ip.ttl.is_some() => refused("times to live"),
+        (Body::Tcp(tcp), ..) => Ok(tcp),
+    }
+}
+
+/// A time in seconds with the places that a run tells.
+fn written(time: Instant) -> String {
+    let micros = time.as_nanos() / 1_000;
+    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+}

@@ -1,0 +1,235 @@
+//! Packets that the script expects.
+
+use tcplab_units::{Instant, Span};
+use tcplab_wire::{Ecn, TcpFlags};
+
+use super::translation::ace_flags;
+use super::{Due, Failure, Runner, Stop, tcp_alone, written};
+use crate::ast::{Body, Event, IpSpec, OptionSpec, PacketSpec, Service, TcpSpec, Time};
+use crate::notation::seconds;
+use crate::packet::Packet;
+
+/// So long after the latest right time a packet is waited for, to tell how late it came.
+const PATIENCE: Span = Span::from_secs(2);
+/// So long one that may come at any time.
+const LONG_PATIENCE: Span = Span::from_secs(100_000);
+
+impl Runner<'_> {
+    /// The next packet that the stack sends must be `spec`.
+    pub(super) fn expect(
+        &mut self,
+        event: &Event,
+        spec: &PacketSpec,
+        due: Due,
+    ) -> Result<(), Stop> {
+        let expected = tcp_alone(event.at, spec)?;
+        let patience = if due.any { LONG_PATIENCE } else { PATIENCE };
+        let deadline = due.to + self.tolerance(due) + patience;
+        let mut joined: Option<Joined> = None;
+        loop {
+            let Some((time, packet)) = self.next_sent(event, deadline)? else {
+                let what = format!("no packet was sent until {}", written(deadline));
+                let actual = joined.map(|joined| self.line(joined.time, &joined.packet));
+                return Err(failed(event, spec, what, actual));
+            };
+            self.now = self.now.max(time);
+            self.connection.learn(expected, &packet);
+            match &mut joined {
+                None => joined = Some(Joined { time, pieces: vec![packet.len], packet }),
+                Some(before) if before.fits(&packet, expected.len) => before.push(time, packet),
+                Some(before) => {
+                    let parts = [&before.packet, &packet].map(|part| self.line(time, part));
+                    let what = "the packets do not make one".into();
+                    let actual = Some(parts.join("\n            "));
+                    return Err(failed(event, spec, what, actual));
+                }
+            }
+            let whole = joined.as_ref().is_some_and(|joined| joined.packet.len >= expected.len);
+            if whole || self.rules.strict_segments {
+                break;
+            }
+        }
+        let Some(Joined { time, packet, pieces }) = joined else { return Ok(()) };
+        self.judge(event, spec, due, time, &packet).map_err(|stop| match stop {
+            Stop::Failed(mut failure) if pieces.len() > 1 => {
+                let pieces: Vec<String> = pieces.iter().map(ToString::to_string).collect();
+                failure.what.push_str(&format!(" (sent in pieces of {})", pieces.join(", ")));
+                Stop::Failed(failure)
+            }
+            stop => stop,
+        })
+    }
+
+    fn judge(
+        &mut self,
+        event: &Event,
+        spec: &PacketSpec,
+        due: Due,
+        time: Instant,
+        packet: &Packet,
+    ) -> Result<(), Stop> {
+        let expected = tcp_alone(event.at, spec)?;
+        let clock = |options: Option<&Vec<OptionSpec>>| {
+            options.into_iter().flatten().find_map(|option| match option {
+                OptionSpec::Timestamps { value, .. } => Some(*value),
+                _ => None,
+            })
+        };
+        let clocks = (clock(expected.options.as_ref()), clock(Some(&packet.options)));
+        if let (Some(script), Some(live)) = clocks {
+            self.connection.learn_timestamp(script, live);
+        }
+        let actual = self.connection.outbound(packet);
+        let Body::Tcp(found) = &actual.body else { return Ok(()) };
+        let slack = self.rules.tolerance(due.to.since(Instant::ZERO));
+        let tick = self.rules.timestamp_tick;
+        let what = header_difference(expected, found)
+            .or_else(|| service_difference(spec.ip, packet.ecn))
+            .or_else(|| option_difference(expected, found, tick, slack))
+            .or_else(|| self.time_difference(event.time, due, time));
+        match what {
+            Some(what) => Err(failed(event, spec, what, Some(self.line(time, packet)))),
+            None => Ok(()),
+        }
+    }
+
+    /// The next packet of the script's connection, sent until `deadline`.
+    fn next_sent(
+        &mut self,
+        event: &Event,
+        deadline: Instant,
+    ) -> Result<Option<(Instant, Packet)>, Stop> {
+        self.collect();
+        loop {
+            while let Some((time, packet)) = self.sent.pop_front() {
+                if self.connection.has_sent(&packet) {
+                    return Ok(Some((time, packet)));
+                }
+            }
+            if !self.wake_before(event.at, deadline)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn tolerance(&self, due: Due) -> Span {
+        let since = self.last.map_or(Instant::ZERO, |last| last.time);
+        self.rules.tolerance(due.from.since(since))
+    }
+
+    fn time_difference(&self, time: Time, due: Due, sent: Instant) -> Option<String> {
+        let tolerance = self.tolerance(due);
+        let in_time = sent + tolerance >= due.from && sent <= due.to + tolerance;
+        (!due.any && !in_time).then(|| {
+            let due = match time {
+                Time::Between(..) | Time::AfterBetween(..) => {
+                    format!("between {} and {}", written(due.from), written(due.to))
+                }
+                _ => format!("at {}", written(due.from)),
+            };
+            format!("sent at {}, expected {due} ± {} s", written(sent), seconds(tolerance))
+        })
+    }
+
+    fn line(&self, time: Instant, packet: &Packet) -> String {
+        format!("{} > {}", written(time), self.connection.outbound(packet))
+    }
+}
+
+/// Contiguous segments as one.
+struct Joined {
+    /// When the last was sent.
+    time: Instant,
+    /// Data bytes of each.
+    pieces: Vec<u32>,
+    packet: Packet,
+}
+
+impl Joined {
+    /// Whether `next` can stand behind. All have the same header, but for what changes at the
+    /// ends: FIN and PSH stand in the last, CWR in the first (RFC 3168 section 6.1.2), and only
+    /// the last may be shorter.
+    fn fits(&self, next: &Packet, expected: u32) -> bool {
+        let ends = TcpFlags::FIN | TcpFlags::PSH | TcpFlags::CWR;
+        let whole = &self.packet;
+        next.seq == whole.seq.advanced_by(whole.len)
+            && next.flags.without(ends) == whole.flags.without(ends)
+            && (next.ack, next.window) == (whole.ack, whole.window)
+            && (next.ecn, next.urgent) == (whole.ecn, whole.urgent)
+            && (self.pieces.last() == Some(&next.len) || whole.len + next.len >= expected)
+    }
+
+    fn push(&mut self, time: Instant, next: Packet) {
+        let whole = &self.packet;
+        let first_cwr = TcpFlags::from_bits(whole.flags.bits() & TcpFlags::CWR.bits());
+        self.pieces.push(next.len);
+        self.time = time;
+        self.packet = Packet {
+            seq: whole.seq,
+            len: whole.len + next.len,
+            flags: next.flags.without(TcpFlags::CWR) | first_cwr,
+            ..next
+        };
+    }
+}
+
+fn failed(event: &Event, spec: &PacketSpec, what: String, actual: Option<String>) -> Stop {
+    let expected = Some(format!("{} > {spec}", event.time));
+    Stop::Failed(Failure { at: event.at, what, expected, actual })
+}
+
+fn header_difference(expected: &TcpSpec, found: &TcpSpec) -> Option<String> {
+    let flags = expected.flags | ace_flags(expected.ace);
+    let numbers = [
+        ("data bytes", expected.len, found.len),
+        ("first sequence number", expected.seq, found.seq),
+        ("acknowledgement number", expected.ack, found.ack),
+    ];
+    let wrong = numbers.into_iter().find(|(_, expected, found)| expected != found);
+    if let Some((name, expected, found)) = wrong {
+        return Some(format!("the {name}: expected {expected}, found {found}"));
+    }
+    if flags != found.flags {
+        return Some("the flags differ".into());
+    }
+    if expected.window.is_some() && expected.window != found.window {
+        return Some("the window differs".into());
+    }
+    (expected.urgent != found.urgent).then(|| "the urgent pointer differs".into())
+}
+
+fn service_difference(ip: IpSpec, found: Ecn) -> Option<String> {
+    let right = match ip.service {
+        Service::Unsaid => true,
+        Service::Ect01 => matches!(found, Ecn::Ect0 | Ecn::Ect1),
+        Service::Ecn(expected) => found == expected,
+        Service::Tos(tos) => tos == found as u8,
+    };
+    (!right).then(|| "the IP header's ECN field differs".into())
+}
+
+/// Options must be the same in the same order. Timestamps are judged by the rate of their clock, if
+/// the script gives it; what they echo is not judged, as packetdrill does not.
+fn option_difference(
+    expected: &TcpSpec,
+    found: &TcpSpec,
+    tick: Option<Span>,
+    slack: Span,
+) -> Option<String> {
+    let (Some(expected), Some(found)) = (&expected.options, &found.options) else { return None };
+    let same = |pair: (&OptionSpec, &OptionSpec)| match pair {
+        (OptionSpec::Timestamps { value: a, .. }, OptionSpec::Timestamps { value: b, .. }) => {
+            let ticks = u64::from((b.wrapping_sub(*a) as i32).unsigned_abs());
+            tick.is_none_or(|tick| tick * ticks <= slack)
+        }
+        (a, b) => a == b,
+    };
+    // The end of the list and what pads behind it are one and the same.
+    let significant = |options: &'_ [OptionSpec]| {
+        let end = options.iter().position(|option| *option == OptionSpec::Eol);
+        end.unwrap_or(options.len())
+    };
+    let (expected, found) = (&expected[..significant(expected)], &found[..significant(found)]);
+    let right = expected.len() == found.len() && expected.iter().zip(found).all(same);
+    (!right).then(|| "the options differ".into())
+}

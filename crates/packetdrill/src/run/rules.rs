@@ -1,0 +1,74 @@
+//! What a script's options ask for.
+
+use tcplab_units::Span;
+
+use super::Unsupported;
+use crate::ast::Flag;
+
+/// How strictly a run is judged.
+pub(super) struct Rules {
+    /// `--tolerance_usecs`.
+    tolerance: Span,
+    /// `--tolerance_percent`, in thousandths of a percent.
+    share: u64,
+    /// `--tcp_ts_tick_usecs`; `None`: timestamps are not judged.
+    pub(super) timestamp_tick: Option<Span>,
+    /// `--tcp_ts_ecr_scaled`: timestamps may be echoed that were never sent.
+    pub(super) echoes_scaled: bool,
+    /// `--strict_segments`: segments are not joined.
+    pub(super) strict_segments: bool,
+}
+
+impl Default for Rules {
+    /// packetdrill's own: 4 ms, or an eighth of the time since the event before.
+    fn default() -> Rules {
+        Rules {
+            tolerance: Span::from_millis(4),
+            share: 12_500,
+            timestamp_tick: None,
+            echoes_scaled: false,
+            strict_segments: false,
+        }
+    }
+}
+
+impl Rules {
+    pub(super) fn of(flags: &[Flag]) -> Result<Rules, Unsupported> {
+        let mut rules = Rules::default();
+        for flag in flags {
+            let bad = || Unsupported { at: flag.at, construct: format!("option --{}", flag.name) };
+            let value = flag.value.as_deref().unwrap_or_default();
+            let micros = || value.parse::<u32>().map(|n| Span::from_micros(n.into()));
+            match flag.name.as_str() {
+                "tolerance_usecs" => rules.tolerance = micros().map_err(|_| bad())?,
+                "tolerance_percent" => rules.share = thousandths(value).ok_or_else(bad)?,
+                "tcp_ts_tick_usecs" => {
+                    let tick = micros().map_err(|_| bad())?;
+                    rules.timestamp_tick = (!tick.is_zero()).then_some(tick);
+                }
+                "tcp_ts_ecr_scaled" => rules.echoes_scaled = true,
+                "strict_segments" => rules.strict_segments = true,
+                // Addresses are nobody's affair here, payloads are zeros, `mss` cuts what is put
+                // in for a device to join, and definitions were read with the script.
+                "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "send_omit_free"
+                | "mss" | "define" | "debug" | "verbose" => {}
+                "ip_version" if value == "ipv4" => {}
+                _ => return Err(bad()),
+            }
+        }
+        Ok(rules)
+    }
+
+    /// How far from its time an event may be that is due `after` the one before.
+    pub(super) fn tolerance(&self, after: Span) -> Span {
+        let share = u128::from(after.as_nanos()) * u128::from(self.share) / 100_000;
+        self.tolerance.max(Span::from_nanos(u64::try_from(share).unwrap_or(u64::MAX)))
+    }
+}
+
+/// `12.5` as 12500.
+fn thousandths(percent: &str) -> Option<u64> {
+    let (whole, places) = percent.split_once('.').unwrap_or((percent, ""));
+    let places: String = places.chars().chain("000".chars()).take(3).collect();
+    whole.parse::<u64>().ok()?.checked_mul(1_000)?.checked_add(places.parse().ok()?)
+}

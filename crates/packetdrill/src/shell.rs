@@ -1,0 +1,232 @@
+//! What a script asks a shell to do.
+//!
+//! Scripts prepare the machine in the language of the shell. Nothing is run here: settings of the
+//! kernel become names and values, which a stack under test may take or refuse; the rest is told
+//! apart by what it would touch.
+
+/// One command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// A setting of the kernel: `net.ipv4.tcp_sack` and `0`, whichever way it was written.
+    Set {
+        /// With dots between its parts; below `/sys/module` as `module.name`.
+        name: String,
+        /// Without quotes.
+        value: String,
+    },
+    /// The suites' `defaults.sh`: [`DEFAULTS`].
+    Defaults,
+    /// Puts settings back; each run has a stack of its own, so there is nothing to do.
+    Restore,
+    /// Devices, routes and queues (`ip`, `tc`, `ethtool`), as written.
+    Network(String),
+    /// Looks at something or makes a file; no part of what a stack does.
+    Aside(String),
+    /// None of these, as written.
+    Unknown(String),
+}
+
+/// What the `defaults.sh` of google/packetdrill and of Linux's selftests set (their values of
+/// 2024-2026): names below `net.ipv4`. They differ from the kernel's own defaults in the buffers,
+/// SYN retries, slow start after idle, ECN and fast open.
+pub const DEFAULTS: &[(&str, &str)] = &[
+    ("net.ipv4.tcp_rmem", "4096 540000 15728640"),
+    ("net.ipv4.tcp_wmem", "4096 262144 4194304"),
+    ("net.ipv4.tcp_timestamps", "1"),
+    ("net.ipv4.tcp_syn_retries", "5"),
+    ("net.ipv4.tcp_synack_retries", "5"),
+    ("net.ipv4.tcp_frto", "2"),
+    ("net.ipv4.tcp_sack", "1"),
+    ("net.ipv4.tcp_dsack", "1"),
+    ("net.ipv4.tcp_fack", "0"),
+    ("net.ipv4.tcp_reordering", "3"),
+    ("net.ipv4.tcp_congestion_control", "cubic"),
+    ("net.ipv4.tcp_slow_start_after_idle", "0"),
+    ("net.ipv4.tcp_early_retrans", "4"),
+    ("net.ipv4.tcp_recovery", "1"),
+    ("net.ipv4.tcp_tso_win_divisor", "3"),
+    ("net.ipv4.tcp_ecn", "0"),
+    ("net.ipv4.tcp_pacing_ss_ratio", "200"),
+    ("net.ipv4.tcp_pacing_ca_ratio", "120"),
+    ("net.ipv4.tcp_notsent_lowat", "4294967295"),
+    ("net.ipv4.tcp_fastopen", "0x70403"),
+    ("net.ipv4.tcp_fastopen_key", "a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4"),
+    ("net.ipv4.tcp_syncookies", "1"),
+];
+
+/// The commands of `text`, in order.
+pub(crate) fn read(text: &str) -> Vec<Command> {
+    simple_commands(text).iter().flat_map(|words| command(words)).collect()
+}
+
+/// What one simple command means; `sysctl` may set several things.
+fn command(words: &[String]) -> Vec<Command> {
+    let Some((program, arguments)) = words.split_first() else { return Vec::new() };
+    let whole = words.join(" ");
+    let name = program.rsplit('/').next().unwrap_or_default();
+    match name {
+        "defaults.sh" => vec![Command::Defaults],
+        "sysctl" | "set_sysctls.py" => {
+            let settings = arguments.iter().filter_map(|argument| argument.split_once('='));
+            settings.map(|(name, value)| set(name, value)).collect()
+        }
+        "echo" => match arguments {
+            [value, to, file] if to == ">" => vec![set_file(file, value, whole)],
+            _ => vec![Command::Aside(whole)],
+        },
+        "ip" | "tc" | "ethtool" | "ifconfig" | "route" => vec![Command::Network(whole)],
+        "sleep" | "true" | "nstat" | "grep" | "cat" | "ss" | "rm" | "dd" | "sync" | "netstat"
+        | "date" | "wc" | "test" | "[" => vec![Command::Aside(whole)],
+        _ if name.starts_with("sysctl_restore_") => vec![Command::Restore],
+        _ => vec![Command::Unknown(whole)],
+    }
+}
+
+fn set(name: &str, value: &str) -> Command {
+    let name = name.trim_start_matches("/proc/sys/").replace('/', ".");
+    Command::Set { name, value: value.to_owned() }
+}
+
+fn set_file(file: &str, value: &str, whole: String) -> Command {
+    if file.starts_with("/proc/sys/") {
+        return set(file, value);
+    }
+    match file.strip_prefix("/sys/module/").and_then(|rest| rest.split_once("/parameters/")) {
+        Some((module, name)) => {
+            Command::Set { name: format!("{module}.{name}"), value: value.to_owned() }
+        }
+        None => Command::Unknown(whole),
+    }
+}
+
+/// The words of each simple command, quotes removed; what is redirected stays as `>` and a file
+/// where it goes to a file, and is dropped where it goes to `/dev/null`.
+fn simple_commands(text: &str) -> Vec<Vec<String>> {
+    let mut words = Words::default();
+    let mut rest = text.chars().peekable();
+    let mut quote = None;
+    while let Some(c) = rest.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some('\''), c) => words.push(c),
+            (_, '\\') => match rest.next() {
+                Some('\n') | None => {}
+                Some(escaped) => words.push(escaped),
+            },
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                words.begin();
+            }
+            (None, '#') if words.word.is_none() => while rest.next_if(|c| *c != '\n').is_some() {},
+            (None, '&') if rest.peek() == Some(&'>') => {}
+            (None, '\n' | ';' | '&' | '|') => words.end_command(),
+            (None, '>') => {
+                // `2>` and `2>&1` concern what is printed, which nobody reads here.
+                let of_errors = words.word.as_deref() == Some("2");
+                if of_errors {
+                    words.word = None;
+                }
+                while rest.next_if(|c| matches!(c, '>' | '&' | ' ')).is_some() {}
+                words.end_word();
+                words.command.push(">".into());
+            }
+            (None, c) if c.is_whitespace() => words.end_word(),
+            (_, c) => words.push(c),
+        }
+    }
+    words.end_command();
+    words.commands
+}
+
+#[derive(Default)]
+struct Words {
+    commands: Vec<Vec<String>>,
+    command: Vec<String>,
+    word: Option<String>,
+}
+
+impl Words {
+    /// A word begins, be it empty.
+    fn begin(&mut self) {
+        self.word.get_or_insert_default();
+    }
+
+    fn push(&mut self, c: char) {
+        self.word.get_or_insert_default().push(c);
+    }
+
+    fn end_word(&mut self) {
+        self.command.extend(self.word.take());
+    }
+
+    fn end_command(&mut self) {
+        self.end_word();
+        let mut command = std::mem::take(&mut self.command);
+        while let Some(at) = command.iter().position(|word| word == ">") {
+            let file = command.get(at + 1).map_or("", String::as_str);
+            if matches!(file, "/dev/null" | "1" | "2" | "") {
+                command.drain(at..(at + 2).min(command.len()));
+            } else {
+                break;
+            }
+        }
+        if !command.is_empty() {
+            self.commands.push(command);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn to(name: &str, value: &str) -> Command {
+        Command::Set { name: name.into(), value: value.into() }
+    }
+
+    #[test]
+    fn settings_have_one_name_however_they_are_written() {
+        for (text, expected) in [
+            ("sysctl -q net.ipv4.tcp_sack=0", vec![to("net.ipv4.tcp_sack", "0")]),
+            ("sysctl -w net/ipv4/tcp_sack=0", vec![to("net.ipv4.tcp_sack", "0")]),
+            (
+                "../common/set_sysctls.py /proc/sys/net/ipv4/tcp_wmem=\"1 2 3\" \\\n \
+                 /proc/sys/net/ipv4/tcp_ecn=1",
+                vec![to("net.ipv4.tcp_wmem", "1 2 3"), to("net.ipv4.tcp_ecn", "1")],
+            ),
+            (
+                "echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect",
+                vec![to("tcp_cubic.hystart_detect", "3")],
+            ),
+            ("echo 0 >/proc/sys/net/ipv4/tcp_ecn", vec![to("net.ipv4.tcp_ecn", "0")]),
+            (
+                "./defaults.sh\nsysctl -q a.b=1 c.d=2 > /dev/null 2>&1 || true # why",
+                vec![
+                    Command::Defaults,
+                    to("a.b", "1"),
+                    to("c.d", "2"),
+                    Command::Aside("true".into()),
+                ],
+            ),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_rest_is_told_apart() {
+        for (text, expected) in [
+            ("/tmp/sysctl_restore_${PPID}.sh", Command::Restore),
+            (
+                "tc qdisc add dev tun0 root fq",
+                Command::Network("tc qdisc add dev tun0 root fq".into()),
+            ),
+            ("ip x flush all &> /dev/null", Command::Network("ip x flush all".into())),
+            ("nstat > /dev/null", Command::Aside("nstat".into())),
+            ("reboot now", Command::Unknown("reboot now".into())),
+        ] {
+            assert_eq!(read(text), [expected], "{text}");
+        }
+        assert_eq!(read(" \n# nothing\n;"), []);
+    }
+}

@@ -1,0 +1,217 @@
+//! What a stack must offer to be held against a script.
+
+use tcplab_units::{Instant, Span};
+
+use crate::packet::Packet;
+
+/// A stack under test: its sockets, its wire and its clock's alarms, in virtual time.
+///
+/// No descriptor is given twice. Whatever it is asked, it may answer by [`Refusal`]: the script
+/// then is neither passed nor failed.
+pub trait Subject {
+    /// A setting of the kernel is to have this value, as [`crate::shell::Command::Set`] names it.
+    ///
+    /// # Errors
+    /// When the stack has nothing that would have the effect.
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal>;
+
+    /// The application calls.
+    fn call(&mut self, now: Instant, call: &SystemCall) -> Reply;
+
+    /// What became of the call that [blocked](Reply::Blocked), once it has returned; told once.
+    fn returned(&mut self, now: Instant) -> Option<Outcome>;
+
+    /// A segment arrives.
+    ///
+    /// # Errors
+    /// When the stack does not know something in it that it must not pass over.
+    fn receive(&mut self, now: Instant, packet: &Packet) -> Result<(), Refusal>;
+
+    /// The next segment that leaves at `now`.
+    fn transmit(&mut self, now: Instant) -> Option<Packet>;
+
+    /// When it wants to be woken next.
+    fn wake_at(&self) -> Option<Instant>;
+
+    /// It is that time.
+    fn wake(&mut self, now: Instant);
+
+    /// A field of `tcp_info` of a socket, by its name in scripts (`tcpi_snd_cwnd`).
+    fn tcp_info(&self, now: Instant, fd: i64, field: &str) -> Option<i64>;
+}
+
+/// Something that the stack under test does not have: what, in few words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(pub String);
+
+/// The answer to a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// It returned at once.
+    Returned(Outcome),
+    /// It waits.
+    Blocked,
+    /// The stack does not know the call, or something in it.
+    Refused(Refusal),
+}
+
+/// What a call returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Its value, or the error's number.
+    pub result: Result<i64, i64>,
+    /// What it wrote into its arguments: the value of an option or request, `revents` of each
+    /// descriptor asked for, the flags of a message.
+    pub values: Vec<i64>,
+    /// Control messages of `recvmsg`: level, type and a number as their data.
+    pub control: Vec<[i64; 3]>,
+}
+
+impl Outcome {
+    /// A value.
+    pub fn value(value: i64) -> Outcome {
+        Outcome { result: Ok(value), values: Vec::new(), control: Vec::new() }
+    }
+
+    /// An error, by the name of its number.
+    ///
+    /// # Panics
+    /// When no error has this name.
+    pub fn error(name: &str) -> Outcome {
+        let number = crate::constant(name).unwrap_or_else(|| panic!("no error is called {name}"));
+        Outcome { result: Err(number), values: Vec::new(), control: Vec::new() }
+    }
+}
+
+/// A system call. Numbers are Linux's, descriptors the stack's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SystemCall {
+    /// `socket`.
+    Socket {
+        /// AF_INET, …
+        domain: i64,
+        /// SOCK_STREAM, …
+        kind: i64,
+        /// IPPROTO_TCP, …
+        protocol: i64,
+    },
+    /// `bind`, to [`LOCAL_PORT`].
+    Bind {
+        /// Socket.
+        fd: i64,
+    },
+    /// `listen`.
+    Listen {
+        /// Socket.
+        fd: i64,
+        /// How many may wait.
+        backlog: i64,
+    },
+    /// `accept`.
+    Accept {
+        /// Socket.
+        fd: i64,
+    },
+    /// `connect`, to [`REMOTE_PORT`].
+    Connect {
+        /// Socket.
+        fd: i64,
+    },
+    /// `read`, `readv`, `recv`, `recvfrom`, `recvmsg`.
+    Receive {
+        /// Socket.
+        fd: i64,
+        /// Bytes at most.
+        len: u32,
+        /// MSG_PEEK, …
+        flags: i64,
+        /// Whether it is `recvmsg`, which takes control messages.
+        message: bool,
+    },
+    /// `write`, `writev`, `send`, `sendto`, `sendmsg`, of zeros.
+    Send {
+        /// Socket.
+        fd: i64,
+        /// Bytes.
+        len: u32,
+        /// MSG_MORE, …
+        flags: i64,
+    },
+    /// `close`.
+    Close {
+        /// Descriptor.
+        fd: i64,
+    },
+    /// `shutdown`.
+    Shutdown {
+        /// Socket.
+        fd: i64,
+        /// SHUT_WR, …
+        how: i64,
+    },
+    /// `setsockopt`.
+    SetOption {
+        /// Socket.
+        fd: i64,
+        /// SOL_TCP, …
+        level: i64,
+        /// TCP_NODELAY, …
+        name: i64,
+        /// To what.
+        value: OptionValue,
+    },
+    /// `getsockopt`; the value goes to [`Outcome::values`].
+    GetOption {
+        /// Socket.
+        fd: i64,
+        /// SOL_TCP, …
+        level: i64,
+        /// TCP_NODELAY, …
+        name: i64,
+    },
+    /// `fcntl`.
+    Control {
+        /// Descriptor.
+        fd: i64,
+        /// F_SETFL, …
+        command: i64,
+        /// O_NONBLOCK, …; 0 if none is given.
+        argument: i64,
+    },
+    /// `ioctl`; the value goes to [`Outcome::values`].
+    Request {
+        /// Descriptor.
+        fd: i64,
+        /// SIOCINQ, …
+        request: i64,
+    },
+    /// `poll`; `revents` go to [`Outcome::values`].
+    Poll {
+        /// Descriptors, each with the events asked for.
+        fds: Vec<(i64, i64)>,
+        /// How long to wait; `None`: for ever.
+        timeout: Option<Span>,
+    },
+}
+
+/// What a socket's option is set to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OptionValue {
+    /// A number.
+    Integer(i64),
+    /// SO_LINGER.
+    Linger {
+        /// Whether at all.
+        on: bool,
+        /// Seconds.
+        seconds: i64,
+    },
+    /// A name, as TCP_CONGESTION takes.
+    Text(String),
+}
+
+/// The port that a script's own sockets are bound to (packetdrill's `--bind_port`).
+pub const LOCAL_PORT: u16 = 8080;
+/// The port that scripts connect to (`--connect_port`).
+pub const REMOTE_PORT: u16 = 8080;

@@ -1,0 +1,6 @@
+//! Scripts read, and held against a stack of few rules.
+
+mod fake;
+mod model;
+mod parse;
+mod run;

@@ -1,0 +1,118 @@
+//! Scripts held against a stack of few rules.
+
+use crate::fake::Fake;
+use tcplab_packetdrill::{Definitions, Script, Verdict, run};
+
+const SERVER: &str = include_str!("../scripts/server.pkt");
+const CLIENT: &str = include_str!("../scripts/client.pkt");
+
+fn verdict(text: &str, fake: &mut Fake) -> Verdict {
+    let script = Script::parse(text, &Definitions::none()).unwrap_or_else(|e| panic!("{e}"));
+    run(&script, fake)
+}
+
+fn told(text: &str) -> String {
+    match verdict(text, &mut Fake::default()) {
+        Verdict::Passed(left) => format!("passed, left over: {left:?}"),
+        Verdict::Failed(failure) => failure.to_string(),
+        Verdict::Unsupported(unsupported) => unsupported.to_string(),
+    }
+}
+
+#[test]
+fn a_right_stack_passes() {
+    assert_eq!(told(SERVER), "passed, left over: []");
+    assert_eq!(told(CLIENT), "passed, left over: []");
+}
+
+#[test]
+fn settings_reach_the_stack_in_their_order() {
+    let mut fake = Fake::default();
+    verdict(SERVER, &mut fake);
+    assert_eq!(fake.settings.len(), 24);
+    assert_eq!(fake.settings[5], "net.ipv4.tcp_frto = 2");
+    assert_eq!(fake.settings[22], "net.ipv4.tcp_sack = 1");
+    assert_eq!(fake.settings[23], "net.ipv4.tcp_reordering = 4");
+}
+
+#[test]
+fn what_is_otherwise_is_told_in_the_scripts_own_notation() {
+    let mut shown = String::new();
+    for (script, right, wrong) in [
+        (SERVER, "S. 0:0(0) ack 10 win 500", "S. 0:0(0) ack 10 win 501"),
+        (SERVER, "S. 0:0(0) ack 10 win 500 <mss 1000,", "S. 0:0(0) ack 10 win 500 <mss 900,"),
+        (SERVER, "+.04 > . 1:1(0) ack 101", "+.02 > . 1:1(0) ack 101"),
+        (SERVER, "+.04 > . 1:1(0) ack 101", "+.04 > . 1:1(0) ack 102"),
+        (SERVER, "TS val 250 ecr 700", "TS val 200 ecr 700"),
+        (SERVER, "1:2001(2000)", "1:2002(2001)"),
+        (SERVER, "1:2001(2000)", "1:1501(1500)"),
+        (SERVER, "* > P. 2001:2501(500)", "* > . 2001:2501(500)"),
+        (SERVER, "+.15~+.25", "+.05~+.15"),
+        (SERVER, "0...0.11 accept", "0...0.05 accept"),
+        (SERVER, "0...0.11 accept", "0 accept"),
+        (SERVER, "[1000], [4]", "[1001], [4]"),
+        (SERVER, "read(4, ..., 1000) = 100", "read(4, ..., 1000) = 101"),
+        (SERVER, "= -1 EAGAIN", "= -1 EPIPE"),
+        (SERVER, "= -1 EAGAIN", "= 0"),
+        (SERVER, "tcpi_unacked == 2", "tcpi_unacked == 3"),
+        (SERVER, "val 710 ecr 100", "val 710 ecr 101"),
+        (SERVER, "+.1 close", "+0 > . 1:1(0) ack 1\n+.1 close"),
+        (SERVER, "close(4)", "close(5)"),
+        (CLIENT, "0.200 >", "0.230 >"),
+        (CLIENT, "+.05 < S.", "0.1 < S."),
+        (CLIENT, "> . 1:1(0) ack 51", "> [ect0] . 1:1(0) ack 51"),
+    ] {
+        assert!(script.contains(right), "{right}");
+        let text = script.replacen(right, wrong, 1);
+        shown.push_str(&format!("{right} -> {wrong}\n{}\n\n", told(&text)));
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let mut shown = String::new();
+    for (right, wrong) in [
+        ("--tolerance_usecs=1000", "--wire_client"),
+        ("--tolerance_usecs=1000", "--tolerance_usecs=soon"),
+        ("tcp_sack=1", "nothing=1"),
+        ("./defaults.sh", "tc qdisc add dev tun0 root fq"),
+        ("./defaults.sh", "reboot"),
+        ("SO_REUSEADDR", "SO_UNHEARD_OF"),
+        ("SOL_SOCKET, SO", "SOL_TCP, SO"),
+        ("read(4, ..., 100)", "splice(4, 5)"),
+        ("tcpi_unacked ==", "tcpi_unheard_of =="),
+        ("+.1 close", "+0 < icmp unreachable net_unreachable [1:1(0)]\n+.1 close"),
+        ("+.1 close", "+0 < udp (5)\n+.1 close"),
+        ("+.1 close", "+0 > gre: . 1:1(0) ack 1\n+.1 close"),
+    ] {
+        assert!(SERVER.contains(right), "{right}");
+        let text = SERVER.replacen(right, wrong, 1);
+        shown.push_str(&format!("{wrong}\n  {}\n", told(&text)));
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn what_no_line_asks_for_is_left_over() {
+    let text = SERVER.replacen("+.1 close(4)", "+0 write(4, ..., 10) = 10\n+0 close(4)", 1);
+    assert_eq!(
+        told(&text),
+        "passed, left over: [\"0.450000 > P. 2501:2511(10) ack 101 win 500 \
+         <nop,nop,TS val 450 ecr 700>\"]"
+    );
+}
+
+#[test]
+fn strict_segments_are_not_joined() {
+    let text = SERVER.replacen("--tolerance_usecs=1000", "--strict_segments", 1);
+    assert!(told(&text).contains("the data bytes: expected 2000, found 1000"), "{}", told(&text));
+}
+
+#[test]
+fn a_stack_that_does_not_come_to_rest_fails() {
+    let mut fake = Fake::default();
+    fake.restless = true;
+    let Verdict::Failed(failure) = verdict(CLIENT, &mut fake) else { panic!("it passed") };
+    assert_eq!(failure.what, "the stack does not come to rest at 0.000000");
+}

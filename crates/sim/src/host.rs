@@ -1,0 +1,187 @@
+//! One end of the path: a stack and the application on it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tcplab_recording::{Endpoint, Sample};
+use tcplab_stack::congestion::CongestionControl;
+use tcplab_stack::{
+    Config, Connection, ConnectionError, Opening, ReadError, Segment, SendCause, State, WriteError,
+};
+use tcplab_units::{Instant, Rng};
+use tcplab_wire::SeqNumber;
+use tcplab_workload::{AppReport, Application, Want};
+
+use crate::packets::Address;
+
+/// What one read asks for at most, bytes.
+const READ_SIZE: u32 = 256 * 1024;
+/// The largest IP packet of an Ethernet, bytes.
+const MTU: u16 = 1500;
+
+/// A host with one connection: the client's from the start, the server's when a SYN has come.
+#[derive(Debug)]
+pub(crate) struct Host {
+    endpoint: Endpoint,
+    address: Address,
+    config: Arc<Config>,
+    /// What the connection is opened with; used once.
+    opening: Option<Opening>,
+    connection: Option<Connection>,
+    application: Application,
+    has_begun: bool,
+    has_closed: bool,
+    /// Segments of a burst that was cut, not yet on the link.
+    cut: VecDeque<(Segment, SendCause)>,
+    /// IPv4's identification counts up (RFC 6864 lets it be anything here).
+    ip_id: u16,
+}
+
+impl Host {
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        address: Address,
+        config: Config,
+        congestion: Box<dyn CongestionControl>,
+        application: Application,
+        seed: u64,
+    ) -> Host {
+        let mut random = Rng::new(seed, &format!("{} numbers", endpoint.name()));
+        let opening = Opening {
+            initial_sequence: SeqNumber::new(random.next_u64() as u32),
+            timestamp_offset: random.next_u64() as u32,
+            mtu: MTU,
+            ip_header: 20,
+            congestion,
+        };
+        Host {
+            endpoint,
+            address,
+            config: Arc::new(config),
+            opening: Some(opening),
+            connection: None,
+            application,
+            has_begun: false,
+            has_closed: false,
+            cut: VecDeque::new(),
+            ip_id: random.next_u64() as u16,
+        }
+    }
+
+    pub(crate) fn address(&self) -> Address {
+        self.address
+    }
+
+    /// What its application did.
+    pub(crate) fn report(&self) -> AppReport {
+        self.application.report()
+    }
+
+    /// Why its connection failed, if it did.
+    pub(crate) fn error(&self) -> Option<ConnectionError> {
+        self.connection.as_ref()?.error()
+    }
+
+    /// Whether its application has closed, and its connection needs nothing from the path any more.
+    pub(crate) fn is_over(&self) -> bool {
+        let is_over =
+            |connection: &Connection| connection.is_over() || connection.state() == State::TimeWait;
+        self.error().is_some()
+            || (self.has_closed
+                && self.cut.is_empty()
+                && self.connection.as_ref().is_some_and(is_over))
+    }
+
+    pub(crate) fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        if let Some(connection) = &mut self.connection {
+            return connection.handle_segment(now, segment);
+        }
+        if self.endpoint == Endpoint::Server
+            && let Some(opening) = self.opening.take()
+        {
+            self.connection = Connection::accept(now, &self.config, opening, segment);
+        }
+    }
+
+    pub(crate) fn poll_at(&self) -> Option<Instant> {
+        self.connection.as_ref()?.poll_at()
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        if let Some(connection) = &mut self.connection {
+            connection.handle_timeout(now);
+        }
+    }
+
+    /// The next segment that leaves, why, and with which identification.
+    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Segment, SendCause, u16)> {
+        if self.cut.is_empty() {
+            let transmit = self.connection.as_mut()?.poll_transmit(now)?;
+            if transmit.segments() == 1 {
+                return Some((transmit.segment, transmit.cause, self.next_ip_id()));
+            }
+            self.cut.extend(transmit.cut().map(|segment| (segment, transmit.cause)));
+        }
+        let (segment, cause) = self.cut.pop_front()?;
+        Some((segment, cause, self.next_ip_id()))
+    }
+
+    fn next_ip_id(&mut self) -> u16 {
+        self.ip_id = self.ip_id.wrapping_add(1);
+        self.ip_id
+    }
+
+    /// The application goes on as far as its socket lets it; whether it did anything.
+    pub(crate) fn drive(&mut self, now: Instant) -> bool {
+        if self.endpoint == Endpoint::Client
+            && let Some(opening) = self.opening.take()
+        {
+            self.application.start(now);
+            self.has_begun = true;
+            self.connection = Some(Connection::connect(now, &self.config, opening));
+            return true;
+        }
+        let Some(connection) = &mut self.connection else { return false };
+        if self.has_closed || matches!(connection.state(), State::SynSent | State::SynReceived) {
+            return false;
+        }
+        if !self.has_begun {
+            self.application.start(now);
+            self.has_begun = true;
+        }
+        let mut moved = false;
+        loop {
+            match self.application.want() {
+                Want::Write(bytes) => match connection.write(now, bytes) {
+                    Ok(count) => self.application.wrote(count, now),
+                    Err(WriteError::WouldBlock) => break,
+                    // The error is the connection's, or the peer's close has been seen before.
+                    Err(_) => break,
+                },
+                Want::ShutDown => {
+                    connection.shutdown(now);
+                    self.application.shut_down(now);
+                }
+                Want::Read => match connection.receive(now, READ_SIZE) {
+                    Ok(data) if data.is_empty() => self.application.end_of_stream(now),
+                    Ok(data) => self.application.received(data.as_slice(), now),
+                    Err(ReadError::WouldBlock) => break,
+                    Err(_) => break,
+                },
+                Want::Close => {
+                    connection.close(now);
+                    self.has_closed = true;
+                    return true;
+                }
+            }
+            moved = true;
+        }
+        moved
+    }
+
+    /// How its socket stands.
+    pub(crate) fn sample(&self, now: Instant, endpoint: Endpoint) -> Option<Sample> {
+        let _ = (now, endpoint, self.connection.as_ref()?);
+        None
+    }
+}

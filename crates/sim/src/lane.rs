@@ -1,0 +1,98 @@
+//! One direction of the path, between the stacks.
+
+use std::collections::VecDeque;
+
+use tcplab_path::{Direction, Link, LinkPlan, Packet, Verdict};
+use tcplab_stack::Segment;
+use tcplab_units::Instant;
+
+use crate::packets::{self, Address};
+
+/// A link, and the segments on it: their bytes are made only where the link looks at them.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    link: Link,
+    reads: bool,
+    ends: [Address; 2],
+    /// Segments whose bytes were not made, in the order of their ids; none where one has gone.
+    kept: VecDeque<(u64, Option<Segment>)>,
+}
+
+/// What came out of a link.
+#[derive(Debug)]
+pub(crate) struct Out {
+    pub(crate) verdict: Verdict,
+    pub(crate) what: Carried,
+}
+
+/// What came out of a link, delivered or not.
+#[derive(Debug)]
+pub(crate) enum Carried {
+    /// The segment as it was sent.
+    Untouched(Segment),
+    /// A packet that the link saw, and may have changed or made.
+    Bytes(Vec<u8>),
+}
+
+impl Lane {
+    /// The link of `plan` from the first of `ends` to the second; `seed` is the trial's.
+    pub(crate) fn new(
+        plan: &LinkPlan,
+        seed: u64,
+        direction: Direction,
+        ends: [Address; 2],
+    ) -> Lane {
+        Lane {
+            link: Link::new(plan, seed, direction),
+            reads: plan.reads_packets(),
+            ends,
+            kept: VecDeque::new(),
+        }
+    }
+
+    /// A segment goes onto the link; `ip_id` is IPv4's identification.
+    pub(crate) fn send(&mut self, now: Instant, id: u64, segment: Segment, ip_id: u16) {
+        let packet = if self.reads {
+            let mut bytes = Vec::new();
+            packets::write(&segment, self.ends[0], self.ends[1], ip_id, &mut bytes);
+            Packet::new(id, bytes)
+        } else {
+            let size = packets::size(&segment);
+            self.kept.push_back((id, Some(segment)));
+            Packet::of_size(id, size)
+        };
+        self.link.handle_packet(now, packet);
+    }
+
+    /// When something next happens on it.
+    pub(crate) fn poll_at(&self) -> Option<Instant> {
+        self.link.poll_at()
+    }
+
+    /// Whether no packet of an endpoint is on it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.link.in_flight().next().is_none()
+    }
+
+    /// What left it until `now`, one after the other.
+    pub(crate) fn poll(&mut self, now: Instant) -> Option<Out> {
+        let departure = self.link.poll(now)?;
+        let what = self.carried(departure.verdict.id, departure.packet);
+        Some(Out { verdict: departure.verdict, what })
+    }
+
+    /// The trial is over: what is still on the link.
+    pub(crate) fn drain(&mut self, now: Instant) -> Vec<Verdict> {
+        self.kept.clear();
+        self.link.drain(now).into_iter().map(|departure| departure.verdict).collect()
+    }
+
+    fn carried(&mut self, id: u64, packet: Packet) -> Carried {
+        let at = self.kept.binary_search_by_key(&id, |(id, _)| *id);
+        let segment = at.ok().and_then(|at| self.kept[at].1.take());
+        while self.kept.front().is_some_and(|(_, segment)| segment.is_none()) {
+            self.kept.pop_front();
+        }
+        segment.map_or(Carried::Bytes(packet.bytes), Carried::Untouched)
+    }
+}

@@ -1,0 +1,12 @@
+//! The virtual world: two model stacks, a path between them, and no clock but the next event.
+
+mod host;
+mod lane;
+mod packets;
+mod queue;
+mod settings;
+mod trial;
+mod world;
+
+pub use settings::{KERNEL, SettingsError, set, settings};
+pub use trial::{ADDRESSES, SimError, TrialRequest, run_trial};

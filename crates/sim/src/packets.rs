@@ -1,0 +1,68 @@
+//! Segments as the packets that carry them, and back.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use tcplab_stack::{Data, Segment};
+use tcplab_units::Bytes;
+use tcplab_wire::{ChecksumState, FrameView, Ipv4Repr, TcpFlags, TcpOption, TcpRepr};
+
+/// One end of a connection on the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) ip: Ipv4Addr,
+    pub(crate) port: u16,
+}
+
+/// The header of IPv4 without options (RFC 791 section 3.1).
+const IP_HEADER: u64 = 20;
+/// `sysctl_ip_default_ttl`.
+const TTL: u8 = 64;
+
+/// How long the packet of a segment is.
+pub(crate) fn size(segment: &Segment) -> Bytes {
+    Bytes::new(IP_HEADER + segment.header.header_len() as u64 + u64::from(segment.len()))
+}
+
+/// Appends the packet of a segment from one end to the other; `id` is IPv4's identification.
+pub(crate) fn write(segment: &Segment, from: Address, to: Address, id: u16, out: &mut Vec<u8>) {
+    let ip = Ipv4Repr { src: from.ip, dst: to.ip, id, ttl: TTL, ecn: segment.ecn };
+    let header = TcpRepr { src_port: from.port, dst_port: to.port, ..segment.header };
+    header.emit(&ip.into(), segment.data.as_slice(), out);
+}
+
+/// The segment in a packet that the path may have changed; none where `to` would not take it: its
+/// checksum is wrong, it is cut, or it is not of this connection (RFC 9293 section 3.1).
+pub(crate) fn segment(packet: &[u8], from: Address, to: Address) -> Option<Segment> {
+    let tcp = FrameView::of_packet(packet).tcp()?;
+    let is_ours = (tcp.src(), tcp.src_port()) == (IpAddr::V4(from.ip), from.port)
+        && (tcp.dst(), tcp.dst_port()) == (IpAddr::V4(to.ip), to.port);
+    let is_right = tcp.ip().header_checksum_is_right()
+        && tcp.checksum_state() == ChecksumState::Right
+        && tcp.anomaly().is_none();
+    if !is_ours || !is_right {
+        return None;
+    }
+    let mut header = TcpRepr {
+        src_port: from.port,
+        dst_port: to.port,
+        seq: tcp.seq(),
+        ack: tcp.ack(),
+        flags: tcp.flags(),
+        window: tcp.window(),
+        urgent_pointer: tcp.urgent_pointer(),
+        ..TcpRepr::default()
+    };
+    let opens = header.flags.contains(TcpFlags::SYN);
+    for option in tcp.options() {
+        match option {
+            TcpOption::Mss(mss) if opens => header.mss = Some(mss),
+            // RFC 7323 section 2.3: more than 14 means 14.
+            TcpOption::WindowScale(shift) if opens => header.window_scale = Some(shift.min(14)),
+            TcpOption::SackPermitted if opens => header.sack_permitted = true,
+            TcpOption::Timestamps { value, echo } => header.timestamps = Some((value, echo)),
+            TcpOption::Sack(blocks) => header.sack = blocks,
+            _ => {}
+        }
+    }
+    Some(Segment { header, ecn: tcp.ecn(), data: Data::copy_of(tcp.payload()) })
+}

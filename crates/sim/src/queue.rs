@@ -1,0 +1,78 @@
+//! What happens next: an order of events that is the same each time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tcplab_units::Instant;
+
+/// Wake-ups of a fixed number of sources, each of which has one at most. Of those due at the same
+/// time the source with the smaller number comes first, so that nothing is left to chance.
+#[derive(Debug)]
+pub(crate) struct EventQueue {
+    heap: BinaryHeap<Reverse<(Instant, usize)>>,
+    /// When each source is to be woken; entries of the heap that say otherwise are stale.
+    due: Vec<Option<Instant>>,
+}
+
+impl EventQueue {
+    /// No wake-ups of so many sources.
+    pub(crate) fn new(sources: usize) -> EventQueue {
+        EventQueue { heap: BinaryHeap::new(), due: vec![None; sources] }
+    }
+
+    /// `source` wants to be woken at `due`, and at no other time that it named before.
+    pub(crate) fn set(&mut self, source: usize, due: Option<Instant>) {
+        if self.due[source] == due {
+            return;
+        }
+        self.due[source] = due;
+        if let Some(due) = due {
+            self.heap.push(Reverse((due, source)));
+        }
+    }
+
+    /// The next wake-up, which is then forgotten.
+    pub(crate) fn pop(&mut self) -> Option<(Instant, usize)> {
+        while let Some(Reverse((at, source))) = self.heap.pop() {
+            if self.due[source] == Some(at) {
+                self.due[source] = None;
+                return Some((at, source));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanos: u64) -> Instant {
+        Instant::from_nanos(nanos)
+    }
+
+    #[test]
+    fn wake_ups_come_in_order_of_time_and_then_of_sources() {
+        let mut queue = EventQueue::new(4);
+        for (source, nanos) in [(3, 5), (1, 7), (2, 5), (0, 9)] {
+            queue.set(source, Some(at(nanos)));
+        }
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(order, [(at(5), 2), (at(5), 3), (at(7), 1), (at(9), 0)]);
+    }
+
+    #[test]
+    fn the_last_word_counts() {
+        let mut queue = EventQueue::new(2);
+        queue.set(0, Some(at(5)));
+        queue.set(0, Some(at(8)));
+        queue.set(1, Some(at(6)));
+        queue.set(0, Some(at(3)));
+        queue.set(1, None);
+        assert_eq!(queue.pop(), Some((at(3), 0)));
+        assert_eq!(queue.pop(), None);
+        queue.set(0, Some(at(8)));
+        assert_eq!(queue.pop(), Some((at(8), 0)));
+        assert_eq!(queue.pop(), None);
+    }
+}

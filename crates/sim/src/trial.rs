@@ -1,0 +1,157 @@
+//! One trial in virtual time, from its case to its recording.
+
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use tcplab_path::PathError;
+use tcplab_recording::{
+    AppLog, Endpoint, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
+};
+use tcplab_scenario::{Case, EndpointSpec};
+use tcplab_stack::{ConnectionError, congestion};
+use tcplab_units::{Instant, Span};
+use tcplab_workload::{Application, Role};
+
+use crate::host::Host;
+use crate::packets::Address;
+use crate::world::{Recorder, World};
+use crate::{SettingsError, settings};
+
+/// Where the server listens; the client's port is the first that Linux gives out.
+const PORTS: [u16; 2] = [32_768, 5_001];
+/// The zero of virtual time: 2000-01-01 00:00:00 UTC, nanoseconds since the Unix epoch. It is the
+/// same for each trial, so that its bytes are.
+const EPOCH_NANOS: u64 = 946_684_800_000_000_000;
+
+/// The addresses of client and server; nobody else is there.
+pub const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
+
+/// One trial to run.
+#[derive(Debug, Clone, Copy)]
+pub struct TrialRequest<'a> {
+    /// The cell of the matrix.
+    pub case: &'a Case,
+    /// The trial's own seed.
+    pub seed: u64,
+    /// An existing, empty directory for the recording.
+    pub directory: &'a Path,
+    /// How many bytes of each packet the captures keep; all where no number is given.
+    pub snaplen: Option<u32>,
+}
+
+/// Why a trial could not be run, or did not pass.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each field is told in the message above it")]
+pub enum SimError {
+    /// A stack cannot be set as asked.
+    #[error("the {endpoint}: {source}")]
+    Settings { endpoint: &'static str, source: SettingsError },
+    /// The path cannot be built.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The recording could not be written.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// The transfer took longer than the scenario allows.
+    #[error("not done after {limit}: {received} B have arrived")]
+    Overdue { limit: Span, received: u64 },
+    /// An endpoint gave the connection up.
+    #[error("the {endpoint}'s connection was lost: {error}")]
+    Connection { endpoint: &'static str, error: ConnectionError },
+    /// There is no model of that congestion control.
+    #[error("the {endpoint}: `{name}` is no congestion control of a model; there are {known}")]
+    Congestion { endpoint: &'static str, name: String, known: String },
+    /// What arrived is not what was sent.
+    #[error("{sent} B were sent, and {received} B arrived, or others")]
+    Corrupted { sent: u64, received: u64 },
+    /// The caller asked to stop.
+    #[error("stopped on request")]
+    Stopped,
+}
+
+/// Runs one trial to its end; `stop` ends it soon.
+///
+/// # Errors
+/// When it could not be run, was stopped, or did not pass. The directory may then hold a part of a
+/// recording, without its `DONE`.
+pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), SimError> {
+    let TrialRequest { case, seed, directory, snaplen } = *request;
+    let descriptions = ADDRESSES.map(|address| address.to_string());
+    let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
+    let hosts = [host(case, seed, Endpoint::Client)?, host(case, seed, Endpoint::Server)?];
+    let recorder = Recorder::new(writer, case.sampling.tcp_info);
+    let mut world = World::new(hosts, &case.links()?, seed, Some(recorder));
+    let limit = Instant::ZERO + case.limits.trial;
+    world.run(limit, stop)?;
+    let ([client, server], now, writer) = world.end()?;
+    if stop.load(std::sync::atomic::Ordering::Relaxed) {
+        return Err(SimError::Stopped);
+    }
+    let app = AppLog { client: client.report(), server: server.report() };
+    let record = TrialRecord {
+        tcplab: env!("CARGO_PKG_VERSION").into(),
+        case: case.name.clone(),
+        case_hash: case.hash.clone(),
+        seed,
+        path: case.path.clone(),
+        epoch_nanos: EPOCH_NANOS,
+        duration: now.since(Instant::ZERO),
+        client: record(&case.client, ADDRESSES[0]),
+        server: record(&case.server, ADDRESSES[1]),
+        world: WorldRecord { name: "sim".into(), device: "none".into(), ..WorldRecord::default() },
+    };
+    if let Some(writer) = writer {
+        writer.finish(&app, &record)?;
+    }
+    for (host, endpoint) in [(&client, Endpoint::Client), (&server, Endpoint::Server)] {
+        if let Some(error) = host.error() {
+            return Err(SimError::Connection { endpoint: endpoint.name(), error });
+        }
+    }
+    verify(case, &app, now >= limit)
+}
+
+/// Whether what arrived is what was sent.
+fn verify(case: &Case, app: &AppLog, is_overdue: bool) -> Result<(), SimError> {
+    let (sender, receiver) = match app.client.role {
+        Role::Sender => (&app.client, &app.server),
+        Role::Receiver => (&app.server, &app.client),
+    };
+    let (sent, received) = (sender.bytes.as_u64(), receiver.bytes.as_u64());
+    if is_overdue {
+        return Err(SimError::Overdue { limit: case.limits.trial, received });
+    }
+    let is_whole = sender.bytes == case.workload.amount();
+    if is_whole && sent == received && sender.digest == receiver.digest {
+        return Ok(());
+    }
+    Err(SimError::Corrupted { sent, received })
+}
+
+fn host(case: &Case, seed: u64, endpoint: Endpoint) -> Result<Host, SimError> {
+    let (spec, role, index) = match endpoint {
+        Endpoint::Client => (&case.client, case.workload.client_role(), 0),
+        Endpoint::Server => (&case.server, case.workload.server_role(), 1),
+    };
+    let name = endpoint.name();
+    let config = settings(spec).map_err(|source| SimError::Settings { endpoint: name, source })?;
+    let control = &config.window.congestion;
+    let setup = congestion::Setup { tick: config.host.tick, burst: config.sending.burst, seed };
+    let congestion = congestion::on(control, &setup).ok_or_else(|| SimError::Congestion {
+        endpoint: name,
+        name: control.clone(),
+        known: congestion::NAMES.join(", "),
+    })?;
+    let address = Address { ip: ADDRESSES[index], port: PORTS[index] };
+    let application = Application::new(role, &case.workload, seed);
+    Ok(Host::new(endpoint, address, config, congestion, application, seed))
+}
+
+fn record(spec: &EndpointSpec, address: Ipv4Addr) -> EndpointRecord {
+    EndpointRecord {
+        address: address.to_string(),
+        options: Vec::new(),
+        sysctls: spec.sysctl.clone(),
+    }
+}

@@ -1,0 +1,100 @@
+//! Whole trials in virtual time.
+
+mod truth_twice;
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use tcplab_recording::Recording;
+use tcplab_scenario::Scenario;
+use tcplab_sim::{TrialRequest, run_trial};
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::parse(&format!("title = \"A trial\"\n{text}\n[repeat]\ntrials = 1\n"), "trial")
+        .unwrap()
+}
+
+/// Runs the only case of a scenario.
+fn trial(text: &str, seed: u64, directory: &Path) -> Recording {
+    let scenario = scenario(text);
+    let request = TrialRequest { case: &scenario.cases[0], seed, directory, snaplen: None };
+    let ran = run_trial(&request, &AtomicBool::new(false));
+    ran.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+    Recording::open(directory).unwrap()
+}
+
+const LOSSY: &str = r#"
+[path]
+rate  = "10 Mbit/s"
+delay = "10 ms"
+queue = "50 packets"
+loss  = "1 %"
+[workload]
+upload = "1 MB"
+"#;
+
+#[test]
+fn a_transfer_through_losses_arrives() {
+    let place = tempfile::tempdir().unwrap();
+    let recording = trial(LOSSY, 1, place.path());
+    let app = recording.app().unwrap();
+    assert_eq!(app.server.bytes.as_u64(), 1_000_000);
+    assert_eq!(app.server.digest, app.client.digest);
+}
+
+/// Every file of a recording.
+fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            (name, std::fs::read(path).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_does_not() {
+    let made: Vec<_> = [1, 1, 2]
+        .into_iter()
+        .map(|seed| {
+            let place = tempfile::tempdir().unwrap();
+            trial(LOSSY, seed, place.path());
+            files(place.path())
+        })
+        .collect();
+    assert!(made[0].len() >= 6 && made[0].iter().any(|(name, _)| name == "client.pcapng"));
+    assert!(made[0] == made[1], "two trials of one seed differ");
+    assert!(made[0] != made[2], "the seed decides nothing");
+}
+
+/// What changes packets hands over bytes; what does not, segments: both arrive.
+#[test]
+fn what_the_path_changes_arrives_all_the_same() {
+    let place = tempfile::tempdir().unwrap();
+    let path = LOSSY.replace("loss  = \"1 %\"", "corrupt = \"1 %\"\nduplicate = \"1 %\"");
+    let recording = trial(&path, 1, place.path());
+    let truth = recording.truth().unwrap();
+    assert!(truth.iter().any(|row| row.verdict.corrupted.is_some()));
+    assert!(truth.iter().any(|row| row.verdict.origin.is_some()));
+    assert!(truth.iter().any(|row| row.because.as_deref() == Some("rack")));
+}
+
+#[test]
+fn each_model_meets_each_other() {
+    for client in tcplab_scenario::Profile::names() {
+        for server in tcplab_scenario::Profile::names() {
+            let text = format!(
+                "[path]\nrate = \"5 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"20 packets\"\n\
+                 loss = \"0.5 %\"\n[workload]\nupload = \"200 kB\"\n\
+                 [client]\nstack = \"model:{client}\"\n[server]\nstack = \"model:{server}\""
+            );
+            let place = tempfile::tempdir().unwrap();
+            let app = trial(&text, 3, place.path()).app().unwrap();
+            assert_eq!(app.server.bytes.as_u64(), 200_000, "{client} to {server}");
+        }
+    }
+}

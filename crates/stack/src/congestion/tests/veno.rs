@@ -1,0 +1,40 @@
+use tcplab_units::Span;
+
+use super::driver::{Driver, Path};
+use crate::congestion::Veno;
+
+fn driver(cwnd: u32) -> Driver {
+    let path = Path::bottleneck(Span::from_millis(1), Span::from_millis(100), 10_000);
+    Driver::with(Box::new(Veno::new()), path, |window| {
+        window.cwnd = cwnd;
+        window.ssthresh = cwnd;
+    })
+}
+
+/// 101 segments fill the path: below, a loss is no congestion.
+#[test]
+fn a_loss_takes_a_fifth_without_a_queue_and_a_half_with_one() {
+    for (cwnd, kept) in [(60_u32, 4.0 / 5.0), (90, 4.0 / 5.0), (120, 0.5), (200, 0.5)] {
+        let mut driver = driver(cwnd);
+        driver.run_rounds(3);
+        let before = driver.window.cwnd;
+        driver.drop_next();
+        driver.run_rounds(2);
+        // It grows by a segment until the loss is known.
+        let expected = f64::from(before + 1) * kept;
+        let ssthresh = f64::from(driver.window.ssthresh);
+        assert!((ssthresh - expected).abs() <= 1.0, "{cwnd}: {ssthresh} not {expected}");
+    }
+}
+
+#[test]
+fn it_grows_each_round_without_a_queue_and_every_other_round_with_one() {
+    for (cwnd, expected) in [(40, 40), (150, 20)] {
+        let mut driver = driver(cwnd);
+        driver.run_rounds(4);
+        let before = driver.window.cwnd;
+        driver.run_rounds(40);
+        let grown = driver.window.cwnd - before;
+        assert!(grown.abs_diff(expected) <= 1, "{cwnd}: {grown} not {expected}");
+    }
+}

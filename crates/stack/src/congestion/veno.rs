@@ -1,0 +1,140 @@
+//! Veno: tells losses of congestion from others by the queue.
+
+use tcplab_units::Instant;
+
+use super::{AckSample, CongestionControl, Event, State, Window, reno};
+
+/// With so many segments waiting in the path, in halves, it counts as congested (`beta`).
+const CONGESTED: u64 = 3 * 2;
+/// With so few round trips measured they may all be of delayed acknowledgements.
+const FEW_SAMPLES: u32 = 2;
+/// For a round trip that was not measured, µs: where one was before and none since the last
+/// acknowledgement, all of the window waits.
+const UNKNOWN: u64 = 0x7fff_ffff;
+
+/// Reno that grows half as fast while segments wait in the path, and that gives up a fifth of the
+/// window instead of a half when a loss comes while few do (Fu and Liew, JSAC 2003).
+///
+/// As `tcp_veno.c` has it: the queue is judged at each acknowledgement by the shortest round trip
+/// since the one before, not by that of a round.
+#[derive(Debug)]
+pub struct Veno {
+    /// Whether the queue is judged at present; otherwise it is Reno.
+    judging: bool,
+    samples: u32,
+    /// The shortest round trip since the last acknowledgement, and of all, µs and one more.
+    recent_rtt: Option<u64>,
+    base_rtt: Option<u64>,
+    /// Whether the next round of a congested path grows.
+    grows: bool,
+    /// Segments waiting in the path, in halves.
+    waiting: u64,
+}
+
+impl Veno {
+    /// Before anything was sent.
+    pub fn new() -> Veno {
+        Veno {
+            judging: true,
+            samples: 0,
+            recent_rtt: None,
+            base_rtt: None,
+            grows: true,
+            waiting: 0,
+        }
+    }
+
+    /// How many segments wait in the path, in halves.
+    fn backlog(&self, window: &Window) -> u64 {
+        let base = self.base_rtt.unwrap_or(UNKNOWN);
+        let rtt = self.recent_rtt.unwrap_or(UNKNOWN);
+        let halves = u64::from(window.cwnd) * 2;
+        halves - halves * base.min(rtt) / rtt
+    }
+
+    /// One more in every other round.
+    fn grow_slowly(&mut self, window: &mut Window, acked: u32) {
+        if window.count < window.cwnd {
+            window.count += acked;
+            return;
+        }
+        if self.grows {
+            window.cwnd += 1;
+        }
+        self.grows = !self.grows;
+        window.count = 0;
+    }
+}
+
+impl Default for Veno {
+    fn default() -> Veno {
+        Veno::new()
+    }
+}
+
+impl CongestionControl for Veno {
+    fn name(&self) -> &'static str {
+        "veno"
+    }
+
+    fn init(&mut self, _now: Instant, _window: &mut Window) {
+        self.base_rtt = None;
+        self.recent_rtt = None;
+        self.grows = true;
+        self.judging = true;
+    }
+
+    fn ssthresh(&mut self, _now: Instant, window: &mut Window) -> u32 {
+        if self.waiting < CONGESTED {
+            (u64::from(window.cwnd) * 4 / 5).max(2) as u32
+        } else {
+            reno::half(window)
+        }
+    }
+
+    /// `tcp_veno_cong_avoid`.
+    fn avoid(&mut self, _now: Instant, window: &mut Window, acked: u32) {
+        if !self.judging {
+            reno::grow(window, acked);
+            return;
+        }
+        if !window.is_limited() {
+            return;
+        }
+        if self.samples <= FEW_SAMPLES {
+            reno::grow(window, acked);
+        } else {
+            self.waiting = self.backlog(window);
+            let left = if window.in_slow_start() { window.slow_start(acked) } else { acked };
+            if left > 0 && self.waiting < CONGESTED {
+                window.grow(window.cwnd, left);
+            } else if left > 0 {
+                self.grow_slowly(window, left);
+            }
+            window.cwnd = window.cwnd.max(2);
+        }
+        self.recent_rtt = None;
+    }
+
+    fn enter(&mut self, _now: Instant, _window: &mut Window, state: State) {
+        self.judging = state == State::Open;
+        if self.judging {
+            self.recent_rtt = None;
+        }
+    }
+
+    /// After an idle time all that is known of the path is old.
+    fn event(&mut self, now: Instant, window: &mut Window, event: Event) {
+        if matches!(event, Event::WindowRestart | Event::TransmitStart) {
+            self.init(now, window);
+        }
+    }
+
+    fn acked(&mut self, _now: Instant, _window: &mut Window, sample: &AckSample) {
+        let Some(rtt) = sample.rtt else { return };
+        let rtt = rtt.as_micros() + 1;
+        self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
+        self.recent_rtt = Some(self.recent_rtt.map_or(rtt, |least| least.min(rtt)));
+        self.samples = self.samples.saturating_add(1);
+    }
+}
