@@ -15,12 +15,17 @@ impl Connection {
         Stream {
             end: self.buffer.end() + u64::from(self.closed_half),
             fin: self.closed_half,
-            corked: self.options.cork || self.more_follows,
+            corked: self.is_corked(),
             nodelay: self.options.no_delay,
             urgent: self.urgent_end > self.sender.una(),
             orphaned: self.orphaned,
             buffer_full: self.buffer.is_full(),
         }
+    }
+
+    fn is_corked(&self) -> bool {
+        let held = self.options.cork || self.more_follows;
+        held && self.sender.sent() >= self.uncorked_to
     }
 
     /// RFC 9293 section 3.10.7.4 from the fifth on, `tcp_rcv_state_process` from step 5 on.
@@ -91,10 +96,16 @@ impl Connection {
         let una = self.sender.una();
         // RFC 5961 section 5.2: neither what was never sent nor what is too old.
         let oldest = una.saturating_sub(self.counters.largest_window.min(una - 1));
-        if position > self.sender.sent() as i64 || position < oldest as i64 {
-            self.challenge(now);
+        let unsent = position > self.sender.sent() as i64;
+        if unsent || position < oldest as i64 {
+            // What was never sent is not even answered by Linux while the connection is whole.
+            if !unsent || self.state != State::Established {
+                self.challenge(now);
+            }
             return false;
         }
+        // MSG_MORE holds back no longer than until the next acknowledgement.
+        self.more_follows = false;
         let position = position as u64;
         self.note_timestamps(now, segment, start);
         if header.flags.contains(TcpFlags::CWR) {

@@ -334,7 +334,8 @@ impl AckPolicy {
 
     /// `tcp_send_delayed_ack`.
     fn delay(&mut self, now: Instant, srtt: Option<Span>) -> Option<SendCause> {
-        let mut delay = self.interval.max(self.least_delay());
+        // Before any data, a FIN is acknowledged with the next tick.
+        let mut delay = self.interval;
         if delay > self.least_delay() {
             let mut most = FAR_BETWEEN;
             if self.in_dialogue() || self.pushed {

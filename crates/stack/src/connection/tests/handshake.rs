@@ -73,7 +73,7 @@ fn a_mark_is_echoed_until_cwr() {
         .with_fate(|from, _, segment| {
             // The sixth segment of data.
             let number = segment.header.seq.distance_from(SeqNumber::new(1_001));
-            let sixth = from == End::Client && segment.len() > 0 && number == 5 * 1448;
+            let sixth = from == End::Client && !segment.is_empty() && number == 5 * 1448;
             if sixth { Fate::Marked } else { Fate::Arrives }
         })
         .connect();
