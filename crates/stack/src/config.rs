@@ -219,6 +219,8 @@ pub struct Sending {
     /// The largest burst handed down as one, bytes; 0: segments one by one
     /// (`GSO_LEGACY_MAX_SIZE`).
     pub burst: u32,
+    /// The fewest segments of such a burst that the pace may demand (`tcp_min_tso_segs`).
+    pub least_burst: u32,
     /// Whether all is paced that the congestion control does not pace itself
     /// (`sk_pacing_status`).
     pub paced: bool,
@@ -397,6 +399,7 @@ impl Default for Sending {
             charges_memory: true,
             nagle: Nagle::Minshall,
             burst: 65_536,
+            least_burst: 2,
             paced: false,
         }
     }

@@ -8,8 +8,6 @@ use crate::congestion::State;
 
 /// What the headers take of the largest burst (`MAX_TCP_HEADER` and one), bytes.
 const HEADER_ROOM: u32 = 321;
-/// The fewest segments of a burst (`tcp_min_tso_segs`).
-const LEAST_SEGMENTS: u64 = 2;
 /// A burst is 2⁻¹⁰ of what the pace allows in a second (`sk_pacing_shift`).
 const PACING_SHIFT: u32 = 10;
 /// The allowance of a close peer is halved for each 2⁹ µs of round trip (`tcp_tso_rtt_log`).
@@ -125,15 +123,16 @@ impl Sender {
     fn burst_segments(&self) -> u64 {
         let Some(largest) = self.config.sending.burst.checked_sub(HEADER_ROOM) else { return 1 };
         let largest = u64::from(largest);
+        let least = u64::from(self.config.sending.least_burst);
         let Some(rate) = self.window.pacing_rate else {
-            return (largest / u64::from(self.window.mss)).max(LEAST_SEGMENTS);
+            return (largest / u64::from(self.window.mss)).max(least);
         };
         let mut bytes = (rate.bits_per_second() / 8) >> PACING_SHIFT;
         let halvings = self.trip.shortest().map_or(u64::MAX, |least| least >> ROUND_TRIP_SHIFT);
         if halvings < 32 {
             bytes += largest >> halvings;
         }
-        (bytes.min(largest) / u64::from(self.window.mss)).max(LEAST_SEGMENTS)
+        (bytes.min(largest) / u64::from(self.window.mss)).max(least)
     }
 
     /// Nagle's rule (RFC 896), Minshall's variant of it, and the cork (`tcp_nagle_check`).

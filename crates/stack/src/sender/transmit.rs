@@ -165,7 +165,9 @@ impl Sender {
             }
             return None;
         }
-        self.check_idle(now);
+        if self.can_send_new(stream) {
+            self.check_idle(now);
+        }
         match self.sendable(now, stream, pushed) {
             Ok(end) => {
                 self.bursting = true;
