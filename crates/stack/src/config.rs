@@ -133,6 +133,7 @@ pub enum TimeoutAction {
 /// How losses are found and repaired.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "options of a stack, independent")]
 pub struct Recovery {
     /// What tells of a loss.
     pub detection: Detection,

@@ -11,6 +11,7 @@ use crate::state::State;
 /// Left out is what Linux has not filled for years (`fackets`), and what belongs to parts of it
 /// that are not modelled: Fast Open and rehashing.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Info {
     /// The connection's state.
     pub state: State,

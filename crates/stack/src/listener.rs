@@ -192,3 +192,6 @@ pub fn reset_for(segment: &Segment) -> Option<Segment> {
     };
     Some(Segment::bare(TcpRepr { seq, ack, flags: answer, ..TcpRepr::default() }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -101,7 +101,7 @@ impl SendBuffer {
         self.full
     }
 
-    /// The application was told of room.
+    /// There is room again, and the application is told so.
     pub(crate) fn clear_full(&mut self) {
         self.full = false;
     }

@@ -12,12 +12,11 @@ use crate::connection::{ConnectionState, Said};
 use crate::observe::Event;
 use crate::others::Others;
 use crate::packet::Packet;
+use crate::remarks::Remarks;
 use crate::stamps;
 use crate::table::{Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
-/// How many frames are named for one kind of remark.
-const NAMED: u64 = 10;
 /// A connection that is over is kept until nothing came for so long: a FIN whose acknowledgement
 /// was lost is sent again within a second.
 const LINGER: Span = Span::from_secs(1);
@@ -72,6 +71,10 @@ pub struct FlowId {
 pub trait Sink {
     /// Before all else, if there is any frame: the trace's zero, nanoseconds after the Unix epoch.
     fn begins(&mut self, _epoch_nanos: u64) {}
+    /// Whether it has any use for anything it is told: if not, nothing is copied for it.
+    fn listens(&self) -> bool {
+        true
+    }
     /// Whether [`Sink::segment`] and [`Sink::ack`] have any use for what they are told.
     fn wants_packets(&self) -> bool {
         true
@@ -205,6 +208,12 @@ impl<S: Sink> Analyzer<S> {
         {
             return self.tcp(&tcp, at, frame.comment);
         }
+        self.unusual(frame, at);
+    }
+
+    /// A frame that is not plain.
+    #[inline(never)]
+    fn unusual(&mut self, frame: &Frame<'_>, at: Instant) {
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
         if let Some(anomaly) = view.anomaly() {
             self.remarks.add(&anomaly.to_string(), self.frames);
@@ -224,7 +233,7 @@ impl<S: Sink> Analyzer<S> {
         self.tcp(&tcp, at, frame.comment);
     }
 
-    #[inline]
+    #[inline(always)]
     fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, comment: Option<&str>) {
         let mut packet = Packet::read(tcp, at, self.frames, self.sink.wants_packets());
         packet.copies_usual = (self.copies + 1) * stamps::SHARE >= self.frames;
@@ -239,8 +248,11 @@ impl<S: Sink> Analyzer<S> {
     #[cold]
     fn explain_leap(&mut self, packet: &mut Packet) {
         let Some(leap) = self.clock.leap() else { return };
-        let state = self.table.find(&packet.ends).map(|at| self.table.at(at));
-        let state = state.and_then(|entry| entry.state.as_ref());
+        let state = self.table.find(&packet.ends).and_then(|at| {
+            let entry = self.table.at(at);
+            entry.begin();
+            entry.state.as_ref()
+        });
         let set = state.and_then(|state| state.clock_set_ahead(packet)).map(|set| set.min(leap));
         let Some(set) = set else { return self.clock.time_passed() };
         self.clock.was_set_ahead(set);
@@ -288,11 +300,33 @@ impl<S: Sink> Analyzer<S> {
         (trace, self.sink)
     }
 
+    #[inline]
     fn take_in(&mut self, packet: &Packet, comment: Option<&str>) {
-        let at = match self.table.find(&packet.ends) {
-            Some(at) => at,
-            None => self.begin(packet),
-        };
+        let known = self.table.find(&packet.ends);
+        if let Some(at) = known
+            && packet.plain
+        {
+            let entry = self.table.at(at);
+            let index = entry.index;
+            if let Some(state) = entry.only()
+                && state.packet_in_passing(packet)
+            {
+                return tell_found_of(&mut self.sink, index, state);
+            }
+        }
+        self.take_in_somehow(known, packet, comment);
+    }
+
+    /// [`Analyzer::take_in`] for whatever packet; `known` is where the connection between its ends
+    /// is kept.
+    #[inline(never)]
+    fn take_in_somehow(&mut self, known: Option<usize>, packet: &Packet, comment: Option<&str>) {
+        let Some(at) = known.or_else(|| self.begin(packet)) else { return };
+        let entry = self.table.at(at);
+        if entry.puts_off(packet) {
+            return;
+        }
+        entry.begin();
         if packet.syn() {
             self.succeed(at, packet);
         }
@@ -301,7 +335,7 @@ impl<S: Sink> Analyzer<S> {
         if let Some(mut state) = entry.state.take_if(|state| {
             state.lingers && state.is_over() && !packet.wanted && is_done(state, packet.at)
         }) {
-            entry.initial = state.initial();
+            entry.over(&state);
             hand_over(&mut self.sink, latest, &mut state);
         }
         let Some((index, state)) = entry.owner(packet) else {
@@ -314,12 +348,8 @@ impl<S: Sink> Analyzer<S> {
             self.open -= usize::from(index == latest);
             self.lingering.push_back(Lingering { since: packet.at, at, index });
         }
-        for forward in [true, false] {
-            tell_found(&mut self.sink, FlowId { connection: index, forward }, state.found(forward));
-        }
-        if entry.aside.is_some()
-            && let Some((index, mut state)) = entry.outlived()
-        {
+        tell_found_of(&mut self.sink, index, state);
+        if let Some((index, mut state)) = entry.outlived() {
             hand_over(&mut self.sink, index, &mut state);
         }
         self.tell(index, said, packet, comment);
@@ -356,18 +386,20 @@ impl<S: Sink> Analyzer<S> {
         }
     }
 
-    /// The first packet between two ends: where their connection is kept.
-    fn begin(&mut self, packet: &Packet) -> usize {
+    /// The first packet between two ends: where their connection is kept, if there is any more to
+    /// be done with it.
+    #[inline(never)]
+    fn begin(&mut self, packet: &Packet) -> Option<usize> {
         if self.table.is_full() {
             let text = "begins a connection when too many are over to know them all: what still \
                         comes of one of them counts as another";
             self.forget(false, None, (text, packet.frame));
         }
         self.connections += 1;
-        let state = Box::new(ConnectionState::new(packet));
-        let at = self.table.add(Entry::new(packet.ends, self.connections - 1, state));
+        let (entry, asks) = Entry::new(packet, self.connections - 1);
+        let at = self.table.add(entry);
         self.opened(at, packet.frame);
-        at
+        (!asks).then_some(at)
     }
 
     /// The connection kept at `at` was opened by a packet: makes room if they are too many.
@@ -394,11 +426,12 @@ impl<S: Sink> Analyzer<S> {
 
     /// If the packet opens another connection between the same ends: begins the other at `at`. The
     /// one kept there is handed over if it is over, else put aside until the other is answered.
+    #[inline(never)]
     fn succeed(&mut self, at: usize, packet: &Packet) {
         let entry = self.table.at(at);
         let succeeded = match &entry.state {
             Some(state) => state.is_succeeded_by(packet),
-            None => packet.ack.is_none() && !entry.initial.contains(&Some(packet.seq)),
+            None => packet.ack.is_none() && entry.is_unknown(packet),
         };
         if !succeeded {
             return;
@@ -407,14 +440,13 @@ impl<S: Sink> Analyzer<S> {
         let state = Box::new(ConnectionState::new(packet).reusing(Some(earlier)));
         entry.index = self.connections;
         self.connections += 1;
-        let before = entry.aside.take();
         let reopened = entry.state.as_ref().is_none_or(|state| state.lingers);
         let replaced = entry.state.replace(state).map(|state| (earlier, state));
         let (done, aside) = match replaced {
             Some(replaced) if !replaced.1.is_over() => (None, Some(replaced)),
             done => (done, None),
         };
-        entry.aside = aside;
+        let before = entry.put_aside(aside);
         for (index, mut state) in [before, done].into_iter().flatten() {
             hand_over(&mut self.sink, index, &mut state);
         }
@@ -448,7 +480,7 @@ impl<S: Sink> Analyzer<S> {
             entry.state = Some(state);
             return;
         }
-        entry.initial = state.initial();
+        entry.over(&state);
         hand_over(&mut self.sink, index, &mut state);
     }
 }
@@ -468,6 +500,13 @@ fn hand_over<S: Sink>(sink: &mut S, index: usize, state: &mut ConnectionState) {
         tell_found(sink, flow, state.found(forward));
     }
     sink.connection(index, connection);
+}
+
+#[inline]
+fn tell_found_of(sink: &mut impl Sink, connection: usize, state: &mut ConnectionState) {
+    for forward in [true, false] {
+        tell_found(sink, FlowId { connection, forward }, state.found(forward));
+    }
 }
 
 #[inline]
@@ -547,39 +586,5 @@ impl Sink for Collector {
         if let Some(connection) = self.connections.get_mut(&index) {
             connection.came_late(at, frame);
         }
-    }
-}
-
-/// Remarks on the capture; of each kind the first few frames and how many there are.
-#[derive(Debug, Default)]
-struct Remarks {
-    whole: Vec<Note>,
-    kinds: BTreeMap<String, (Vec<u64>, u64)>,
-}
-
-impl Remarks {
-    fn add(&mut self, text: &str, frame: u64) {
-        if let Some((frames, count)) = self.kinds.get_mut(text) {
-            *count += 1;
-            if (frames.len() as u64) < NAMED {
-                frames.push(frame);
-            }
-        } else if (self.kinds.len() as u64) < NAMED * NAMED {
-            self.kinds.insert(text.to_owned(), (vec![frame], 1));
-        }
-    }
-
-    fn into_notes(self) -> Vec<Note> {
-        let mut notes = self.whole;
-        for (text, (frames, count)) in self.kinds {
-            let more = count - frames.len() as u64;
-            notes.extend(
-                frames.iter().map(|&frame| Note { frame: Some(frame), text: text.clone() }),
-            );
-            if more > 0 {
-                notes.push(Note { frame: None, text: format!("{text}: {more} more frames") });
-            }
-        }
-        notes
     }
 }

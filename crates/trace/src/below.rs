@@ -348,12 +348,21 @@ impl Below {
     }
 
     /// Takes in a packet of the direction, whatever it was judged to be.
+    #[inline(always)]
     pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>, kind: SegmentKind) {
         let follows = self.last.zip(range).is_none_or(|((last, _), now)| now.start == last.end);
-        self.identity.passed(packet, follows && kind == SegmentKind::New);
+        let in_order = follows && kind == SegmentKind::New;
+        self.identity.passed(packet, range.is_some(), in_order);
         if let Some(range) = range {
             self.last = Some((range, packet.at));
         }
+    }
+
+    /// Whether a packet with data that goes on where the last one ended is just that: none is
+    /// absent before it, and nothing was shown to lie above.
+    #[inline]
+    pub(crate) fn is_next(&self, packet: &Packet) -> bool {
+        self.announced.is_none() && self.ghosts == 0 && !self.identity.skips(packet)
     }
 
     fn was_written_late(&self, packet: &Packet, after: Span, round_trip: Option<Span>) -> bool {

@@ -126,6 +126,7 @@ impl Judge {
     }
 
     /// Anything came from the peer; `before` is what was acknowledged until then.
+    #[inline(always)]
     pub(crate) fn heard(
         &mut self,
         (at, frame): (Instant, u64),
@@ -134,16 +135,14 @@ impl Judge {
         duplicate: bool,
         board: &Scoreboard,
     ) {
-        self.heard_before = self.last_heard.replace(Moment { at, frame });
+        self.hears(at, frame);
         if let Some(sample) = told.round_trip {
             // RFC 6298 section 2.3: a weight of one eighth.
             let smoothed = |old: Span| (old * 7 + sample) / 8;
             self.round_trip = Some(self.round_trip.map_or(sample, smoothed));
         }
-        if let Some(timeout) = &mut self.timeout
-            && (board.una >= timeout.point || timeout.was_spurious(told, before, board))
-        {
-            self.timeout = None;
+        if self.timeout.is_some() {
+            self.look_at_timeout(told, before, board);
         }
         if told.advanced {
             self.advanced = Some(at);
@@ -153,6 +152,34 @@ impl Judge {
             }
         }
         self.duplicates += u64::from(duplicate);
+    }
+
+    /// [`Judge::heard`] where nothing was said.
+    #[inline]
+    pub(crate) fn hears(&mut self, at: Instant, frame: u64) {
+        self.heard_before = self.last_heard.replace(Moment { at, frame });
+    }
+
+    /// Whether the timeout is over, or was spurious.
+    #[cold]
+    fn look_at_timeout(&mut self, told: Told, before: Offset, board: &Scoreboard) {
+        self.timeout.take_if(|timeout| {
+            board.una >= timeout.point || timeout.was_spurious(told, before, board)
+        });
+    }
+
+    /// Whether the sender has sent so shortly before `at` that nothing it sends then can be a
+    /// timer's.
+    #[inline]
+    pub(crate) fn has_just_sent(&self, at: Instant) -> bool {
+        self.last_sent.is_some_and(|last| at.since(last.at) <= SLACK)
+    }
+    /// [`Judge::fresh`] where no timer can have prompted the sending.
+    #[inline]
+    pub(crate) fn sends(&mut self, at: Instant, frame: u64) -> Verdict {
+        self.going_back = false;
+        self.last_sent = Some(Moment { at, frame });
+        Verdict::new_data()
     }
 
     /// Judges data never sent before; `board` does not know of it yet.
@@ -174,14 +201,13 @@ impl Judge {
             && !self.sack_refused
             && self.is_silent(at, beyond)
             && self.probe_is_due(at, beyond, board);
-        let mut verdict = Verdict::new_data();
-        if probe {
+        let silence = probe.then(|| self.silence(at, beyond));
+        let mut verdict = self.sends(at, frame);
+        if let Some(silence) = silence {
             self.probe = Some(range.end);
             verdict.timer = Some(Timer::Probe);
-            verdict.proof = Proof { nth: 1, ..self.silence(at, beyond) };
+            verdict.proof = Proof { nth: 1, ..silence };
         }
-        self.going_back = false;
-        self.last_sent = Some(Moment { at, frame });
         verdict
     }
 

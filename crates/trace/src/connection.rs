@@ -13,6 +13,7 @@ use crate::history::History;
 use crate::life::Lives;
 use crate::observe::Event;
 use crate::packet::Packet;
+use crate::shortcuts;
 use crate::tap::Distances;
 use crate::{Connection, Episode, Flow, Life, Segment, Tap};
 
@@ -31,6 +32,8 @@ pub(crate) struct ConnectionState {
     packets: u64,
     reuses: Option<usize>,
     opening: Opening,
+    /// By how much the windows of client and server are scaled, as far as known.
+    shifts: [Option<u8>; 2],
     lives: Lives,
     history: History,
     /// The number of a SYN-ACK that is not the server's first.
@@ -97,6 +100,7 @@ impl ConnectionState {
             packets: 0,
             reuses: None,
             opening: Opening::beginning_with(packet),
+            shifts: [None; 2],
             lives: Lives::default(),
             history,
             rival: None,
@@ -152,6 +156,37 @@ impl ConnectionState {
     /// By how much the capture's clock was set ahead before this packet, if its sender's shows it.
     pub(crate) fn clock_set_ahead(&self, packet: &Packet) -> Option<Span> {
         self.distances.clock_set_ahead(packet, self.is_forward(packet))
+    }
+
+    /// Takes in the next packet between the two ends, if it is one of those that say nothing which
+    /// has to be handed over or judged: what [`ConnectionState::packet`] would make of it, in a
+    /// short way. If not, nothing happens, and false comes back.
+    #[inline(never)]
+    pub(crate) fn packet_in_passing(&mut self, packet: &Packet) -> bool {
+        let calm = self.opening.is_settled() && self.lives.is_calm();
+        if !(packet.plain && calm && shortcuts::taken()) {
+            return false;
+        }
+        let forward = self.is_forward(packet);
+        let window = self.window(packet, forward);
+        let (own, other) = if forward {
+            (&mut self.forward, &mut self.reverse)
+        } else {
+            (&mut self.reverse, &mut self.forward)
+        };
+        let Some(says) = other.says(packet, window) else { return false };
+        if !own.goes_on(packet) {
+            return false;
+        }
+        self.last = self.last.max(packet.at);
+        self.frames.1 = packet.frame;
+        self.packets += 1;
+        self.distances.packet(packet, forward);
+        own.go_on(packet);
+        other.hear(says, packet, window);
+        self.lives.go_on(packet, forward);
+        self.history.follow(packet, forward, 0);
+        true
     }
 
     /// Takes in the next packet between the two ends.
@@ -219,6 +254,8 @@ impl ConnectionState {
     /// What matters of a packet before the handshake is settled, and of SYN, FIN and RST at any
     /// time; false if the packet is nobody's.
     fn open(&mut self, packet: &Packet, forward: bool) -> bool {
+        self.forward.is_unsettled();
+        self.reverse.is_unsettled();
         let sound = &mut self.sound[usize::from(!forward)];
         *sound |= packet.checksum == ChecksumState::Right;
         if packet.checksum == ChecksumState::Wrong {
@@ -238,6 +275,7 @@ impl ConnectionState {
             self.choose(rival, packet);
         }
         self.opening.follow(packet, forward);
+        self.shifts = self.opening.shifts();
         if packet.syn() {
             let latest = if forward { &mut self.last_syn } else { &mut self.last_syn_ack };
             // Not a copy: it was sent again, and nobody knows which one was answered (Karn's rule).
@@ -283,7 +321,7 @@ impl ConnectionState {
 
     fn life(&self) -> Life {
         let any_data = self.forward.totals.data + self.reverse.totals.data > Bytes::ZERO;
-        let steps = |client: bool| self.lives.side(client).walk.steps().to_vec();
+        let steps = |client: bool| self.lives.side(client).walk.steps();
         Life {
             state: self.history.summary(any_data),
             history: self.history.written().to_owned(),
@@ -306,18 +344,11 @@ impl ConnectionState {
         self.reverse.full_segment = full;
     }
 
-    /// The advertised window in bytes. It is scaled only if both ends offered to (RFC 7323 section
-    /// 2.2), never on a SYN; what was not seen cannot be scaled.
+    /// The advertised window in bytes, never scaled on a SYN (RFC 7323 section 2.2); what was not
+    /// seen cannot be scaled.
+    #[inline]
     fn window(&self, packet: &Packet, forward: bool) -> Option<Bytes> {
-        let (client, server) = (&self.opening.seen().client, &self.opening.seen().server);
-        let (own, other) = if forward { (client, server) } else { (server, client) };
-        let shift = if packet.syn() || own.lacks_scale() || other.lacks_scale() {
-            0
-        } else if other.window_scale.is_some() {
-            own.window_scale?
-        } else {
-            return None;
-        };
+        let shift = if packet.syn() { 0 } else { self.shifts[usize::from(!forward)]? };
         Some(Bytes::new(u64::from(packet.window) << shift))
     }
 }

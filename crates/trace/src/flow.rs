@@ -1,5 +1,7 @@
 //! One direction of a connection: data one way, acknowledgements the other.
 
+mod plain;
+
 use std::mem::take;
 
 use tcplab_units::{Bytes, Offset};
@@ -13,7 +15,8 @@ use crate::log::{Arrival, Transmission};
 use crate::needless::{Repeat, Repeats};
 use crate::observe::{Heard as Answered, Observers, Sent};
 use crate::packet::Packet;
-use crate::scoreboard::{Answer, Scoreboard, Told, shortcuts};
+use crate::scoreboard::{Answer, Scoreboard, Told};
+use crate::shortcuts;
 use crate::stamps::Stamp;
 use crate::tally::Tally;
 use crate::watch::Watch;
@@ -29,7 +32,7 @@ pub(crate) struct FlowState {
     positions: Option<SeqUnwrapper>,
     board: Scoreboard,
     judge: Judge,
-    watch: Option<Watch>,
+    watch: Option<Box<Watch>>,
     pub(crate) below: Below,
     repeats: Repeats,
     tally: Tally,
@@ -39,6 +42,9 @@ pub(crate) struct FlowState {
     window_edge: Option<Offset>,
     /// Where the data end, once a FIN told.
     data_end: Option<Offset>,
+    /// The number that is acknowledged, and the window, where a packet with data that tells them
+    /// again tells nothing: set when one was found to, until anything else happens.
+    settled: Option<(SeqNumber, u16)>,
     /// More is unsettled than is kept: the oldest of it was forgotten. For whoever asks to reset.
     pub(crate) gave_up: bool,
     pub(crate) observers: Observers,
@@ -90,6 +96,10 @@ impl FlowState {
         self.board.start_at(Offset::new(1));
         self.below = Below::default();
     }
+    /// A SYN, FIN or RST came, of either direction.
+    pub(crate) fn is_unsettled(&mut self) {
+        self.settled = None;
+    }
     /// The handshake showed that SACK is not used.
     pub(crate) fn refuse_sack(&mut self) {
         self.judge.refuse_sack();
@@ -98,6 +108,7 @@ impl FlowState {
 
     /// A packet of this direction; `Err` if its number cannot belong to the connection.
     pub(crate) fn sent(&mut self, packet: &Packet, scene: Scene<'_>) -> Result<Passed, OutOfPlace> {
+        self.settled = None;
         // An RST may come from nobody who knows the connection: its number is no beginning.
         if packet.rst() && self.positions.is_none() {
             return Ok(Passed { segment: None, copy: false });
@@ -192,6 +203,7 @@ impl FlowState {
             return Heard::default();
         }
         let ack = offset(ack);
+        self.settled = None;
         if shortcuts::taken() && self.says_again(packet, ack, window) {
             self.heard_again(packet, window);
             return Heard::default();
@@ -278,6 +290,7 @@ impl FlowState {
     #[inline]
     fn heard_again(&mut self, packet: &Packet, window: Option<Bytes>) {
         self.observers.heard_again(packet);
+        self.settled = packet.ack.map(|ack| (ack, packet.window));
         let moment = (packet.at, packet.frame);
         self.judge.heard(moment, Told::default(), self.board.una, false, &self.board);
         self.totals.max_window = self.totals.max_window.max(window);
@@ -429,7 +442,7 @@ impl FlowState {
     fn open_watch(&mut self, packet: &Packet) {
         if self.watch.is_none() {
             let mark = self.mark(packet, &Told::default(), false);
-            self.watch = Some(Watch::open(mark, &self.board));
+            self.watch = Some(Box::new(Watch::open(mark, &self.board)));
         }
     }
 

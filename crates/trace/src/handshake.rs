@@ -68,6 +68,16 @@ impl Opening {
             _ => None,
         }
     }
+    /// By how much the windows of client and server are scaled, as far as known: only if both ends
+    /// offered to (RFC 7323 section 2.2).
+    pub(crate) fn shifts(&self) -> [Option<u8>; 2] {
+        let (client, server) = (&self.seen.client, &self.seen.server);
+        if client.lacks_scale() || server.lacks_scale() {
+            return [Some(0); 2];
+        }
+        let both = client.window_scale.zip(server.window_scale);
+        [both.map(|(client, _)| client), both.map(|(_, server)| server)]
+    }
     /// Whether one end is known not to take SACK.
     pub(crate) fn is_without_sack(&self) -> bool {
         let lacks = |end: &SynOptions| end.seen && !end.cut && !end.sack_permitted;

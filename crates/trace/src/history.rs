@@ -57,26 +57,13 @@ enum State {
 }
 
 /// Written at the first, the 10th, the 100th... time.
-#[derive(Debug)]
-struct Scaled {
-    count: u64,
-    next: u64,
-}
-
-impl Default for Scaled {
-    fn default() -> Scaled {
-        Scaled { count: 0, next: 1 }
-    }
-}
+#[derive(Debug, Default)]
+struct Scaled(u64);
 
 impl Scaled {
     fn counts(&mut self) -> bool {
-        self.count += 1;
-        let due = self.count == self.next;
-        if due {
-            self.next = self.next.saturating_mul(10);
-        }
-        due
+        self.0 += 1;
+        self.0 == 10_u64.pow(self.0.ilog10())
     }
 }
 
@@ -102,12 +89,14 @@ impl History {
     }
 
     /// A packet; `gaps` holes in the other end's data are acknowledged by it.
+    #[inline(always)]
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool, gaps: u32) {
         if gaps > 0 || packet.is_control() || !self.side(forward).is_ordinary(packet) {
             self.letters(packet, forward, gaps);
         }
     }
 
+    #[inline(never)]
     fn letters(&mut self, packet: &Packet, forward: bool, gaps: u32) {
         if packet.is_control() {
             self.control(packet, forward);
@@ -307,6 +296,7 @@ impl History {
 impl Side {
     /// Whether nothing is to be written of the packet, which is neither SYN, FIN nor RST: most are
     /// data that follow what was sent before, or acknowledgements, and not the first of their kind.
+    #[inline(always)]
     fn is_ordinary(&mut self, packet: &Packet) -> bool {
         let mark = if packet.payload > 0 { DATA } else { ACK };
         let Some(highest) = self.highest else { return false };

@@ -27,7 +27,7 @@ pub(crate) struct Hole {
 pub(crate) struct Holes {
     /// In the order of their places; they neither overlap nor touch.
     open: VecDeque<Hole>,
-    missed: Missed,
+    missed: Option<Box<Missed>>,
     /// Some were given up: without acknowledgements to close them (a capture of one direction)
     /// there can be any number.
     pub(crate) gave_up: bool,
@@ -112,31 +112,31 @@ impl Holes {
     pub(crate) fn acknowledged(&mut self, una: Offset, high: Offset, at: Instant, frame: u64) {
         while let Some(hole) = self.open.front_mut().filter(|hole| hole.range.start < una) {
             let (start, end) = (hole.range.start, hole.range.end);
+            let range = Range { start, end: end.min(una) };
             if end > una {
                 hole.range.start = una;
             } else {
                 self.open.pop_front();
             }
-            self.missed.add(Range { start, end: end.min(una) }, at, frame);
+            self.missed.get_or_insert_default().add(range, at, frame);
         }
         if una > high {
-            self.missed.add(Range { start: high, end: una }, at, frame);
+            let range = Range { start: high, end: una };
+            self.missed.get_or_insert_default().add(range, at, frame);
         }
     }
 
     /// How long ago a packet's data were acknowledged, if they were and are seen only now.
     pub(crate) fn late(&mut self, range: Range, at: Instant) -> Option<Span> {
-        if self.missed.awaited.is_empty() {
-            return None;
-        }
-        self.missed.late(range, at)
+        self.missed.as_mut()?.late(range, at)
     }
 
     /// Tells what the capture missed.
     pub(crate) fn finish(&self, causes: &mut Causes) {
-        causes.missed_by_tap.clone_from(&self.missed.seen);
-        let mut bytes = self.missed.bytes;
-        for (range, at, frame) in &self.missed.awaited {
+        let Some(missed) = &self.missed else { return };
+        causes.missed_by_tap.clone_from(&missed.seen);
+        let mut bytes = missed.bytes;
+        for (range, at, frame) in &missed.awaited {
             causes.missed_by_tap.add(*at, *frame);
             bytes += range.len();
         }

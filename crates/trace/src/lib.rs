@@ -1,5 +1,7 @@
 //! From frames to an explanation: connections, segments, acknowledgements, recovery episodes.
 
+#![expect(clippy::inline_always, reason = "the short ways are compiled for what they know")]
+
 mod analyzer;
 mod below;
 mod bounds;
@@ -30,10 +32,12 @@ mod others;
 mod packet;
 mod ranges;
 mod reading;
+mod remarks;
 mod round_trips;
 mod scoreboard;
 mod seen;
 mod series;
+mod shortcuts;
 mod sinks;
 mod stalls;
 mod stamps;

@@ -119,6 +119,19 @@ impl Lives {
         })
     }
 
+    /// Whether nothing but SYN, FIN and RST can change anything: [`Lives::follow`] then comes to
+    /// [`Lives::go_on`] for all else.
+    #[inline]
+    pub(crate) fn is_calm(&self) -> bool {
+        self.calm
+    }
+    /// Takes in a packet without SYN, FIN and RST, while all is [calm](Lives::is_calm).
+    #[inline]
+    pub(crate) fn go_on(&mut self, packet: &Packet, forward: bool) {
+        let side = if forward { &mut self.client } else { &mut self.server };
+        side.buffered.follow(packet);
+    }
+
     fn step(&mut self, packet: &Packet, forward: bool) {
         let moment = Moment::of(packet);
         if self.is_over() {

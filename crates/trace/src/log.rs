@@ -51,8 +51,10 @@ pub(crate) struct Log {
     first: u64,
     entries: VecDeque<Transmission>,
     /// Those that begin where the highest byte before them ended or later: in order of both time
-    /// and place.
+    /// and place. Kept only where there are others; else all are.
     in_order: VecDeque<(Offset, u64)>,
+    /// Where the latest of these ends.
+    in_order_end: Offset,
     /// All others: retransmissions, and what fills holes at a receiver's tap.
     others: BTreeSet<(Offset, u64)>,
     /// Length of the longest of `others`.
@@ -90,10 +92,9 @@ impl Log {
         if !self.is_above_others(range) {
             return None;
         }
-        let behind = self.in_order.partition_point(|&(start, _)| start < range.end);
-        let (start, order) = *self.in_order.get(behind.checked_sub(1)?)?;
-        let alone = start <= range.start && self.get(order)?.range.overlaps(range);
-        alone.then_some(order)
+        let order = self.orders_before(range.end).next()?;
+        let last = self.get(order)?.range;
+        (last.start <= range.start && last.overlaps(range)).then_some(order)
     }
     /// Whether anything held here was not sent for the first time and in order.
     pub(crate) fn has_others(&self) -> bool {
@@ -151,28 +152,75 @@ impl Log {
             _ => 0,
         }
     }
+    /// Takes out the transmissions at the front that end at `offset` or before, where the log is
+    /// plain, and tells of each and its order.
+    #[inline]
+    pub(crate) fn pop_before(&mut self, offset: Offset, mut tell: impl FnMut(u64, &Transmission)) {
+        while let Some(first) = self.entries.front().filter(|first| first.range.end <= offset) {
+            tell(self.first, first);
+            self.entries.pop_front();
+            self.first += 1;
+        }
+    }
     /// The transmissions, [`Log::first`] first.
     #[inline]
     pub(crate) fn entries_mut(&mut self) -> &mut VecDeque<Transmission> {
         &mut self.entries
     }
+    /// Whether there is no room for another.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.entries.len() >= TRANSMISSIONS.most()
+    }
+    #[inline(always)]
     pub(crate) fn push(&mut self, transmission: Transmission) {
-        if self.entries.len() >= TRANSMISSIONS.most() {
-            self.forget_before(self.first + 1);
-            self.gave_up = true;
+        if self.is_full() {
+            self.give_up_first();
         }
-        let (range, order) = (transmission.range, self.next());
-        let follows = self.in_order.back().is_none_or(|&(start, last)| {
-            self.get(last).map_or(start, |t| t.range.end) <= range.start
-        });
+        let range = transmission.range;
+        let plain = self.is_plain();
+        let none_before = if plain { self.entries.is_empty() } else { self.in_order.is_empty() };
+        let follows = self.in_order_end <= range.start || none_before;
         if follows && !transmission.repeat {
-            self.in_order.push_back((range.start, order));
+            self.in_order_end = range.end;
+            if !plain {
+                self.in_order.push_back((range.start, self.next()));
+            }
         } else {
-            self.longest = self.longest.max(range.len());
-            self.others_end = self.others_end.max(range.end);
-            self.others.insert((range.start, order));
+            self.enter_among_others(range);
         }
         self.entries.push_back(transmission);
+    }
+    #[cold]
+    fn give_up_first(&mut self) {
+        self.forget_before(self.first + 1);
+        self.gave_up = true;
+    }
+    /// The next transmission is not in order.
+    #[cold]
+    fn enter_among_others(&mut self, range: Range) {
+        if self.is_plain() {
+            let orders = self.first..;
+            self.in_order.clear();
+            self.in_order.extend(self.entries.iter().map(|t| t.range.start).zip(orders));
+        }
+        self.longest = self.longest.max(range.len());
+        self.others_end = self.others_end.max(range.end);
+        self.others.insert((range.start, self.next()));
+    }
+    /// The orders of those in order that begin before `offset`, the latest first.
+    #[inline]
+    fn orders_before(&self, offset: Offset) -> impl Iterator<Item = u64> {
+        let plain = self.is_plain();
+        let behind = if plain {
+            self.entries.partition_point(|t| t.range.start < offset)
+        } else {
+            self.in_order.partition_point(|&(start, _)| start < offset)
+        };
+        let order = move |index: usize| {
+            if plain { self.first + index as u64 } else { self.in_order[index].1 }
+        };
+        (0..behind).rev().map(order)
     }
     /// The orders of the transmissions that overlap `range`, earliest first: all but those of a
     /// place that was sent again more often than [`REPETITIONS`] allows.
@@ -196,8 +244,7 @@ impl Log {
     /// Those of [`Log::overlapping`], in any order; the latest first where nothing was sent again.
     fn those_in(&self, range: Range) -> impl Iterator<Item = u64> {
         let meets = move |order: &u64| self.get(*order).is_some_and(|t| t.range.overlaps(range));
-        let behind = self.in_order.partition_point(|&(start, _)| start < range.end);
-        let in_order = self.in_order.range(..behind).rev().map(|&(_, order)| order);
+        let in_order = self.orders_before(range.end);
         let lowest = Offset::new(range.start.as_u64().saturating_sub(self.longest));
         // A place is met by what begins there or before; and there are as many places as bytes.
         let most = REPETITIONS.most() + range.len() as usize / SMALLEST;
@@ -210,7 +257,6 @@ impl Log {
         let behind = self.entries.iter().take_while(|t| t.range.end <= offset).count();
         if self.is_plain() {
             self.entries.drain(..behind);
-            self.in_order.drain(..behind);
             self.first += behind as u64;
         } else {
             self.forget_before(self.first + behind as u64);
@@ -220,7 +266,9 @@ impl Log {
     pub(crate) fn forget_before(&mut self, order: u64) {
         while self.first < order {
             let Some(gone) = self.entries.pop_front() else { break };
-            if self.in_order.front().is_some_and(|&(_, o)| o == self.first) {
+            if self.is_plain() {
+                // It stands nowhere else.
+            } else if self.in_order.front().is_some_and(|&(_, o)| o == self.first) {
                 self.in_order.pop_front();
             } else {
                 self.others.remove(&(gone.range.start, self.first));
@@ -228,6 +276,7 @@ impl Log {
             self.first += 1;
         }
         if self.others.is_empty() {
+            self.in_order.clear();
             self.longest = 0;
             self.others_end = Offset::ZERO;
         }

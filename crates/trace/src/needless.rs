@@ -24,6 +24,8 @@ pub(crate) struct Repeats {
     /// None of them was sent earlier, and none ends lower: so long nothing is to be forgotten.
     earliest: Instant,
     lowest_end: Offset,
+    /// None of them ends higher.
+    highest_end: Offset,
     /// So many at the front lie below what is acknowledged: no echo speaks of them any more.
     passed: usize,
     /// What was acknowledged when these were counted.
@@ -45,6 +47,13 @@ impl Repeats {
         self.pending.is_empty()
     }
 
+    /// Whether an acknowledgement that moves on from `before` and bears no D-SACK says nothing of
+    /// any: all lie below, and it is too early to forget one.
+    #[inline]
+    pub(crate) fn are_below(&self, before: Offset, at: Instant) -> bool {
+        self.is_empty() || self.highest_end <= before && at.since(self.earliest) < PATIENCE
+    }
+
     pub(crate) fn sent(&mut self, repeat: Repeat) {
         if self.pending.len() == MOST {
             self.pending.pop_front();
@@ -52,9 +61,11 @@ impl Repeats {
         }
         if self.pending.is_empty() {
             (self.earliest, self.lowest_end) = (repeat.at, repeat.range.end);
+            self.highest_end = repeat.range.end;
         } else {
             self.earliest = self.earliest.min(repeat.at);
             self.lowest_end = self.lowest_end.min(repeat.range.end);
+            self.highest_end = self.highest_end.max(repeat.range.end);
         }
         self.pending.push_back(repeat);
     }

@@ -72,7 +72,7 @@ pub(crate) enum Event {
 pub(crate) struct Observers {
     full_size: FullSize,
     round_trips: RoundTripTimes,
-    windows: Windows,
+    pub(crate) windows: Windows,
     acking: Acking,
     marks: Marks,
     limits: Limits,
@@ -91,7 +91,15 @@ impl Observers {
         self.stalls.opened(reaction);
     }
     /// A packet of the direction.
+    #[inline(never)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+        self.sent_plainly(sent);
+    }
+    /// The same, compiled for the little that the caller does not know: of a packet whose data are
+    /// new, most questions are answered before they are asked. To stay so, observers lend `sent` to
+    /// nothing that is not compiled into them; what is rare is given a copy.
+    #[inline(always)]
+    pub(crate) fn sent_plainly(&mut self, sent: &Sent<'_>) {
         // A copy, the network's or the tap's, was not sent.
         if matches!(sent.kind, SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate) {
             return;
@@ -108,7 +116,13 @@ impl Observers {
         self.series.sent(sent);
     }
     /// A packet of the opposite direction.
+    #[inline(never)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
+        self.heard_plainly(heard);
+    }
+    /// The same, compiled for the little that the caller does not know.
+    #[inline(always)]
+    pub(crate) fn heard_plainly(&mut self, heard: &Heard<'_>) {
         self.full_size.heard(heard);
         let full = self.full_size.bytes();
         self.round_trips.heard(heard);

@@ -7,6 +7,8 @@ use tcplab_wire::{ChecksumState, Ecn, SackBlocks, SeqNumber, TcpFlags, TcpOption
 
 /// The bits of SYN, FIN and RST.
 const CONTROL: u16 = TcpFlags::SYN.bits() | TcpFlags::FIN.bits() | TcpFlags::RST.bits();
+/// These and URG: the bits of packets that are more than data and acknowledgement.
+const REMARKABLE: u16 = CONTROL | TcpFlags::URG.bits();
 /// The kind of experimental options (RFC 6994), and the two bytes by which those of fast open are
 /// known (RFC 7413 section 7).
 const EXPERIMENT: u8 = 254;
@@ -53,22 +55,31 @@ pub(crate) struct Packet {
     pub(crate) congestion_marked: bool,
     /// Somebody wants to be told of this very packet, not only of sums.
     pub(crate) wanted: bool,
+    /// What nearly every packet is: an acknowledgement, with data or without, that bears no option
+    /// but timestamps and no mark, and of which nobody wants to be told.
+    pub(crate) plain: bool,
 }
 
 impl Packet {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(tcp: &TcpPacket<'_>, at: Instant, frame: u64, wanted: bool) -> Packet {
         let timestamps = tcp.only_timestamps();
         if timestamps.is_some() || tcp.data_offset() <= 20 {
             return Packet::without_options(tcp, at, frame, wanted, timestamps);
         }
-        let mut packet = Packet::without_options(tcp, at, frame, wanted, None);
-        packet.take_options(tcp);
+        Packet::with_options(*tcp, at, frame, wanted)
+    }
+
+    #[inline(never)]
+    fn with_options(tcp: TcpPacket<'_>, at: Instant, frame: u64, wanted: bool) -> Packet {
+        let mut packet = Packet::without_options(&tcp, at, frame, wanted, None);
+        packet.plain = false;
+        packet.take_options(&tcp);
         packet
     }
 
     /// All but the options: written where it will stay, for it is larger than registers.
-    #[inline]
+    #[inline(always)]
     fn without_options(
         tcp: &TcpPacket<'_>,
         at: Instant,
@@ -77,14 +88,18 @@ impl Packet {
         timestamps: Option<(u32, u32)>,
     ) -> Packet {
         let (ends, from_low) = Ends::of(tcp);
+        let (flags, congestion_marked) = (tcp.flags(), tcp.ecn() == Ecn::Ce);
+        let options_cut = !tcp.options_complete();
+        let marked = congestion_marked || options_cut || flags.bits() & REMARKABLE != 0;
+        let is_ack = flags.contains(TcpFlags::ACK);
         Packet {
             at,
             frame,
             ends,
             from_low,
             seq: tcp.seq(),
-            ack: tcp.flags().contains(TcpFlags::ACK).then(|| tcp.ack()),
-            flags: tcp.flags(),
+            ack: is_ack.then(|| tcp.ack()),
+            flags,
             window: tcp.window(),
             payload: tcp.payload_len(),
             mss: None,
@@ -94,17 +109,18 @@ impl Packet {
             sack: SackBlocks::default(),
             fast_open: None,
             multipath: false,
-            checksum: if tcp.flags().bits() & CONTROL == 0 {
+            checksum: if flags.bits() & CONTROL == 0 {
                 ChecksumState::Unknown
             } else {
-                tcp.checksum_state()
+                checksum(*tcp)
             },
             ip_id: tcp.ip().id(),
             ttl: tcp.ip().ttl(),
             copies_usual: false,
-            options_cut: !tcp.options_complete(),
-            congestion_marked: tcp.ecn() == Ecn::Ce,
+            options_cut,
+            congestion_marked,
             wanted,
+            plain: is_ack && !marked && !wanted,
         }
     }
 
@@ -166,6 +182,12 @@ impl Packet {
         }
         u64::from(self.payload) + u64::from(self.syn()) + u64::from(self.fin())
     }
+}
+
+/// Whether the checksum fits.
+#[cold]
+fn checksum(tcp: TcpPacket<'_>) -> ChecksumState {
+    tcp.checksum_state()
 }
 
 /// The length of a cookie: an even number of bytes, 4 to 16, or none (RFC 7413 section 4.1.1).

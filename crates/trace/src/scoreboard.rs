@@ -31,6 +31,7 @@ use tcplab_units::{Instant, Offset, Span};
 use crate::Range;
 use crate::log::{Arrival, Log, Transmission};
 use crate::ranges::Ranges;
+use crate::shortcuts;
 
 /// How much a round trip may vary for reasons that have nothing to do with the path.
 const JITTER: Span = Span::from_millis(1);
@@ -199,16 +200,49 @@ impl Scoreboard {
                 latest = Some((first + index as u64, sent.at));
             }
         }
-        if let Some((order, at)) = latest {
-            let sample = answer.at.since(at);
-            told.round_trip = Some(sample);
-            self.min_round_trip = Some(self.min_round_trip.map_or(sample, |min| min.min(sample)));
-            self.examined = self.examined.max(order);
-            self.latest_arrived = self.latest_arrived.max(Some(order));
-            self.latest_age = sample;
-        }
+        told.round_trip = self.sample(latest, answer.at);
         told.acked_ages = ages;
         told
+    }
+
+    /// Whether nothing was received out of order and all that is held was sent once.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.sacked.is_empty() && self.log.is_plain()
+    }
+
+    /// What [`Scoreboard::answered_in_order`] does, and [`Scoreboard::forget_acknowledged`] behind
+    /// it, where the cumulative acknowledgement moves to `ack`, which was sent.
+    #[inline]
+    pub(crate) fn arrived(&mut self, ack: Offset, at: Instant) -> Told {
+        let before = std::mem::replace(&mut self.una, ack);
+        let (mut latest, mut ages) = (None, None);
+        self.log.pop_before(ack, |order, sent| {
+            if sent.range.end > before && sent.arrival != Arrival::Arrived {
+                ages = joined(ages, Some(Ages::of_one(at.since(sent.at))));
+                latest = Some((order, sent.at));
+            }
+        });
+        if let Some(next) = self.log.entries_mut().front()
+            && next.range.start < ack
+        {
+            ages = joined(ages, Some(Ages::of_one(at.since(next.at))));
+        }
+        let round_trip = self.sample(latest, at);
+        Told { advanced: true, round_trip, acked_ages: ages, ..Told::default() }
+    }
+
+    /// The round trip that shows where the latest transmission to arrive is the one of this order,
+    /// sent at this time.
+    #[inline]
+    fn sample(&mut self, latest: Option<(u64, Instant)>, at: Instant) -> Option<Span> {
+        let (order, sent) = latest?;
+        let sample = at.since(sent);
+        self.min_round_trip = Some(self.min_round_trip.map_or(sample, |min| min.min(sample)));
+        self.examined = self.examined.max(order);
+        self.latest_arrived = self.latest_arrived.max(Some(order));
+        self.latest_age = sample;
+        Some(sample)
     }
 
     fn answered_somehow(&mut self, answer: &Answer<'_>) -> Told {
@@ -470,32 +504,6 @@ impl Scoreboard {
             }
         }
         self.examined = self.examined.max(latest);
-    }
-}
-
-/// Whether the short ways through the common cases are taken: always, but in tests that hold them
-/// against the long ones.
-pub(crate) mod shortcuts {
-    #[cfg(test)]
-    thread_local! {
-        static REFUSED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-    }
-
-    #[inline]
-    pub(crate) fn taken() -> bool {
-        #[cfg(test)]
-        return !REFUSED.get();
-        #[cfg(not(test))]
-        true
-    }
-
-    /// What `work` gives when every case goes the long way.
-    #[cfg(test)]
-    pub(crate) fn without<T>(work: impl FnOnce() -> T) -> T {
-        REFUSED.set(true);
-        let result = work();
-        REFUSED.set(false);
-        result
     }
 }
 

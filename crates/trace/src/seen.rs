@@ -10,6 +10,7 @@ pub(crate) struct Seen(Option<Box<Sightings>>);
 
 impl Seen {
     /// One more.
+    #[inline(never)]
     pub(crate) fn add(&mut self, at: Instant, frame: u64) {
         self.0.get_or_insert_default().add(at, frame);
     }

@@ -18,12 +18,14 @@ pub(crate) struct Throughput {
 }
 
 impl Throughput {
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         if sent.payload > 0 {
             let last = self.interval_at(sent.packet.at);
             self.series.sent[last] += sent.payload;
         }
     }
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
         if heard.fresh > 0 {
             let last = self.interval_at(heard.packet.at);
@@ -36,6 +38,7 @@ impl Throughput {
 
     /// The last interval, after those needed until `at` were added. What was captured out of
     /// order counts where it was captured.
+    #[inline(always)]
     fn interval_at(&mut self, at: Instant) -> usize {
         if at >= self.until {
             self.extend(at);
@@ -43,6 +46,7 @@ impl Throughput {
         self.series.sent.len() - 1
     }
 
+    #[cold]
     fn extend(&mut self, at: Instant) {
         let series = &mut self.series;
         if series.sent.is_empty() {

@@ -5,7 +5,7 @@ use tcplab_units::Instant;
 use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall};
 
 /// Tells two sinks everything, in this order, in one pass. Packets are told only to one that
-/// [wants](Sink::wants_packets) them.
+/// [wants](Sink::wants_packets) them, and nothing to one that does not [listen](Sink::listens).
 #[derive(Debug, Default)]
 pub struct Both<A, B>(pub A, pub B);
 
@@ -32,15 +32,18 @@ impl<A: Sink, B: Sink> Both<A, B> {
     fn wanting(&self) -> [bool; 2] {
         [self.0.wants_packets(), self.1.wants_packets()]
     }
+    fn listening(&self) -> [bool; 2] {
+        [self.0.listens(), self.1.listens()]
+    }
 }
-
-/// To both.
-const ALL: [bool; 2] = [true; 2];
 
 impl<A: Sink, B: Sink> Sink for Both<A, B> {
     fn begins(&mut self, epoch_nanos: u64) {
         self.0.begins(epoch_nanos);
         self.1.begins(epoch_nanos);
+    }
+    fn listens(&self) -> bool {
+        self.listening().contains(&true)
     }
     fn wants_packets(&self) -> bool {
         self.wanting().contains(&true)
@@ -52,14 +55,19 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
         self.tell(self.wanting(), ack, |a, it| a.ack(flow, it), |b, it| b.ack(flow, it));
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
-        self.tell(ALL, episode, |a, it| a.episode(flow, it), |b, it| b.episode(flow, it));
+        self.tell(
+            self.listening(),
+            episode,
+            |a, it| a.episode(flow, it),
+            |b, it| b.episode(flow, it),
+        );
     }
     fn stall(&mut self, flow: FlowId, stall: Stall) {
         self.0.stall(flow, stall);
         self.1.stall(flow, stall);
     }
     fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
-        self.tell(ALL, period, |a, it| a.limit(flow, it), |b, it| b.limit(flow, it));
+        self.tell(self.listening(), period, |a, it| a.limit(flow, it), |b, it| b.limit(flow, it));
     }
     fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
         self.0.needless(flow, frame, why);
@@ -67,7 +75,7 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
     }
     fn connection(&mut self, index: usize, connection: Connection) {
         self.tell(
-            ALL,
+            self.listening(),
             connection,
             |a, it| a.connection(index, it),
             |b, it| {
@@ -87,6 +95,9 @@ impl<S: Sink> Sink for Option<S> {
         if let Some(sink) = self {
             sink.begins(epoch_nanos);
         }
+    }
+    fn listens(&self) -> bool {
+        self.as_ref().is_some_and(Sink::listens)
     }
     fn wants_packets(&self) -> bool {
         self.as_ref().is_some_and(Sink::wants_packets)
@@ -158,6 +169,9 @@ impl<S> Only<S> {
 impl<S: Sink> Sink for Only<S> {
     fn begins(&mut self, epoch_nanos: u64) {
         self.sink.begins(epoch_nanos);
+    }
+    fn listens(&self) -> bool {
+        self.sink.listens()
     }
     fn wants_packets(&self) -> bool {
         self.sink.wants_packets()
@@ -307,6 +321,8 @@ mod tests {
         let rest: Vec<_> = with.told.iter().filter(|told| !of_packets(told)).collect();
         assert_eq!(without.told.iter().collect::<Vec<_>>(), rest);
         assert!(!Both(diary(false), None::<Diary>).wants_packets());
+        assert!(Both(diary(false), None::<Diary>).listens());
+        assert!(!Both(None::<Diary>, Only::new(None, None::<Diary>)).listens());
     }
 
     #[test]

@@ -117,16 +117,21 @@ impl Seen {
 }
 
 impl Identity {
-    /// Takes in a packet of the sender, whatever it carries; `in_order` where it goes on in the
-    /// stream after the one before it.
-    pub(crate) fn passed(&mut self, packet: &Packet, in_order: bool) {
+    /// Takes in a packet of the sender, whatever it carries; `takes_room` where that is data, SYN
+    /// or FIN, `in_order` where it goes on in the stream after the one before it.
+    #[inline(always)]
+    pub(crate) fn passed(&mut self, packet: &Packet, takes_room: bool, in_order: bool) {
         self.packets += 1;
-        // Where the counter wraps, zero is one.
-        let wraps = self.newest.is_some_and(|newest| newest.wrapping_neg() <= NEAR);
-        if let Some(id) = packet.ip_id.filter(|&id| id != 0 || wraps) {
-            self.count(id, packet.payload > ETHERNET, in_order);
+        if let Some(id) = packet.ip_id {
+            if self.newest == Some(id.wrapping_sub(1)) && id != 0 && self.near < u8::MAX - 1 {
+                // As nearly always, where numbers count: what `count` does with a step of one.
+                self.near += 1;
+                (self.newest, self.several) = (Some(id), packet.payload > ETHERNET);
+            } else {
+                self.count(id, packet.payload > ETHERNET, in_order);
+            }
         }
-        if packet.sequence_len() > 0 {
+        if takes_room {
             self.recent[usize::from(self.next)] = Seen::of(packet);
             self.next = (self.next + 1) % REMEMBERED as u8;
         } else {
@@ -135,6 +140,10 @@ impl Identity {
     }
 
     fn count(&mut self, id: u16, several: bool, in_order: bool) {
+        // Where the counter wraps, zero is one.
+        if id == 0 && self.newest.is_none_or(|newest| newest.wrapping_neg() > NEAR) {
+            return;
+        }
         let Some(newest) = self.newest else {
             (self.newest, self.several) = (Some(id), several);
             return;
@@ -176,6 +185,16 @@ impl Identity {
         match self.step(packet) {
             Some(step) if step > 1 && one_by_one => u32::from(step.unsigned_abs()) - 1,
             _ => 0,
+        }
+    }
+
+    /// Whether the packet's number lies beyond the one that comes next, so that packets may be
+    /// [absent](Identity::absent).
+    #[inline]
+    pub(crate) fn skips(&self, packet: &Packet) -> bool {
+        match (packet.ip_id, self.newest) {
+            (Some(id), Some(newest)) => (id.wrapping_sub(newest) as i16) > 1,
+            _ => false,
         }
     }
 
@@ -239,6 +258,7 @@ impl Identity {
 
     /// Whether a packet without data is the same as the one before it, which no host sends: two
     /// acknowledgements that say the same have different numbers.
+    #[inline]
     pub(crate) fn repeats(&self, packet: &Packet) -> bool {
         number(packet).is_some_and(|id| Some(id) == self.newest) && self.near + self.far > 0
     }
@@ -268,7 +288,7 @@ mod tests {
     fn numbered(ids: &[u16]) -> Identity {
         let mut identity = Identity::default();
         for &id in ids {
-            identity.passed(&Packet { ip_id: Some(id), ..packet(1) }, true);
+            identity.passed(&Packet { ip_id: Some(id), ..packet(1) }, true, true);
         }
         identity
     }
@@ -296,9 +316,9 @@ mod tests {
         let mut identity = numbered(&numbers);
         let next = |id, payload| Packet { ip_id: Some(id), payload, ..packet(1) };
         assert_eq!(identity.absent(&next(13, 1)), 2);
-        identity.passed(&next(11, 62_491), true);
+        identity.passed(&next(11, 62_491), true, true);
         assert_eq!(identity.absent(&next(13, 1)), 0);
-        identity.passed(&next(13, 1_448), true);
+        identity.passed(&next(13, 1_448), true, true);
         assert_eq!(identity.absent(&next(15, 1_448)), 1);
     }
 

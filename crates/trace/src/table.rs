@@ -17,8 +17,11 @@ use crate::bounds::ENDS;
 use crate::connection::ConnectionState;
 use crate::packet::Packet;
 
-/// Places in the cache, a power of two.
-const CACHED: usize = 1 << 12;
+/// Places in the cache, a power of two: several for each connection that sends within a second.
+const CACHED: usize = 1 << 14;
+/// Of a connection, no more than so many SYNs are kept as they are: as Linux sends them
+/// (`TCP_SYN_RETRIES`, and the first).
+const SYNS: usize = 7;
 
 /// The two ends of a connection, whichever of them sends; the lower one first.
 ///
@@ -40,20 +43,22 @@ impl Ends {
     #[inline]
     pub(crate) fn of(tcp: &TcpPacket<'_>) -> (Ends, bool) {
         let (from, to) = (tcp.src_port(), tcp.dst_port());
-        match (tcp.src(), tcp.dst()) {
-            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+        match tcp.ip().ipv4_ends() {
+            Some((src, dst)) => {
                 let src = u64::from(src.to_bits()) << 16 | u64::from(from);
                 let dst = u64::from(dst.to_bits()) << 16 | u64::from(to);
                 (Ends([src.min(dst), src.max(dst), 0, 0, 0]), src <= dst)
             }
-            (src, dst) => {
-                let ends = (bits(src), from) <= (bits(dst), to);
-                let (low, high) =
-                    if ends { ((src, from), (dst, to)) } else { ((dst, to), (src, from)) };
-                let ([a, b], [c, d]) = (bits(low.0), bits(high.0));
-                (Ends([a, b, c, d, V6 | u64::from(low.1) << 16 | u64::from(high.1)]), ends)
-            }
+            None => Ends::of_ipv6((tcp.src(), from), (tcp.dst(), to)),
         }
+    }
+
+    #[inline(never)]
+    fn of_ipv6(from: (IpAddr, u16), to: (IpAddr, u16)) -> (Ends, bool) {
+        let ends = (bits(from.0), from.1) <= (bits(to.0), to.1);
+        let (low, high) = if ends { (from, to) } else { (to, from) };
+        let ([a, b], [c, d]) = (bits(low.0), bits(high.0));
+        (Ends([a, b, c, d, V6 | u64::from(low.1) << 16 | u64::from(high.1)]), ends)
     }
 
     /// The lower end.
@@ -63,6 +68,12 @@ impl Ends {
     /// The higher end.
     pub(crate) fn high(&self) -> SocketAddr {
         self.end(1, [self.0[2], self.0[3]], self.0[4] as u16)
+    }
+
+    /// All there is of them, for IPv4.
+    #[inline]
+    fn v4(&self) -> Option<[u64; 2]> {
+        (self.0[4] == 0).then_some([self.0[0], self.0[1]])
     }
 
     fn end(&self, which: usize, v6: [u64; 2], port: u16) -> SocketAddr {
@@ -104,38 +115,100 @@ pub(crate) struct Entry {
     ends: Ends,
     /// Its place in the order of first packets.
     pub(crate) index: usize,
-    /// The initial numbers of client and server, when it is over: what a late packet is known by.
-    pub(crate) initial: [Option<SeqNumber>; 2],
-    /// None when it is over and was handed over.
+    /// None when it is over and was handed over, and while SYNs are all that was seen.
     pub(crate) state: Option<Box<ConnectionState>>,
+    /// What is known without a state.
+    rest: Rest,
     /// The one before it and its place, while the latest is but a SYN that nobody has answered: it
     /// may be an old one, or be answered by a challenge (RFC 5961 section 4).
-    pub(crate) aside: Option<(usize, Box<ConnectionState>)>,
+    aside: Option<Box<Placed>>,
     /// Its latest frame when it was last looked at, to make room.
     looked: u64,
 }
 
+/// A connection and its place.
+type Placed = (usize, Box<ConnectionState>);
+
+/// What is known of a connection that has no state.
+#[derive(Debug)]
+#[expect(clippy::box_collection, reason = "a vector itself would make all others larger")]
+enum Rest {
+    /// The initial numbers of client and server, when it is over: what a late packet is known by.
+    Numbers([Option<SeqNumber>; 2]),
+    /// Its packets, all of them SYNs. Whatever else comes begins the state with them: in a flood of
+    /// SYNs, all of which are kept for a while, a state for each would be 30 times as large.
+    Syns(Box<Vec<Packet>>),
+}
+
 impl Entry {
-    /// Nothing is known of it yet.
-    pub(crate) fn new(ends: Ends, index: usize, state: Box<ConnectionState>) -> Entry {
-        let looked = state.last_frame();
-        Entry { ends, index, initial: [None; 2], state: Some(state), aside: None, looked }
+    /// One of which `packet` is the first, and whether there is nothing to be found out by it
+    /// before another comes.
+    pub(crate) fn new(packet: &Packet, index: usize) -> (Entry, bool) {
+        let asks = only_asks(packet);
+        let (state, rest) = if asks {
+            (None, Rest::Syns(Box::new(vec![*packet])))
+        } else {
+            (Some(Box::new(ConnectionState::new(packet))), Rest::Numbers([None; 2]))
+        };
+        let (ends, looked) = (packet.ends, packet.frame);
+        (Entry { ends, index, state, rest, aside: None, looked }, asks)
+    }
+    /// Begins its state, if nothing but SYNs had come.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        if let Rest::Syns(syns) = &self.rest {
+            self.state = Some(begun(syns));
+            self.rest = Rest::Numbers([None; 2]);
+        }
+    }
+    /// Whether the packet is put to the others, all of them SYNs: it can tell nothing that is not
+    /// told as well once another comes.
+    #[inline]
+    pub(crate) fn puts_off(&mut self, packet: &Packet) -> bool {
+        let Rest::Syns(syns) = &mut self.rest else { return false };
+        let again = syns.len() < SYNS && only_asks(packet) && repeats(packet, syns);
+        if again {
+            syns.reserve_exact(1);
+            syns.push(*packet);
+        }
+        again
+    }
+    /// Its state is not needed any more: only the numbers are kept.
+    pub(crate) fn over(&mut self, state: &ConnectionState) {
+        self.rest = Rest::Numbers(state.initial());
+    }
+    /// Of one that has no state: whether the packet has another number than either end's first.
+    pub(crate) fn is_unknown(&self, packet: &Packet) -> bool {
+        !matches!(&self.rest, Rest::Numbers(initial) if initial.contains(&Some(packet.seq)))
+    }
+    /// Puts aside the one that was the latest; the one that had been put aside before.
+    pub(crate) fn put_aside(&mut self, earlier: Option<Placed>) -> Option<Placed> {
+        std::mem::replace(&mut self.aside, earlier.map(Box::new)).map(|before| *before)
     }
     /// One that is not over.
     fn is_open(&self) -> bool {
-        self.state.as_ref().is_some_and(|state| !state.lingers)
+        matches!(self.rest, Rest::Syns(_)) || self.state.as_ref().is_some_and(|it| !it.lingers)
     }
     /// Whether nothing of it came since this was asked last.
     fn is_quiet(&mut self) -> bool {
-        let last = self.state.as_ref().map_or(self.looked, |state| state.last_frame());
+        let last = match (&self.state, &self.rest) {
+            (Some(state), _) => state.last_frame(),
+            (None, Rest::Syns(syns)) => syns.last().map_or(self.looked, |syn| syn.frame),
+            (None, Rest::Numbers(_)) => self.looked,
+        };
         std::mem::replace(&mut self.looked, last) == last
     }
 
+    /// The connection, if there is no other that a packet can be for.
+    #[inline]
+    pub(crate) fn only(&mut self) -> Option<&mut ConnectionState> {
+        if self.aside.is_some() { None } else { self.state.as_deref_mut() }
+    }
     /// The one that the packet is for, with its place; none if that was handed over.
     #[inline]
     pub(crate) fn owner(&mut self, packet: &Packet) -> Option<(usize, &mut ConnectionState)> {
         let latest = self.state.as_deref_mut();
-        if let Some((index, aside)) = &mut self.aside
+        if let Some((index, aside)) = self.aside.as_deref_mut()
             && latest.as_ref().is_some_and(|latest| latest.disowns(packet))
             && aside.fits(packet)
         {
@@ -145,14 +218,47 @@ impl Entry {
     }
 
     /// The one aside, if the latest was answered: its packets can come no more.
-    pub(crate) fn outlived(&mut self) -> Option<(usize, Box<ConnectionState>)> {
+    #[inline]
+    pub(crate) fn outlived(&mut self) -> Option<Placed> {
+        self.aside.as_ref()?;
         let answered = self.state.as_ref().is_none_or(|latest| !latest.is_asking());
-        self.aside.take_if(|_| answered)
+        self.aside.take_if(|_| answered).map(|aside| *aside)
     }
 }
 
+/// Whether the packet is a SYN and nothing else, and nobody wants to be told of it.
+fn only_asks(packet: &Packet) -> bool {
+    let plain = packet.syn() && packet.ack.is_none() && !packet.fin() && !packet.rst();
+    plain && packet.payload == 0 && !packet.wanted
+}
+
+/// Whether the packet is a SYN sent again: by the same end with the same number, and no copy, for
+/// that has the same timestamp and identification, or one that stands back.
+fn repeats(packet: &Packet, syns: &[Packet]) -> bool {
+    let clock = |of: &Packet| of.timestamps.map(|(value, _)| value);
+    let id = |of: &Packet| of.ip_id.unwrap_or(0);
+    let goes_on = |syn: &Packet| {
+        let differs = clock(syn) != clock(packet) || id(syn) != id(packet);
+        differs && id(packet).wrapping_sub(id(syn)) as i16 >= 0
+    };
+    let same = |syn: &Packet| syn.from_low == packet.from_low && syn.seq == packet.seq;
+    syns.iter().all(|syn| same(syn) && goes_on(syn))
+}
+
+/// The state of a connection of which only these were seen.
+#[inline(never)]
+fn begun(syns: &[Packet]) -> Box<ConnectionState> {
+    let mut state = Box::new(ConnectionState::new(&syns[0]));
+    for syn in syns {
+        let said = state.packet(syn);
+        debug_assert!(said.is_ordinary() && !said.copy && !said.out_of_place && !said.gave_up);
+    }
+    debug_assert!(!state.is_over() && state.found(true).is_empty());
+    state
+}
+
 /// Of connections that were forgotten: the one put aside, and the latest.
-pub(crate) type Forgotten = [Option<(usize, Box<ConnectionState>)>; 2];
+pub(crate) type Forgotten = [Option<Placed>; 2];
 
 /// The ends of what is kept at a free place. No packet has them.
 const NOBODY: Ends = Ends([u64::MAX; 5]);
@@ -161,9 +267,9 @@ const NOBODY: Ends = Ends([u64::MAX; 5]);
 #[derive(Debug)]
 pub(crate) struct Table {
     entries: Vec<Entry>,
-    tree: BTreeMap<Ends, usize>,
+    tree: Tree,
     /// Places in `entries`, of whatever ends: those there tell whether it is theirs.
-    cache: Vec<usize>,
+    cache: Vec<u32>,
     /// The place found last: packets come in trains.
     latest: usize,
     /// Those that nobody is kept at.
@@ -176,7 +282,7 @@ impl Default for Table {
     fn default() -> Table {
         Table {
             entries: Vec::new(),
-            tree: BTreeMap::new(),
+            tree: Tree::default(),
             cache: vec![0; CACHED],
             latest: 0,
             free: Vec::new(),
@@ -192,19 +298,24 @@ impl Table {
         if self.entries.get(self.latest).is_some_and(|entry| entry.ends == *ends) {
             return Some(self.latest);
         }
+        self.find_elsewhere(ends)
+    }
+
+    #[inline(never)]
+    fn find_elsewhere(&mut self, ends: &Ends) -> Option<usize> {
         let cached = &mut self.cache[ends.place()];
-        if self.entries.get(*cached).is_none_or(|entry| entry.ends != *ends) {
-            *cached = *self.tree.get(ends)?;
+        if self.entries.get(*cached as usize).is_none_or(|entry| entry.ends != *ends) {
+            *cached = self.tree.find(ends)?;
         }
-        self.latest = *cached;
-        Some(*cached)
+        self.latest = *cached as usize;
+        Some(self.latest)
     }
 
     /// Adds the first connection between two ends; where it is kept.
     pub(crate) fn add(&mut self, entry: Entry) -> usize {
         let at = self.free.pop().unwrap_or(self.entries.len());
-        self.cache[entry.ends.place()] = at;
-        self.tree.insert(entry.ends, at);
+        self.cache[entry.ends.place()] = at as u32;
+        self.tree.insert(&entry.ends, at as u32);
         match self.entries.get_mut(at) {
             Some(free) => *free = entry,
             None => self.entries.push(entry),
@@ -231,8 +342,9 @@ impl Table {
                 self.tree.remove(&entry.ends);
                 self.free.push(at);
                 entry.ends = NOBODY;
+                entry.begin();
                 let latest = entry.state.take().map(|state| (entry.index, state));
-                return Some([entry.aside.take(), latest]);
+                return Some([entry.put_aside(None), latest]);
             }
         }
         None
@@ -245,13 +357,58 @@ impl Table {
     }
 
     /// Those that are not over, in the order of their first packets.
-    pub(crate) fn into_live(self) -> Vec<(usize, Box<ConnectionState>)> {
-        let live = self.entries.into_iter().flat_map(|entry| {
-            entry.aside.into_iter().chain(entry.state.map(|state| (entry.index, state)))
-        });
-        let mut live: Vec<_> = live.collect();
+    pub(crate) fn into_live(self) -> impl Iterator<Item = Placed> {
+        let mut live = Vec::new();
+        for Entry { index, state, rest, aside, .. } in self.entries {
+            live.extend(aside.map(|aside| (aside.0, Live::Begun(aside.1))));
+            live.extend(state.map(|state| (index, Live::Begun(state))));
+            if let Rest::Syns(syns) = rest {
+                live.push((index, Live::AskedFor(syns)));
+            }
+        }
         live.sort_by_key(|&(index, _)| index);
-        live
+        live.into_iter().map(|(index, live)| match live {
+            Live::Begun(state) => (index, state),
+            Live::AskedFor(syns) => (index, begun(&syns)),
+        })
+    }
+}
+
+/// A connection that is not over.
+#[expect(clippy::box_collection, reason = "a vector itself would make all others larger")]
+enum Live {
+    Begun(Box<ConnectionState>),
+    AskedFor(Box<Vec<Packet>>),
+}
+
+/// The places of all ends. Those of IPv4 need a third of the room, and there may be a million.
+#[derive(Debug, Default)]
+struct Tree {
+    v4: BTreeMap<[u64; 2], u32>,
+    v6: BTreeMap<Ends, u32>,
+}
+
+impl Tree {
+    fn find(&self, ends: &Ends) -> Option<u32> {
+        match ends.v4() {
+            Some(v4) => self.v4.get(&v4).copied(),
+            None => self.v6.get(ends).copied(),
+        }
+    }
+    fn insert(&mut self, ends: &Ends, at: u32) {
+        match ends.v4() {
+            Some(v4) => self.v4.insert(v4, at),
+            None => self.v6.insert(*ends, at),
+        };
+    }
+    fn remove(&mut self, ends: &Ends) {
+        match ends.v4() {
+            Some(v4) => self.v4.remove(&v4),
+            None => self.v6.remove(ends),
+        };
+    }
+    fn len(&self) -> usize {
+        self.v4.len() + self.v6.len()
     }
 }
 

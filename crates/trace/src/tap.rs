@@ -49,6 +49,7 @@ struct Distance {
 
 impl Distances {
     /// Takes in the timestamps of a packet.
+    #[inline(always)]
     pub(crate) fn packet(&mut self, packet: &Packet, forward: bool) {
         let Some((value, echo)) = packet.timestamps else { return };
         self.clocks[usize::from(!forward)].passed(value, packet.at);

@@ -19,12 +19,14 @@ pub(crate) struct TransferSums {
 }
 
 impl TransferSums {
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         if sent.payload > 0 {
             self.first.get_or_insert(sent.packet.at);
             self.last = self.last.max(sent.packet.at);
         }
     }
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
         if heard.fresh > 0 {
             self.acked += heard.fresh;

@@ -21,14 +21,16 @@ impl Moment {
 /// From SYN-SENT to CLOSED, the longest walk is seven steps: no heap is needed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
-    steps: [StateStep; Walk::LONGEST],
+    states: [TcpState; Walk::LONGEST],
+    /// When each was entered.
+    moments: [Moment; Walk::LONGEST],
     count: u8,
 }
 
 impl Default for Walk {
     fn default() -> Walk {
-        let none = StateStep { state: TcpState::Closed, at: Instant::ZERO, frame: 0 };
-        Walk { steps: [none; Walk::LONGEST], count: 0 }
+        let (states, moments) = ([TcpState::Closed; Walk::LONGEST], Default::default());
+        Walk { states, moments, count: 0 }
     }
 }
 
@@ -36,15 +38,16 @@ impl Walk {
     /// SYN-SENT, SYN-RECEIVED, ESTABLISHED, FIN-WAIT-1, CLOSING or FIN-WAIT-2, TIME-WAIT, CLOSED.
     const LONGEST: usize = 7;
 
-    pub(crate) fn steps(&self) -> &[StateStep] {
-        &self.steps[..usize::from(self.count)]
+    pub(crate) fn steps(&self) -> Vec<StateStep> {
+        let step = |(&state, &Moment { at, frame })| StateStep { state, at, frame };
+        self.states().iter().zip(&self.moments).map(step).collect()
     }
     pub(crate) fn state(&self) -> Option<TcpState> {
-        self.steps().last().map(|step| step.state)
+        self.states().last().copied()
     }
     /// Whether it has ever been in `state`.
     pub(crate) fn was(&self, state: TcpState) -> bool {
-        self.steps().iter().any(|step| step.state == state)
+        self.states().contains(&state)
     }
 
     /// Enters a state; what brought it there may have passed before what brought it to the
@@ -55,7 +58,8 @@ impl Walk {
             return;
         }
         let moment = self.not_before(place, moment);
-        self.steps[place] = StateStep { state, at: moment.at, frame: moment.frame };
+        self.states[place] = state;
+        self.moments[place] = moment;
         self.count += 1;
     }
     /// The latest state was not entered after all.
@@ -65,9 +69,7 @@ impl Walk {
     /// The latest state was entered only now.
     pub(crate) fn restamp(&mut self, moment: Moment) {
         if let Some(last) = usize::from(self.count).checked_sub(1) {
-            let moment = self.not_before(last, moment);
-            self.steps[last].at = moment.at;
-            self.steps[last].frame = moment.frame;
+            self.moments[last] = self.not_before(last, moment);
         }
     }
     /// An RST ended it, if it had begun.
@@ -84,9 +86,13 @@ impl Walk {
     }
 
     fn not_before(&self, place: usize, moment: Moment) -> Moment {
-        match place.checked_sub(1).map(|before| self.steps[before]) {
-            Some(StateStep { at, frame, .. }) => moment.max(Moment { at, frame }),
+        match place.checked_sub(1) {
+            Some(before) => moment.max(self.moments[before]),
             None => moment,
         }
+    }
+
+    fn states(&self) -> &[TcpState] {
+        &self.states[..usize::from(self.count)]
     }
 }

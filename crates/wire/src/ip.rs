@@ -45,6 +45,8 @@ pub struct Fragment {
 pub struct IpPacket<'a> {
     /// From the first byte of the IP header to the end of the packet or of what was kept of it.
     bytes: &'a [u8],
+    /// As much of the header as both versions have.
+    header: &'a [u8; 20],
     total_len: u32,
     transport_at: usize,
     protocol: u8,
@@ -85,6 +87,7 @@ impl<'a> IpPacket<'a> {
             && (20..=wire_len).contains(&total_len);
         plain.then(|| IpPacket {
             bytes: without_padding(bytes, total_len),
+            header,
             total_len,
             transport_at: 20,
             protocol: protocol::TCP,
@@ -96,35 +99,41 @@ impl<'a> IpPacket<'a> {
     /// 4 or 6.
     #[inline]
     pub fn version(&self) -> u8 {
-        self.bytes[0] >> 4
+        self.header[0] >> 4
+    }
+    /// The sender's address and the receiver's, if they are those of IPv4.
+    #[inline]
+    pub fn ipv4_ends(&self) -> Option<(Ipv4Addr, Ipv4Addr)> {
+        let ends = || (array::<4>(self.header, 12).into(), array::<4>(self.header, 16).into());
+        (self.version() == 4).then(ends)
     }
     /// The sender's address.
     #[inline]
     pub fn src(&self) -> IpAddr {
-        match self.version() {
-            4 => Ipv4Addr::from(array::<4>(self.bytes, 12)).into(),
-            _ => Ipv6Addr::from(array::<16>(self.bytes, 8)).into(),
+        match self.ipv4_ends() {
+            Some((src, _)) => src.into(),
+            None => Ipv6Addr::from(array::<16>(self.bytes, 8)).into(),
         }
     }
     /// The receiver's address.
     #[inline]
     pub fn dst(&self) -> IpAddr {
-        match self.version() {
-            4 => Ipv4Addr::from(array::<4>(self.bytes, 16)).into(),
-            _ => Ipv6Addr::from(array::<16>(self.bytes, 24)).into(),
+        match self.ipv4_ends() {
+            Some((_, dst)) => dst.into(),
+            None => Ipv6Addr::from(array::<16>(self.bytes, 24)).into(),
         }
     }
     /// The identification field of IPv4, which IPv6 has not.
     #[inline]
     pub fn id(&self) -> Option<u16> {
-        (self.version() == 4).then(|| u16::from_be_bytes(array(self.bytes, 4)))
+        (self.version() == 4).then(|| u16::from_be_bytes(array(self.header, 4)))
     }
     /// Time to live, or hop limit.
     #[inline]
     pub fn ttl(&self) -> u8 {
         match self.version() {
-            4 => self.bytes[8],
-            _ => self.bytes[7],
+            4 => self.header[8],
+            _ => self.header[7],
         }
     }
     /// The ECN bits.
@@ -143,7 +152,7 @@ impl<'a> IpPacket<'a> {
     }
     /// Whether routers must not fragment it; always so in IPv6.
     pub fn dont_fragment(&self) -> bool {
-        self.version() == 6 || self.bytes[6] & 0x40 != 0
+        self.version() == 6 || self.header[6] & 0x40 != 0
     }
     /// Which part of a fragmented packet it is; the default for one that is whole.
     #[inline]
@@ -200,8 +209,8 @@ impl<'a> IpPacket<'a> {
     #[inline]
     fn traffic_class(&self) -> u8 {
         match self.version() {
-            4 => self.bytes[1],
-            _ => (self.bytes[0] << 4) | (self.bytes[1] >> 4),
+            4 => self.header[1],
+            _ => (self.header[0] << 4) | (self.header[1] >> 4),
         }
     }
 }
@@ -225,6 +234,7 @@ fn look_v4(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
     let fragment = u16::from_be_bytes(array(bytes, 6));
     Ok(IpPacket {
         bytes: without_padding(bytes, total_len),
+        header: bytes.first_chunk().expect("the header is longer"),
         total_len,
         transport_at: header,
         protocol: bytes[9],
@@ -249,6 +259,7 @@ fn look_v6(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
     let packet = without_padding(bytes, total_len);
     let mut found = IpPacket {
         bytes: packet,
+        header: packet.first_chunk().expect("the header is longer"),
         total_len,
         transport_at: HEADER,
         protocol: bytes[6],

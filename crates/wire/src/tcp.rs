@@ -15,7 +15,8 @@ const HEADER: usize = 20;
 #[derive(Debug, Clone, Copy)]
 pub struct TcpPacket<'a> {
     ip: IpPacket<'a>,
-    /// From the first byte of the TCP header on; at least [`HEADER`] bytes.
+    header: &'a [u8; HEADER],
+    /// From the first byte of the TCP header on.
     segment: &'a [u8],
 }
 
@@ -36,11 +37,11 @@ impl<'a> TcpPacket<'a> {
     #[inline]
     pub(crate) fn look(ip: IpPacket<'a>) -> Result<TcpPacket<'a>, Anomaly> {
         let segment = ip.payload();
-        if segment.len() < HEADER {
+        let Some(header) = segment.first_chunk() else {
             let cut = cut_or_short(Layer::Tcp, segment.len(), ip.payload_len(), HEADER);
             return Err(ip.anomaly().unwrap_or(cut));
-        }
-        Ok(TcpPacket { ip, segment })
+        };
+        Ok(TcpPacket { ip, header, segment })
     }
 
     /// The segment in what nearly every frame is: IPv4 without options or fragments, behind an
@@ -54,10 +55,9 @@ impl<'a> TcpPacket<'a> {
         original_len: u32,
     ) -> Option<TcpPacket<'a>> {
         let ip = plain_ip(link, captured, original_len)?;
-        let tcp = TcpPacket { ip, segment: ip.payload() };
-        let whole = tcp.segment.len() >= HEADER
-            && tcp.bad_data_offset().is_none()
-            && tcp.options_complete();
+        let segment = ip.payload();
+        let tcp = TcpPacket { ip, header: segment.first_chunk()?, segment };
+        let whole = tcp.bad_data_offset().is_none() && tcp.options_complete();
         whole.then_some(tcp)
     }
 
@@ -84,47 +84,47 @@ impl<'a> TcpPacket<'a> {
     /// The sender's port.
     #[inline]
     pub fn src_port(&self) -> u16 {
-        u16::from_be_bytes(array(self.segment, 0))
+        u16::from_be_bytes(array(self.header, 0))
     }
     /// The receiver's port.
     #[inline]
     pub fn dst_port(&self) -> u16 {
-        u16::from_be_bytes(array(self.segment, 2))
+        u16::from_be_bytes(array(self.header, 2))
     }
     /// Sequence number of the first byte of data, or of the SYN.
     #[inline]
     pub fn seq(&self) -> SeqNumber {
-        SeqNumber::new(u32::from_be_bytes(array(self.segment, 4)))
+        SeqNumber::new(u32::from_be_bytes(array(self.header, 4)))
     }
     /// The acknowledgement field, whether or not [`TcpFlags::ACK`] makes it count.
     #[inline]
     pub fn ack(&self) -> SeqNumber {
-        SeqNumber::new(u32::from_be_bytes(array(self.segment, 8)))
+        SeqNumber::new(u32::from_be_bytes(array(self.header, 8)))
     }
     /// The control bits.
     #[inline]
     pub fn flags(&self) -> TcpFlags {
-        TcpFlags::from_bits(u16::from_be_bytes(array(self.segment, 12)))
+        TcpFlags::from_bits(u16::from_be_bytes(array(self.header, 12)))
     }
     /// The window field as sent, not scaled.
     #[inline]
     pub fn window(&self) -> u16 {
-        u16::from_be_bytes(array(self.segment, 14))
+        u16::from_be_bytes(array(self.header, 14))
     }
     /// The checksum field.
     pub fn checksum(&self) -> u16 {
-        u16::from_be_bytes(array(self.segment, 16))
+        u16::from_be_bytes(array(self.header, 16))
     }
     /// The urgent pointer field, whether or not [`TcpFlags::URG`] makes it count.
     #[inline]
     pub fn urgent_pointer(&self) -> u16 {
-        u16::from_be_bytes(array(self.segment, 18))
+        u16::from_be_bytes(array(self.header, 18))
     }
     /// Length of the header in bytes as its data offset claims it, 0 to 60; see
     /// [`TcpPacket::anomaly`] for claims that cannot be.
     #[inline]
     pub fn data_offset(&self) -> u8 {
-        (self.segment[12] >> 4) * 4
+        (self.header[12] >> 4) * 4
     }
     /// Length of header and data in bytes, by the IP header.
     #[inline]

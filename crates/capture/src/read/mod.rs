@@ -119,11 +119,14 @@ impl<R: Read> Reader<R> {
                 self.ended = true;
                 Ok(None)
             }
-            Err(stop) => {
-                self.ended = true;
-                Err(stop.after(self.records, self.window.passed()))
-            }
+            Err(stop) => Err(self.stopped(stop)),
         }
+    }
+
+    #[cold]
+    fn stopped(&mut self, stop: Stop) -> ReadError {
+        self.ended = true;
+        stop.after(self.records, self.window.passed())
     }
 
     /// The interfaces that the file has told of so far, which is always enough for the records

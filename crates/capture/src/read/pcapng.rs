@@ -38,6 +38,7 @@ impl Section {
     }
 
     /// The next packet of this section or a later one. What is told on the way goes to `found`.
+    #[inline(never)]
     pub(super) fn find_record<R: Read>(
         &mut self,
         window: &mut Window<R>,

@@ -3,7 +3,10 @@
 use tcplab_trace::{Ack, Segment, SegmentKind, Timer};
 use tcplab_units::{Bytes, Instant};
 
-use super::ink::{Page, Stamp};
+use super::ink::{
+    ATEXT, BLUE, BOX, DARROW, DIAMOND, DOT, DTICK, GREEN, HTICK, LTEXT, Number, ORANGE, PINK,
+    PURPLE, Page, RED, Stamp, UARROW, UTICK, WHITE, Word, YELLOW,
+};
 use super::{Axes, XplGraph};
 use crate::round_trips::RoundTrips;
 
@@ -25,8 +28,9 @@ pub(super) struct Direction {
     high: u64,
     duplicates: u64,
     rates: Rates,
-    /// The points before: in flight, in flight less SACKed, advertised, round trip.
-    points: [Option<(Stamp, u64)>; 4],
+    /// The points before: in flight, in flight less SACKed, advertised; and the round trip.
+    points: [Option<(Stamp, Number)>; 3],
+    trip: Option<(Stamp, u64)>,
     samples: RoundTrips,
 }
 
@@ -34,9 +38,9 @@ pub(super) struct Direction {
 #[derive(Debug, Clone, Copy)]
 struct Answer {
     stamp: Stamp,
-    ack: u64,
+    ack: Number,
     /// How far the window reaches and its size, if known.
-    edge: Option<(u64, u64)>,
+    edge: Option<(Number, u64)>,
 }
 
 /// Data sent, for the throughput.
@@ -46,7 +50,7 @@ struct Rates {
     segments: u64,
     bytes: u64,
     all: u64,
-    points: [Option<(Stamp, u64)>; 2],
+    points: [Option<(Stamp, Number)>; 2],
 }
 
 impl Direction {
@@ -58,7 +62,7 @@ impl Direction {
     /// Bytes that wait.
     pub(super) fn waiting(&self) -> usize {
         let pages = [&self.time_sequence, &self.throughput, &self.round_trip, &self.outstanding];
-        pages.into_iter().flatten().map(|page| page.text.len()).sum()
+        pages.into_iter().flatten().map(|page| page.text().len()).sum()
     }
 
     /// Its graphs, as far as there is anything on them.
@@ -96,9 +100,10 @@ impl Direction {
     pub(super) fn ack(&mut self, ack: &Ack, axes: Axes) {
         let now = self.stamp(ack.at, axes.epoch);
         let number = ack.ack.as_u64();
+        let edge = |window| (Number::new(number + window), window);
         self.duplicates = if ack.duplicate { self.duplicates + 1 } else { 0 };
         let window = ack.window.map(Bytes::as_u64);
-        let answer = Answer { stamp: now, ack: number, edge: window.map(|w| (number + w, w)) };
+        let answer = Answer { stamp: now, ack: Number::new(number), edge: window.map(edge) };
         if axes.has(XplGraph::TimeSequence) {
             let page = self.time_sequence.get_or_insert_with(|| axes.page(XplGraph::TimeSequence));
             if let Some(before) = &self.answer {
@@ -107,7 +112,7 @@ impl Direction {
             draw_blocks(page, &now, ack);
         }
         // An acknowledgement from before, overtaken on its way, says nothing new.
-        let is_old = self.answer.is_some_and(|before| before.ack > number);
+        let is_old = self.answer.is_some_and(|before| before.ack.value > number);
         if !is_old {
             self.answer = Some(answer);
         }
@@ -115,10 +120,10 @@ impl Direction {
             && let Some(span) = self.samples.answered(ack.at, number)
         {
             let page = self.round_trip.get_or_insert_with(|| axes.page(XplGraph::RoundTrips));
-            page.color("red");
+            page.color(RED);
             let micros = span.as_nanos() / 1_000;
-            page.thousandths(&now, micros, self.points[3]);
-            self.points[3] = Some((now, micros));
+            page.thousandths(&now, micros, self.trip);
+            self.trip = Some((now, micros));
         }
     }
 
@@ -137,11 +142,11 @@ impl Direction {
     fn outstanding(&mut self, segment: &Segment, now: Stamp, axes: Axes) {
         let Some(answer) = self.answer else { return };
         let page = self.outstanding.get_or_insert_with(|| axes.page(XplGraph::Outstanding));
-        let owin = self.high.saturating_sub(answer.ack);
+        let owin = self.high.saturating_sub(answer.ack.value);
         let lines = [
-            ("red", "owin", Some(owin)),
-            ("orange", "less SACKed", Some(segment.in_flight.as_u64())),
-            ("yellow", "rwin", answer.edge.map(|(_, window)| window)),
+            (RED, "owin", Some(owin)),
+            (ORANGE, "less SACKed", Some(segment.in_flight.as_u64())),
+            (YELLOW, "rwin", answer.edge.map(|(_, window)| window)),
         ];
         for ((color, name, value), before) in lines.into_iter().zip(&mut self.points) {
             if let Some(value) = value {
@@ -172,8 +177,8 @@ impl Direction {
                 u64::try_from(u128::from(bytes) * 1_000_000 / u128::from(micros))
                     .unwrap_or(u64::MAX)
             };
-            extend(page, "red", "inst. tput", current, (now, rate(rates.bytes, since)));
-            extend(page, "blue", "avg. tput", average, (now, rate(rates.all, began)));
+            extend(page, RED, "inst. tput", current, (now, rate(rates.bytes, since)));
+            extend(page, BLUE, "avg. tput", average, (now, rate(rates.all, began)));
             (rates.since, rates.segments, rates.bytes) = (Some(segment.at), 0, 0);
         }
         rates.segments += 1;
@@ -184,87 +189,89 @@ impl Direction {
 /// Goes on with a line of this name.
 fn extend(
     page: &mut Page,
-    color: &'static str,
+    color: Word,
     name: &str,
-    before: &mut Option<(Stamp, u64)>,
+    before: &mut Option<(Stamp, Number)>,
     (now, value): (Stamp, u64),
 ) {
+    let value = Number::new(value);
     page.color(color);
-    page.mark("dot", &now, value);
+    page.mark(DOT, &now, &value);
     match before {
-        Some((stamp, old)) => page.line((&now, value), (stamp, *old)),
-        None => page.word("ltext", &now, value, name),
+        Some((stamp, old)) => page.line((&now, &value), (stamp, old)),
+        None => page.word(LTEXT, &now, &value, name),
     }
     *before = Some((now, value));
 }
 
 fn draw_segment(page: &mut Page, now: &Stamp, segment: &Segment) {
     let (start, end) = (segment.range.start.as_u64(), segment.range.end.as_u64());
+    let (start, end) = (Number::new(start), Number::new(end));
     if let Some((color, mark)) = mark_of(segment) {
         page.color(color);
-        page.word("atext", now, end, mark);
+        page.word(ATEXT, now, &end, mark);
     }
     if segment.syn || segment.fin {
-        page.color("orange");
-        page.word("atext", now, end, if segment.syn { "SYN" } else { "FIN" });
-        page.mark(if segment.syn { "diamond" } else { "darrow" }, now, start);
-        page.mark(if segment.syn { "uarrow" } else { "box" }, now, end);
+        page.color(ORANGE);
+        page.word(ATEXT, now, &end, if segment.syn { "SYN" } else { "FIN" });
+        page.mark(if segment.syn { DIAMOND } else { DARROW }, now, &start);
+        page.mark(if segment.syn { UARROW } else { BOX }, now, &end);
     } else {
         page.color(if segment.kind.is_retransmission() && segment.kind != SegmentKind::FillsHole {
-            "red"
+            RED
         } else {
-            "white"
+            WHITE
         });
-        page.mark("darrow", now, start);
+        page.mark(DARROW, now, &start);
         if segment.psh {
-            page.mark_in("diamond", now, end, "white");
-            page.mark_in("dot", now, end, "white");
+            page.mark_in(DIAMOND, now, &end, WHITE);
+            page.mark_in(DOT, now, &end, WHITE);
         } else {
-            page.mark("uarrow", now, end);
+            page.mark(UARROW, now, &end);
         }
     }
-    page.line((now, start), (now, end));
+    page.line((now, &start), (now, &end));
 }
 
 /// The colour and the mark of a segment that is no new data in order.
-fn mark_of(segment: &Segment) -> Option<(&'static str, &'static str)> {
+fn mark_of(segment: &Segment) -> Option<(Word, &'static str)> {
     let again = match segment.timer {
         Some(Timer::Probe) => "TLP",
         Some(Timer::Retransmission) => "RTO",
         None => "R",
     };
     match segment.kind {
-        SegmentKind::New => segment.timer.map(|_| ("red", again)),
+        SegmentKind::New => segment.timer.map(|_| (RED, again)),
         SegmentKind::FastRetransmission
         | SegmentKind::TimeoutRetransmission
-        | SegmentKind::AfterTimeoutRetransmission => Some(("red", again)),
-        SegmentKind::FillsHole | SegmentKind::Reordered => Some(("pink", "O")),
-        SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate => Some(("blue", "HD")),
-        SegmentKind::WindowProbe => Some(("orange", "P")),
-        SegmentKind::KeepAlive => Some(("orange", "K")),
+        | SegmentKind::AfterTimeoutRetransmission => Some((RED, again)),
+        SegmentKind::FillsHole | SegmentKind::Reordered => Some((PINK, "O")),
+        SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate => Some((BLUE, "HD")),
+        SegmentKind::WindowProbe => Some((ORANGE, "P")),
+        SegmentKind::KeepAlive => Some((ORANGE, "K")),
     }
 }
 
 /// Stairs of what is acknowledged, and of how far the window reaches.
 fn draw_answer(page: &mut Page, before: &Answer, answer: &Answer, duplicates: u64) {
     let now = &answer.stamp;
-    page.color("green");
-    step(page, before, now, (before.ack, answer.ack), "dtick");
+    page.color(GREEN);
+    step(page, before, now, (&before.ack, &answer.ack), DTICK);
     if duplicates == 3 {
-        page.word("atext", now, answer.ack, "3");
+        page.word(ATEXT, now, &answer.ack, "3");
     }
-    if let (Some((old, _)), Some((new, window))) = (before.edge, answer.edge) {
-        page.color("yellow");
-        step(page, before, now, (old, new), "utick");
-        if window == 0 {
-            page.word("atext", now, new, "Z");
+    if let (Some((old, _)), Some((new, window))) = (&before.edge, &answer.edge) {
+        page.color(YELLOW);
+        step(page, before, now, (old, new), UTICK);
+        if *window == 0 {
+            page.word(ATEXT, now, new, "Z");
         }
     }
 }
 
-fn step(page: &mut Page, before: &Answer, now: &Stamp, (old, new): (u64, u64), tick: &str) {
+fn step(page: &mut Page, before: &Answer, now: &Stamp, (old, new): (&Number, &Number), tick: Word) {
     page.line((&before.stamp, old), (now, old));
-    if old == new {
+    if old.value == new.value {
         page.mark(tick, now, old);
     } else {
         page.line((now, old), (now, new));
@@ -274,11 +281,11 @@ fn step(page: &mut Page, before: &Answer, now: &Stamp, (old, new): (u64, u64), t
 fn draw_blocks(page: &mut Page, now: &Stamp, ack: &Ack) {
     let blocks = ack.sack.iter().map(|block| (block, "S"));
     for (block, mark) in ack.dsack.iter().map(|block| (block, "D")).chain(blocks) {
-        let (start, end) = (block.start.as_u64(), block.end.as_u64());
-        page.color("purple");
-        page.line((now, start), (now, end));
-        page.mark("htick", now, start);
-        page.mark("htick", now, end);
-        page.word("atext", now, end, mark);
+        let [start, end] = [block.start, block.end].map(|place| Number::new(place.as_u64()));
+        page.color(PURPLE);
+        page.line((now, &start), (now, &end));
+        page.mark(HTICK, now, &start);
+        page.mark(HTICK, now, &end);
+        page.word(ATEXT, now, &end, mark);
     }
 }

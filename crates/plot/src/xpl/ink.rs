@@ -1,16 +1,60 @@
 //! The text of a graph, written into a buffer: numbers by hand, since there are billions of them.
+//!
+//! Whatever stands on several lines, a time, a number, a word, is made text once. Pieces are copied
+//! in sizes known beforehand, more than is needed, which is several times faster than copying just
+//! as much.
 
 use tcplab_units::Instant;
 
-/// As long as any number of 64 bits.
-const DIGITS: usize = 20;
-/// Room for seconds, a point and six decimals.
-const STAMP: usize = 32;
+/// Room for a time or a number: 20 digits, a point, six decimals, two blanks.
+const PIECE: usize = 32;
+/// Room for a line: a command, two places in thousandths, and what is copied beyond.
+const LINE: usize = 192;
 
-/// A time as it stands in the file: seconds and six decimals.
+/// A colour, or what is to be drawn: `dot`, `uarrow`, `htick` and so on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Word {
+    text: [u8; 8],
+    len: u8,
+}
+
+impl Word {
+    const fn new(word: &str) -> Word {
+        let (mut text, mut len) = ([0; 8], 0);
+        while len < word.len() {
+            text[len] = word.as_bytes()[len];
+            len += 1;
+        }
+        Word { text, len: len as u8 }
+    }
+}
+
+pub(super) const WHITE: Word = Word::new("white");
+pub(super) const GREEN: Word = Word::new("green");
+pub(super) const RED: Word = Word::new("red");
+pub(super) const BLUE: Word = Word::new("blue");
+pub(super) const YELLOW: Word = Word::new("yellow");
+pub(super) const PURPLE: Word = Word::new("purple");
+pub(super) const ORANGE: Word = Word::new("orange");
+pub(super) const PINK: Word = Word::new("pink");
+
+pub(super) const DOT: Word = Word::new("dot");
+pub(super) const BOX: Word = Word::new("box");
+pub(super) const DIAMOND: Word = Word::new("diamond");
+pub(super) const UARROW: Word = Word::new("uarrow");
+pub(super) const DARROW: Word = Word::new("darrow");
+pub(super) const UTICK: Word = Word::new("utick");
+pub(super) const DTICK: Word = Word::new("dtick");
+pub(super) const HTICK: Word = Word::new("htick");
+/// A word above its place.
+pub(super) const ATEXT: Word = Word::new("atext");
+/// A word left of its place.
+pub(super) const LTEXT: Word = Word::new("ltext");
+
+/// A time as it stands in a line: seconds and six decimals, between blanks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stamp {
-    text: [u8; STAMP],
+    text: [u8; PIECE],
     len: u8,
 }
 
@@ -18,171 +62,211 @@ impl Stamp {
     /// `at` after a zero that lies `epoch` nanoseconds after the beginning of 1970.
     pub(super) fn new(at: Instant, epoch: u64) -> Stamp {
         let micros = at.as_nanos().saturating_add(epoch) / 1_000;
-        let mut line = Line::default();
-        line.number(micros / 1_000_000);
-        line.byte(b'.');
+        let mut text = [b' '; PIECE];
+        let point = write_digits(&mut text, 1, micros / 1_000_000);
+        text[point] = b'.';
         let below = micros % 1_000_000;
-        for pair_of in [below / 10_000, below / 100 % 100, below % 100] {
-            line.fixed(pair(pair_of), 2);
+        let pairs = [below / 10_000, below / 100 % 100, below % 100];
+        for (place, of) in pairs.into_iter().enumerate() {
+            text[point + 1 + 2 * place..point + 3 + 2 * place].copy_from_slice(pair(of));
         }
-        let mut text = [0; STAMP];
-        text.copy_from_slice(&line.text[..STAMP]);
-        Stamp { text, len: line.len as u8 }
+        Stamp { text, len: point as u8 + 8 }
     }
 }
 
-/// A line being written. Pieces are copied in sizes known beforehand, more than is needed, which is
-/// several times faster than copying just as much.
+/// A number, and as it stands in a line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Number {
+    pub(super) value: u64,
+    text: [u8; PIECE],
+    len: u8,
+}
+
+impl Number {
+    #[inline]
+    pub(super) fn new(value: u64) -> Number {
+        let mut text = [0; PIECE];
+        let len = write_digits(&mut text, 0, value) as u8;
+        Number { value, text, len }
+    }
+}
+
+/// A line being written, where it will stay.
 #[derive(Debug)]
-struct Line {
-    text: [u8; 192],
+struct Line<'a> {
+    text: &'a mut [u8; LINE],
     len: usize,
 }
 
-impl Default for Line {
-    fn default() -> Line {
-        Line { text: [0; 192], len: 0 }
+impl Line<'_> {
+    /// The first `len` bytes of `piece`.
+    #[inline]
+    fn put<const N: usize>(&mut self, piece: &[u8; N], len: u8) {
+        self.text[self.len..self.len + N].copy_from_slice(piece);
+        self.len += usize::from(len);
     }
-}
-
-impl Line {
-    fn new(command: &str) -> Line {
-        let mut line = Line::default();
-        line.word(command);
-        line
+    #[inline]
+    fn word(&mut self, word: Word) {
+        self.put(&word.text, word.len);
     }
-    /// The first `len` bytes of `text`.
-    fn fixed<const N: usize>(&mut self, text: &[u8; N], len: usize) {
-        self.text[self.len..self.len + N].copy_from_slice(text);
-        self.len += len;
-    }
-    fn word(&mut self, text: &str) {
-        self.text[self.len..self.len + text.len()].copy_from_slice(text.as_bytes());
-        self.len += text.len();
-    }
+    #[inline]
     fn byte(&mut self, byte: u8) {
         self.text[self.len] = byte;
         self.len += 1;
     }
-    fn number(&mut self, value: u64) {
-        // Written towards the front from the middle, so that as many bytes follow as are copied.
-        let mut text = [0; 2 * DIGITS];
-        let from = digits(&mut text, DIGITS, value);
-        let number: &[u8; DIGITS] = text[from..].first_chunk().expect("the rest is longer");
-        self.fixed(number, DIGITS - from);
-    }
-    fn place(&mut self, x: &Stamp, y: u64) {
-        self.byte(b' ');
-        self.fixed(&x.text, usize::from(x.len));
-        self.byte(b' ');
-        self.number(y);
+    #[inline]
+    fn place(&mut self, x: &Stamp, y: &Number) {
+        self.put(&x.text, x.len);
+        self.put(&y.text, y.len);
     }
     fn place_thousandths(&mut self, x: &Stamp, y: u64) {
-        self.place(x, y / 1_000);
+        self.place(x, &Number::new(y / 1_000));
         let below = (y % 1_000) as u32;
         let digit = |of: u32| b'0' + (below / of % 10) as u8;
-        self.fixed(&[b'.', digit(100), digit(10), digit(1)], 4);
+        self.put(&[b'.', digit(100), digit(10), digit(1)], 4);
     }
 }
 
 /// A graph in the making: what is not yet in its file.
 #[derive(Debug)]
 pub(super) struct Page {
-    pub(super) text: Vec<u8>,
+    /// What is written, and behind it room for a line or more.
+    text: Vec<u8>,
+    len: usize,
     /// Whether its file has begun.
     pub(super) begun: bool,
-    color: &'static str,
+    color: Option<Word>,
 }
 
 impl Page {
     /// A graph with these axes.
     pub(super) fn new(types: &str, x: &str, y: &str) -> Page {
         let text = format!("{types}\nxlabel\n{x}\nylabel\n{y}\n").into_bytes();
-        Page { text, begun: false, color: "" }
+        let len = text.len();
+        Page { text, len, begun: false, color: None }
+    }
+
+    /// What waits to be written to its file.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text[..self.len]
+    }
+    /// All of it is in its file.
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
     }
 
     /// What follows is of this colour.
-    pub(super) fn color(&mut self, name: &'static str) {
-        if self.color != name {
-            self.color = name;
-            self.text.extend_from_slice(name.as_bytes());
-            self.text.push(b'\n');
+    #[inline]
+    pub(super) fn color(&mut self, color: Word) {
+        if self.color != Some(color) {
+            self.color = Some(color);
+            self.write(|line| line.word(color));
         }
     }
 
-    /// A mark: `dot`, `uarrow`, `htick` and so on.
-    pub(super) fn mark(&mut self, command: &str, x: &Stamp, y: u64) {
-        let mut line = Line::new(command);
-        line.place(x, y);
-        self.put(line);
+    /// A mark.
+    #[inline]
+    pub(super) fn mark(&mut self, command: Word, x: &Stamp, y: &Number) {
+        self.write(|line| {
+            line.word(command);
+            line.place(x, y);
+        });
     }
 
     /// A mark of another colour.
-    pub(super) fn mark_in(&mut self, command: &str, x: &Stamp, y: u64, color: &str) {
-        let mut line = Line::new(command);
-        line.place(x, y);
-        line.byte(b' ');
-        line.word(color);
-        self.put(line);
+    pub(super) fn mark_in(&mut self, command: Word, x: &Stamp, y: &Number, color: Word) {
+        self.write(|line| {
+            line.word(command);
+            line.place(x, y);
+            line.byte(b' ');
+            line.word(color);
+        });
     }
 
-    /// A word at a place: `atext` above it, `rtext` right of it.
-    pub(super) fn word(&mut self, command: &str, x: &Stamp, y: u64, text: &str) {
+    /// A word at a place.
+    pub(super) fn word(&mut self, command: Word, x: &Stamp, y: &Number, text: &str) {
         self.mark(command, x, y);
-        self.text.extend_from_slice(text.as_bytes());
-        self.text.push(b'\n');
+        self.add(text);
+        self.add("\n");
     }
 
     /// A line from one place to another.
-    pub(super) fn line(&mut self, from: (&Stamp, u64), to: (&Stamp, u64)) {
-        let mut line = Line::new("line");
-        line.place(from.0, from.1);
-        line.place(to.0, to.1);
-        self.put(line);
+    #[inline]
+    pub(super) fn line(&mut self, from: (&Stamp, &Number), to: (&Stamp, &Number)) {
+        self.write(|line| {
+            line.put(b"line", 4);
+            line.place(from.0, from.1);
+            line.place(to.0, to.1);
+        });
     }
 
     /// A dot in thousandths, and a line to it from the one before.
     pub(super) fn thousandths(&mut self, x: &Stamp, y: u64, before: Option<(Stamp, u64)>) {
-        let mut line = Line::new("dot");
-        line.place_thousandths(x, y);
-        self.put(line);
-        if let Some((stamp, value)) = before {
-            let mut line = Line::new("line");
+        self.write(|line| {
+            line.word(DOT);
             line.place_thousandths(x, y);
-            line.place_thousandths(&stamp, value);
-            self.put(line);
+        });
+        if let Some((stamp, value)) = before {
+            self.write(|line| {
+                line.put(b"line", 4);
+                line.place_thousandths(x, y);
+                line.place_thousandths(&stamp, value);
+            });
         }
-    }
-
-    fn put(&mut self, mut line: Line) {
-        line.byte(b'\n');
-        self.text.extend_from_slice(&line.text[..line.len]);
     }
 
     /// The title and the mark of the end.
     pub(super) fn end(&mut self, title: &str) {
-        self.text.extend_from_slice(b"title\n");
-        self.text.extend_from_slice(title.as_bytes());
-        self.text.extend_from_slice(b"\ngo\n");
+        self.add("title\n");
+        self.add(title);
+        self.add("\ngo\n");
+    }
+
+    /// Writes a line.
+    #[inline]
+    fn write(&mut self, write: impl FnOnce(&mut Line<'_>)) {
+        if self.text.len() < self.len + LINE {
+            self.make_room(LINE);
+        }
+        let text = self.text[self.len..].first_chunk_mut().expect("there is room now");
+        let mut line = Line { text, len: 0 };
+        write(&mut line);
+        line.byte(b'\n');
+        self.len += line.len;
+    }
+
+    /// Room for `more` bytes, and as much again as there are.
+    #[cold]
+    fn make_room(&mut self, more: usize) {
+        self.text.resize(2 * (self.len + more), 0);
+    }
+
+    fn add(&mut self, text: &str) {
+        let end = self.len + text.len();
+        if self.text.len() < end {
+            self.make_room(text.len());
+        }
+        self.text[self.len..end].copy_from_slice(text.as_bytes());
+        self.len = end;
     }
 }
 
-/// Writes a number so that it ends before `end`; where it begins.
-fn digits(text: &mut [u8], end: usize, mut value: u64) -> usize {
-    let mut from = end;
+/// Writes a number so that it begins at `from`; where it ends.
+#[inline]
+fn write_digits(text: &mut [u8; PIECE], from: usize, mut value: u64) -> usize {
+    let end = from + value.checked_ilog10().unwrap_or(0) as usize + 1;
+    let mut at = end;
     while value >= 100 {
-        from -= 2;
-        text[from..from + 2].copy_from_slice(pair(value % 100));
+        at -= 2;
+        text[at..at + 2].copy_from_slice(pair(value % 100));
         value /= 100;
     }
     if value >= 10 {
-        from -= 2;
-        text[from..from + 2].copy_from_slice(pair(value));
+        text[at - 2..at].copy_from_slice(pair(value));
     } else {
-        from -= 1;
-        text[from] = b'0' + value as u8;
+        text[at - 1] = b'0' + value as u8;
     }
-    from
+    end
 }
 
 /// The two digits of a number below 100.
@@ -205,18 +289,30 @@ mod tests {
 
     #[test]
     fn numbers_are_written_as_others_write_them() {
+        let written = |text: &[u8], len: u8| {
+            std::str::from_utf8(&text[..usize::from(len)]).unwrap().to_owned()
+        };
         for value in [0, 9, 10, 99, 100, 101, 1_000, 65_535, 4_294_967_295, 4_294_967_296, u64::MAX]
         {
-            let mut line = Line::default();
-            line.number(value);
-            assert_eq!(std::str::from_utf8(&line.text[..line.len]).unwrap(), value.to_string());
+            let number = Number::new(value);
+            assert_eq!(written(&number.text, number.len), value.to_string());
             let stamp = Stamp::new(Instant::from_nanos(value), 0);
             let micros = value / 1_000;
-            let expected = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
-            assert_eq!(
-                std::str::from_utf8(&stamp.text[..usize::from(stamp.len)]).unwrap(),
-                expected
-            );
+            let expected = format!(" {}.{:06} ", micros / 1_000_000, micros % 1_000_000);
+            assert_eq!(written(&stamp.text, stamp.len), expected);
         }
+    }
+
+    #[test]
+    fn the_longest_lines_fit() {
+        let mut page = Page::new("", "", "");
+        let before = page.text().len();
+        let (stamp, number) = (Stamp::new(Instant::MAX, u64::MAX), Number::new(u64::MAX));
+        page.line((&stamp, &number), (&stamp, &number));
+        page.mark_in(DIAMOND, &stamp, &number, PURPLE);
+        page.thousandths(&stamp, u64::MAX, Some((stamp, u64::MAX)));
+        let written = std::str::from_utf8(&page.text()[before..]).unwrap();
+        let words = |line: &str| line.split(' ').count();
+        assert_eq!(written.lines().map(words).collect::<Vec<_>>(), [5, 4, 3, 5]);
     }
 }

@@ -173,14 +173,14 @@ impl<S: Shelf> XplSink<S> {
             return;
         }
         for (page, kind) in directions[usize::from(!forward)].pages() {
-            if page.text.is_empty() {
+            if page.text().is_empty() {
                 continue;
             }
-            self.waiting = self.waiting.saturating_sub(page.text.len());
+            self.waiting = self.waiting.saturating_sub(page.text().len());
             let begins = !std::mem::replace(&mut page.begun, true);
             self.drawn += u64::from(begins);
-            let stored = self.shelf.append(&name(index, forward, kind), begins, &page.text);
-            page.text.clear();
+            let stored = self.shelf.append(&name(index, forward, kind), begins, page.text());
+            page.clear();
             if let Err(error) = stored {
                 self.failed = Some(error);
                 return;
@@ -234,9 +234,9 @@ impl<S: Shelf> Sink for XplSink<S> {
             directions.iter_mut().zip([(client, server), (server, client)])
         {
             for (page, kind) in direction.pages() {
-                let before = page.text.len();
+                let before = page.text().len();
                 page.end(&format!("{from}_==>_{to} ({})", kind.title()));
-                self.waiting += page.text.len() - before;
+                self.waiting += page.text().len() - before;
             }
         }
         self.put_away(index, true);

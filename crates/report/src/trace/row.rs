@@ -209,7 +209,7 @@ impl Summary {
     pub fn by_loss(&self) -> Vec<&Row> {
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         let data = |row: &Row| row.forward.data + row.reverse.data;
-        rows.sort_by_key(|row| (Reverse(row.lost), Reverse(data(row)), row.index));
+        rows.sort_unstable_by_key(|row| (Reverse(row.lost), Reverse(data(row)), row.index));
         rows
     }
     /// From the first packet of TCP to the last.

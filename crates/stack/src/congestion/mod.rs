@@ -192,8 +192,10 @@ pub struct Window {
     pub nxt: u64,
     /// When segments were last sent.
     pub last_sent: Instant,
-    /// How fast segments may leave; `None`: not paced.
+    /// How fast segments leave if they are paced (`sk_pacing_rate`); `None`: not known yet.
     pub pacing_rate: Option<Rate>,
+    /// Whether they are (`sk_pacing_status`).
+    pub is_paced: bool,
     /// When the next segment may leave at the earliest by its pacing, later or earlier than now
     /// (`tp->tcp_wstamp_ns`).
     pub departure: Instant,
@@ -225,6 +227,7 @@ impl Window {
             nxt: 0,
             last_sent: Instant::ZERO,
             pacing_rate: None,
+            is_paced: false,
             departure: Instant::ZERO,
             app_limited: None,
         }
@@ -322,9 +325,10 @@ pub trait CongestionControl: fmt::Debug + Send {
         false
     }
 
-    /// How many segments a burst handed down as one has at least (`min_tso_segs`).
-    fn least_burst(&self, _window: &Window) -> u32 {
-        2
+    /// How many segments a burst handed down as one has at least (`min_tso_segs`); `None`: as the
+    /// stack has it.
+    fn least_burst(&self, _window: &Window) -> Option<u32> {
+        None
     }
 
     /// How many windows the send buffer should hold (`sndbuf_expand`).

@@ -8,6 +8,9 @@ use super::{AckSample, CongestionControl, Event, State, Window, reno};
 const CONGESTED: u64 = 3 * 2;
 /// With so few round trips measured they may all be of delayed acknowledgements.
 const FEW_SAMPLES: u32 = 2;
+/// For a round trip that was not measured, µs: where one was before and none since the last
+/// acknowledgement, all of the window waits.
+const UNKNOWN: u64 = 0x7fff_ffff;
 
 /// Reno that grows half as fast while segments wait in the path, and that gives up a fifth of the
 /// window instead of a half when a loss comes while few do (Fu and Liew, JSAC 2003).
@@ -41,15 +44,12 @@ impl Veno {
         }
     }
 
-    /// How many segments wait in the path, in halves. Where no round trip was measured since the
-    /// last acknowledgement, `tcp_veno.c` takes it for endless: all of the window waits.
+    /// How many segments wait in the path, in halves.
     fn backlog(&self, window: &Window) -> u64 {
+        let base = self.base_rtt.unwrap_or(UNKNOWN);
+        let rtt = self.recent_rtt.unwrap_or(UNKNOWN);
         let halves = u64::from(window.cwnd) * 2;
-        let flowing = match (self.base_rtt, self.recent_rtt) {
-            (Some(base), Some(rtt)) => halves * base / rtt,
-            _ => 0,
-        };
-        halves - flowing
+        halves - halves * base.min(rtt) / rtt
     }
 
     /// One more in every other round.

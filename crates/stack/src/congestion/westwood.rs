@@ -5,8 +5,9 @@ use tcplab_units::{Instant, Span};
 use super::ticks::Ticks;
 use super::{AckSample, CongestionControl, Event, Setup, Window, reno};
 
-/// The rate is measured over no less (`TCP_WESTWOOD_RTT_MIN`).
-const SHORTEST_INTERVAL: Span = Span::from_millis(50);
+/// The rate is measured over no less than this part of a second (`TCP_WESTWOOD_RTT_MIN`), in whole
+/// ticks.
+const SHORTEST_INTERVALS_A_SECOND: u64 = 20;
 /// The round trip before one was measured (`TCP_WESTWOOD_INIT_RTT`).
 const FIRST_RTT: Span = Span::from_secs(20);
 
@@ -66,7 +67,8 @@ impl Westwood {
     /// Ends the interval if it is a round trip old (`westwood_update_window`, `westwood_filter`).
     fn measure(&mut self, now: u64) {
         let elapsed = now.saturating_sub(self.since);
-        if self.rtt == 0 || elapsed <= self.rtt.max(self.ticks.of(SHORTEST_INTERVAL)) {
+        let shortest = self.ticks.per_second() / SHORTEST_INTERVALS_A_SECOND;
+        if self.rtt == 0 || elapsed <= self.rtt.max(shortest) {
             return;
         }
         let sample = self.bytes / elapsed;

@@ -80,7 +80,8 @@ impl Connection {
         self.fail(now, ConnectionError::Aborted);
     }
 
-    /// Whether anything that was written, or the FIN, is not acknowledged: what SO_LINGER waits for.
+    /// Whether anything that was written, or the FIN, is not acknowledged: what SO_LINGER waits
+    /// for.
     pub fn has_unacknowledged(&self) -> bool {
         let closing = matches!(self.state, State::FinWait1 | State::Closing | State::LastAck);
         self.state != State::Closed && (closing || self.buffer.len() > 0)

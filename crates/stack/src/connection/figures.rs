@@ -37,14 +37,12 @@ impl Connection {
         let since = |at: Instant| self.jiffies.now(now).since(self.jiffies.now(at));
         let [busy_time, rwnd_limited, sndbuf_limited] = self.limits.times(now);
         let synchronized = self.state.is_synchronized();
+        let repetitions = u32::from(self.handshake.repetitions());
+        let retransmits = if synchronized { figures.timeouts } else { repetitions };
         Info {
             state: self.state,
             ca_state: window.state,
-            retransmits: if synchronized {
-                figures.timeouts
-            } else {
-                u32::from(self.handshake.repetitions())
-            },
+            retransmits,
             probes: figures.probes + u32::from(self.keep_alive.probes()),
             backoff: figures.backoff,
             timestamps: self.terms.timestamps,
@@ -86,10 +84,7 @@ impl Connection {
             min_rtt: figures.min_rtt,
             data_segs_in: counters.data_segments_in,
             data_segs_out: figures.data_segments,
-            delivery_rate: figures.delivery.and_then(|(segments, micros, _)| {
-                let bytes = Bytes::new(segments * u64::from(self.terms.sending_mss));
-                Rate::of(bytes, Span::from_micros(micros))
-            }),
+            delivery_rate: figures.delivery.and_then(|delivery| self.delivery_rate(delivery)),
             busy_time,
             rwnd_limited,
             sndbuf_limited,
@@ -104,5 +99,11 @@ impl Connection {
             rcv_wnd: self.receiver.window_offered(),
             total_rto: figures.total_timeouts,
         }
+    }
+
+    /// `tcp_compute_delivery_rate`.
+    fn delivery_rate(&self, (segments, micros, _): (u64, u64, bool)) -> Option<Rate> {
+        let bytes = Bytes::new(segments * u64::from(self.terms.sending_mss));
+        Rate::of(bytes, Span::from_micros(micros))
     }
 }

@@ -63,6 +63,7 @@ use paws::Timestamps;
 
 /// One end of a connection; see the module's documentation for how to drive it.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Connection {
     config: Arc<Config>,
     options: SocketOptions,
@@ -94,6 +95,8 @@ pub struct Connection {
     urgent_end: u64,
     /// The last write announced that more follows (MSG_MORE).
     more_follows: bool,
+    /// Up to here data leaves in spite of cork and MSG_MORE (`TCP_NAGLE_PUSH`).
+    uncorked_to: u64,
     keep_alive: KeepAlive,
     /// When FIN-WAIT-2 or TIME-WAIT is over.
     over_at: Option<Instant>,
@@ -149,6 +152,7 @@ impl Connection {
             orphaned: false,
             urgent_end: 0,
             more_follows: false,
+            uncorked_to: 0,
             keep_alive: KeepAlive::default(),
             over_at: None,
             last_challenge: None,
@@ -179,6 +183,26 @@ impl Connection {
     /// The largest segment this end sends, data bytes.
     pub fn mss(&self) -> u32 {
         self.terms.sending_mss
+    }
+
+    /// The name of its congestion control.
+    pub fn congestion(&self) -> &'static str {
+        self.sender.congestion().name()
+    }
+
+    /// The path lets only smaller packets through (RFC 1191, RFC 8201): `mtu` bytes. Segments that
+    /// are larger are sent again.
+    pub fn lower_mtu(&mut self, now: Instant, mtu: u16) {
+        let less = u32::from(self.terms.mtu.saturating_sub(mtu));
+        if less == 0 {
+            return;
+        }
+        self.terms.mtu = mtu;
+        let room = self.terms.room();
+        self.terms.sending_mss = self.terms.sending_mss.min(room);
+        if self.state.is_sending() {
+            self.sender.set_mss(now, self.terms.sending_mss);
+        }
     }
 
     /// Enters `state`; of states that are left after a time, the time begins.

@@ -34,6 +34,7 @@ pub struct Opening {
 
 /// What this end offers, and, once the peer has answered, what both agreed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Terms {
     /// The segment size that the SYN asks for, and that this end may send at most.
     pub(super) asked_mss: u32,
@@ -41,6 +42,7 @@ pub(super) struct Terms {
     pub(super) sending_mss: u32,
     /// The largest IP packet.
     pub(super) mtu: u16,
+    ip_header: u8,
     pub(super) sack: bool,
     pub(super) timestamps: bool,
     pub(super) scaling: bool,
@@ -54,15 +56,13 @@ impl Terms {
         let room = u32::from(opening.mtu)
             .saturating_sub(u32::from(opening.ip_header) + HEADER)
             .max(LEAST_MSS);
-        let asked_mss = match (options.max_segment, config.handshake.mss) {
-            (Some(mss), _) => room.min(u32::from(mss)),
-            (None, 0) => room,
-            (None, mss) => room.min(u32::from(mss)),
-        };
+        let wanted = options.max_segment.unwrap_or(config.handshake.mss);
+        let asked_mss = if wanted == 0 { room } else { room.min(u32::from(wanted)) };
         Terms {
             asked_mss,
             sending_mss: asked_mss,
             mtu: opening.mtu,
+            ip_header: opening.ip_header,
             sack: config.handshake.sack,
             timestamps: config.handshake.timestamps,
             scaling: config.handshake.window_scale.is_some(),
@@ -81,6 +81,12 @@ impl Terms {
         self.peer_scale = if self.scaling { syn.window_scale.unwrap_or(0).min(14) } else { 0 };
         let peer = syn.mss.map_or(DEFAULT_MSS, u32::from).max(LEAST_MSS);
         self.sending_mss = self.asked_mss.min(peer) - self.options_len();
+    }
+
+    /// Data bytes that the path has room for in a segment.
+    pub(super) fn room(&self) -> u32 {
+        let headers = u32::from(self.ip_header) + HEADER + self.options_len();
+        u32::from(self.mtu).saturating_sub(headers).max(LEAST_MSS)
     }
 
     /// Room that options take in every segment.

@@ -7,6 +7,7 @@ use crate::config::{Config, Nagle};
 
 /// What an application may set, as it stands. Values are the effective ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct SocketOptions {
     /// TCP_NODELAY.
     pub no_delay: bool,
@@ -175,8 +176,10 @@ impl Connection {
     pub fn set_option(&mut self, now: Instant, option: SocketOption) {
         self.options.set(option);
         match option {
-            // "The corked data is sent when the option is cleared" (tcp(7)).
-            SocketOption::Cork(false) | SocketOption::NoDelay(true) => self.buffer.push(),
+            // What waits leaves at once, cork or not (`__tcp_sock_set_nodelay`).
+            SocketOption::NoDelay(true) => self.uncorked_to = self.buffer.end(),
+            // "If the cork is taken off, what waits is sent" (tcp(7)).
+            SocketOption::Cork(false) => self.more_follows = false,
             SocketOption::KeepAlive(_) | SocketOption::KeepIdle(_) => self.restart_keep_alive(now),
             SocketOption::UserTimeout(span) => self.sender.set_user_timeout(span),
             SocketOption::ReceiveBuffer(_) | SocketOption::SendBuffer(_) => self.apply_buffers(),

@@ -15,12 +15,17 @@ impl Connection {
         Stream {
             end: self.buffer.end() + u64::from(self.closed_half),
             fin: self.closed_half,
-            corked: self.options.cork || self.more_follows,
+            corked: self.is_corked(),
             nodelay: self.options.no_delay,
             urgent: self.urgent_end > self.sender.una(),
             orphaned: self.orphaned,
             buffer_full: self.buffer.is_full(),
         }
+    }
+
+    fn is_corked(&self) -> bool {
+        let held = self.options.cork || self.more_follows;
+        held && self.sender.sent() >= self.uncorked_to
     }
 
     /// RFC 9293 section 3.10.7.4 from the fifth on, `tcp_rcv_state_process` from step 5 on.
@@ -47,7 +52,10 @@ impl Connection {
             let pointer = header.flags.contains(TcpFlags::URG).then_some(header.urgent_pointer);
             self.receiver.look_for_urgent(start, pointer, &segment.data);
         }
-        let known = TcpFlags::ACK;
+        if self.receiver.is_finished() && start >= self.receiver.next() {
+            // Behind the peer's FIN there is nothing.
+            return;
+        }
         let before = self.receiver.next();
         let arrival = self.receiver.receive(
             now,
@@ -56,7 +64,7 @@ impl Connection {
                 data: &segment.data,
                 fin,
                 push: header.flags.contains(TcpFlags::PSH),
-                plain: header.flags == known,
+                plain: header.flags == TcpFlags::ACK,
                 header: header.header_len() as u32,
                 ecn: segment.ecn,
             },
@@ -88,10 +96,16 @@ impl Connection {
         let una = self.sender.una();
         // RFC 5961 section 5.2: neither what was never sent nor what is too old.
         let oldest = una.saturating_sub(self.counters.largest_window.min(una - 1));
-        if position > self.sender.sent() as i64 || position < oldest as i64 {
-            self.challenge(now);
+        let unsent = position > self.sender.sent() as i64;
+        if unsent || position < oldest as i64 {
+            // What was never sent is not even answered by Linux while the connection is whole.
+            if !unsent || self.state != State::Established {
+                self.challenge(now);
+            }
             return false;
         }
+        // MSG_MORE holds back no longer than until the next acknowledgement.
+        self.more_follows = false;
         let position = position as u64;
         self.note_timestamps(now, segment, start);
         if header.flags.contains(TcpFlags::CWR) {
@@ -172,6 +186,9 @@ impl Connection {
             let window = self.sender.window();
             if window.in_flight < window.cwnd {
                 self.expand_send_buffer();
+            }
+            if self.buffer.is_writable() {
+                self.buffer.clear_full();
             }
         }
         if self.closed_half && una == self.stream().end {

@@ -40,6 +40,7 @@ pub(crate) struct Circumstances {
 
 /// Acknowledgements due, delayed and held back (`struct inet_connection_sock::icsk_ack`).
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct AckPolicy {
     config: Acks,
     jiffies: Jiffies,
@@ -333,7 +334,8 @@ impl AckPolicy {
 
     /// `tcp_send_delayed_ack`.
     fn delay(&mut self, now: Instant, srtt: Option<Span>) -> Option<SendCause> {
-        let mut delay = self.interval.max(self.least_delay());
+        // Before any data, a FIN is acknowledged with the next tick.
+        let mut delay = self.interval;
         if delay > self.least_delay() {
             let mut most = FAR_BETWEEN;
             if self.in_dialogue() || self.pushed {
@@ -358,8 +360,8 @@ impl AckPolicy {
         None
     }
 
-    /// The acknowledgement of a SYN-ACK waits for data to go with it (`tcp_rcv_synsent_state_process`
-    /// where a write is pending).
+    /// The acknowledgement of a SYN-ACK waits for data to go with it
+    /// (`tcp_rcv_synsent_state_process` where a write is pending).
     pub(super) fn wait_for_data(&mut self, now: Instant, window: u64, peer_mss: u32) {
         self.schedule();
         self.be_quick(self.config.quick, window, peer_mss);

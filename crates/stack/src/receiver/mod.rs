@@ -72,6 +72,7 @@ pub(crate) struct Arrival {
 
 /// The receiving half of a connection.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct Receiver {
     config: Receiving,
     dsack: bool,

@@ -1,1 +1,172 @@
+use proptest::prelude::*;
+use tcplab_wire::SeqNumber;
 
+use super::*;
+
+const MSS: u32 = 1448;
+const RTO: Span = Span::from_millis(200);
+
+fn receiver(config: &Config) -> Receiver {
+    let mut receiver = Receiver::new(config, Jiffies::new(&config.host));
+    receiver.open(MSS, 1460, config.handshake.window_scale);
+    receiver.start();
+    receiver.sack = true;
+    receiver.establish(Instant::ZERO, MSS, MSS);
+    receiver
+}
+
+fn segment(start: u64, data: &Data) -> Arriving<'_> {
+    Arriving { start, data, fin: false, push: false, plain: true, header: 32, ecn: Ecn::NotEct }
+}
+
+/// `tcp_select_initial_window` worked by hand: half of the buffer, whole segments; the scale for
+/// the largest buffer, 15 bits less than its logarithm.
+#[test]
+fn the_first_window_and_its_scale() {
+    for (buffer, largest, share, mss, window, scale) in [
+        // The defaults of 6.18 and of 6.12: 45 · 1448 of 65,536 B.
+        (131_072, 33_554_432, 128, 1448, 65_160, 10),
+        (131_072, 6_291_456, 128, 1448, 65_160, 7),
+        (131_072, 6_291_456, 128, 1460, 64_240, 7),
+        // One segment does not fit: no rounding.
+        (2_304, 2_304, 128, 1448, 1_152, 2),
+        // All of the buffer is window.
+        (370_688, 370_688, 256, 1448, 370_688 / 1448 * 1448, 3),
+    ] {
+        let mut config = Config::default();
+        config.receiving.buffer = [Bytes::new(buffer), Bytes::new(largest)];
+        config.receiving.window_share = share;
+        let mut receiver = Receiver::new(&config, Jiffies::new(&config.host));
+        receiver.open(mss, 1460, Some(0));
+        let found = (receiver.window_offered(), receiver.window_scale());
+        assert_eq!(found, (window, scale), "{buffer} of {largest} B");
+    }
+}
+
+/// One segment of the buffer is kept back (`tcp_init_buffer_space`), and the share follows the
+/// segments: 1448 of 2144 bytes are 172 of 256.
+#[test]
+fn the_share_follows_the_segments() {
+    let mut receiver = receiver(&Config::default());
+    assert_eq!(receiver.window_threshold(), 65_536 - 1_448);
+    let full = Data::copy_of(&[0; MSS as usize]);
+    receiver.receive(Instant::ZERO, &segment(1, &full), RTO);
+    assert_eq!(receiver.peer_mss(), MSS);
+    assert_eq!(receiver.window.of_memory(131_072), 131_072 * 172 / 256);
+    // And the window grows by two segments.
+    assert_eq!(receiver.window_threshold(), 65_536 - 1_448 + 2 * 1_448);
+    assert_eq!(receiver.memory(), 1448 + 696);
+}
+
+/// Small segments are the peer's full size once two of them in a row are.
+#[test]
+fn the_size_of_the_peers_segments_is_learnt() {
+    let mut receiver = receiver(&Config::default());
+    let mut next = 1;
+    let mut sizes = vec![];
+    for len in [100, 1448, 1000, 1000, 1200, 300, 300] {
+        let data = Data::copy_of(&vec![0; len]);
+        receiver.receive(Instant::ZERO, &segment(next, &data), RTO);
+        next += len as u64;
+        sizes.push(receiver.peer_mss());
+    }
+    assert_eq!(sizes, [536, 1448, 1448, 1000, 1200, 1200, 300]);
+}
+
+proptest! {
+    /// Whatever arrives and however it is read: bytes come out as they went in, memory is given
+    /// back, and the right edge of the window never moves to the left.
+    #[test]
+    fn bytes_in_order_and_the_edge_stays(
+        buffer in 3_000u64..100_000,
+        overhead in prop_oneof![Just(0u32), Just(696)],
+        tuning in prop_oneof![
+            Just(ReceiveTuning::None),
+            Just(ReceiveTuning::Linux612),
+            Just(ReceiveTuning::Linux618),
+        ],
+        counted in prop::option::of(3u32..20),
+        steps in prop::collection::vec((0u64..30, 1u64..20, any::<bool>(), 0u32..6_000), 1..200),
+    ) {
+        let mut config = Config::default();
+        config.receiving.buffer = [Bytes::new(buffer), Bytes::new(10 * buffer)];
+        config.receiving.segment_overhead = overhead;
+        config.receiving.tuning = tuning;
+        config.receiving.segments = counted;
+        let mut receiver = receiver(&config);
+        let scale = receiver.window_scale();
+        let (mut read, mut edge, mut now) = (1, 0, Instant::ZERO);
+        for (ahead, len, reads, most) in steps {
+            now += Span::from_millis(1);
+            // From a little before what is expected to some way behind it.
+            let start = (receiver.next() + ahead * 100).saturating_sub(300).max(1);
+            let bytes: Vec<u8> = (start..start + len * 100).map(|at| ((at * 7) >> 3) as u8).collect();
+            let data = Data::copy_of(&bytes);
+            if receiver.is_acceptable(start, start + len * 100) {
+                receiver.receive(now, &segment(start, &data), RTO);
+            }
+            // A receiver that has no memory left takes its word back (`ICSK_ACK_NOMEM`).
+            let breaks_word = receiver.no_memory;
+            let window = u64::from(receiver.offer_window()) << scale;
+            prop_assert!(breaks_word || receiver.next() + window + (1 << scale) > edge);
+            edge = receiver.next() + window;
+            while reads && let Some(data) = receiver.take(most.max(1), false) {
+                for byte in data.as_slice() {
+                    prop_assert_eq!(*byte, ((read * 7) >> 3) as u8);
+                    read += 1;
+                }
+                receiver.after_read(now, u64::from(data.len()));
+            }
+        }
+        while receiver.take(u32::MAX, false).is_some() {}
+        prop_assert_eq!(receiver.memory() - receiver.assembler.memory(), 0);
+    }
+}
+
+#[test]
+fn a_fin_ahead_of_its_time_waits() {
+    let mut receiver = receiver(&Config::default());
+    let data = Data::copy_of(&[1; 100]);
+    let fin = Arriving { fin: true, ..segment(101, &data) };
+    assert!(!receiver.receive(Instant::ZERO, &fin, RTO).closed);
+    assert_eq!(receiver.highest_block(), Some(202));
+    assert!(receiver.receive(Instant::ZERO, &segment(1, &data), RTO).closed);
+    assert_eq!(receiver.next(), 202);
+    assert!(receiver.is_finished() && receiver.unread() == 200);
+}
+
+/// Where segments are counted a byte costs as much as a full one, and the window is whole segments.
+#[test]
+fn counted_segments_close_the_window() {
+    let mut config = Config::default();
+    config.receiving.segments = Some(5);
+    config.receiving.segment_overhead = 0;
+    config.receiving.window_share = 256;
+    config.receiving.tuning = ReceiveTuning::None;
+    config.handshake.window_scale = None;
+    let mut receiver = receiver(&config);
+    let byte = Data::copy_of(b"x");
+    let mut windows = vec![];
+    for n in 0..6 {
+        receiver.receive(Instant::ZERO, &segment(1 + n, &byte), RTO);
+        let (possible, _) = receiver.window.possible(receiver.memory(), receiver.free_segments());
+        windows.push(possible);
+    }
+    assert_eq!(receiver.unread(), 5);
+    // 4, 3, 2, 1 segments of 1448 bytes, in the peer's size of 536 at first.
+    let whole = |segments: u64| segments * 1448 / 536 * 536;
+    assert_eq!(windows, [whole(4), whole(3), whole(2), whole(1), 0, 0]);
+}
+
+#[test]
+fn blocks_are_told_as_numbers() {
+    let mut receiver = receiver(&Config::default());
+    let data = Data::copy_of(&[1; 100]);
+    receiver.receive(Instant::ZERO, &segment(201, &data), RTO);
+    receiver.receive(Instant::ZERO, &segment(201, &data), RTO);
+    let numbers = SeqUnwrapper::new(SeqNumber::new(u32::MAX - 200));
+    let told = format!("{:?}", receiver.sack_option(&numbers, 3));
+    assert_eq!(told, "[(0, 100), (0, 100)]");
+    // What came twice is told once.
+    assert_eq!(format!("{:?}", receiver.sack_option(&numbers, 3)), "[(0, 100)]");
+}

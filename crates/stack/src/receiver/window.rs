@@ -75,12 +75,18 @@ impl ReceiveWindow {
 
     /// The part of `memory` that is window (`tcp_win_from_space`).
     pub(super) fn of_memory(&self, memory: u64) -> u64 {
-        memory * self.share >> SHARE_SHIFT
+        (memory * self.share) >> SHARE_SHIFT
     }
 
     /// The memory that a window takes (`tcp_space_from_win`).
     pub(super) fn to_memory(&self, window: u64) -> u64 {
         (window << SHARE_SHIFT) / self.share
+    }
+
+    /// The window that an empty buffer has room for (`tcp_full_space`).
+    fn full(&self) -> u64 {
+        let counted = |most| u64::from(most) * u64::from(self.asked_mss);
+        self.of_memory(self.buffer).min(self.config.segments.map_or(u64::MAX, counted))
     }
 
     /// What a segment of `len` bytes is charged.
@@ -98,7 +104,7 @@ impl ReceiveWindow {
     /// `least_scale` is `None` where windows are not scaled.
     pub(super) fn open(&mut self, mss: u32, asked_mss: u32, least_scale: Option<u8>) {
         self.asked_mss = asked_mss;
-        let full = self.of_memory(self.buffer);
+        let full = self.full();
         let mut clamp = FIELD << MOST_SCALE;
         if let Some(most) = self.config.most_window {
             clamp = clamp.min(most.as_u64());
@@ -119,7 +125,7 @@ impl ReceiveWindow {
         });
         self.clamp = clamp.min(FIELD << self.scale);
         self.threshold = self.offered;
-        self.peer_mss = asked_mss.min(DEFAULT_MSS).max(MIN_MSS);
+        self.peer_mss = asked_mss.clamp(MIN_MSS, DEFAULT_MSS);
     }
 
     /// The peer does not scale windows, or this end does not.
@@ -133,9 +139,9 @@ impl ReceiveWindow {
     pub(super) fn establish(&mut self, now: Instant, asked_mss: u32, sending_mss: u32, read: u64) {
         self.asked_mss = asked_mss;
         let hint = u64::from(asked_mss.min(sending_mss)).min(self.offered / 2);
-        self.peer_mss = (hint as u32).min(DEFAULT_MSS).max(MIN_MSS);
+        self.peer_mss = (hint as u32).clamp(MIN_MSS, DEFAULT_MSS);
         let mss = u64::from(asked_mss);
-        let full = self.of_memory(self.buffer);
+        let full = self.full();
         self.clamp = self.clamp.min(full);
         if self.charges_memory() {
             // One segment of the buffer is kept back.
@@ -160,7 +166,7 @@ impl ReceiveWindow {
     /// for `free_segments` more, where segments are counted. The second value says whether room is
     /// scarce: acknowledgements need not be quick then.
     pub(super) fn possible(&self, memory: u64, free_segments: Option<u32>) -> (u64, bool) {
-        let allowed = self.of_memory(self.buffer);
+        let allowed = self.full();
         let mut free = self.of_memory(self.buffer.saturating_sub(memory));
         if let Some(segments) = free_segments {
             free = free.min(u64::from(segments) * u64::from(self.asked_mss));

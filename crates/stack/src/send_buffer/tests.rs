@@ -31,7 +31,7 @@ fn bytes_alone_count_where_no_memory_is_charged() {
 #[test]
 fn memory_is_charged_by_the_chunk() {
     let mut buffer = SendBuffer::new(&Config::default());
-    let data = Data::copy_of(&[0; 100_000]);
+    let data = Data::copy_of(&vec![0; 100_000]);
     assert_eq!(buffer.append(&data, 1, 1448, 14_480, false), 28_960);
     assert_eq!(buffer.charged(), 2 * (14_480 + 896));
     assert!(!buffer.is_writable());

@@ -3,6 +3,7 @@
 use tcplab_units::{Instant, Span};
 
 use crate::config::Host;
+use crate::jiffies::Jiffies;
 
 /// What the timer is set for; there is one at a time (`icsk_pending`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,35 +51,12 @@ impl Alarm {
 
 /// `span` in whole ticks of the machine, rounded up (`usecs_to_jiffies`).
 pub(crate) fn in_ticks(host: &Host, span: Span) -> Span {
-    let tick = host.tick.as_nanos();
-    if tick == 0 {
-        return span;
-    }
-    Span::from_nanos(span.as_nanos().div_ceil(tick).saturating_mul(tick))
+    Jiffies::new(host).round_up(span)
 }
 
 /// When a timer set at `now` for `span` runs out on this machine.
-///
-/// Linux counts from the tick that has begun, and keeps timers in a wheel of levels, each eight
-/// times as coarse as the one below: a timer runs out at the next multiple of its level's grain
-/// that is later than asked (`calc_wheel_index`), so one of 1 s up to 32 ms late where a tick is
-/// 4 ms.
 pub(crate) fn due(host: &Host, now: Instant, span: Span) -> Instant {
-    let tick = host.tick.as_nanos();
-    if tick == 0 {
-        return now + span;
-    }
-    if !host.wheel {
-        let at = (now + span).as_nanos();
-        return Instant::from_nanos(at.div_ceil(tick).saturating_mul(tick));
-    }
-    let expires = (now.as_nanos() / tick).saturating_add(span.as_nanos().div_ceil(tick));
-    let away = expires - now.as_nanos() / tick;
-    // Level n holds what is at least 63·8ⁿ⁻¹ ticks away.
-    let level = (0..8).take_while(|&level| away >= 63 << (3 * level)).count() as u32;
-    let grain = 3 * level;
-    let at = ((expires >> grain) + 1) << grain;
-    Instant::from_nanos(at.saturating_mul(tick))
+    Jiffies::new(host).deadline(now, span)
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl Sender {
         if self.probe.high.is_none() {
             self.probe.repeats = false;
             if self.can_send_new(stream) {
-                self.outbox = self.send_probing(now, stream);
+                self.outbox = Some(self.send_probing(now, stream));
             } else if !self.board.is_empty() {
                 let last = self.board.behind() - 1;
                 self.outbox = self.repeat(now, stream, last, SendCause::TailLossProbe);

@@ -78,6 +78,7 @@ pub(crate) struct Ack<'a> {
 
 /// What there is to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "options of a socket, independent")]
 pub(crate) struct Stream {
     /// The position behind the last byte that the application gave; behind the FIN once it closed.
     pub(crate) end: u64,
@@ -108,7 +109,8 @@ pub(crate) struct ToSend {
     pub(crate) fin: bool,
     /// Why.
     pub(crate) cause: SendCause,
-    /// Whether the packet is ECN-capable: new data where ECN was negotiated (RFC 3168 section 6.1.5).
+    /// Whether the packet is ECN-capable: new data where ECN was negotiated (RFC 3168 section
+    /// 6.1.5).
     pub(crate) ect: bool,
     /// Whether (the first segment of) it carries CWR.
     pub(crate) cwr: bool,
@@ -233,7 +235,7 @@ enum Repeat {
 
 /// The sending half of a connection.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not exclude one another")]
 pub(crate) struct Sender {
     config: Config,
     congestion: Box<dyn CongestionControl>,
@@ -318,6 +320,7 @@ impl Sender {
                 nxt: 1,
                 last_sent: Instant::ZERO,
                 pacing_rate: None,
+                is_paced: false,
                 departure: Instant::ZERO,
                 app_limited: None,
             },
@@ -398,9 +401,10 @@ impl Sender {
         self.window.last_sent = now;
         self.cwnd_since = now;
         self.heard_at = now;
+        self.pace.on = self.congestion.is_paced() || self.config.sending.paced;
+        self.window.is_paced = self.pace.on;
         self.refresh();
         self.congestion.init(now, &mut self.window);
-        self.pace.on = self.congestion.is_paced() || self.config.sending.paced;
     }
 
     /// When [`Sender::handle_timeout`] wants to be called.
@@ -454,7 +458,7 @@ impl Sender {
         self.bound_mss();
         let lost = self.board.divide(u64::from(self.window.mss));
         self.window.lost += u64::from(lost);
-        if self.board.lost_out == 0 {
+        if lost == 0 {
             return;
         }
         if !self.sack {
@@ -526,6 +530,7 @@ impl Sender {
         self.window.min_rtt = self.trip.shortest().map(Span::from_micros);
         self.window.delivered = self.rate.delivered;
         self.window.app_limited = self.rate.app_limited();
+        self.window.departure = self.pace.last();
     }
 }
 

@@ -41,7 +41,13 @@ impl Sender {
             Reduction::Proportional => self.reduce_in_proportion(delivered, lost, facts.advanced),
             // In flight counts what duplicates stand for as delivered, so that a window of the
             // threshold's size grows by one for each as RFC 5681 section 3.2 has it.
-            Reduction::Inflation => self.set_cwnd(self.window.ssthresh.max(1)),
+            Reduction::Inflation => {
+                // The first repetition, and without SACK that of a partial acknowledgement (RFC
+                // 6582 section 3.2 step 3), leave whatever is in flight.
+                let due = self.progress.sent == 0 || (facts.advanced && !self.sack);
+                let least = if due { self.board.in_flight() + 1 } else { 1 };
+                self.set_cwnd(self.window.ssthresh.max(least));
+            }
             Reduction::OneSegment => self.reduce_to_one(facts),
         }
     }

@@ -123,12 +123,14 @@ impl Sender {
     fn burst_segments(&self) -> u64 {
         let Some(largest) = self.config.sending.burst.checked_sub(HEADER_ROOM) else { return 1 };
         let largest = u64::from(largest);
-        let least = u64::from(self.config.sending.least_burst);
+        // `tcp_min_tso_segs`, unless the congestion control has something instead.
+        let own = self.congestion.least_burst(&self.window);
+        let least = u64::from(own.unwrap_or(self.config.sending.least_burst));
         let Some(rate) = self.window.pacing_rate else {
             return (largest / u64::from(self.window.mss)).max(least);
         };
         let mut bytes = (rate.bits_per_second() / 8) >> PACING_SHIFT;
-        let halvings = self.trip.shortest().map_or(u64::MAX, |least| least >> ROUND_TRIP_SHIFT);
+        let halvings = self.trip.shortest().map_or(u64::MAX, |trip| trip >> ROUND_TRIP_SHIFT);
         if halvings < 32 {
             bytes += largest >> halvings;
         }

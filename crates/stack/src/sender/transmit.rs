@@ -15,6 +15,7 @@ impl Sender {
         if let Some(waiting) = self.outbox.take() {
             return Some(waiting);
         }
+        self.pace.waits = false;
         if self.repeating == Repeat::NewFirst {
             if let Some(sent) = self.send_new(now, stream, true) {
                 return Some(sent);
@@ -80,10 +81,12 @@ impl Sender {
         }
         let data_end = stream.end - u64::from(stream.fin);
         let most = room.min(mss);
-        if self.board.get(number).end.min(data_end).saturating_sub(start) > most {
+        if self.board.get(number).end().min(data_end).saturating_sub(start) > most {
             self.board.split(number, start + most);
+        } else if self.board.get(number).end() - start < most {
+            self.join_small(number, start, most);
         }
-        let end = self.board.get(number).end;
+        let end = self.board.get(number).end();
         let len = end.min(data_end).saturating_sub(start);
         let probe = cause == SendCause::TailLossProbe;
         self.before_data(now);
@@ -99,6 +102,15 @@ impl Sender {
             self.undo.repeated = Some(self.undo.repeated.unwrap_or(0) + 1);
         }
         Some(ToSend { start, len: len as u32, fin: end > data_end, cause, ect: false, cwr: false })
+    }
+
+    /// Small segments go together when they are sent again (`tcp_retrans_try_collapse`).
+    fn join_small(&mut self, number: u64, start: u64, most: u64) {
+        let most = most + start - self.board.get(number).start;
+        let joined = self.board.join(number, most, self.window_end());
+        if !self.sack {
+            self.board.sacked_out = self.board.sacked_out.saturating_sub(joined);
+        }
     }
 
     /// New data up to `end` leaves.
@@ -190,7 +202,7 @@ impl Sender {
 
     /// A loss probe of new data: one segment, whatever the window says
     /// (`tcp_write_xmit` with `push_one` 2).
-    pub(super) fn send_probing(&mut self, now: Instant, stream: &Stream) -> Option<ToSend> {
+    pub(super) fn send_probing(&mut self, now: Instant, stream: &Stream) -> ToSend {
         let data_end = stream.end - u64::from(stream.fin);
         let mss = u64::from(self.window.mss);
         let len = data_end.saturating_sub(self.window.nxt).min(mss);
@@ -199,7 +211,7 @@ impl Sender {
         let sent = self.send_range(now, stream, end, SendCause::TailLossProbe);
         let limited = self.board.in_flight() >= self.window.cwnd;
         self.validate(now, limited, stream);
-        Some(sent)
+        sent
     }
 
     /// Nothing more leaves for now.

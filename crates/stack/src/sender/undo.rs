@@ -63,7 +63,8 @@ impl Sender {
 
     /// Whether anything outstanding was sent again (`tcp_any_retrans_done`).
     pub(super) fn any_repeated(&self) -> bool {
-        self.board.retrans_out > 0 || self.board.head().is_some_and(|h| h.was_repeated())
+        self.board.retrans_out > 0
+            || self.board.head().is_some_and(super::scoreboard::Record::was_repeated)
     }
 
     /// `tcp_undo_cwnd_reduction`.

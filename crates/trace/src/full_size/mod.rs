@@ -64,6 +64,7 @@ impl FullSize {
     }
 
     /// A packet of the direction.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         if sent.packet.syn() {
             self.offered[0] = offered(sent.packet);
@@ -84,16 +85,18 @@ impl FullSize {
             && !sent.packet.fin()
             && sent.kind != SegmentKind::WindowProbe
         {
-            self.look_at_smaller(payload, sent);
+            self.look_at_smaller(payload, *sent);
         }
     }
     /// A packet of the opposite direction.
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
         if heard.packet.syn() {
             self.offered[1] = offered(heard.packet);
         }
     }
 
+    #[cold]
     fn agree(&mut self, packet: &Packet, payload: u32) {
         let smallest = self.offered.into_iter().flatten().min();
         let options = if packet.timestamps.is_some() { TIMESTAMPS } else { 0 };
@@ -109,6 +112,7 @@ impl FullSize {
     }
 
     /// Larger than the size in use: several segments in one packet, or the size grew.
+    #[inline(never)]
     fn grow(&mut self, payload: u32) {
         self.run.count = 0;
         if self.agreed != u32::MAX && payload > self.agreed {
@@ -131,7 +135,8 @@ impl FullSize {
     }
 
     /// A sender that has more to send, as it had who did not push, fills its segments.
-    fn look_at_smaller(&mut self, payload: u32, sent: &Sent<'_>) {
+    #[inline(never)]
+    fn look_at_smaller(&mut self, payload: u32, sent: Sent<'_>) {
         let run = &mut self.run;
         if run.count == 0 || run.size != payload {
             let (at, frame) = (sent.packet.at, sent.packet.frame);

@@ -48,6 +48,7 @@ impl SackUse {
 
 impl Acking {
     /// A packet of the direction.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         if sent.kind != SegmentKind::New {
             self.excuses = self.excuses.saturating_add(1);
@@ -57,11 +58,12 @@ impl Acking {
     }
 
     /// A packet of the opposite direction; `full` is the size of a full segment.
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>, full: Option<u64>) {
         if heard.ack > heard.before {
             self.advanced(heard, full);
         } else if heard.duplicate {
-            self.duplicate(heard);
+            self.duplicate(*heard);
         }
         self.sack.seen |= !heard.sack.is_empty();
         self.sack.offered_by_receiver |= heard.packet.sack_permitted;
@@ -91,6 +93,7 @@ impl Acking {
         flow.acking = habits;
     }
 
+    #[inline(always)]
     fn advanced(&mut self, heard: &Heard<'_>, full: Option<u64>) {
         let bare = heard.packet.is_bare();
         self.acks += u64::from(bare);
@@ -120,7 +123,8 @@ impl Acking {
     /// A receiver that uses SACK names what it holds above a hole, and what it received twice (RFC
     /// 2018 section 4, RFC 2883): a duplicate without a block has no such reason, unless it was a
     /// repetition and the receiver knows no D-SACK.
-    fn duplicate(&mut self, heard: &Heard<'_>) {
+    #[inline(never)]
+    fn duplicate(&mut self, heard: Heard<'_>) {
         self.duplicates += 1;
         // An answer to a probe is called for.
         let probed = heard.packet.window == 0;

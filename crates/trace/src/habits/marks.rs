@@ -35,6 +35,7 @@ pub(crate) struct Marks {
 
 impl Marks {
     /// A packet of the direction; `full` is the size of a full segment.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>, full: Option<u64>) {
         let packet = sent.packet;
         let (at, frame) = (packet.at, packet.frame);
@@ -74,6 +75,7 @@ impl Marks {
     }
 
     /// A packet of the opposite direction.
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
         if heard.packet.payload > 0 {
             // What follows may be the answer to that.

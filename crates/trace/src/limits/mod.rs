@@ -60,6 +60,7 @@ impl Limits {
         self.sender.is_none()
     }
 
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
         let repeat = match sent.kind {
             SegmentKind::New => false,
@@ -78,15 +79,12 @@ impl Limits {
         }
         let away = !self.reaction.is_zero();
         if away {
-            self.deliver(sent, events);
+            self.deliver(sent.packet.at, events);
         }
-        let sender = self.sender.get_or_insert_with(|| {
-            let cut = if sent.packet.timestamps.is_some() { TIMESTAMPS } else { 0 };
-            let offered =
-                self.offered.map_or(USUAL_SEGMENT, |mss| u64::from(mss) - cut.min(mss.into()));
-            let confidence = if away { Confidence::Low } else { Confidence::High };
-            Box::new(Sender::new(sent, offered.max(1), self.reaction, confidence))
-        });
+        if self.sender.is_none() {
+            self.begin(*sent);
+        }
+        let Some(sender) = &mut self.sender else { return };
         let departure = Departure {
             at: sent.packet.at,
             frame: sent.packet.frame,
@@ -101,6 +99,7 @@ impl Limits {
         sender.sent(&departure, events);
     }
 
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>, events: &mut Vec<Event>) {
         if heard.packet.mss.is_some() {
             self.offered = heard.packet.mss;
@@ -124,6 +123,13 @@ impl Limits {
             sender.heard(&answer, events);
             return;
         }
+        self.hear_later(answer, heard.packet.at, events);
+    }
+
+    /// Away from the sender: the acknowledgement, which passes `now`, will reach it later.
+    #[inline(never)]
+    fn hear_later(&mut self, answer: Answer, now: Instant, events: &mut Vec<Event>) {
+        let Some(sender) = &mut self.sender else { return };
         match self.under_way.back_mut() {
             Some(last) if answer.at.since(last.at) < self.reaction / PARTS => {
                 *last = Answer {
@@ -136,7 +142,7 @@ impl Limits {
             _ => self.under_way.push_back(answer),
         }
         // Older ones have arrived even if nothing was sent since.
-        while self.under_way.front().is_some_and(|first| first.at <= heard.packet.at) {
+        while self.under_way.front().is_some_and(|first| first.at <= now) {
             let Some(first) = self.under_way.pop_front() else { break };
             sender.heard(&first, events);
         }
@@ -150,14 +156,26 @@ impl Limits {
         sender.finish(self.last, flow, events);
     }
 
+    /// The first data.
+    #[cold]
+    fn begin(&mut self, sent: Sent<'_>) {
+        let cut = if sent.packet.timestamps.is_some() { TIMESTAMPS } else { 0 };
+        let offered =
+            self.offered.map_or(USUAL_SEGMENT, |mss| u64::from(mss) - cut.min(mss.into()));
+        let away = !self.reaction.is_zero();
+        let confidence = if away { Confidence::Low } else { Confidence::High };
+        self.sender = Some(Box::new(Sender::new(&sent, offered.max(1), self.reaction, confidence)));
+    }
+
     /// The acknowledgements that have reached the sender when it sends this. The reaction is
     /// the shortest seen; the packet may have been a little faster.
-    fn deliver(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
+    #[inline(never)]
+    fn deliver(&mut self, sent: Instant, events: &mut Vec<Event>) {
         let Some(sender) = &mut self.sender else { return };
-        let until = sent.packet.at + self.reaction / PARTS;
+        let until = sent + self.reaction / PARTS;
         while self.under_way.front().is_some_and(|first| first.at <= until) {
             let Some(first) = self.under_way.pop_front() else { break };
-            let at = first.at.min(sent.packet.at);
+            let at = first.at.min(sent);
             sender.heard(&Answer { at, ..first }, events);
         }
     }

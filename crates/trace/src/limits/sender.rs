@@ -201,6 +201,7 @@ impl Sender {
         self.capacity.rate()
     }
 
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Departure, events: &mut Vec<Event>) {
         let quiet = sent.at.since(self.gap.from);
         let mut burst = sent.payload;
@@ -208,7 +209,7 @@ impl Sender {
             self.book.account(Kind::Clocked, sent.at, sent.frame);
             burst += self.gap.burst;
         } else {
-            self.close_gap(sent, events);
+            self.close_gap(*sent, events);
         }
         if self.una >= self.high {
             let round = Round { from: sent.at, mark: sent.end, acked: 0, least: None };
@@ -238,7 +239,7 @@ impl Sender {
             self.prove(sent.at);
         }
         if !self.reaction.is_zero() {
-            self.measure_arrival(sent);
+            self.measure_arrival(*sent);
         }
         self.gap = Gap::begin(sent.at, self.in_flight, self.room());
         self.gap.burst = burst;
@@ -248,8 +249,11 @@ impl Sender {
         self.gap.declined = self.gap.available >= self.chunk();
     }
 
+    #[inline(always)]
     pub(crate) fn heard(&mut self, answer: &Answer, events: &mut Vec<Event>) {
-        self.measure(answer);
+        if self.reaction.is_zero() {
+            self.measure(answer.at, answer.fresh, answer.sample);
+        }
         let (reacts, _) = self.patience();
         if self.gap.heard.is_some_and(|last| answer.at.since(last) > reacts) {
             self.decline();
@@ -376,12 +380,12 @@ impl Sender {
         }
     }
 
-    fn measure(&mut self, answer: &Answer) {
-        if !self.reaction.is_zero() {
-            return;
-        }
-        let Some(sample) = answer.sample.filter(|&sample| sample < LONGEST) else {
-            self.heard = Some(answer.at);
+    /// Beside the sender: what an acknowledgement of so many bytes, and the round trip that it
+    /// shows, tell of the path.
+    #[inline(always)]
+    fn measure(&mut self, at: Instant, fresh: u64, sample: Option<Span>) {
+        let Some(sample) = sample.filter(|&sample| sample < LONGEST) else {
+            self.heard = Some(at);
             self.capacity.break_off();
             return;
         };
@@ -392,11 +396,11 @@ impl Sender {
             if self.smoothed.is_zero() { sample } else { (self.smoothed * 7 + sample) / 8 };
         // The narrowest link was busy between two packets if the second waited there for about as
         // long as lay between them.
-        let passed = self.heard.replace(answer.at).map(|last| answer.at.since(last).min(LONGEST));
+        let passed = self.heard.replace(at).map(|last| at.since(last).min(LONGEST));
         match passed {
-            Some(passed) if (sample - least) * 4 >= passed * 3 && answer.fresh > 0 => {
+            Some(passed) if (sample - least) * 4 >= passed * 3 && fresh > 0 => {
                 let full = self.full_segment();
-                self.capacity.extend(answer.fresh, passed.as_nanos(), full);
+                self.capacity.extend(fresh, passed.as_nanos(), full);
             }
             _ => self.capacity.break_off(),
         }
@@ -404,7 +408,8 @@ impl Sender {
 
     /// Beside the receiver, data that come close together show the rate of the narrowest link as
     /// well as acknowledgements do beside the sender.
-    fn measure_arrival(&mut self, sent: &Departure) {
+    #[inline(never)]
+    fn measure_arrival(&mut self, sent: Departure) {
         let passed = sent.at.since(self.gap.from);
         if sent.repeat || passed > self.smoothed / 8 {
             self.capacity.break_off();
@@ -414,7 +419,8 @@ impl Sender {
     }
 
     /// Judges the time since the last sending.
-    fn close_gap(&mut self, sent: &Departure, events: &mut Vec<Event>) {
+    #[inline(never)]
+    fn close_gap(&mut self, sent: Departure, events: &mut Vec<Event>) {
         let waited = self.gap.heard.map(|heard| sent.at.since(heard));
         let (reacts, wakes) = self.patience();
         // After a long wait caches are cold and processors asleep: then late means nothing.
@@ -452,13 +458,13 @@ impl Sender {
         } else if gap.room < self.full_segment() && !gap.opened {
             self.kept_by_window(gap.from)
         } else if !self.reaction.is_zero() {
-            self.kind_from_afar(sent, full)
+            self.kind_from_afar(&sent, full)
         } else if even {
             Kind::Paced
         } else if !prompted {
             Kind::Lull
         } else if gap.declined {
-            if self.may_starve(sent) { Kind::Starved } else { Kind::Lull }
+            if self.may_starve(&sent) { Kind::Starved } else { Kind::Lull }
         } else if full {
             self.kept_by_window(gap.from)
         } else {
@@ -510,6 +516,7 @@ impl Sender {
         self.gap.in_flight >= LEAST_BUFFER * full && !self.gap.with_data && sent.payload >= full
     }
 
+    #[cold]
     fn close_round(&mut self, at: Instant, events: &mut Vec<Event>) {
         let nanos = at.since(self.round.from).as_nanos();
         let rate = (self.round.acked.saturating_mul(1_000_000_000)).checked_div(nanos);

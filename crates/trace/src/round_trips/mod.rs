@@ -38,6 +38,7 @@ pub(crate) struct RoundTripTimes {
 
 impl RoundTripTimes {
     /// A packet of the direction.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         self.timestamps.sent(sent.packet);
         if sent.kind == SegmentKind::New {
@@ -52,6 +53,7 @@ impl RoundTripTimes {
     }
 
     /// A packet of the opposite direction.
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
         let told = &heard.told;
         if !told.advanced && !told.sacked {
@@ -70,7 +72,7 @@ impl RoundTripTimes {
             (age, age)
         } else {
             // Nobody knows what was answered, but Linux takes the timestamp's word for it.
-            if let Some(age) = self.echoed(heard) {
+            if let Some(age) = self.echoed(*heard) {
                 self.estimator.sample(age, una, heard.high);
             }
             return;
@@ -101,7 +103,8 @@ impl RoundTripTimes {
     }
 
     /// By the sender's clock, where the acknowledgement moves on (RFC 7323 section 4.1).
-    fn echoed(&self, heard: &Heard<'_>) -> Option<Span> {
+    #[cold]
+    fn echoed(&self, heard: Heard<'_>) -> Option<Span> {
         let (_, echo) = heard.packet.timestamps.filter(|_| heard.told.advanced)?;
         self.timestamps.age(echo, heard.packet.at)
     }
@@ -116,6 +119,7 @@ impl RoundTripTimes {
         repeated.start < una && before < repeated.end
     }
 
+    #[inline(always)]
     fn add(&mut self, age: Span) {
         let first = self.sizes.is_empty();
         self.min = if first { age } else { self.min.min(age) };

@@ -15,6 +15,7 @@ pub(crate) struct Timestamps {
 
 impl Timestamps {
     /// A packet of that sender.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, packet: &Packet) {
         let Some((value, _)) = packet.timestamps else { return };
         let reading = (packet.at, value);

@@ -57,7 +57,7 @@ pub(crate) struct Stalls {
     head_resent: Option<Offset>,
     /// Stalls whose causes are not known yet, and later ones.
     waiting: Vec<Stall>,
-    repair: Option<Repair>,
+    repair: Option<Box<Repair>>,
     sums: Vec<StallSum>,
 }
 
@@ -99,20 +99,17 @@ impl Stalls {
         self.closed = false;
     }
 
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
         let at = sent.packet.at;
         if self.repair.is_some() {
-            self.follow_repair(sent, events);
+            self.follow_repair(*sent, events);
         }
         if let Some((from, _)) = self.last
             && self.began
             && at.since(from) > self.limit
         {
-            let cause = self.why_sent(sent);
-            if cause == StallCause::Undetermined && sent.timer.is_some() && self.repair.is_none() {
-                self.repair = Some(Repair::new(sent, self.in_flight, self.full, self.room));
-            }
-            self.stalled(cause, at, sent.packet.frame, events);
+            self.ended_by(*sent, events);
         }
         if sent.kind.is_retransmission() && sent.range.start <= sent.una {
             self.head_resent = Some(sent.una);
@@ -130,6 +127,7 @@ impl Stalls {
         self.in_flight = sent.in_flight;
     }
 
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>, events: &mut Vec<Event>) {
         let packet = heard.packet;
         if !self.began && heard.told.round_trip.is_none() {
@@ -143,12 +141,8 @@ impl Stalls {
         {
             self.stalled(cause, packet.at, packet.frame, events);
         }
-        if let Some(repair) = &mut self.repair {
-            repair.heard(heard, self.smoothed.unwrap_or(self.limit));
-            let over = repair.is_certain(packet.at, self.limit);
-            if over {
-                self.settle(events);
-            }
+        if self.repair.is_some() {
+            self.hear_of_repair(*heard, events);
         }
         if let Some(sample) = heard.told.round_trip {
             self.sample(sample);
@@ -169,6 +163,7 @@ impl Stalls {
     }
 
     /// RFC 6298 section 2.3, and the threshold that follows from it.
+    #[inline(always)]
     fn sample(&mut self, sample: Span) {
         let sample = (sample.min(LONGEST) + self.reaction).min(LONGEST);
         let smoothed = match self.smoothed {
@@ -185,6 +180,17 @@ impl Stalls {
         self.smoothed = Some(smoothed);
         let timeout = smoothed + (self.variation * 4).max(LEAST_VARIANCE);
         self.limit = timeout.min(smoothed * 2).max(SHORTEST);
+    }
+
+    /// A stall is over, because this was sent.
+    #[cold]
+    fn ended_by(&mut self, sent: Sent<'_>, events: &mut Vec<Event>) {
+        let cause = self.why_sent(&sent);
+        if cause == StallCause::Undetermined && sent.timer.is_some() && self.repair.is_none() {
+            let repair = Repair::new(&sent, self.in_flight, self.full, self.room);
+            self.repair = Some(Box::new(repair));
+        }
+        self.stalled(cause, sent.packet.at, sent.packet.frame, events);
     }
 
     /// Why nothing moved until this was sent.
@@ -226,15 +232,26 @@ impl Stalls {
         (data && !self.asked).then_some(StallCause::ClientIdle)
     }
 
-    fn follow_repair(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
+    #[cold]
+    fn follow_repair(&mut self, sent: Sent<'_>, events: &mut Vec<Event>) {
         let limit = self.limit;
         let Some(repair) = &mut self.repair else { return };
-        repair.sent(sent, limit);
+        repair.sent(&sent, limit);
         if repair.is_certain(sent.packet.at, limit) {
             self.settle(events);
         }
     }
 
+    #[cold]
+    fn hear_of_repair(&mut self, heard: Heard<'_>, events: &mut Vec<Event>) {
+        let Some(repair) = &mut self.repair else { return };
+        repair.heard(&heard, self.smoothed.unwrap_or(self.limit));
+        if repair.is_certain(heard.packet.at, self.limit) {
+            self.settle(events);
+        }
+    }
+
+    #[cold]
     fn stalled(&mut self, cause: StallCause, at: Instant, frame: u64, events: &mut Vec<Event>) {
         let Some((from, first)) = self.last else { return };
         let in_flight = Bytes::new(self.in_flight);

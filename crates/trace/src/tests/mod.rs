@@ -1,11 +1,13 @@
 //! Captures written as packets in time, and what must be found in them.
 
 mod bounded;
+
 mod causes;
 mod damaged;
 pub(crate) mod drill;
 mod figures;
 pub(crate) mod frames;
+mod in_passing;
 mod life;
 mod limits;
 mod losses;

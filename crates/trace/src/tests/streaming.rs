@@ -50,7 +50,7 @@ impl Sink for Sums {
     }
 }
 
-fn feed<S: Sink>(analyzer: &mut Analyzer<S>, packets: &[Captured]) {
+pub(super) fn feed<S: Sink>(analyzer: &mut Analyzer<S>, packets: &[Captured]) {
     for packet in packets {
         analyzer.packet(&Frame {
             time_ns: packet.time_ns,

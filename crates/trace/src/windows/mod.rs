@@ -55,6 +55,7 @@ impl Advertised {
         Offset::new(self.ack.as_u64() + u64::from(self.window))
     }
     /// Whether `heard` is older: then its window no longer counts (RFC 9293 section 3.10.7.4).
+    #[inline(always)]
     fn outlives(&self, heard: &Heard<'_>) -> bool {
         let age = heard.packet.seq.as_u32().wrapping_sub(self.told_by.as_u32()) as i32;
         heard.ack < self.ack || (heard.ack == self.ack && age < 0)
@@ -63,6 +64,7 @@ impl Advertised {
 
 impl Windows {
     /// A packet of the direction; `full` is the size of a full segment.
+    #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Sent<'_>, full: Option<u64>) {
         if self.closed.is_some() {
             self.latest = sent.packet.at;
@@ -86,6 +88,7 @@ impl Windows {
     }
 
     /// A packet of the opposite direction.
+    #[inline(always)]
     pub(crate) fn heard(&mut self, heard: &Heard<'_>, full: Option<u64>) {
         let packet = heard.packet;
         // A SYN's window is not scaled, a reset's means nothing.
@@ -105,13 +108,16 @@ impl Windows {
                 (self.first, self.min) = (window, window);
             }
             Some(old) if old.outlives(heard) => return,
-            Some(old) => self.compare(&old, &new, heard, full.unwrap_or(1)),
+            Some(old) if ack != old.ack || window != old.window => {
+                self.compare(old, new, *heard, full.unwrap_or(1));
+            }
+            Some(_) => {}
         }
         self.advertised = Some(new);
         self.min = self.min.min(window);
         self.max = self.max.max(window);
         if window == 0 || self.closed.is_some() {
-            self.open_or_close(heard);
+            self.open_or_close(heard.packet);
         }
     }
 
@@ -160,12 +166,10 @@ impl Windows {
         };
     }
 
-    fn compare(&mut self, old: &Advertised, new: &Advertised, heard: &Heard<'_>, full: u64) {
+    #[inline(always)]
+    fn compare(&mut self, old: Advertised, new: Advertised, heard: Heard<'_>, full: u64) {
         let (at, frame) = (heard.packet.at, heard.packet.frame);
         let stands = new.ack == old.ack;
-        if stands && new.window == old.window {
-            return;
-        }
         let tells = heard.told.sacked || heard.dsack.is_some();
         if stands && new.window > 0 && heard.packet.is_bare() && !tells {
             self.updates.add(at, frame);
@@ -185,15 +189,16 @@ impl Windows {
         }
     }
 
-    fn open_or_close(&mut self, heard: &Heard<'_>) {
-        let at = heard.packet.at;
+    #[cold]
+    fn open_or_close(&mut self, packet: &Packet) {
+        let at = packet.at;
         self.latest = at;
         match self.closed {
             None => {
                 self.closed = Some(at);
-                self.zero.add(at, heard.packet.frame);
+                self.zero.add(at, packet.frame);
             }
-            Some(since) if heard.packet.window > 0 => {
+            Some(since) if packet.window > 0 => {
                 self.zero_for += at.since(since);
                 self.longest_zero = self.longest_zero.max(at.since(since));
                 self.closed = None;

@@ -2,7 +2,8 @@
 
 use tcplab_units::Instant;
 
-use super::BW_UNIT;
+use super::segments_in;
+use crate::congestion::ticks::micros;
 
 /// Rounds after which the older of two maxima is forgotten (`bbr_extra_acked_win_rtts`).
 const ROUNDS: u32 = 5;
@@ -48,7 +49,7 @@ impl Aggregation {
             }
         }
         let acked = u64::from(acked);
-        let mut expected = scaled(bandwidth, now.since(self.epoch).as_micros());
+        let mut expected = segments_in(bandwidth, micros(now) - micros(self.epoch));
         if self.acked <= expected || self.acked + acked >= MOST_ACKED {
             self.restart(now);
             expected = 0;
@@ -60,11 +61,53 @@ impl Aggregation {
 
     /// So many segments more in flight (`bbr_ack_aggregation_cwnd`).
     pub(super) fn allowance(&self, bandwidth: u64) -> u32 {
-        self.extra[0].max(self.extra[1]).min(scaled(bandwidth, LONGEST)) as u32
+        self.extra[0].max(self.extra[1]).min(segments_in(bandwidth, LONGEST)) as u32
     }
 }
 
-/// Segments that come in `micros` µs.
-fn scaled(bandwidth: u64, micros: u64) -> u64 {
-    (u128::from(bandwidth) * u128::from(micros) / u128::from(BW_UNIT)) as u64
+#[cfg(test)]
+mod tests {
+    use tcplab_units::Span;
+
+    use super::super::BW_UNIT;
+    use super::*;
+
+    /// One segment each 1,024 µs: a rate without a remainder.
+    const RATE: u64 = BW_UNIT / 1_024;
+
+    /// Segments at that rate, in heaps of `heap`.
+    fn after(heap: u32, heaps: u64) -> Aggregation {
+        let mut aggregation = Aggregation::default();
+        for i in 1..=heaps {
+            let now = Instant::ZERO + Span::from_micros(1_024 * i * u64::from(heap));
+            aggregation.update(now, i % 5 == 0, RATE, heap, 200);
+        }
+        aggregation
+    }
+
+    /// A heap is ahead of the bandwidth by its own size: it is counted from its own arrival.
+    #[test]
+    fn the_allowance_is_the_size_of_a_heap() {
+        assert_eq!(after(1, 100).allowance(RATE), 1);
+        assert_eq!(after(20, 100).allowance(RATE), 20);
+    }
+
+    /// What comes in 100 ms is the most, and the window is.
+    #[test]
+    fn the_allowance_is_bounded() {
+        assert_eq!(after(150, 20).allowance(RATE), 97);
+        assert_eq!(after(150, 20).allowance(BW_UNIT), 150);
+        assert_eq!(after(300, 20).allowance(BW_UNIT), 200);
+    }
+
+    /// Ten rounds later at the latest, a heap is forgotten.
+    #[test]
+    fn a_heap_is_forgotten() {
+        let mut aggregation = after(20, 10);
+        let start = Instant::ZERO + Span::from_micros(1_024 * 200);
+        for i in 1..=11 {
+            aggregation.update(start + Span::from_micros(1_024 * 10 * i), true, RATE, 5, 200);
+        }
+        assert_eq!(aggregation.allowance(RATE), 5);
+    }
 }

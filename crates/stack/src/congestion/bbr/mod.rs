@@ -9,17 +9,19 @@ use std::cmp::Ordering;
 
 use tcplab_units::{Instant, Rate, Rng, Span};
 
-use super::ticks::Ticks;
+use super::ticks::{Ticks, micros};
 use super::{CongestionControl, Event, NO_THRESHOLD, RateSample, Setup, State, Window};
 use aggregation::Aggregation;
 use full_pipe::FullPipe;
 use max_filter::MaxFilter;
 use policer::{Policer, Verdict};
 
-/// Bandwidth is counted in segments a microsecond, in 2⁻²⁴ (`BW_SCALE`).
-const BW_UNIT: u64 = 1 << 24;
+/// Bandwidth is counted in segments a microsecond, in 2⁻²⁴ (`BW_SCALE`), below 2³² of them.
+const BW_SHIFT: u32 = 24;
+const BW_UNIT: u64 = 1 << BW_SHIFT;
 /// Gains are counted in 256ths (`BBR_SCALE`).
-const UNIT: u64 = 256;
+const SHIFT: u32 = 8;
+const UNIT: u64 = 1 << SHIFT;
 
 /// 2/ln 2: the least gain that doubles the rate each round (`bbr_high_gain`).
 const HIGH_GAIN: u64 = UNIT * 2_885 / 1_000 + 1;
@@ -63,7 +65,8 @@ pub enum Mode {
     ProbeRtt,
 }
 
-/// `tcp_bbr.c` (Cardwell and others, ACM Queue 2016; draft-cardwell-iccrg-bbr-congestion-control-00).
+/// Version 1 as Linux has it (`tcp_bbr.c`; Cardwell and others, ACM Queue 2016;
+/// draft-cardwell-iccrg-bbr-congestion-control-00).
 #[derive(Debug)]
 pub struct Bbr {
     ticks: Ticks,
@@ -151,8 +154,10 @@ impl Bbr {
     /// What fits in the path at `bandwidth`, times `gain`, rounded up (`bbr_bdp`).
     fn product(&self, bandwidth: u64, gain: u64) -> u32 {
         let Some(rtt) = self.min_rtt else { return INITIAL_CWND };
-        let scaled = u128::from(bandwidth) * u128::from(rtt) * u128::from(gain) / u128::from(UNIT);
-        u32::try_from(scaled.div_ceil(u128::from(BW_UNIT))).unwrap_or(u32::MAX / 2)
+        let scaled = (u128::from(bandwidth * rtt) * u128::from(gain)) >> SHIFT;
+        let segments = (scaled + u128::from(BW_UNIT - 1)) >> BW_SHIFT;
+        // No window is that large; leaves room to add to it.
+        segments.min(u128::from(u32::MAX / 2)) as u32
     }
 
     /// Adds what the two hosts hold back in bursts, and rounds up to an even number
@@ -170,11 +175,9 @@ impl Bbr {
     /// How much will be in the network when the next segment leaves by its pacing
     /// (`bbr_packets_in_net_at_edt`).
     fn in_flight_at_departure(&self, now: Instant, window: &Window, in_flight: u32) -> u32 {
-        let wait = window.departure.since(now).as_micros();
-        let delivered = u128::from(self.bandwidth()) * u128::from(wait) / u128::from(BW_UNIT);
+        let delivered = segments_in(self.bandwidth(), window.departure.since(now).as_micros());
         let leaving = if self.pacing_gain > UNIT { burst_goal(window) } else { 0 };
-        let left = u128::from(in_flight + leaving).saturating_sub(delivered);
-        left as u32
+        u64::from(in_flight + leaving).saturating_sub(delivered) as u32
     }
 
     /// Remembers the window, to come back to it after losses or the probe of the round trip.
@@ -192,7 +195,7 @@ impl Bbr {
             }
             None => NOMINAL_RTT,
         };
-        let bandwidth = u64::from(window.cwnd) * BW_UNIT / rtt;
+        let bandwidth = (u64::from(window.cwnd) * BW_UNIT / rtt).min(u32::MAX.into());
         window.pacing_rate = Some(pacing_rate(bandwidth, window.mss, HIGH_GAIN));
     }
 
@@ -222,8 +225,8 @@ impl Bbr {
             self.conserves = false;
         }
         self.look_for_policer(window, rate);
-        let bandwidth = (u128::from(delivered) * u128::from(BW_UNIT) / u128::from(interval))
-            .min(u32::MAX.into()) as u64;
+        let scaled = delivered.min(u64::MAX >> BW_SHIFT) << BW_SHIFT;
+        let bandwidth = (scaled / interval).min(u32::MAX.into());
         // What an application that has little to send shows is no bound of the path.
         if !rate.app_limited || bandwidth >= self.bandwidth.max() {
             self.bandwidth.add(BANDWIDTH_ROUNDS, self.round.count, bandwidth);
@@ -265,7 +268,7 @@ impl Bbr {
 
     /// `bbr_is_next_cycle_phase`.
     fn is_phase_over(&self, now: Instant, window: &Window, rate: &RateSample) -> bool {
-        let elapsed = self.delivered_at.since(self.phase_start).as_micros();
+        let elapsed = micros(self.delivered_at) - micros(self.phase_start);
         let is_full_length = self.min_rtt.is_some_and(|rtt| elapsed > rtt);
         let in_flight = || self.in_flight_at_departure(now, window, rate.prior_in_flight);
         match self.pacing_gain.cmp(&UNIT) {
@@ -296,7 +299,7 @@ impl Bbr {
     fn update_min_rtt(&mut self, now: Instant, window: &mut Window, rate: &RateSample) {
         let tick = self.ticks.at(now);
         let is_old = tick > self.min_rtt_at + RTT_SECONDS * self.ticks.per_second();
-        if let Some(rtt) = rate.rtt.map(Span::as_micros) {
+        if let Some(rtt) = rate.rtt.map(micros_of) {
             let is_shorter = self.min_rtt.is_none_or(|least| rtt < least);
             if is_shorter || (is_old && !rate.is_ack_delayed) {
                 self.min_rtt = Some(rtt);
@@ -356,8 +359,8 @@ impl Bbr {
     }
 
     /// The window that losses leave (`bbr_set_cwnd_to_recover_or_restore`): in the first round of
-    /// recovery as much leaves as arrives, and nothing else has a say (`Err`); at its end the window
-    /// comes back.
+    /// recovery as much leaves as arrives, and nothing else has a say (`Err`); at its end the
+    /// window comes back.
     fn recover(&mut self, window: &Window, rate: &RateSample) -> Result<u32, u32> {
         let mut cwnd = window.cwnd;
         if rate.losses > 0 {
@@ -417,7 +420,7 @@ impl CongestionControl for Bbr {
         window.ssthresh = NO_THRESHOLD;
         self.round.end = window.delivered;
         self.delivered_at = now;
-        self.min_rtt = window.min_rtt.map(Span::as_micros);
+        self.min_rtt = window.min_rtt.map(micros_of);
         self.min_rtt_at = self.ticks.at(now);
         self.policer.reset(now, window);
         self.aggregation.restart(now);
@@ -489,8 +492,8 @@ impl CongestionControl for Bbr {
         true
     }
 
-    fn least_burst(&self, window: &Window) -> u32 {
-        least_burst(window)
+    fn least_burst(&self, window: &Window) -> Option<u32> {
+        Some(least_burst(window))
     }
 
     fn windows_of_send_buffer(&self) -> u32 {
@@ -498,10 +501,21 @@ impl CongestionControl for Bbr {
     }
 }
 
+/// Whole microseconds, below 2³² of them.
+fn micros_of(rtt: Span) -> u64 {
+    rtt.as_micros().min(u32::MAX.into())
+}
+
+/// Segments that come in `micros` µs at `bandwidth`; more than an hour counts as that.
+fn segments_in(bandwidth: u64, micros: u64) -> u64 {
+    (bandwidth * micros.min(u32::MAX.into())) >> BW_SHIFT
+}
+
 /// `bbr_rate_bytes_per_sec`.
 fn bytes_per_second(bandwidth: u64, mss: u32, gain: u64) -> u64 {
-    let scaled = u128::from(bandwidth) * u128::from(mss) * u128::from(gain) / u128::from(UNIT);
-    u64::try_from((scaled * 10_000 * (100 - MARGIN_PERCENT)) >> 24).unwrap_or(u64::MAX)
+    let scaled = (u128::from(bandwidth * u64::from(mss)) * u128::from(gain)) >> SHIFT;
+    let rate = (scaled * 10_000 * (100 - MARGIN_PERCENT)) >> BW_SHIFT;
+    u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
 fn pacing_rate(bandwidth: u64, mss: u32, gain: u64) -> Rate {

@@ -123,7 +123,7 @@ impl Policer {
         if delivered == 0 || lost * UNIT < LOSSY * delivered || elapsed == 0 {
             return Verdict::Nothing;
         }
-        let bandwidth = delivered * BW_UNIT / (elapsed * 1_000);
+        let bandwidth = (delivered * BW_UNIT / (elapsed * 1_000)).min(u32::MAX.into());
         if self.bandwidth > 0 && self.is_same(bandwidth, window.mss) {
             self.bandwidth = u64::midpoint(self.bandwidth, bandwidth);
             self.in_use = true;
@@ -144,4 +144,61 @@ impl Policer {
 
 fn millis(time: Instant) -> u64 {
     time.as_nanos() / 1_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_units::Span;
+
+    use super::*;
+
+    /// Rounds of 10 ms in which `delivered` segments came and `lost` were lost, the losses known
+    /// at the end of every fourth. What each said.
+    fn rounds(policer: &mut Policer, window: &mut Window, each: &[(u64, u64)]) -> Vec<Verdict> {
+        let mut now = Instant::ZERO + Span::from_millis(10 * window.delivered);
+        let mut lost = 0;
+        each.iter()
+            .enumerate()
+            .map(|(i, &(delivered, losses))| {
+                now += Span::from_millis(10);
+                window.delivered += delivered;
+                lost += losses;
+                window.lost += losses;
+                let told = if i % 4 == 3 { std::mem::take(&mut lost) } else { 0 };
+                let rate = RateSample { losses: told as u32, ..RateSample::default() };
+                policer.sample(now, window, &rate, true, true)
+            })
+            .collect()
+    }
+
+    fn new() -> (Policer, Window) {
+        (Policer::default(), Window::new(1_000, 10))
+    }
+
+    /// The fourth round tells of the first loss; two intervals of four rounds follow, with 10
+    /// delivered and 3 lost in each round: more than 20 %, and 1 segment a millisecond both times.
+    #[test]
+    fn two_lossy_intervals_of_one_rate_are_a_policer() {
+        let (mut policer, mut window) = new();
+        let verdicts = rounds(&mut policer, &mut window, &[(10, 3); 12]);
+        assert_eq!(verdicts[11], Verdict::Policed);
+        assert!(verdicts[..11].iter().all(|verdict| *verdict == Verdict::Nothing));
+        assert_eq!(policer.bandwidth(), Some(BW_UNIT / 1_000));
+        // For 48 rounds, and then the path is tried again.
+        let verdicts = rounds(&mut policer, &mut window, &[(10, 0); 48]);
+        assert_eq!(verdicts.iter().position(|v| *v == Verdict::NoLonger), Some(47));
+        assert_eq!(policer.bandwidth(), None);
+    }
+
+    #[test]
+    fn few_losses_or_different_rates_are_none() {
+        let (mut policer, mut window) = new();
+        rounds(&mut policer, &mut window, &[(10, 1); 40]);
+        assert_eq!(policer.bandwidth(), None);
+        let (mut policer, mut window) = new();
+        let each: Vec<(u64, u64)> =
+            (0..40).map(|i| if i / 4 % 2 == 0 { (10, 3) } else { (15, 4) }).collect();
+        rounds(&mut policer, &mut window, &each);
+        assert_eq!(policer.bandwidth(), None);
+    }
 }

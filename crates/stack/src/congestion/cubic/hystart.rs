@@ -3,6 +3,7 @@
 use tcplab_units::Instant;
 
 use crate::congestion::Window;
+use crate::congestion::ticks::micros;
 
 /// Smaller windows stay in slow start (`hystart_low_window`), segments.
 const LOW_WINDOW: u32 = 16;
@@ -83,7 +84,7 @@ impl HyStart {
         self.last_ack = now;
         let mut long = least + self.gathering(window);
         // Pacing spreads a window over half a round trip by itself.
-        if window.pacing_rate.is_none() {
+        if !window.is_paced {
             long /= 2;
         }
         micros(now) - micros(self.round_start) > long
@@ -98,28 +99,10 @@ impl HyStart {
         self.round_rtt > least + (least / 8).clamp(DELAY.0, DELAY.1)
     }
 
-    /// How long four of the largest bursts take at the rate that Linux would pace at
-    /// (`hystart_ack_delay`), µs: twice that of the window, as `tcp_update_pacing_rate` reckons in
-    /// slow start whether or not anything is paced.
+    /// How long four of the largest bursts take at the rate of pacing, which Linux reckons whether
+    /// or not anything is paced (`hystart_ack_delay`), µs.
     fn gathering(&self, window: &Window) -> u64 {
-        let bytes_per_second = match (window.pacing_rate, window.srtt) {
-            (Some(rate), _) => u128::from(rate.bits_per_second() / 8),
-            (None, Some(srtt)) => {
-                let percent = if window.cwnd < window.ssthresh / 2 { 200 } else { 120 };
-                let bytes =
-                    u128::from(window.mss) * u128::from(window.cwnd.max(window.packets_out));
-                bytes * percent * 10_000 / u128::from(srtt.as_micros().max(1))
-            }
-            (None, None) => return 0,
-        };
-        if bytes_per_second == 0 {
-            return 0;
-        }
-        (u128::from(self.burst) * 4 * 1_000_000 / bytes_per_second).min(MOST_GATHERING.into())
-            as u64
+        let bytes_per_second = window.pacing_rate.map_or(0, |rate| rate.bits_per_second() / 8);
+        (self.burst * 4 * 1_000_000).checked_div(bytes_per_second).unwrap_or(0).min(MOST_GATHERING)
     }
-}
-
-fn micros(time: Instant) -> u64 {
-    time.as_nanos() / 1_000
 }

@@ -93,7 +93,7 @@ fn one_round_each_way_by_hand() {
 }
 
 /// γ goes half-way to ¾ of what the loss window alone would have waiting: 300 segments at 100 and
-/// then 110 ms are 27, of which ¾ are 20; (30 + 20)/2 = 25, and again 23.
+/// then 110 ms are 27.3, of which ¾ are 20.5; (30 + 20.5)/2 = 25.2, and then 22.8.
 #[test]
 fn gamma_follows_what_reno_would_have_waiting() {
     let (mut control, mut window) = by_hand(300);
@@ -101,7 +101,7 @@ fn gamma_follows_what_reno_would_have_waiting() {
     let before = window.cwnd;
     assert_eq!(control.delay_window(), 8);
     round(&mut control, &mut window, 110);
-    // 7.9 more: 27.9 of 308 wait, which is below γ.
+    // 28 of 308 wait, which is below γ.
     assert_eq!((before, window.cwnd, control.delay_window()), (308, 316, 16));
     let half = control.ssthresh(Instant::ZERO, &mut window);
     assert_eq!((half, control.delay_window(), control.gamma()), (158, 8, 25));

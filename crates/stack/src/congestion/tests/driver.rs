@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use crate::congestion::{AckSample, CongestionControl, Event, RateSample, State, Window, by_name};
 
@@ -68,7 +68,8 @@ struct Sent {
     segment: u64,
     is_repeated: bool,
     at: Instant,
-    first_sent: Instant,
+    /// When that was sent which was delivered last before it.
+    flight_start: Instant,
     delivered: u64,
     delivered_at: Instant,
     app_limited: bool,
@@ -122,6 +123,7 @@ impl Driver {
         let rtt = path.delay + path.service;
         window.srtt = Some(rtt);
         window.min_rtt = Some(rtt);
+        window.is_paced = control.is_paced();
         set(&mut window);
         let now = Instant::ZERO + rtt;
         control.init(now, &mut window);
@@ -226,7 +228,7 @@ impl Driver {
             segment,
             is_repeated: repeated.is_some(),
             at: now,
-            first_sent: self.first_sent,
+            flight_start: self.first_sent,
             delivered: self.window.delivered,
             delivered_at: self.delivered_at,
             app_limited: self.window.app_limited.is_some(),
@@ -319,7 +321,7 @@ impl Driver {
         self.window.app_limited = app_limited.filter(|mark| self.window.delivered <= *mark);
         self.first_sent = sent.at;
         self.delivered_at = self.now;
-        let sending = sent.at.since(sent.first_sent);
+        let sending = sent.at.since(sent.flight_start);
         let interval = sending.max(self.now.since(sent.delivered_at));
         let is_valid = self.window.min_rtt.is_none_or(|least| interval >= least);
         RateSample {
@@ -370,9 +372,17 @@ impl Driver {
 
     fn grow(&mut self, rate: &RateSample, advanced: bool) {
         self.has_own_control = self.control.control(self.now, &mut self.window, rate);
-        if !self.has_own_control && advanced && self.window.state != State::Recovery {
+        if self.has_own_control {
+            return;
+        }
+        if advanced && self.window.state != State::Recovery {
             self.control.avoid(self.now, &mut self.window, 1);
         }
+        // As `tcp_update_pacing_rate`, whether or not anything is paced.
+        let percent = if self.window.cwnd < self.window.ssthresh / 2 { 200 } else { 120 };
+        let segments = u64::from(self.window.cwnd.max(self.window.packets_out));
+        let bytes = Bytes::new(u64::from(MSS) * segments * percent / 100);
+        self.window.pacing_rate = self.window.srtt.and_then(|srtt| Rate::of(bytes, srtt));
     }
 
     fn enter(&mut self, state: State) {

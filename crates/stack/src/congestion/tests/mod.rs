@@ -10,6 +10,7 @@ mod vegas;
 mod veno;
 mod westwood;
 
+use proptest::prelude::*;
 use tcplab_units::Span;
 
 use super::{NAMES, by_name};
@@ -60,5 +61,38 @@ fn an_interruption_is_survived() {
         driver.run_until(begin + Span::from_secs(22));
         let shown = driver.window.delivered - before;
         assert!((10_000..=20_001).contains(&shown), "{name}: {shown} of 20,000");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Whatever the path and its losses, at least one segment may leave and one may arrive.
+    #[test]
+    fn nothing_stops_a_control(
+        service in 1_u64..20_000,
+        delay in 0_u64..1_000,
+        queue in 1_u64..300,
+        troubles in prop::collection::vec((0_u64..500, 0_u64..4), 0..12),
+    ) {
+        for name in NAMES {
+            let (service, delay) = (Span::from_micros(service), Span::from_millis(delay));
+            let mut driver = Driver::new(name, Path::bottleneck(service, delay, queue));
+            for &(pause, trouble) in &troubles {
+                let end = driver.now + Span::from_millis(pause);
+                driver.run_until(end);
+                match trouble {
+                    0 => driver.drop_next(),
+                    1 => driver.interrupt(Span::from_millis(pause)),
+                    2 => driver.idle(Span::from_millis(pause)),
+                    _ => {}
+                }
+                prop_assert!(driver.window.cwnd >= 1 && driver.window.ssthresh >= 2, "{name}");
+            }
+            let before = driver.window.delivered;
+            let end = driver.now + Span::from_secs(10);
+            driver.run_until(end);
+            prop_assert!(driver.window.delivered > before, "{name}");
+        }
     }
 }

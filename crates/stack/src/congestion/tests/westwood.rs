@@ -74,8 +74,8 @@ fn short_round_trips_are_put_together() {
         let now = Instant::ZERO + Span::from_millis(millis);
         control.acked(now, &mut window, &sample);
         control.heard(now, &mut window, &sample);
-        // 50 ms are 13 ticks: the interval ends after 14. Seven acknowledgements came in it, the
-        // first of which is not counted.
+        // 50 ms are 12 whole ticks, which have to be exceeded. Seven acknowledgements came before,
+        // the first of which is not counted.
         let expected = if millis < 56 { 0 } else { 6_000 / 14 * 250 };
         assert_eq!(control.bytes_per_second(), expected, "at {millis} ms");
     }

@@ -15,9 +15,9 @@ const SLACK: u64 = 2_000;
 /// The segment sent last of those delivered, and the reordering window.
 #[derive(Debug, Default)]
 pub(in crate::sender) struct Rack {
-    /// When it left, µs, and where it ends.
-    sent: u64,
-    end: u64,
+    /// Which transmission it was. Linux compares times, and ends where these are equal; in a world
+    /// where much happens at one time the order itself is what is meant.
+    order: u64,
     /// Its round trip, µs.
     rtt: u64,
     /// Whether something was delivered since losses were looked for.
@@ -42,10 +42,7 @@ impl Sender {
         }
         self.rack.advanced = true;
         self.rack.rtt = rtt;
-        if (record.sent, record.end) > (self.rack.sent, self.rack.end) {
-            self.rack.sent = record.sent;
-            self.rack.end = record.end;
-        }
+        self.rack.order = self.rack.order.max(record.order);
     }
 
     /// How long a record may still take with that reordering window, µs (`tcp_rack_skb_timeout`).
@@ -89,7 +86,7 @@ impl Sender {
         let mut at = self.board.oldest_sent();
         while let Some(number) = at {
             let record = self.board.get(number);
-            if (record.sent, record.end) >= (self.rack.sent, self.rack.end) {
+            if record.order >= self.rack.order {
                 break;
             }
             at = self.board.sent_next(number);

@@ -1,1 +1,12 @@
 //! Packets in time.
+
+mod bench;
+mod bursts;
+mod duplicates;
+mod losses;
+mod network;
+mod other_stacks;
+mod probes;
+mod timeouts;
+mod undoing;
+mod windows;

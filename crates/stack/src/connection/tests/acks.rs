@@ -1,0 +1,224 @@
+//! When the receiving end answers, and with what window.
+
+use tcplab_units::{Bytes, Span};
+
+use super::peer::Bench;
+use super::*;
+
+const MSS: u32 = 1460;
+
+/// A connection that is past its quick acknowledgements.
+fn settled(config: &Config) -> (Bench, i32) {
+    let mut bench = Bench::established(config);
+    let mut next = 1;
+    for _ in 0..40 {
+        bench.hear(".", next, 1, MSS);
+        next += MSS as i32;
+        bench.read_all();
+        bench.wait(1);
+    }
+    // Not so long that acknowledgements were quick again.
+    bench.wait(100);
+    bench.forget();
+    (bench, next)
+}
+
+/// `TCP_MAX_QUICKACKS`: sixteen at once, fewer if the window is small; then every second.
+#[test]
+fn the_first_are_acknowledged_at_once() {
+    let mut config = Config::default();
+    // A window that need not grow: as long as it does, acknowledgements tell of it.
+    config.receiving.segment_overhead = 0;
+    config.receiving.window_share = 256;
+    let mut bench = Bench::established(&config);
+    let mut acknowledged = vec![];
+    for n in 0..30 {
+        bench.hear(".", 1 + n * MSS as i32, 1, MSS);
+        bench.read_all();
+        acknowledged.push(!bench.forget().is_empty());
+    }
+    assert_eq!(acknowledged[..16], [true; 16]);
+    let rest = acknowledged[16..].iter().filter(|ack| **ack).count();
+    assert!((7..=8).contains(&rest), "{acknowledged:?}");
+}
+
+#[test]
+fn every_second_segment_and_the_rest_delayed() {
+    let (mut bench, next) = settled(&Config::default());
+    bench.hear(".", next, 1, MSS);
+    bench.read_all();
+    bench.wait(10);
+    assert!(bench.sent.is_empty());
+    bench.hear(".", next + MSS as i32, 1, MSS);
+    // Sooner or later, by whether reading is what makes the window move on.
+    bench.read_all();
+    assert_eq!(bench.causes, [SendCause::Ack]);
+    bench.forget();
+    bench.hear(".", next + 2 * MSS as i32, 1, MSS);
+    // 40 ms, and a tick.
+    bench.wait(39);
+    assert!(bench.sent.is_empty());
+    bench.wait(6);
+    assert_eq!(bench.causes, [SendCause::DelayedAck]);
+}
+
+#[test]
+fn other_stacks_delay_otherwise() {
+    for (change, segments, acks) in [
+        (&(|c: &mut Config| c.acks.delayed = false) as &dyn Fn(&mut Config), 8, 8),
+        (&|c: &mut Config| c.acks.every = 4, 8, 2),
+        (&|c: &mut Config| c.acks.stretch = Some((20, 8)), 16, 2),
+        (&|c: &mut Config| c.acks.every = 1, 5, 5),
+    ] {
+        let mut config = Config::default();
+        config.acks.quick = 0;
+        config.acks.delay = [Span::from_millis(100); 2];
+        change(&mut config);
+        let (mut bench, next) = settled(&config);
+        for n in 0..segments {
+            bench.hear(".", next + n * MSS as i32, 1, MSS);
+            bench.read_all();
+        }
+        assert_eq!(bench.sent.len(), acks, "{:?}", bench.sent);
+    }
+}
+
+/// RFC 5681 section 4.2: out of order, and what fills a gap, is acknowledged at once; RFC 2018:
+/// what was received; RFC 2883: what was received twice.
+#[test]
+fn a_gap_is_told_and_its_end() {
+    // As long as the window grows, acknowledgements are quick and none is held back.
+    let mut config = Config::default();
+    config.receiving.segment_overhead = 0;
+    config.receiving.window_share = 256;
+    let (mut bench, next) = settled(&config);
+    let at = |n: i32| next + n * 100;
+    let mut told = |start: i32| {
+        bench.hear(".", at(start), 1, 100);
+        let text = bench.forget().join("; ");
+        let ack = text.split(" win").next().and_then(|t| t.split("ack ").nth(1)).map(str::to_owned);
+        let blocks = text.split("sack ").nth(1).unwrap_or("").trim_end_matches('>').to_owned();
+        (ack.map(|ack| ack.parse::<i32>().unwrap()), blocks)
+    };
+    let block = |from: i32, to: i32| format!("{}:{}", at(from), at(to));
+    assert_eq!(told(2), (Some(next), block(2, 3)));
+    assert_eq!(told(4), (Some(next), format!("{} {}", block(4, 5), block(2, 3))));
+    assert_eq!(told(3), (Some(next), block(2, 5)));
+    // A duplicate: reported first, with the block it belongs to. From the fourth on they are held
+    // back for a while (`tcp_comp_sack_delay_ns`), but for what was not expected.
+    let twice = format!("{} {}", block(3, 4), block(2, 5));
+    bench.hear(".", at(3), 1, 100);
+    assert!(bench.sent.is_empty());
+    bench.wait(2);
+    assert!(bench.forget()[0].ends_with(&format!("sack {twice}>")));
+    bench.hear(".", at(0), 1, 100);
+    bench.hear(".", at(1), 1, 100);
+    let sent = bench.forget();
+    assert!(sent.last().unwrap().contains(&format!("ack {}", at(5))), "{sent:?}");
+    // Below what is expected.
+    bench.hear(".", at(1), 1, 100);
+    assert!(bench.forget()[0].ends_with(&format!("sack {}>", block(1, 2))));
+}
+
+#[test]
+fn old_haiku_delays_them_too() {
+    let mut config = Config::default();
+    config.acks.quick = 0;
+    config.acks.out_of_order_at_once = false;
+    config.acks.delay = [Span::from_millis(100); 2];
+    let (mut bench, next) = settled(&config);
+    bench.hear(".", next + 1460, 1, MSS);
+    assert!(bench.sent.is_empty());
+    bench.hear(".", next + 2 * 1460, 1, MSS);
+    assert_eq!(bench.causes, [SendCause::DuplicateAck]);
+    bench.hear(".", next + 3 * 1460, 1, MSS);
+    bench.wait(106);
+    assert_eq!(bench.causes[1..], [SendCause::DelayedAck]);
+}
+
+/// The window closes as the buffer fills, never shrinks, and its opening is told when it is worth
+/// it (RFC 9293 section 3.8.6.2.2).
+#[test]
+fn the_window_follows_the_reader() {
+    let mut config = Config::default();
+    config.receiving.buffer = [Bytes::new(20_000); 2];
+    config.receiving.tuning = crate::config::ReceiveTuning::None;
+    config.receiving.segment_overhead = 0;
+    config.receiving.window_share = 256;
+    config.handshake.window_scale = None;
+    let mut bench = Bench::established(&config);
+    let mut next = 1;
+    let mut edge = 18_981;
+    let window = |bench: &mut Bench| -> i32 {
+        let text = bench.forget().pop().expect("an acknowledgement");
+        text.split("win ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
+    };
+    while next < edge {
+        let len = (MSS as i32).min(edge - next);
+        bench.hear(".", next, 1, len as u32);
+        next += len;
+        bench.wait(300);
+        let offered = next + window(&mut bench);
+        assert!(offered >= edge, "the window shrank: {offered} after {edge}");
+        edge = offered;
+    }
+    // Less than a segment is left.
+    assert!(edge > 20_001 - MSS as i32 && edge <= 20_001, "{edge}");
+    // Full: what comes is refused, and answered.
+    bench.hear(".", next, 1, 100);
+    assert_eq!(window(&mut bench), 0);
+    assert_eq!(bench.connection.unread().as_u64(), edge as u64 - 1);
+    let mut small = [0; 100];
+    bench.connection.read(bench.now, &mut small).unwrap();
+    bench.poll();
+    assert!(bench.sent.is_empty(), "a silly window");
+    let mut half = [0; 10_000];
+    bench.connection.read(bench.now, &mut half).unwrap();
+    bench.poll();
+    assert_eq!(bench.causes, [SendCause::WindowUpdate]);
+    assert!(window(&mut bench) >= 10_000 / 1460 * 1460);
+}
+
+/// The initial window grows by two segments with each that arrives (`tcp_grow_window`), and the
+/// buffer with what is read (`tcp_rcv_space_adjust`).
+#[test]
+fn windows_grow_with_the_reader() {
+    use crate::config::ReceiveTuning::{Linux612, Linux618};
+    for tuning in [Linux612, Linux618] {
+        let mut config = Config::default();
+        config.receiving.tuning = tuning;
+        let mut bench = Bench::established(&config);
+        let first = bench.connection.info(bench.now);
+        let mut next = 1;
+        for _round in 0..10 {
+            // A windowful, and a round trip.
+            let window = bench.connection.info(bench.now).rcv_wnd;
+            for _ in 0..window / u64::from(MSS) {
+                bench.hear(".", next, 1, MSS);
+                next += MSS as i32;
+                bench.read_all();
+            }
+            bench.wait(20);
+        }
+        let last = bench.connection.info(bench.now);
+        assert!(last.rcv_wnd > 10 * first.rcv_wnd, "{tuning:?}: {} B", last.rcv_wnd);
+        assert!(bench.connection.receive_buffer() <= config.receiving.buffer[1]);
+        assert_eq!(last.rcv_mss, MSS);
+        assert_eq!(last.rcv_rtt, Span::from_millis(20), "{tuning:?}");
+    }
+}
+
+/// Many tiny segments take more memory than their bytes: what was promised is not broken, but
+/// squeezed.
+#[test]
+fn tiny_segments_fill_the_buffer() {
+    let mut config = Config::default();
+    config.receiving.buffer = [Bytes::new(20_000); 2];
+    let mut bench = Bench::established(&config);
+    for n in 0..5_000 {
+        bench.hear(".", 1 + n, 1, 1);
+    }
+    let unread = bench.connection.unread().as_u64();
+    assert!(unread >= 1_000, "{unread} B");
+    assert_eq!(bench.read_all() as u64, unread);
+}

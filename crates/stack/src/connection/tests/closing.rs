@@ -1,0 +1,195 @@
+use tcplab_units::Span;
+
+use super::pair::{End, Pair};
+use super::peer::Bench;
+use super::*;
+
+const DELAY: Span = Span::from_millis(5);
+
+fn established() -> Pair {
+    let config = Config::default();
+    let mut pair = Pair::new(&config, &config, DELAY).connect();
+    pair.run_for(Span::from_millis(100));
+    pair.log.clear();
+    pair
+}
+
+#[test]
+fn one_closes_then_the_other() {
+    let mut pair = established();
+    let now = pair.now;
+    pair.client.shutdown(now);
+    assert_eq!(pair.client.write(now, b"x"), Err(WriteError::Closed));
+    pair.run_for(Span::from_millis(100));
+    assert_eq!((pair.client.state(), pair.server().state()), (State::FinWait2, State::CloseWait));
+    // Half closed: the server still sends.
+    let now = pair.now;
+    pair.server().write(now, b"still here").unwrap();
+    pair.run_for(Span::from_millis(100));
+    let mut block = [0; 100];
+    let now = pair.now;
+    assert_eq!(pair.client.read(now, &mut block), Ok(10));
+    assert_eq!(pair.client.read(now, &mut block), Err(ReadError::WouldBlock));
+    pair.server().close(now);
+    assert_eq!(pair.server().state(), State::LastAck);
+    pair.run_for(Span::from_millis(100));
+    assert_eq!((pair.client.state(), pair.server().state()), (State::TimeWait, State::Closed));
+    let now = pair.now;
+    assert_eq!(pair.client.read(now, &mut block), Ok(0));
+    pair.run_for(Span::from_secs(66));
+    assert!(pair.client.is_over());
+    assert_eq!(pair.client.error(), None);
+}
+
+#[test]
+fn both_close_at_once() {
+    let mut pair = established();
+    let now = pair.now;
+    pair.client.close(now);
+    pair.server().close(now);
+    pair.flush();
+    pair.run_for(Span::from_millis(6));
+    assert_eq!((pair.client.state(), pair.server().state()), (State::Closing, State::Closing));
+    pair.run_for(Span::from_millis(6));
+    assert_eq!((pair.client.state(), pair.server().state()), (State::TimeWait, State::TimeWait));
+}
+
+/// The FIN is repeated until it is acknowledged, and the peer's is answered in TIME-WAIT.
+#[test]
+fn lost_fins_are_repeated() {
+    let config = Config::default();
+    let mut lost = 0;
+    let mut pair = Pair::new(&config, &config, DELAY)
+        .with_fate(move |_, _, segment| {
+            let fin = segment.header.flags.contains(TcpFlags::FIN);
+            lost += u32::from(fin);
+            if fin && lost <= 3 { super::pair::Fate::Lost } else { super::pair::Fate::Arrives }
+        })
+        .connect();
+    let now = pair.now;
+    pair.client.close(now);
+    pair.run_for(Span::from_secs(5));
+    let now = pair.now;
+    pair.server().close(now);
+    pair.run_for(Span::from_secs(5));
+    assert_eq!((pair.client.state(), pair.server().state()), (State::TimeWait, State::Closed));
+}
+
+/// RFC 2525 section 2.17: what is not read is lost, and the peer is told so.
+#[test]
+fn closing_with_unread_data_resets() {
+    let mut pair = established();
+    let now = pair.now;
+    pair.server().write(now, b"never read").unwrap();
+    pair.run_for(Span::from_millis(100));
+    let now = pair.now;
+    pair.client.close(now);
+    assert_eq!(pair.client.state(), State::Closed);
+    pair.run_for(Span::from_millis(100));
+    assert_eq!(pair.server().error(), Some(ConnectionError::Reset));
+    assert_eq!(pair.causes.last(), Some(&(End::Client, SendCause::Reset)));
+}
+
+/// SO_LINGER: 0 breaks off and throws away what was not sent; another time waits for it.
+#[test]
+fn lingering_for_no_time_resets() {
+    for (linger, error) in
+        [(Some(Span::ZERO), Some(ConnectionError::Reset)), (Some(Span::from_secs(5)), None)]
+    {
+        let mut pair = established();
+        let now = pair.now;
+        pair.client.set_option(now, SocketOption::Linger(linger));
+        pair.client.write(now, b"unsent").unwrap();
+        pair.client.close(now);
+        assert_eq!(pair.client.has_unacknowledged(), error.is_none());
+        pair.run_for(Span::from_millis(100));
+        assert!(!pair.client.has_unacknowledged());
+        assert_eq!(pair.server().error(), error);
+        assert_eq!(pair.server().unread().as_u64(), if error.is_some() { 0 } else { 6 });
+    }
+}
+
+/// Data for an application that is gone is answered with a RST (`TCPAbortOnData`).
+#[test]
+fn data_after_closing_is_answered_with_a_reset() {
+    let mut bench = Bench::established(&Config::default());
+    bench.connection.close(bench.now);
+    bench.poll();
+    bench.hear(".", 1, 2, 0);
+    assert_eq!(bench.connection.state(), State::FinWait2);
+    bench.forget();
+    bench.hear(".", 1, 2, 10);
+    assert_eq!(bench.numbers(), ["R 2:2(0)"]);
+    assert_eq!(bench.connection.state(), State::Closed);
+}
+
+/// FIN-WAIT-2 ends after `tcp_fin_timeout` once the application has let go, and not before.
+#[test]
+fn fin_wait_2_ends_by_itself_when_nobody_waits() {
+    for (lets_go, state) in [(true, State::Closed), (false, State::FinWait2)] {
+        let mut bench = Bench::established(&Config::default());
+        bench.connection.shutdown(bench.now);
+        bench.poll();
+        bench.hear(".", 1, 2, 0);
+        if lets_go {
+            bench.connection.close(bench.now);
+        }
+        bench.wait(59_000);
+        assert_eq!(bench.connection.state(), State::FinWait2);
+        bench.wait(10_000);
+        assert_eq!(bench.connection.state(), state);
+    }
+}
+
+#[test]
+fn aborting_resets() {
+    let mut bench = Bench::established(&Config::default());
+    bench.connection.abort(bench.now);
+    bench.poll();
+    assert_eq!(bench.numbers(), ["R. 1:1(0) ack 1"]);
+    assert_eq!(bench.connection.error(), Some(ConnectionError::Aborted));
+    assert_eq!(bench.connection.poll_at(), None);
+}
+
+/// TIME-WAIT is left for a SYN that cannot be an old one (RFC 9293 section 3.6.1, RFC 6191), and
+/// not for others.
+#[test]
+fn time_wait_may_be_reopened() {
+    let mut bench = Bench::connecting(&Config::default());
+    bench.clock = Some(1_000);
+    bench.hear_syn_ack();
+    bench.connection.shutdown(bench.now);
+    bench.poll();
+    bench.hear("F.", 1, 2, 0);
+    assert_eq!(bench.connection.state(), State::TimeWait);
+    let now = bench.now;
+    for (seq, clock, reopens) in [
+        (2, 1_001, true),
+        (2, 1_000, false),
+        (2, 900, false),
+        (3, 1_000, true),
+        (1_000_000, 900, false),
+    ] {
+        let mut syn = Bench::segment("S", seq, 0, 0);
+        syn.header.timestamps = Some((clock, 0));
+        let reuse = bench.connection.may_be_reopened_by(now, &syn);
+        assert_eq!(reuse.is_some(), reopens, "seq {seq}, clock {clock}");
+        if let Some(reuse) = reuse {
+            let beyond = reuse.initial_sequence.distance_from(bench.connection.numbers.initial());
+            assert_eq!(beyond, 2 + 65_537);
+        }
+    }
+    // A client may use the addresses again when a second has passed.
+    assert_eq!(bench.connection.may_be_reused(now + Span::from_secs(1)), None);
+    let reuse = bench.connection.may_be_reused(now + Span::from_millis(1_001)).unwrap();
+    assert_eq!(reuse.recent_timestamp.map(|(clock, _)| clock), Some(1_000));
+    // The FIN again is acknowledged, and the time begins anew.
+    bench.wait(30_000);
+    bench.forget();
+    bench.hear("F.", 1, 2, 0);
+    assert_eq!(bench.numbers(), [". 2:2(0) ack 2"]);
+    bench.wait(59_000);
+    assert_eq!(bench.connection.state(), State::TimeWait);
+    bench.wait(6_000);
+    assert_eq!(bench.connection.state(), State::Closed);
+}

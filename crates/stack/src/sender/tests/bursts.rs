@@ -1,0 +1,135 @@
+//! How much leaves at once, and what is held back.
+
+use super::super::*;
+use super::bench::*;
+use crate::config::Nagle;
+
+fn lengths(b: &mut Bench) -> Vec<u32> {
+    b.leaving().iter().map(|s| s.len).collect()
+}
+
+#[test]
+fn a_burst_is_as_large_as_the_pace_and_the_distance_allow() {
+    let mut config = exact();
+    config.sending.burst = 65_536;
+    let wide = Negotiated { mss: 1_448, ..agreed() };
+    // Before any acknowledgement the pace is not known: half the window at once.
+    let mut b = Bench::new(&config, &wide, 0);
+    b.stream.end = 1 + 1_448 * 100;
+    assert_eq!(lengths(&mut b), [7_240, 7_240]);
+    // At 100 ms the distance allows nothing, a window of 11 per 100 ms less than two segments.
+    b.at(100);
+    let ack = Ack {
+        position: 1 + 1_448,
+        sequence: 1,
+        window: 1_000_000,
+        sack: &[],
+        echo: None,
+        carries_data: false,
+        ece: false,
+    };
+    b.sender.handle_ack(b.now, &ack, &b.stream);
+    assert_eq!(lengths(&mut b), [2_896]);
+    b.sender.audit();
+}
+
+#[test]
+fn nagle_holds_a_small_segment() {
+    for (rule, nodelay, expected) in [
+        // 2.5 segments, then 0.2: Plain holds each part while anything is out.
+        (Nagle::Plain, false, (vec![1_000, 1_000], vec![])),
+        // Minshall lets one small segment go, not a second.
+        (Nagle::Minshall, false, (vec![1_000, 1_000, 500], vec![])),
+        (Nagle::Minshall, true, (vec![1_000, 1_000, 500], vec![200])),
+        (Nagle::Off, false, (vec![1_000, 1_000, 500], vec![200])),
+    ] {
+        let mut config = exact();
+        config.sending.nagle = rule;
+        let mut b = Bench::new(&config, &agreed(), 0);
+        b.stream.nodelay = nodelay;
+        b.stream.end = 1 + 2_500;
+        let first = lengths(&mut b);
+        b.stream.end += 200;
+        assert_eq!((first, lengths(&mut b)), expected, "{rule:?} {nodelay}");
+        let all = b.sender.sent();
+        let ack = Ack {
+            position: all,
+            sequence: 1,
+            window: 1_000_000,
+            sack: &[],
+            echo: None,
+            carries_data: false,
+            ece: false,
+        };
+        b.at(100);
+        b.sender.handle_ack(b.now, &ack, &b.stream);
+        b.leaving();
+        assert_eq!(b.sender.sent(), b.stream.end, "nothing is out: nothing is held");
+    }
+}
+
+#[test]
+fn a_cork_holds_a_small_segment_for_a_timeout_at_most() {
+    let mut b = Bench::linux(0);
+    b.stream.corked = true;
+    b.stream.end = 1 + 2_300;
+    assert_eq!(lengths(&mut b), [1_000, 1_000]);
+    b.at(100).ack(3, &[]);
+    assert_eq!(lengths(&mut b), [0; 0]);
+    // As `tcp_check_probe_timer` has it.
+    assert_eq!(b.alarm(), Some(400));
+    b.ring().unwrap();
+    assert_eq!(lengths(&mut b), [300]);
+}
+
+#[test]
+fn the_end_of_the_stream_goes_with_the_last_data() {
+    let mut b = Bench::linux(0);
+    b.stream.end = 1 + 1_000 + 1;
+    b.stream.fin = true;
+    let sent = b.leaving();
+    assert_eq!((sent.len(), sent[0].len, sent[0].fin), (1, 1_000, true));
+    assert_eq!(b.sender.figures().unacked, 1);
+    // Alone where the data has left.
+    let mut b = Bench::linux(2);
+    assert_eq!(b.leaving().len(), 2);
+    b.stream.end += 1;
+    b.stream.fin = true;
+    let sent = b.leaving();
+    assert_eq!((sent.len(), sent[0].len, sent[0].fin), (1, 0, true));
+    // Sent again as it is.
+    b.at(100).ack(3, &[]);
+    b.ring().unwrap();
+    let sent = b.leaving();
+    assert_eq!((sent.len(), sent[0].len, sent[0].fin), (1, 0, true));
+    let end = Ack {
+        position: b.stream.end,
+        sequence: 1,
+        window: 1_000_000,
+        sack: &[],
+        echo: None,
+        carries_data: false,
+        ece: false,
+    };
+    assert_eq!(b.sender.handle_ack(b.now, &end, &b.stream).acked, 1);
+    assert_eq!(b.alarm(), None);
+}
+
+#[test]
+fn a_pace_spreads_the_window_over_the_round_trip() {
+    let mut config = exact();
+    config.sending.paced = true;
+    let mut b = Bench::new(&config, &agreed(), 1_000);
+    assert_eq!(b.leaving().len(), 10, "the first ten are free");
+    b.at(100).ack(11, &[]);
+    // 20 segments per 100 ms, twice as fast: one each 2.5 ms.
+    let mut times = Vec::new();
+    for _ in 0..8 {
+        times.push((b.now.as_nanos() / 100_000, b.leaving().len()));
+        b.ring().unwrap();
+    }
+    let spans: Vec<u64> = times.windows(2).map(|w| w[1].0 - w[0].0).collect();
+    assert!(times.iter().all(|t| t.1 == 1), "{times:?}");
+    // The first makes up for the pause before.
+    assert_eq!(spans[1..], [25; 6]);
+}

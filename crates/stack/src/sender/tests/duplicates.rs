@@ -1,0 +1,122 @@
+//! Without SACK: duplicate and partial acknowledgements.
+
+use super::super::Negotiated;
+use super::bench::*;
+use crate::SendCause::{AfterTimeout, FastRetransmit, LimitedTransmit};
+use crate::config::{Detection, Reduction};
+use crate::congestion::State;
+
+fn plain() -> Negotiated {
+    Negotiated { sack: false, ..agreed() }
+}
+
+#[test]
+fn the_third_duplicate_repairs_the_first_and_each_partial_one_more() {
+    let mut b = Bench::new(&exact(), &plain(), 30);
+    assert_eq!(b.numbers().len(), 10);
+    // The first and the fourth are lost.
+    b.at(100).ack(1, &[]);
+    assert_eq!(b.sent(), [(11, LimitedTransmit)]);
+    b.ack(1, &[]);
+    assert_eq!(b.sent(), [(12, LimitedTransmit)]);
+    b.ack(1, &[]);
+    assert_eq!(b.sent(), [(1, FastRetransmit)]);
+    assert_eq!((b.state(), b.ssthresh()), (State::Recovery, 5));
+    for _ in 0..6 {
+        b.ack(1, &[]);
+        b.leaving();
+    }
+    b.at(200).ack(4, &[]);
+    assert_eq!(b.sent()[0], (4, FastRetransmit));
+    assert_eq!(b.state(), State::Recovery);
+    // All that was out when it began is there: held until something above is acknowledged.
+    b.at(300).ack(13, &[]);
+    assert_eq!(b.state(), State::Recovery);
+    assert_eq!(b.sender.figures().total_retrans, 2);
+    b.leaving();
+    b.at(400).ack(14, &[]);
+    assert_eq!((b.state(), b.cwnd()), (State::Open, 5));
+}
+
+#[test]
+fn without_limited_transmit_nothing_leaves_before_the_third() {
+    let mut config = exact();
+    config.recovery.limited_transmit = false;
+    let mut b = Bench::new(&config, &plain(), 30);
+    assert_eq!(b.numbers().len(), 10);
+    b.at(100).ack(1, &[]);
+    b.ack(1, &[]);
+    assert_eq!(b.numbers(), NOTHING);
+    b.ack(1, &[]);
+    assert_eq!(b.sent(), [(1, FastRetransmit)]);
+}
+
+#[test]
+fn inflation_is_what_rfc_5681_says() {
+    // Ten out, the first lost: ssthresh 5, cwnd 5 + 3 for three duplicates, one more for each.
+    // Ten are out, so the third to seventh duplicate send nothing new, the others one each.
+    let mut config = exact();
+    config.recovery.reduction = Reduction::Inflation;
+    config.recovery.limited_transmit = false;
+    config.recovery.detection = Detection::NewReno;
+    let mut b = Bench::new(&config, &plain(), 30);
+    assert_eq!(b.numbers().len(), 10);
+    let sent: Vec<usize> = (1..=9)
+        .map(|_| {
+            b.at(100).ack(1, &[]);
+            b.leaving().len()
+        })
+        .collect();
+    // Duplicate 3 brings the repetition; 5 + n > 10 from the sixth on.
+    assert_eq!(sent, [0, 0, 1, 0, 0, 1, 1, 1, 1]);
+    assert_eq!(b.cwnd(), 5);
+    // Deflated, and grown by one for what was delivered.
+    b.at(200).ack(15, &[]);
+    assert_eq!((b.cwnd(), b.ssthresh()), (6, 5));
+}
+
+#[test]
+fn renos_recovery_ends_with_the_first_progress() {
+    let mut config = exact();
+    config.recovery.detection = Detection::Reno;
+    config.recovery.reduction = Reduction::Inflation;
+    let mut b = Bench::new(&config, &plain(), 10);
+    assert_eq!(b.numbers().len(), 10);
+    for _ in 0..3 {
+        b.at(100).ack(1, &[]);
+    }
+    assert_eq!(b.sent(), [(1, FastRetransmit)]);
+    b.at(200).ack(4, &[]);
+    assert_eq!((b.state(), b.numbers()), (State::Open, vec![]));
+    assert_eq!(b.cwnd(), 5);
+}
+
+#[test]
+fn tahoe_begins_again_with_one_segment() {
+    let mut config = exact();
+    config.recovery.detection = Detection::Reno;
+    config.recovery.reduction = Reduction::OneSegment;
+    let mut b = Bench::new(&config, &plain(), 20);
+    assert_eq!(b.numbers().len(), 10);
+    b.at(100).ack(1, &[]);
+    b.ack(1, &[]);
+    b.leaving();
+    b.ack(1, &[]);
+    assert_eq!(b.sent(), [(1, AfterTimeout)]);
+    assert_eq!((b.cwnd(), b.ssthresh()), (1, 5));
+    b.at(200).ack(2, &[]);
+    assert_eq!(b.numbers(), [2, 3]);
+}
+
+#[test]
+fn a_timer_alone_ignores_duplicates() {
+    let mut config = exact();
+    config.recovery.detection = Detection::TimerOnly;
+    let mut b = Bench::new(&config, &agreed(), 30);
+    assert_eq!(b.numbers().len(), 10);
+    for n in 0..9 {
+        b.at(100 + n).ack(1, &[(2, 3 + n)]);
+        assert_eq!(b.numbers(), NOTHING);
+    }
+    assert_eq!(b.alarm(), Some(300));
+}

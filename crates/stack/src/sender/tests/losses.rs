@@ -1,0 +1,205 @@
+//! Losses found by SACK and time, and the window in recovery.
+
+use super::bench::*;
+use crate::SendCause::{FastRetransmit, LimitedTransmit, New, Rack, TailLossProbe};
+use crate::config::Detection;
+use crate::congestion::State;
+
+#[test]
+fn the_third_sack_repairs_a_loss() {
+    let mut b = Bench::linux(20);
+    assert_eq!(b.numbers(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    b.at(100).ack(1, &[(2, 2)]);
+    assert_eq!(b.state(), State::Disorder);
+    assert_eq!(b.sent(), [(11, LimitedTransmit)]);
+    // No reordering was seen yet: a quarter of the shortest round trip and 2 ms, from now on.
+    assert_eq!(b.alarm(), Some(127));
+    b.at(101).ack(1, &[(2, 3)]);
+    assert_eq!(b.sent(), [(12, LimitedTransmit)]);
+    b.at(102).ack(1, &[(2, 4)]);
+    assert_eq!(b.sent(), [(1, Rack)]);
+    assert_eq!((b.state(), b.ssthresh()), (State::Recovery, 5));
+    // All is there: the window is the threshold, and grows by what was acknowledged.
+    b.at(202).ack(13, &[]);
+    assert_eq!((b.state(), b.cwnd()), (State::Open, 6));
+    assert_eq!(b.numbers(), [13, 14, 15, 16, 17, 18]);
+}
+
+#[test]
+fn one_sack_and_a_quarter_of_a_round_trip_do_too() {
+    let mut b = Bench::linux(3);
+    assert_eq!(b.numbers(), [1, 2, 3]);
+    b.at(100).ack(1, &[(2, 3)]);
+    assert_eq!(b.numbers(), NOTHING);
+    assert_eq!(b.alarm(), Some(127));
+    b.ring().unwrap();
+    assert_eq!(b.sent(), [(1, Rack)]);
+    assert_eq!(b.state(), State::Recovery);
+    // A timeout after the repetition, not after the original.
+    assert_eq!(b.alarm(), Some(127 + 300));
+}
+
+#[test]
+fn proportional_reduction_sends_on_every_second_acknowledgement() {
+    // RFC 6937 section 4, the first example: 20 segments, the first lost, ssthresh 10.
+    let mut config = exact();
+    config.window.initial = 20;
+    let mut b = Bench::new(&config, &agreed(), 60);
+    assert_eq!(b.numbers().len(), 20);
+    let mut sent = String::new();
+    for arrived in 2..=20 {
+        b.at(100 + arrived).ack(1, &[(2, arrived)]);
+        match b.sent()[..] {
+            [] => sent.push('.'),
+            [(1, Rack)] => sent.push('R'),
+            [(_, New | LimitedTransmit)] => sent.push('N'),
+            ref other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(sent, "NNR.N.N.N.N.N.N.N..");
+    assert_eq!(b.sender.figures().unacked, 29);
+    // Less than the threshold is in flight: as many leave as arrive.
+    for arrived in 21..=22 {
+        b.at(182 + arrived).ack(1, &[(2, arrived)]);
+        assert_eq!(b.numbers().len(), 1);
+        assert_eq!(b.cwnd(), 10);
+    }
+}
+
+#[test]
+fn a_hole_that_is_filled_late_is_reordering_and_makes_patient() {
+    let mut b = Bench::linux(40);
+    assert_eq!(b.numbers().len(), 10);
+    b.at(100).ack(1, &[(2, 2)]);
+    b.ack(1, &[(2, 3)]);
+    b.ack(4, &[]);
+    assert_eq!(b.state(), State::Open);
+    assert_eq!(b.sender.figures().reorderings, 1);
+    assert_eq!(b.sender.figures().total_retrans, 0);
+    b.leaving();
+    // Now three SACKs are no proof any more: time is waited for.
+    b.at(101).ack(4, &[(5, 7)]);
+    assert!(b.sent().iter().all(|s| s.1 != Rack));
+    assert_eq!(b.state(), State::Disorder);
+    // 25 ms from the sending of the seventh and a round trip of 101 ms on: at 126, and 2 ms.
+    assert_eq!(b.alarm(), Some(128));
+    b.ring().unwrap();
+    assert_eq!(b.sent()[0], (4, Rack));
+}
+
+#[test]
+fn the_distance_of_reordering_becomes_the_threshold() {
+    let mut b = Bench::linux(40);
+    assert_eq!(b.numbers().len(), 10);
+    b.at(100).ack(2, &[(9, 9), (3, 3)]);
+    b.leaving();
+    // All that was between arrives without having been sent again: eight segments late.
+    b.at(101).ack(10, &[]);
+    assert_eq!(b.sender.figures().reordering, 8);
+}
+
+#[test]
+fn a_repetition_that_is_lost_is_repeated() {
+    let mut b = Bench::linux(40);
+    assert_eq!(b.numbers().len(), 10);
+    b.at(100).ack(1, &[(2, 4)]);
+    assert!(b.sent().contains(&(1, Rack)));
+    // What was sent after the repetition arrives, the repetition does not.
+    b.at(110).ack(1, &[(2, 10)]);
+    assert!(b.sent().iter().all(|s| s.0 > 10));
+    b.at(215).ack(1, &[(2, 12)]);
+    assert!(b.sent().contains(&(1, Rack)));
+    assert_eq!(b.sender.figures().total_retrans, 2);
+}
+
+#[test]
+fn counting_sacks_marks_all_with_three_above() {
+    let mut config = exact();
+    config.recovery.detection = Detection::Sack;
+    config.recovery.tail_loss_probe = false;
+    let mut b = Bench::new(&config, &agreed(), 10);
+    assert_eq!(b.numbers().len(), 10);
+    b.at(100).ack(1, &[(2, 2)]);
+    b.ack(1, &[(4, 4), (2, 2)]);
+    assert_eq!(b.numbers(), NOTHING);
+    b.ack(1, &[(6, 6), (4, 4), (2, 2)]);
+    // Three above the first; two above the third.
+    assert_eq!(b.sender.figures().lost, 1);
+    assert_eq!(b.sent(), [(1, FastRetransmit)]);
+    b.ack(1, &[(6, 7), (4, 4), (2, 2)]);
+    assert_eq!(b.sender.figures().lost, 2);
+    b.ack(1, &[(6, 8), (4, 4), (2, 2)]);
+    assert_eq!(b.sender.figures().lost, 3);
+    b.leaving();
+    b.at(200).ack(5, &[(6, 8)]);
+    assert_eq!(b.state(), State::Recovery);
+    b.leaving();
+    assert_eq!(b.sender.figures().total_retrans, 3);
+    b.at(300).ack(11, &[]);
+    assert_eq!(b.state(), State::Open);
+}
+
+#[test]
+fn an_acknowledgement_overtaken_still_tells_of_sacks() {
+    let mut b = Bench::linux(10);
+    assert_eq!(b.numbers().len(), 10);
+    b.at(100).ack(4, &[]);
+    assert_eq!(b.ack(2, &[(6, 8)]).acked, 0);
+    assert_eq!((b.sender.una(), b.sender.figures().sacked), (start(4), 3));
+    // The window comes down with the next acknowledgement only.
+    assert_eq!(b.sent(), [(4, Rack), (5, Rack)]);
+    assert_eq!((b.state(), b.cwnd()), (State::Recovery, 13));
+}
+
+#[test]
+fn sacked_data_thrown_away_is_sent_again() {
+    let mut b = Bench::linux(10);
+    assert_eq!(b.numbers().len(), 10);
+    b.at(100).ack(1, &[(3, 10)]);
+    b.leaving();
+    // The head is acknowledged up to what was SACKed, and not beyond: half a round trip is given.
+    b.at(150).ack(3, &[]);
+    let alarm = b.alarm().unwrap();
+    assert!((200..=203).contains(&alarm), "{alarm}");
+    b.ring().unwrap();
+    assert_eq!(b.state(), State::Loss);
+    assert_eq!(b.sender.figures().sacked, 0);
+    assert_eq!(b.numbers(), [3]);
+    b.at(300).ack(4, &[]);
+    assert_eq!(b.numbers(), [4, 5]);
+}
+
+#[test]
+fn blocks_that_make_no_sense_do_no_harm() {
+    let mut b = Bench::linux(10);
+    assert_eq!(b.numbers().len(), 10);
+    for block in [(0, u64::MAX), (5, 2), (9_000, 30_000), (0, 500), (1, 1)] {
+        let ack = super::super::Ack {
+            position: 1,
+            sequence: 1,
+            window: 1_000_000,
+            sack: &[block; 4],
+            echo: None,
+            carries_data: false,
+            ece: false,
+        };
+        b.at(100);
+        b.sender.handle_ack(b.now, &ack, &b.stream);
+        b.sender.audit();
+        assert_eq!(b.sender.figures().sacked, 0);
+    }
+    // A part of a segment is none.
+    let part = [(start(2) + 1, start(4) - 1)];
+    let ack = super::super::Ack {
+        position: 1,
+        sequence: 1,
+        window: 1_000_000,
+        sack: &part,
+        echo: None,
+        carries_data: false,
+        ece: false,
+    };
+    b.sender.handle_ack(b.now, &ack, &b.stream);
+    assert_eq!(b.sender.figures().sacked, 0);
+    assert!(b.sent().iter().all(|s| s.1 != TailLossProbe));
+}

@@ -1,0 +1,144 @@
+//! Rules of stacks that are not Linux.
+
+use super::bench::*;
+use crate::Config;
+use crate::SendCause::{AfterTimeout, FastRetransmit, New, Timeout};
+use crate::config::{Detection, Reduction, TimeoutAction, TimeoutRule};
+use crate::congestion::State;
+
+/// xnu of 2011: SACK by counting duplicates, go-back-N after a timeout, and the bad
+/// retransmission within one smoothed round trip.
+fn xnu() -> Config {
+    let mut config = exact();
+    config.timeout.rule = TimeoutRule::Xnu;
+    config.timeout.action = TimeoutAction::GoBack;
+    config.timeout.bad_retransmit_eighths = 8;
+    config.timeout.backoff = vec![1, 2, 4, 8, 16, 32, 64, 64, 64, 64, 64, 64, 64];
+    config.timeout.most = millis(64_000);
+    config.timeout.counts_retries = true;
+    config.timeout.retries = 12;
+    config.recovery.detection = Detection::Sack;
+    config.recovery.dupthresh = 2;
+    config.recovery.most_reordering = 2;
+    config.recovery.counts_duplicates = true;
+    config.recovery.reduction = Reduction::OneSegment;
+    config.recovery.frto = false;
+    config.recovery.undo = false;
+    config.recovery.tail_loss_probe = false;
+    config.recovery.limited_transmit = false;
+    config.window.first_threshold = Some(5);
+    config
+}
+
+/// Ten segments out that an interruption swallowed; the first timeout has sent the first again.
+fn interrupted() -> Bench {
+    let mut b = Bench::new(&xnu(), &agreed(), 40);
+    assert_eq!(b.numbers().len(), 10);
+    // 200 + 100 + 4·50.
+    assert_eq!(b.alarm(), Some(500));
+    b.ring().unwrap();
+    assert_eq!(b.sent(), [(1, Timeout(1))]);
+    assert_eq!((b.cwnd(), b.ssthresh()), (1, 5));
+    b
+}
+
+#[test]
+fn a_repetition_answered_within_a_round_trip_is_held_for_needless() {
+    // The queue has drained, so the answer comes sooner than a smoothed round trip: all but the
+    // first is believed to have arrived, and one segment is repaired for each timeout.
+    let mut b = interrupted();
+    let mut time = 500;
+    for lost in 2..=5 {
+        time += 40;
+        b.at(time).ack(lost, &[]);
+        assert_eq!((b.state(), b.sender.figures().lost), (State::Open, 0));
+        assert_eq!((b.cwnd(), b.ssthresh()), (10, 5));
+        // One new segment leaves for the one that was acknowledged...
+        let new = 9 + lost;
+        assert_eq!(b.sent(), [(new, New)]);
+        // ...and brings one duplicate, less than the two that it takes.
+        b.at(time + 40).ack(lost, &[(11, new)]);
+        assert_eq!(b.numbers(), NOTHING);
+        b.ring().unwrap();
+        time = b.now.as_nanos() / 1_000_000;
+        assert_eq!(b.sent(), [(lost, Timeout(1))]);
+    }
+    assert_eq!(b.sender.figures().total_timeouts, 5);
+}
+
+#[test]
+fn one_answered_later_goes_back_and_slow_starts() {
+    let mut b = interrupted();
+    b.at(601).ack(2, &[]);
+    assert_eq!(b.state(), State::Loss);
+    assert_eq!(b.sent(), [(2, AfterTimeout), (3, AfterTimeout)]);
+    b.at(702).ack(3, &[]);
+    b.ack(4, &[]);
+    assert_eq!(b.numbers(), [4, 5, 6, 7]);
+    assert_eq!(b.cwnd(), 4);
+    // What the peer holds is not asked for: all is sent again.
+    b.at(803).ack(5, &[(7, 9)]);
+    b.ack(6, &[(7, 9)]);
+    let sent = b.numbers();
+    assert_eq!(sent[..2], [8, 9]);
+}
+
+#[test]
+fn only_the_first_timeout_in_a_row_can_be_bad() {
+    let mut b = interrupted();
+    b.ring().unwrap();
+    assert_eq!(b.sent(), [(1, Timeout(2))]);
+    let at = b.now.as_nanos() / 1_000_000;
+    // Backed off by the second factor.
+    assert_eq!(at, 500 + 1_000);
+    b.at(at + 20).ack(2, &[]);
+    assert_eq!(b.state(), State::Loss);
+    assert_eq!(b.ssthresh(), 2, "reduced at every timeout");
+}
+
+#[test]
+fn two_duplicates_start_sack_recovery_with_one_segment() {
+    let mut b = Bench::new(&xnu(), &agreed(), 40);
+    assert_eq!(b.numbers().len(), 10);
+    // 1 and 3 are lost.
+    b.at(100).ack(1, &[(2, 2)]);
+    assert_eq!(b.numbers(), NOTHING);
+    b.ack(1, &[(4, 4), (2, 2)]);
+    assert_eq!(b.sent(), [(1, FastRetransmit)]);
+    assert_eq!((b.state(), b.ssthresh()), (State::Recovery, 5));
+    // Less than the threshold must be in flight before a duplicate brings another.
+    b.ack(1, &[(4, 5), (2, 2)]);
+    b.ack(1, &[(4, 6), (2, 2)]);
+    b.leaving();
+    b.ack(1, &[(4, 8), (2, 2)]);
+    b.ack(1, &[(4, 10), (2, 2)]);
+    b.leaving();
+    assert_eq!(b.sender.figures().total_retrans, 2);
+    b.at(200).ack(11, &[]);
+    assert_eq!((b.state(), b.cwnd()), (State::Open, 5));
+}
+
+#[test]
+fn xnu_gives_up_after_twelve() {
+    let mut b = Bench::new(&xnu(), &agreed(), 1);
+    b.leaving();
+    let mut count = 0;
+    while b.ring().is_ok() {
+        count += b.leaving().len();
+    }
+    assert_eq!(count, 12);
+}
+
+#[test]
+fn old_haiku_waits_two_seconds_without_timestamps() {
+    let mut config = exact();
+    config.timeout.rule = TimeoutRule::OldHaiku;
+    config.recovery.tail_loss_probe = false;
+    let mut b = Bench::new(&config, &agreed(), 40);
+    b.leaving();
+    // 100 + 2·50, the least 200.
+    assert_eq!(b.alarm(), Some(200));
+    b.at(100).ack(2, &[]);
+    b.leaving();
+    assert_eq!(b.alarm(), Some(2_100));
+}

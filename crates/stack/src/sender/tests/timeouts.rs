@@ -1,0 +1,272 @@
+//! Retransmission timeouts: when, how often, what they mean.
+
+use super::super::{GivenUp, Negotiated};
+use super::bench::*;
+use crate::Config;
+use crate::SendCause::{AfterTimeout, New, Timeout};
+use crate::config::{TimeoutAction, TimeoutRule};
+use crate::congestion::State;
+
+fn without_probe() -> Config {
+    let mut config = exact();
+    config.recovery.tail_loss_probe = false;
+    config
+}
+
+#[test]
+fn timeouts_double_until_the_connection_is_given_up() {
+    let mut b = Bench::new(&without_probe(), &agreed(), 2);
+    assert_eq!(b.numbers(), [1, 2]);
+    // One round trip of 100 ms: 100 + max(200, 4·50).
+    let mut times = Vec::new();
+    let end = loop {
+        match b.ring() {
+            Ok(()) => times.push(b.now.as_nanos() / 1_000_000),
+            Err(end) => break end,
+        }
+        let nth = times.len() as u8;
+        assert_eq!(b.sent(), [(1, Timeout(nth))]);
+        assert_eq!(b.cwnd(), 1);
+    };
+    assert_eq!(
+        times[..10],
+        [300, 900, 2_100, 4_500, 9_300, 18_900, 38_100, 76_500, 153_300, 273_300]
+    );
+    // The first after 300 ms and 924.6 s, 120 s apart at last.
+    assert_eq!(b.now.as_nanos() / 1_000_000, 273_300 + 6 * 120_000);
+    assert_eq!(end, GivenUp::Retransmissions(15));
+}
+
+#[test]
+fn the_timeout_follows_its_rule() {
+    // Round trips in ms and the timeout after the last, worked by hand.
+    for (rule, least, trips, expected) in [
+        // SRTT 100, deviation 4·50 = 200.
+        (TimeoutRule::Linux, 200, &[100][..], 300),
+        // Constant: SRTT + 200 for ever.
+        (TimeoutRule::Linux, 200, &[100, 100, 100, 100], 300),
+        // Error 300: SRTT 137.5; mdev·4 = 200 + 300 - 50 = 450.
+        (TimeoutRule::Linux, 200, &[100, 400], 587),
+        // RFC 6298: RTTVAR·4 = 200, then 150, 112.5...
+        (TimeoutRule::Rfc6298, 200, &[100, 100], 250),
+        (TimeoutRule::Rfc6298, 1_000, &[100, 100], 1_000),
+        (TimeoutRule::Xnu, 200, &[100, 100], 450),
+        (TimeoutRule::Xnu, 200, &[2], 230),
+        // SRTT + 2·RTTVAR.
+        (TimeoutRule::OldHaiku, 100, &[100, 100], 175),
+        (TimeoutRule::Haiku, 200, &[100, 100], 250),
+        (TimeoutRule::Haiku, 200, &[20, 20], 120),
+    ] {
+        let mut trip = super::super::round_trip::RoundTrip::new(rule, millis(least));
+        for &measured in trips {
+            trip.measure(measured * 1_000, 1, 1);
+        }
+        assert_eq!(trip.timeout().unwrap() / 1_000, expected, "{rule:?} {trips:?}");
+    }
+}
+
+#[test]
+fn deviation_decays_by_a_quarter_each_round() {
+    let mut trip = super::super::round_trip::RoundTrip::new(TimeoutRule::Linux, millis(200));
+    trip.measure(400_000, 1, 10);
+    // 400 + 4·200 = 1200.
+    assert_eq!(trip.timeout(), Some(1_200_000));
+    trip.measure(400_000, 11, 20);
+    // Within a round nothing comes down; the first of a round takes a quarter of what is above
+    // the round's largest, which was 800 from the start.
+    assert_eq!(trip.timeout(), Some(1_200_000));
+    trip.measure(400_000, 21, 30);
+    // The largest of the second round: 450 (800·¾·¾).
+    assert_eq!(trip.timeout(), Some(400_000 + 800_000 - (800_000 - 450_000) / 4));
+}
+
+#[test]
+fn an_acknowledgement_of_a_repetition_measures_nothing() {
+    let mut b = Bench::new(&without_probe(), &agreed(), 1);
+    assert_eq!(b.numbers(), [1]);
+    b.ring().unwrap();
+    b.leaving();
+    b.at(400).ack(2, &[]);
+    assert_eq!(b.sender.rto(), millis(600), "backed off until something is measured (Karn)");
+    b.stream.end = start(3);
+    b.at(500).leaving();
+    b.at(600).ack(3, &[]);
+    assert_eq!(b.sender.rto(), millis(300));
+}
+
+#[test]
+fn timestamps_measure_repetitions_too() {
+    let agreed = Negotiated { timestamps: true, ..agreed() };
+    let mut b = Bench::new(&without_probe(), &agreed, 1);
+    assert_eq!(b.numbers(), [1]);
+    b.ring().unwrap();
+    b.leaving();
+    b.echo = Some(300);
+    b.at(400).ack(2, &[]);
+    assert_eq!(b.sender.rto(), millis(300));
+}
+
+#[test]
+fn an_unmeasured_handshake_leaves_three_seconds() {
+    let agreed = Negotiated { rtt: None, repetitions: 2, ..agreed() };
+    let mut b = Bench::new(&without_probe(), &agreed, 5);
+    assert_eq!(b.numbers(), [1], "two SYNs were lost: one segment");
+    assert_eq!(b.alarm(), Some(3_000));
+}
+
+#[test]
+fn slow_start_follows_a_timeout() {
+    let mut b = Bench::new(&without_probe(), &agreed(), 20);
+    assert_eq!(b.numbers().len(), 10);
+    b.ring().unwrap();
+    assert_eq!(b.sent(), [(1, Timeout(1))]);
+    assert_eq!((b.state(), b.cwnd(), b.ssthresh()), (State::Loss, 1, 5));
+    assert_eq!(b.sender.figures().lost, 10);
+    // F-RTO: an acknowledgement of progress brings new data first...
+    b.at(400).ack(2, &[]);
+    assert_eq!(b.sent(), [(11, New), (12, New)]);
+    // ...a SACK of it shows that the loss was real.
+    b.at(500).ack(2, &[(11, 11)]);
+    assert_eq!(b.sent(), [(2, AfterTimeout)]);
+    b.at(510).ack(2, &[(11, 12)]);
+    assert_eq!(b.sent(), [(3, AfterTimeout)]);
+    b.at(600).ack(3, &[(11, 12)]);
+    assert_eq!(b.sent(), [(4, AfterTimeout), (5, AfterTimeout)]);
+    b.at(700).ack(13, &[]);
+    assert_eq!(b.state(), State::Open);
+}
+
+#[test]
+fn originals_that_come_after_all_undo_a_timeout() {
+    // F-RTO, RFC 5682 section 3.1: the outage was only a delay.
+    let mut b = Bench::new(&without_probe(), &agreed(), 40);
+    assert_eq!(b.numbers().len(), 10);
+    b.ring().unwrap();
+    assert_eq!(b.numbers(), [1]);
+    b.at(350).ack(2, &[]);
+    assert_eq!(b.sent(), [(11, New), (12, New)]);
+    b.at(351).ack(3, &[]);
+    assert_eq!((b.state(), b.cwnd()), (State::Open, 11));
+    assert_eq!(b.sender.figures().lost, 0);
+    assert_eq!(b.sender.figures().undone, 1);
+    assert_eq!(b.numbers(), [13], "ten are out, and one came back");
+}
+
+#[test]
+fn without_sack_progress_beyond_the_repetition_undoes_a_timeout() {
+    let agreed = Negotiated { sack: false, ..agreed() };
+    let mut b = Bench::new(&without_probe(), &agreed, 40);
+    assert_eq!(b.numbers().len(), 10);
+    b.ring().unwrap();
+    assert_eq!(b.numbers(), [1]);
+    b.at(350).ack(2, &[]);
+    assert_eq!(b.sent(), [(11, New), (12, New)]);
+    b.at(351).ack(3, &[]);
+    assert_eq!((b.state(), b.cwnd()), (State::Open, 11));
+    assert_eq!(b.numbers(), [13]);
+}
+
+#[test]
+fn without_sack_a_duplicate_shows_that_a_timeout_was_due() {
+    let agreed = Negotiated { sack: false, ..agreed() };
+    let mut b = Bench::new(&without_probe(), &agreed, 40);
+    assert_eq!(b.numbers().len(), 10);
+    b.ring().unwrap();
+    b.leaving();
+    b.at(400).ack(2, &[]);
+    assert_eq!(b.sent(), [(11, New), (12, New)]);
+    // The new data arrived, the second did not.
+    b.at(500).ack(2, &[]);
+    assert_eq!(b.sent(), [(2, AfterTimeout)]);
+    assert_eq!(b.state(), State::Loss);
+}
+
+#[test]
+fn without_new_data_frto_repairs_at_once() {
+    let mut b = Bench::new(&without_probe(), &agreed(), 10);
+    assert_eq!(b.numbers().len(), 10);
+    b.ring().unwrap();
+    b.leaving();
+    b.at(400).ack(2, &[]);
+    assert_eq!(b.sent(), [(2, AfterTimeout), (3, AfterTimeout)]);
+}
+
+#[test]
+fn all_unsacked_is_lost_where_the_rule_says_so() {
+    let mut config = without_probe();
+    config.timeout.action = TimeoutAction::AllUnsacked;
+    config.recovery.frto = false;
+    let mut b = Bench::new(&config, &agreed(), 10);
+    assert_eq!(b.numbers().len(), 10);
+    b.at(100).ack(1, &[(9, 10)]);
+    b.leaving();
+    while b.state() != State::Loss {
+        b.ring().unwrap();
+        b.leaving();
+    }
+    assert_eq!(b.sender.figures().lost, 8);
+    assert_eq!(b.sender.figures().sacked, 2);
+    let at = b.now.as_nanos() / 1_000_000;
+    b.at(at + 100).ack(2, &[(9, 10)]);
+    assert_eq!(b.numbers(), [2, 3]);
+}
+
+#[test]
+fn what_was_sent_within_the_last_round_trip_is_not_lost_at_a_timeout() {
+    let mut b = Bench::new(&without_probe(), &agreed(), 11);
+    assert_eq!(b.numbers().len(), 10);
+    b.at(100).ack(10, &[]);
+    assert_eq!(b.numbers(), [11]);
+    assert_eq!(b.alarm(), Some(400));
+    b.stream.end = start(13);
+    // One that leaves 50 ms before the timeout may well be under way.
+    assert_eq!(b.at(350).numbers(), [12]);
+    b.ring().unwrap();
+    assert_eq!(b.sender.figures().lost, 2);
+    assert_eq!(b.cwnd(), 2);
+}
+
+#[test]
+fn small_segments_go_together_when_sent_again() {
+    let mut b = Bench::new(&without_probe(), &agreed(), 0);
+    b.stream.nodelay = true;
+    for _ in 0..5 {
+        b.stream.end += 300;
+        assert_eq!(b.leaving().len(), 1);
+    }
+    b.stream.end += 1;
+    b.stream.fin = true;
+    assert!(b.leaving()[0].fin);
+    b.ring().unwrap();
+    let sent = b.leaving();
+    assert_eq!((sent.len(), sent[0].start, sent[0].len), (1, 1, 900));
+    // Three became one.
+    assert_eq!((b.sender.figures().unacked, b.sender.figures().lost), (4, 4));
+    b.ring().unwrap();
+    assert_eq!(b.leaving()[0].len, 900);
+}
+
+#[test]
+fn a_user_timeout_ends_it_sooner() {
+    let mut b = Bench::new(&without_probe(), &agreed(), 1);
+    b.sender.set_user_timeout(millis(5_000));
+    b.leaving();
+    let end = loop {
+        if let Err(end) = b.ring() {
+            break end;
+        }
+        b.leaving();
+    };
+    // Timeouts at 0.3, 0.9, 2.1 and 4.5 s; the next at 5 s after the first.
+    assert_eq!((end, b.now.as_nanos() / 1_000_000), (GivenUp::Retransmissions(4), 5_300));
+}
+
+#[test]
+fn timers_of_the_kernel_run_out_on_its_ticks() {
+    let mut config = without_probe();
+    config.host = crate::config::Host::default();
+    let mut b = Bench::new(&config, &agreed(), 1);
+    b.at(1).leaving();
+    // 300 ms are 75 ticks of 4 ms; from the tick at 0; the second level has a grain of 32 ms.
+    assert_eq!(b.alarm(), Some(320));
+}

@@ -1,0 +1,160 @@
+//! The congestion window where nothing is lost.
+
+use super::super::Negotiated;
+use super::bench::*;
+use crate::congestion::State;
+
+#[test]
+fn slow_start_doubles_while_the_window_is_used() {
+    let mut b = Bench::linux(10_000);
+    let mut sent = Vec::new();
+    let mut next = 1;
+    for round in 1..=5 {
+        let count = b.leaving().len() as u64;
+        sent.push(count);
+        for _ in 0..count {
+            next += 1;
+            b.at(round * 100).ack(next, &[]);
+            // All leave with the next round.
+        }
+    }
+    assert_eq!(sent, [10, 20, 40, 80, 160]);
+}
+
+#[test]
+fn a_window_that_is_not_used_does_not_grow() {
+    let mut b = Bench::linux(0);
+    for round in 0..20 {
+        b.stream.end += 2 * MSS;
+        assert_eq!(b.at(round * 100).leaving().len(), 2);
+        let all = start_of(&b);
+        b.at(round * 100 + 99).ack(all, &[]);
+    }
+    assert_eq!(b.cwnd(), 10);
+}
+
+fn start_of(b: &Bench) -> u64 {
+    (b.sender.sent() - 1) / MSS + 1
+}
+
+#[test]
+fn idleness_halves_the_window_for_each_timeout() {
+    for (idle, expected) in [(300, 80), (301, 40), (650, 20), (950, 10), (60_000, 10)] {
+        let mut b = Bench::linux(0);
+        let mut time = 0;
+        for round in [10, 20, 40] {
+            b.stream.end += round * MSS;
+            assert_eq!(b.at(time).leaving().len() as u64, round);
+            time += 100;
+            let all = start_of(&b);
+            b.at(time).ack(all, &[]);
+        }
+        assert_eq!(b.cwnd(), 80);
+        // The last left 100 ms before.
+        b.stream.end += 200 * MSS;
+        assert_eq!(b.at(time - 100 + idle).leaving().len(), expected, "{idle}");
+    }
+}
+
+#[test]
+fn idleness_counts_when_data_can_leave_again() {
+    // Written into a closed window, the data does not touch the congestion window; when it opens
+    // after ten timeouts, that is small.
+    let mut b = Bench::linux(26);
+    b.leaving();
+    b.at(100).ack(11, &[]);
+    assert_eq!(b.leaving().len(), 16);
+    b.window = 0;
+    b.at(200).ack(27, &[]);
+    assert_eq!(b.cwnd(), 36);
+    b.stream.end += 20 * MSS;
+    assert_eq!(b.numbers(), NOTHING);
+    for _ in 0..3 {
+        b.ring().unwrap();
+        b.leaving();
+        assert_eq!(b.cwnd(), 36);
+    }
+    b.window = 1_000_000;
+    b.at(3_200).ack(27, &[]);
+    assert_eq!(b.leaving().len(), 10);
+}
+
+#[test]
+fn without_the_rule_idleness_changes_nothing() {
+    let mut config = exact();
+    config.window.slow_start_after_idle = false;
+    let mut b = Bench::new(&config, &agreed(), 10);
+    b.leaving();
+    b.at(100).ack(11, &[]);
+    b.stream.end += 100 * MSS;
+    assert_eq!(b.at(60_000).leaving().len(), 20);
+}
+
+#[test]
+fn growth_is_limited_in_bytes_where_the_stack_says_so() {
+    // RFC 3465: ten acknowledged at once bring two.
+    let mut config = exact();
+    config.window.growth_limit = 2;
+    let mut b = Bench::new(&config, &agreed(), 100);
+    b.leaving();
+    b.at(100).ack(11, &[]);
+    assert_eq!(b.cwnd(), 12);
+}
+
+#[test]
+fn the_peers_window_bounds_what_is_out_and_how_large_it_is() {
+    let agreed = Negotiated { window: 5_000, ..agreed() };
+    let mut b = Bench::new(&exact(), &agreed, 20);
+    assert_eq!(b.numbers(), [1, 2, 3, 4, 5]);
+    // Of a window of 1500 bytes a segment takes half, or the receiver waits for a second for ever.
+    let agreed = Negotiated { window: 1_500, ..agreed };
+    let mut b = Bench::new(&exact(), &agreed, 20);
+    let sent: Vec<u32> = b.leaving().iter().map(|s| s.len).collect();
+    assert_eq!(sent, [750, 750]);
+}
+
+#[test]
+fn an_old_segment_does_not_change_the_window() {
+    let mut b = Bench::linux(20);
+    b.leaving();
+    let mut ack = super::super::Ack {
+        position: start(2),
+        sequence: 500,
+        window: 900_000,
+        sack: &[],
+        echo: None,
+        carries_data: true,
+        ece: false,
+    };
+    b.at(100);
+    assert!(b.sender.handle_ack(b.now, &ack, &b.stream).window_changed);
+    assert_eq!(b.sender.peer_window(), 900_000);
+    ack.sequence = 400;
+    ack.window = 10;
+    assert!(!b.sender.handle_ack(b.now, &ack, &b.stream).window_changed);
+    assert_eq!(b.sender.peer_window(), 900_000);
+}
+
+#[test]
+fn so_many_segments_are_out_as_the_stack_allows() {
+    let mut config = exact();
+    config.sending.unacked = Some(3);
+    let mut b = Bench::new(&config, &agreed(), 20);
+    assert_eq!(b.numbers(), [1, 2, 3]);
+    b.at(100).ack(2, &[]);
+    assert_eq!(b.numbers(), [4]);
+}
+
+#[test]
+fn a_smaller_mtu_sends_again_in_smaller_pieces() {
+    let mut b = Bench::linux(10);
+    assert_eq!(b.leaving().len(), 10);
+    b.at(50);
+    b.sender.set_mss(b.now, 400);
+    b.sender.audit();
+    assert_eq!((b.state(), b.cwnd()), (State::Loss, 10));
+    let sizes: Vec<(u64, u32)> = b.leaving().iter().map(|s| (s.start, s.len)).collect();
+    assert_eq!(sizes[..4], [(1, 400), (401, 400), (801, 200), (1_001, 400)]);
+    assert_eq!(sizes.len(), 10);
+    assert_eq!(b.sender.figures().unacked, 30);
+}
