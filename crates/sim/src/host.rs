@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tcplab_recording::{Endpoint, Sample};
+use tcplab_recording::{Endpoint, OptionRecord, Sample};
+use tcplab_stack::config::Nagle;
 use tcplab_stack::congestion::CongestionControl;
 use tcplab_stack::{Config, Connection, ConnectionError, Opening, Segment, SendCause, State};
-use tcplab_units::{Instant, Rate, Rng, Span};
+use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
-use tcplab_workload::{AppReport, Application, Want};
+use tcplab_workload::{AppReport, Application, SocketOptions, Want};
 
 use crate::packets::Address;
 
@@ -175,6 +176,30 @@ impl Host {
             moved = true;
         }
         moved
+    }
+
+    /// Socket options that were asked for, and what the socket has.
+    pub(crate) fn options(&self, asked: &SocketOptions) -> Vec<OptionRecord> {
+        let Some(connection) = &self.connection else { return Vec::new() };
+        let record = |name: &str, requested: Option<String>, effective: String| OptionRecord {
+            name: name.into(),
+            requested,
+            effective,
+        };
+        let size = |size: Option<Bytes>| size.map(|size| size.to_string());
+        let held = |size: Bytes| format!("{} B", size.as_u64());
+        let nodelay = self.config.sending.nagle == Nagle::Off;
+        vec![
+            record("congestion", asked.congestion.clone(), self.config.window.congestion.clone()),
+            record("rcvbuf", size(asked.rcvbuf), held(connection.receive_buffer())),
+            record("sndbuf", size(asked.sndbuf), held(connection.send_buffer())),
+            record("nodelay", asked.nodelay.map(|on| on.to_string()), nodelay.to_string()),
+            record(
+                "maxseg",
+                asked.maxseg.map(|size| format!("{size} B")),
+                format!("{} B", connection.mss()),
+            ),
+        ]
     }
 
     /// How its socket stands.

@@ -97,8 +97,8 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
         path: case.path.clone(),
         epoch_nanos: EPOCH_NANOS,
         duration: now.since(Instant::ZERO),
-        client: record(&case.client, ADDRESSES[0]),
-        server: record(&case.server, ADDRESSES[1]),
+        client: record(&case.client, &client),
+        server: record(&case.server, &server),
         world: WorldRecord { name: "sim".into(), device: "none".into(), ..WorldRecord::default() },
     };
     if let Some(writer) = writer {
@@ -179,10 +179,10 @@ fn host(case: &Case, seed: u64, endpoint: Endpoint) -> Result<Host, SimError> {
     Ok(Host::new(endpoint, address, config, congestion, application, seed))
 }
 
-fn record(spec: &EndpointSpec, address: Ipv4Addr) -> EndpointRecord {
+fn record(spec: &EndpointSpec, host: &Host) -> EndpointRecord {
     EndpointRecord {
-        address: address.to_string(),
-        options: Vec::new(),
+        address: host.address().ip.to_string(),
+        options: host.options(&spec.socket),
         sysctls: spec.sysctl.clone(),
     }
 }
