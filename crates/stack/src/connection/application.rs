@@ -43,7 +43,7 @@ impl Connection {
     ///
     /// # Errors
     /// When there was room for none, or there is no connection to write to.
-    pub fn send(&mut self, _now: Instant, data: &Data, how: Send) -> Result<u32, WriteError> {
+    pub fn send(&mut self, now: Instant, data: &Data, how: Send) -> Result<u32, WriteError> {
         if let Some(error) = self.error {
             return Err(error.into());
         }
@@ -61,15 +61,21 @@ impl Connection {
         let more = how.more && !how.urgent;
         let mut accepted = 0;
         while accepted < data.len() && self.has_few_unsent() {
-            let mut part = data.part(accepted..data.len());
-            if self.options.unsent_low.is_some() {
-                part = part.part(0..part.len().min(goal));
-            }
+            let start = self.buffer.end();
+            let part = data.part(accepted..data.len());
             let taken = self.buffer.append(&part, self.sent(), mss, goal, more);
-            accepted += taken;
-            if taken < part.len() || self.options.unsent_low.is_none() {
+            if taken == 0 {
                 break;
             }
+            accepted += taken;
+            if accepted < data.len() && start == self.sent() {
+                // What fills a chunk at the head leaves before the next is filled
+                // (`tcp_push_one`).
+                self.push_one(now);
+            }
+        }
+        if accepted < data.len() {
+            self.buffer.set_full();
         }
         if accepted == 0 {
             return Err(WriteError::WouldBlock);
