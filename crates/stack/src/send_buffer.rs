@@ -146,6 +146,18 @@ impl SendBuffer {
         accepted
     }
 
+    /// Where the last chunk begins.
+    pub(crate) fn tail_start(&self) -> Option<u64> {
+        self.chunks.back().map(|tail| tail.start)
+    }
+
+    /// Whether the last chunk takes more.
+    pub(crate) fn has_open_chunk(&self, sent: u64, goal: u32) -> bool {
+        self.chunks
+            .back()
+            .is_some_and(|tail| tail.start >= sent && tail.end - tail.start < u64::from(goal))
+    }
+
     /// Adds to the last chunk what it still takes, at most `most` bytes.
     fn extend_tail(&mut self, most: u32, sent: u64, mss: u32, goal: u32) -> u32 {
         let (free, room_for_segments) = (self.free_bytes(), self.free_segments());

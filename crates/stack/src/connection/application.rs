@@ -60,19 +60,23 @@ impl Connection {
         let goal = if how.urgent { mss } else { self.chunk_goal() };
         let more = how.more && !how.urgent;
         let mut accepted = 0;
-        while accepted < data.len() && self.has_few_unsent() {
-            let start = self.buffer.end();
+        while accepted < data.len() {
             let part = data.part(accepted..data.len());
+            // Too much that is unsent forbids another chunk, not to fill one.
+            if !self.has_few_unsent() && !self.buffer.has_open_chunk(self.sent(), goal) {
+                break;
+            }
             let taken = self.buffer.append(&part, self.sent(), mss, goal, more);
             if taken == 0 {
                 break;
             }
             accepted += taken;
-            if accepted < data.len() && start == self.sent() {
-                // What fills a chunk at the head leaves before the next is filled
-                // (`tcp_push_one`).
-                self.push_one(now);
+            if accepted < data.len() {
+                self.push_full_chunk(now);
             }
+        }
+        if !more || self.is_push_forced() {
+            self.pushed_to = self.buffer.end();
         }
         if accepted < data.len() {
             self.buffer.set_full();
@@ -85,6 +89,23 @@ impl Connection {
             self.urgent_end = self.buffer.end();
         }
         Ok(accepted)
+    }
+
+    /// A chunk is full and another will follow: if much was not pushed, all leaves that can; else
+    /// the chunk does, if it is the first (`forced_push` and `tcp_push_one` in
+    /// `tcp_sendmsg_locked`).
+    fn push_full_chunk(&mut self, now: Instant) {
+        if self.is_push_forced() {
+            self.pushed_to = self.buffer.end();
+            self.buffer.push();
+            while self.push_one(now) {}
+        } else if self.buffer.tail_start() == Some(self.sent()) {
+            self.push_one(now);
+        }
+    }
+
+    fn is_push_forced(&self) -> bool {
+        self.buffer.end() > self.pushed_to + self.counters.largest_window / 2
     }
 
     /// TCP_NOTSENT_LOWAT.

@@ -42,15 +42,16 @@ impl Connection {
         self.outbox.pop_front()
     }
 
-    /// Sends at most one burst of data, behind what waits to leave.
-    pub(super) fn push_one(&mut self, now: Instant) {
-        if self.state.is_sending() {
-            let stream = self.stream();
-            if let Some(to_send) = self.sender.next(now, &stream) {
-                let transmit = self.transmit(now, &to_send);
-                self.outbox.push_back(transmit);
-            }
+    /// Sends at most one burst of data, behind what waits to leave; whether it did.
+    pub(super) fn push_one(&mut self, now: Instant) -> bool {
+        if !self.state.is_sending() {
+            return false;
         }
+        let stream = self.stream();
+        let Some(to_send) = self.sender.next(now, &stream) else { return false };
+        let transmit = self.transmit(now, &to_send);
+        self.outbox.push_back(transmit);
+        true
     }
 
     /// The position of what is sent next.
