@@ -8,7 +8,7 @@ use tcplab_stack::congestion::CongestionControl;
 use tcplab_stack::{
     Config, Connection, ConnectionError, Opening, ReadError, Segment, SendCause, State, WriteError,
 };
-use tcplab_units::{Instant, Rng};
+use tcplab_units::{Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
 use tcplab_workload::{AppReport, Application, Want};
 
@@ -180,8 +180,55 @@ impl Host {
     }
 
     /// How its socket stands.
-    pub(crate) fn sample(&self, now: Instant, endpoint: Endpoint) -> Option<Sample> {
-        let _ = (now, endpoint, self.connection.as_ref()?);
-        None
+    pub(crate) fn sample(&self, now: Instant) -> Option<Sample> {
+        let info = self.connection.as_ref()?.info(now);
+        let per_second = |rate: Rate| rate.bits_per_second() / 8;
+        Some(Sample {
+            state: number(info.state),
+            ca_state: info.ca_state as u64,
+            backoff: info.backoff.into(),
+            cwnd_segments: info.snd_cwnd.into(),
+            ssthresh_segments: info.snd_ssthresh.into(),
+            snd_mss_bytes: info.snd_mss.into(),
+            rtt_us: info.rtt.as_micros(),
+            rttvar_us: info.rttvar.as_micros(),
+            min_rtt_us: info.min_rtt.map_or(u64::from(u32::MAX), Span::as_micros),
+            rto_us: info.rto.as_micros(),
+            unacked_segments: info.unacked.into(),
+            sacked_segments: info.sacked.into(),
+            lost_segments: info.lost.into(),
+            retrans_segments: info.retrans.into(),
+            total_retrans_segments: info.total_retrans,
+            bytes_acked: info.bytes_acked.as_u64(),
+            bytes_received: info.bytes_received.as_u64(),
+            notsent_bytes: info.notsent_bytes.as_u64(),
+            snd_wnd_bytes: info.snd_wnd,
+            rcv_wnd_bytes: info.rcv_wnd,
+            rcv_space_bytes: info.rcv_space,
+            pacing_rate_bytes_per_second: info.pacing_rate.map_or(u64::MAX, per_second),
+            delivery_rate_bytes_per_second: info.delivery_rate.map_or(0, per_second),
+            busy_us: info.busy_time.as_micros(),
+            rwnd_limited_us: info.rwnd_limited.as_micros(),
+            sndbuf_limited_us: info.sndbuf_limited.as_micros(),
+            dsack_dups: info.dsack_dups,
+            reord_seen: info.reord_seen,
+            ..Sample::empty(now, self.endpoint)
+        })
+    }
+}
+
+/// A state's number in Linux (`include/net/tcp_states.h`).
+fn number(state: State) -> u64 {
+    match state {
+        State::Established => 1,
+        State::SynSent => 2,
+        State::SynReceived => 3,
+        State::FinWait1 => 4,
+        State::FinWait2 => 5,
+        State::TimeWait => 6,
+        State::Closed => 7,
+        State::CloseWait => 8,
+        State::LastAck => 9,
+        State::Closing => 11,
     }
 }

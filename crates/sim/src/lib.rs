@@ -9,4 +9,4 @@ mod trial;
 mod world;
 
 pub use settings::{KERNEL, SettingsError, set, settings};
-pub use trial::{ADDRESSES, SimError, TrialRequest, run_trial};
+pub use trial::{ADDRESSES, Measured, SimError, TrialRequest, measure, run_trial};

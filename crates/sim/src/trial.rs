@@ -112,6 +112,37 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
     verify(case, &app, now >= limit)
 }
 
+/// What a trial without a recording was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measured {
+    /// Events that the world worked on.
+    pub events: u64,
+    /// Packets that the endpoints sent.
+    pub packets: u64,
+    /// How long it took in virtual time.
+    pub duration: Span,
+    /// Bytes that arrived.
+    pub received: u64,
+}
+
+/// Runs a trial until its end, or its limit, without writing anything down.
+///
+/// # Errors
+/// When its stacks or its path cannot be made.
+pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
+    let hosts = [host(case, seed, Endpoint::Client)?, host(case, seed, Endpoint::Server)?];
+    let mut world = World::new(hosts, &case.links()?, seed, None);
+    world.run(Instant::ZERO + case.limits.trial, &AtomicBool::new(false))?;
+    let (events, packets) = (world.events, world.packets());
+    let ([client, server], now, _) = world.end()?;
+    let received = match case.workload.client_role() {
+        Role::Sender => server.report().bytes,
+        Role::Receiver => client.report().bytes,
+    };
+    let received = received.as_u64();
+    Ok(Measured { events, packets, duration: now.since(Instant::ZERO), received })
+}
+
 /// Whether what arrived is what was sent.
 fn verify(case: &Case, app: &AppLog, is_overdue: bool) -> Result<(), SimError> {
     let (sender, receiver) = match app.client.role {

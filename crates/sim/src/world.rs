@@ -126,6 +126,11 @@ impl World {
         Ok((self.hosts, self.now, self.recorder.map(|recorder| recorder.writer)))
     }
 
+    /// Packets that the endpoints sent so far.
+    pub(crate) fn packets(&self) -> u64 {
+        self.next_id - 1
+    }
+
     /// What left a link reaches the other end, or does not.
     fn deliver(&mut self, lane: usize) -> Result<(), RecordingError> {
         let mut reached = [false; 2];
@@ -207,8 +212,8 @@ impl World {
     /// Looks at both sockets, as `TCP_INFO` would.
     fn sample(&mut self) -> Result<(), RecordingError> {
         let Some(Recorder { writer, sampling, .. }) = &mut self.recorder else { return Ok(()) };
-        for (host, endpoint) in self.hosts.iter().zip(Endpoint::BOTH) {
-            if let Some(sample) = host.sample(self.now, endpoint) {
+        for host in &self.hosts {
+            if let Some(sample) = host.sample(self.now) {
                 writer.sampled(&sample)?;
             }
         }

@@ -28,7 +28,10 @@ fn causes_are_found_again() {
         ("random loss", "loss = \"1 %\""),
         ("heavy loss", "loss = \"5 %\""),
         ("bursts", "loss = { gilbert_elliott = { p = \"0.5 %\", r = \"60 %\" } }"),
-        ("interruptions", "interruption = { every = \"1 s\", lasting = \"200 ms\", offset = \"300 ms\" }"),
+        (
+            "interruptions",
+            "interruption = { every = \"1 s\", lasting = \"200 ms\", offset = \"300 ms\" }",
+        ),
     ] {
         for stack in ["linux-6.18", "windows-7", "osx-10.7", "haiku-2017-after"] {
             for seed in 1..=3 {

@@ -184,7 +184,7 @@ impl Sender {
         let mut lowest = self.window.nxt;
         let mut count = 0;
         while let Some(head) = self.board.head()
-            && head.end <= una
+            && head.end() <= una
             && let Some(record) = self.board.pop(self.sack)
         {
             count += 1;
@@ -194,7 +194,7 @@ impl Sender {
                 first_sent = first_sent.or(Some(record.sent));
                 last_sent = Some(record.sent);
                 lowest = lowest.min(record.start);
-                facts.original |= record.end <= self.high;
+                facts.original |= record.end() <= self.high;
             }
             if !record.is_sacked() && self.sack {
                 self.rate.delivered += 1;

@@ -458,7 +458,7 @@ impl Sender {
         self.bound_mss();
         let lost = self.board.divide(u64::from(self.window.mss));
         self.window.lost += u64::from(lost);
-        if self.board.lost_out == 0 {
+        if lost == 0 {
             return;
         }
         if !self.sack {

@@ -6,17 +6,28 @@ use tcplab_units::Span;
 use super::scoreboard::Record;
 use crate::congestion::RateSample;
 
+/// A snapshot that was used.
+const USED: u64 = u64::MAX;
+
 /// How much was delivered when a segment left.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Snapshot {
     /// Segments delivered by then.
-    pub(super) delivered: u64,
-    /// When the last of them was acknowledged, µs; `None` once it was used.
-    pub(super) delivered_at: Option<u64>,
-    /// When the first segment of this flight left, µs.
-    pub(super) first_sent: u64,
+    delivered: u64,
+    /// When the last of them was acknowledged, µs.
+    delivered_at: u64,
+    /// How long before that the first segment of this flight left, µs; above 71 minutes it makes no
+    /// difference.
+    after: u32,
     /// Whether the application had too little to send.
-    pub(super) app_limited: bool,
+    app_limited: bool,
+}
+
+impl Snapshot {
+    /// It counts once, be it SACKed and then acknowledged.
+    pub(super) fn use_up(&mut self) {
+        self.delivered_at = USED;
+    }
 }
 
 /// What has been delivered so far.
@@ -55,8 +66,8 @@ impl Rate {
         }
         Snapshot {
             delivered: self.delivered,
-            delivered_at: Some(self.delivered_at),
-            first_sent: self.first_sent,
+            delivered_at: self.delivered_at,
+            after: u32::try_from(now.saturating_sub(self.first_sent)).unwrap_or(u32::MAX),
             app_limited: self.app_limited.is_some(),
         }
     }
@@ -136,16 +147,16 @@ impl Delivery {
     /// A segment is acknowledged or SACKed (`tcp_rate_skb_delivered`): the one sent last counts.
     pub(super) fn take(&mut self, rate: &mut Rate, record: &Record) {
         let snapshot = &record.snapshot;
-        if snapshot.delivered_at.is_none() {
+        if snapshot.delivered_at == USED {
             return;
         }
         if self.prior_delivered == 0 || record.order > self.order {
             self.prior_delivered = snapshot.delivered;
-            self.delivered_at = snapshot.delivered_at;
+            self.delivered_at = Some(snapshot.delivered_at);
             self.app_limited = snapshot.app_limited;
             self.order = record.order;
             rate.first_sent = record.sent;
-            self.send_interval = record.sent.saturating_sub(snapshot.first_sent);
+            self.send_interval = u64::from(snapshot.after);
         }
     }
 }

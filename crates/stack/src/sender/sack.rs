@@ -119,7 +119,7 @@ impl Sender {
             if record.start >= part.1 {
                 return;
             }
-            if block.0 <= record.start && record.end <= block.1 {
+            if block.0 <= record.start && record.end() <= block.1 {
                 self.take_sacked(now, number, dsack, facts);
             }
             number += 1;
@@ -130,14 +130,14 @@ impl Sender {
     fn take_sacked(&mut self, now: u64, number: u64, dsack: bool, facts: &mut Facts) {
         let record = *self.board.get(number);
         if dsack && record.was_repeated() {
-            if self.undo.marker.is_some_and(|marker| record.end > marker) {
+            if self.undo.marker.is_some_and(|marker| record.end() > marker) {
                 self.count_needless(1);
             }
             if record.is_sacked() {
                 facts.late = facts.late.min(record.start);
             }
         }
-        if record.end <= self.window.una {
+        if record.end() <= self.window.una {
             return;
         }
         if !record.is_sacked() {
@@ -147,7 +147,7 @@ impl Sender {
                 if record.start < self.highest_sacked() {
                     facts.late = facts.late.min(record.start);
                 }
-                facts.original |= record.end <= self.high;
+                facts.original |= record.end() <= self.high;
                 facts.first_sacked = facts.first_sacked.or(Some(record.sent));
                 facts.last_sacked = Some(record.sent);
             }

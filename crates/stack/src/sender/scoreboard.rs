@@ -21,27 +21,35 @@ const EVER: u8 = 8;
 const LISTED: u8 = 16;
 
 /// No record.
-const NONE: u64 = u64::MAX;
+const NONE: u32 = u32::MAX;
+/// As much of a record's number as a link holds: there are never that many at once.
+const LINK: u64 = 0x7fff_ffff;
 
-/// A segment outstanding.
+/// A segment outstanding: one line of a cache, for large windows are walked through once for each
+/// round trip.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record {
     /// Position of its first byte.
     pub(super) start: u64,
-    /// Position behind its last, FIN included.
-    pub(super) end: u64,
     /// When it was last sent, µs.
     pub(super) sent: u64,
     /// Which transmission of all that was, counted from 1.
     pub(super) order: u64,
     /// What was delivered at that time.
     pub(super) snapshot: Snapshot,
-    older: u64,
-    newer: u64,
+    /// Positions, FIN included.
+    len: u32,
+    /// The low bits of its neighbours' numbers in the order of sending.
+    older: u32,
+    newer: u32,
     marks: u8,
 }
 
 impl Record {
+    /// Position behind its last, FIN included.
+    pub(super) fn end(&self) -> u64 {
+        self.start + u64::from(self.len)
+    }
     pub(super) fn is_sacked(&self) -> bool {
         self.marks & SACKED != 0
     }
@@ -132,27 +140,28 @@ impl Scoreboard {
     /// The record that `position` lies in.
     pub(super) fn number_at(&self, position: u64) -> Option<u64> {
         let (front, back) = (self.records.front()?, self.records.back()?);
-        if position < front.start || position >= back.end {
+        if position < front.start || position >= back.end() {
             return None;
         }
         // Nearly all segments are full.
-        let step = (front.end - front.start).max(1);
+        let step = (front.end() - front.start).max(1);
         let guess = (((position - front.start) / step) as usize).min(self.records.len() - 1);
         let found = &self.records[guess];
-        if found.start <= position && position < found.end {
+        if found.start <= position && position < found.end() {
             return Some(self.first + guess as u64);
         }
-        Some(self.first + self.records.partition_point(|r| r.end <= position) as u64)
+        Some(self.first + self.records.partition_point(|r| r.end() <= position) as u64)
     }
 
     /// A segment leaves for the first time.
     pub(super) fn push(&mut self, start: u64, end: u64, sent: u64, snapshot: Snapshot) {
-        debug_assert!(start < end && self.records.back().is_none_or(|r| r.end == start));
+        debug_assert!(start < end && self.records.back().is_none_or(|r| r.end() == start));
         let number = self.behind();
         self.transmissions += 1;
         let order = self.transmissions;
+        let len = (end - start) as u32;
         let record =
-            Record { start, end, sent, order, snapshot, older: NONE, newer: NONE, marks: 0 };
+            Record { start, sent, order, snapshot, len, older: NONE, newer: NONE, marks: 0 };
         self.records.push_back(record);
         self.list(number);
     }
@@ -166,7 +175,7 @@ impl Scoreboard {
         self.first += 1;
         if record.is_sacked() && is_sack {
             self.sacked_out -= 1;
-            self.runs.forget_below(record.end);
+            self.runs.forget_below(record.end());
         }
         self.lost_out -= u32::from(record.is_lost());
         self.retrans_out -= u32::from(record.is_repeated());
@@ -187,7 +196,7 @@ impl Scoreboard {
         debug_assert!(!record.is_sacked());
         let was = record.marks;
         record.marks |= SACKED;
-        let (start, end) = (record.start, record.end);
+        let (start, end) = (record.start, record.end());
         if was & LOST != 0 {
             // A repetition of what was not held for lost is still believed to be under way.
             let record = self.record(number);
@@ -261,7 +270,7 @@ impl Scoreboard {
 
     /// Its rate snapshot was used.
     pub(super) fn use_snapshot(&mut self, number: u64) {
-        self.record(number).snapshot.delivered_at = None;
+        self.record(number).snapshot.use_up();
     }
 
     /// The first record that is lost and not yet sent again.
@@ -341,8 +350,7 @@ impl Scoreboard {
 
     /// The one sent next after it.
     pub(super) fn sent_next(&self, number: u64) -> Option<u64> {
-        let newer = self.get(number).newer;
-        (newer != NONE).then_some(newer)
+        self.full(self.get(number).newer)
     }
 
     /// Two of one: the first ends at `position`, which lies inside. Costs as much as there are
@@ -352,6 +360,28 @@ impl Scoreboard {
         self.settle();
     }
 
+    /// One of two: what follows `number` becomes part of it, as far as it is not SACKed, all of it
+    /// is not longer than `most` and ends at `last` at the latest. Gives how many records there are
+    /// less. Costs as much as there are records, if there is anything to join.
+    pub(super) fn join(&mut self, number: u64, most: u64, last: u64) -> u32 {
+        let mut joined = 0;
+        while number + 1 < self.behind() {
+            let (one, next) = (*self.get(number), *self.get(number + 1));
+            if next.is_sacked() || next.end() - one.start > most || next.end() > last {
+                break;
+            }
+            self.lost_out -= u32::from(next.is_lost());
+            self.retrans_out -= u32::from(next.is_repeated());
+            self.records.remove((number + 1 - self.first) as usize);
+            let record = self.record(number);
+            record.len += next.len;
+            record.marks |= next.marks & EVER;
+            self.settle();
+            joined += 1;
+        }
+        joined
+    }
+
     /// No record is longer than `most` any more; those that were are held for lost. Gives how many
     /// these are now.
     pub(super) fn divide(&mut self, most: u64) -> u32 {
@@ -359,9 +389,9 @@ impl Scoreboard {
         let mut number = self.first;
         while number < self.behind() {
             let record = self.get(number);
-            let too_long = record.end - record.start > most && !record.is_sacked();
+            let too_long = record.end() - record.start > most && !record.is_sacked();
             if too_long {
-                let (start, end) = (record.start, record.end);
+                let (start, end) = (record.start, record.end());
                 let mut at = start + most;
                 while at < end {
                     self.cut(number, at);
@@ -380,11 +410,12 @@ impl Scoreboard {
     /// Makes two of one; the lists are wrong until [`Scoreboard::settle`].
     fn cut(&mut self, number: u64, position: u64) {
         let index = (number - self.first) as usize;
-        self.unlist(number);
         let mut second = self.records[index];
-        debug_assert!(second.start < position && position < second.end && !second.is_sacked());
-        self.records[index].end = position;
+        debug_assert!(second.start < position && position < second.end() && !second.is_sacked());
+        let cut = (position - second.start) as u32;
+        self.records[index].len = cut;
         second.start = position;
+        second.len -= cut;
         for record in &mut self.records {
             record.marks &= !LISTED;
         }
@@ -410,16 +441,21 @@ impl Scoreboard {
         }
     }
 
+    /// The number that a link stands for.
+    fn full(&self, link: u32) -> Option<u64> {
+        (link != NONE).then(|| self.first + (u64::from(link).wrapping_sub(self.first) & LINK))
+    }
+
     /// Appends to the order of sending.
     fn list(&mut self, number: u64) {
         let newest = self.newest;
         let record = self.record(number);
         debug_assert!(record.marks & LISTED == 0);
         record.marks |= LISTED;
-        record.older = newest.unwrap_or(NONE);
+        record.older = newest.map_or(NONE, |last| (last & LINK) as u32);
         record.newer = NONE;
         match newest {
-            Some(last) => self.record(last).newer = number,
+            Some(last) => self.record(last).newer = (number & LINK) as u32,
             None => self.oldest = Some(number),
         }
         self.newest = Some(number);
@@ -447,16 +483,15 @@ impl Scoreboard {
             return;
         }
         record.marks &= !LISTED;
-        let (older, newer) = (record.older, record.newer);
-        if older == NONE {
-            self.oldest = (newer != NONE).then_some(newer);
-        } else {
-            self.record(older).newer = newer;
+        let (older_link, newer_link) = (record.older, record.newer);
+        let (older, newer) = (self.full(older_link), self.full(newer_link));
+        match older {
+            Some(older) => self.record(older).newer = newer_link,
+            None => self.oldest = newer,
         }
-        if newer == NONE {
-            self.newest = (older != NONE).then_some(older);
-        } else {
-            self.record(newer).older = older;
+        match newer {
+            Some(newer) => self.record(newer).older = older_link,
+            None => self.newest = older,
         }
     }
 }
@@ -475,9 +510,9 @@ impl Scoreboard {
         assert_eq!(self.retrans_out, count(REPEATED));
         assert!(self.records.iter().all(|r| r.marks & (SACKED | LOST) != SACKED | LOST));
         let sacked = self.records.iter().filter(|r| r.is_sacked());
-        assert_eq!(self.runs.bytes(), sacked.map(|r| r.end - r.start).sum::<u64>());
+        assert_eq!(self.runs.bytes(), sacked.map(|r| r.end() - r.start).sum::<u64>());
         let ends = self.records.iter().zip(self.records.iter().skip(1));
-        assert!(ends.into_iter().all(|(one, next)| one.end == next.start));
+        assert!(ends.into_iter().all(|(one, next)| one.end() == next.start));
         let order = self.order();
         assert_eq!(order.len() as u32, count(LISTED));
         assert!(order.windows(2).all(|w| self.get(w[0]).order <= self.get(w[1]).order));

@@ -81,10 +81,12 @@ impl Sender {
         }
         let data_end = stream.end - u64::from(stream.fin);
         let most = room.min(mss);
-        if self.board.get(number).end.min(data_end).saturating_sub(start) > most {
+        if self.board.get(number).end().min(data_end).saturating_sub(start) > most {
             self.board.split(number, start + most);
+        } else if self.board.get(number).end() - start < most {
+            self.join_small(number, start, most);
         }
-        let end = self.board.get(number).end;
+        let end = self.board.get(number).end();
         let len = end.min(data_end).saturating_sub(start);
         let probe = cause == SendCause::TailLossProbe;
         self.before_data(now);
@@ -100,6 +102,15 @@ impl Sender {
             self.undo.repeated = Some(self.undo.repeated.unwrap_or(0) + 1);
         }
         Some(ToSend { start, len: len as u32, fin: end > data_end, cause, ect: false, cwr: false })
+    }
+
+    /// Small segments go together when they are sent again (`tcp_retrans_try_collapse`).
+    fn join_small(&mut self, number: u64, start: u64, most: u64) {
+        let most = most + start - self.board.get(number).start;
+        let joined = self.board.join(number, most, self.window_end());
+        if !self.sack {
+            self.board.sacked_out = self.board.sacked_out.saturating_sub(joined);
+        }
     }
 
     /// New data up to `end` leaves.

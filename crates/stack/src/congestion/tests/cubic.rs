@@ -160,6 +160,19 @@ fn hystart_ends_slow_start_at_a_long_train() {
     assert!(driver.window.ssthresh.abs_diff(132) <= 1, "{:?}", driver.window);
 }
 
+/// Pacing by itself spreads a window over half a round trip, so where segments are paced a train
+/// has to last for a whole one: longer than the 80, exceeded with the 103rd of 160.
+#[test]
+fn hystart_waits_for_a_longer_train_where_segments_are_paced() {
+    let path = Path::bottleneck(Span::from_millis(1), Span::from_millis(100), 10_000);
+    let mut driver = Driver::with(Box::new(Cubic::new(&setup())), path, |window| {
+        window.is_paced = true;
+    });
+    driver.run_rounds(7);
+    assert_eq!(driver.window.lost, 0);
+    assert!(driver.window.ssthresh.abs_diff(263) <= 1, "{:?}", driver.window);
+}
+
 /// An acknowledgement each four milliseconds is none. 26 segments fill the path: in the round in
 /// which 80 come, the first had to wait for 14 of the 40 before, 56 ms, more than 104 ms / 8. Eight
 /// are looked at, the ninth ends it.

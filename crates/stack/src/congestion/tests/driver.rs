@@ -123,10 +123,10 @@ impl Driver {
         let rtt = path.delay + path.service;
         window.srtt = Some(rtt);
         window.min_rtt = Some(rtt);
+        window.is_paced = control.is_paced();
         set(&mut window);
         let now = Instant::ZERO + rtt;
         control.init(now, &mut window);
-        window.is_paced = control.is_paced();
         let round_end = u64::from(window.cwnd);
         Driver {
             control,

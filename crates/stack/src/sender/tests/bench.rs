@@ -177,7 +177,7 @@ impl Sender {
             assert!(board.lost_out == 0 || self.window.state != State::Open);
         }
         if let Some(head) = board.head() {
-            assert!(head.end > self.window.una);
+            assert!(head.end() > self.window.una);
             // Something is always due, or nothing would ever happen again.
             assert!(self.poll_at().is_some(), "no timer with data outstanding");
         }

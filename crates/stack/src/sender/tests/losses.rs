@@ -140,6 +140,18 @@ fn counting_sacks_marks_all_with_three_above() {
 }
 
 #[test]
+fn an_acknowledgement_overtaken_still_tells_of_sacks() {
+    let mut b = Bench::linux(10);
+    assert_eq!(b.numbers().len(), 10);
+    b.at(100).ack(4, &[]);
+    assert_eq!(b.ack(2, &[(6, 8)]).acked, 0);
+    assert_eq!((b.sender.una(), b.sender.figures().sacked), (start(4), 3));
+    // The window comes down with the next acknowledgement only.
+    assert_eq!(b.sent(), [(4, Rack), (5, Rack)]);
+    assert_eq!((b.state(), b.cwnd()), (State::Recovery, 13));
+}
+
+#[test]
 fn sacked_data_thrown_away_is_sent_again() {
     let mut b = Bench::linux(10);
     assert_eq!(b.numbers().len(), 10);

@@ -282,7 +282,8 @@ proptest! {
         timestamps in any::<bool>(),
         len in 1_u64..120_000,
     ) {
-        // A peer that closes its window and is not heard of twice at the longest timeout is given up.
+        // Given up is a peer that closes its window and is not heard of for two of the longest
+        // timeouts.
         let share = if closes { 4 } else { 1 };
         let (lost, acks_lost) = (lost / share, acks_lost / share);
         let weather = Weather { seed, lost, acks_lost, late, copied, closes };

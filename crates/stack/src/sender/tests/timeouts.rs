@@ -153,6 +153,45 @@ fn originals_that_come_after_all_undo_a_timeout() {
 }
 
 #[test]
+fn without_sack_progress_beyond_the_repetition_undoes_a_timeout() {
+    let agreed = Negotiated { sack: false, ..agreed() };
+    let mut b = Bench::new(&without_probe(), &agreed, 40);
+    assert_eq!(b.numbers().len(), 10);
+    b.ring().unwrap();
+    assert_eq!(b.numbers(), [1]);
+    b.at(350).ack(2, &[]);
+    assert_eq!(b.sent(), [(11, New), (12, New)]);
+    b.at(351).ack(3, &[]);
+    assert_eq!((b.state(), b.cwnd()), (State::Open, 11));
+    assert_eq!(b.numbers(), [13]);
+}
+
+#[test]
+fn without_sack_a_duplicate_shows_that_a_timeout_was_due() {
+    let agreed = Negotiated { sack: false, ..agreed() };
+    let mut b = Bench::new(&without_probe(), &agreed, 40);
+    assert_eq!(b.numbers().len(), 10);
+    b.ring().unwrap();
+    b.leaving();
+    b.at(400).ack(2, &[]);
+    assert_eq!(b.sent(), [(11, New), (12, New)]);
+    // The new data arrived, the second did not.
+    b.at(500).ack(2, &[]);
+    assert_eq!(b.sent(), [(2, AfterTimeout)]);
+    assert_eq!(b.state(), State::Loss);
+}
+
+#[test]
+fn without_new_data_frto_repairs_at_once() {
+    let mut b = Bench::new(&without_probe(), &agreed(), 10);
+    assert_eq!(b.numbers().len(), 10);
+    b.ring().unwrap();
+    b.leaving();
+    b.at(400).ack(2, &[]);
+    assert_eq!(b.sent(), [(2, AfterTimeout), (3, AfterTimeout)]);
+}
+
+#[test]
 fn all_unsacked_is_lost_where_the_rule_says_so() {
     let mut config = without_probe();
     config.timeout.action = TimeoutAction::AllUnsacked;
@@ -185,6 +224,26 @@ fn what_was_sent_within_the_last_round_trip_is_not_lost_at_a_timeout() {
     b.ring().unwrap();
     assert_eq!(b.sender.figures().lost, 2);
     assert_eq!(b.cwnd(), 2);
+}
+
+#[test]
+fn small_segments_go_together_when_sent_again() {
+    let mut b = Bench::new(&without_probe(), &agreed(), 0);
+    b.stream.nodelay = true;
+    for _ in 0..5 {
+        b.stream.end += 300;
+        assert_eq!(b.leaving().len(), 1);
+    }
+    b.stream.end += 1;
+    b.stream.fin = true;
+    assert!(b.leaving()[0].fin);
+    b.ring().unwrap();
+    let sent = b.leaving();
+    assert_eq!((sent.len(), sent[0].start, sent[0].len), (1, 1, 900));
+    // Three became one.
+    assert_eq!((b.sender.figures().unacked, b.sender.figures().lost), (4, 4));
+    b.ring().unwrap();
+    assert_eq!(b.leaving()[0].len, 900);
 }
 
 #[test]

@@ -57,6 +57,29 @@ fn idleness_halves_the_window_for_each_timeout() {
 }
 
 #[test]
+fn idleness_counts_when_data_can_leave_again() {
+    // Written into a closed window, the data does not touch the congestion window; when it opens
+    // after ten timeouts, that is small.
+    let mut b = Bench::linux(26);
+    b.leaving();
+    b.at(100).ack(11, &[]);
+    assert_eq!(b.leaving().len(), 16);
+    b.window = 0;
+    b.at(200).ack(27, &[]);
+    assert_eq!(b.cwnd(), 36);
+    b.stream.end += 20 * MSS;
+    assert_eq!(b.numbers(), NOTHING);
+    for _ in 0..3 {
+        b.ring().unwrap();
+        b.leaving();
+        assert_eq!(b.cwnd(), 36);
+    }
+    b.window = 1_000_000;
+    b.at(3_200).ack(27, &[]);
+    assert_eq!(b.leaving().len(), 10);
+}
+
+#[test]
 fn without_the_rule_idleness_changes_nothing() {
     let mut config = exact();
     config.window.slow_start_after_idle = false;
