@@ -100,7 +100,8 @@ proptest! {
             now += Span::from_millis(1);
             // From a little before what is expected to some way behind it.
             let start = (receiver.next() + ahead * 100).saturating_sub(300).max(1);
-            let bytes: Vec<u8> = (start..start + len * 100).map(|at| ((at * 7) >> 3) as u8).collect();
+            let byte = |at: u64| ((at * 7) >> 3) as u8;
+            let bytes: Vec<u8> = (start..start + len * 100).map(byte).collect();
             let data = Data::copy_of(&bytes);
             if receiver.is_acceptable(start, start + len * 100) {
                 receiver.receive(now, &segment(start, &data), RTO);
@@ -112,7 +113,7 @@ proptest! {
             edge = receiver.next() + window;
             while reads && let Some(data) = receiver.take(most.max(1), false) {
                 for byte in data.as_slice() {
-                    prop_assert_eq!(*byte, ((read * 7) >> 3) as u8);
+                    prop_assert_eq!(*byte, ((read * 7) >> 3) as u8, "at {}", read);
                     read += 1;
                 }
                 receiver.after_read(now, u64::from(data.len()));
