@@ -116,7 +116,7 @@ impl SendBuffer {
     ///
     /// `sent` is the position up to which data was handed down: nothing is appended to a chunk
     /// of which some was. `goal` is how large a chunk becomes (`size_goal`), a multiple of `mss`.
-    /// Unless `more` is to come, PSH goes with the last byte (RFC 9293 section 3.9.1.2).
+    /// `begins` says that it is the first of a write. Unless `more` is to come, PSH goes with the last byte (RFC 9293 section 3.9.1.2).
     pub(crate) fn append(
         &mut self,
         data: &Data,
@@ -124,6 +124,7 @@ impl SendBuffer {
         mss: u32,
         goal: u32,
         more: bool,
+        begins: bool,
     ) -> u32 {
         let (mss, goal) = (mss.max(1), goal.max(mss).max(1));
         let before = self.end;
@@ -140,6 +141,8 @@ impl SendBuffer {
             }
         }
         if let Some(tail) = self.chunks.back_mut() {
+            // What another write adds may still leave in the same segment: PSH goes with its end.
+            tail.push &= !begins || accepted == 0;
             let last = accepted == data.len() && !more;
             tail.push |= accepted > 0 && last;
         }
@@ -173,8 +176,6 @@ impl SendBuffer {
         let taken = u64::from(most.min(within)).min(free).min(in_segments) as u32;
         if taken > 0 {
             tail.end += u64::from(taken);
-            // What follows may still leave in the same segment (`tcp_sendmsg_locked` clears PSH).
-            tail.push = false;
             let segments = (tail.end - tail.start).div_ceil(u64::from(mss)) as u32;
             self.segments = self.segments + segments - tail.segments;
             tail.segments = segments;

@@ -66,7 +66,7 @@ impl Connection {
             if !self.has_few_unsent() && !self.buffer.has_open_chunk(self.sent(), goal) {
                 break;
             }
-            let taken = self.buffer.append(&part, self.sent(), mss, goal, more);
+            let taken = self.buffer.append(&part, self.sent(), mss, goal, more, accepted == 0);
             if taken == 0 {
                 break;
             }
