@@ -86,8 +86,8 @@ pub(crate) fn simulate(
     let workers = thread::available_parallelism().map_or(1, usize::from).min(trials.len());
     thread::scope(|scope| {
         for _ in 0..workers {
-            let said = said.clone();
-            scope.spawn(|| work(run, &rest, &halt, said));
+            let (said, rest, halt) = (said.clone(), &rest, &halt);
+            scope.spawn(move || work(run, rest, halt, &said));
         }
         drop(said);
         let mut done = before;
@@ -124,7 +124,7 @@ fn work(
     run: &RunDirectory,
     rest: &Mutex<std::slice::Iter<'_, TrialId>>,
     halt: &AtomicBool,
-    said: Sender<Told>,
+    said: &Sender<Told>,
 ) {
     let next = || rest.lock().expect("no worker panics while it holds the list").next().copied();
     while !halt.load(Ordering::Relaxed)

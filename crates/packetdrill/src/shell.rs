@@ -9,7 +9,8 @@
 pub enum Command {
     /// A setting of the kernel: `net.ipv4.tcp_sack` and `0`, whichever way it was written.
     Set {
-        /// With dots between its parts; below `/sys/module` as `module.name`.
+        /// With dots between its parts; below `/sys/module` as `module.name`, a feature of the
+        /// network device as `device.name`.
         name: String,
         /// Without quotes.
         value: String,
@@ -74,12 +75,24 @@ fn command(words: &[String]) -> Vec<Command> {
             [value, to, file] if to == ">" => vec![set_file(file, value, whole)],
             _ => vec![Command::Aside(whole)],
         },
-        "ip" | "tc" | "ethtool" | "ifconfig" | "route" => vec![Command::Network(whole)],
+        "ethtool" => offloads(arguments).unwrap_or_else(|| vec![Command::Network(whole)]),
+        "ip" | "tc" | "ifconfig" | "route" => vec![Command::Network(whole)],
         "sleep" | "true" | "nstat" | "grep" | "cat" | "ss" | "rm" | "dd" | "sync" | "netstat"
         | "date" | "wc" | "test" | "[" => vec![Command::Aside(whole)],
         _ if name.starts_with("sysctl_restore_") => vec![Command::Restore],
         _ => vec![Command::Unknown(whole)],
     }
+}
+
+/// `ethtool -K device tso off gso off` as settings `device.tso`, `device.gso`.
+fn offloads(arguments: &[String]) -> Option<Vec<Command>> {
+    let [option, _device, pairs @ ..] = arguments else { return None };
+    let pair = |pair: &[String]| Command::Set {
+        name: format!("device.{}", pair[0]),
+        value: pair[1].clone(),
+    };
+    let whole = option == "-K" && !pairs.is_empty() && pairs.len().is_multiple_of(2);
+    whole.then(|| pairs.chunks(2).map(pair).collect())
 }
 
 fn set(name: &str, value: &str) -> Command {
@@ -197,6 +210,10 @@ mod tests {
             (
                 "echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect",
                 vec![to("tcp_cubic.hystart_detect", "3")],
+            ),
+            (
+                "ethtool -K tun0 gso off tso off",
+                vec![to("device.gso", "off"), to("device.tso", "off")],
             ),
             ("echo 0 >/proc/sys/net/ipv4/tcp_ecn", vec![to("net.ipv4.tcp_ecn", "0")]),
             (

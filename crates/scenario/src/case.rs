@@ -87,8 +87,8 @@ pub struct EndpointSpec {
     pub sysctl: BTreeMap<String, String>,
 }
 
-/// Whose TCP an endpoint speaks: `linux`, which is this machine's own kernel, or `model:NAME`, which
-/// is a model of a stack in virtual time.
+/// Whose TCP an endpoint speaks: `linux`, which is this machine's own kernel, or `model:NAME`,
+/// which is a model of a stack in virtual time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stack {
     /// This machine's own kernel.

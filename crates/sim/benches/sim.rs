@@ -1,4 +1,4 @@
-//! `make bench-sim`: one flow in virtual time, beside ns-3 where that is installed.
+//! `make bench-sim`: one flow in virtual time (or that of `BENCH="RATE SECONDS"`).
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::time::Instant;
@@ -7,7 +7,12 @@ use tcplab_scenario::Scenario;
 use tcplab_sim::measure;
 
 fn main() {
-    for (rate, seconds) in [("100 Mbit/s", 60), ("1 Gbit/s", 10), ("10 Gbit/s", 2)] {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let flows = match &arguments[..] {
+        [rate, seconds] => vec![(rate.as_str(), seconds.as_str())],
+        _ => vec![("100 Mbit/s", "60"), ("1 Gbit/s", "10"), ("10 Gbit/s", "2")],
+    };
+    for (rate, seconds) in flows {
         let text = format!(
             "title = \"One flow\"\n[path]\nrate = \"{rate}\"\ndelay = \"10 ms\"\nqueue = \"1 bdp\"\n\
              [workload]\nupload = \"100 GB\"\n[client]\nsocket = {{ congestion = \"cubic\" }}\n\

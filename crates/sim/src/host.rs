@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use tcplab_recording::{Endpoint, Sample};
 use tcplab_stack::congestion::CongestionControl;
-use tcplab_stack::{
-    Config, Connection, ConnectionError, Opening, ReadError, Segment, SendCause, State, WriteError,
-};
+use tcplab_stack::{Config, Connection, ConnectionError, Opening, Segment, SendCause, State};
 use tcplab_units::{Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
 use tcplab_workload::{AppReport, Application, Want};
@@ -152,10 +150,11 @@ impl Host {
         let mut moved = false;
         loop {
             match self.application.want() {
+                // As `poll` would wake it: when a third of the buffer is free (`sk_stream_is_writable`).
+                Want::Write(_) if !connection.is_writable() => break,
                 Want::Write(bytes) => match connection.write(now, bytes) {
                     Ok(count) => self.application.wrote(count, now),
-                    Err(WriteError::WouldBlock) => break,
-                    // The error is the connection's, or the peer's close has been seen before.
+                    // There is no room, or no connection: `error` tells.
                     Err(_) => break,
                 },
                 Want::ShutDown => {
@@ -165,7 +164,6 @@ impl Host {
                 Want::Read => match connection.receive(now, READ_SIZE) {
                     Ok(data) if data.is_empty() => self.application.end_of_stream(now),
                     Ok(data) => self.application.received(data.as_slice(), now),
-                    Err(ReadError::WouldBlock) => break,
                     Err(_) => break,
                 },
                 Want::Close => {

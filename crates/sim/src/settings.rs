@@ -72,9 +72,8 @@ fn apply(config: &mut Config, options: &SocketOptions) {
     if let Some(size) = options.sndbuf {
         config.sending.buffer = [effective(size, LEAST_BUFFERS[1]); 2];
     }
-    match options.nodelay {
-        Some(true) => config.sending.nagle = Nagle::Off,
-        Some(false) | None => {}
+    if options.nodelay == Some(true) {
+        config.sending.nagle = Nagle::Off;
     }
     if let Some(size) = options.maxseg {
         config.handshake.mss = size;

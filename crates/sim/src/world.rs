@@ -100,11 +100,11 @@ impl World {
                 self.hosts[end].handle_timeout(self.now);
                 self.serve(end)?;
             }
-            let is_quiet = self.lanes.iter().all(|lane| lane.is_empty());
+            let is_quiet = self.lanes.iter().all(Lane::is_empty);
             if is_quiet && self.hosts.iter().all(Host::is_over) {
                 break;
             }
-            if self.events % LOOK == 0 && stop.load(Ordering::Relaxed) {
+            if self.events.is_multiple_of(LOOK) && stop.load(Ordering::Relaxed) {
                 break;
             }
         }
@@ -169,8 +169,8 @@ impl World {
             }
         }
         self.queue.set(LINKS[lane], self.lanes[lane].poll_at());
-        for end in 0..2 {
-            if reached[end] {
+        for (end, reached) in reached.into_iter().enumerate() {
+            if reached {
                 self.serve(end)?;
             }
         }

@@ -116,7 +116,8 @@ impl SendBuffer {
     ///
     /// `sent` is the position up to which data was handed down: nothing is appended to a chunk
     /// of which some was. `goal` is how large a chunk becomes (`size_goal`), a multiple of `mss`.
-    /// `begins` says that it is the first of a write. Unless `more` is to come, PSH goes with the last byte (RFC 9293 section 3.9.1.2).
+    /// `begins` says that it is the first of a write. Unless `more` is to come, PSH goes with the
+    /// last byte (RFC 9293 section 3.9.1.2).
     pub(crate) fn append(
         &mut self,
         data: &Data,

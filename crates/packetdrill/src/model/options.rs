@@ -100,16 +100,17 @@ pub(super) fn value(options: &SocketOptions, level: i64, name: i64) -> Result<i6
 }
 
 fn refused(level: i64, name: i64) -> Refusal {
-    let known = ["SO_ZEROCOPY", "SO_TIMESTAMPING", "SO_RCVTIMEO", "SO_SNDTIMEO", "SO_RCVLOWAT"];
-    let of_tcp =
-        ["TCP_FASTOPEN", "TCP_FASTOPEN_CONNECT", "TCP_FASTOPEN_KEY", "TCP_MD5SIG", "TCP_INFO"];
-    let names = match level {
-        SOCKET => known,
-        _ => of_tcp,
+    let names: &[&str] = match level {
+        0 => &["IP_TOS", "IP_TTL", "IP_MTU_DISCOVER", "IP_RECVERR"],
+        SOCKET => &["SO_ZEROCOPY", "SO_TIMESTAMPING", "SO_RCVTIMEO", "SO_SNDTIMEO", "SO_RCVLOWAT"],
+        TCP => {
+            &["TCP_FASTOPEN", "TCP_FASTOPEN_CONNECT", "TCP_FASTOPEN_KEY", "TCP_MD5SIG", "TCP_INFO"]
+        }
+        _ => &[],
     };
-    let named = names.into_iter().find(|known| crate::constant(known) == Some(name));
+    let named = names.iter().find(|known| crate::constant(known) == Some(name));
     Refusal(match named {
-        Some(known) if matches!(level, SOCKET | TCP) => format!("the socket option {known}"),
-        _ => format!("the socket option {name} of level {level}"),
+        Some(known) => format!("the socket option {known}"),
+        None => format!("the socket option {name} of level {level}"),
     })
 }

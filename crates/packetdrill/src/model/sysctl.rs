@@ -21,7 +21,6 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_pacing_ca_ratio", &["120"]),
     ("tcp_notsent_lowat", &["4294967295", "-1"]),
     ("tcp_tso_win_divisor", &[]),
-    ("tcp_min_tso_segs", &[]),
     ("tcp_ecn_option", &[]),
     ("tcp_mtu_probing", &["0"]),
     ("tcp_no_metrics_save", &[]),
@@ -63,6 +62,15 @@ pub(super) fn apply(config: &mut Config, name: &str, value: &str) -> Result<(), 
     // Both ways of finding the end of slow start: the only way the model has it.
     if (name, value) == ("tcp_cubic.hystart_detect", "3") {
         return Ok(());
+    }
+    // Whoever cuts bursts, the card or the system: they are the same to the model.
+    match (name, value) {
+        ("device.gso", "off") => {
+            config.sending.burst = 0;
+            return Ok(());
+        }
+        ("device.tso", "on" | "off") | ("device.gso", "on") => return Ok(()),
+        _ => {}
     }
     let Some(name) = name.strip_prefix("net.ipv4.") else {
         return Err(Refusal("no setting of TCP".into()));
@@ -138,6 +146,7 @@ fn apply_number(config: &mut Config, name: &str, number: u64) -> Result<(), Refu
             _ => return Err(odd()),
         },
         "tcp_slow_start_after_idle" => config.window.slow_start_after_idle = on,
+        "tcp_min_tso_segs" => config.sending.least_burst = wide?,
         "tcp_comp_sack_nr" => config.acks.compressed.0 = wide?,
         "tcp_comp_sack_delay_ns" => config.acks.compressed.1 = Span::from_nanos(number),
         "tcp_moderate_rcvbuf" if on => {}

@@ -315,7 +315,7 @@ fn integer_or(arguments: &Arguments<'_>, index: usize, otherwise: i64) -> Result
 }
 
 /// More than any script moves at once, and little enough to be held.
-const MOST_BYTES: i64 = 1 << 30;
+const MOST_BYTES: i64 = 1 << 26;
 
 fn length(bytes: i64) -> Result<u32, Odd> {
     let len = u32::try_from(bytes).ok().filter(|_| bytes <= MOST_BYTES);

@@ -218,6 +218,10 @@ impl<'a> Runner<'a> {
             );
             return Err(Stop::failed(at, what));
         }
+        // A call that waited and has returned counts from then on: its descriptor can be used.
+        if self.blocked.as_ref().is_some_and(|blocked| blocked.returned.is_some()) {
+            self.await_blocked()?;
+        }
         Ok(())
     }
 

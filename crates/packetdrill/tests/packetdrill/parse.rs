@@ -2,13 +2,18 @@
 
 use crate::fake::Fake;
 use tcplab_packetdrill::ast::Action;
-use tcplab_packetdrill::{Definitions, Script, run};
+use tcplab_packetdrill::{Definitions, Model, Script, run};
+use tcplab_stack::Config;
 use tcplab_units::Rng;
 
-const SCRIPTS: [&str; 3] = [
+const SCRIPTS: [&str; 7] = [
     include_str!("../scripts/server.pkt"),
     include_str!("../scripts/client.pkt"),
     include_str!("../scripts/everything.pkt"),
+    include_str!("../scripts/model/timeouts.pkt"),
+    include_str!("../scripts/model/urgent.pkt"),
+    include_str!("../scripts/model/endings.pkt"),
+    include_str!("../scripts/model/refused.pkt"),
 ];
 
 fn read(text: &str) -> Script {
@@ -132,7 +137,7 @@ fn whatever_is_written_reading_and_running_end() {
         SCRIPTS.iter().flat_map(|s| s.split_inclusive([' ', ',', '('])).collect();
     let mut read = 0;
     for round in 0..4_000 {
-        let mut bytes = SCRIPTS[round % 3].as_bytes().to_vec();
+        let mut bytes = SCRIPTS[round % SCRIPTS.len()].as_bytes().to_vec();
         for _ in 0..=below(3) {
             let at = below(bytes.len().max(1));
             let to = (at + below(12)).min(bytes.len());
@@ -150,6 +155,7 @@ fn whatever_is_written_reading_and_running_end() {
             Ok(script) => {
                 read += 1;
                 let _ = run(&script, &mut Fake::default());
+                let _ = run(&script, &mut Model::new(Config::default()));
             }
             Err(error) => {
                 assert!(error.at.line as usize <= text.lines().count() + 1, "{error}");

@@ -100,8 +100,8 @@ proptest! {
             now += Span::from_millis(1);
             // From a little before what is expected to some way behind it.
             let start = (receiver.next() + ahead * 100).saturating_sub(300).max(1);
-            let byte = |at: u64| ((at * 7) >> 3) as u8;
-            let bytes: Vec<u8> = (start..start + len * 100).map(byte).collect();
+            let bytes = (start..start + len * 100).map(|at| ((at * 7) >> 3) as u8);
+            let bytes: Vec<u8> = bytes.collect();
             let data = Data::copy_of(&bytes);
             if receiver.is_acceptable(start, start + len * 100) {
                 receiver.receive(now, &segment(start, &data), RTO);

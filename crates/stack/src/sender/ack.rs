@@ -4,6 +4,7 @@ use tcplab_units::{Instant, Span};
 
 use super::rate::Delivery;
 use super::{Ack, Heard, Repeat, Sender, Stream, micros};
+use crate::config::TimeoutRule;
 use crate::congestion::{AckSample, State};
 
 /// What an acknowledgement told so far.
@@ -256,9 +257,16 @@ impl Sender {
                 && facts.delivery.prior_delivered + 1 == self.rate.delivered
                 && !facts.alerts();
         }
-        if let (Some(first), Some(youngest)) = (facts.first_sacked, facts.last_sacked) {
-            rtt = rtt.or(Some(now - first));
-            last = Some(now - youngest);
+        if self.config.timeout.rule == TimeoutRule::Linux {
+            if let (Some(first), Some(youngest)) = (facts.first_sacked, facts.last_sacked) {
+                rtt = rtt.or(Some(now - first));
+                last = Some(now - youngest);
+            }
+        } else if facts.acked && self.echo.is_some() {
+            // BSD's way: where there are timestamps, they tell (RFC 7323 section 4), and SACK
+            // times nothing, which may tell twice of what a stack forgot that goes back.
+            rtt = self.by_echo(now);
+            last = rtt;
         }
         if rtt.is_none() && facts.acked {
             rtt = self.by_echo(now);

@@ -3,6 +3,7 @@
 mod bench;
 mod bursts;
 mod duplicates;
+mod kernel;
 mod losses;
 mod network;
 mod other_stacks;
