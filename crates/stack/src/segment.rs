@@ -76,6 +76,20 @@ impl Data {
         &whole[self.start as usize..][..self.len as usize]
     }
 
+    /// Takes in `next` if it lies right behind, in the same block; whether it does.
+    pub(crate) fn join(&mut self, next: &Data) -> bool {
+        let behind = match (&self.block, &next.block) {
+            (Some(own), Some(other)) => {
+                Arc::ptr_eq(own, other) && self.start + self.len == next.start
+            }
+            _ => false,
+        };
+        if behind {
+            self.len += next.len;
+        }
+        behind
+    }
+
     /// A part of them, in the same block.
     ///
     /// # Panics

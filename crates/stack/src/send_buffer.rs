@@ -101,16 +101,23 @@ impl SendBuffer {
         self.full
     }
 
+    /// A write found no room for all it had.
+    pub(crate) fn set_full(&mut self) {
+        self.full = true;
+        self.push();
+    }
+
     /// There is room again, and the application is told so.
     pub(crate) fn clear_full(&mut self) {
         self.full = false;
     }
 
-    /// Takes as much of `data` as there is room for, and says how much that is.
+    /// Takes as much of `data` as one chunk has room for, and says how much that is.
     ///
     /// `sent` is the position up to which data was handed down: nothing is appended to a chunk
     /// of which some was. `goal` is how large a chunk becomes (`size_goal`), a multiple of `mss`.
-    /// Unless `more` is to come, PSH goes with the last byte (RFC 9293 section 3.9.1.2).
+    /// `begins` says that it is the first of a write. Unless `more` is to come, PSH goes with the
+    /// last byte (RFC 9293 section 3.9.1.2).
     pub(crate) fn append(
         &mut self,
         data: &Data,
@@ -118,29 +125,41 @@ impl SendBuffer {
         mss: u32,
         goal: u32,
         more: bool,
+        begins: bool,
     ) -> u32 {
         let (mss, goal) = (mss.max(1), goal.max(mss).max(1));
         let before = self.end;
-        let mut left = data.len();
-        while left > 0 {
-            let taken = match self.extend_tail(left, sent, mss, goal) {
-                0 => self.open_chunk(left, mss, goal),
-                taken => taken,
-            };
-            if taken == 0 {
-                break;
-            }
-            left -= taken;
-        }
-        let accepted = data.len() - left;
-        self.full = left > 0;
+        let accepted = match self.extend_tail(data.len(), sent, mss, goal) {
+            0 => self.open_chunk(data.len(), mss, goal),
+            accepted => accepted,
+        };
+        self.full = false;
         if accepted > 0 {
-            self.blocks.push_back((before, data.part(0..accepted)));
-            if let Some(tail) = self.chunks.back_mut() {
-                tail.push = tail.push || !more || self.full;
+            let taken = data.part(0..accepted);
+            let joined = self.blocks.back_mut().is_some_and(|(_, last)| last.join(&taken));
+            if !joined {
+                self.blocks.push_back((before, taken));
             }
+        }
+        if let Some(tail) = self.chunks.back_mut() {
+            // What another write adds may still leave in the same segment: PSH goes with its end.
+            tail.push &= !begins || accepted == 0;
+            let last = accepted == data.len() && !more;
+            tail.push |= accepted > 0 && last;
         }
         accepted
+    }
+
+    /// Where the last chunk begins.
+    pub(crate) fn tail_start(&self) -> Option<u64> {
+        self.chunks.back().map(|tail| tail.start)
+    }
+
+    /// Whether the last chunk takes more.
+    pub(crate) fn has_open_chunk(&self, sent: u64, goal: u32) -> bool {
+        self.chunks
+            .back()
+            .is_some_and(|tail| tail.start >= sent && tail.end - tail.start < u64::from(goal))
     }
 
     /// Adds to the last chunk what it still takes, at most `most` bytes.
@@ -158,10 +177,8 @@ impl SendBuffer {
         let taken = u64::from(most.min(within)).min(free).min(in_segments) as u32;
         if taken > 0 {
             tail.end += u64::from(taken);
-            // What follows may still leave in the same segment (`tcp_sendmsg_locked` clears PSH).
-            tail.push = false;
             let segments = (tail.end - tail.start).div_ceil(u64::from(mss)) as u32;
-            self.segments += segments - tail.segments;
+            self.segments = self.segments + segments - tail.segments;
             tail.segments = segments;
             self.end += u64::from(taken);
         }
@@ -197,6 +214,24 @@ impl SendBuffer {
 
     fn free_segments(&self) -> u32 {
         self.most_segments.map_or(u32::MAX, |most| most.saturating_sub(self.segments))
+    }
+
+    /// Data was handed down up to `end`: a chunk that reaches beyond is two from now on
+    /// (`tso_fragment`).
+    pub(crate) fn mark_sent(&mut self, end: u64, mss: u32) {
+        let index = self.chunks.partition_point(|chunk| chunk.end < end);
+        let Some(chunk) = self.chunks.get_mut(index) else { return };
+        if chunk.start < end && end < chunk.end {
+            let segments = |bytes: u64| bytes.div_ceil(u64::from(mss.max(1))) as u32;
+            let rest = Chunk { start: end, segments: segments(chunk.end - end), ..*chunk };
+            self.segments += rest.segments;
+            self.segments -= chunk.segments;
+            chunk.end = end;
+            chunk.push = false;
+            chunk.segments = segments(end - chunk.start);
+            self.segments += chunk.segments;
+            self.chunks.insert(index + 1, rest);
+        }
     }
 
     /// Lets go of everything below `position`.

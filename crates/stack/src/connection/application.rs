@@ -43,7 +43,7 @@ impl Connection {
     ///
     /// # Errors
     /// When there was room for none, or there is no connection to write to.
-    pub fn send(&mut self, _now: Instant, data: &Data, how: Send) -> Result<u32, WriteError> {
+    pub fn send(&mut self, now: Instant, data: &Data, how: Send) -> Result<u32, WriteError> {
         if let Some(error) = self.error {
             return Err(error.into());
         }
@@ -60,16 +60,26 @@ impl Connection {
         let goal = if how.urgent { mss } else { self.chunk_goal() };
         let more = how.more && !how.urgent;
         let mut accepted = 0;
-        while accepted < data.len() && self.has_few_unsent() {
-            let mut part = data.part(accepted..data.len());
-            if self.options.unsent_low.is_some() {
-                part = part.part(0..part.len().min(goal));
-            }
-            let taken = self.buffer.append(&part, self.sent(), mss, goal, more);
-            accepted += taken;
-            if taken < part.len() || self.options.unsent_low.is_none() {
+        while accepted < data.len() {
+            let part = data.part(accepted..data.len());
+            // Too much that is unsent forbids another chunk, not to fill one.
+            if !self.has_few_unsent() && !self.buffer.has_open_chunk(self.sent(), goal) {
                 break;
             }
+            let taken = self.buffer.append(&part, self.sent(), mss, goal, more, accepted == 0);
+            if taken == 0 {
+                break;
+            }
+            accepted += taken;
+            if accepted < data.len() {
+                self.push_full_chunk(now);
+            }
+        }
+        if !more || self.is_push_forced() {
+            self.pushed_to = self.buffer.end();
+        }
+        if accepted < data.len() {
+            self.buffer.set_full();
         }
         if accepted == 0 {
             return Err(WriteError::WouldBlock);
@@ -79,6 +89,23 @@ impl Connection {
             self.urgent_end = self.buffer.end();
         }
         Ok(accepted)
+    }
+
+    /// A chunk is full and another will follow: if much was not pushed, all leaves that can; else
+    /// the chunk does, if it is the first (`forced_push` and `tcp_push_one` in
+    /// `tcp_sendmsg_locked`).
+    fn push_full_chunk(&mut self, now: Instant) {
+        if self.is_push_forced() {
+            self.pushed_to = self.buffer.end();
+            self.buffer.push();
+            while self.push_one(now) {}
+        } else if self.buffer.tail_start() == Some(self.sent()) {
+            self.push_one(now);
+        }
+    }
+
+    fn is_push_forced(&self) -> bool {
+        self.buffer.end() > self.pushed_to + self.counters.largest_window / 2
     }
 
     /// TCP_NOTSENT_LOWAT.

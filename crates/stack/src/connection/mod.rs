@@ -95,6 +95,8 @@ pub struct Connection {
     urgent_end: u64,
     /// The last write announced that more follows (MSG_MORE).
     more_follows: bool,
+    /// Up to here data was pushed (`pushed_seq`).
+    pushed_to: u64,
     /// Up to here data leaves in spite of cork and MSG_MORE (`TCP_NAGLE_PUSH`).
     uncorked_to: u64,
     keep_alive: KeepAlive,
@@ -152,6 +154,7 @@ impl Connection {
             orphaned: false,
             urgent_end: 0,
             more_follows: false,
+            pushed_to: 1,
             uncorked_to: 0,
             keep_alive: KeepAlive::default(),
             over_at: None,

@@ -42,6 +42,18 @@ impl Connection {
         self.outbox.pop_front()
     }
 
+    /// Sends at most one burst of data, behind what waits to leave; whether it did.
+    pub(super) fn push_one(&mut self, now: Instant) -> bool {
+        if !self.state.is_sending() {
+            return false;
+        }
+        let stream = self.stream();
+        let Some(to_send) = self.sender.next(now, &stream) else { return false };
+        let transmit = self.transmit(now, &to_send);
+        self.outbox.push_back(transmit);
+        true
+    }
+
     /// The position of what is sent next.
     pub(super) fn sent(&self) -> u64 {
         if self.state.is_synchronized() { self.sender.sent() } else { 1 }
@@ -89,13 +101,17 @@ impl Connection {
     /// A segment of data, a FIN, or a probe.
     fn transmit(&mut self, now: Instant, to_send: &ToSend) -> Transmit {
         let ToSend { start, len, fin, cause, ect, cwr } = *to_send;
-        let mss = self.sender.mss();
+        let (mss, full) = (self.sender.mss(), self.terms.sending_mss);
         let end = start + u64::from(len);
         let mut flags = TcpFlags::ACK;
-        // A burst of several segments is always pushed (`__tcp_transmit_skb`).
-        let pushed = self.buffer.is_pushed_at(end) || cause == SendCause::WindowProbe;
-        if len > mss || len > 0 && pushed {
-            flags |= TcpFlags::PSH;
+        if len > 0 {
+            self.buffer.mark_sent(end, full);
+            // A burst of several segments is always pushed (`__tcp_transmit_skb`), and so is what
+            // asks a window (`tcp_write_wakeup`).
+            let pushed = len > mss || cause == SendCause::WindowProbe;
+            if pushed || self.buffer.is_pushed_at(end) {
+                flags |= TcpFlags::PSH;
+            }
         }
         if fin {
             flags |= TcpFlags::FIN;

@@ -96,12 +96,8 @@ impl Connection {
         let una = self.sender.una();
         // RFC 5961 section 5.2: neither what was never sent nor what is too old.
         let oldest = una.saturating_sub(self.counters.largest_window.min(una - 1));
-        let unsent = position > self.sender.sent() as i64;
-        if unsent || position < oldest as i64 {
-            // What was never sent is not even answered by Linux while the connection is whole.
-            if !unsent || self.state != State::Established {
-                self.challenge(now);
-            }
+        if position > self.sender.sent() as i64 || position < oldest as i64 {
+            self.challenge(now);
             return false;
         }
         // MSG_MORE holds back no longer than until the next acknowledgement.

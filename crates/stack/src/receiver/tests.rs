@@ -113,7 +113,7 @@ proptest! {
             edge = receiver.next() + window;
             while reads && let Some(data) = receiver.take(most.max(1), false) {
                 for byte in data.as_slice() {
-                    prop_assert_eq!(*byte, ((read * 7) >> 3) as u8);
+                    prop_assert_eq!(*byte, ((read * 7) >> 3) as u8, "at {}", read);
                     read += 1;
                 }
                 receiver.after_read(now, u64::from(data.len()));

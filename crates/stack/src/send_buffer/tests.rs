@@ -9,6 +9,23 @@ fn plain(capacity: u64) -> SendBuffer {
     SendBuffer::new(&config)
 }
 
+/// Writes chunk after chunk, as a socket does.
+fn write(buffer: &mut SendBuffer, data: &Data, sent: u64, mss: u32, goal: u32, more: bool) -> u32 {
+    let mut accepted = 0;
+    while accepted < data.len() {
+        let taken =
+            buffer.append(&data.part(accepted..data.len()), sent, mss, goal, more, accepted == 0);
+        if taken == 0 {
+            break;
+        }
+        accepted += taken;
+    }
+    if accepted < data.len() {
+        buffer.set_full();
+    }
+    accepted
+}
+
 fn numbers(range: std::ops::Range<u32>) -> Data {
     Data::copy_of(&range.map(|n| n as u8).collect::<Vec<_>>())
 }
@@ -16,14 +33,14 @@ fn numbers(range: std::ops::Range<u32>) -> Data {
 #[test]
 fn bytes_alone_count_where_no_memory_is_charged() {
     let mut buffer = plain(1000);
-    assert_eq!(buffer.append(&numbers(0..600), 1, 100, 1000, false), 600);
+    assert_eq!(write(&mut buffer, &numbers(0..600), 1, 100, 1000, false), 600);
     assert!(!buffer.is_full());
-    assert_eq!(buffer.append(&numbers(600..1200), 1, 100, 1000, false), 400);
+    assert_eq!(write(&mut buffer, &numbers(600..1200), 1, 100, 1000, false), 400);
     assert!(buffer.is_full() && !buffer.is_writable());
     assert_eq!((buffer.len(), buffer.charged(), buffer.end()), (1000, 1000, 1001));
     buffer.release(301);
     assert!(buffer.is_writable());
-    assert_eq!(buffer.append(&numbers(1000..1600), 1001, 100, 1000, false), 300);
+    assert_eq!(write(&mut buffer, &numbers(1000..1600), 1001, 100, 1000, false), 300);
 }
 
 /// `sk_stream_memory_free` is asked before each buffer and no more: 16,384 B take one of 14,480
@@ -32,7 +49,7 @@ fn bytes_alone_count_where_no_memory_is_charged() {
 fn memory_is_charged_by_the_chunk() {
     let mut buffer = SendBuffer::new(&Config::default());
     let data = Data::copy_of(&vec![0; 100_000]);
-    assert_eq!(buffer.append(&data, 1, 1448, 14_480, false), 28_960);
+    assert_eq!(write(&mut buffer, &data, 1, 1448, 14_480, false), 28_960);
     assert_eq!(buffer.charged(), 2 * (14_480 + 896));
     assert!(!buffer.is_writable());
     // Writable again with a third free, which is not so after the first of the two.
@@ -53,28 +70,42 @@ fn a_small_segment_costs_one_where_segments_are_counted() {
     let byte = Data::copy_of(b"x");
     // What was sent is not added to.
     for sent in 1..=5 {
-        assert_eq!(buffer.append(&byte, sent, 512, 512, false), 1);
-        assert_eq!(buffer.append(&Data::default(), sent + 1, 512, 512, false), 0);
+        assert_eq!(write(&mut buffer, &byte, sent, 512, 512, false), 1);
+        assert_eq!(write(&mut buffer, &Data::default(), sent + 1, 512, 512, false), 0);
     }
-    assert_eq!(buffer.append(&byte, 6, 512, 512, false), 0);
+    assert_eq!(write(&mut buffer, &byte, 6, 512, 512, false), 0);
     assert!(buffer.is_full());
     buffer.release(2);
-    assert_eq!(buffer.append(&Data::copy_of(&[0; 2000]), 6, 512, 512, false), 512);
+    assert_eq!(write(&mut buffer, &Data::copy_of(&[0; 2000]), 6, 512, 512, false), 512);
 }
 
 #[test]
 fn push_goes_with_the_end_of_a_write() {
     let mut buffer = plain(100_000);
-    buffer.append(&numbers(0..100), 1, 1000, 10_000, false);
+    write(&mut buffer, &numbers(0..100), 1, 1000, 10_000, false);
     assert!(buffer.is_pushed_at(101));
     // Not sent: what follows joins it.
-    buffer.append(&numbers(0..100), 1, 1000, 10_000, true);
+    write(&mut buffer, &numbers(0..100), 1, 1000, 10_000, true);
     assert!(!buffer.is_pushed_at(101) && !buffer.is_pushed_at(201));
     buffer.push();
     assert!(buffer.is_pushed_at(201));
     // Sent: what follows is a chunk of its own.
-    buffer.append(&numbers(0..100), 201, 1000, 10_000, false);
+    write(&mut buffer, &numbers(0..100), 201, 1000, 10_000, false);
     assert!(buffer.is_pushed_at(201) && buffer.is_pushed_at(301) && !buffer.is_pushed_at(250));
+}
+
+/// What is cut off by a window becomes a chunk of its own, which may still grow.
+#[test]
+fn a_chunk_is_divided_where_sending_stops() {
+    let mut buffer = SendBuffer::new(&Config::default());
+    let data = Data::copy_of(&vec![0; 16_000]);
+    assert_eq!(write(&mut buffer, &data, 1, 1000, 16_000, false), 16_000);
+    buffer.mark_sent(10_001, 1000);
+    assert_eq!(buffer.charged(), 16_000 + 2 * 896);
+    assert!(!buffer.is_pushed_at(10_001) && buffer.is_pushed_at(16_001));
+    assert_eq!(write(&mut buffer, &data.part(0..10_000), 10_001, 1000, 16_000, false), 10_000);
+    assert_eq!(buffer.charged(), 26_000 + 2 * 896);
+    assert!(!buffer.is_pushed_at(16_001) && buffer.is_pushed_at(26_001));
 }
 
 proptest! {
@@ -86,10 +117,10 @@ proptest! {
     ) {
         let mut buffer = plain(1_000_000);
         let mut stream = vec![];
-        for write in writes {
-            let data = numbers(stream.len() as u32..stream.len() as u32 + write);
+        for size in writes {
+            let data = numbers(stream.len() as u32..stream.len() as u32 + size);
             stream.extend_from_slice(data.as_slice());
-            prop_assert_eq!(buffer.append(&data, 1, 100, 1000, false), write);
+            prop_assert_eq!(write(&mut buffer, &data, 1, 100, 1000, false), size);
         }
         let mut released = 0;
         for (step, len) in cuts {
