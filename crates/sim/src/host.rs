@@ -151,7 +151,7 @@ impl Host {
         let mut moved = false;
         loop {
             match self.application.want() {
-                // As `poll` would wake it: when a third of the buffer is free (`sk_stream_is_writable`).
+                // As `poll` wakes it: a third of the buffer is free (`sk_stream_is_writable`).
                 Want::Write(_) if !connection.is_writable() => break,
                 Want::Write(bytes) => match connection.write(now, bytes) {
                     Ok(count) => self.application.wrote(count, now),
