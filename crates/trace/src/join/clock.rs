@@ -27,7 +27,7 @@ impl Clock {
                 Some((slope * sign, raw.unsteadiness(slope)?))
             })
             .min_by(|a, b| a.1.total_cmp(&b.1));
-        // What cannot be told from no skew is told as none; the truth lies as far from it as before.
+        // What cannot be told from no skew is told as none; the truth may lie as far from it.
         let (slope, slope_error) = match best {
             Some((slope, error)) if slope.abs() > error => (slope, Some(error)),
             Some((slope, error)) => (0.0, Some(slope.abs() + error)),
