@@ -457,6 +457,7 @@ impl FlowState {
             watch.suspect(&self.board);
         }
         let (episodes, calm) = watch.answered(mark, &mut self.board);
+        self.gave_up |= take(&mut self.board.log.gave_up);
         if calm {
             self.watch = None;
             self.board.forget_acknowledged();

@@ -194,7 +194,7 @@ proptest! {
         (opened, clocks, ids) in (prop::bool::weighted(0.8), any::<bool>(), any::<bool>()),
     ) {
         let packets = packets(&moves, opened, clocks, ids);
-        // Within all bounds: where one is met, the two may say so at different packets.
+        // Within all bounds: where one is met, the long way looks at less than there is.
         let find = || told(&packets);
         let (short, long) = (find(), shortcuts::without(find));
         prop_assert_eq!(short, long);
