@@ -155,10 +155,7 @@ impl FlowState {
         high: Offset,
         Verdict { kind, timer, proof }: Verdict,
     ) -> Option<Box<Segment>> {
-        self.totals.data_segments += u64::from(payload > 0);
-        self.totals.data += Bytes::new(payload);
-        let in_flight = Bytes::new(self.board.in_flight());
-        self.totals.max_in_flight = self.totals.max_in_flight.max(in_flight);
+        let in_flight = self.count(payload);
         let sent = Sent {
             packet,
             range,
@@ -168,7 +165,7 @@ impl FlowState {
             proof,
             high,
             una: self.board.una,
-            in_flight: in_flight.as_u64(),
+            in_flight,
             window_edge: self.window_edge,
         };
         self.tally.sent(&sent, || pieces(payload, self.full_segment));
@@ -185,10 +182,20 @@ impl FlowState {
                 kind,
                 timer,
                 proof,
-                in_flight,
+                in_flight: Bytes::new(in_flight),
                 comment: None,
             })
         })
+    }
+
+    /// Counts what was just sent; the bytes in flight with it.
+    #[inline]
+    fn count(&mut self, payload: u64) -> u64 {
+        self.totals.data_segments += u64::from(payload > 0);
+        self.totals.data += Bytes::new(payload);
+        let in_flight = self.board.in_flight();
+        self.totals.max_in_flight = self.totals.max_in_flight.max(Bytes::new(in_flight));
+        in_flight
     }
 
     /// The acknowledgement in a packet of the opposite direction.
@@ -457,6 +464,7 @@ impl FlowState {
             watch.suspect(&self.board);
         }
         let (episodes, calm) = watch.answered(mark, &mut self.board);
+        self.gave_up |= take(&mut self.board.log.gave_up);
         if calm {
             self.watch = None;
             self.board.forget_acknowledged();

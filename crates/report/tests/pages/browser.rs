@@ -53,6 +53,7 @@ fn the_page_works_in_a_browser() {
 /// What a page's reader, who is a script, leaves of what it saw: all between the word `SEEN` in the
 /// title and its end; what the browser made of the page where there is none. Nothing without a
 /// browser.
+#[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
 pub(crate) fn seen_in(page: &str, reader: &str) -> Option<String> {
     let page = page.replacen("<head>", &format!("<head>{LISTEN}"), 1).replacen(
         "</body>",
@@ -79,7 +80,7 @@ pub(crate) fn seen_in(page: &str, reader: &str) -> Option<String> {
     let browser = match browser {
         Ok(browser) => browser,
         Err(error) => {
-            println!("SKIPPED: chromium cannot be started: {error}");
+            eprintln!("SKIPPED: chromium cannot be started: {error}");
             return None;
         }
     };

@@ -84,10 +84,7 @@ impl FlowState {
         });
         self.below.passed(packet, Some(range), kind);
         self.totals.unique += Bytes::new(payload);
-        self.totals.data_segments += 1;
-        self.totals.data += Bytes::new(payload);
-        let in_flight = self.board.in_flight();
-        self.totals.max_in_flight = self.totals.max_in_flight.max(Bytes::new(in_flight));
+        let in_flight = self.count(payload);
         self.observers.sent_plainly(&Sent {
             packet,
             range,

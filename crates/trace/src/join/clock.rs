@@ -27,7 +27,12 @@ impl Clock {
                 Some((slope * sign, raw.unsteadiness(slope)?))
             })
             .min_by(|a, b| a.1.total_cmp(&b.1));
-        let slope = best.filter(|(slope, error)| slope.abs() > *error).map_or(0.0, |best| best.0);
+        // What cannot be told from no skew is told as none; the truth may lie as far from it.
+        let (slope, slope_error) = match best {
+            Some((slope, error)) if slope.abs() > error => (slope, Some(error)),
+            Some((slope, error)) => (0.0, Some(slope.abs() + error)),
+            None => (0.0, None),
+        };
         let floors = ways.map(|(raw, sign)| raw.low.floor(slope * sign));
         let offset = match floors {
             [Some(there), Some(back)] => f64::midpoint(there, -back),
@@ -35,7 +40,7 @@ impl Clock {
             [None, Some(back)] => -back,
             [None, None] => 0.0,
         };
-        Clock { slope, slope_error: best.map(|best| best.1), offset, floors }
+        Clock { slope, slope_error, offset, floors }
     }
 
     /// As it is told, with what had been taken off all delays before.

@@ -192,10 +192,10 @@ proptest! {
     fn says_the_same(
         moves in prop::collection::vec(next_move(), 1..120),
         (opened, clocks, ids) in (prop::bool::weighted(0.8), any::<bool>(), any::<bool>()),
-        narrowed in prop::sample::select(vec![0, 0, 0, 12]),
     ) {
         let packets = packets(&moves, opened, clocks, ids);
-        let find = || crate::bounds::narrowed(narrowed, || told(&packets));
+        // Within all bounds: where one is met, the long way looks at less than there is.
+        let find = || told(&packets);
         let (short, long) = (find(), shortcuts::without(find));
         prop_assert_eq!(short, long);
     }
