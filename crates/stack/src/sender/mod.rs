@@ -456,7 +456,7 @@ impl Sender {
     pub(crate) fn set_mss(&mut self, now: Instant, mss: u32) {
         self.full_mss = mss;
         self.bound_mss();
-        let lost = self.board.divide(u64::from(self.window.mss));
+        let lost = self.board.divide(u64::from(self.window.mss), self.window.una);
         self.window.lost += u64::from(lost);
         if lost == 0 {
             return;
