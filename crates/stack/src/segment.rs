@@ -105,6 +105,36 @@ impl Data {
     }
 }
 
+/// Bytes that an application offers: taken as far as there is room.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Offered<'a> {
+    /// What is taken is copied.
+    Copied(&'a [u8]),
+    /// What is taken is shared.
+    Shared(&'a Data),
+}
+
+impl Offered<'_> {
+    /// How many; of 4 GiB and more, what is below.
+    pub(crate) fn len(self) -> u32 {
+        match self {
+            Offered::Copied(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+            Offered::Shared(data) => data.len(),
+        }
+    }
+
+    /// A part that is taken.
+    ///
+    /// # Panics
+    /// When `part` reaches beyond the end.
+    pub(crate) fn take(self, part: Range<u32>) -> Data {
+        match self {
+            Offered::Copied(bytes) => Data::copy_of(&bytes[part.start as usize..part.end as usize]),
+            Offered::Shared(data) => data.part(part),
+        }
+    }
+}
+
 impl PartialEq for Data {
     fn eq(&self, other: &Data) -> bool {
         self.as_slice() == other.as_slice()

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tcplab_units::Bytes;
 
 use crate::Config;
-use crate::segment::Data;
+use crate::segment::{Data, Offered};
 
 /// Memory that Linux charges for a buffer besides its data: `SKB_TRUESIZE(MAX_TCP_HEADER)` with
 /// headers of 320, `struct sk_buff` of 256 and `struct skb_shared_info` of 320 bytes (x86-64).
@@ -112,30 +112,30 @@ impl SendBuffer {
         self.full = false;
     }
 
-    /// Takes as much of `data` as one chunk has room for, and says how much that is.
+    /// Takes as much of what is `offered`, from `from` on, as one chunk has room for, and says how
+    /// much that is.
     ///
     /// `sent` is the position up to which data was handed down: nothing is appended to a chunk
     /// of which some was. `goal` is how large a chunk becomes (`size_goal`), a multiple of `mss`.
-    /// `begins` says that it is the first of a write. Unless `more` is to come, PSH goes with the
-    /// last byte (RFC 9293 section 3.9.1.2).
+    /// Unless `more` is to come, PSH goes with the last byte (RFC 9293 section 3.9.1.2).
     pub(crate) fn append(
         &mut self,
-        data: &Data,
+        offered: Offered<'_>,
+        from: u32,
         sent: u64,
         mss: u32,
         goal: u32,
         more: bool,
-        begins: bool,
     ) -> u32 {
         let (mss, goal) = (mss.max(1), goal.max(mss).max(1));
-        let before = self.end;
-        let accepted = match self.extend_tail(data.len(), sent, mss, goal) {
-            0 => self.open_chunk(data.len(), mss, goal),
+        let (before, left) = (self.end, offered.len() - from);
+        let accepted = match self.extend_tail(left, sent, mss, goal) {
+            0 => self.open_chunk(left, mss, goal),
             accepted => accepted,
         };
         self.full = false;
         if accepted > 0 {
-            let taken = data.part(0..accepted);
+            let taken = offered.take(from..from + accepted);
             let joined = self.blocks.back_mut().is_some_and(|(_, last)| last.join(&taken));
             if !joined {
                 self.blocks.push_back((before, taken));
@@ -143,8 +143,8 @@ impl SendBuffer {
         }
         if let Some(tail) = self.chunks.back_mut() {
             // What another write adds may still leave in the same segment: PSH goes with its end.
-            tail.push &= !begins || accepted == 0;
-            let last = accepted == data.len() && !more;
+            tail.push &= from > 0 || accepted == 0;
+            let last = accepted == left && !more;
             tail.push |= accepted > 0 && last;
         }
         accepted
