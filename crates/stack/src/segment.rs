@@ -55,9 +55,9 @@ impl Data {
 
     /// `len` bytes that `fill` writes over zeros.
     pub(crate) fn filled(len: u32, fill: impl FnOnce(&mut [u8])) -> Data {
-        let mut block: Arc<[u8]> = std::iter::repeat_n(0, len as usize).collect();
-        fill(Arc::get_mut(&mut block).expect("nobody else has it yet"));
-        Data { block: (len > 0).then_some(block), start: 0, len }
+        let mut block = vec![0; len as usize];
+        fill(&mut block);
+        Data { block: (len > 0).then(|| block.into()), start: 0, len }
     }
 
     /// How many bytes.
