@@ -257,13 +257,15 @@ impl SendBuffer {
         self.release(self.end);
     }
 
-    /// The bytes from `start` on.
+    /// The `len` bytes from `start` on, in the blocks in which they lie; of a single segment, which
+    /// has `mss` at most, in one.
     ///
     /// # Panics
     /// When they are not all there.
-    pub(crate) fn segment(&mut self, start: u64, len: u32) -> Data {
+    pub(crate) fn burst(&mut self, start: u64, len: u32, mss: u32) -> (Data, Vec<Data>) {
+        let mut rest = Vec::new();
         if len == 0 {
-            return Data::default();
+            return (Data::default(), rest);
         }
         let end = start + u64::from(len);
         assert!(
@@ -272,30 +274,30 @@ impl SendBuffer {
             self.start,
             self.end
         );
-        let index = self.block_of(start);
-        self.cursor = index;
-        let (block_start, data) = &self.blocks[index];
-        let offset = (start - block_start) as u32;
-        if offset + len <= data.len() {
-            return data.part(offset..offset + len);
+        self.cursor = self.block_of(start);
+        let first = self.part_of_block(start, end);
+        let mut position = start + u64::from(first.len());
+        while position < end {
+            self.cursor += 1;
+            let part = self.part_of_block(position, end);
+            position += u64::from(part.len());
+            rest.push(part);
         }
-        let mut crossed = 0;
-        let gathered = Data::filled(len, |bytes| {
-            let mut filled = 0;
-            for (block_start, data) in self.blocks.range(index..) {
-                let from = start.saturating_sub(*block_start) as usize;
-                let block = &data.as_slice()[from..];
-                let taken = block.len().min(bytes.len() - filled);
-                bytes[filled..filled + taken].copy_from_slice(&block[..taken]);
-                filled += taken;
-                if filled == bytes.len() {
-                    break;
-                }
-                crossed += 1;
-            }
-        });
-        self.cursor += crossed;
-        gathered
+        if rest.is_empty() || len > mss {
+            return (first, rest);
+        }
+        let mut bytes = Vec::with_capacity(len as usize);
+        for part in std::iter::once(&first).chain(&rest) {
+            bytes.extend_from_slice(part.as_slice());
+        }
+        (Data::copy_of(&bytes), Vec::new())
+    }
+
+    /// What the block at the cursor has of `start..end`, from `start` on.
+    fn part_of_block(&self, start: u64, end: u64) -> Data {
+        let (block_start, data) = &self.blocks[self.cursor];
+        let from = (start - block_start) as u32;
+        data.part(from..data.len().min((end - block_start) as u32))
     }
 
     /// Index of the block that holds `position`: seldom far from the last one asked for.
