@@ -6,7 +6,9 @@ use std::sync::Arc;
 use tcplab_recording::{Endpoint, OptionRecord, Sample};
 use tcplab_stack::config::Nagle;
 use tcplab_stack::congestion::CongestionControl;
-use tcplab_stack::{Config, Connection, ConnectionError, Opening, Segment, SendCause, State};
+use tcplab_stack::{
+    Config, Connection, ConnectionError, Data, Opening, Segment, Send, SendCause, State,
+};
 use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
 use tcplab_workload::{AppReport, Application, SocketOptions, Want};
@@ -15,6 +17,8 @@ use crate::packets::Address;
 
 /// What one read asks for at most, bytes.
 const READ_SIZE: u32 = 256 * 1024;
+/// How many zeros one write offers at most.
+const ZEROS: usize = 64 << 10;
 /// The largest IP packet of an Ethernet, bytes.
 const MTU: u16 = 1500;
 
@@ -28,6 +32,10 @@ pub(crate) struct Host {
     opening: Option<Opening>,
     connection: Option<Connection>,
     application: Application,
+    /// What it writes, if that is zeros: nothing needs to be copied then.
+    zeros: Option<Data>,
+    /// Whether its last write found no room for all it had: it sleeps in there.
+    is_blocked: bool,
     has_begun: bool,
     has_closed: bool,
     /// Segments of a burst that was cut, not yet on the link.
@@ -59,6 +67,8 @@ impl Host {
             config: Arc::new(config),
             opening: Some(opening),
             connection: None,
+            zeros: application.writes_zeros().then(|| Data::copy_of(&[0; ZEROS])),
+            is_blocked: false,
             application,
             has_begun: false,
             has_closed: false,
@@ -151,13 +161,24 @@ impl Host {
         let mut moved = false;
         loop {
             match self.application.want() {
-                // As `poll` wakes it: a third of the buffer is free (`sk_stream_is_writable`).
-                Want::Write(_) if !connection.is_writable() => break,
-                Want::Write(bytes) => match connection.write(now, bytes) {
-                    Ok(count) => self.application.wrote(count, now),
-                    // There is no room, or no connection: `error` tells.
-                    Err(_) => break,
-                },
+                // It sleeps until a third of the buffer is free (`sk_stream_is_writable`).
+                Want::Write(_) if self.is_blocked && !connection.is_writable() => break,
+                Want::Write(bytes) => {
+                    let (taken, offered) = match &self.zeros {
+                        Some(zeros) => {
+                            let part = zeros.part(0..zeros.len().min(bytes.len() as u32));
+                            let taken = connection.send(now, &part, Send::default());
+                            (taken.map(|count| count as usize), part.len() as usize)
+                        }
+                        None => (connection.write(now, bytes), bytes.len()),
+                    };
+                    self.is_blocked = taken != Ok(offered);
+                    match taken {
+                        Ok(count) => self.application.wrote(count, now),
+                        // There is no room, or no connection: `error` tells.
+                        Err(_) => break,
+                    }
+                }
                 Want::ShutDown => {
                     connection.shutdown(now);
                     self.application.shut_down(now);

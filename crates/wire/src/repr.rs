@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::options::kind;
-use crate::{Ecn, SackBlocks, SeqNumber, TcpFlags, checksum, protocol};
+use crate::{Ecn, SackBlock, SackBlocks, SeqNumber, TcpFlags, checksum, protocol};
 
 /// The header of an IPv4 packet to be built, without options or fragmentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,8 +152,25 @@ pub struct TcpRepr {
 impl TcpRepr {
     /// Length of the header with its options in bytes, 20 to 60.
     pub fn header_len(&self) -> usize {
-        let (_, options_len) = self.options();
-        20 + options_len
+        let before = self.len_before_sack();
+        let blocks = self.fitting_blocks(before).len();
+        20 + before + if blocks > 0 { 4 + 8 * blocks } else { 0 }
+    }
+
+    /// Bytes of all options but SACK, which comes last; padded.
+    fn len_before_sack(&self) -> usize {
+        let timestamps = if self.timestamps.is_some() { 12 } else { 0 };
+        // With timestamps, it stands where there would be padding.
+        let permitted = if self.sack_permitted && timestamps == 0 { 4 } else { 0 };
+        let mss = if self.mss.is_some() { 4 } else { 0 };
+        let scale = if self.window_scale.is_some() { 4 } else { 0 };
+        mss + permitted + timestamps + scale
+    }
+
+    /// The blocks for which the other options leave room.
+    fn fitting_blocks(&self, before: usize) -> &[SackBlock] {
+        let room = (OPTIONS - before).saturating_sub(4) / 8;
+        &self.sack.as_slice()[..self.sack.len().min(room)]
     }
 
     /// Appends a packet with this header and `payload` to `out`, checksums and all.
@@ -190,13 +207,13 @@ impl TcpRepr {
     }
 
     /// The options, padded to words of four bytes, and their length.
-    fn options(&self) -> ([u8; 40], usize) {
+    fn options(&self) -> ([u8; OPTIONS], usize) {
         let of_syn = self.mss.is_some() || self.window_scale.is_some() || self.sack_permitted;
         assert!(
             self.flags.contains(TcpFlags::SYN) || !of_syn,
             "MSS, window scale and SACK-permitted belong to SYN segments"
         );
-        let mut options = Options { bytes: [0; 40], len: 0 };
+        let mut options = Options { bytes: [0; OPTIONS], len: 0 };
         if let Some(mss) = self.mss {
             options.push(&[kind::MSS, 4]);
             options.push(&mss.to_be_bytes());
@@ -217,8 +234,7 @@ impl TcpRepr {
             assert!(shift <= 14, "a window scale of {shift} is above 14");
             options.push(&[NOP, kind::WINDOW_SCALE, 3, shift]);
         }
-        let room = (options.bytes.len() - options.len).saturating_sub(4) / 8;
-        let fitting = &self.sack.as_slice()[..self.sack.len().min(room)];
+        let fitting = self.fitting_blocks(options.len);
         if !fitting.is_empty() {
             options.push(&[NOP, NOP, kind::SACK, 2 + 8 * fitting.len() as u8]);
             for block in fitting {
@@ -232,8 +248,11 @@ impl TcpRepr {
 
 const NOP: u8 = kind::NO_OPERATION;
 
+/// Room for options (RFC 9293 section 3.1: fifteen words less the fixed five).
+const OPTIONS: usize = 40;
+
 struct Options {
-    bytes: [u8; 40],
+    bytes: [u8; OPTIONS],
     len: usize,
 }
 impl Options {

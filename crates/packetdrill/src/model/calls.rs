@@ -368,7 +368,7 @@ impl Model {
                 listener.close(now);
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
                     let packet =
-                        super::addressed(&transmit.segment, crate::LOCAL_PORT, remote_port);
+                        super::addressed(&transmit.whole(), crate::LOCAL_PORT, remote_port);
                     self.out.push_back(packet);
                 }
             }
@@ -381,7 +381,7 @@ impl Model {
                         while let Some(transmit) = open.connection.poll_transmit(now) {
                             let ports = (open.local_port, open.remote_port);
                             self.out.push_back(super::addressed(
-                                &transmit.segment,
+                                &transmit.whole(),
                                 ports.0,
                                 ports.1,
                             ));

@@ -101,13 +101,13 @@ impl Model {
         for socket in self.sockets.values_mut() {
             if let Stage::Listening(listener) = &mut socket.stage {
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    left.push(addressed(&transmit.segment, LOCAL_PORT, remote_port));
+                    left.push(addressed(&transmit.whole(), LOCAL_PORT, remote_port));
                 }
             }
         }
         for open in self.opens() {
             while let Some(transmit) = open.connection.poll_transmit(now) {
-                left.push(addressed(&transmit.segment, open.local_port, open.remote_port));
+                left.push(addressed(&transmit.whole(), open.local_port, open.remote_port));
             }
         }
         self.orphans.retain(|open| !open.connection.is_over());

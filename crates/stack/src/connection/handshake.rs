@@ -163,7 +163,7 @@ impl Connection {
             ..TcpRepr::default()
         };
         self.counters.segments_out += 1;
-        self.outbox.push_back(Transmit { segment: Segment::bare(header), cause, mss: 0 });
+        self.outbox.push_back(Transmit::single(Segment::bare(header), cause));
     }
 
     /// A segment in SYN-SENT (RFC 9293 section 3.10.7.3, `tcp_rcv_synsent_state_process`).

@@ -176,7 +176,7 @@ impl Connection {
     pub(super) fn send_reset_for(&mut self, segment: &Segment) {
         if let Some(reset) = reset_for(segment) {
             self.counters.segments_out += 1;
-            self.outbox.push_back(Transmit { segment: reset, cause: SendCause::Reset, mss: 0 });
+            self.outbox.push_back(Transmit::single(reset, SendCause::Reset));
         }
     }
 }
