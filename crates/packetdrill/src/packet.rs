@@ -32,6 +32,8 @@ pub struct Packet {
     pub options: Vec<OptionSpec>,
     /// Data bytes.
     pub len: u32,
+    /// Why the stack sent it, in a word, if it tells.
+    pub cause: Option<&'static str>,
 }
 
 impl Packet {
@@ -56,6 +58,7 @@ impl Packet {
             urgent: header.urgent_pointer,
             options,
             len: segment.len(),
+            cause: None,
         }
     }
 

@@ -367,8 +367,7 @@ impl Model {
             Stage::Listening(mut listener) => {
                 listener.close(now);
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    let packet =
-                        super::addressed(&transmit.segment, crate::LOCAL_PORT, remote_port);
+                    let packet = super::addressed(&transmit, crate::LOCAL_PORT, remote_port);
                     self.out.push_back(packet);
                 }
             }
@@ -380,11 +379,7 @@ impl Model {
                         // What is to be sent leaves before anybody waits for it.
                         while let Some(transmit) = open.connection.poll_transmit(now) {
                             let ports = (open.local_port, open.remote_port);
-                            self.out.push_back(super::addressed(
-                                &transmit.segment,
-                                ports.0,
-                                ports.1,
-                            ));
+                            self.out.push_back(super::addressed(&transmit, ports.0, ports.1));
                         }
                         return self.try_again(now, Waiting::Close { open, until: now + span });
                     }

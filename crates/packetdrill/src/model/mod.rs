@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use tcplab_stack::congestion::{self, Setup};
-use tcplab_stack::{Config, Connection, Opening, Segment, reset_for};
+use tcplab_stack::{Config, Connection, Opening, Segment, SendCause, Transmit, reset_for};
 use tcplab_units::{Instant, Span};
 use tcplab_wire::SeqNumber;
 
@@ -101,13 +101,13 @@ impl Model {
         for socket in self.sockets.values_mut() {
             if let Stage::Listening(listener) = &mut socket.stage {
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    left.push(addressed(&transmit.segment, LOCAL_PORT, remote_port));
+                    left.push(addressed(&transmit, LOCAL_PORT, remote_port));
                 }
             }
         }
         for open in self.opens() {
             while let Some(transmit) = open.connection.poll_transmit(now) {
-                left.push(addressed(&transmit.segment, open.local_port, open.remote_port));
+                left.push(addressed(&transmit, open.local_port, open.remote_port));
             }
         }
         self.orphans.retain(|open| !open.connection.is_over());
@@ -130,14 +130,16 @@ impl Model {
             }
         }
         if let Some(reset) = reset_for(segment) {
+            let reset = Transmit { segment: reset, cause: SendCause::Reset, mss: 0 };
             self.out.push_back(addressed(&reset, local_port, remote_port));
         }
     }
 }
 
-/// A segment between these ports.
-fn addressed(segment: &Segment, local_port: u16, remote_port: u16) -> Packet {
-    Packet { local_port, remote_port, ..Packet::of_segment(segment) }
+/// What leaves, between these ports.
+fn addressed(transmit: &Transmit, local_port: u16, remote_port: u16) -> Packet {
+    let cause = Some(transmit.cause.name());
+    Packet { local_port, remote_port, cause, ..Packet::of_segment(&transmit.segment) }
 }
 
 impl Subject for Model {

@@ -7,6 +7,7 @@ use tcplab_units::{Instant, Span};
 use super::{Blocked, Failure, Runner, Stop, Unsupported, written};
 use crate::ast::{Call, Expression, Field};
 use crate::constants::{constant, error_name};
+use crate::notation::Made;
 use crate::source::Position;
 use crate::subject::{OptionValue, Outcome, Reply, SystemCall};
 
@@ -59,6 +60,7 @@ impl<'a> Runner<'a> {
                 self.blocked = Some(Blocked { at, call, started, until, returned });
             }
             (Reply::Blocked, Some(until)) => {
+                self.dialogue.did(self.now, at, format!("{} waits", Made(call)));
                 self.blocked = Some(Blocked { at, call, started, until, returned: None });
             }
         }
@@ -100,13 +102,7 @@ impl<'a> Runner<'a> {
                 (Ok(value), Some(errno)) => format!("{value} {errno}"),
                 (Err(_), _) => "...".into(),
             };
-            let actual = match outcome.result {
-                Ok(value) => value.to_string(),
-                Err(errno) => {
-                    let name = error_name(errno).map_or_else(|| errno.to_string(), str::to_owned);
-                    format!("-1 {name}")
-                }
-            };
+            let actual = result_of(outcome);
             Stop::Failed(Failure {
                 at,
                 what: what.to_owned(),
@@ -114,11 +110,18 @@ impl<'a> Runner<'a> {
                 actual: Some(format!("{} = {actual}", call.name)),
             })
         };
+        let opens = matches!(call.name.as_str(), "socket" | "accept");
+        let shown = match number(&call.result) {
+            Ok(descriptor) if opens && descriptor >= 0 && outcome.result.is_ok() => {
+                descriptor.to_string()
+            }
+            _ => result_of(outcome),
+        };
+        self.dialogue.did(self.now, at, format!("{} = {shown}", Made(call)));
         if call.result == Expression::Ellipsis {
             return Ok(());
         }
         let expected = number(&call.result).map_err(|odd| odd.at(at))?;
-        let opens = matches!(call.name.as_str(), "socket" | "accept");
         match outcome.result {
             Ok(live) if opens && expected >= 0 && live >= 0 => {
                 self.descriptors.live.insert(expected, live);
@@ -143,6 +146,17 @@ impl<'a> Runner<'a> {
             }
         }
         judge_values(at, call, outcome)
+    }
+}
+
+/// What a call returned, as scripts write it.
+fn result_of(outcome: &Outcome) -> String {
+    match outcome.result {
+        Ok(value) => value.to_string(),
+        Err(errno) => {
+            let name = error_name(errno).map_or_else(|| errno.to_string(), str::to_owned);
+            format!("-1 {name}")
+        }
     }
 }
 

@@ -142,6 +142,7 @@ impl Connection {
             urgent: tcp.urgent,
             options,
             len: tcp.len,
+            cause: None,
         })
     }
 

@@ -57,6 +57,7 @@ impl Fake {
             urgent: 0,
             options,
             len,
+            cause: None,
         }
     }
 
