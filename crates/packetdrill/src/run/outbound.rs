@@ -96,11 +96,7 @@ impl Runner<'_> {
     }
 
     /// The next packet of the script's connection, sent until `deadline`.
-    fn next_sent(
-        &mut self,
-        event: &Event,
-        deadline: Instant,
-    ) -> Result<Option<Sent>, Stop> {
+    fn next_sent(&mut self, event: &Event, deadline: Instant) -> Result<Option<Sent>, Stop> {
         self.collect();
         loop {
             while let Some(sent) = self.sent.pop_front() {
