@@ -153,6 +153,11 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         !self.ready.is_empty()
     }
 
+    /// How many connections [`Listener::accept`] would give.
+    pub fn waiting(&self) -> usize {
+        self.ready.len()
+    }
+
     /// The connection that has waited longest.
     pub fn accept(&mut self) -> Option<(Peer, Connection)> {
         let peer = self.ready.pop_front()?;

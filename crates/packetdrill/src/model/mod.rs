@@ -5,8 +5,11 @@
 //! would not reach it; Linux reads some of them each time.
 
 mod calls;
+mod epoll;
+mod errors;
 mod info;
 mod options;
+mod settings;
 mod socket;
 mod sysctl;
 
@@ -19,6 +22,7 @@ use tcplab_units::{Instant, Span};
 use tcplab_wire::SeqNumber;
 
 use self::calls::Waiting;
+use self::epoll::Epoll;
 use self::socket::{Socket, Stage};
 use crate::ast::OptionSpec;
 use crate::packet::Packet;
@@ -40,6 +44,7 @@ const START: Span = Span::from_micros(100_000_250);
 pub struct Model {
     config: Config,
     sockets: BTreeMap<i64, Socket>,
+    epolls: BTreeMap<i64, Epoll>,
     /// Connections that nobody holds a descriptor of any more.
     orphans: Vec<socket::Open>,
     next_fd: i64,
@@ -55,6 +60,7 @@ impl Model {
         Model {
             config,
             sockets: BTreeMap::new(),
+            epolls: BTreeMap::new(),
             orphans: Vec::new(),
             next_fd: 100,
             next_port: FIRST_EPHEMERAL_PORT,
@@ -112,6 +118,21 @@ impl Model {
         }
         self.orphans.retain(|open| !open.connection.is_over());
         self.out.extend(left);
+        self.notice();
+    }
+
+    /// What the stack has done since the last time is told to those who wait for it: completions to
+    /// the queues of errors, readiness to epoll.
+    fn notice(&mut self) {
+        for (fd, socket) in &mut self.sockets {
+            if let Stage::Open(open) = &mut socket.stage {
+                open.complete();
+            }
+            if !self.epolls.is_empty() {
+                let happened = socket.happened();
+                self.epolls.values_mut().for_each(|epoll| epoll.wake(*fd, happened));
+            }
+        }
     }
 
     fn deliver(&mut self, now: Instant, ports: (u16, u16), segment: &Segment) {
