@@ -27,5 +27,6 @@ pub use parser::Definitions;
 pub use run::{Failure, Line, Unsupported, Verdict, run, watch};
 pub use source::{ParseError, Position};
 pub use subject::{
-    ControlData, ControlMessage, LOCAL_PORT, OptionValue, Outcome, REMOTE_PORT, Refusal, Reply, Subject, SystemCall,
+    ControlData, ControlMessage, LOCAL_PORT, OptionValue, Outcome, REMOTE_PORT, Refusal, Reply,
+    Subject, SystemCall,
 };

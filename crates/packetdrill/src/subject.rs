@@ -155,11 +155,9 @@ pub enum SystemCall {
     Send {
         /// Socket.
         fd: i64,
-        /// Bytes.
-        len: u32,
         /// MSG_MORE, …
         flags: i64,
-        /// Bytes of each of the buffers that hold them.
+        /// Bytes of each of the buffers that hold the data.
         parts: Vec<u32>,
     },
     /// `close`.

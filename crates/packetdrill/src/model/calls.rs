@@ -48,7 +48,8 @@ pub(super) enum Waiting {
     },
     /// SO_LINGER.
     Close {
-        open: Box<Open>,
+        /// Of the connection, which nobody holds any more.
+        ports: (u16, u16),
         until: Instant,
     },
 }
@@ -112,7 +113,7 @@ impl Model {
             SystemCall::Receive { fd, len, flags, message } => {
                 return self.receive_call(now, *fd, (*len, *flags, *message));
             }
-            SystemCall::Send { fd, flags, parts, .. } => {
+            SystemCall::Send { fd, flags, parts } => {
                 return self.send_call(now, *fd, parts, *flags);
             }
             SystemCall::Close { fd } => return Ok(self.close(now, *fd)),
@@ -163,22 +164,16 @@ impl Model {
             Waiting::Epoll { epoll, most, until } => {
                 self.try_epoll_wait(now, *epoll, *most, *until)
             }
-            Waiting::Close { open, until } => {
-                let over = *until <= now || !open.connection.has_unacknowledged();
-                over.then(|| Outcome::value(0))
+            Waiting::Close { ports, until } => {
+                let orphan = self.orphans.iter().find(|open| open.ports() == *ports);
+                let waits = orphan.is_some_and(|open| open.connection.has_unacknowledged());
+                (*until <= now || !waits).then(|| Outcome::value(0))
             }
         };
-        match (outcome, waiting) {
-            (Some(outcome), Waiting::Close { open, .. }) => {
-                self.orphans.push(*open);
-                Some(outcome)
-            }
-            (Some(outcome), _) => Some(outcome),
-            (None, waiting) => {
-                self.waiting = Some(waiting);
-                None
-            }
+        if outcome.is_none() {
+            self.waiting = Some(waiting);
         }
+        outcome
     }
 
     pub(super) fn open(&mut self, fd: i64) -> Result<&mut Open, Outcome> {
@@ -331,8 +326,8 @@ impl Model {
         if unknown != 0 {
             return Err(Refusal(format!("sending with flags {unknown:#x}")));
         }
-        let zero_copy = flags & ZERO_COPY != 0
-            && self.sockets.get(&fd).is_some_and(|socket| socket.zero_copy);
+        let zero_copy =
+            flags & ZERO_COPY != 0 && self.sockets.get(&fd).is_some_and(|socket| socket.zero_copy);
         if zero_copy && parts.len() > MOST_FRAGMENTS {
             return Err(Refusal("MSG_ZEROCOPY of more parts than a buffer has fragments".into()));
         }
@@ -428,16 +423,12 @@ impl Model {
             Stage::Open(mut open) => {
                 let linger = open.connection.options().linger.filter(|span| !span.is_zero());
                 open.connection.close(now);
-                match linger {
-                    Some(span) => {
-                        // What is to be sent leaves before anybody waits for it.
-                        while let Some(transmit) = open.connection.poll_transmit(now) {
-                            let ports = (open.local_port, open.remote_port);
-                            self.out.push_back(super::addressed(&transmit, ports.0, ports.1));
-                        }
-                        return self.try_again(now, Waiting::Close { open, until: now + span });
-                    }
-                    None => self.orphans.push(*open),
+                let ports = open.ports();
+                self.orphans.push(*open);
+                if let Some(span) = linger {
+                    // What is to be sent leaves before anybody waits for it.
+                    self.collect(now);
+                    return self.try_again(now, Waiting::Close { ports, until: now + span });
                 }
             }
         }

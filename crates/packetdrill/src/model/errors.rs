@@ -59,10 +59,6 @@ impl Errors {
         let code = named("SO_EE_CODE_ZEROCOPY_COPIED");
         let data = ControlData::Error([0, origin, 0, code, first.into(), last.into()]);
         let control = ControlMessage { level: named("SOL_IP"), kind: named("IP_RECVERR"), data };
-        Outcome {
-            values: vec![named("MSG_ERRQUEUE")],
-            control: vec![control],
-            ..Outcome::value(0)
-        }
+        Outcome { values: vec![named("MSG_ERRQUEUE")], control: vec![control], ..Outcome::value(0) }
     }
 }

@@ -137,8 +137,7 @@ impl Model {
 
     fn deliver(&mut self, now: Instant, ports: (u16, u16), segment: &Segment) {
         let (local_port, remote_port) = ports;
-        let of_ports = |open: &socket::Open| (open.local_port, open.remote_port) == ports;
-        if let Some(open) = self.opens().find(|open| of_ports(open)) {
+        if let Some(open) = self.opens().find(|open| open.ports() == ports) {
             open.connection.handle_segment(now, segment);
             return;
         }

@@ -90,7 +90,12 @@ impl Model {
     }
 
     /// `fcntl`.
-    pub(super) fn control(&mut self, fd: i64, command: i64, argument: i64) -> Result<Outcome, Refusal> {
+    pub(super) fn control(
+        &mut self,
+        fd: i64,
+        command: i64,
+        argument: i64,
+    ) -> Result<Outcome, Refusal> {
         let Some(socket) = self.sockets.get_mut(&fd) else { return Ok(Outcome::error("EBADF")) };
         match constant("F_GETFL").zip(constant("F_SETFL")) {
             Some((read, _)) if command == read => {

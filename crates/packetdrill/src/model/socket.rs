@@ -210,6 +210,11 @@ impl Socket {
 }
 
 impl Open {
+    /// The own and the peer's.
+    pub(super) fn ports(&self) -> (u16, u16) {
+        (self.local_port, self.remote_port)
+    }
+
     /// Tells of what was sent without being copied and is acknowledged.
     pub(super) fn complete(&mut self) {
         let unacknowledged = self.connection.unacknowledged().as_u64();

@@ -9,9 +9,7 @@ use crate::ast::{Call, Expression, Field};
 use crate::constants::{constant, error_name};
 use crate::notation::Made;
 use crate::source::Position;
-use crate::subject::{
-    ControlData, ControlMessage, OptionValue, Outcome, Reply, SystemCall,
-};
+use crate::subject::{ControlData, ControlMessage, OptionValue, Outcome, Reply, SystemCall};
 
 /// A call that does not return is waited for so long after its time, to tell how late it came.
 const PATIENCE: Span = Span::from_secs(1);
@@ -365,7 +363,7 @@ fn send(arguments: &Arguments<'_>) -> Result<SystemCall, Odd> {
         }
         _ => (vec![arguments.len(2)?], arguments.integer(3)?),
     };
-    Ok(SystemCall::Send { fd: arguments.fd(0)?, len: parts.iter().sum(), flags, parts })
+    Ok(SystemCall::Send { fd: arguments.fd(0)?, flags, parts })
 }
 
 fn integer_or(arguments: &Arguments<'_>, index: usize, otherwise: i64) -> Result<i64, Odd> {

@@ -363,6 +363,7 @@ impl<'a> Runner<'a> {
     }
 
     fn into_dialogue(mut self) -> Vec<Line> {
+        self.collect();
         for sent in std::mem::take(&mut self.sent) {
             self.note_sent(&sent);
         }

@@ -272,8 +272,11 @@ impl Connection {
         }
         if acks {
             self.establish(now, header.timestamps);
+            // `tcp_rcv_state_process`: who was asked knows its pace from the start, and so sends
+            // small bursts; who asked learns it from the first acknowledgement of data.
+            self.sender.set_first_pace();
             if crossing {
-                self.receiver.acks.schedule_now();
+                self.receiver.hear_syn_again();
             }
         }
         acks

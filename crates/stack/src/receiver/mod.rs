@@ -307,6 +307,13 @@ impl Receiver {
         Arrival::default()
     }
 
+    /// The peer's SYN came twice, the second time with its ACK: both ends opened at once. It is
+    /// acknowledged, and told of as anything that comes twice (`tcp_data_queue`).
+    pub(crate) fn hear_syn_again(&mut self) {
+        self.note_twice(0, 1);
+        self.acks.schedule_now();
+    }
+
     fn note_twice(&mut self, start: u64, end: u64) {
         if self.dsack && self.sack {
             self.blocks.set_twice(start..end);
