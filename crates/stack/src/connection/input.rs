@@ -25,7 +25,7 @@ impl Connection {
                 }
             }
             _ => {
-                if self.validate(now, segment) {
+                if !self.answers_again(now, segment) && self.validate(now, segment) {
                     self.handle_synchronized(now, segment);
                 }
             }
