@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use tcplab_stack::{Data, Segment};
 use tcplab_wire::{
-    Ecn, FrameView, Ipv4Repr, LinkType, SackBlock, SeqNumber, TcpFlags, TcpOption, TcpRepr,
+    Cookie, Ecn, FrameView, Ipv4Repr, LinkType, SackBlock, SeqNumber, TcpFlags, TcpOption, TcpRepr,
 };
 
 use crate::ast::OptionSpec;
@@ -78,6 +78,7 @@ impl Packet {
             urgent_pointer: self.urgent,
             ..TcpRepr::default()
         };
+        let syn = self.flags.contains(TcpFlags::SYN);
         for option in &self.options {
             match option {
                 OptionSpec::Mss(mss) => header.mss = Some(*mss),
@@ -92,6 +93,12 @@ impl Packet {
                 }
                 OptionSpec::Timestamps { value, echo } => header.timestamps = Some((*value, *echo)),
                 OptionSpec::Md5(_) => return Err("MD5 signatures"),
+                OptionSpec::FastOpen(cookie) if syn => {
+                    header.fast_open = Cookie::new(cookie, false).or(header.fast_open);
+                }
+                OptionSpec::FastOpenExperimental(cookie) if syn => {
+                    header.fast_open = Cookie::new(cookie, true).or(header.fast_open);
+                }
                 OptionSpec::Nop
                 | OptionSpec::Eol
                 | OptionSpec::FastOpen(_)
@@ -119,6 +126,9 @@ fn option(option: &TcpOption<'_>) -> OptionSpec {
             OptionSpec::Timestamps { value: *value, echo: *echo }
         }
         TcpOption::FastOpen(cookie) => OptionSpec::FastOpen(cookie.to_vec()),
+        TcpOption::Unknown { kind: 254, bytes: [0xf9, 0x89, cookie @ ..] } => {
+            OptionSpec::FastOpenExperimental(cookie.to_vec())
+        }
         TcpOption::Mptcp(bytes) => OptionSpec::Other(format!("mptcp: {bytes:02x?}")),
         TcpOption::Unknown { kind, bytes } | TcpOption::Malformed { kind, bytes } => {
             OptionSpec::Other(format!("{kind}: {bytes:02x?}"))

@@ -20,6 +20,7 @@ const NO_SIGNAL: i64 = 0x4000;
 const MORE: i64 = 0x8000;
 const ERROR_QUEUE: i64 = 0x2000;
 const ZERO_COPY: i64 = 0x400_0000;
+const FAST_OPEN: i64 = 0x2000_0000;
 /// What `poll` tells unasked: POLLERR, POLLHUP.
 const ALWAYS: i64 = 0x18;
 
@@ -63,6 +64,8 @@ pub(super) struct Sending {
     how: Send,
     /// MSG_ZEROCOPY, on a socket with SO_ZEROCOPY.
     zero_copy: bool,
+    /// It connects, and waits for the answer.
+    opens: bool,
 }
 
 /// `MAX_SKB_FRAGS`: each part of what is sent without being copied takes one.
@@ -99,7 +102,9 @@ impl Model {
                 let config = Arc::new(self.config.clone());
                 match self.sockets.get_mut(fd) {
                     Some(socket) if matches!(socket.stage, Stage::Fresh) => {
-                        socket.listen(&config, u32::try_from(*backlog).unwrap_or(0));
+                        let backlog = u32::try_from(*backlog).unwrap_or(0);
+                        socket.fast.queue = self.fast.queue(&socket.fast, backlog);
+                        socket.listen(&config, backlog);
                         Outcome::value(0)
                     }
                     Some(_) => Outcome::error("EINVAL"),
@@ -217,13 +222,30 @@ impl Model {
             }
             Some(Stage::Open(_)) => {}
             Some(Stage::Fresh) => {
-                self.connect(now, fd);
+                if self.defers_connect(fd) {
+                    let socket = self.sockets.get_mut(&fd)?;
+                    return Some(if std::mem::replace(&mut socket.deferred, true) {
+                        Outcome::error("EISCONN")
+                    } else {
+                        Outcome::value(0)
+                    });
+                }
+                let asks = self.sockets.get(&fd).filter(|socket| socket.fast.connects_later);
+                let fast = asks.map(|socket| self.fast.begin(&socket.fast, &self.config, 0).0);
+                self.connect(now, fd, fast.as_ref());
                 if self.is_nonblocking(fd) {
                     return Some(Outcome::error("EINPROGRESS"));
                 }
             }
         }
         self.try_again(now, Waiting::Connect { fd })
+    }
+
+    /// Whether connecting waits for the first write (`tcp_fastopen_defer_connect`).
+    fn defers_connect(&self, fd: i64) -> bool {
+        self.sockets
+            .get(&fd)
+            .is_some_and(|socket| socket.fast.connects_later && self.fast.may_send(&socket.fast))
     }
 
     fn try_connect(&mut self, fd: i64) -> Option<Outcome> {
@@ -279,8 +301,10 @@ impl Model {
     fn try_receive(&mut self, now: Instant, fd: i64, len: u32, message: bool) -> Option<Outcome> {
         let tells_unread =
             message && self.sockets.get(&fd).is_some_and(|socket| socket.tells_unread);
+        let deferred = self.sockets.get(&fd).is_some_and(|socket| socket.deferred);
         let open = match self.open(fd) {
             Ok(open) => open,
+            Err(_) if deferred => return None,
             Err(outcome) => return Some(outcome),
         };
         let unread = open.connection.unread().as_u64();
@@ -317,11 +341,10 @@ impl Model {
         parts: &[u32],
         flags: i64,
     ) -> Result<Option<Outcome>, Refusal> {
-        let unknown = flags & !(OUT_OF_BAND | DONT_WAIT | NO_SIGNAL | MORE | ZERO_COPY);
-        for name in ["MSG_FASTOPEN", "MSG_EOR"] {
-            if constant(name).is_some_and(|bit| unknown & bit != 0) {
-                return Err(Refusal(format!("sending with {name}")));
-            }
+        let known = OUT_OF_BAND | DONT_WAIT | NO_SIGNAL | MORE | ZERO_COPY | FAST_OPEN;
+        let unknown = flags & !known;
+        if constant("MSG_EOR").is_some_and(|bit| unknown & bit != 0) {
+            return Err(Refusal("sending with MSG_EOR".into()));
         }
         if unknown != 0 {
             return Err(Refusal(format!("sending with flags {unknown:#x}")));
@@ -333,8 +356,16 @@ impl Model {
         }
         let how = Send { more: flags & MORE != 0, urgent: flags & OUT_OF_BAND != 0 };
         let rest = Data::copy_of(&vec![0; parts.iter().sum::<u32>() as usize]);
-        let mut send = Sending { fd, done: 0, rest, how, zero_copy };
-        if flags & DONT_WAIT != 0 || self.is_nonblocking(fd) {
+        let mut send = Sending { fd, done: 0, rest, how, zero_copy, opens: false };
+        let waits = flags & DONT_WAIT == 0 && !self.is_nonblocking(fd);
+        let deferred = self.sockets.get(&fd).is_some_and(|socket| socket.deferred);
+        if flags & FAST_OPEN != 0 || deferred {
+            if let Some(outcome) = self.send_fast(now, &mut send, waits, deferred) {
+                return Ok(Some(outcome));
+            }
+            return Ok(self.try_again(now, Waiting::Send(send)));
+        }
+        if !waits {
             let sent = self.try_send(now, &mut send);
             return Ok(Some(sent.unwrap_or_else(|| match send.done {
                 0 => Outcome::error("EAGAIN"),
@@ -342,6 +373,45 @@ impl Model {
             })));
         }
         Ok(self.try_again(now, Waiting::Send(send)))
+    }
+
+    /// A write that connects (`tcp_sendmsg_fastopen`); `None`: it waits for the answer.
+    fn send_fast(
+        &mut self,
+        now: Instant,
+        send: &mut Sending,
+        waits: bool,
+        deferred: bool,
+    ) -> Option<Outcome> {
+        let Some(socket) = self.sockets.get_mut(&send.fd) else {
+            return Some(Outcome::error("EBADF"));
+        };
+        if !deferred && !self.fast.clients_may() {
+            return Some(Outcome::error("EOPNOTSUPP"));
+        }
+        match &socket.stage {
+            Stage::Fresh => {}
+            Stage::Open(open) if open.connection.state() == State::SynSent => {
+                return Some(Outcome::error("EALREADY"));
+            }
+            Stage::Open(_) | Stage::Listening(_) => return Some(Outcome::error("EISCONN")),
+        }
+        socket.deferred = false;
+        let len = send.rest.len();
+        let (mut client, with_syn) = self.fast.begin(&socket.fast, &self.config, len);
+        client.more = waits && with_syn < len;
+        self.connect(now, send.fd, Some(&client));
+        send.done = with_syn;
+        send.rest = send.rest.part(with_syn..len);
+        send.opens = true;
+        if let Ok(open) = self.open(send.fd) {
+            open.written += u64::from(with_syn);
+        }
+        match with_syn {
+            _ if waits => None,
+            0 => Some(Outcome::error("EINPROGRESS")),
+            done => Some(self.sent(send, done)),
+        }
     }
 
     /// A call returns that has given `done` bytes.
@@ -364,6 +434,20 @@ impl Model {
             }
             Err(outcome) => return Some(outcome),
         };
+        match open.connection.state() {
+            // `sk_stream_wait_connect`
+            State::SynSent | State::SynReceived => return None,
+            State::Closed if send.opens => {
+                let error = open.take_error().map_or("EPIPE", |error| error.errno());
+                return Some(Outcome::error(error));
+            }
+            _ if send.opens && send.rest.is_empty() => {
+                open.told_connected = true;
+                let done = send.done;
+                return Some(self.sent(send, done));
+            }
+            _ => send.opens = false,
+        }
         // One that waited is woken when there is room worth it (`sk_stream_write_space`).
         if send.done > 0 && !open.connection.is_writable() {
             return None;

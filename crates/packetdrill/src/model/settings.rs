@@ -5,8 +5,9 @@ use tcplab_units::Instant;
 
 use super::Model;
 use super::calls::{NONBLOCK, READ_WRITE};
+use super::fast_open::FastOpen;
 use super::options::{self, Setting};
-use super::socket::Stage;
+use super::socket::{Socket, Stage};
 use crate::constants::constant;
 use crate::subject::{OptionValue, Outcome, Refusal};
 
@@ -34,6 +35,19 @@ impl Model {
             socket.congestion.clone_from(control);
             return Ok(Outcome::value(0));
         }
+        if let (
+            options::TCP,
+            options::TCP_FASTOPEN
+            | options::TCP_FASTOPEN_CONNECT
+            | options::TCP_FASTOPEN_KEY
+            | options::TCP_FASTOPEN_NO_COOKIE,
+        ) = (level, name)
+        {
+            return Ok(match set_fast_open(socket, &self.fast, name, value) {
+                Ok(()) => Outcome::value(0),
+                Err(errno) => Outcome::error(errno),
+            });
+        }
         let own = match (level, name) {
             (options::TCP, options::TCP_INQ) => Some(&mut socket.tells_unread),
             (options::SOCKET, options::SO_ZEROCOPY) => Some(&mut socket.zero_copy),
@@ -60,6 +74,13 @@ impl Model {
     }
 
     pub(super) fn option(&mut self, fd: i64, level: i64, name: i64) -> Result<Outcome, Refusal> {
+        if (level, name) == (options::TCP, options::TCP_FASTOPEN) {
+            let queue = self.sockets.get(&fd).map(|socket| socket.fast.queue.unwrap_or(0));
+            return Ok(match queue {
+                Some(queue) => Outcome { values: vec![queue.into()], ..Outcome::value(0) },
+                None => Outcome::error("EBADF"),
+            });
+        }
         let given = |value: i64| Outcome { values: vec![value], ..Outcome::value(0) };
         let config = &self.config;
         let Some(socket) = self.sockets.get_mut(&fd) else { return Ok(Outcome::error("EBADF")) };
@@ -124,4 +145,59 @@ impl Model {
         };
         Ok(Outcome { values: vec![value], ..Outcome::value(0) })
     }
+}
+
+/// The options of Fast Open (`do_tcp_setsockopt`).
+fn set_fast_open(
+    socket: &mut Socket,
+    host: &FastOpen,
+    name: i64,
+    value: &OptionValue,
+) -> Result<(), &'static str> {
+    let fresh = matches!(socket.stage, Stage::Fresh);
+    let opens = fresh || matches!(socket.stage, Stage::Listening(_));
+    let number = match value {
+        OptionValue::Integer(number) => *number,
+        OptionValue::Text(text) if name == options::TCP_FASTOPEN_KEY => {
+            socket.fast.keys = keys(text).ok_or("EINVAL")?;
+            return Ok(());
+        }
+        _ => return Err("EINVAL"),
+    };
+    match name {
+        options::TCP_FASTOPEN if number >= 0 && opens => {
+            socket.fast.queue = u32::try_from(number).ok();
+        }
+        options::TCP_FASTOPEN_CONNECT if (0..=1).contains(&number) => {
+            if !host.clients_may() {
+                return Err("EOPNOTSUPP");
+            }
+            if !fresh {
+                return Err("EINVAL");
+            }
+            socket.fast.connects_later = number == 1;
+        }
+        options::TCP_FASTOPEN_NO_COOKIE if (0..=1).contains(&number) && opens => {
+            socket.fast.without_cookie = number == 1;
+        }
+        _ => return Err("EINVAL"),
+    }
+    Ok(())
+}
+
+/// One key or two of 16 bytes, written as `\\xf7\\x63…`.
+fn keys(text: &str) -> Option<Vec<[u8; 16]>> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if let Some(hex) = rest.strip_prefix("\\x") {
+            bytes.push(u8::from_str_radix(hex.get(..2)?, 16).ok()?);
+            rest = &hex[2..];
+        } else {
+            bytes.push(u8::try_from(c).ok()?);
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    let (keys, odd) = bytes.as_chunks::<16>();
+    (odd.is_empty() && (1..=2).contains(&keys.len())).then(|| keys.to_vec())
 }

@@ -6,6 +6,7 @@ use tcplab_stack::{
 use tcplab_units::Instant;
 
 use super::errors::Errors;
+use super::fast_open::FastSocket;
 use crate::constant;
 
 /// A socket.
@@ -17,6 +18,9 @@ pub(super) struct Socket {
     pub(super) tells_unread: bool,
     /// SO_ZEROCOPY.
     pub(super) zero_copy: bool,
+    pub(super) fast: FastSocket,
+    /// `connect` waits for the first write (TCP_FASTOPEN_CONNECT).
+    pub(super) deferred: bool,
     /// TCP_CONGESTION.
     pub(super) congestion: String,
     /// What epoll was told last.
@@ -84,6 +88,8 @@ impl Socket {
             nonblocking,
             tells_unread: false,
             zero_copy: false,
+            fast: FastSocket::default(),
+            deferred: false,
             congestion,
             seen: Seen::default(),
             set: Vec::new(),
@@ -97,6 +103,8 @@ impl Socket {
             nonblocking: false,
             tells_unread: listening.tells_unread,
             zero_copy: listening.zero_copy,
+            fast: FastSocket::default(),
+            deferred: false,
             congestion: listening.congestion.clone(),
             seen: Seen::default(),
             set: Vec::new(),
@@ -151,6 +159,7 @@ impl Socket {
     /// What `poll` finds (`tcp_poll`), unmasked.
     pub(super) fn readiness(&self) -> i64 {
         let names: &[&str] = match &self.stage {
+            Stage::Fresh if self.deferred => &["POLLOUT", "POLLWRNORM"],
             Stage::Fresh => &["POLLOUT", "POLLWRNORM", "POLLHUP"],
             Stage::Listening(listener) if listener.is_ready() => &["POLLIN", "POLLRDNORM"],
             Stage::Listening(_) => &[],

@@ -168,6 +168,11 @@ const MOST_WAKES_AT_ONCE: u32 = 100_000;
 
 impl<'a> Runner<'a> {
     fn script(&mut self, script: &'a Script) -> Result<(), Stop> {
+        for flag in &script.options {
+            if let ("local_ip" | "remote_ip", Some(address)) = (flag.name.as_str(), &flag.value) {
+                self.set(flag.at, &format!("host.{}", flag.name), address)?;
+            }
+        }
         if let Some(init) = &script.init {
             self.shell(init)?;
         }
@@ -311,10 +316,13 @@ impl<'a> Runner<'a> {
                 Command::Restore | Command::Aside(_) => {}
                 Command::Network(text) => {
                     let program = text.split(' ').next().unwrap_or_default();
-                    // Forgetting what older connections learnt, and a queue that just queues,
-                    // change nothing where there are none.
-                    let idle = text.contains("tcp_metrics flush") || text.ends_with("root pfifo");
-                    if !idle {
+                    // A queue that just queues changes nothing where there is none.
+                    let flushes = text.contains("tcp_metrics flush");
+                    if flushes {
+                        // A stack that remembers nothing need not forget.
+                        let _ = self.subject.set("host.tcp_metrics", "flush");
+                    }
+                    if !flushes && !text.ends_with("root pfifo") {
                         let construct = format!("the command `{program}`");
                         return Err(Stop::unsupported(shell.at, construct));
                     }
