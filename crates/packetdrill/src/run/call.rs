@@ -14,6 +14,9 @@ use crate::subject::{ControlData, ControlMessage, OptionValue, Outcome, Reply, S
 /// A call that does not return is waited for so long after its time, to tell how late it came.
 const PATIENCE: Span = Span::from_secs(1);
 
+/// MSG_FASTOPEN.
+const FAST_OPEN: i64 = 0x2000_0000;
+
 /// The script's descriptors, and the stack's.
 #[derive(Default)]
 pub(super) struct Descriptors {
@@ -42,6 +45,12 @@ impl<'a> Runner<'a> {
         })?;
         match system_call {
             SystemCall::Listen { .. } => self.connection.listened(),
+            // A write may open the connection (MSG_FASTOPEN).
+            SystemCall::Send { fd, flags, .. }
+                if flags & FAST_OPEN != 0 && self.connection.fd() != Some(fd) =>
+            {
+                self.connection.connects(fd);
+            }
             SystemCall::Connect { fd } if self.connection.fd() != Some(fd) => {
                 self.connection.connects(fd);
             }

@@ -5,7 +5,6 @@ use tcplab_wire::{Cookie, TcpFlags, TcpRepr};
 
 use super::Connection;
 use crate::fast_open::FastLesson;
-use crate::receiver::Arriving;
 use crate::{Segment, SendCause};
 
 /// What Fast Open makes of the handshake.
@@ -66,20 +65,10 @@ impl Connection {
         if syn.is_empty() && !fin {
             return;
         }
-        let before = self.receiver.next();
-        let arriving = Arriving {
-            start: 1,
-            data: &syn.data,
-            fin,
-            push: syn.header.flags.contains(TcpFlags::PSH),
-            plain: false,
-            header: syn.header.header_len() as u32,
-            ecn: syn.ecn,
-        };
-        let arrival = self.receiver.receive(now, &arriving, self.sender_rto());
-        self.counters.bytes_received += self.receiver.next() - before;
-        self.fast.taken = true;
-        if arrival.closed {
+        let closed = self.receiver.take_with_syn(&syn.data, fin);
+        self.counters.bytes_received += u64::from(syn.len());
+        self.fast.taken |= !self.active;
+        if closed {
             self.handle_fin(now);
         }
     }

@@ -375,8 +375,11 @@ impl Connection {
                 repetitions: self.handshake.repetitions,
             },
         );
-        if self.fast.pending {
+        if self.active || self.fast.pending {
             self.counters.largest_window = self.handshake.peer_window;
+        }
+        if self.fast.pending {
+            self.sender.await_handshake();
         }
         self.counters.last_ack = now;
         self.counters.last_sent = now;

@@ -301,6 +301,18 @@ impl Receiver {
         self.keep_in_order(now, segment, rto)
     }
 
+    /// Data that came with the SYN, and perhaps a FIN: in order, and nothing is learnt from it
+    /// (`tcp_fastopen_add_skb`). Whether the peer has closed.
+    pub(crate) fn take_with_syn(&mut self, data: &Data, fin: bool) -> bool {
+        if !data.is_empty() {
+            let memory = self.window.memory_of(data.len());
+            self.push_in_order(Piece { start: self.next, data: data.clone(), memory });
+        }
+        let closed = fin && self.finish();
+        self.window.updated_at = self.next;
+        closed
+    }
+
     /// Nothing of it is kept, and the peer hears of it at once.
     fn refuse(&mut self) -> Arrival {
         self.acks.answer_duplicate(self.window.offered, self.window.peer_mss);

@@ -412,8 +412,15 @@ impl Sender {
         self.congestion.init(now, &mut self.window);
     }
 
+    /// The SYN-ACK is not acknowledged: nothing was delivered so far.
+    pub(crate) fn await_handshake(&mut self) {
+        self.rate.delivered = 0;
+        self.refresh();
+    }
+
     /// The handshake is over after all, for a connection that began before: its round trip.
     pub(crate) fn hear_handshake(&mut self, now: Instant, rtt: Option<Span>) {
+        self.rate.delivered += 1;
         if let Some(rtt) = rtt {
             let tick = self.config.host.tick.as_micros();
             self.trip.remember(micros(now), rtt.as_micros(), false, tick);
