@@ -81,9 +81,12 @@ impl Packet {
         let syn = self.flags.contains(TcpFlags::SYN);
         for option in &self.options {
             match option {
-                OptionSpec::Mss(mss) => header.mss = Some(*mss),
-                OptionSpec::WindowScale(shift) => header.window_scale = Some(*shift),
-                OptionSpec::SackPermitted => header.sack_permitted = true,
+                OptionSpec::Mss(mss) if syn => header.mss = Some(*mss),
+                // RFC 7323 section 2.3: more than 14 means 14.
+                OptionSpec::WindowScale(shift) if syn => {
+                    header.window_scale = Some((*shift).min(14))
+                }
+                OptionSpec::SackPermitted if syn => header.sack_permitted = true,
                 OptionSpec::Sack(blocks) => {
                     let block = |&(left, right)| SackBlock {
                         left: SeqNumber::new(left),
@@ -103,6 +106,9 @@ impl Packet {
                 | OptionSpec::Eol
                 | OptionSpec::FastOpen(_)
                 | OptionSpec::FastOpenExperimental(_)
+                | OptionSpec::Mss(_)
+                | OptionSpec::WindowScale(_)
+                | OptionSpec::SackPermitted
                 | OptionSpec::AccEcn(_)
                 | OptionSpec::Other(_) => {}
             }

@@ -140,6 +140,11 @@ pub enum SystemCall {
         /// Socket.
         fd: i64,
     },
+    /// `connect` to nobody (AF_UNSPEC): the connection is broken off.
+    Disconnect {
+        /// Socket.
+        fd: i64,
+    },
     /// `read`, `readv`, `recv`, `recvfrom`, `recvmsg`.
     Receive {
         /// Socket.

@@ -114,6 +114,7 @@ impl Model {
             SystemCall::Accept { fd } => {
                 return Ok(self.try_again(now, Waiting::Accept { fd: *fd }));
             }
+            SystemCall::Disconnect { fd } => self.disconnect(now, *fd),
             SystemCall::Connect { fd } => return Ok(self.begin_connect(now, *fd)),
             SystemCall::Receive { fd, len, flags, message } => {
                 return self.receive_call(now, *fd, (*len, *flags, *message));
@@ -231,7 +232,7 @@ impl Model {
                     });
                 }
                 let asks = self.sockets.get(&fd).filter(|socket| socket.fast.connects_later);
-                let fast = asks.map(|socket| self.fast.begin(&socket.fast, &self.config, 0).0);
+                let fast = asks.map(|socket| self.fast.begin(&socket.fast, 0, 0).0);
                 self.connect(now, fd, fast.as_ref());
                 if self.is_nonblocking(fd) {
                     return Some(Outcome::error("EINPROGRESS"));
@@ -359,7 +360,14 @@ impl Model {
         let mut send = Sending { fd, done: 0, rest, how, zero_copy, opens: false };
         let waits = flags & DONT_WAIT == 0 && !self.is_nonblocking(fd);
         let deferred = self.sockets.get(&fd).is_some_and(|socket| socket.deferred);
-        if flags & FAST_OPEN != 0 || deferred {
+        let connected = match self.sockets.get_mut(&fd).map(|socket| &mut socket.stage) {
+            // The first time after the handshake, the flag is passed over.
+            Some(Stage::Open(open)) if open.connection.state().is_synchronized() => {
+                !std::mem::replace(&mut open.told_connected, true)
+            }
+            _ => false,
+        };
+        if (flags & FAST_OPEN != 0 && !connected) || deferred {
             if let Some(outcome) = self.send_fast(now, &mut send, waits, deferred) {
                 return Ok(Some(outcome));
             }
@@ -398,7 +406,9 @@ impl Model {
         }
         socket.deferred = false;
         let len = send.rest.len();
-        let (mut client, with_syn) = self.fast.begin(&socket.fast, &self.config, len);
+        let asked = socket.options(&self.config).max_segment;
+        let wanted = asked.unwrap_or(self.config.handshake.mss);
+        let (mut client, with_syn) = self.fast.begin(&socket.fast, wanted, len);
         client.more = waits && with_syn < len;
         self.connect(now, send.fd, Some(&client));
         send.done = with_syn;
@@ -517,6 +527,23 @@ impl Model {
             }
         }
         Some(Outcome::value(0))
+    }
+
+    /// `tcp_disconnect`: the connection is broken off, the socket as good as new.
+    fn disconnect(&mut self, now: Instant, fd: i64) -> Outcome {
+        let Some(socket) = self.sockets.get_mut(&fd) else { return Outcome::error("EBADF") };
+        match std::mem::replace(&mut socket.stage, Stage::Fresh) {
+            Stage::Open(mut open) => {
+                open.connection.abort(now);
+                self.orphans.push(*open);
+            }
+            Stage::Fresh => {}
+            listening @ Stage::Listening(_) => {
+                socket.stage = listening;
+                return Outcome::error("EISCONN");
+            }
+        }
+        Outcome::value(0)
     }
 
     /// `inet_shutdown`.

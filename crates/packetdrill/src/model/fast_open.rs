@@ -3,7 +3,7 @@
 
 use std::net::Ipv4Addr;
 
-use tcplab_stack::{Config, Data, FastAnswer, FastClient, FastLesson, FastServer, Segment};
+use tcplab_stack::{Data, FastAnswer, FastClient, FastLesson, FastServer, Segment};
 use tcplab_wire::Cookie;
 
 /// Bits of net.ipv4.tcp_fastopen (`TFO_CLIENT_ENABLE` and so on).
@@ -131,13 +131,8 @@ impl FastOpen {
     }
 
     /// How a client begins that has `len` bytes to send (`tcp_send_syn_data`), and how many of them
-    /// go with the SYN.
-    pub(super) fn begin(
-        &self,
-        socket: &FastSocket,
-        config: &Config,
-        len: u32,
-    ) -> (FastClient, u32) {
+    /// go with the SYN. `wanted` is the segment size asked for, 0: what fits.
+    pub(super) fn begin(&self, socket: &FastSocket, wanted: u16, len: u32) -> (FastClient, u32) {
         let free = self.needs_no_cookie(socket);
         let cookie = match self.memory.cookie {
             _ if free => None,
@@ -145,7 +140,7 @@ impl FastOpen {
             None => Some(Cookie::request(self.memory.experiment == 1)),
         };
         let mss = self.memory.mss.map_or(u32::from(super::MTU) - HEADERS, u32::from);
-        let wanted = u32::from(config.handshake.mss);
+        let wanted = u32::from(wanted);
         let mss = mss.min(u32::from(super::MTU) - HEADERS);
         let mss = if wanted == 0 { mss } else { mss.min(wanted) };
         let most = if self.may_send(socket) { mss.saturating_sub(OPTION_ROOM) } else { 0 };

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use tcplab_stack::congestion::{self, Setup};
 use tcplab_stack::{
-    Config, Connection, FastClient, Opening, Segment, SendCause, Transmit, reset_for,
+    Config, Connection, FastClient, Opening, Segment, SendCause, State, Transmit, reset_for,
 };
 use tcplab_units::{Instant, Span};
 use tcplab_wire::SeqNumber;
@@ -143,7 +143,8 @@ impl Model {
 
     fn deliver(&mut self, now: Instant, ports: (u16, u16), segment: &Segment) {
         let (local_port, remote_port) = ports;
-        if let Some(open) = self.opens().find(|open| open.ports() == ports) {
+        let is_live = |open: &socket::Open| open.connection.state() != State::Closed;
+        if let Some(open) = self.opens().find(|open| open.ports() == ports && is_live(open)) {
             open.connection.handle_segment(now, segment);
             return;
         }

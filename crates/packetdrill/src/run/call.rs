@@ -45,6 +45,7 @@ impl<'a> Runner<'a> {
         })?;
         match system_call {
             SystemCall::Listen { .. } => self.connection.listened(),
+            SystemCall::Disconnect { .. } => self.connection.forget_descriptor(),
             // A write may open the connection (MSG_FASTOPEN).
             SystemCall::Send { fd, flags, .. }
                 if flags & FAST_OPEN != 0 && self.connection.fd() != Some(fd) =>
@@ -253,6 +254,9 @@ impl Descriptors {
             "accept" => SystemCall::Accept { fd: fd()? },
             "connect" => match arguments.get(1)? {
                 Expression::Ellipsis => SystemCall::Connect { fd: fd()? },
+                Expression::Word(family) if family == "AF_UNSPEC" => {
+                    SystemCall::Disconnect { fd: fd()? }
+                }
                 _ => return Err(Odd::Unsupported("connect to an address of its own".into())),
             },
             "read" | "readv" | "recv" | "recvfrom" | "recvmsg" => receive(&arguments)?,

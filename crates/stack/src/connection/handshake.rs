@@ -178,8 +178,9 @@ impl Connection {
         let scale = self.receiver.window_scale();
         // A SYN that is repeated does without Fast Open (RFC 7413 section 4.1.3).
         let first = cause == SendCause::Handshake;
-        let fast_open = self.fast.cookie.filter(|_| answers || first);
-        let with_syn = if first && !answers { self.fast.with_syn } else { 0 };
+        let asks = first && !answers;
+        let fast_open = self.fast.cookie.filter(|_| if self.active { asks } else { answers });
+        let with_syn = if asks { self.fast.with_syn } else { 0 };
         let expected = self.receiver.next();
         let header = TcpRepr {
             seq: self.numbers.initial(),
@@ -253,7 +254,12 @@ impl Connection {
 
     /// The third segment of the handshake; data may take its place if it waits already.
     fn acknowledge_syn_ack(&mut self, now: Instant) {
-        if self.buffer.len() > 0 || self.fast.more {
+        if self.fast.with_syn > 0 && !self.fast.taken {
+            // What did not arrive with the SYN is sent again, small as it may be.
+            if self.push_one(now) {
+                self.sender.forget_small();
+            }
+        } else if self.buffer.len() > 0 || self.fast.more {
             self.receiver.wait_for_data(now);
         } else {
             self.send_ack(now, SendCause::Ack);
@@ -313,9 +319,6 @@ impl Connection {
         }
         if acks {
             self.establish(now, header.timestamps, 1);
-            // `tcp_rcv_state_process`: who was asked knows its pace from the start, and so sends
-            // small bursts; who asked learns it from the first acknowledgement of data.
-            self.sender.set_first_pace();
             if crossing {
                 self.receiver.hear_syn_again();
             }
@@ -380,6 +383,10 @@ impl Connection {
         }
         if self.fast.pending {
             self.sender.await_handshake();
+        } else {
+            // The handshake's round trip tells the pace, and so how large the first bursts are
+            // (`tcp_rcv_state_process`; `tcp_ack` of the SYN-ACK).
+            self.sender.set_first_pace();
         }
         self.counters.last_ack = now;
         self.counters.last_sent = now;

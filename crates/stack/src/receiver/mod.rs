@@ -239,11 +239,13 @@ impl Receiver {
     }
 
     /// Whether any of a segment may be used (`tcp_sequence`; RFC 9293 section 3.10.7.4, first).
-    pub(crate) fn is_acceptable(&self, start: u64, end: u64) -> bool {
+    pub(crate) fn is_acceptable(&self, start: u64, end: u64, fin: bool) -> bool {
         let limit = self.next + self.window_left();
-        // Since 6.17 nothing is taken that reaches beyond the window, unless nothing is waiting.
-        let too_long =
-            self.config.tuning == ReceiveTuning::Linux618 && end > limit && !self.queue.is_empty();
+        // Since 6.17 nothing is taken that reaches beyond the window, unless nothing is waiting; a
+        // FIN may.
+        let too_long = self.config.tuning == ReceiveTuning::Linux618
+            && end - u64::from(fin) > limit
+            && !self.queue.is_empty();
         end >= self.window.updated_at && start <= limit && !too_long
     }
 
@@ -416,9 +418,10 @@ impl Receiver {
             self.next += 1;
             self.acks.schedule();
             self.acks.enter_dialogue();
-            // Nothing can follow.
+            // Nothing can follow, and what was to be told of is not (`tcp_sack_reset`).
             self.assembler.clear();
             self.blocks.clear();
+            self.blocks.clear_twice();
         }
         news
     }

@@ -412,6 +412,11 @@ impl Sender {
         self.congestion.init(now, &mut self.window);
     }
 
+    /// What left last was sent again: it does not make a small segment wait.
+    pub(crate) fn forget_small(&mut self) {
+        self.small_end = 0;
+    }
+
     /// The SYN-ACK is not acknowledged: nothing was delivered so far.
     pub(crate) fn await_handshake(&mut self) {
         self.rate.delivered = 0;
