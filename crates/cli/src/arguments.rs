@@ -1,5 +1,6 @@
 //! The command line, defined once: parsing, help and error messages come from here.
 
+mod packetdrill;
 mod path;
 mod trace;
 
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tcplab_testbed::Tuning;
 use tcplab_units::{Span, UnitError};
 
+pub(crate) use packetdrill::PacketdrillArguments;
 pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
     ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
@@ -91,6 +93,12 @@ pub(crate) enum Command {
     /// through the same path in virtual time, must meet the same verdicts, one by one. Exit code 1
     /// when some differ.
     Replay(ReplayArguments),
+    /// Hold packetdrill scripts against a model of TCP, in virtual time
+    ///
+    /// A script says what application and network do to a TCP, and what it must answer, packet by
+    /// packet. The suites that kernels are tested with run on the models of tcplab's stacks: in
+    /// milliseconds, without privileges, the same each time.
+    Packetdrill(PacketdrillArguments),
     /// Say what this machine can do, a line each
     ///
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not

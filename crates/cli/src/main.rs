@@ -6,6 +6,7 @@ mod complain;
 mod doctor;
 mod export;
 mod output;
+mod packetdrill;
 mod paths;
 mod picture;
 mod progress;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Command::Path(arguments) => paths::path(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Packetdrill(arguments) => packetdrill::packetdrill(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };

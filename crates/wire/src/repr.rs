@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::options::kind;
-use crate::{Ecn, SackBlock, SackBlocks, SeqNumber, TcpFlags, checksum, protocol};
+use crate::{Cookie, Ecn, SackBlock, SackBlocks, SeqNumber, TcpFlags, checksum, protocol};
 
 /// The header of an IPv4 packet to be built, without options or fragmentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +147,8 @@ pub struct TcpRepr {
     /// Blocks received out of order. The last is left out where timestamps leave no room for four
     /// (RFC 2018 section 3).
     pub sack: SackBlocks,
+    /// A cookie of Fast Open or the request for one; only with SYN. Left out where there is no room.
+    pub fast_open: Option<Cookie>,
 }
 
 impl TcpRepr {
@@ -208,10 +210,13 @@ impl TcpRepr {
 
     /// The options, padded to words of four bytes, and their length.
     fn options(&self) -> ([u8; OPTIONS], usize) {
-        let of_syn = self.mss.is_some() || self.window_scale.is_some() || self.sack_permitted;
+        let of_syn = self.mss.is_some()
+            || self.window_scale.is_some()
+            || self.sack_permitted
+            || self.fast_open.is_some();
         assert!(
             self.flags.contains(TcpFlags::SYN) || !of_syn,
-            "MSS, window scale and SACK-permitted belong to SYN segments"
+            "MSS, window scale, SACK-permitted and Fast Open belong to SYN segments"
         );
         let mut options = Options { bytes: [0; OPTIONS], len: 0 };
         if let Some(mss) = self.mss {
@@ -242,6 +247,9 @@ impl TcpRepr {
                 options.push(&block.right.as_u32().to_be_bytes());
             }
         }
+        if let Some(cookie) = &self.fast_open {
+            options.push_cookie(cookie);
+        }
         (options.bytes, options.len)
     }
 }
@@ -259,5 +267,25 @@ impl Options {
     fn push(&mut self, bytes: &[u8]) {
         self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
         self.len += bytes.len();
+    }
+
+    /// Padded to a word behind it.
+    fn push_cookie(&mut self, cookie: &Cookie) {
+        let bytes = cookie.as_slice();
+        let head = if cookie.is_experimental() { 4 } else { 2 };
+        let len = head + bytes.len();
+        if self.len + len.next_multiple_of(4) > self.bytes.len() {
+            return;
+        }
+        if cookie.is_experimental() {
+            self.push(&[kind::EXPERIMENT, len as u8]);
+            self.push(&kind::FAST_OPEN_EXPERIMENT.to_be_bytes());
+        } else {
+            self.push(&[kind::FAST_OPEN, len as u8]);
+        }
+        self.push(bytes);
+        while self.len % 4 != 0 {
+            self.push(&[NOP]);
+        }
     }
 }

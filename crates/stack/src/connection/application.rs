@@ -214,6 +214,11 @@ impl Connection {
         self.receiver.is_at_mark()
     }
 
+    /// Bytes that have arrived in order, read or not.
+    pub fn received(&self) -> Bytes {
+        Bytes::new(self.counters.bytes_received)
+    }
+
     /// Bytes that wait to be read (SIOCINQ).
     pub fn unread(&self) -> Bytes {
         Bytes::new(self.receiver.unread())

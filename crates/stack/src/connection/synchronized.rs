@@ -92,7 +92,7 @@ impl Connection {
     }
 
     /// The peer has closed (`tcp_fin`).
-    fn handle_fin(&mut self, now: Instant) {
+    pub(super) fn handle_fin(&mut self, now: Instant) {
         let state = self.state.after_fin();
         if matches!(self.state, State::FinWait1 | State::FinWait2) {
             self.send_ack(now, SendCause::Ack);
@@ -111,6 +111,7 @@ impl Connection {
             self.challenge(now);
             return false;
         }
+        self.finish_fast_handshake(now, header);
         // MSG_MORE holds back no longer than until the next acknowledgement.
         self.more_follows = false;
         let position = position as u64;

@@ -45,6 +45,7 @@ pub(super) fn exact() -> Config {
 /// What is agreed on unless a test says otherwise: no timestamps, round trip 100 ms.
 pub(super) fn agreed() -> Negotiated {
     Negotiated {
+        first: 1,
         mss: MSS as u32,
         sack: true,
         timestamps: false,
