@@ -5,6 +5,7 @@ mod bridge;
 mod complain;
 mod doctor;
 mod export;
+mod fidelity;
 mod output;
 mod paths;
 mod picture;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         Command::Path(arguments) => paths::path(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Fidelity(arguments) => fidelity::fidelity(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };
