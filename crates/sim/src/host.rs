@@ -151,8 +151,8 @@ impl Host {
         let mut moved = false;
         loop {
             match self.application.want() {
-                // As `poll` wakes it: a third of the buffer is free (`sk_stream_is_writable`).
-                Want::Write(_) if !connection.is_writable() => break,
+                // It sleeps in its write until the socket calls it.
+                Want::Write(_) if connection.awaits_space() => break,
                 Want::Write(bytes) => match connection.write(now, bytes) {
                     Ok(count) => self.application.wrote(count, now),
                     // There is no room, or no connection: `error` tells.

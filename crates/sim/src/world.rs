@@ -200,8 +200,8 @@ impl World {
             if sent {
                 self.queue.set(LINKS[end], self.lanes[end].poll_at());
             }
-            // What was sent may have made room for the application.
-            if !moved || !sent {
+            // Only when all has left that can is the application called.
+            if !moved && !sent {
                 break;
             }
         }

@@ -134,6 +134,12 @@ impl Connection {
         }
     }
 
+    /// Whether an application that was told that there is no more room still waits to be called: it
+    /// is when there is much of it (`sk_stream_wait_memory`, `sk_stream_write_space`).
+    pub fn awaits_space(&self) -> bool {
+        self.buffer.is_full() && self.state.may_write() && !self.closed_half
+    }
+
     /// Takes bytes in order; how many. 0: the peer has closed (or `into` is empty).
     ///
     /// # Errors

@@ -484,6 +484,11 @@ impl Sender {
         self.timeout.now
     }
 
+    /// The send buffer grew, which counts as a change of the window (`tcp_new_space`).
+    pub(crate) fn note_window(&mut self, now: Instant) {
+        self.cwnd_since = now;
+    }
+
     /// What the congestion control sees.
     pub(crate) fn window(&self) -> &Window {
         &self.window
