@@ -61,7 +61,11 @@ fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, La
     let display = Display::new(Bytes::ZERO);
     let found = compare(pairs, |done, total| {
         display.analysing(done, total);
-        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     display.clear();
     found

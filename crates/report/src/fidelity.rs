@@ -100,7 +100,8 @@ fn head() -> [String; 9] {
 
 fn rows(found: &Fidelity) -> Vec<Vec<String>> {
     let cell = |case: &Compared, quantity: &str, decimals: usize| match case.quantity(quantity) {
-        Some(quantity) => match (quantity.ratio, median(&quantity.kernel), median(&quantity.model)) {
+        Some(quantity) => match (quantity.ratio, median(&quantity.kernel), median(&quantity.model))
+        {
             (Some(ratio), ..) => format!("{ratio:.decimals$}"),
             (None, Some(kernel), Some(model)) => format!("{kernel} > {model}"),
             _ => "-".into(),
@@ -173,9 +174,8 @@ fn share(value: Option<f64>) -> String {
 
 fn aligned(head: &[String], rows: &[Vec<String>]) -> String {
     let all: Vec<&[String]> = std::iter::once(head).chain(rows.iter().map(Vec::as_slice)).collect();
-    let width = |column: usize| {
-        all.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
-    };
+    let width =
+        |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
     let line = |row: &&[String]| {
         let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {

@@ -40,8 +40,7 @@ pub(crate) struct Figures {
 impl Figures {
     /// Those of a recording.
     pub(crate) fn of(recording: &Recording, path: &PathSpec) -> Result<Figures, LabError> {
-        let (app, record, samples) =
-            (recording.app()?, recording.record()?, recording.samples()?);
+        let (app, record, samples) = (recording.app()?, recording.record()?, recording.samples()?);
         let sender = analyse::sending_end(&app);
         let receiver = match app.client.role {
             Role::Sender => &app.server,

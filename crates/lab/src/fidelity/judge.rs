@@ -130,7 +130,8 @@ fn at(apart: &[Option<f64>], share: f64) -> Option<f64> {
     finite.sort_by(f64::total_cmp);
     // As `tcplab_stats::quantile` interpolates.
     let position = apart.len().checked_sub(1)? as f64 * share;
-    let (low, high) = (finite.get(position.floor() as usize)?, finite.get(position.ceil() as usize)?);
+    let (low, high) =
+        (finite.get(position.floor() as usize)?, finite.get(position.ceil() as usize)?);
     Some(low + (high - low) * position.fract())
 }
 
