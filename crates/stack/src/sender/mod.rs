@@ -404,6 +404,11 @@ impl Sender {
         self.pace.on = self.congestion.is_paced() || self.config.sending.paced;
         self.window.is_paced = self.pace.on;
         self.refresh();
+        if !self.congestion.is_paced() {
+            // The answer to the SYN is an acknowledgement, too: how much leaves at once depends on
+            // the pace from the first burst on (`tcp_cong_control`).
+            self.set_pacing_rate();
+        }
         self.congestion.init(now, &mut self.window);
     }
 
