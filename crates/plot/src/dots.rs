@@ -43,8 +43,8 @@ pub fn dots(label: &str, rows: &[Dots], within: f64) -> String {
     put(&mut svg, &bar("within", within, HEAD, height - HEAD - MARGIN));
     for mark in MARKS {
         let (x, until) = (x(mark), height - MARGIN);
-        let text = decimal(mark, if mark == 0.5 || mark == 1.5 { 1 } else { 2 });
-        let text = text.trim_end_matches(".00");
+        let text = decimal(mark, 2);
+        let text = text.trim_end_matches('0').trim_end_matches('.');
         put(&mut svg, &format!(r#"<path class="rule" d="M{x:.1} {HEAD}V{until}"/>"#));
         put(&mut svg, &format!(r#"<text x="{x:.1}" y="14">{text}</text>"#));
     }
