@@ -50,7 +50,7 @@ impl Figures {
         let curve = receiver.last_byte.and_then(|end| curve(&samples, sender, end));
         let trace = analyse::trace(recording, &record, sender)?;
         let Some(connection) = trace.connections.first() else {
-            return Ok(Figures { is_flawed, curve, ..Figures::default() });
+            return Ok(Figures { curve, is_flawed, ..Figures::default() });
         };
         let flow = analyse::flow_of(connection, sender);
         let metrics = analyse::metrics(&app, flow, &samples, sender, None);
