@@ -273,6 +273,7 @@ pub(crate) struct ReplayArguments {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct FidelityArguments {
     /// Names of experiments that come with tcplab, or scenario files (*.toml), whose stacks are the
     /// kernel's

@@ -161,7 +161,7 @@ fn summary(found: &Fidelity) -> Vec<Vec<String>> {
 }
 
 fn told(goal: &Goal) -> String {
-    let of = if goal.quantile == 0.5 { "median case" } else { "90th percentile of cases" };
+    let of = if goal.quantile <= 0.5 { "median case" } else { "90th percentile of cases" };
     let quantity = goal.name.replace('_', " ");
     let found = share(goal.found);
     format!("{quantity} within {} in the {of}: {found}", share(Some(goal.at_most)))

@@ -139,7 +139,7 @@ fn at(apart: &[Option<f64>], share: f64) -> Option<f64> {
 pub(crate) fn goals(summary: &[Overall]) -> Vec<Goal> {
     let goal = |(name, share, at_most): (&str, f64, f64)| {
         let overall = summary.iter().find(|overall| overall.name == name);
-        let found = overall.and_then(|o| if share == MOST { o.most } else { o.median });
+        let found = overall.and_then(|o| if share >= MOST { o.most } else { o.median });
         let held = found.is_some_and(|found| found <= at_most);
         Goal { name: name.into(), quantile: share, at_most, found, held }
     };
