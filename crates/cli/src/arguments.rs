@@ -99,6 +99,17 @@ pub(crate) enum Command {
     /// packet. The suites that kernels are tested with run on the models of tcplab's stacks: in
     /// milliseconds, without privileges, the same each time.
     Packetdrill(PacketdrillArguments),
+    /// Compare the model of TCP with this machine's kernel
+    ///
+    /// Runs the same cases in both worlds, the kernel's first, and prints for each case the model's
+    /// figures over the kernel's: ratios of medians over the trials, which have the same seeds in
+    /// both. Below them stand how far the ratios lie from 1 over all cases, what chance alone makes
+    /// of the kernel against itself, and the goals. Both runs stay as ordinary run directories below
+    /// the output directory; the same command goes on with what is not finished there, and runs the
+    /// kernel's trials only once. fidelity.json, fidelity.csv and fidelity.html lie beside them.
+    /// Exit code 0 when the comparison was made, 1 with --within when a goal is missed, 2 when it
+    /// could not be made.
+    Fidelity(FidelityArguments),
     /// Say what this machine can do, a line each
     ///
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not
@@ -265,6 +276,39 @@ pub(crate) struct ReplayArguments {
     /// The recording: a directory with a path.jsonl and DONE
     pub(crate) recording: PathBuf,
     /// Print as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct FidelityArguments {
+    /// Names of experiments that come with tcplab, or scenario files (*.toml), whose stacks are the
+    /// kernel's
+    #[arg(required = true, value_name = "SCENARIO")]
+    pub(crate) scenarios: Vec<String>,
+    /// Trials of each case in each world instead of the scenario's number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9999))]
+    pub(crate) repetitions: Option<u32>,
+    /// One trial of each case in each world: no medians, only a first look
+    #[arg(long, conflicts_with = "repetitions")]
+    pub(crate) quick: bool,
+    /// Seed of all randomness instead of the scenarios'
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Where both runs and the comparison are kept
+    #[arg(long, short, value_name = "DIR", default_value = "runs/fidelity")]
+    pub(crate) output: PathBuf,
+    /// Fail, with exit code 1, when a goal is missed
+    #[arg(long)]
+    pub(crate) within: bool,
+    /// How frames get out of the kernel's endpoints; by default the fastest way that is allowed
+    #[arg(long, value_name = "WAY")]
+    pub(crate) io: Option<Io>,
+    /// Run a path that is faster than this machine can model with confidence
+    #[arg(long)]
+    pub(crate) allow_above_ceiling: bool,
+    /// Print the comparison as JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }

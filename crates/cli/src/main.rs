@@ -5,6 +5,7 @@ mod bridge;
 mod complain;
 mod doctor;
 mod export;
+mod fidelity;
 mod output;
 mod packetdrill;
 mod paths;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::export(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Packetdrill(arguments) => packetdrill::packetdrill(&arguments),
+        Command::Fidelity(arguments) => fidelity::fidelity(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };

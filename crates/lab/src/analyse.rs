@@ -115,9 +115,10 @@ fn interruptions(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instant, In
 fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     let (app, record) = (recording.app()?, recording.record()?);
     let (truth, samples) = (recording.truth()?, recording.samples()?);
-    let (sending_end, direction) = match app.client.role {
-        Role::Sender => (Endpoint::Client, Direction::Forward),
-        Role::Receiver => (Endpoint::Server, Direction::Reverse),
+    let sending_end = sending_end(&app);
+    let direction = match sending_end {
+        Endpoint::Client => Direction::Forward,
+        Endpoint::Server => Direction::Reverse,
     };
     let trace = trace(recording, &record, sending_end)?;
     let flaws = flaws_of(&record, path, samples.len());
@@ -187,7 +188,7 @@ pub(crate) fn flaws_of(record: &TrialRecord, path: &PathSpec, samples: usize) ->
 }
 
 /// The capture at one end, explained; its times count from the trial's zero.
-fn trace(
+pub(crate) fn trace(
     recording: &Recording,
     record: &TrialRecord,
     endpoint: Endpoint,
@@ -200,8 +201,16 @@ fn trace(
     Ok(analyzer.finish())
 }
 
+/// Which end sends the payload.
+pub(crate) fn sending_end(app: &AppLog) -> Endpoint {
+    match app.client.role {
+        Role::Sender => Endpoint::Client,
+        Role::Receiver => Endpoint::Server,
+    }
+}
+
 /// The direction in which the payload goes.
-fn flow_of(connection: &Connection, sending_end: Endpoint) -> &Flow {
+pub(crate) fn flow_of(connection: &Connection, sending_end: Endpoint) -> &Flow {
     match sending_end {
         Endpoint::Client => &connection.forward,
         Endpoint::Server => &connection.reverse,
@@ -314,7 +323,7 @@ fn episode_row(
 }
 
 /// The values that `METRICS` names; a metric that cannot be had is left out.
-fn metrics(
+pub(crate) fn metrics(
     app: &AppLog,
     flow: &Flow,
     samples: &[Sample],
@@ -358,7 +367,7 @@ fn metrics(
 }
 
 /// `TCP_ESTABLISHED` in `TCP_INFO`.
-const ESTABLISHED: u64 = 1;
+pub(crate) const ESTABLISHED: u64 = 1;
 
 /// A remark on the capture at one end, as a warning.
 pub fn remark(endpoint: Endpoint, note: &Note) -> String {

@@ -8,6 +8,7 @@ mod directory;
 mod environment;
 mod error;
 mod execute;
+pub mod fidelity;
 mod model;
 mod replay;
 mod tables;

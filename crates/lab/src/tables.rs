@@ -81,7 +81,7 @@ fn episodes(run: &Run) -> String {
 }
 
 /// A row of RFC 4180 with Unix line ends.
-fn row<const N: usize>(fields: [&str; N]) -> String {
+pub(crate) fn row<const N: usize>(fields: [&str; N]) -> String {
     let quoted = fields.map(|field| {
         if field.contains(['"', ',', '\n', '\r']) {
             format!("\"{}\"", field.replace('"', "\"\""))

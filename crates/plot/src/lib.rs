@@ -7,6 +7,7 @@
 
 mod chart;
 mod coverage;
+mod dots;
 mod frame;
 mod ladder;
 mod pane;
@@ -22,6 +23,7 @@ mod time_sequence;
 pub mod xpl;
 
 pub use chart::{Chart, chart};
+pub use dots::{Dots, dots};
 pub use ladder::{LadderScene, ladder, ladder_svg};
 pub use pane::{Pane, pane};
 pub use path_picture::{PathPicture, path_picture, path_svg};

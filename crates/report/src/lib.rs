@@ -3,6 +3,7 @@
 
 mod check;
 mod episode;
+mod fidelity;
 mod graphs;
 mod interruption;
 mod matrix;
@@ -19,6 +20,7 @@ mod transfer;
 mod trial;
 
 pub use check::check_table;
+pub use fidelity::{fidelity_page, fidelity_table};
 pub use page::{ReportError, render, write};
 pub use text::text_table;
 pub use trace_page::{ShownConnection, TracePage, write_trace};

@@ -51,7 +51,7 @@ pub fn text_table(run: &Run) -> String {
         Some(calibration) => text.push_str(&verified(calibration)),
         // There is nothing between what was asked and what happens.
         None if run.world == "sim" => {
-            line(&mut text, "✓ the path did what was asked, in virtual time")
+            line(&mut text, "✓ the path did what was asked, in virtual time");
         }
         None => line(&mut text, "! the path was not verified before the trials"),
     }

@@ -34,8 +34,6 @@ pub(crate) struct Host {
     application: Application,
     /// What it writes, if that is zeros: nothing needs to be copied then.
     zeros: Option<Data>,
-    /// Whether its last write found no room for all it had: it sleeps in there.
-    is_blocked: bool,
     has_begun: bool,
     has_closed: bool,
     /// Segments of a burst that was cut, not yet on the link.
@@ -68,7 +66,6 @@ impl Host {
             opening: Some(opening),
             connection: None,
             zeros: application.writes_zeros().then(|| Data::copy_of(&[0; ZEROS])),
-            is_blocked: false,
             application,
             has_begun: false,
             has_closed: false,
@@ -161,18 +158,17 @@ impl Host {
         let mut moved = false;
         loop {
             match self.application.want() {
-                // It sleeps until a third of the buffer is free (`sk_stream_is_writable`).
-                Want::Write(_) if self.is_blocked && !connection.is_writable() => break,
+                // It sleeps in its write until the socket calls it.
+                Want::Write(_) if connection.awaits_space() => break,
                 Want::Write(bytes) => {
-                    let (taken, offered) = match &self.zeros {
+                    let taken = match &self.zeros {
                         Some(zeros) => {
                             let part = zeros.part(0..zeros.len().min(bytes.len() as u32));
                             let taken = connection.send(now, &part, Send::default());
-                            (taken.map(|count| count as usize), part.len() as usize)
+                            taken.map(|count| count as usize)
                         }
-                        None => (connection.write(now, bytes), bytes.len()),
+                        None => connection.write(now, bytes),
                     };
-                    self.is_blocked = taken != Ok(offered);
                     match taken {
                         Ok(count) => self.application.wrote(count, now),
                         // There is no room, or no connection: `error` tells.

@@ -180,8 +180,8 @@ impl World {
     fn serve(&mut self, end: usize) -> Result<(), RecordingError> {
         let [client, server] = [&self.hosts[0], &self.hosts[1]].map(Host::address);
         let ends: [Address; 2] = if end == 0 { [client, server] } else { [server, client] };
+        self.hosts[end].drive(self.now);
         loop {
-            let moved = self.hosts[end].drive(self.now);
             let mut sent = false;
             while let Some((segment, cause, ip_id)) = self.hosts[end].poll_transmit(self.now) {
                 sent = true;
@@ -199,8 +199,8 @@ impl World {
             if sent {
                 self.queue.set(LINKS[end], self.lanes[end].poll_at());
             }
-            // What was sent may have made room for the application.
-            if !moved || !sent {
+            // Only when all has left that can is an application called that waits for room.
+            if !self.hosts[end].drive(self.now) {
                 break;
             }
         }

@@ -215,6 +215,11 @@ pub struct Sending {
     pub unacked: Option<u32>,
     /// Whether Linux's memory per segment is charged (`skb->truesize`) rather than its bytes.
     pub charges_memory: bool,
+    /// What a segment's memory has room for besides data, bytes (`MAX_TCP_HEADER`): 128 and the
+    /// longest header of a link, rounded up to 64. The kernel's build decides: 192 where it knows
+    /// neither wireless LANs nor tunnels, 320 in those of most distributions. What the send buffer
+    /// grows to depends on it (`tcp_sndbuf_expand`).
+    pub header_room: u32,
     /// RFC 896, with Minshall's rule (`tcp_minshall_check`) where this says so.
     pub nagle: Nagle,
     /// The largest burst handed down as one, bytes; 0: segments one by one
@@ -398,6 +403,7 @@ impl Default for Sending {
             segments: None,
             unacked: None,
             charges_memory: true,
+            header_room: 192,
             nagle: Nagle::Minshall,
             burst: 65_536,
             least_burst: 2,

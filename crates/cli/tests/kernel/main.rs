@@ -6,6 +6,7 @@
 
 mod captures;
 mod experiment;
+mod fidelity;
 mod full;
 mod interfaces;
 mod leftovers;

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use tcplab_recording::Recording;
 use tcplab_scenario::Scenario;
 use tcplab_sim::{TrialRequest, run_trial};
+use tcplab_units::{Instant, Span};
 
 fn scenario(text: &str) -> Scenario {
     Scenario::parse(&format!("title = \"A trial\"\n{text}\n[repeat]\ntrials = 1\n"), "trial")
@@ -40,6 +41,37 @@ fn a_transfer_through_losses_arrives() {
     let app = recording.app().unwrap();
     assert_eq!(app.server.bytes.as_u64(), 1_000_000);
     assert_eq!(app.server.digest, app.client.digest);
+}
+
+/// A path whose round trip holds far more than the send buffer has room for at first.
+const LONG: &str = r#"
+[path]
+rate  = "20 Mbit/s"
+delay = "40 ms"
+queue = "2 bdp"
+[workload]
+upload = "9 MB"
+"#;
+
+/// The send buffer grows with the window while the application waits for room: 9 MB need 3.6 s at
+/// 20 Mbit/s, and slow start takes less than another second.
+#[test]
+fn the_send_buffer_does_not_hold_a_long_path_back() {
+    let place = tempfile::tempdir().unwrap();
+    let recording = trial(LONG, 1, place.path());
+    let took = recording.app().unwrap().server.last_byte.unwrap();
+    assert!(took < Instant::ZERO + Span::from_millis(4_600), "{took:?}");
+}
+
+/// A send buffer may be all acknowledged while its application waits for room.
+#[test]
+fn a_small_send_buffer_runs_dry_and_is_filled_again() {
+    for seed in 1..=5 {
+        let place = tempfile::tempdir().unwrap();
+        let small = format!("{LOSSY}[client]\nsocket.sndbuf = \"8 KiB\"\n");
+        let recording = trial(&small, seed, place.path());
+        assert_eq!(recording.app().unwrap().server.bytes.as_u64(), 1_000_000, "seed {seed}");
+    }
 }
 
 /// Every file of a recording.

@@ -7,10 +7,9 @@ use crate::Data;
 use crate::segment::Offered;
 use crate::state::State;
 
-/// What Linux charges a segment that waits to be sent: the largest header and the structures
-/// (`MAX_TCP_HEADER`, `struct skb_shared_info`, `struct sk_buff`; x86-64).
-const HEADROOM: u64 = 320 + 320;
-const STRUCTURE: u64 = 256;
+/// What Linux charges a segment that waits to be sent besides data and headers
+/// (`struct skb_shared_info`, `struct sk_buff`; x86-64).
+const STRUCTURES: [u64; 2] = [320, 256];
 
 /// The largest burst that Linux builds is below 64 KiB by its headers
 /// (`sk_gso_max_size` less `MAX_TCP_HEADER` and one).
@@ -138,6 +137,12 @@ impl Connection {
         }
     }
 
+    /// Whether an application that was told that there is no more room still waits to be called: it
+    /// is when there is much of it (`sk_stream_wait_memory`, `sk_stream_write_space`).
+    pub fn awaits_space(&self) -> bool {
+        self.buffer.is_full() && self.state.may_write() && !self.closed_half
+    }
+
     /// Takes bytes in order; how many. 0: the peer has closed (or `into` is empty).
     ///
     /// # Errors
@@ -245,7 +250,8 @@ impl Connection {
         }
         let window = self.sender.window();
         let mss = u64::from(self.terms.asked_mss.max(self.terms.sending_mss));
-        let segment = (mss + HEADROOM).next_power_of_two() + STRUCTURE;
+        let room = u64::from(self.config.sending.header_room) + STRUCTURES[0];
+        let segment = (mss + room).next_power_of_two() + STRUCTURES[1];
         let reordering = self.sender.figures().reordering + 1;
         let segments = u64::from(window.cwnd.max(LEAST_WINDOW).max(reordering));
         let wanted = segments * segment * u64::from(self.windows_of_buffer);

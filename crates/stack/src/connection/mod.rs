@@ -94,6 +94,8 @@ pub struct Connection {
     outbox: VecDeque<Transmit>,
     /// The application closed its half; the FIN stands behind the last byte written.
     closed_half: bool,
+    /// Something was acknowledged while the application had more than there was room for.
+    space_made: bool,
     /// The application let go of the connection (`SOCK_DEAD`).
     orphaned: bool,
     /// Position behind the last urgent byte written (`snd_up`).
@@ -182,6 +184,7 @@ impl Connection {
             buffer: SendBuffer::new(config),
             outbox: VecDeque::new(),
             closed_half: false,
+            space_made: false,
             orphaned: false,
             urgent_end: 0,
             more_follows: false,

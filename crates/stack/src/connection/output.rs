@@ -31,6 +31,7 @@ impl Connection {
             if let Some(to_send) = self.sender.next(now, &stream) {
                 return Some(self.transmit(now, &to_send));
             }
+            self.check_space(now);
             self.note_limit(now);
         }
         if self.state.is_synchronized() && self.state != State::TimeWait {

@@ -190,18 +190,27 @@ impl Connection {
     fn release(&mut self, now: Instant) {
         let una = self.sender.una();
         self.buffer.release(una);
-        if self.buffer.is_full() {
-            let window = self.sender.window();
-            if window.in_flight < window.cwnd {
-                self.expand_send_buffer();
-            }
-            if self.buffer.is_writable() {
-                self.buffer.clear_full();
-            }
-        }
+        self.space_made |= self.buffer.is_full();
         if self.closed_half && una == self.stream().end {
             let state = self.state.after_all_acknowledged();
             self.enter(now, state);
+        }
+    }
+
+    /// What could leave after an acknowledgement has left: the buffer grows unless the congestion
+    /// window is used up, and the application is called if it is worth its while
+    /// (`tcp_data_snd_check`, `tcp_check_space`, `tcp_new_space`).
+    pub(super) fn check_space(&mut self, now: Instant) {
+        if !std::mem::take(&mut self.space_made) {
+            return;
+        }
+        let window = self.sender.window();
+        if window.in_flight < window.cwnd {
+            self.expand_send_buffer();
+            self.sender.note_window(now);
+        }
+        if self.buffer.is_writable() {
+            self.buffer.clear_full();
         }
     }
 }

@@ -409,6 +409,11 @@ impl Sender {
         self.pace.on = self.congestion.is_paced() || self.config.sending.paced;
         self.window.is_paced = self.pace.on;
         self.refresh();
+        if !self.congestion.is_paced() {
+            // The answer to the SYN is an acknowledgement, too: how much leaves at once depends on
+            // the pace from the first burst on (`tcp_cong_control`).
+            self.set_pacing_rate();
+        }
         self.congestion.init(now, &mut self.window);
     }
 
@@ -510,6 +515,11 @@ impl Sender {
     /// The retransmission timeout as it stands, backed off.
     pub(crate) fn rto(&self) -> Span {
         self.timeout.now
+    }
+
+    /// The send buffer grew, which counts as a change of the window (`tcp_new_space`).
+    pub(crate) fn note_window(&mut self, now: Instant) {
+        self.cwnd_since = now;
     }
 
     /// What the congestion control sees.

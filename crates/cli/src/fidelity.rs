@@ -1,0 +1,108 @@
+//! `tcplab fidelity`.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use tcplab_lab::fidelity::{Fidelity, Pair, compare, csv};
+use tcplab_lab::{Bench, LabError, RunDirectory};
+use tcplab_units::Bytes;
+
+use crate::arguments::FidelityArguments;
+use crate::complain::complain;
+use crate::output::{Output, answer, tell};
+use crate::progress::Display;
+use crate::run::{device, launcher, stop_on_signals};
+use crate::{BROKEN, UNABLE, scenarios};
+
+pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
+    let trials = if arguments.quick { Some(1) } else { arguments.repetitions };
+    let scenarios = arguments.scenarios.iter().map(|given| scenarios::find(given));
+    let scenarios = scenarios.collect::<Result<Vec<_>>>()?;
+    let prepared = scenarios
+        .iter()
+        .map(|scenario| Pair::prepare(&arguments.output, scenario, trials, arguments.seed));
+    let pairs = prepared.collect::<Result<Vec<Pair>, LabError>>()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let bench = Bench {
+        device: arguments.io.map(device),
+        allow_above_ceiling: arguments.allow_above_ceiling,
+        ..Bench::new(launcher()?)
+    };
+    match both(&pairs, &bench, &stop) {
+        Ok(found) => tell_and_keep(&found, arguments),
+        Err(error) if error.is_stop() || stop.load(Ordering::Relaxed) => {
+            tell("stopped; what is finished stays: the same command goes on");
+            Ok(ExitCode::from(UNABLE))
+        }
+        Err(error) => {
+            let code = complain(&error.into());
+            for run in pairs.into_iter().flat_map(|pair| [pair.kernel, pair.model]) {
+                if run.kept() == 0 {
+                    // Nothing is worth going on with.
+                    let _ = run.discard();
+                }
+            }
+            Ok(code)
+        }
+    }
+}
+
+/// Runs what is not there yet, the kernel's trials first, and reads all.
+fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, LabError> {
+    let runs = pairs.iter().map(|pair| &pair.kernel).chain(pairs.iter().map(|pair| &pair.model));
+    for run in runs {
+        execute(run, bench, stop)?;
+    }
+    let display = Display::new(Bytes::ZERO);
+    let found = compare(pairs, |done, total| {
+        display.analysing(done, total);
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    display.clear();
+    found
+}
+
+fn execute(run: &RunDirectory, bench: &Bench, stop: &AtomicBool) -> Result<(), LabError> {
+    tell(&format!("{}, in the world of {}", run.plan().name, run.plan().world));
+    let amount = run.scenario().cases.first().map(|case| case.workload.amount());
+    let mut display = Display::new(amount.unwrap_or_default());
+    let executed = tcplab_lab::execute(run, bench, stop, |event| display.show(event));
+    display.clear();
+    executed
+}
+
+/// Prints the tables, and leaves them as files.
+fn tell_and_keep(found: &Fidelity, arguments: &FidelityArguments) -> Result<ExitCode> {
+    let json = serde_json::to_string_pretty(found)? + "\n";
+    let page = tcplab_report::fidelity_page(found).context("cannot make the page")?;
+    for (name, text) in
+        [("fidelity.json", &json), ("fidelity.csv", &csv(found)), ("fidelity.html", &page)]
+    {
+        write(&arguments.output.join(name), text)?;
+    }
+    if arguments.json {
+        answer(&json)?;
+    } else {
+        let place = arguments.output.join("fidelity.html");
+        let text = tcplab_report::fidelity_table(found);
+        answer(&format!("{text}\nreport: {}\n", place.display()))?;
+    }
+    let is_good = !arguments.within || found.is_within();
+    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
+}
+
+fn write(place: &Path, text: &str) -> Result<()> {
+    let mut output = Output::create(place)?;
+    std::io::Write::write_all(&mut output, text.as_bytes())?;
+    output.commit()?;
+    Ok(())
+}

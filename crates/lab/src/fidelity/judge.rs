@@ -1,0 +1,147 @@
+//! Ratios, what they would be by chance, and whether they are good enough.
+
+use serde::{Deserialize, Serialize};
+use tcplab_stats::{median, quantile};
+use tcplab_units::Rng;
+
+use super::Compared;
+use super::figures::QUANTITIES;
+
+/// What is asked: a quantity, the share of cases (its quantile), and how far from 1 the ratio may
+/// be there.
+pub const GOALS: [(&str, f64, f64); 3] =
+    [("transfer_time", 0.5, 0.05), ("transfer_time", 0.9, 0.15), ("retransmissions", 0.5, 0.2)];
+
+/// The cases at which a summary looks.
+const MOST: f64 = 0.9;
+/// So often chance is tried.
+const DRAWS: u32 = 200;
+
+/// A quantity over all cases.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Overall {
+    /// As in [`Quantity`](super::Quantity); also `cwnd_distance`, which is one, not a ratio's.
+    pub name: String,
+    /// Cases that have a ratio.
+    pub cases: usize,
+    /// Cases that have none though one world had something to count: they count as infinitely far.
+    pub undefined: usize,
+    /// The median over cases of the ratio's distance from 1; none if that is not finite.
+    pub median: Option<f64>,
+    /// The 90th percentile over cases.
+    pub most: Option<f64>,
+    /// What the median would be of the kernel against itself, with as many trials.
+    pub noise_median: Option<f64>,
+    /// And the 90th percentile.
+    pub noise_most: Option<f64>,
+}
+
+/// What is asked of the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Goal {
+    /// The quantity.
+    pub name: String,
+    /// Of the cases in order of their distance: 0.5 is the one in the middle.
+    pub quantile: f64,
+    /// The ratio may be so far from 1 there.
+    pub at_most: f64,
+    /// And is; none if that is not finite.
+    pub found: Option<f64>,
+    /// Whether it is within.
+    pub held: bool,
+}
+
+/// The median of the model's values over that of the kernel's.
+pub(crate) fn ratio(kernel: &[f64], model: &[f64]) -> Option<f64> {
+    let (kernel, model) = (median(kernel)?, median(model)?);
+    if kernel == 0.0 {
+        return (model == 0.0).then_some(1.0);
+    }
+    Some(model / kernel)
+}
+
+/// The middle of what chance does to the ratio of two medians of as many values as there are, drawn
+/// from these with replacement (Efron 1979); none of fewer than two values, which show no spread.
+pub(crate) fn noise(values: &[f64]) -> Option<f64> {
+    let draws = apart_by_chance(values)?;
+    median(&draws.into_iter().flatten().collect::<Vec<_>>())
+}
+
+/// For each draw, how far from 1 the ratio of two medians was.
+fn apart_by_chance(values: &[f64]) -> Option<Vec<Option<f64>>> {
+    if values.len() < 2 {
+        return None;
+    }
+    // The same draws each time: the figures of a comparison do not change when it is made again.
+    let mut random = Rng::new(1, "fidelity noise");
+    let mut sample = || -> Vec<f64> {
+        values.iter().map(|_| values[random.below(values.len() as u64) as usize]).collect()
+    };
+    let mut draw = |_| ratio(&sample(), &sample()).map(|ratio| (ratio - 1.0).abs());
+    Some((0..DRAWS).map(&mut draw).collect())
+}
+
+/// Each quantity over all cases.
+pub(crate) fn summarise(cases: &[Compared]) -> Vec<Overall> {
+    let mut summary: Vec<Overall> =
+        QUANTITIES.iter().map(|(name, _)| overall(name, cases)).collect();
+    let distances: Vec<f64> = cases.iter().filter_map(|case| case.cwnd_distance).collect();
+    summary.push(Overall {
+        name: "cwnd_distance".into(),
+        cases: distances.len(),
+        undefined: 0,
+        median: median(&distances),
+        most: quantile(&distances, MOST),
+        noise_median: None,
+        noise_most: None,
+    });
+    summary
+}
+
+fn overall(name: &str, cases: &[Compared]) -> Overall {
+    let all: Vec<_> = cases.iter().filter_map(|case| case.quantity(name)).collect();
+    let has_values = all.iter().filter(|q| !q.kernel.is_empty() && !q.model.is_empty());
+    let ratios: Vec<Option<f64>> = has_values.map(|q| q.ratio).collect();
+    let apart = |ratio: &Option<f64>| ratio.map(|ratio| (ratio - 1.0).abs());
+    let apart: Vec<Option<f64>> = ratios.iter().map(apart).collect();
+    let by_chance: Vec<_> = all.iter().filter_map(|q| apart_by_chance(&q.kernel)).collect();
+    let noise = |share: f64| {
+        let one = |draw: usize| {
+            let cases: Vec<Option<f64>> = by_chance.iter().map(|case| case[draw]).collect();
+            at(&cases, share)
+        };
+        let draws: Vec<f64> = (0..DRAWS as usize).filter_map(one).collect();
+        median(&draws)
+    };
+    Overall {
+        name: name.into(),
+        cases: ratios.iter().flatten().count(),
+        undefined: ratios.iter().filter(|ratio| ratio.is_none()).count(),
+        median: at(&apart, 0.5),
+        most: at(&apart, MOST),
+        noise_median: noise(0.5),
+        noise_most: noise(MOST),
+    }
+}
+
+/// The quantile of distances, of which those that are none are infinite; none if it is infinite.
+fn at(apart: &[Option<f64>], share: f64) -> Option<f64> {
+    let mut finite: Vec<f64> = apart.iter().flatten().copied().collect();
+    finite.sort_by(f64::total_cmp);
+    // As `tcplab_stats::quantile` interpolates.
+    let position = apart.len().checked_sub(1)? as f64 * share;
+    let (low, high) =
+        (finite.get(position.floor() as usize)?, finite.get(position.ceil() as usize)?);
+    Some(low + (high - low) * position.fract())
+}
+
+/// The goals, and whether they are met.
+pub(crate) fn goals(summary: &[Overall]) -> Vec<Goal> {
+    let goal = |(name, share, at_most): (&str, f64, f64)| {
+        let overall = summary.iter().find(|overall| overall.name == name);
+        let found = overall.and_then(|o| if share >= MOST { o.most } else { o.median });
+        let held = found.is_some_and(|found| found <= at_most);
+        Goal { name: name.into(), quantile: share, at_most, found, held }
+    };
+    GOALS.into_iter().map(goal).collect()
+}

@@ -1,0 +1,74 @@
+//! A scenario's two runs, and where they are kept.
+
+use std::fs;
+use std::path::Path;
+
+use tcplab_scenario::Scenario;
+
+use crate::worlds::{KERNEL, SIM};
+use crate::{LabError, Plan, RunDirectory, World, begin, environment, plan};
+
+/// A scenario in both worlds.
+#[derive(Debug)]
+pub struct Pair {
+    /// The kernel's run.
+    pub kernel: RunDirectory,
+    /// The model's.
+    pub model: RunDirectory,
+}
+
+impl Pair {
+    /// The runs of `scenario` below `place`. What was begun there for the same cases, seeds and
+    /// kernel is gone on with, trial by trial. The model's trials are made anew: they take little
+    /// time, and the model may have changed.
+    ///
+    /// # Errors
+    /// When a stack of the scenario is a model's already, so that the kernel cannot run it, or when
+    /// a directory cannot be made or read.
+    pub fn prepare(
+        place: &Path,
+        scenario: &Scenario,
+        trials: Option<u32>,
+        seed: Option<u64>,
+    ) -> Result<Pair, LabError> {
+        let run = |world, folder: &str| -> Result<RunDirectory, LabError> {
+            let (runs, plan) = (place.join(folder), plan(scenario, world, trials, seed)?);
+            match known(&runs, &plan)? {
+                Some(known) if world == World::Sim => known.discard()?,
+                Some(known) => return Ok(known),
+                None => {}
+            }
+            begin(&runs, scenario.clone(), plan)
+        };
+        Ok(Pair { kernel: run(World::Kernel, KERNEL)?, model: run(World::Sim, SIM)? })
+    }
+}
+
+/// The newest run below `runs` that does what `plan` asks.
+fn known(runs: &Path, plan: &Plan) -> Result<Option<RunDirectory>, LabError> {
+    let Ok(entries) = fs::read_dir(runs.join(&plan.name)) else { return Ok(None) };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths.into_iter().rev() {
+        match RunDirectory::open(&path) {
+            Ok(run) if is_same(run.plan(), plan) && is_this_kernel(&run)? => return Ok(Some(run)),
+            // Other trials, or none that this version can read.
+            Ok(_) | Err(LabError::NotARun { .. } | LabError::Scenario(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+fn is_same(known: &Plan, asked: &Plan) -> bool {
+    let what = |plan: &Plan| (plan.world.clone(), plan.seed, plan.trials, plan.cases.clone());
+    what(known) == what(asked)
+}
+
+/// Whether the run began on the kernel that runs now.
+fn is_this_kernel(run: &RunDirectory) -> Result<bool, LabError> {
+    let of = |rows: Vec<(String, String)>| -> Vec<(String, String)> {
+        rows.into_iter().filter(|(name, _)| name.starts_with("kernel")).collect()
+    };
+    Ok(of(run.environment()?) == of(environment()))
+}

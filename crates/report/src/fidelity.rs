@@ -1,0 +1,187 @@
+//! The model against the kernel, as text and as a page.
+
+use askama::Template;
+use tcplab_lab::fidelity::{Compared, Fidelity, Goal, Overall};
+use tcplab_plot::{Dots, dots};
+use tcplab_stats::median;
+
+use crate::page::{ReportError, STYLES, THEME};
+
+/// What the tables show: name, heading, decimals of the medians.
+const SHOWN: [(&str, &str, usize); 5] = [
+    ("transfer_time", "transfer time", 3),
+    ("goodput", "goodput", 2),
+    ("retransmissions", "retransmissions", 1),
+    ("timeouts", "timeouts", 1),
+    ("mean_rtt", "mean RTT", 1),
+];
+/// Between columns.
+const GAP: &str = "  ";
+
+/// The comparison as text: ratios by case, by cause where there is one, the summary, the goals. Every
+/// line ends in `\n`.
+pub fn fidelity_table(found: &Fidelity) -> String {
+    let mut text = String::from("model over kernel, medians of the trials\n\n");
+    text += &aligned(&head(), &rows(found));
+    text += "\nretransmissions by cause, kernel > model\n\n";
+    for case in &found.cases {
+        if let Some(causes) = causes(case) {
+            text += &format!("{}: {causes}\n", name(case));
+        }
+    }
+    text += "\nover all cases, how far the ratio is from 1\n\n";
+    text += &aligned(&SUMMARY.map(String::from), &summary(found));
+    text.push('\n');
+    for goal in &found.goals {
+        text += &format!("{} {}\n", if goal.held { '✓' } else { '✗' }, told(goal));
+    }
+    let flawed: usize = found.cases.iter().map(|case| case.flawed).sum();
+    if flawed > 0 {
+        text += &format!("! the path misbehaved in {flawed} of the kernel's trials\n");
+    }
+    text
+}
+
+/// The comparison as a page that needs nothing else.
+///
+/// # Errors
+/// When the page cannot be put together.
+pub fn fidelity_page(found: &Fidelity) -> Result<String, ReportError> {
+    let row = |case: &Compared| Dots {
+        name: name(case),
+        values: [("retransmissions", "resent"), ("transfer_time", "trial")]
+            .into_iter()
+            .filter_map(|(quantity, class)| Some((class, case.quantity(quantity)?.ratio?)))
+            .collect(),
+        noise: case.quantity("transfer_time").and_then(|quantity| quantity.noise),
+    };
+    let drawn: Vec<Dots> = found.cases.iter().map(row).collect();
+    let causes = found.cases.iter().filter_map(|case| Some((name(case), causes(case)?)));
+    let page = Page {
+        style: STYLES.concat(),
+        theme: THEME,
+        picture: dots("model over kernel", &drawn, 0.05),
+        head: head().to_vec(),
+        rows: rows(found),
+        causes: causes.collect(),
+        summary_head: SUMMARY.to_vec(),
+        summary: summary(found),
+        goals: found.goals.iter().map(|goal| (goal.held, told(goal))).collect(),
+        environment: &found.environment,
+    };
+    Ok(page.render()?)
+}
+
+#[derive(Template)]
+#[template(path = "fidelity.html")]
+struct Page<'a> {
+    style: String,
+    theme: &'static str,
+    picture: String,
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+    causes: Vec<(String, String)>,
+    summary_head: Vec<&'static str>,
+    summary: Vec<Vec<String>>,
+    goals: Vec<(bool, String)>,
+    environment: &'a [(String, String)],
+}
+
+fn name(case: &Compared) -> String {
+    format!("{} {}", case.scenario, case.case)
+}
+
+/// Case, kernel's transfer time, its noise, ratios, distance of the windows' curves.
+fn head() -> [String; 9] {
+    let [time, goodput, resent, timeouts, trip] = SHOWN.map(|(_, title, _)| title.to_owned());
+    let (first, noise) = ("kernel's time".into(), "noise".into());
+    ["case".into(), first, time, noise, goodput, resent, timeouts, trip, "cwnd".into()]
+}
+
+fn rows(found: &Fidelity) -> Vec<Vec<String>> {
+    let cell = |case: &Compared, quantity: &str, decimals: usize| match case.quantity(quantity) {
+        Some(quantity) => match (quantity.ratio, median(&quantity.kernel), median(&quantity.model))
+        {
+            (Some(ratio), ..) => format!("{ratio:.decimals$}"),
+            (None, Some(kernel), Some(model)) => format!("{kernel} > {model}"),
+            _ => "-".into(),
+        },
+        None => "-".into(),
+    };
+    let row = |case: &Compared| {
+        let time = case.quantity("transfer_time");
+        let first = time.and_then(|time| median(&time.kernel));
+        let mut row = vec![name(case), first.map_or("-".into(), |time| format!("{time:.3} s"))];
+        for (quantity, _, decimals) in SHOWN {
+            row.push(cell(case, quantity, decimals.clamp(2, 3)));
+            if quantity == "transfer_time" {
+                row.push(share(time.and_then(|time| time.noise)));
+            }
+        }
+        row.push(share(case.cwnd_distance));
+        row
+    };
+    found.cases.iter().map(row).collect()
+}
+
+/// The medians of each cause that either world has.
+fn causes(case: &Compared) -> Option<String> {
+    let one = |quantity: &tcplab_lab::fidelity::Quantity| {
+        let cause = quantity.name.strip_prefix("cause.")?.replace('_', " ");
+        let (kernel, model) = (median(&quantity.kernel)?, median(&quantity.model)?);
+        (kernel > 0.0 || model > 0.0).then(|| format!("{cause} {kernel} > {model}"))
+    };
+    let told: Vec<String> = case.quantities.iter().filter_map(one).collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+const SUMMARY: [&str; 7] = [
+    "quantity",
+    "cases",
+    "only one has any",
+    "median",
+    "90th percentile",
+    "kernel against itself: median",
+    "90th percentile",
+];
+
+fn summary(found: &Fidelity) -> Vec<Vec<String>> {
+    let row = |overall: &Overall| {
+        vec![
+            overall.name.replace("cause.", "cause: ").replace('_', " "),
+            overall.cases.to_string(),
+            overall.undefined.to_string(),
+            share(overall.median),
+            share(overall.most),
+            share(overall.noise_median),
+            share(overall.noise_most),
+        ]
+    };
+    found.summary.iter().map(row).collect()
+}
+
+fn told(goal: &Goal) -> String {
+    let of = if goal.quantile <= 0.5 { "median case" } else { "90th percentile of cases" };
+    let quantity = goal.name.replace('_', " ");
+    let found = share(goal.found);
+    format!("{quantity} within {} in the {of}: {found}", share(Some(goal.at_most)))
+}
+
+/// Per cent.
+fn share(value: Option<f64>) -> String {
+    value.map_or("-".into(), |value| format!("{:.1} %", value * 100.0))
+}
+
+fn aligned(head: &[String], rows: &[Vec<String>]) -> String {
+    let all: Vec<&[String]> = std::iter::once(head).chain(rows.iter().map(Vec::as_slice)).collect();
+    let width =
+        |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |row: &&[String]| {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        cells.collect::<Vec<_>>().join(GAP).trim_end().to_owned() + "\n"
+    };
+    all.iter().map(line).collect()
+}
