@@ -179,7 +179,14 @@ mod tests {
             put_aside: 0,
             warnings: Vec::new(),
         };
-        Case { name: name.into(), levels: Vec::new(), trials: vec![trial], summaries: Vec::new() }
+        Case {
+            name: name.into(),
+            levels: Vec::new(),
+            world: "kernel".into(),
+            stacks: Vec::new(),
+            trials: vec![trial],
+            summaries: Vec::new(),
+        }
     }
 
     fn expectation(metric: &str, of: Statistic, check: Check) -> Expectation {

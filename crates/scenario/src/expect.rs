@@ -149,12 +149,7 @@ impl Check {
         }
     }
 
-    fn write(
-        &self,
-        metric: &MetricInfo,
-        unit: &str,
-        f: &mut fmt::Formatter<'_>,
-    ) -> fmt::Result {
+    fn write(&self, metric: &MetricInfo, unit: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let one = |value: &Value| match (value, metric.kind) {
             (Value::Text(text), _) => format!("\"{text}\""),
             (Value::Number(n), MetricKind::Truth) => (*n != 0.0).to_string(),

@@ -166,6 +166,9 @@ impl ScenarioFile {
             endpoint.socket.check().map_err(|error| {
                 (format!("{name}.socket.{}", error.key()), Problem::Socket(error))
             })?;
+            endpoint.check_model().map_err(|error| {
+                (format!("{name}.model.{}", error.key), Problem::Value(error.message))
+            })?;
         }
         if self.sampling.tcp_info < SamplingSpec::SHORTEST {
             return Err(("sampling.tcp_info".into(), Problem::SampledTooOften));
