@@ -81,7 +81,7 @@ fn told(refusal: &Refusal) -> String {
     let Refusal { why, remedy } = refusal;
     let remedy = remedy.as_ref().map(|remedy| format!("; for the kernel: {remedy}"));
     format!(
-        "the model {STANDS_FOR_THE_KERNEL} stands for the kernel, in virtual time: {why}{}",
+        "The model {STANDS_FOR_THE_KERNEL} stands for the kernel, in virtual time: {why}{}",
         remedy.unwrap_or_default()
     )
 }

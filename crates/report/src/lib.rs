@@ -11,6 +11,7 @@ mod outcome;
 mod overview;
 mod page;
 mod path;
+mod place;
 mod summary;
 mod text;
 pub mod trace;

@@ -84,7 +84,8 @@ pub(crate) struct ScenarioFile {
     pub(crate) expect: Vec<ExpectSpec>,
 }
 
-/// The levels of a factor of the matrix, for the schema.
+/// The levels of a factor of the matrix: a list of a key's values, or names and the keys that each
+/// sets.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "read with their spans; here for the schema")]
