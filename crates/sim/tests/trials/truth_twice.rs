@@ -5,21 +5,27 @@ use std::collections::BTreeMap;
 
 use tcplab_path::Direction;
 use tcplab_recording::Endpoint;
-use tcplab_trace::{Flow, SegmentKind, analyze};
+use tcplab_trace::{Flow, Segment, SegmentKind, Timer, analyze};
 
 use crate::trial;
 
-/// What the analyser has to call a segment that the model sent for this reason.
-fn expected(because: &str) -> &'static [SegmentKind] {
-    match because {
-        "handshake" | "new" | "limited-transmit" => &[SegmentKind::New],
-        "fast-retransmit" | "rack" => &[SegmentKind::FastRetransmission],
-        "timeout" | "handshake-again" => &[SegmentKind::TimeoutRetransmission],
-        "after-timeout" => &[SegmentKind::AfterTimeoutRetransmission],
-        // Of new data, a probe is new data: when it left, not what it is, tells of the timer.
-        "tail-loss-probe" => &[SegmentKind::TailLossProbe, SegmentKind::New],
+/// What the analyser has to call a segment that the model sent for this reason, and the timer that
+/// it has to name.
+fn agrees(because: &str, segment: &Segment) -> bool {
+    let (kinds, timer): (&[SegmentKind], _) = match because {
+        "handshake" | "new" | "limited-transmit" => (&[SegmentKind::New], None),
+        "fast-retransmit" | "rack" => (&[SegmentKind::FastRetransmission], None),
+        "timeout" | "handshake-again" => {
+            (&[SegmentKind::TimeoutRetransmission], Some(Timer::Retransmission))
+        }
+        "after-timeout" => (&[SegmentKind::AfterTimeoutRetransmission], None),
+        // RFC 8985 section 7.3: new data if there is any, or else the newest again.
+        "tail-loss-probe" => {
+            (&[SegmentKind::New, SegmentKind::TimeoutRetransmission], Some(Timer::Probe))
+        }
         other => panic!("data is not sent as {other}"),
-    }
+    };
+    kinds.contains(&segment.kind) && segment.timer == timer
 }
 
 /// The paths, each with what spoils it.
@@ -89,7 +95,7 @@ fn causes_are_found_again() {
                     for segment in &flow.segments {
                         segments += 1;
                         let because = &because[&segment.frame];
-                        if !expected(because).contains(&segment.kind) {
+                        if !agrees(because, segment) {
                             let key = (
                                 format!("{stack} {control}"),
                                 because.clone(),
