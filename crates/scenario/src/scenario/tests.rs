@@ -154,7 +154,8 @@ trials = 20"#,
 
 #[test]
 fn the_interruption_experiment_says_what_the_paper_does() {
-    let (name, source) = catalogue()[0];
+    let known = catalogue().iter().find(|(name, _)| *name == "interruption");
+    let (name, source) = known.unwrap();
     let scenario = Scenario::parse(source, name).unwrap();
     let variants =
         ["reno", "cubic", "model-reno", "model-cubic", "model-westwood", "windows-7", "osx-10.7"];
