@@ -113,7 +113,8 @@ pub(crate) enum Command {
     /// Say what this machine can do, a line each
     ///
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not
-    /// good comes with what would make it so. Exit code 2 when experiments cannot run here.
+    /// good comes with what would make it so. Exit code 2 when experiments on the kernel cannot run
+    /// here; those in virtual time can everywhere.
     Doctor(DoctorArguments),
     /// For tcplab's own use: the process of a trial
     #[command(name = WORLD, hide = true)]
@@ -169,7 +170,8 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum World {
-    /// The kernel for cases whose stacks are `linux`, virtual time for those with a model
+    /// The kernel for cases whose stacks are `linux`, virtual time for those with a model; where
+    /// this machine refuses the namespaces that the kernel takes, virtual time for all
     Auto,
     /// This machine's own kernel, in real time
     Kernel,

@@ -38,6 +38,8 @@ pub(crate) struct Host {
     has_closed: bool,
     /// Segments of a burst that was cut, not yet on the link.
     cut: VecDeque<(Segment, SendCause)>,
+    /// Segments that came in and that the machine has still to work on, with when that is done.
+    inbox: VecDeque<(Instant, Segment)>,
     /// IPv4's identification counts up (RFC 6864 lets it be anything here).
     ip_id: u16,
 }
@@ -70,6 +72,7 @@ impl Host {
             has_begun: false,
             has_closed: false,
             cut: VecDeque::new(),
+            inbox: VecDeque::new(),
             ip_id: random.next_u64() as u16,
         }
     }
@@ -95,10 +98,21 @@ impl Host {
         self.error().is_some()
             || (self.has_closed
                 && self.cut.is_empty()
+                && self.inbox.is_empty()
                 && self.connection.as_ref().is_some_and(is_over))
     }
 
+    /// A segment came in: the stack has it once the machine has worked on it.
     pub(crate) fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        let takes = self.config.host.processing;
+        if takes.is_zero() {
+            return self.take_in(now, segment);
+        }
+        let begun = self.inbox.back().map_or(now, |(done, _)| now.max(*done));
+        self.inbox.push_back((begun + takes, segment.clone()));
+    }
+
+    fn take_in(&mut self, now: Instant, segment: &Segment) {
         if let Some(connection) = &mut self.connection {
             return connection.handle_segment(now, segment);
         }
@@ -110,11 +124,20 @@ impl Host {
     }
 
     pub(crate) fn poll_at(&self) -> Option<Instant> {
-        self.connection.as_ref()?.poll_at()
+        let worked_on = self.inbox.front().map(|(done, _)| *done);
+        let timers = self.connection.as_ref().and_then(Connection::poll_at);
+        worked_on.into_iter().chain(timers).min()
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        if let Some(connection) = &mut self.connection {
+        while self.inbox.front().is_some_and(|(done, _)| *done <= now)
+            && let Some((_, segment)) = self.inbox.pop_front()
+        {
+            self.take_in(now, &segment);
+        }
+        if let Some(connection) = &mut self.connection
+            && connection.poll_at().is_some_and(|at| at <= now)
+        {
             connection.handle_timeout(now);
         }
     }

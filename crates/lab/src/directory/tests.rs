@@ -14,6 +14,7 @@ fn plan(scenario: &Scenario, started: &str) -> Plan {
     Plan {
         name: "small".into(),
         world: "kernel".into(),
+        fallback: None,
         started: started.into(),
         seed: 1,
         trials: 2,

@@ -36,7 +36,7 @@ impl CongestionControl for Textbook {
 /// Linux's rules on a machine whose timers are exact.
 pub(super) fn exact() -> Config {
     Config {
-        host: Host { tick: Span::ZERO, wheel: false, timestamp_tick: Span::from_millis(1) },
+        host: Host { tick: Span::ZERO, wheel: false, ..Host::default() },
         sending: config::Sending { burst: 0, ..config::Sending::default() },
         ..Config::default()
     }
