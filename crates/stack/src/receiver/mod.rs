@@ -438,7 +438,7 @@ impl Receiver {
         let small = self.window.measure(len, segment.plain, segment.header);
         self.acks.gap_arrived(small, segment.push);
         self.out_of_order_segments += 1;
-        let overhead = u64::from(self.config.segment_overhead);
+        let overhead = self.window.memory_of(len) - u64::from(len);
         let inserted = self.assembler.insert(start, segment.data, overhead);
         if segment.fin {
             self.assembler.note_fin(end - 1);
@@ -501,7 +501,8 @@ impl Receiver {
     }
 
     fn collapse(&mut self) {
-        let overhead = u64::from(self.config.segment_overhead);
+        let charges_memory = self.config.segment_overhead > 0;
+        let overhead = if charges_memory { window::COLLAPSED_OVERHEAD } else { 0 };
         self.assembler.collapse(overhead, COLLAPSED);
         let (mut memory, mut filled) = (0, u64::MAX);
         for piece in &mut self.queue {
