@@ -122,6 +122,19 @@ bench-trace: toolchain ## the trace engine side by side with tcptrace, tshark an
 accuracy: toolchain ## what the analyser finds beside kernel counters, tshark and tcptrace (cases: ARGS="no SACK")
 	cargo bench --locked --package tcplab --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))
 
+# Suites of packetdrill scripts, such as those of Linux: `make conformance SCRIPTS=linux/tools/testing/selftests/net/packetdrill`.
+# Other stacks: STACK=model:haiku-2017-after.
+SCRIPTS ?=
+STACK ?= model:linux-6.18
+
+.PHONY: conformance
+conformance: toolchain ## pass, fail and unsupported by topic: packetdrill scripts on a model of TCP (SCRIPTS=DIR)
+	@test -n "$(SCRIPTS)" || { echo "say where the scripts are: make conformance SCRIPTS=DIR"; exit 2; }
+	@test -e $(SCRIPTS) || { echo "there is no $(SCRIPTS)"; exit 2; }
+	cargo build --locked --release --package tcplab
+	@target/release/tcplab packetdrill --topics --stack $(STACK) $(SCRIPTS) \
+	  || echo "not all passed: exit code $$?, see \`tcplab packetdrill --help\`"
+
 .PHONY: advisories
 advisories: toolchain ## look up known faults of our dependencies with cargo-deny (needs the network)
 	@$(call tool,cargo-deny,$(DENY))

@@ -1,5 +1,6 @@
 //! The command line, defined once: parsing, help and error messages come from here.
 
+mod packetdrill;
 mod path;
 mod trace;
 
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tcplab_testbed::Tuning;
 use tcplab_units::{Span, UnitError};
 
+pub(crate) use packetdrill::PacketdrillArguments;
 pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
     ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
@@ -91,6 +93,12 @@ pub(crate) enum Command {
     /// through the same path in virtual time, must meet the same verdicts, one by one. Exit code 1
     /// when some differ.
     Replay(ReplayArguments),
+    /// Hold packetdrill scripts against a model of TCP, in virtual time
+    ///
+    /// A script says what application and network do to a TCP, and what it must answer, packet by
+    /// packet. The suites that kernels are tested with run on the models of tcplab's stacks: in
+    /// milliseconds, without privileges, the same each time.
+    Packetdrill(PacketdrillArguments),
     /// Compare the model of TCP with this machine's kernel
     ///
     /// Runs the same cases in both worlds, the kernel's first, and prints for each case the model's
@@ -105,7 +113,8 @@ pub(crate) enum Command {
     /// Say what this machine can do, a line each
     ///
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not
-    /// good comes with what would make it so. Exit code 2 when experiments cannot run here.
+    /// good comes with what would make it so. Exit code 2 when experiments on the kernel cannot run
+    /// here; those in virtual time can everywhere.
     Doctor(DoctorArguments),
     /// For tcplab's own use: the process of a trial
     #[command(name = WORLD, hide = true)]
@@ -161,7 +170,8 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum World {
-    /// The kernel for cases whose stacks are `linux`, virtual time for those with a model
+    /// The kernel for cases whose stacks are `linux`, virtual time for those with a model; where
+    /// this machine refuses the namespaces that the kernel takes, virtual time for all
     Auto,
     /// This machine's own kernel, in real time
     Kernel,

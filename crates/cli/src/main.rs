@@ -7,6 +7,7 @@ mod doctor;
 mod export;
 mod fidelity;
 mod output;
+mod packetdrill;
 mod paths;
 mod picture;
 mod progress;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Path(arguments) => paths::path(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
+        Command::Packetdrill(arguments) => packetdrill::packetdrill(&arguments),
         Command::Fidelity(arguments) => fidelity::fidelity(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),

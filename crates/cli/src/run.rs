@@ -103,7 +103,13 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     }
     let scenario = scenarios::find(arguments.scenario.as_deref().unwrap_or_default())?;
     let trials = if arguments.quick { Some(1) } else { arguments.trials };
-    let plan = tcplab_lab::plan(&scenario, arguments.world.into(), trials, arguments.seed)?;
+    let launcher = launcher()?;
+    let refused = || tcplab_lab::kernel_refused(&launcher);
+    let plan =
+        tcplab_lab::plan(&scenario, arguments.world.into(), refused, trials, arguments.seed)?;
+    if let Some(fallback) = &plan.fallback {
+        tell(fallback);
+    }
     Ok(tcplab_lab::begin(&arguments.runs, scenario, plan)?)
 }
 

@@ -389,3 +389,60 @@ fn a_path_is_printed_for_tc() {
         insta::assert_snapshot!(name, text(&output.stdout));
     }
 }
+
+/// A connection that is opened, and 1000 bytes sent; `seq` is where the script expects them.
+fn script(seq: u32) -> String {
+    let end = seq + 1000;
+    format!(
+        "`sysctl -q net.ipv4.tcp_sack=0`\n\
+         0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n\
+         +0 bind(3, ..., ...) = 0\n\
+         +0 listen(3, 1) = 0\n\
+         +0 < S 0:0(0) win 1000 <mss 1000>\n\
+         +0 > S. 0:0(0) ack 1 <mss 1460>\n\
+         +.1 < . 1:1(0) ack 1 win 1000\n\
+         +0 accept(3, ..., ...) = 4\n\
+         +0 write(4, ..., 1000) = 1000\n\
+         +0 > P. {seq}:{end}(1000) ack 1\n\
+         +.3 close(4) = 0\n"
+    )
+}
+
+#[test]
+fn packetdrills_scripts_run_on_a_model() {
+    let home = tempfile::tempdir().unwrap();
+    let write = |name: &str, content: &str| {
+        let path = home.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    };
+    write("good/tcp_data.pkt", &script(1));
+    write("suite/sending/right.pkt", &script(1));
+    write("suite/sending/wrong.pkt", &script(2));
+    write("suite/icmp/unknown.pkt", &(script(1) + "+0 < icmp unreachable net_unreachable\n"));
+    write("suite/odd.pkt", "0 > X 1:1(0)\n");
+    let mut all = String::new();
+    for arguments in [
+        &["good"][..],
+        &["-v", "good/tcp_data.pkt"],
+        &["suite"],
+        &["--topics", "suite"],
+        &["--json", "suite/sending"],
+        &["suite/icmp"],
+        &["suite/odd.pkt"],
+        &["--stack", "model:haiku-2017-after", "good"],
+        &["--stack", "linux", "good"],
+        &["--stack", "model:linux-2.4", "good"],
+        &["--define", "X", "good"],
+        &["nowhere"],
+        &["suite/empty"],
+    ] {
+        fs::create_dir_all(home.path().join("suite/empty")).unwrap();
+        let arguments = [&["packetdrill"], arguments].concat();
+        let output = command(home.path(), &arguments).output().unwrap();
+        all += &format!("$ tcplab {}\n", arguments.join(" "));
+        all += &(text(&output.stdout) + &text(&output.stderr));
+        all += &format!("exit code {}\n\n", output.status.code().unwrap());
+    }
+    insta::assert_snapshot!(all);
+}

@@ -8,6 +8,7 @@
 mod captures;
 mod paths;
 mod recordings;
+mod stacks;
 
 /// One format: its name, which is that of the fuzz target and of the folder of its inputs, and
 /// what is done with bytes in it.
@@ -25,6 +26,8 @@ pub const TARGETS: &[Target] = &[
     ("mahimahi", paths::mahimahi),
     ("dist_table", paths::dist_table),
     ("recording", recordings::recording),
+    ("stack", stacks::stack),
+    ("packetdrill", stacks::packetdrill),
 ];
 
 /// Shows the bytes to the target of this name.

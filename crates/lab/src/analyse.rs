@@ -13,7 +13,7 @@ use tcplab_workload::Role;
 
 use crate::{
     Case, EpisodeRow, FindingRow, LabError, Metric, Run, RunDirectory, Summary, Trial, TrialData,
-    claims,
+    claims, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -36,6 +36,9 @@ pub fn analyse(
     if done < total {
         return Err(LabError::Unfinished { path: run.path().into(), done, total });
     }
+    let environment = run.environment()?;
+    let release = environment.iter().find(|(name, _)| name == "kernel").map(|(_, value)| value);
+    let kernel = format!("Linux {}", release.map_or("", String::as_str));
     let mut analysed = 0;
     let mut cases = Vec::new();
     for case in &scenario.cases {
@@ -57,6 +60,8 @@ pub fn analyse(
         cases.push(Case {
             name: case.name.clone(),
             levels: case.levels.clone(),
+            world: worlds::of_case(&plan.world, case).into(),
+            stacks: worlds::stacks(&plan.world, case, kernel.trim_end()),
             trials,
             summaries,
         });
@@ -68,10 +73,11 @@ pub fn analyse(
         reference: scenario.reference.clone(),
         scenario: scenario.source.clone(),
         world: plan.world.clone(),
+        fallback: plan.fallback.clone(),
         started: plan.started.clone(),
         seed: plan.seed,
         path: describe_paths(&scenario.cases),
-        environment: run.environment()?,
+        environment,
         calibration: run.calibration(),
         cases,
         claims,

@@ -9,7 +9,7 @@ use tcplab_units::Span;
 
 use crate::directory::to_json;
 use crate::verify::{self, CheckRow, Machine, PathCheck};
-use crate::{Bench, LabError, RunDirectory};
+use crate::{Bench, LabError, RunDirectory, worlds};
 
 const FILE: &str = "calibration.json";
 /// How long a path is measured before a run.
@@ -26,7 +26,7 @@ pub struct Calibration {
     pub machine: Machine,
     /// How far its timers are off.
     pub timer: CheckRow,
-    /// Each path that differs, with the cases that have it.
+    /// Each path that differs, with the cases on the kernel that have it.
     pub paths: Vec<PathCheck>,
 }
 
@@ -108,6 +108,9 @@ struct Distinct {
 fn distinct_paths(run: &RunDirectory) -> Result<Vec<Distinct>, LabError> {
     let mut distinct: Vec<Distinct> = Vec::new();
     for (index, case) in run.scenario().cases.iter().enumerate() {
+        if worlds::is_virtual(&run.plan().world, case) {
+            continue;
+        }
         let hash =
             verify::path_hash(&case.path).map_err(|source| LabError::Calibration { source })?;
         match distinct.iter_mut().find(|known| known.hash == hash) {
@@ -122,7 +125,8 @@ fn refuse_beyond(run: &RunDirectory, bench: &Bench, machine: &Machine) -> Result
     if bench.allow_above_ceiling {
         return Ok(());
     }
-    for case in &run.scenario().cases {
+    let world = &run.plan().world;
+    for case in run.scenario().cases.iter().filter(|case| !worlds::is_virtual(world, case)) {
         machine.can_model(&case.name, &case.path)?;
     }
     Ok(())

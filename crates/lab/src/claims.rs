@@ -11,8 +11,14 @@ pub(crate) fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> 
         .map(|expectation| {
             let mut held = true;
             let mut found = Vec::new();
-            for case in expectation.cases.iter().filter_map(|&index| cases.get(index)) {
-                let values = statistic(expectation.of, values(expectation, case));
+            for (nth, &index) in expectation.cases.iter().enumerate() {
+                let Some(case) = cases.get(index) else { continue };
+                let against = expectation.baselines.get(nth).and_then(|&index| cases.get(index));
+                let values = match against {
+                    Some(other) => ratios(&expectation.metric, case, other),
+                    None => values(expectation, case),
+                };
+                let values = statistic(expectation.of, values);
                 held &= expectation.checks.iter().all(|check| check.holds(&values));
                 found.push(format!("{}: {}", case.name, told(&values, expectation)));
             }
@@ -38,6 +44,20 @@ fn values(expectation: &Expectation, case: &Case) -> Vec<Value> {
             }
         })
         .collect()
+}
+
+/// A metric divided by that of another case, trial by trial: trials of one number have the same
+/// seed. What has no such trial, or divides by nothing, is left out.
+fn ratios(name: &str, case: &Case, other: &Case) -> Vec<Value> {
+    let number = |trial: &Trial| {
+        trial.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value)
+    };
+    let ratio = |trial: &Trial| {
+        let against = other.trials.iter().find(|other| other.number == trial.number)?;
+        let against = number(against).filter(|value| *value > 0.0)?;
+        Some(Value::Number(number(trial)? / against))
+    };
+    case.trials.iter().filter_map(ratio).collect()
 }
 
 fn of_trial(name: &str, trial: &Trial) -> Vec<Value> {
@@ -109,7 +129,8 @@ fn told(values: &[Value], expectation: &Expectation) -> String {
     if let Some((low, high)) = low.zip(high) {
         let (low, high) = (short(low), short(high));
         let range = if low == high { low } else { format!("{low} to {high}") };
-        told.push(format!("{range} {}", metric.unit).trim_end().to_owned());
+        let unit = if expectation.baselines.is_empty() { metric.unit } else { "times" };
+        told.push(format!("{range} {unit}").trim_end().to_owned());
     }
     if told.is_empty() { "nothing".into() } else { told.join(", ") }
 }
@@ -158,7 +179,14 @@ mod tests {
             put_aside: 0,
             warnings: Vec::new(),
         };
-        Case { name: name.into(), levels: Vec::new(), trials: vec![trial], summaries: Vec::new() }
+        Case {
+            name: name.into(),
+            levels: Vec::new(),
+            world: "kernel".into(),
+            stacks: Vec::new(),
+            trials: vec![trial],
+            summaries: Vec::new(),
+        }
     }
 
     fn expectation(metric: &str, of: Statistic, check: Check) -> Expectation {
@@ -168,6 +196,7 @@ mod tests {
             of,
             checks: vec![check],
             cases: vec![0, 1],
+            baselines: Vec::new(),
         }
     }
 
@@ -201,5 +230,17 @@ mod tests {
             let claim = &judge(&[expectation], &cases)[0];
             assert_eq!((claim.held, claim.found.as_str()), (held, found));
         }
+    }
+
+    #[test]
+    fn a_ratio_is_that_of_the_same_trial() {
+        let cases = [case("5", &[], 0.9), case("20", &[], 0.6)];
+        let claim = Expectation {
+            cases: vec![1],
+            baselines: vec![0],
+            ..expectation("transfer_time", Statistic::Mean, Check::AtMost(0.7))
+        };
+        let claim = &judge(&[claim], &cases)[0];
+        assert_eq!((claim.held, claim.found.as_str()), (true, "20: 0.667 times"));
     }
 }

@@ -34,6 +34,9 @@ pub struct Plan {
     pub name: String,
     /// `kernel`, `sim`, or `kernel and sim`: each case where its stacks are.
     pub world: String,
+    /// Why a model stands for the kernel that was to be had, and how to get the kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
     /// When it was started, UTC, RFC 3339.
     pub started: String,
     /// The seed of the run.

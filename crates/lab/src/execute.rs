@@ -10,7 +10,7 @@ use tcplab_testbed::{DeviceKind, Launcher, Progress, TrialRequest, Tuning, run_t
 use tcplab_units::Span;
 
 use crate::calibration::calibrate;
-use crate::{LabError, Plan, RunDirectory, World, analyse, environment, worlds};
+use crate::{LabError, Plan, Refusal, RunDirectory, World, analyse, environment, worlds};
 
 /// What happens in a run, for whoever shows it.
 #[derive(Debug, Clone, Copy)]
@@ -85,19 +85,23 @@ impl Bench {
     }
 }
 
-/// What `scenario` asks for, settled; `trials` and `seed` take the place of the scenario's.
+/// What `scenario` asks for, settled; `trials` and `seed` take the place of the scenario's. Whether
+/// the kernel is `refused` here is asked where that decides, see [`crate::kernel_refused`].
 ///
 /// # Errors
 /// When the world cannot be that of the scenario's stacks.
 pub fn plan(
     scenario: &Scenario,
     world: World,
+    refused: impl FnOnce() -> Option<Refusal>,
     trials: Option<u32>,
     seed: Option<u64>,
 ) -> Result<Plan, LabError> {
+    let (world, fallback) = worlds::of_run(scenario, world, refused)?;
     Ok(Plan {
         name: scenario.name.clone(),
-        world: worlds::of_run(scenario, world)?.into(),
+        world: world.into(),
+        fallback,
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         seed: seed.unwrap_or(scenario.seed),
         trials: trials.unwrap_or(scenario.trials),

@@ -1,5 +1,7 @@
 //! A run as it is told: cases, trials, metrics, claims. Saved as `run.json`, read by the report.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Calibration;
@@ -15,8 +17,11 @@ pub struct Run {
     pub reference: Option<String>,
     /// The scenario file as it was run.
     pub scenario: String,
-    /// `kernel` or `sim`.
+    /// `kernel`, `sim`, or `kernel and sim`: each case where its stacks are.
     pub world: String,
+    /// Why a model stands for the kernel that was to be had, and how to get the kernel.
+    #[serde(default)]
+    pub fallback: Option<String>,
     /// When it was started, UTC, RFC 3339.
     pub started: String,
     /// The seed of the run.
@@ -41,10 +46,45 @@ pub struct Case {
     pub name: String,
     /// The factors and their levels: (`client.socket.congestion`, `reno`).
     pub levels: Vec<(String, String)>,
+    /// Where its trials ran: `kernel` or `sim`. Runs of older versions do not say.
+    #[serde(default)]
+    pub world: String,
+    /// Whose TCP spoke at the client and at the server.
+    #[serde(default)]
+    pub stacks: Vec<StackUsed>,
     /// Its trials by number.
     pub trials: Vec<Trial>,
     /// Each metric over the trials.
     pub summaries: Vec<Summary>,
+}
+
+/// Whose TCP spoke at one end.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StackUsed {
+    /// `client` or `server`.
+    pub end: String,
+    /// The model's profile, such as `osx-10.7`, or the kernel, such as `Linux 6.18.44`.
+    pub name: String,
+    /// Whether it was a model, in virtual time.
+    pub is_model: bool,
+    /// Whether the stack's source is closed, so that the model is like what is told of it.
+    pub like: bool,
+    /// What the profile is of, in a line; empty of a kernel.
+    pub title: String,
+    /// From where its constants are known; empty of a kernel.
+    pub source: String,
+    /// Whether it stands for the kernel that the scenario names.
+    pub for_kernel: bool,
+}
+
+/// Such as `model windows-7-like`, `model linux-6.18 for the kernel`, `Linux 6.18.44`.
+impl fmt::Display for StackUsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let model = if self.is_model { "model " } else { "" };
+        let like = if self.like { "-like" } else { "" };
+        let stands = if self.for_kernel { " for the kernel" } else { "" };
+        write!(f, "{model}{}{like}{stands}", self.name)
+    }
 }
 
 /// One repetition of a case.

@@ -7,15 +7,17 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use tcplab_scenario::{Case, Scenario, TrialId, trial_seed};
+use tcplab_scenario::{Case, Profile, STANDS_FOR_THE_KERNEL, Scenario, Stack, TrialId, trial_seed};
 use tcplab_sim::{SimError, TrialRequest, run_trial};
+use tcplab_testbed::{Launcher, may_isolate};
 
-use crate::{Event, LabError, RunDirectory};
+use crate::{Event, LabError, RunDirectory, StackUsed};
 
 /// In which world to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum World {
-    /// The kernel where the case's stacks are the kernel's; virtual time where one is a model.
+    /// The kernel where the case's stacks are the kernel's; virtual time where one is a model, and
+    /// for all where this machine does not let the kernel be had.
     #[default]
     Auto,
     /// The kernel.
@@ -34,20 +36,74 @@ pub(crate) const BOTH: &str = "kernel and sim";
 /// Looking at the flag this often makes Ctrl-C feel immediate.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The world of a whole run: [`KERNEL`], [`SIM`] or [`BOTH`].
-pub(crate) fn of_run(scenario: &Scenario, asked: World) -> Result<&'static str, LabError> {
+/// Why the kernel's TCP cannot be had here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// In a sentence.
+    pub why: String,
+    /// What would help.
+    pub remedy: Option<String>,
+}
+
+/// Whether trials can run on this machine's kernel: tried, not guessed.
+pub fn kernel_refused(launcher: &Launcher) -> Option<Refusal> {
+    let error = may_isolate(launcher).err()?;
+    Some(Refusal { why: error.to_string(), remedy: error.remedy() })
+}
+
+/// The world of a whole run: [`KERNEL`], [`SIM`] or [`BOTH`]; and, where the kernel was refused,
+/// what is to be told of that. `refused` is asked where it decides.
+pub(crate) fn of_run(
+    scenario: &Scenario,
+    asked: World,
+    refused: impl FnOnce() -> Option<Refusal>,
+) -> Result<(&'static str, Option<String>), LabError> {
     let modelled = scenario.cases.iter().filter(|case| case.is_modelled()).count();
     match asked {
-        World::Sim => Ok(SIM),
-        World::Auto if modelled == scenario.cases.len() => Ok(SIM),
-        World::Auto if modelled > 0 => Ok(BOTH),
-        World::Auto | World::Kernel if modelled == 0 => Ok(KERNEL),
-        World::Auto | World::Kernel => {
+        World::Sim => Ok((SIM, None)),
+        World::Auto if modelled == scenario.cases.len() => Ok((SIM, None)),
+        World::Auto => Ok(match refused() {
+            Some(refusal) => (SIM, Some(told(&refusal))),
+            None if modelled > 0 => (BOTH, None),
+            None => (KERNEL, None),
+        }),
+        World::Kernel if modelled == 0 => Ok((KERNEL, None)),
+        World::Kernel => {
             let case = scenario.cases.iter().find(|case| case.is_modelled());
             let case = case.map(|case| case.name.clone()).unwrap_or_default();
             Err(LabError::NotOnKernel { case })
         }
     }
+}
+
+/// That a model stands for the kernel, why, and how to get the kernel.
+fn told(refusal: &Refusal) -> String {
+    let Refusal { why, remedy } = refusal;
+    let remedy = remedy.as_ref().map(|remedy| format!("; for the kernel: {remedy}"));
+    format!(
+        "The model {STANDS_FOR_THE_KERNEL} stands for the kernel, in virtual time: {why}{}",
+        remedy.unwrap_or_default()
+    )
+}
+
+/// Whose TCP spoke at both ends of a case in a run in `world`.
+pub(crate) fn stacks(world: &str, case: &Case, kernel: &str) -> Vec<StackUsed> {
+    let is_virtual = is_virtual(world, case);
+    [("client", &case.client), ("server", &case.server)]
+        .into_iter()
+        .map(|(end, spec)| match (Profile::named(spec.profile()), is_virtual) {
+            (Ok(profile), true) => StackUsed {
+                end: end.into(),
+                name: profile.name.into(),
+                is_model: true,
+                like: profile.like,
+                title: profile.title,
+                source: profile.source,
+                for_kernel: spec.stack == Stack::Linux,
+            },
+            _ => StackUsed { end: end.into(), name: kernel.into(), ..StackUsed::default() },
+        })
+        .collect()
 }
 
 /// Whether a case of a run in `world` runs in virtual time.
@@ -57,6 +113,11 @@ pub(crate) fn is_virtual(world: &str, case: &Case) -> bool {
         BOTH => case.is_modelled(),
         _ => false,
     }
+}
+
+/// The world of a case of a run in `world`.
+pub(crate) fn of_case(world: &str, case: &Case) -> &'static str {
+    if is_virtual(world, case) { SIM } else { KERNEL }
 }
 
 /// What a thread tells of its trial.

@@ -69,6 +69,7 @@ const ERRORS: &[(&str, i64)] = &[
 ];
 
 const CONSTANTS: &[(&str, i64)] = &[
+    ("AF_UNSPEC", 0),
     ("AF_INET", 2),
     ("AF_INET6", 10),
     ("PF_INET", 2),

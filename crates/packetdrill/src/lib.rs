@@ -24,8 +24,9 @@ pub use constants::{constant, error_name};
 pub use model::Model;
 pub use packet::Packet;
 pub use parser::Definitions;
-pub use run::{Failure, Unsupported, Verdict, run};
+pub use run::{Failure, Line, Unsupported, Verdict, run, watch};
 pub use source::{ParseError, Position};
 pub use subject::{
-    LOCAL_PORT, OptionValue, Outcome, REMOTE_PORT, Refusal, Reply, Subject, SystemCall,
+    ControlData, ControlMessage, LOCAL_PORT, OptionValue, Outcome, REMOTE_PORT, Refusal, Reply,
+    Subject, SystemCall,
 };

@@ -1,11 +1,14 @@
-//! Packets written as scripts write them.
+//! Packets and calls written as scripts write them.
 
 use std::fmt;
 
 use tcplab_units::Span;
 use tcplab_wire::{Ecn, TcpFlags};
 
-use crate::ast::{Body, EcnCounter, OptionSpec, PacketSpec, Quoted, Service, TcpSpec, Time};
+use crate::ast::{
+    Body, Call, EcnCounter, Expression, Field, OptionSpec, PacketSpec, Quoted, Service, TcpSpec,
+    Time,
+};
 
 impl fmt::Display for PacketSpec {
     /// Without time and direction.
@@ -163,4 +166,58 @@ pub(crate) fn seconds(span: Span) -> String {
     let nanos = span.as_nanos();
     let text = format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A call without its result: `write(4, ..., 1000)`.
+pub(crate) struct Made<'a>(pub(crate) &'a Call);
+
+impl fmt::Display for Made<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.0.name, List(&self.0.arguments))
+    }
+}
+
+/// Things with commas between them.
+struct List<'a, T>(&'a [T]);
+
+impl<T: fmt::Display> fmt::Display for List<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().enumerate().try_for_each(|(index, one)| {
+            let comma = if index > 0 { ", " } else { "" };
+            write!(f, "{comma}{one}")
+        })
+    }
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expression::Ellipsis => f.write_str("..."),
+            Expression::Integer(value) => write!(f, "{value}"),
+            Expression::Word(word) => f.write_str(word),
+            Expression::Text(text) => write!(f, "\"{text}\""),
+            Expression::TextFrom(text) => write!(f, "\"{text}\"..."),
+            Expression::Or(all) => {
+                let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+                f.write_str(&all.join("|"))
+            }
+            Expression::Assign(name, value) => write!(f, "{name}={value}"),
+            Expression::Array(all) => write!(f, "[{}]", List(all)),
+            Expression::Structure(fields) => write!(f, "{{{}}}", List(fields)),
+            Expression::Macro(name, arguments) => write!(f, "{name}({})", List(arguments)),
+            Expression::Header(text) => write!(f, "{{{text}}}"),
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name.as_deref().unwrap_or_default();
+        f.write_str(name)?;
+        if let Some(count) = &self.count {
+            write!(f, "({count})")?;
+        }
+        let equals = if name.is_empty() { "" } else { "=" };
+        write!(f, "{equals}{}", self.value)
+    }
 }

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use tcplab_stack::{Data, Segment};
 use tcplab_wire::{
-    Ecn, FrameView, Ipv4Repr, LinkType, SackBlock, SeqNumber, TcpFlags, TcpOption, TcpRepr,
+    Cookie, Ecn, FrameView, Ipv4Repr, LinkType, SackBlock, SeqNumber, TcpFlags, TcpOption, TcpRepr,
 };
 
 use crate::ast::OptionSpec;
@@ -32,6 +32,8 @@ pub struct Packet {
     pub options: Vec<OptionSpec>,
     /// Data bytes.
     pub len: u32,
+    /// Why the stack sent it, in a word, if it tells.
+    pub cause: Option<&'static str>,
 }
 
 impl Packet {
@@ -56,6 +58,7 @@ impl Packet {
             urgent: header.urgent_pointer,
             options,
             len: segment.len(),
+            cause: None,
         }
     }
 
@@ -75,11 +78,15 @@ impl Packet {
             urgent_pointer: self.urgent,
             ..TcpRepr::default()
         };
+        let syn = self.flags.contains(TcpFlags::SYN);
         for option in &self.options {
             match option {
-                OptionSpec::Mss(mss) => header.mss = Some(*mss),
-                OptionSpec::WindowScale(shift) => header.window_scale = Some(*shift),
-                OptionSpec::SackPermitted => header.sack_permitted = true,
+                OptionSpec::Mss(mss) if syn => header.mss = Some(*mss),
+                // RFC 7323 section 2.3: more than 14 means 14.
+                OptionSpec::WindowScale(shift) if syn => {
+                    header.window_scale = Some((*shift).min(14))
+                }
+                OptionSpec::SackPermitted if syn => header.sack_permitted = true,
                 OptionSpec::Sack(blocks) => {
                     let block = |&(left, right)| SackBlock {
                         left: SeqNumber::new(left),
@@ -89,10 +96,19 @@ impl Packet {
                 }
                 OptionSpec::Timestamps { value, echo } => header.timestamps = Some((*value, *echo)),
                 OptionSpec::Md5(_) => return Err("MD5 signatures"),
+                OptionSpec::FastOpen(cookie) if syn => {
+                    header.fast_open = Cookie::new(cookie, false).or(header.fast_open);
+                }
+                OptionSpec::FastOpenExperimental(cookie) if syn => {
+                    header.fast_open = Cookie::new(cookie, true).or(header.fast_open);
+                }
                 OptionSpec::Nop
                 | OptionSpec::Eol
                 | OptionSpec::FastOpen(_)
                 | OptionSpec::FastOpenExperimental(_)
+                | OptionSpec::Mss(_)
+                | OptionSpec::WindowScale(_)
+                | OptionSpec::SackPermitted
                 | OptionSpec::AccEcn(_)
                 | OptionSpec::Other(_) => {}
             }
@@ -116,6 +132,9 @@ fn option(option: &TcpOption<'_>) -> OptionSpec {
             OptionSpec::Timestamps { value: *value, echo: *echo }
         }
         TcpOption::FastOpen(cookie) => OptionSpec::FastOpen(cookie.to_vec()),
+        TcpOption::Unknown { kind: 254, bytes: [0xf9, 0x89, cookie @ ..] } => {
+            OptionSpec::FastOpenExperimental(cookie.to_vec())
+        }
         TcpOption::Mptcp(bytes) => OptionSpec::Other(format!("mptcp: {bytes:02x?}")),
         TcpOption::Unknown { kind, bytes } | TcpOption::Malformed { kind, bytes } => {
             OptionSpec::Other(format!("{kind}: {bytes:02x?}"))

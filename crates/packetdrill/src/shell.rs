@@ -57,7 +57,36 @@ pub const DEFAULTS: &[(&str, &str)] = &[
 
 /// The commands of `text`, in order.
 pub(crate) fn read(text: &str) -> Vec<Command> {
-    simple_commands(text).iter().flat_map(|words| command(words)).collect()
+    simple_commands(&calculated(text)).iter().flat_map(|words| command(words)).collect()
+}
+
+/// `text` with each `$((32*1024))` of numbers, `*` and `+` calculated; others stay.
+fn calculated(text: &str) -> String {
+    let mut all = String::new();
+    let mut rest = text;
+    while let Some((before, inside)) = rest.split_once("$((") {
+        all += before;
+        let found = inside.split_once("))").and_then(|(sum, behind)| Some((value(sum)?, behind)));
+        match found {
+            Some((value, behind)) => {
+                all += &value.to_string();
+                rest = behind;
+            }
+            None => {
+                all += "$((";
+                rest = inside;
+            }
+        }
+    }
+    all + rest
+}
+
+fn value(sum: &str) -> Option<u64> {
+    let product = |product: &str| {
+        let factors = product.split('*').map(|factor| factor.trim().parse::<u64>().ok());
+        factors.reduce(|a, b| a?.checked_mul(b?))?
+    };
+    sum.split('+').map(product).reduce(|a, b| a?.checked_add(b?))?
 }
 
 /// What one simple command means; `sysctl` may set several things.

@@ -64,8 +64,30 @@ pub struct Outcome {
     /// What it wrote into its arguments: the value of an option or request, `revents` of each
     /// descriptor asked for, the flags of a message.
     pub values: Vec<i64>,
-    /// Control messages of `recvmsg`: level, type and a number as their data.
-    pub control: Vec<[i64; 3]>,
+    /// Control messages of `recvmsg`.
+    pub control: Vec<ControlMessage>,
+}
+
+/// A control message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ControlMessage {
+    /// SOL_TCP, …
+    pub level: i64,
+    /// TCP_CM_INQ, …
+    pub kind: i64,
+    /// What it says.
+    pub data: ControlData,
+}
+
+/// What a control message says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ControlData {
+    /// A number.
+    Number(i64),
+    /// `struct sock_extended_err`: errno, origin, type, code, info, data.
+    Error([i64; 6]),
+    /// `struct scm_timestamping`: when, from the start of the script.
+    Time(Instant),
 }
 
 impl Outcome {
@@ -118,6 +140,11 @@ pub enum SystemCall {
         /// Socket.
         fd: i64,
     },
+    /// `connect` to nobody (AF_UNSPEC): the connection is broken off.
+    Disconnect {
+        /// Socket.
+        fd: i64,
+    },
     /// `read`, `readv`, `recv`, `recvfrom`, `recvmsg`.
     Receive {
         /// Socket.
@@ -133,10 +160,10 @@ pub enum SystemCall {
     Send {
         /// Socket.
         fd: i64,
-        /// Bytes.
-        len: u32,
         /// MSG_MORE, …
         flags: i64,
+        /// Bytes of each of the buffers that hold the data.
+        parts: Vec<u32>,
     },
     /// `close`.
     Close {
@@ -185,6 +212,30 @@ pub enum SystemCall {
         fd: i64,
         /// SIOCINQ, …
         request: i64,
+    },
+    /// `epoll_create`.
+    EpollCreate,
+    /// `epoll_ctl`.
+    EpollControl {
+        /// Of the epoll.
+        epoll: i64,
+        /// EPOLL_CTL_ADD, …
+        operation: i64,
+        /// Descriptor that is waited for.
+        fd: i64,
+        /// EPOLLIN, …
+        events: i64,
+        /// What `epoll_wait` gives back.
+        data: i64,
+    },
+    /// `epoll_wait`; of each event the bits and the data go to [`Outcome::values`].
+    EpollWait {
+        /// Of the epoll.
+        epoll: i64,
+        /// Events at most.
+        most: usize,
+        /// How long to wait; `None`: for ever.
+        timeout: Option<Span>,
     },
     /// `poll`; `revents` go to [`Outcome::values`].
     Poll {

@@ -105,6 +105,32 @@ impl Element {
     }
 }
 
+impl Element {
+    /// Whether it does nothing but while a packet arrives.
+    pub(crate) fn is_passive(&self) -> bool {
+        match self {
+            Element::Mtu(_)
+            | Element::Policer(_)
+            | Element::Interruption(_)
+            | Element::Blackhole(_)
+            | Element::Loss(_)
+            | Element::Drop(_)
+            | Element::Mark(_)
+            | Element::Corruption(_)
+            | Element::Duplication(_) => true,
+            Element::CrossTraffic(_)
+            | Element::Bottleneck(_)
+            | Element::Reordering(_)
+            | Element::Delay(_) => false,
+        }
+    }
+
+    /// Whether what it does of its own accord is to hand packets on, and no more.
+    pub(crate) fn only_hands_on(&self) -> bool {
+        matches!(self, Element::Bottleneck(bottleneck) if bottleneck.only_hands_on())
+    }
+}
+
 /// Declares the elements of a link once: each has a plan of the same name, from which it is made.
 macro_rules! elements {
     ($($name:ident($type:ty),)*) => {
@@ -270,10 +296,22 @@ impl Outbox {
     }
     /// Delivers what has passed the last element.
     pub(crate) fn deliver(&mut self, now: Instant) {
-        for packet in self.passed.drain(..) {
-            let fate = if packet.is_background { Fate::Absorbed } else { Fate::Delivered };
-            self.departures.push_back(packet.depart(self.direction, now, fate));
+        if let [_] = self.passed[..] {
+            // The usual case, without the machinery of the others.
+            if let Some(packet) = self.passed.pop() {
+                self.leave(now, packet);
+            }
+            return;
         }
+        let mut passed = std::mem::take(&mut self.passed);
+        for packet in passed.drain(..) {
+            self.leave(now, packet);
+        }
+        self.passed = passed;
+    }
+    fn leave(&mut self, now: Instant, packet: Transit) {
+        let fate = if packet.is_background { Fate::Absorbed } else { Fate::Delivered };
+        self.departures.push_back(packet.depart(self.direction, now, fate));
     }
     /// The id of the next packet that the link makes itself: even ones on the forward link, odd
     /// ones on the reverse link, so that none is given twice in a trial.

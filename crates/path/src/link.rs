@@ -25,6 +25,11 @@ use crate::{Departure, Direction, Fate, LinkPlan, Packet, Verdict};
 pub struct Link {
     direction: Direction,
     elements: Vec<Element>,
+    /// When each element does something of its own accord.
+    due: Vec<Option<Instant>>,
+    /// Whether all that the elements before the last do of their own accord is to hand packets on
+    /// to it, a delay that keeps their order.
+    ends_in_line: bool,
     outbox: Outbox,
     /// Scratch: the packets on their way into an element.
     entering: Vec<Transit>,
@@ -39,14 +44,21 @@ impl Link {
     /// those of its kind (`forward/loss/1`), so other elements can come and go without shifting
     /// its draws.
     pub fn new(plan: &LinkPlan, seed: u64, direction: Direction) -> Link {
-        let elements = plan.elements.iter().enumerate().map(|(index, element)| {
-            let kind = element.kind();
-            let before = plan.elements[..index].iter().filter(|e| e.kind() == kind).count();
-            Element::new(element, Streams { seed, direction, kind, number: before + 1 })
-        });
+        let elements: Vec<_> = plan
+            .elements
+            .iter()
+            .enumerate()
+            .map(|(index, element)| {
+                let kind = element.kind();
+                let before = plan.elements[..index].iter().filter(|e| e.kind() == kind).count();
+                Element::new(element, Streams { seed, direction, kind, number: before + 1 })
+            })
+            .collect();
         Link {
             direction,
-            elements: elements.collect(),
+            due: elements.iter().map(Element::poll_at).collect(),
+            ends_in_line: ends_in_line(&elements),
+            elements,
             outbox: Outbox::new(direction),
             entering: Vec::new(),
             clock: Instant::ZERO,
@@ -96,6 +108,19 @@ impl Link {
         }
     }
 
+    /// When [`poll`](Link::poll) next gives a packet at the earliest, if nothing else arrives: never
+    /// before [`poll_at`](Link::poll_at), and often after it, where all that is to be done before is
+    /// work inside the link. A world without a clock can sleep until then: the link catches up.
+    pub fn next_departure(&self) -> Option<Instant> {
+        if self.ends_in_line
+            && self.outbox.departures.is_empty()
+            && let Some(Some(due)) = self.due.last()
+        {
+            return Some(*due);
+        }
+        self.poll_at()
+    }
+
     /// The next packet that left the link at or before `now`, in order of time.
     pub fn poll(&mut self, now: Instant) -> Option<Departure> {
         while self.outbox.departures.is_empty() {
@@ -122,6 +147,7 @@ impl Link {
         for element in self.elements.iter_mut().rev() {
             element.release(&mut left_over);
         }
+        self.due = self.elements.iter().map(Element::poll_at).collect();
         let departures = self.outbox.departures.drain(..);
         let left_over = left_over
             .into_iter()
@@ -135,6 +161,7 @@ impl Link {
             Some((index, due)) if due <= until => {
                 self.clock = due;
                 self.elements[index].advance(due, &mut self.outbox);
+                self.due[index] = self.elements[index].poll_at();
                 self.carry_on(index + 1);
                 true
             }
@@ -145,21 +172,50 @@ impl Link {
     /// The element that does something next, and when. At the same instant the one nearer to the
     /// exit comes first, so that what is due in an element happens before a packet reaches it.
     fn next_due(&self) -> Option<(usize, Instant)> {
-        let due = |(index, element): (usize, &Element)| Some((index, element.poll_at()?));
-        self.elements.iter().enumerate().rev().filter_map(due).min_by_key(|(_, due)| *due)
+        let mut next: Option<(usize, Instant)> = None;
+        for (index, due) in self.due.iter().enumerate() {
+            if let Some(due) = *due
+                && next.is_none_or(|(_, earliest)| due <= earliest)
+            {
+                next = Some((index, due));
+            }
+        }
+        next
     }
 
     /// Takes the packets in the outbox through the elements from `first` on, as far as they get.
     fn carry_on(&mut self, first: usize) {
-        for element in &mut self.elements[first..] {
-            if self.outbox.passed.is_empty() {
-                return;
+        for index in first..self.elements.len() {
+            let element = &mut self.elements[index];
+            match self.outbox.passed.len() {
+                0 => return,
+                1 => {
+                    if let Some(packet) = self.outbox.passed.pop() {
+                        element.accept(self.clock, packet, &mut self.outbox);
+                    }
+                }
+                _ => {
+                    std::mem::swap(&mut self.entering, &mut self.outbox.passed);
+                    for packet in self.entering.drain(..) {
+                        element.accept(self.clock, packet, &mut self.outbox);
+                    }
+                }
             }
-            std::mem::swap(&mut self.entering, &mut self.outbox.passed);
-            for packet in self.entering.drain(..) {
-                element.accept(self.clock, packet, &mut self.outbox);
-            }
+            self.due[index] = element.poll_at();
         }
         self.outbox.deliver(self.clock);
     }
+}
+
+/// See [`Link::ends_in_line`].
+fn ends_in_line(elements: &[Element]) -> bool {
+    let Some((Element::Delay(delay), before)) = elements.split_last() else { return false };
+    // What acts of its own accord stands right before it, and never drops while it does.
+    let (last, others) = match before.split_last() {
+        Some((last, others)) => (Some(last), others),
+        None => (None, before),
+    };
+    delay.keeps_order()
+        && last.is_none_or(|last| last.is_passive() || last.only_hands_on())
+        && others.iter().all(Element::is_passive)
 }

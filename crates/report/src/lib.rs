@@ -12,6 +12,7 @@ mod outcome;
 mod overview;
 mod page;
 mod path;
+mod place;
 mod summary;
 mod text;
 pub mod trace;

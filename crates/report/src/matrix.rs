@@ -4,6 +4,7 @@ use tcplab_lab::{EpisodeRow, Run};
 
 use crate::outcome::kind_class;
 use crate::page::anchor;
+use crate::place::world;
 
 /// The overview.
 pub(crate) struct Matrix {
@@ -16,12 +17,19 @@ pub(crate) struct Matrix {
 
 /// One trial.
 pub(crate) struct MatrixRow {
-    /// Set at the first trial of a case: its name and how many rows it spans.
-    pub(crate) case: Option<(String, usize)>,
+    /// Set at the first trial of a case: what it is called and how many rows it spans.
+    pub(crate) case: Option<(Named, usize)>,
     pub(crate) trial: u32,
     pub(crate) href: String,
     /// One per column.
     pub(crate) cells: Vec<Vec<Mark>>,
+}
+
+/// A variant.
+pub(crate) struct Named {
+    pub(crate) name: String,
+    /// Where it ran.
+    pub(crate) world: &'static str,
 }
 
 /// One episode.
@@ -51,7 +59,10 @@ pub(crate) fn matrix(run: &Run) -> Matrix {
                 cells.push(marks(None));
             }
             rows.push(MatrixRow {
-                case: (i == 0).then(|| (case.name.clone(), case.trials.len())),
+                case: (i == 0).then(|| {
+                    let named = Named { name: case.name.clone(), world: world(case) };
+                    (named, case.trials.len())
+                }),
                 trial: trial.number,
                 href: format!("#{}", anchor(case_index, Some(trial.number), None)),
                 cells,

@@ -5,28 +5,15 @@ use std::collections::BTreeMap;
 use tcplab_lab::{EpisodeRow, Run};
 
 use crate::number::counted;
+use crate::place::headline;
 
 /// What was run, whether the claims held, how the losses were repaired.
 pub(crate) fn sentences(run: &Run) -> Vec<String> {
-    let mut sentences = vec![what_ran(run)];
+    let mut sentences = vec![headline(run)];
+    sentences.extend(run.fallback.as_ref().map(|told| format!("{told}.")));
     sentences.extend(claims(run));
     sentences.push(episodes(run));
     sentences
-}
-
-fn what_ran(run: &Run) -> String {
-    let trials: usize = run.cases.iter().map(|case| case.trials.len()).sum();
-    let place = match run.world.as_str() {
-        "kernel" => "on the kernel's own TCP".to_string(),
-        "sim" => "in virtual time".to_string(),
-        "kernel and sim" => "on the kernel's own TCP and, of models, in virtual time".to_string(),
-        other => format!("in the world “{other}”"),
-    };
-    format!(
-        "{} of {}, {place}.",
-        counted(trials, "trial", "trials"),
-        counted(run.cases.len(), "variant", "variants"),
-    )
 }
 
 fn claims(run: &Run) -> Option<String> {

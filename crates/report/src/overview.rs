@@ -14,6 +14,7 @@ const SIZE: (i64, i64) = (460, 250);
 /// What an overview needs of a variant's first trial once its packets are out of memory.
 pub(crate) struct Transferred {
     case: String,
+    world: &'static str,
     number: u32,
     href: String,
     facts: Vec<(String, String)>,
@@ -25,6 +26,8 @@ pub(crate) struct Transferred {
 /// One picture.
 pub(crate) struct Overview {
     pub(crate) case: String,
+    /// Where it ran.
+    pub(crate) world: &'static str,
     pub(crate) number: u32,
     pub(crate) href: String,
     /// Names and values of the first metrics.
@@ -44,10 +47,11 @@ pub(crate) struct Mark {
 
 impl Transferred {
     /// None when the trial's captures hold no transfer.
-    pub(crate) fn of(view: &TrialView<'_>) -> Option<Transferred> {
+    pub(crate) fn of(view: &TrialView<'_>, world: &'static str) -> Option<Transferred> {
         let figure = view.figures.first()?;
         Some(Transferred {
             case: view.case.to_string(),
+            world,
             number: view.trial.number,
             href: format!("#{}", view.id),
             facts: view.metrics.iter().take(2).cloned().collect(),
@@ -80,6 +84,7 @@ pub(crate) fn overviews(transfers: &[Transferred]) -> Vec<Overview> {
         .take(MOST)
         .map(|transfer| Overview {
             case: transfer.case.clone(),
+            world: transfer.world,
             number: transfer.number,
             href: transfer.href.clone(),
             facts: transfer.facts.clone(),

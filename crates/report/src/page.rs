@@ -11,6 +11,7 @@ use crate::matrix::{Matrix, matrix};
 use crate::outcome::{KINDS, sentences};
 use crate::overview::{Overview, Transferred, overviews};
 use crate::path::Paths;
+use crate::place::{Place, differ, everywhere, places, world};
 use crate::summary::{Block, blocks};
 use crate::trial::TrialView;
 
@@ -81,7 +82,8 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
     let mut cases = String::new();
     for (index, case) in run.cases.iter().enumerate() {
         let id = anchor(index, None, None);
-        cases.push_str(&CaseHead { id, case }.render()?);
+        let world = world(case);
+        cases.push_str(&CaseHead { id, case, world }.render()?);
         for (i, trial) in case.trials.iter().enumerate() {
             let data = load(trial).map_err(|source| ReportError::Load {
                 case: case.name.clone(),
@@ -91,7 +93,7 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
             paths.see(&case.name, trial, &data);
             let view = TrialView::new(&case.name, index, trial, &data, i == 0);
             if i == 0 {
-                transfers.extend(Transferred::of(&view));
+                transfers.extend(Transferred::of(&view, world));
             }
             warnings.extend(Warnings::of(&view));
             cases.push_str(&TrialPart { view }.render()?);
@@ -115,9 +117,13 @@ fn head(
     let mut metrics = blocks(run);
     let spread = metrics.iter().flat_map(|block| &block.rows).any(|row| row.spread.is_some());
     let others = metrics.split_off(metrics.len().min(SHOWN_METRICS));
+    let places = places(run);
     let path = run.path.iter().map(|line| line.split_once(": ").unwrap_or(("", line))).collect();
     Head {
         run,
+        everywhere: everywhere(&places),
+        places,
+        differ: differ(run),
         style: STYLES.concat(),
         theme: THEME,
         outcome: sentences(run).join(" "),
@@ -169,6 +175,12 @@ struct Head<'a> {
     style: String,
     theme: &'static str,
     outcome: String,
+    /// Where each variant ran.
+    places: Vec<Place>,
+    /// Where all ran, if in the same place.
+    everywhere: Option<String>,
+    /// Whether variants ran in different worlds.
+    differ: bool,
     /// Direction and what it does.
     path: Vec<(&'a str, &'a str)>,
     /// How the paths were verified; nothing if they were not.
@@ -190,6 +202,8 @@ struct Head<'a> {
 struct CaseHead<'a> {
     id: String,
     case: &'a Case,
+    /// Where it ran.
+    world: &'static str,
 }
 
 #[derive(Template)]

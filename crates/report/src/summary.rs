@@ -5,6 +5,7 @@ use tcplab_plot::{StripScale, decimal, strip, strip_axis};
 use tcplab_scenario::{MetricKind, metric};
 
 use crate::number::{counted, decimals_for_error, decimals_of_mean, title};
+use crate::place::world;
 
 /// One metric over all variants.
 pub(crate) struct Block {
@@ -20,6 +21,8 @@ pub(crate) struct Block {
 /// One variant's line.
 pub(crate) struct Row {
     pub(crate) case: String,
+    /// Where it ran.
+    pub(crate) world: &'static str,
     pub(crate) count: usize,
     pub(crate) mean: String,
     /// None for one trial and for what is no number.
@@ -90,7 +93,14 @@ fn truth_row(case: &Case, summary: &Summary) -> Row {
         yes if yes == summary.count => "yes".to_string(),
         yes => format!("yes in {yes} of {}", summary.count),
     };
-    Row { case: case.name.clone(), count: summary.count, mean, spread: None, strip: None }
+    Row {
+        case: case.name.clone(),
+        world: world(case),
+        count: summary.count,
+        mean,
+        spread: None,
+        strip: None,
+    }
 }
 
 fn numbers(found: &[(&Case, &Summary)], unit: &str) -> (Vec<Row>, Option<(String, String)>) {
@@ -109,6 +119,7 @@ fn numbers(found: &[(&Case, &Summary)], unit: &str) -> (Vec<Row>, Option<(String
         .iter()
         .map(|(case, summary)| Row {
             case: case.name.clone(),
+            world: world(case),
             count: summary.count,
             mean: decimal(summary.mean, places),
             spread: spread(summary, places, deviation_places),

@@ -5,6 +5,7 @@ use tcplab_plot::grouped;
 
 use crate::check::verified;
 use crate::outcome::by_kind;
+use crate::place::{self, Place};
 use crate::summary::{Block, blocks};
 
 /// Columns of a terminal that a table fills before it goes on below.
@@ -16,11 +17,16 @@ const GAP: &str = "  ";
 /// `\n`; columns are aligned for a fixed-width font and fit in 100 as long as the names do.
 pub fn text_table(run: &Run) -> String {
     let mut text = String::new();
+    worlds(run, &mut text);
     let blocks = blocks(run);
     let names: Vec<String> = run.cases.iter().map(|case| case.name.clone()).collect();
     let trials = run.cases.iter().map(trials).collect();
     let first = Group { columns: vec![Column::new("variant", "", names)], left: true };
-    let first = [first, Group { columns: vec![Column::new("trials", "", trials)], left: false }];
+    let worlds = run.cases.iter().map(|case| place::world(case).to_owned()).collect();
+    let worlds = Group { columns: vec![Column::new("world", "", worlds)], left: true };
+    let trials = Group { columns: vec![Column::new("trials", "", trials)], left: false };
+    let worlds = place::differ(run).then_some(worlds);
+    let first: Vec<Group> = [first].into_iter().chain(worlds).chain([trials]).collect();
     let groups: Vec<Group> = blocks.iter().map(|block| group(run, block)).collect();
     for table in tables(&first, &groups) {
         table_lines(&mut text, &table);
@@ -49,13 +55,42 @@ pub fn text_table(run: &Run) -> String {
     text.push('\n');
     match &run.calibration {
         Some(calibration) => text.push_str(&verified(calibration)),
-        // There is nothing between what was asked and what happens.
-        None if run.world == "sim" => {
-            line(&mut text, "✓ the path did what was asked, in virtual time");
-        }
+        None if run.world == "sim" => {}
         None => line(&mut text, "! the path was not verified before the trials"),
     }
+    // There is nothing between what was asked and what happens.
+    if run.world == "sim" || place::differ(run) {
+        line(&mut text, "✓ the path did what was asked, in virtual time");
+    }
     text
+}
+
+/// Where each variant ran: a line where it is the same for all, a table where not.
+fn worlds(run: &Run, text: &mut String) {
+    let places = place::places(run);
+    if let Some(told) = place::everywhere(&places) {
+        line(text, &told);
+        text.push('\n');
+    } else if !places.is_empty() {
+        let column = |name: &str, cell: &dyn Fn(&Place) -> &str| {
+            let cells = places.iter().map(|place| cell(place).to_owned()).collect();
+            Group { columns: vec![Column::new(name, "", cells)], left: true }
+        };
+        let groups = [
+            column("variant", &|place| &place.case),
+            column("world", &|place| place.world),
+            column("client", &|place| &place.ends[0].stack),
+            column("server", &|place| &place.ends[1].stack),
+        ];
+        table_lines(text, &groups.iter().collect::<Vec<_>>());
+        text.push('\n');
+    }
+    if let Some(fallback) = &run.fallback {
+        for part in wrapped(&format!("! {fallback}"), WIDTH) {
+            line(text, &part);
+        }
+        text.push('\n');
+    }
 }
 
 /// How many trials a variant has, and how many of them are flawed.

@@ -11,7 +11,7 @@ use tcplab_path::{Direction, LinkPlan, PathError, PathSpec};
 use tcplab_units::Span;
 use tcplab_workload::{SocketOptions, WorkloadSpec};
 
-use crate::{Profile, sysctl};
+use crate::{ModelSettingError, ModelSettings, Profile, sysctl};
 
 /// One cell of the matrix, checked and complete. As JSON it is what a trial's process is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,7 +85,40 @@ pub struct EndpointSpec {
     )]
     #[schemars(with = "BTreeMap<sysctl::Name, sysctl::Setting>")]
     pub sysctl: BTreeMap<String, String>,
+    /// What the model of its stack does otherwise than its profile, by section and key:
+    /// `{ sending = { segments = 20 }, host = { tick = "4 ms" } }`. Of `linux` only `host`, for it
+    /// counts in virtual time alone: the real kernel runs on the machine that there is.
+    #[serde(default, skip_serializing_if = "ModelSettings::is_empty")]
+    pub model: ModelSettings,
 }
+
+impl EndpointSpec {
+    /// The name of the profile that stands for it in virtual time.
+    pub fn profile(&self) -> &'static str {
+        match self.stack {
+            Stack::Linux => STANDS_FOR_THE_KERNEL,
+            Stack::Model(name) => name,
+        }
+    }
+
+    /// What of its model cannot be.
+    pub(crate) fn check_model(&self) -> Result<(), ModelSettingError> {
+        let refused =
+            |section: &&str| self.stack == Stack::Linux && *section != ModelSettings::HOST;
+        if let Some(section) = self.model.sections().find(refused) {
+            return Err(ModelSettingError {
+                key: section.into(),
+                message: "of `linux` only `host` can be set here: name a model, such as \
+                          `stack = \"model:linux-6.18\"`, or use `sysctl` and `socket`"
+                    .into(),
+            });
+        }
+        self.model.applied_to(self.profile()).map(drop)
+    }
+}
+
+/// What stands for the machine's own kernel in virtual time.
+pub const STANDS_FOR_THE_KERNEL: &str = "linux-6.18";
 
 /// Whose TCP an endpoint speaks: `linux`, which is this machine's own kernel, or `model:NAME`,
 /// which is a model of a stack in virtual time.

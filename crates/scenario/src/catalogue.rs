@@ -7,7 +7,8 @@ pub fn catalogue() -> &'static [(&'static str, &'static str)] {
     CATALOGUE
 }
 
-const CATALOGUE: &[(&str, &str)] = embedded!["scenarios": "interruption"];
+const CATALOGUE: &[(&str, &str)] =
+    embedded!["scenarios": "haiku-patches", "interruption", "netburner-buffers"];
 
 #[cfg(test)]
 mod tests {

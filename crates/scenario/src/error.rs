@@ -146,6 +146,8 @@ pub enum Problem {
     NotVaried(String),
     #[error("the levels of `{0}` are not a list")]
     LevelsNotAList(String),
+    #[error("the level `{0}` is not a table of the keys that it sets")]
+    LevelNotATable(String),
     #[error("`{0}` has no levels")]
     NoLevels(String),
     #[error("`{key}` has the level `{level}` twice")]
@@ -175,6 +177,10 @@ pub enum Problem {
     EmptyList { check: &'static str },
     #[error("`{key}` is not varied, so `where` cannot select by it")]
     NotAFactor { key: String, factors: Vec<String> },
+    #[error("`relative_to` takes one level of each factor it names, and at least one")]
+    NotOneLevel,
+    #[error("`{0}` cannot be compared with another case's: it is no number that each trial has")]
+    NotRelative(String),
     #[error("no case has `{key}` = `{level}`")]
     NoSuchLevel { key: String, level: String, levels: Vec<String> },
 }
@@ -200,6 +206,9 @@ impl Problem {
             | Problem::NoLevels(_) => "write a quoted key and a list of its levels, such as\n\
                  \"client.socket.congestion\" = [\"reno\", \"cubic\"]"
                 .into(),
+            Problem::LevelNotATable(name) => format!(
+                "write what it sets, such as\n\"{name}\" = {{ \"client.socket.congestion\" = \"reno\" }}"
+            ),
             Problem::NotVaried(_) => {
                 format!("vary keys of {}", crate::file::VARIED_SECTIONS.join(", "))
             }

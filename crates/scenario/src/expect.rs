@@ -14,7 +14,17 @@ use crate::error::Problem;
 use crate::fault::Fault;
 use crate::key::Key;
 use crate::matrix::{Matrix, written_at};
-use crate::metrics::{METRICS, MetricInfo, MetricKind, metric};
+use crate::metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, metric};
+
+/// What is checked of a metric that is compared with another case's.
+const RATIO: MetricInfo = MetricInfo {
+    name: "the ratio",
+    unit: "",
+    meaning: "A metric divided by that of another case.",
+    better: Better::Neither,
+    scope: Scope::Trial,
+    kind: MetricKind::Number,
+};
 
 /// A claim about a metric. It is judged case by case, over the values of all trials of the case
 /// (and of all their episodes, for a metric of episodes).
@@ -30,6 +40,10 @@ pub struct Expectation {
     pub checks: Vec<Check>,
     /// Indices into the scenario's cases: those that the claim is about, at least one.
     pub cases: Vec<usize>,
+    /// What each of them is held against, trial by trial: the checks are then about the ratio.
+    /// Empty: nothing.
+    #[serde(default)]
+    pub baselines: Vec<usize>,
 }
 
 impl Expectation {
@@ -46,9 +60,15 @@ impl fmt::Display for Expectation {
             write!(f, "{} of ", self.of.name())?;
         }
         f.write_str(&self.metric)?;
+        let info = self.metric_info();
+        let (relative, unit) = match self.baselines.is_empty() {
+            true => ("", info.unit),
+            false => (" ÷ that of what it is compared with", "times"),
+        };
+        f.write_str(relative)?;
         for (i, check) in self.checks.iter().enumerate() {
             f.write_str(if i == 0 { " " } else { " and " })?;
-            check.write(self.metric_info(), f)?;
+            check.write(info, unit, f)?;
         }
         Ok(())
     }
@@ -129,11 +149,11 @@ impl Check {
         }
     }
 
-    fn write(&self, metric: &MetricInfo, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write(&self, metric: &MetricInfo, unit: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let one = |value: &Value| match (value, metric.kind) {
             (Value::Text(text), _) => format!("\"{text}\""),
             (Value::Number(n), MetricKind::Truth) => (*n != 0.0).to_string(),
-            (Value::Number(n), _) => format!("{n} {}", metric.unit).trim_end().to_string(),
+            (Value::Number(n), _) => format!("{n} {unit}").trim_end().to_string(),
         };
         let list = |values: &[Value]| values.iter().map(one).collect::<Vec<_>>().join(", ");
         match self {
@@ -154,10 +174,18 @@ impl Check {
 pub(crate) struct ExpectSpec {
     /// The claim in words.
     claim: String,
-    /// The cases it is about, by keys of the matrix and their levels. Default: every case.
+    /// The cases it is about, by keys of the matrix and their levels, or lists of levels. Default:
+    /// every case.
     #[serde(default, rename = "where")]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     only: BTreeMap<String, Spanned<toml::Value>>,
+    /// With what the cases are compared, by keys of the matrix and a level of each: of each case
+    /// the one that differs from it in these levels alone. What is checked is then the metric
+    /// divided by that of the other, trial by trial, a number without unit. For metrics of
+    /// trials.
+    #[serde(default)]
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    relative_to: Option<Spanned<BTreeMap<String, Spanned<toml::Value>>>>,
     /// What is measured.
     #[schemars(with = "String", extend("enum" = METRICS.iter().map(|m| m.name).collect::<Vec<_>>()))]
     metric: Spanned<String>,
@@ -202,16 +230,28 @@ impl ExpectSpec {
         let Some(metric) = metric(name) else {
             return Err(Fault::new(Problem::UnknownMetric(name.clone()), self.metric.span()));
         };
-        let checks = self.checks(metric)?;
+        let checked = match &self.relative_to {
+            None => metric,
+            Some(_) if metric.scope == Scope::Trial && metric.kind == MetricKind::Number => &RATIO,
+            Some(_) => {
+                return Err(Fault::new(Problem::NotRelative(name.clone()), self.metric.span()));
+            }
+        };
+        let checks = self.checks(checked)?;
         if checks.is_empty() {
             return Err(Fault::new(Problem::NothingClaimed(name.clone()), self.metric.span()));
         }
+        let wanted = ExpectSpec::select(&self.only, matrix, source)?;
+        let selected: Vec<usize> =
+            (0..cases.len()).filter(|index| is_selected(&cases[*index], &wanted)).collect();
+        let baselines = self.baselines(matrix, cases, &selected, source)?;
         Ok(Expectation {
             claim: self.claim.clone(),
             metric: name.clone(),
             of: self.of,
             checks,
-            cases: self.select(matrix, cases, source)?,
+            cases: selected,
+            baselines,
         })
     }
 
@@ -273,34 +313,76 @@ impl ExpectSpec {
         Ok(())
     }
 
-    /// The cases that `where` selects: never none, since every level of a matrix is in some case
-    /// with every level of the other factors.
+    /// Factors and their levels as they are selected by: by one of each, some case is, since every
+    /// level of a matrix is in some case with every level of the other factors.
     fn select(
-        &self,
+        only: &BTreeMap<String, Spanned<toml::Value>>,
         matrix: &Matrix<'_>,
-        cases: &[Case],
         source: &str,
-    ) -> Result<Vec<usize>, Fault> {
+    ) -> Result<Vec<(String, Vec<String>)>, Fault> {
         let mut wanted = Vec::new();
-        for (written, level) in &self.only {
+        for (written, level) in only {
             let Some(factor) = Key::parse(written).and_then(|key| matrix.factor(&key)) else {
                 let problem = Problem::NotAFactor { key: written.clone(), factors: matrix.keys() };
                 return Err(Fault::new(problem, level.span()));
             };
-            let text = match level.get_ref() {
-                toml::Value::String(text) => text.clone(),
-                _ => written_at(&level.span(), source),
+            let texts = match level.get_ref() {
+                toml::Value::String(text) => vec![text.clone()],
+                toml::Value::Array(several) => several.iter().map(text_of).collect(),
+                _ => vec![written_at(&level.span(), source)],
             };
-            if !factor.levels.iter().any(|level| level.text == text) {
+            let unknown = |text: &&String| !factor.levels.iter().any(|level| level.text == **text);
+            if let Some(text) = texts.iter().find(unknown) {
                 let levels = factor.levels.iter().map(|level| level.text.clone()).collect();
-                let key = factor.key.to_string();
-                let problem = Problem::NoSuchLevel { key, level: text, levels };
-                return Err(Fault::new(problem, level.span()));
+                let (key, level_span) = (factor.key.to_string(), level.span());
+                let problem = Problem::NoSuchLevel { key, level: text.clone(), levels };
+                return Err(Fault::new(problem, level_span));
             }
-            wanted.push((factor.key.to_string(), text));
+            wanted.push((factor.key.to_string(), texts));
         }
-        let selected = |case: &Case| wanted.iter().all(|level| case.levels.contains(level));
-        Ok((0..cases.len()).filter(|i| selected(&cases[*i])).collect())
+        Ok(wanted)
+    }
+
+    /// Of each case what it is held against: the one that differs from it in these levels alone.
+    fn baselines(
+        &self,
+        matrix: &Matrix<'_>,
+        cases: &[Case],
+        selected: &[usize],
+        source: &str,
+    ) -> Result<Vec<usize>, Fault> {
+        let Some(against) = &self.relative_to else { return Ok(Vec::new()) };
+        let (span, against) = (against.span(), against.get_ref());
+        let wanted = ExpectSpec::select(against, matrix, source)?;
+        if wanted.is_empty() || wanted.iter().any(|(_, texts)| texts.len() != 1) {
+            return Err(Fault::new(Problem::NotOneLevel, span));
+        }
+        let of = |case: &Case| {
+            let levels = case.levels.iter().map(|(key, level)| {
+                let other = wanted.iter().find(|(wanted, _)| wanted == key);
+                (key.clone(), other.map_or(level, |(_, texts)| &texts[0]).clone())
+            });
+            let levels: Vec<_> = levels.collect();
+            cases.iter().position(|case| case.levels == levels)
+        };
+        let found = selected.iter().map(|&index| of(&cases[index]));
+        Ok(found.map(|index| index.expect("each combination of levels is a case")).collect())
+    }
+}
+
+/// Whether a case has one of the wanted levels of each factor.
+fn is_selected(case: &Case, wanted: &[(String, Vec<String>)]) -> bool {
+    let has = |key: &String, texts: &[String]| {
+        case.levels.iter().any(|(of, level)| of == key && texts.contains(level))
+    };
+    wanted.iter().all(|(key, texts)| has(key, texts))
+}
+
+/// What people call a level.
+fn text_of(level: &toml::Value) -> String {
+    match level {
+        toml::Value::String(text) => text.clone(),
+        level => level.to_string(),
     }
 }
 

@@ -63,9 +63,11 @@ pub(crate) struct ScenarioFile {
     workload: WorkloadSpec,
     /// What is varied: keys of `path`, `client`, `server`, `workload`, `sampling` and `limits`, in
     /// quotes and with dots between their parts (`"client.socket.congestion"`), each with the list
-    /// of its levels. Every combination is a case.
+    /// of its levels. Every combination is a case. To change several keys together, give the
+    /// factor a name of your own and each of its levels a name and the keys it sets:
+    /// `variant = { old = { "client.stack" = "model:osx-10.7" }, new = { … } }`.
     #[serde(default, rename = "matrix")]
-    #[schemars(with = "BTreeMap<String, Vec<serde_json::Value>>")]
+    #[schemars(with = "BTreeMap<String, Levels>")]
     #[expect(dead_code, reason = "taken out with its spans before; here for the schema")]
     matrix: Option<serde::de::IgnoredAny>,
     /// How often.
@@ -80,6 +82,18 @@ pub(crate) struct ScenarioFile {
     /// Claims that the run proves or breaks.
     #[serde(default)]
     pub(crate) expect: Vec<ExpectSpec>,
+}
+
+/// The levels of a factor of the matrix: a list of a key's values, or names and the keys that each
+/// sets.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "read with their spans; here for the schema")]
+enum Levels {
+    /// The values of a key.
+    Values(Vec<serde_json::Value>),
+    /// Names, and the keys that each sets.
+    Named(BTreeMap<String, BTreeMap<String, serde_json::Value>>),
 }
 
 /// How often each case is tried.
@@ -125,12 +139,13 @@ impl ScenarioFile {
         cell: &Cell<'_, 'i>,
         files: &mut Files<'_>,
     ) -> Result<ScenarioFile, Fault> {
-        for (factor, level) in cell {
-            let value = level.value.clone();
-            factor.key.put(file.get_mut(), &factor.span, value).map_err(|key| {
-                let problem = Problem::NotATable(key.to_string(), factor.key.to_string());
-                Fault::new(problem, factor.span.clone())
-            })?;
+        for setting in cell.iter().flat_map(|(_, level)| &level.settings) {
+            setting.key.put(file.get_mut(), &setting.span, setting.value.clone()).map_err(
+                |key| {
+                    let problem = Problem::NotATable(key.to_string(), setting.key.to_string());
+                    Fault::new(problem, setting.span.clone())
+                },
+            )?;
         }
         let mut read = ScenarioFile::deserialize(toml::de::Deserializer::from(file.clone()))
             .map_err(|error| Fault::reading(&error, &file))?;
@@ -151,6 +166,9 @@ impl ScenarioFile {
         for (name, endpoint) in [("client", &self.client), ("server", &self.server)] {
             endpoint.socket.check().map_err(|error| {
                 (format!("{name}.socket.{}", error.key()), Problem::Socket(error))
+            })?;
+            endpoint.check_model().map_err(|error| {
+                (format!("{name}.model.{}", error.key), Problem::Value(error.message))
             })?;
         }
         if self.sampling.tcp_info < SamplingSpec::SHORTEST {

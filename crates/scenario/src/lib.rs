@@ -20,12 +20,12 @@ mod scenario;
 mod schema;
 mod sysctl;
 
-pub use case::{Case, EndpointSpec, LimitsSpec, SamplingSpec, Stack};
+pub use case::{Case, EndpointSpec, LimitsSpec, STANDS_FOR_THE_KERNEL, SamplingSpec, Stack};
 pub use catalogue::catalogue;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Statistic, Value};
 pub use metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, metric};
 pub use path_file::{PathFile, ReadFile, presets};
-pub use profile::{Profile, ProfileError};
+pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
 pub use scenario::{Scenario, TrialId, trial_seed};
 pub use schema::schema;

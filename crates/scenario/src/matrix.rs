@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::Case;
 use crate::error::Problem;
@@ -22,7 +22,7 @@ const NAME_MAX: usize = 80;
 #[derive(Debug, Default)]
 pub(crate) struct Matrix<'i>(Vec<Factor<'i>>);
 
-/// A key and the values it takes in turn.
+/// A key and the values it takes in turn; or a free name, and what several keys are set to together.
 #[derive(Debug)]
 pub(crate) struct Factor<'i> {
     pub(crate) key: Key,
@@ -36,6 +36,18 @@ pub(crate) struct Factor<'i> {
 pub(crate) struct Level<'i> {
     /// As people call it: a string without its quotes, anything else as it is written.
     pub(crate) text: String,
+    /// Whether the text tells by itself what it is of.
+    is_word: bool,
+    /// What it sets, in the order written.
+    pub(crate) settings: Vec<Setting<'i>>,
+}
+
+/// What a level does to the file.
+#[derive(Debug)]
+pub(crate) struct Setting<'i> {
+    pub(crate) key: Key,
+    /// Where the key stands.
+    pub(crate) span: Range<usize>,
     pub(crate) value: Spanned<DeValue<'i>>,
 }
 
@@ -59,6 +71,12 @@ impl<'i> Matrix<'i> {
             if factors[..i].iter().any(|earlier| earlier.key == factor.key) {
                 let problem = Problem::FactorTwice(factor.key.to_string());
                 return Err(Fault::new(problem, factor.span.clone()));
+            }
+            let set = factors[..i].iter().flat_map(Factor::settings);
+            let earlier: Vec<&Key> = set.map(|setting| &setting.key).collect();
+            if let Some(twice) = factor.settings().find(|setting| earlier.contains(&&setting.key)) {
+                let problem = Problem::FactorTwice(twice.key.to_string());
+                return Err(Fault::new(problem, twice.span.clone()));
             }
         }
         let cases = factors.iter().map(|f| f.levels.len()).try_fold(1usize, usize::checked_mul);
@@ -124,35 +142,92 @@ impl<'i> Factor<'i> {
         let Some(key) = Key::parse(&written) else {
             return Err(Fault::new(Problem::NotAKey(written), span));
         };
-        if !SECTIONS.contains(&key.section()) {
-            let problem = Problem::UnknownKey {
-                key: key.section().into(),
-                table: None,
-                allowed: VARIED_SECTIONS.iter().map(|s| (*s).to_string()).collect(),
-            };
-            return Err(Fault::new(problem, span));
-        }
-        if !VARIED_SECTIONS.contains(&key.section()) {
-            return Err(Fault::new(Problem::NotVaried(key.to_string()), span));
-        }
         let value_span = value.span();
-        let DeValue::Array(values) = value.into_inner() else {
-            return Err(Fault::new(Problem::LevelsNotAList(key.to_string()), value_span));
-        };
-        let mut levels: Vec<Level<'i>> = Vec::new();
-        for value in values {
-            let text = text_of(&value, source);
-            if levels.iter().any(|level| level.text == text) {
-                let problem = Problem::LevelTwice { key: key.to_string(), level: text };
-                return Err(Fault::new(problem, value.span()));
+        let levels = match value.into_inner() {
+            DeValue::Array(values) => {
+                may_vary(&key, &span)?;
+                plain_levels(&key, &span, values, source)?
             }
-            levels.push(Level { text, value });
-        }
+            DeValue::Table(levels) if !SECTIONS.contains(&key.section()) => named_levels(levels)?,
+            _ if !SECTIONS.contains(&key.section()) => {
+                return Err(Fault::new(unknown_section(&key), span));
+            }
+            _ => return Err(Fault::new(Problem::LevelsNotAList(key.to_string()), value_span)),
+        };
         if levels.is_empty() {
             return Err(Fault::new(Problem::NoLevels(key.to_string()), value_span));
         }
         Ok(Factor { key, span, levels })
     }
+
+    fn settings(&self) -> impl Iterator<Item = &Setting<'i>> {
+        self.levels.iter().flat_map(|level| &level.settings)
+    }
+}
+
+/// Whether a key can differ from case to case.
+fn may_vary(key: &Key, span: &Range<usize>) -> Result<(), Fault> {
+    if !SECTIONS.contains(&key.section()) {
+        return Err(Fault::new(unknown_section(key), span.clone()));
+    }
+    if !VARIED_SECTIONS.contains(&key.section()) {
+        return Err(Fault::new(Problem::NotVaried(key.to_string()), span.clone()));
+    }
+    Ok(())
+}
+
+fn unknown_section(key: &Key) -> Problem {
+    Problem::UnknownKey {
+        key: key.section().into(),
+        table: None,
+        allowed: VARIED_SECTIONS.iter().map(|s| (*s).to_string()).collect(),
+    }
+}
+
+/// The values that one key takes.
+fn plain_levels<'i>(
+    key: &Key,
+    span: &Range<usize>,
+    values: DeArray<'i>,
+    source: &str,
+) -> Result<Vec<Level<'i>>, Fault> {
+    let mut levels: Vec<Level<'i>> = Vec::new();
+    for value in values {
+        let text = text_of(&value, source);
+        if levels.iter().any(|level| level.text == text) {
+            let problem = Problem::LevelTwice { key: key.to_string(), level: text };
+            return Err(Fault::new(problem, value.span()));
+        }
+        let is_word = value.get_ref().is_str();
+        let settings = vec![Setting { key: key.clone(), span: span.clone(), value }];
+        levels.push(Level { text, is_word, settings });
+    }
+    Ok(levels)
+}
+
+/// Levels that have names, and set several keys each.
+fn named_levels<'i>(table: DeTable<'i>) -> Result<Vec<Level<'i>>, Fault> {
+    let mut named: Vec<_> = table.into_iter().collect();
+    named.sort_by_key(|(name, _)| name.span().start);
+    let mut levels = Vec::new();
+    for (name, value) in named {
+        let (text, span) = (name.get_ref().to_string(), value.span());
+        let DeValue::Table(keys) = value.into_inner() else {
+            return Err(Fault::new(Problem::LevelNotATable(text), span));
+        };
+        let mut settings = Vec::new();
+        for (written, value) in keys {
+            let span = written.span();
+            let Some(key) = Key::parse(written.get_ref()) else {
+                return Err(Fault::new(Problem::NotAKey(written.get_ref().to_string()), span));
+            };
+            may_vary(&key, &span)?;
+            settings.push(Setting { key, span, value });
+        }
+        settings.sort_by_key(|setting| setting.span.start);
+        levels.push(Level { text, is_word: true, settings });
+    }
+    Ok(levels)
 }
 
 /// What people call a value: a string without its quotes, anything else as it is written, in one
@@ -176,7 +251,7 @@ fn name(cell: &Cell<'_, '_>) -> String {
         .map(|(factor, level)| {
             let plain = slug(&level.text);
             // A word speaks for itself, and so does a quantity; a bare number or truth does not.
-            let speaks = level.value.get_ref().is_str()
+            let speaks = level.is_word
                 && !plain.starts_with('-')
                 && plain.contains(|c: char| c.is_ascii_alphabetic());
             let last = factor.key.0.last().expect("a key has parts");

@@ -1,6 +1,11 @@
 //! Named stacks: what each does otherwise than today's Linux, as data.
 
-use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tcplab_stack::Config;
 
 use crate::embedded::embedded;
@@ -78,6 +83,76 @@ impl Profile {
     }
 }
 
+/// What a model does otherwise than its profile: sections and keys as in the files of `stacks/`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ModelSettings(BTreeMap<String, BTreeMap<String, Value>>);
+
+/// A setting that no model has, or not so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelSettingError {
+    /// Section and key, with a dot between.
+    pub key: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl ModelSettings {
+    /// The section that says how fast the machine is, whatever runs on it.
+    pub(crate) const HOST: &str = "host";
+
+    /// Whether nothing is otherwise.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The sections that are named.
+    pub(crate) fn sections(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// The settings of a profile with these in the place of its own.
+    ///
+    /// # Errors
+    /// At the first that is none of a model's.
+    pub fn applied_to(&self, profile: &str) -> Result<Config, ModelSettingError> {
+        let text = FILES.iter().find(|(known, _)| *known == profile).map_or("", |(_, text)| text);
+        let table: toml::Table = text.parse().expect("every profile is read by a test");
+        let mut whole = serde_json::to_value(table).expect("a profile is plain data");
+        let fields = whole.as_object_mut().expect("a profile is a table");
+        for word in ["title", "source", "like"] {
+            fields.remove(word);
+        }
+        for (section, keys) in &self.0 {
+            for (key, value) in keys {
+                let fields = whole.as_object_mut().expect("a profile is a table");
+                let fields = fields
+                    .entry(section.as_str())
+                    .or_insert_with(|| Value::Object(serde_json::Map::new()));
+                let fields = fields.as_object_mut().expect("a section of a profile is a table");
+                fields.insert(key.clone(), value.clone());
+                // One by one, so that the one that is wrong can be named.
+                Config::deserialize(&whole).map_err(|error| ModelSettingError {
+                    key: format!("{section}.{key}"),
+                    message: error.to_string(),
+                })?;
+            }
+        }
+        Ok(Config::deserialize(&whole).expect("each step of it was read"))
+    }
+}
+
+impl JsonSchema for ModelSettings {
+    fn schema_name() -> Cow<'static, str> {
+        Config::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Config::json_schema(generator)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +192,27 @@ mod tests {
     #[test]
     fn linux_is_the_default() {
         assert_eq!(Profile::named("linux-6.18").unwrap().config, Config::default());
+    }
+
+    #[test]
+    fn settings_take_the_place_of_the_profiles() {
+        let read = |text: &str| toml::from_str::<ModelSettings>(text).unwrap();
+        let settings = read("sending = { segments = 20 }\nhost = { processing = \"240 us\" }");
+        let config = settings.applied_to("netburner").unwrap();
+        assert_eq!(config.sending.segments, Some(20));
+        assert_eq!(config.sending.unacked, Some(5), "what the profile says and nobody else");
+        assert_eq!(config.host.processing.as_micros(), 240);
+        assert_eq!(
+            ModelSettings::default().applied_to("netburner").unwrap(),
+            Profile::named("netburner").unwrap().config
+        );
+        for (text, key) in [
+            ("sending = { segments = 20, colour = 1 }", "sending.colour"),
+            ("senders = { segments = 20 }", "senders.segments"),
+            ("host = { tick = 4 }", "host.tick"),
+        ] {
+            assert_eq!(read(text).applied_to("netburner").unwrap_err().key, key);
+        }
     }
 
     #[test]

@@ -212,6 +212,14 @@ fn matrices() {
             ("\"cubic\"]\n", "\"cubic\"]\n\"path.rate\" = [\"5 Mbit/s\", \"0 bit/s\"]\n"),
             ("\"cubic\"]\n", "\"cubic\"]\n\"path.queue.codel\" = [\"5 ms\"]\n"),
             ("\"cubic\"]\n", "\"cubic\"]\n'client . socket . congestion' = [\"bbr\"]\n"),
+            ("\"cubic\"]\n", "\"cubic\"]\nvariant = { a = \"client.stack\" }\n"),
+            ("\"cubic\"]\n", "\"cubic\"]\nvariant = { a = { \"client.sokcet\" = 1 } }\n"),
+            (
+                "\"cubic\"]\n",
+                "\"cubic\"]\nv = { a = { \"client.socket.congestion\" = \"bbr\" } }\n",
+            ),
+            ("\"cubic\"]\n", "\"cubic\"]\nv = { a = { \"client.model.host.tack\" = \"4 ms\" } }\n"),
+            ("\"cubic\"]\n", "\"cubic\"]\nv = { a = { \"client.model.acks.every\" = 1 } }\n"),
         ],
     );
 }

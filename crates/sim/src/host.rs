@@ -6,7 +6,9 @@ use std::sync::Arc;
 use tcplab_recording::{Endpoint, OptionRecord, Sample};
 use tcplab_stack::config::Nagle;
 use tcplab_stack::congestion::CongestionControl;
-use tcplab_stack::{Config, Connection, ConnectionError, Opening, Segment, SendCause, State};
+use tcplab_stack::{
+    Config, Connection, ConnectionError, Data, Opening, Segment, Send, SendCause, State,
+};
 use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
 use tcplab_workload::{AppReport, Application, SocketOptions, Want};
@@ -15,6 +17,8 @@ use crate::packets::Address;
 
 /// What one read asks for at most, bytes.
 const READ_SIZE: u32 = 256 * 1024;
+/// How many zeros one write offers at most.
+const ZEROS: usize = 64 << 10;
 /// The largest IP packet of an Ethernet, bytes.
 const MTU: u16 = 1500;
 
@@ -28,10 +32,14 @@ pub(crate) struct Host {
     opening: Option<Opening>,
     connection: Option<Connection>,
     application: Application,
+    /// What it writes, if that is zeros: nothing needs to be copied then.
+    zeros: Option<Data>,
     has_begun: bool,
     has_closed: bool,
     /// Segments of a burst that was cut, not yet on the link.
     cut: VecDeque<(Segment, SendCause)>,
+    /// Segments that came in and that the machine has still to work on, with when that is done.
+    inbox: VecDeque<(Instant, Segment)>,
     /// IPv4's identification counts up (RFC 6864 lets it be anything here).
     ip_id: u16,
 }
@@ -59,10 +67,12 @@ impl Host {
             config: Arc::new(config),
             opening: Some(opening),
             connection: None,
+            zeros: application.writes_zeros().then(|| Data::copy_of(&[0; ZEROS])),
             application,
             has_begun: false,
             has_closed: false,
             cut: VecDeque::new(),
+            inbox: VecDeque::new(),
             ip_id: random.next_u64() as u16,
         }
     }
@@ -88,10 +98,21 @@ impl Host {
         self.error().is_some()
             || (self.has_closed
                 && self.cut.is_empty()
+                && self.inbox.is_empty()
                 && self.connection.as_ref().is_some_and(is_over))
     }
 
+    /// A segment came in: the stack has it once the machine has worked on it.
     pub(crate) fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        let takes = self.config.host.processing;
+        if takes.is_zero() {
+            return self.take_in(now, segment);
+        }
+        let begun = self.inbox.back().map_or(now, |(done, _)| now.max(*done));
+        self.inbox.push_back((begun + takes, segment.clone()));
+    }
+
+    fn take_in(&mut self, now: Instant, segment: &Segment) {
         if let Some(connection) = &mut self.connection {
             return connection.handle_segment(now, segment);
         }
@@ -103,11 +124,20 @@ impl Host {
     }
 
     pub(crate) fn poll_at(&self) -> Option<Instant> {
-        self.connection.as_ref()?.poll_at()
+        let worked_on = self.inbox.front().map(|(done, _)| *done);
+        let timers = self.connection.as_ref().and_then(Connection::poll_at);
+        worked_on.into_iter().chain(timers).min()
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        if let Some(connection) = &mut self.connection {
+        while self.inbox.front().is_some_and(|(done, _)| *done <= now)
+            && let Some((_, segment)) = self.inbox.pop_front()
+        {
+            self.take_in(now, &segment);
+        }
+        if let Some(connection) = &mut self.connection
+            && connection.poll_at().is_some_and(|at| at <= now)
+        {
             connection.handle_timeout(now);
         }
     }
@@ -153,11 +183,21 @@ impl Host {
             match self.application.want() {
                 // It sleeps in its write until the socket calls it.
                 Want::Write(_) if connection.awaits_space() => break,
-                Want::Write(bytes) => match connection.write(now, bytes) {
-                    Ok(count) => self.application.wrote(count, now),
-                    // There is no room, or no connection: `error` tells.
-                    Err(_) => break,
-                },
+                Want::Write(bytes) => {
+                    let taken = match &self.zeros {
+                        Some(zeros) => {
+                            let part = zeros.part(0..zeros.len().min(bytes.len() as u32));
+                            let taken = connection.send(now, &part, Send::default());
+                            taken.map(|count| count as usize)
+                        }
+                        None => connection.write(now, bytes),
+                    };
+                    match taken {
+                        Ok(count) => self.application.wrote(count, now),
+                        // There is no room, or no connection: `error` tells.
+                        Err(_) => break,
+                    }
+                }
                 Want::ShutDown => {
                     connection.shutdown(now);
                     self.application.shut_down(now);

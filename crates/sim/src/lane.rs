@@ -64,9 +64,9 @@ impl Lane {
         self.link.handle_packet(now, packet);
     }
 
-    /// When something next happens on it.
+    /// When something may next come out of it.
     pub(crate) fn poll_at(&self) -> Option<Instant> {
-        self.link.poll_at()
+        self.link.next_departure()
     }
 
     /// Whether no packet of an endpoint is on it.
@@ -88,7 +88,11 @@ impl Lane {
     }
 
     fn carried(&mut self, id: u64, packet: Packet) -> Carried {
-        let at = self.kept.binary_search_by_key(&id, |(id, _)| *id);
+        let at = match self.kept.front() {
+            // Nearly always.
+            Some((front, _)) if *front == id => Ok(0),
+            _ => self.kept.binary_search_by_key(&id, |(id, _)| *id),
+        };
         let segment = at.ok().and_then(|at| self.kept[at].1.take());
         while self.kept.front().is_some_and(|(_, segment)| segment.is_none()) {
             self.kept.pop_front();

@@ -8,5 +8,5 @@ mod settings;
 mod trial;
 mod world;
 
-pub use settings::{KERNEL, SettingsError, set, settings};
+pub use settings::{SettingsError, set, settings};
 pub use trial::{ADDRESSES, Measured, SimError, TrialRequest, measure, run_trial};

@@ -1,45 +1,35 @@
 //! What happens next: an order of events that is the same each time.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use tcplab_units::Instant;
 
-/// Wake-ups of a fixed number of sources, each of which has one at most. Of those due at the same
-/// time the source with the smaller number comes first, so that nothing is left to chance.
+/// Wake-ups of a few sources, each of which has one at most. Of those due at the same time the
+/// source with the smaller number comes first, so that nothing is left to chance.
+///
+/// Sources change their mind with almost every packet, so nothing is sorted: looking through a
+/// handful costs less than keeping a heap, and leaves no wake-up behind that nobody wants any more.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    heap: BinaryHeap<Reverse<(Instant, usize)>>,
-    /// When each source is to be woken; entries of the heap that say otherwise are stale.
+    /// When each source is to be woken.
     due: Vec<Option<Instant>>,
 }
 
 impl EventQueue {
     /// No wake-ups of so many sources.
     pub(crate) fn new(sources: usize) -> EventQueue {
-        EventQueue { heap: BinaryHeap::new(), due: vec![None; sources] }
+        EventQueue { due: vec![None; sources] }
     }
 
     /// `source` wants to be woken at `due`, and at no other time that it named before.
     pub(crate) fn set(&mut self, source: usize, due: Option<Instant>) {
-        if self.due[source] == due {
-            return;
-        }
         self.due[source] = due;
-        if let Some(due) = due {
-            self.heap.push(Reverse((due, source)));
-        }
     }
 
     /// The next wake-up, which is then forgotten.
     pub(crate) fn pop(&mut self) -> Option<(Instant, usize)> {
-        while let Some(Reverse((at, source))) = self.heap.pop() {
-            if self.due[source] == Some(at) {
-                self.due[source] = None;
-                return Some((at, source));
-            }
-        }
-        None
+        let due = self.due.iter().enumerate();
+        let (at, source) = due.filter_map(|(source, at)| Some(((*at)?, source))).min()?;
+        self.due[source] = None;
+        Some((at, source))
     }
 }
 

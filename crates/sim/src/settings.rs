@@ -1,13 +1,10 @@
 //! What a scenario asks of an endpoint, as the settings of the stack that models it.
 
-use tcplab_scenario::{EndpointSpec, Profile, ProfileError, Stack};
+use tcplab_scenario::{EndpointSpec, ModelSettingError};
 use tcplab_stack::Config;
 use tcplab_stack::config::{Detection, Ecn, Nagle};
 use tcplab_units::{Bytes, Span};
 use tcplab_workload::SocketOptions;
-
-/// What stands for the machine's own kernel in virtual time.
-pub const KERNEL: &str = "linux-6.18";
 
 /// SO_RCVBUF and SO_SNDBUF are asked for up to this (`net.core.rmem_max`, `wmem_max` of Linux
 /// 6.18), bytes.
@@ -18,9 +15,9 @@ const LEAST_BUFFERS: [u64; 2] = [2_304, 4_608];
 /// Why a stack cannot be set as asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// There is no such model.
+    /// The model has no such setting.
     #[error(transparent)]
-    Profile(#[from] ProfileError),
+    Model(#[from] ModelSettingError),
     /// The model does not know that setting.
     #[error("`{name}` is no setting of a model; there are {}", known())]
     Unknown {
@@ -44,11 +41,7 @@ pub enum SettingsError {
 /// # Errors
 /// When the model has no such settings.
 pub fn settings(endpoint: &EndpointSpec) -> Result<Config, SettingsError> {
-    let name = match endpoint.stack {
-        Stack::Linux => KERNEL,
-        Stack::Model(name) => name,
-    };
-    let mut config = Profile::named(name)?.config;
+    let mut config = endpoint.model.applied_to(endpoint.profile())?;
     for (name, value) in &endpoint.sysctl {
         set(&mut config, name, value)?;
     }
@@ -239,6 +232,8 @@ fn triple(value: &str) -> Result<[Bytes; 3], &'static str> {
 
 #[cfg(test)]
 mod tests {
+    use tcplab_scenario::Stack;
+
     use super::*;
 
     fn of(stack: Stack, sysctls: &[(&str, &str)]) -> Result<Config, SettingsError> {

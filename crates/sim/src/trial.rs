@@ -79,9 +79,11 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
     let TrialRequest { case, seed, directory, snaplen } = *request;
     let descriptions = ADDRESSES.map(|address| address.to_string());
     let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
-    let hosts = [host(case, seed, Endpoint::Client)?, host(case, seed, Endpoint::Server)?];
+    let application = |role| Application::new(role, &case.workload, seed);
+    let client = host(case, seed, Endpoint::Client, application(case.workload.client_role()))?;
+    let server = host(case, seed, Endpoint::Server, application(case.workload.server_role()))?;
     let recorder = Recorder::new(writer, case.sampling.tcp_info);
-    let mut world = World::new(hosts, &case.links()?, seed, Some(recorder));
+    let mut world = World::new([client, server], &case.links()?, seed, Some(recorder));
     let limit = Instant::ZERO + case.limits.trial;
     world.run(limit, stop)?;
     let ([client, server], now, writer) = world.end()?;
@@ -125,13 +127,16 @@ pub struct Measured {
     pub received: u64,
 }
 
-/// Runs a trial until its end, or its limit, without writing anything down.
+/// Runs a trial until its end, or its limit, without writing anything down. What is sent are zeros
+/// that neither end looks at.
 ///
 /// # Errors
 /// When its stacks or its path cannot be made.
 pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
-    let hosts = [host(case, seed, Endpoint::Client)?, host(case, seed, Endpoint::Server)?];
-    let mut world = World::new(hosts, &case.links()?, seed, None);
+    let zeros = |role| Application::of_zeros(role, &case.workload);
+    let client = host(case, seed, Endpoint::Client, zeros(case.workload.client_role()))?;
+    let server = host(case, seed, Endpoint::Server, zeros(case.workload.server_role()))?;
+    let mut world = World::new([client, server], &case.links()?, seed, None);
     world.run(Instant::ZERO + case.limits.trial, &AtomicBool::new(false))?;
     let (events, packets) = (world.events, world.packets());
     let ([client, server], now, _) = world.end()?;
@@ -160,10 +165,15 @@ fn verify(case: &Case, app: &AppLog, is_overdue: bool) -> Result<(), SimError> {
     Err(SimError::Corrupted { sent, received })
 }
 
-fn host(case: &Case, seed: u64, endpoint: Endpoint) -> Result<Host, SimError> {
-    let (spec, role, index) = match endpoint {
-        Endpoint::Client => (&case.client, case.workload.client_role(), 0),
-        Endpoint::Server => (&case.server, case.workload.server_role(), 1),
+fn host(
+    case: &Case,
+    seed: u64,
+    endpoint: Endpoint,
+    application: Application,
+) -> Result<Host, SimError> {
+    let (spec, index) = match endpoint {
+        Endpoint::Client => (&case.client, 0),
+        Endpoint::Server => (&case.server, 1),
     };
     let name = endpoint.name();
     let config = settings(spec).map_err(|source| SimError::Settings { endpoint: name, source })?;
@@ -175,7 +185,6 @@ fn host(case: &Case, seed: u64, endpoint: Endpoint) -> Result<Host, SimError> {
         known: congestion::NAMES.join(", "),
     })?;
     let address = Address { ip: ADDRESSES[index], port: PORTS[index] };
-    let application = Application::new(role, &case.workload, seed);
     Ok(Host::new(endpoint, address, config, congestion, application, seed))
 }
 

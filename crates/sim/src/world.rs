@@ -100,8 +100,7 @@ impl World {
                 self.hosts[end].handle_timeout(self.now);
                 self.serve(end)?;
             }
-            let is_quiet = self.lanes.iter().all(Lane::is_empty);
-            if is_quiet && self.hosts.iter().all(Host::is_over) {
+            if self.hosts.iter().all(Host::is_over) && self.lanes.iter().all(Lane::is_empty) {
                 break;
             }
             if self.events.is_multiple_of(LOOK) && stop.load(Ordering::Relaxed) {

@@ -2,11 +2,12 @@
 //!
 //! Defaults are those of Linux 6.18 with its default sysctls.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tcplab_units::{Bytes, Span};
 
 /// A stack's constants and rules. One for each endpoint, not changed while it lives.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Opening, closing and options.
@@ -30,7 +31,7 @@ pub struct Config {
 }
 
 /// What is offered in SYN segments, and how connections come and go.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Handshake {
     /// The largest segment offered, bytes (RFC 9293 section 3.7.1); 0: what fits the MTU.
@@ -62,7 +63,7 @@ pub struct Handshake {
 }
 
 /// RFC 3168.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ecn {
     /// Never.
@@ -74,7 +75,7 @@ pub enum Ecn {
 }
 
 /// The retransmission timer.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timeout {
     /// How the timeout follows from round trips.
@@ -101,7 +102,7 @@ pub struct Timeout {
 }
 
 /// How the timeout follows from round trips.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutRule {
     /// `SRTT + max(least, deviation)` as `tcp_rtt_estimator` has it.
@@ -118,7 +119,7 @@ pub enum TimeoutRule {
 }
 
 /// What is held for lost when the timer runs out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutAction {
     /// The first segment, and what RACK holds for lost by its time (`tcp_enter_loss`,
@@ -131,7 +132,7 @@ pub enum TimeoutAction {
 }
 
 /// How losses are found and repaired.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "options of a stack, independent")]
 pub struct Recovery {
@@ -157,7 +158,7 @@ pub struct Recovery {
 }
 
 /// What tells of a loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detection {
     /// Nothing but the timer.
@@ -174,7 +175,7 @@ pub enum Detection {
 }
 
 /// How the window comes down in recovery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduction {
     /// RFC 6937 as Linux has it (`tcp_cwnd_reduction`).
@@ -186,7 +187,7 @@ pub enum Reduction {
 }
 
 /// The congestion window.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CongestionWindow {
     /// The control, by its name (`tcp_congestion_control`).
@@ -203,7 +204,7 @@ pub struct CongestionWindow {
 }
 
 /// Send buffer and segmentation.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sending {
     /// The send buffer at the start, and the most it is tuned to; equal: never tuned
@@ -233,7 +234,7 @@ pub struct Sending {
 }
 
 /// Holding back small segments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Nagle {
     /// While anything is unacknowledged (RFC 896).
@@ -245,7 +246,7 @@ pub enum Nagle {
 }
 
 /// Receive buffer and window.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Receiving {
     /// The receive buffer at the start, and the most it is tuned to; equal: never tuned
@@ -271,7 +272,7 @@ pub struct Receiving {
 }
 
 /// How the receive buffer follows what the application reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiveTuning {
     /// Not at all.
@@ -285,7 +286,7 @@ pub enum ReceiveTuning {
 }
 
 /// When acknowledgements are sent.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Acks {
     /// Whether acknowledgements of data in order are delayed at all (RFC 9293 section 3.8.6.3).
@@ -307,7 +308,7 @@ pub struct Acks {
 }
 
 /// Dead peers.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Liveness {
     /// SO_KEEPALIVE.
@@ -323,7 +324,7 @@ pub struct Liveness {
 }
 
 /// The machine: what time it takes.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Host {
     /// Timers of the connection run out on multiples of this, counted from the machine's start
@@ -334,6 +335,9 @@ pub struct Host {
     pub wheel: bool,
     /// The unit of the timestamps option's clock (RFC 7323 section 5.4).
     pub timestamp_tick: Span,
+    /// The time the machine takes for each segment that comes in, data or acknowledgement, one
+    /// after the other: nothing is answered before. In virtual time there is no other cost of work.
+    pub processing: Span,
 }
 
 impl Default for Handshake {
@@ -460,6 +464,11 @@ impl Default for Liveness {
 
 impl Default for Host {
     fn default() -> Host {
-        Host { tick: Span::from_millis(4), wheel: true, timestamp_tick: Span::from_millis(1) }
+        Host {
+            tick: Span::from_millis(4),
+            wheel: true,
+            timestamp_tick: Span::from_millis(1),
+            processing: Span::ZERO,
+        }
     }
 }

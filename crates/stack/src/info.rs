@@ -8,8 +8,8 @@ use crate::state::State;
 /// The fields of Linux's `struct tcp_info` that are in use, by their names there without
 /// `tcpi_`. Times are spans, amounts are bytes; counts are segments where nothing else is said.
 ///
-/// Left out is what Linux has not filled for years (`fackets`), and what belongs to parts of it
-/// that are not modelled: Fast Open and rehashing.
+/// Left out is what Linux has not filled for years (`fackets`), and what belongs to what
+/// is not modelled: rehashing, and why Fast Open failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Info {
@@ -33,6 +33,8 @@ pub struct Info {
     pub ecn: bool,
     /// TCPI_OPT_ECN_SEEN.
     pub ecn_seen: bool,
+    /// TCPI_OPT_SYN_DATA: data that went with the SYN was taken.
+    pub syn_data: bool,
     /// The shift of the peer's windows.
     pub snd_wscale: u8,
     /// The shift of the own windows.

@@ -7,6 +7,7 @@ mod cause;
 pub mod config;
 pub mod congestion;
 mod connection;
+mod fast_open;
 mod info;
 mod jiffies;
 mod listener;
@@ -22,6 +23,7 @@ pub use connection::{
     Connection, ConnectionError, Opening, ReadError, Reuse, Send, SocketOption, SocketOptions,
     Transmit, WriteError,
 };
+pub use fast_open::{FastAnswer, FastClient, FastLesson, FastServer};
 pub use info::Info;
 pub use listener::{Listener, reset_for};
 pub use segment::{Data, Segment};

@@ -8,6 +8,7 @@ use tcplab_wire::{SeqNumber, TcpFlags, TcpRepr};
 
 use crate::config::Config;
 use crate::connection::{Connection, Opening, SocketOption, SocketOptions, Transmit};
+use crate::fast_open::FastAnswer;
 use crate::state::State;
 use crate::{Segment, SendCause};
 
@@ -61,9 +62,22 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         segment: &Segment,
         opening: impl FnOnce() -> Opening,
     ) {
+        self.handle_fast_segment(now, peer, segment, opening, FastAnswer::Plain);
+    }
+
+    /// The same; if the segment is a SYN that opens a connection, it gets this `answer`. A connection
+    /// that takes data with the SYN may be accepted at once.
+    pub fn handle_fast_segment(
+        &mut self,
+        now: Instant,
+        peer: &Peer,
+        segment: &Segment,
+        opening: impl FnOnce() -> Opening,
+        answer: FastAnswer,
+    ) {
         let flags = segment.header.flags;
         let Some(connection) = self.connections.get_mut(peer) else {
-            self.open(now, peer, segment, opening);
+            self.open(now, peer, segment, opening, answer);
             return;
         };
         let waits = connection.state() == State::SynReceived;
@@ -87,12 +101,13 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         peer: &Peer,
         segment: &Segment,
         opening: impl FnOnce() -> Opening,
+        answer: FastAnswer,
     ) {
         let flags = segment.header.flags;
         // RFC 9293 section 3.10.7.2.
         if flags.contains(TcpFlags::ACK) {
             if let Some(reset) = reset_for(segment) {
-                let reset = Transmit { segment: reset, cause: SendCause::Reset, mss: 0 };
+                let reset = Transmit::single(reset, SendCause::Reset);
                 self.outbox.push_back((peer.clone(), reset));
             }
             return;
@@ -102,9 +117,12 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         if !flags.contains(TcpFlags::SYN) || full {
             return;
         }
-        let accepted =
-            Connection::accept_with(now, &self.config, &self.options, opening(), segment);
+        let (config, options) = (&self.config, &self.options);
+        let accepted = Connection::accept_fast(now, config, options, opening(), segment, answer);
         if let Some(connection) = accepted {
+            if connection.is_opening_fast() {
+                self.ready.push_back(peer.clone());
+            }
             self.connections.insert(peer.clone(), connection);
             self.collect(now, peer);
         }
@@ -151,6 +169,17 @@ impl<Peer: Ord + Clone> Listener<Peer> {
     /// Whether [`Listener::accept`] would give a connection (`EPOLLIN`).
     pub fn is_ready(&self) -> bool {
         !self.ready.is_empty()
+    }
+
+    /// How many connections took data with the SYN, wait to be accepted, and are still in their
+    /// handshake.
+    pub fn opening_fast(&self) -> usize {
+        self.connections.values().filter(|connection| connection.is_opening_fast()).count()
+    }
+
+    /// How many connections [`Listener::accept`] would give.
+    pub fn waiting(&self) -> usize {
+        self.ready.len()
     }
 
     /// The connection that has waited longest.

@@ -55,9 +55,9 @@ impl Data {
 
     /// `len` bytes that `fill` writes over zeros.
     pub(crate) fn filled(len: u32, fill: impl FnOnce(&mut [u8])) -> Data {
-        let mut block: Arc<[u8]> = std::iter::repeat_n(0, len as usize).collect();
-        fill(Arc::get_mut(&mut block).expect("nobody else has it yet"));
-        Data { block: (len > 0).then_some(block), start: 0, len }
+        let mut block = vec![0; len as usize];
+        fill(&mut block);
+        Data { block: (len > 0).then(|| block.into()), start: 0, len }
     }
 
     /// How many bytes.
@@ -101,6 +101,36 @@ impl Data {
             block: self.block.clone(),
             start: self.start + part.start,
             len: part.end - part.start,
+        }
+    }
+}
+
+/// Bytes that an application offers: taken as far as there is room.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Offered<'a> {
+    /// What is taken is copied.
+    Copied(&'a [u8]),
+    /// What is taken is shared.
+    Shared(&'a Data),
+}
+
+impl Offered<'_> {
+    /// How many; of 4 GiB and more, what is below.
+    pub(crate) fn len(self) -> u32 {
+        match self {
+            Offered::Copied(bytes) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+            Offered::Shared(data) => data.len(),
+        }
+    }
+
+    /// A part that is taken.
+    ///
+    /// # Panics
+    /// When `part` reaches beyond the end.
+    pub(crate) fn take(self, part: Range<u32>) -> Data {
+        match self {
+            Offered::Copied(bytes) => Data::copy_of(&bytes[part.start as usize..part.end as usize]),
+            Offered::Shared(data) => data.part(part),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tcplab_units::Bytes;
 
 use crate::Config;
-use crate::segment::Data;
+use crate::segment::{Data, Offered};
 
 /// Memory that Linux charges for a buffer besides its data: `struct sk_buff` of 256 bytes, and a
 /// small block (`skb_small_head`) of 576 for headers and `struct skb_shared_info` (6.18, x86-64).
@@ -112,30 +112,30 @@ impl SendBuffer {
         self.full = false;
     }
 
-    /// Takes as much of `data` as one chunk has room for, and says how much that is.
+    /// Takes as much of what is `offered`, from `from` on, as one chunk has room for, and says how
+    /// much that is.
     ///
     /// `sent` is the position up to which data was handed down: nothing is appended to a chunk
     /// of which some was. `goal` is how large a chunk becomes (`size_goal`), a multiple of `mss`.
-    /// `begins` says that it is the first of a write. Unless `more` is to come, PSH goes with the
-    /// last byte (RFC 9293 section 3.9.1.2).
+    /// Unless `more` is to come, PSH goes with the last byte (RFC 9293 section 3.9.1.2).
     pub(crate) fn append(
         &mut self,
-        data: &Data,
+        offered: Offered<'_>,
+        from: u32,
         sent: u64,
         mss: u32,
         goal: u32,
         more: bool,
-        begins: bool,
     ) -> u32 {
         let (mss, goal) = (mss.max(1), goal.max(mss).max(1));
-        let before = self.end;
-        let accepted = match self.extend_tail(data.len(), sent, mss, goal) {
-            0 => self.open_chunk(data.len(), mss, goal),
+        let (before, left) = (self.end, offered.len() - from);
+        let accepted = match self.extend_tail(left, sent, mss, goal) {
+            0 => self.open_chunk(left, mss, goal),
             accepted => accepted,
         };
         self.full = false;
         if accepted > 0 {
-            let taken = data.part(0..accepted);
+            let taken = offered.take(from..from + accepted);
             let joined = self.blocks.back_mut().is_some_and(|(_, last)| last.join(&taken));
             if !joined {
                 self.blocks.push_back((before, taken));
@@ -143,8 +143,8 @@ impl SendBuffer {
         }
         if let Some(tail) = self.chunks.back_mut() {
             // What another write adds may still leave in the same segment: PSH goes with its end.
-            tail.push &= !begins || accepted == 0;
-            let last = accepted == data.len() && !more;
+            tail.push &= from > 0 || accepted == 0;
+            let last = accepted == left && !more;
             tail.push |= accepted > 0 && last;
         }
         accepted
@@ -257,13 +257,15 @@ impl SendBuffer {
         self.release(self.end);
     }
 
-    /// The bytes from `start` on.
+    /// The `len` bytes from `start` on, in the blocks in which they lie; of a single segment, which
+    /// has `mss` at most, in one.
     ///
     /// # Panics
     /// When they are not all there.
-    pub(crate) fn segment(&mut self, start: u64, len: u32) -> Data {
+    pub(crate) fn burst(&mut self, start: u64, len: u32, mss: u32) -> (Data, Vec<Data>) {
+        let mut rest = Vec::new();
         if len == 0 {
-            return Data::default();
+            return (Data::default(), rest);
         }
         let end = start + u64::from(len);
         assert!(
@@ -272,30 +274,30 @@ impl SendBuffer {
             self.start,
             self.end
         );
-        let index = self.block_of(start);
-        self.cursor = index;
-        let (block_start, data) = &self.blocks[index];
-        let offset = (start - block_start) as u32;
-        if offset + len <= data.len() {
-            return data.part(offset..offset + len);
+        self.cursor = self.block_of(start);
+        let first = self.part_of_block(start, end);
+        let mut position = start + u64::from(first.len());
+        while position < end {
+            self.cursor += 1;
+            let part = self.part_of_block(position, end);
+            position += u64::from(part.len());
+            rest.push(part);
         }
-        let mut crossed = 0;
-        let gathered = Data::filled(len, |bytes| {
-            let mut filled = 0;
-            for (block_start, data) in self.blocks.range(index..) {
-                let from = start.saturating_sub(*block_start) as usize;
-                let block = &data.as_slice()[from..];
-                let taken = block.len().min(bytes.len() - filled);
-                bytes[filled..filled + taken].copy_from_slice(&block[..taken]);
-                filled += taken;
-                if filled == bytes.len() {
-                    break;
-                }
-                crossed += 1;
-            }
-        });
-        self.cursor += crossed;
-        gathered
+        if rest.is_empty() || len > mss {
+            return (first, rest);
+        }
+        let mut bytes = Vec::with_capacity(len as usize);
+        for part in std::iter::once(&first).chain(&rest) {
+            bytes.extend_from_slice(part.as_slice());
+        }
+        (Data::copy_of(&bytes), Vec::new())
+    }
+
+    /// What the block at the cursor has of `start..end`, from `start` on.
+    fn part_of_block(&self, start: u64, end: u64) -> Data {
+        let (block_start, data) = &self.blocks[self.cursor];
+        let from = (start - block_start) as u32;
+        data.part(from..data.len().min((end - block_start) as u32))
     }
 
     /// Index of the block that holds `position`: seldom far from the last one asked for.

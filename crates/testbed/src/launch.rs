@@ -97,6 +97,19 @@ pub fn run_trial(
     }
 }
 
+/// Whether this user may make the namespaces that a trial needs: tried, in a process of its own.
+///
+/// # Errors
+/// Why not.
+pub fn may_isolate(launcher: &Launcher) -> Result<(), TrialError> {
+    let helper = Helper::<Message>::start(launcher, "isolate")?;
+    match helper.messages.recv() {
+        Ok(Message::Failed { message, remedy }) => Err(TrialError::Reported { message, remedy }),
+        Ok(_) => Ok(()),
+        Err(_) => Err(helper.died()),
+    }
+}
+
 /// The process of a trial; killed when dropped.
 pub(crate) struct Helper<M = Message> {
     child: Child,

@@ -46,7 +46,7 @@ pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};
 pub use error::TrialError;
 pub use interfaces::{BridgeRequest, bridge};
-pub use launch::{Launcher, Progress, TrialRequest, run_trial};
+pub use launch::{Launcher, Progress, TrialRequest, may_isolate, run_trial};
 pub use listen::{Listener, Overheard};
 pub use mover::Moving;
 pub use serve::serve;

@@ -50,6 +50,10 @@ pub fn serve(arguments: &[String]) -> ExitCode {
         }),
         ("calibrate", Some(caller)) => work_for(caller, calibrate),
         ("ceiling", Some(caller)) => work_for(caller, measure),
+        ("isolate", Some(caller)) => {
+            die_with(caller);
+            namespace::isolate().map(|_| say(&Message::Done))
+        }
         ("probe", Some(caller)) => {
             doctor::probe(|| die_with(caller));
             Ok(())

@@ -11,6 +11,7 @@
 
 mod anomaly;
 pub mod checksum;
+mod cookie;
 mod flags;
 mod frame;
 mod icmp;
@@ -26,6 +27,7 @@ mod tcp;
 mod tests;
 
 pub use anomaly::{Anomaly, Layer};
+pub use cookie::Cookie;
 pub use flags::TcpFlags;
 pub use frame::FrameView;
 pub use icmp::TooBigRepr;

@@ -14,6 +14,10 @@ pub(crate) mod kind {
     pub(crate) const TIMESTAMPS: u8 = 8;
     pub(crate) const MPTCP: u8 = 30;
     pub(crate) const FAST_OPEN: u8 = 34;
+    /// RFC 4727; what it means says the number that follows (RFC 6994).
+    pub(crate) const EXPERIMENT: u8 = 254;
+    /// Fast Open before it had a kind.
+    pub(crate) const FAST_OPEN_EXPERIMENT: u16 = 0xf989;
 }
 
 /// One option as it was seen.

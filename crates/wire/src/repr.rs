@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::options::kind;
-use crate::{Ecn, SackBlocks, SeqNumber, TcpFlags, checksum, protocol};
+use crate::{Cookie, Ecn, SackBlock, SackBlocks, SeqNumber, TcpFlags, checksum, protocol};
 
 /// The header of an IPv4 packet to be built, without options or fragmentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,13 +147,32 @@ pub struct TcpRepr {
     /// Blocks received out of order. The last is left out where timestamps leave no room for four
     /// (RFC 2018 section 3).
     pub sack: SackBlocks,
+    /// A cookie of Fast Open or the request for one; only with SYN. Left out where there is no room.
+    pub fast_open: Option<Cookie>,
 }
 
 impl TcpRepr {
     /// Length of the header with its options in bytes, 20 to 60.
     pub fn header_len(&self) -> usize {
-        let (_, options_len) = self.options();
-        20 + options_len
+        let before = self.len_before_sack();
+        let blocks = self.fitting_blocks(before).len();
+        20 + before + if blocks > 0 { 4 + 8 * blocks } else { 0 }
+    }
+
+    /// Bytes of all options but SACK, which comes last; padded.
+    fn len_before_sack(&self) -> usize {
+        let timestamps = if self.timestamps.is_some() { 12 } else { 0 };
+        // With timestamps, it stands where there would be padding.
+        let permitted = if self.sack_permitted && timestamps == 0 { 4 } else { 0 };
+        let mss = if self.mss.is_some() { 4 } else { 0 };
+        let scale = if self.window_scale.is_some() { 4 } else { 0 };
+        mss + permitted + timestamps + scale
+    }
+
+    /// The blocks for which the other options leave room.
+    fn fitting_blocks(&self, before: usize) -> &[SackBlock] {
+        let room = (OPTIONS - before).saturating_sub(4) / 8;
+        &self.sack.as_slice()[..self.sack.len().min(room)]
     }
 
     /// Appends a packet with this header and `payload` to `out`, checksums and all.
@@ -190,13 +209,16 @@ impl TcpRepr {
     }
 
     /// The options, padded to words of four bytes, and their length.
-    fn options(&self) -> ([u8; 40], usize) {
-        let of_syn = self.mss.is_some() || self.window_scale.is_some() || self.sack_permitted;
+    fn options(&self) -> ([u8; OPTIONS], usize) {
+        let of_syn = self.mss.is_some()
+            || self.window_scale.is_some()
+            || self.sack_permitted
+            || self.fast_open.is_some();
         assert!(
             self.flags.contains(TcpFlags::SYN) || !of_syn,
-            "MSS, window scale and SACK-permitted belong to SYN segments"
+            "MSS, window scale, SACK-permitted and Fast Open belong to SYN segments"
         );
-        let mut options = Options { bytes: [0; 40], len: 0 };
+        let mut options = Options { bytes: [0; OPTIONS], len: 0 };
         if let Some(mss) = self.mss {
             options.push(&[kind::MSS, 4]);
             options.push(&mss.to_be_bytes());
@@ -217,8 +239,7 @@ impl TcpRepr {
             assert!(shift <= 14, "a window scale of {shift} is above 14");
             options.push(&[NOP, kind::WINDOW_SCALE, 3, shift]);
         }
-        let room = (options.bytes.len() - options.len).saturating_sub(4) / 8;
-        let fitting = &self.sack.as_slice()[..self.sack.len().min(room)];
+        let fitting = self.fitting_blocks(options.len);
         if !fitting.is_empty() {
             options.push(&[NOP, NOP, kind::SACK, 2 + 8 * fitting.len() as u8]);
             for block in fitting {
@@ -226,19 +247,45 @@ impl TcpRepr {
                 options.push(&block.right.as_u32().to_be_bytes());
             }
         }
+        if let Some(cookie) = &self.fast_open {
+            options.push_cookie(cookie);
+        }
         (options.bytes, options.len)
     }
 }
 
 const NOP: u8 = kind::NO_OPERATION;
 
+/// Room for options (RFC 9293 section 3.1: fifteen words less the fixed five).
+const OPTIONS: usize = 40;
+
 struct Options {
-    bytes: [u8; 40],
+    bytes: [u8; OPTIONS],
     len: usize,
 }
 impl Options {
     fn push(&mut self, bytes: &[u8]) {
         self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
         self.len += bytes.len();
+    }
+
+    /// Padded to a word behind it.
+    fn push_cookie(&mut self, cookie: &Cookie) {
+        let bytes = cookie.as_slice();
+        let head = if cookie.is_experimental() { 4 } else { 2 };
+        let len = head + bytes.len();
+        if self.len + len.next_multiple_of(4) > self.bytes.len() {
+            return;
+        }
+        if cookie.is_experimental() {
+            self.push(&[kind::EXPERIMENT, len as u8]);
+            self.push(&kind::FAST_OPEN_EXPERIMENT.to_be_bytes());
+        } else {
+            self.push(&[kind::FAST_OPEN, len as u8]);
+        }
+        self.push(bytes);
+        while self.len % 4 != 0 {
+            self.push(&[NOP]);
+        }
     }
 }

@@ -84,6 +84,7 @@ pub(crate) fn any_tcp() -> impl Strategy<Value = TcpRepr> {
             sack_permitted,
             timestamps,
             sack: blocks.into_iter().collect(),
+            fast_open: None,
         }
     })
 }

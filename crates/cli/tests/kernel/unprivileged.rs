@@ -60,7 +60,8 @@ fn an_experiment_of_nobodys() {
         .is_ok_and(|status| status.success());
     for io in [&[][..], &["--io", "packet-socket"]] {
         let mut run = as_nobody(home.path(), "./tcplab");
-        let run = ended(run.args(["run", "tiny.toml", "--quick", "--runs"]).arg(runs(io)).args(io));
+        let run = run.args(["run", "tiny.toml", "--quick", "--world", "kernel", "--runs"]);
+        let run = ended(run.arg(runs(io)).args(io));
         if !allowed {
             assert_eq!(run.code, Some(2));
             assert!(run.stderr.contains("may not make network namespaces"), "{}", run.stderr);
@@ -106,11 +107,12 @@ fn refused_namespaces_are_explained() {
         );
         let mut unshare = Command::new("unshare");
         unshare.args(["--user", "--map-root-user", "sh", "-c", &line]).current_dir(home.path());
-        unshare.output().ok().filter(|output| output.status.code() == Some(2))
+        unshare.output().ok().filter(|output| matches!(output.status.code(), Some(0 | 2)))
     };
-    let Some(run) = within("run tiny.toml") else {
+    let Some(run) = within("run tiny.toml --world kernel") else {
         return skipped("no user namespace to set a limit in");
     };
+    assert_eq!(run.status.code(), Some(2));
     let said = String::from_utf8(run.stderr).unwrap();
     for part in [
         "this user may not make network namespaces: the limit of namespaces is reached",
@@ -120,7 +122,31 @@ fn refused_namespaces_are_explained() {
     }
     assert!(!home.path().join("runs").exists(), "a run without any trial");
     let doctor = within("doctor").expect("it fails, too");
+    assert_eq!(doctor.status.code(), Some(2));
     let told = String::from_utf8(doctor.stdout).unwrap();
     assert!(told.contains("✗ network namespaces"), "{told}");
     assert!(told.contains("→ as root: raise them"), "{told}");
+    assert!(told.contains("no kernel; virtual time, with models of"), "{told}");
+
+    // Where nobody insists on the kernel, its model stands for it, and that is told.
+    let run = within("run tiny.toml --quick --json").expect("it succeeds");
+    let said = String::from_utf8(run.stderr).unwrap();
+    assert_eq!(run.status.code(), Some(0), "{said}");
+    let told: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    let fallback = told["fallback"].as_str().unwrap();
+    for part in [
+        "The model linux-6.18 stands for the kernel, in virtual time: this user may not make \
+         network namespaces",
+        "for the kernel: as root: raise them with `sysctl`",
+    ] {
+        assert!(fallback.contains(part) && said.contains(part), "{fallback}\n{said}");
+    }
+    let case = &told["cases"][0];
+    assert_eq!((&told["world"], &case["world"]), (&"sim".into(), &"sim".into()));
+    assert_eq!(case["stacks"][0]["name"], "linux-6.18");
+    assert_eq!(case["stacks"][0]["for_kernel"], true);
+    let run = within("run tiny.toml --quick").expect("it succeeds");
+    let told = String::from_utf8(run.stdout).unwrap();
+    assert!(told.contains("virtual time: model linux-6.18 for the kernel at both ends"), "{told}");
+    assert!(told.contains("! The model linux-6.18 stands for the kernel"), "{told}");
 }

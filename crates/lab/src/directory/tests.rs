@@ -14,6 +14,7 @@ fn plan(scenario: &Scenario, started: &str) -> Plan {
     Plan {
         name: "small".into(),
         world: "kernel".into(),
+        fallback: None,
         started: started.into(),
         seed: 1,
         trials: 2,
@@ -78,10 +79,13 @@ fn what_a_kill_left_is_swept_away() {
     let run = create(runs.path(), "2026-11-21T20:15:00Z");
     let left = run.stage_trial("reno", 1).unwrap();
     fs::write(left.join("client.pcapng"), "half").unwrap();
-    let stage = run.stage_trial("cubic", 1).unwrap();
-    assert!(!left.exists() && stage.exists());
+    let beside = run.stage_trial("cubic", 1).unwrap();
+    let again = run.stage_trial("reno", 1).unwrap();
+    assert_eq!(again, left);
+    assert_eq!(fs::read_dir(&again).unwrap().count(), 0, "what was half made is gone");
+    assert!(beside.exists(), "trials are made side by side");
     run.sweep().unwrap();
-    assert!(!stage.exists());
+    assert!(!again.exists() && !beside.exists());
 }
 
 #[test]

@@ -2,24 +2,25 @@
 
 use std::sync::Arc;
 
-use tcplab_stack::{Data, ReadError, Send, SocketOption, State, WriteError};
+use tcplab_stack::{Data, ReadError, Send, State, WriteError};
 use tcplab_units::Instant;
 
 use super::Model;
-use super::options::{self, Setting};
+use super::options;
 use super::socket::{Open, Socket, Stage};
 use crate::constants::constant;
-use crate::subject::{OptionValue, Outcome, Refusal, Reply, SystemCall};
+use crate::subject::{ControlData, ControlMessage, Outcome, Refusal, Reply, SystemCall};
 
-const NONBLOCK: i64 = 0o4000;
-const READ_WRITE: i64 = 2;
+pub(super) const NONBLOCK: i64 = 0o4000;
+pub(super) const READ_WRITE: i64 = 2;
 /// MSG_OOB, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_MORE.
 const OUT_OF_BAND: i64 = 1;
 const DONT_WAIT: i64 = 0x40;
 const NO_SIGNAL: i64 = 0x4000;
 const MORE: i64 = 0x8000;
-/// What a segment holds until something better is known.
-const TCP_MSS_DEFAULT: u16 = 536;
+const ERROR_QUEUE: i64 = 0x2000;
+const ZERO_COPY: i64 = 0x400_0000;
+const FAST_OPEN: i64 = 0x2000_0000;
 /// What `poll` tells unasked: POLLERR, POLLHUP.
 const ALWAYS: i64 = 0x18;
 
@@ -36,28 +37,45 @@ pub(super) enum Waiting {
         len: u32,
         message: bool,
     },
-    Send {
-        fd: i64,
-        done: u32,
-        rest: Data,
-        how: Send,
-    },
+    Send(Sending),
     Poll {
         fds: Vec<(i64, i64)>,
         until: Option<Instant>,
     },
+    Epoll {
+        epoll: i64,
+        most: usize,
+        until: Option<Instant>,
+    },
     /// SO_LINGER.
     Close {
-        open: Box<Open>,
+        /// Of the connection, which nobody holds any more.
+        ports: (u16, u16),
         until: Instant,
     },
 }
+
+/// A write that is under way.
+pub(super) struct Sending {
+    fd: i64,
+    /// Bytes given.
+    done: u32,
+    rest: Data,
+    how: Send,
+    /// MSG_ZEROCOPY, on a socket with SO_ZEROCOPY.
+    zero_copy: bool,
+    /// It connects, and waits for the answer.
+    opens: bool,
+}
+
+/// `MAX_SKB_FRAGS`: each part of what is sent without being copied takes one.
+const MOST_FRAGMENTS: usize = 17;
 
 impl Waiting {
     /// When it returns at the latest.
     pub(super) fn deadline(&self) -> Option<Instant> {
         match self {
-            Waiting::Poll { until, .. } => *until,
+            Waiting::Poll { until, .. } | Waiting::Epoll { until, .. } => *until,
             Waiting::Close { until, .. } => Some(*until),
             _ => None,
         }
@@ -84,7 +102,9 @@ impl Model {
                 let config = Arc::new(self.config.clone());
                 match self.sockets.get_mut(fd) {
                     Some(socket) if matches!(socket.stage, Stage::Fresh) => {
-                        socket.listen(&config, u32::try_from(*backlog).unwrap_or(0));
+                        let backlog = u32::try_from(*backlog).unwrap_or(0);
+                        socket.fast.queue = self.fast.queue(&socket.fast, backlog);
+                        socket.listen(&config, backlog);
                         Outcome::value(0)
                     }
                     Some(_) => Outcome::error("EINVAL"),
@@ -94,11 +114,14 @@ impl Model {
             SystemCall::Accept { fd } => {
                 return Ok(self.try_again(now, Waiting::Accept { fd: *fd }));
             }
+            SystemCall::Disconnect { fd } => self.disconnect(now, *fd),
             SystemCall::Connect { fd } => return Ok(self.begin_connect(now, *fd)),
             SystemCall::Receive { fd, len, flags, message } => {
                 return self.receive_call(now, *fd, (*len, *flags, *message));
             }
-            SystemCall::Send { fd, len, flags } => return self.send_call(now, *fd, *len, *flags),
+            SystemCall::Send { fd, flags, parts } => {
+                return self.send_call(now, *fd, parts, *flags);
+            }
             SystemCall::Close { fd } => return Ok(self.close(now, *fd)),
             SystemCall::Shutdown { fd, how } => self.shutdown(now, *fd, *how)?,
             SystemCall::SetOption { fd, level, name, value } => {
@@ -109,6 +132,14 @@ impl Model {
                 self.control(*fd, *command, *argument)?
             }
             SystemCall::Request { fd, request } => self.request(*fd, *request)?,
+            SystemCall::EpollCreate => self.epoll_create(),
+            SystemCall::EpollControl { epoll, operation, fd, events, data } => {
+                self.epoll_control(*epoll, *operation, *fd, (*events, *data))
+            }
+            SystemCall::EpollWait { epoll, most, timeout } => {
+                let until = timeout.map(|timeout| now + timeout);
+                return Ok(self.epoll_wait(now, *epoll, *most, until));
+            }
             SystemCall::Poll { fds, timeout } => {
                 let until = timeout.map(|timeout| now + timeout);
                 return Ok(self.try_again(now, Waiting::Poll { fds: fds.clone(), until }));
@@ -134,27 +165,24 @@ impl Model {
             Waiting::Accept { fd } => self.try_accept(*fd),
             Waiting::Connect { fd } => self.try_connect(*fd),
             Waiting::Receive { fd, len, message } => self.try_receive(now, *fd, *len, *message),
-            Waiting::Send { fd, done, rest, how } => self.try_send(now, *fd, done, rest, *how),
+            Waiting::Send(send) => self.try_send(now, send),
             Waiting::Poll { fds, until } => self.try_poll(now, fds, *until),
-            Waiting::Close { open, until } => {
-                let over = *until <= now || !open.connection.has_unacknowledged();
-                over.then(|| Outcome::value(0))
+            Waiting::Epoll { epoll, most, until } => {
+                self.try_epoll_wait(now, *epoll, *most, *until)
+            }
+            Waiting::Close { ports, until } => {
+                let orphan = self.orphans.iter().find(|open| open.ports() == *ports);
+                let waits = orphan.is_some_and(|open| open.connection.has_unacknowledged());
+                (*until <= now || !waits).then(|| Outcome::value(0))
             }
         };
-        match (outcome, waiting) {
-            (Some(outcome), Waiting::Close { open, .. }) => {
-                self.orphans.push(*open);
-                Some(outcome)
-            }
-            (Some(outcome), _) => Some(outcome),
-            (None, waiting) => {
-                self.waiting = Some(waiting);
-                None
-            }
+        if outcome.is_none() {
+            self.waiting = Some(waiting);
         }
+        outcome
     }
 
-    fn open(&mut self, fd: i64) -> Result<&mut Open, Outcome> {
+    pub(super) fn open(&mut self, fd: i64) -> Result<&mut Open, Outcome> {
         match self.sockets.get_mut(&fd).map(|socket| &mut socket.stage) {
             Some(Stage::Open(open)) => Ok(open),
             Some(_) => Err(Outcome::error("ENOTCONN")),
@@ -173,8 +201,7 @@ impl Model {
         };
         match listener.accept() {
             Some((remote_port, connection)) => {
-                let congestion = socket.congestion.clone();
-                let accepted = Socket::accepted(connection, remote_port, congestion);
+                let accepted = Socket::accepted(connection, remote_port, socket);
                 Some(Outcome::value(self.give_descriptor(accepted)))
             }
             None => socket.nonblocking.then(|| Outcome::error("EAGAIN")),
@@ -196,13 +223,30 @@ impl Model {
             }
             Some(Stage::Open(_)) => {}
             Some(Stage::Fresh) => {
-                self.connect(now, fd);
+                if self.defers_connect(fd) {
+                    let socket = self.sockets.get_mut(&fd)?;
+                    return Some(if std::mem::replace(&mut socket.deferred, true) {
+                        Outcome::error("EISCONN")
+                    } else {
+                        Outcome::value(0)
+                    });
+                }
+                let asks = self.sockets.get(&fd).filter(|socket| socket.fast.connects_later);
+                let fast = asks.map(|socket| self.fast.begin(&socket.fast, 0, 0).0);
+                self.connect(now, fd, fast.as_ref());
                 if self.is_nonblocking(fd) {
                     return Some(Outcome::error("EINPROGRESS"));
                 }
             }
         }
         self.try_again(now, Waiting::Connect { fd })
+    }
+
+    /// Whether connecting waits for the first write (`tcp_fastopen_defer_connect`).
+    fn defers_connect(&self, fd: i64) -> bool {
+        self.sockets
+            .get(&fd)
+            .is_some_and(|socket| socket.fast.connects_later && self.fast.may_send(&socket.fast))
     }
 
     fn try_connect(&mut self, fd: i64) -> Option<Outcome> {
@@ -236,6 +280,13 @@ impl Model {
             };
             return Ok(Some(read.map_or_else(read_error, |_| Outcome::value(1))));
         }
+        if flags & ERROR_QUEUE != 0 {
+            return Ok(Some(match self.sockets.get_mut(&fd).map(|socket| &mut socket.stage) {
+                Some(Stage::Open(open)) => open.errors.receive(),
+                Some(_) => Outcome::error("EAGAIN"),
+                None => Outcome::error("EBADF"),
+            }));
+        }
         let unknown = flags & !(DONT_WAIT | NO_SIGNAL);
         if unknown != 0 {
             return Err(Refusal(format!("reading with flags {unknown:#x}")));
@@ -251,8 +302,10 @@ impl Model {
     fn try_receive(&mut self, now: Instant, fd: i64, len: u32, message: bool) -> Option<Outcome> {
         let tells_unread =
             message && self.sockets.get(&fd).is_some_and(|socket| socket.tells_unread);
+        let deferred = self.sockets.get(&fd).is_some_and(|socket| socket.deferred);
         let open = match self.open(fd) {
             Ok(open) => open,
+            Err(_) if deferred => return None,
             Err(outcome) => return Some(outcome),
         };
         let unread = open.connection.unread().as_u64();
@@ -262,7 +315,11 @@ impl Model {
                 // The end of the stream counts as a byte (`tcp_inq_hint`).
                 let unread = open.connection.unread().as_u64() as i64;
                 let unread = unread.max(i64::from(open.reads_are_over()));
-                let hint = [options::TCP, options::TCP_INQ, unread];
+                let hint = ControlMessage {
+                    level: options::TCP,
+                    kind: options::TCP_INQ,
+                    data: ControlData::Number(unread),
+                };
                 let control = if tells_unread { vec![hint] } else { Vec::new() };
                 // No flag of a message is ever set here.
                 Some(Outcome { values: vec![0], control, ..Outcome::value(count as i64) })
@@ -282,41 +339,104 @@ impl Model {
         &mut self,
         now: Instant,
         fd: i64,
-        len: u32,
+        parts: &[u32],
         flags: i64,
     ) -> Result<Option<Outcome>, Refusal> {
-        let unknown = flags & !(OUT_OF_BAND | DONT_WAIT | NO_SIGNAL | MORE);
-        for name in ["MSG_ZEROCOPY", "MSG_FASTOPEN", "MSG_EOR"] {
-            if constant(name).is_some_and(|bit| unknown & bit != 0) {
-                return Err(Refusal(format!("sending with {name}")));
-            }
+        let known = OUT_OF_BAND | DONT_WAIT | NO_SIGNAL | MORE | ZERO_COPY | FAST_OPEN;
+        let unknown = flags & !known;
+        if constant("MSG_EOR").is_some_and(|bit| unknown & bit != 0) {
+            return Err(Refusal("sending with MSG_EOR".into()));
         }
         if unknown != 0 {
             return Err(Refusal(format!("sending with flags {unknown:#x}")));
         }
+        let zero_copy =
+            flags & ZERO_COPY != 0 && self.sockets.get(&fd).is_some_and(|socket| socket.zero_copy);
+        if zero_copy && parts.len() > MOST_FRAGMENTS {
+            return Err(Refusal("MSG_ZEROCOPY of more parts than a buffer has fragments".into()));
+        }
         let how = Send { more: flags & MORE != 0, urgent: flags & OUT_OF_BAND != 0 };
-        let mut rest = Data::copy_of(&vec![0; len as usize]);
-        if flags & DONT_WAIT != 0 || self.is_nonblocking(fd) {
-            let mut done = 0;
-            let sent = self.try_send(now, fd, &mut done, &mut rest, how);
-            return Ok(Some(sent.unwrap_or_else(|| match done {
+        let rest = Data::copy_of(&vec![0; parts.iter().sum::<u32>() as usize]);
+        let mut send = Sending { fd, done: 0, rest, how, zero_copy, opens: false };
+        let waits = flags & DONT_WAIT == 0 && !self.is_nonblocking(fd);
+        let deferred = self.sockets.get(&fd).is_some_and(|socket| socket.deferred);
+        let connected = match self.sockets.get_mut(&fd).map(|socket| &mut socket.stage) {
+            // The first time after the handshake, the flag is passed over.
+            Some(Stage::Open(open)) if open.connection.state().is_synchronized() => {
+                !std::mem::replace(&mut open.told_connected, true)
+            }
+            _ => false,
+        };
+        if (flags & FAST_OPEN != 0 && !connected) || deferred {
+            if let Some(outcome) = self.send_fast(now, &mut send, waits, deferred) {
+                return Ok(Some(outcome));
+            }
+            return Ok(self.try_again(now, Waiting::Send(send)));
+        }
+        if !waits {
+            let sent = self.try_send(now, &mut send);
+            return Ok(Some(sent.unwrap_or_else(|| match send.done {
                 0 => Outcome::error("EAGAIN"),
-                done => Outcome::value(done.into()),
+                done => self.sent(&send, done),
             })));
         }
-        Ok(self.try_again(now, Waiting::Send { fd, done: 0, rest, how }))
+        Ok(self.try_again(now, Waiting::Send(send)))
+    }
+
+    /// A write that connects (`tcp_sendmsg_fastopen`); `None`: it waits for the answer.
+    fn send_fast(
+        &mut self,
+        now: Instant,
+        send: &mut Sending,
+        waits: bool,
+        deferred: bool,
+    ) -> Option<Outcome> {
+        let Some(socket) = self.sockets.get_mut(&send.fd) else {
+            return Some(Outcome::error("EBADF"));
+        };
+        if !deferred && !self.fast.clients_may() {
+            return Some(Outcome::error("EOPNOTSUPP"));
+        }
+        match &socket.stage {
+            Stage::Fresh => {}
+            Stage::Open(open) if open.connection.state() == State::SynSent => {
+                return Some(Outcome::error("EALREADY"));
+            }
+            Stage::Open(_) | Stage::Listening(_) => return Some(Outcome::error("EISCONN")),
+        }
+        socket.deferred = false;
+        let len = send.rest.len();
+        let asked = socket.options(&self.config).max_segment;
+        let wanted = asked.unwrap_or(self.config.handshake.mss);
+        let (mut client, with_syn) = self.fast.begin(&socket.fast, wanted, len);
+        client.more = waits && with_syn < len;
+        self.connect(now, send.fd, Some(&client));
+        send.done = with_syn;
+        send.rest = send.rest.part(with_syn..len);
+        send.opens = true;
+        if let Ok(open) = self.open(send.fd) {
+            open.written += u64::from(with_syn);
+        }
+        match with_syn {
+            _ if waits => None,
+            0 => Some(Outcome::error("EINPROGRESS")),
+            done => Some(self.sent(send, done)),
+        }
+    }
+
+    /// A call returns that has given `done` bytes.
+    fn sent(&mut self, send: &Sending, done: u32) -> Outcome {
+        if let Ok(open) = self.open(send.fd)
+            && send.zero_copy
+        {
+            open.errors.sent(open.written);
+        }
+        Outcome::value(done.into())
     }
 
     /// `tcp_sendmsg_locked`: all of it, or as much as there was room for.
-    fn try_send(
-        &mut self,
-        now: Instant,
-        fd: i64,
-        done: &mut u32,
-        rest: &mut Data,
-        how: Send,
-    ) -> Option<Outcome> {
-        let open = match self.open(fd) {
+    fn try_send(&mut self, now: Instant, send: &mut Sending) -> Option<Outcome> {
+        let open = match self.open(send.fd) {
             Ok(open) => open,
             // A socket that was never connected (`sk_stream_wait_connect`).
             Err(outcome) if outcome == Outcome::error("ENOTCONN") => {
@@ -324,19 +444,37 @@ impl Model {
             }
             Err(outcome) => return Some(outcome),
         };
-        let so_far = *done;
+        match open.connection.state() {
+            // `sk_stream_wait_connect`
+            State::SynSent | State::SynReceived => return None,
+            State::Closed if send.opens => {
+                let error = open.take_error().map_or("EPIPE", |error| error.errno());
+                return Some(Outcome::error(error));
+            }
+            _ if send.opens && send.rest.is_empty() => {
+                open.told_connected = true;
+                let done = send.done;
+                return Some(self.sent(send, done));
+            }
+            _ => send.opens = false,
+        }
         // One that waited is woken when there is room worth it (`sk_stream_write_space`).
-        if so_far > 0 && !open.connection.is_writable() {
+        if send.done > 0 && !open.connection.is_writable() {
             return None;
         }
-        match open.connection.send(now, rest, how) {
+        match open.connection.send(now, &send.rest, send.how) {
             Ok(count) => {
-                *done += count;
-                *rest = rest.part(count..rest.len());
-                rest.is_empty().then(|| Outcome::value((*done).into()))
+                open.written += u64::from(count);
+                send.done += count;
+                send.rest = send.rest.part(count..send.rest.len());
+                open.wants_room |= !send.rest.is_empty();
+                send.rest.is_empty().then(|| self.sent(send, send.done))
             }
-            Err(WriteError::WouldBlock) => None,
-            Err(_) if so_far > 0 => Some(Outcome::value(so_far.into())),
+            Err(WriteError::WouldBlock) => {
+                open.wants_room = true;
+                None
+            }
+            Err(_) if send.done > 0 => Some(self.sent(send, send.done)),
             // `sk_stream_error`: an error that was not told goes before the broken pipe.
             Err(_) => {
                 Some(Outcome::error(open.take_error().map_or("EPIPE", |error| error.errno())))
@@ -350,49 +488,62 @@ impl Model {
         fds: &[(i64, i64)],
         until: Option<Instant>,
     ) -> Option<Outcome> {
-        let ready = |(fd, events): &(i64, i64)| match self.sockets.get(fd) {
-            Some(socket) => socket.readiness() & (events | ALWAYS),
+        let sockets = &mut self.sockets;
+        let mut ready = |(fd, events): &(i64, i64)| match sockets.get_mut(fd) {
+            Some(socket) => socket.poll() & (events | ALWAYS),
             None => constant("POLLNVAL").unwrap_or_default(),
         };
-        let values: Vec<i64> = fds.iter().map(ready).collect();
+        let values: Vec<i64> = fds.iter().map(&mut ready).collect();
         let count = values.iter().filter(|ready| **ready != 0).count();
         let over = count > 0 || until.is_some_and(|until| until <= now);
         over.then_some(Outcome { values, ..Outcome::value(count as i64) })
     }
 
     fn close(&mut self, now: Instant, fd: i64) -> Option<Outcome> {
+        if self.epolls.remove(&fd).is_some() {
+            return Some(Outcome::value(0));
+        }
         let Some(socket) = self.sockets.remove(&fd) else { return Some(Outcome::error("EBADF")) };
+        self.epolls.values_mut().for_each(|epoll| epoll.forget(fd));
         match socket.stage {
             Stage::Fresh => {}
             Stage::Listening(mut listener) => {
                 listener.close(now);
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    let packet =
-                        super::addressed(&transmit.segment, crate::LOCAL_PORT, remote_port);
+                    let packet = super::addressed(&transmit, crate::LOCAL_PORT, remote_port);
                     self.out.push_back(packet);
                 }
             }
             Stage::Open(mut open) => {
                 let linger = open.connection.options().linger.filter(|span| !span.is_zero());
                 open.connection.close(now);
-                match linger {
-                    Some(span) => {
-                        // What is to be sent leaves before anybody waits for it.
-                        while let Some(transmit) = open.connection.poll_transmit(now) {
-                            let ports = (open.local_port, open.remote_port);
-                            self.out.push_back(super::addressed(
-                                &transmit.segment,
-                                ports.0,
-                                ports.1,
-                            ));
-                        }
-                        return self.try_again(now, Waiting::Close { open, until: now + span });
-                    }
-                    None => self.orphans.push(*open),
+                let ports = open.ports();
+                self.orphans.push(*open);
+                if let Some(span) = linger {
+                    // What is to be sent leaves before anybody waits for it.
+                    self.collect(now);
+                    return self.try_again(now, Waiting::Close { ports, until: now + span });
                 }
             }
         }
         Some(Outcome::value(0))
+    }
+
+    /// `tcp_disconnect`: the connection is broken off, the socket as good as new.
+    fn disconnect(&mut self, now: Instant, fd: i64) -> Outcome {
+        let Some(socket) = self.sockets.get_mut(&fd) else { return Outcome::error("EBADF") };
+        match std::mem::replace(&mut socket.stage, Stage::Fresh) {
+            Stage::Open(mut open) => {
+                open.connection.abort(now);
+                self.orphans.push(*open);
+            }
+            Stage::Fresh => {}
+            listening @ Stage::Listening(_) => {
+                socket.stage = listening;
+                return Outcome::error("EISCONN");
+            }
+        }
+        Outcome::value(0)
     }
 
     /// `inet_shutdown`.
@@ -418,108 +569,6 @@ impl Model {
             open.connection.shutdown(now);
         }
         Ok(Outcome::value(0))
-    }
-
-    fn set_option(
-        &mut self,
-        now: Instant,
-        fd: i64,
-        (level, name): (i64, i64),
-        value: &OptionValue,
-    ) -> Result<Outcome, Refusal> {
-        let Some(socket) = self.sockets.get_mut(&fd) else { return Ok(Outcome::error("EBADF")) };
-        if let (OptionValue::Text(control), options::TCP, options::TCP_CONGESTION) =
-            (value, level, name)
-        {
-            if tcplab_stack::congestion::by_name(control).is_none() {
-                return Err(Refusal(format!("the congestion control {control}")));
-            }
-            if let Stage::Open(_) = socket.stage {
-                return Err(Refusal("another congestion control for a connection".into()));
-            }
-            socket.congestion.clone_from(control);
-            return Ok(Outcome::value(0));
-        }
-        if (level, name) == (options::TCP, options::TCP_INQ) {
-            let on = match value {
-                OptionValue::Integer(on @ 0..=1) => *on == 1,
-                _ => return Ok(Outcome::error("EINVAL")),
-            };
-            socket.tells_unread = on;
-            return Ok(Outcome::value(0));
-        }
-        Ok(match options::read(level, name, value)? {
-            Setting::Of(SocketOption::MaxSegment(_)) if matches!(socket.stage, Stage::Open(_)) => {
-                return Err(Refusal("TCP_MAXSEG for a connection".into()));
-            }
-            Setting::Of(option) => {
-                socket.set_option(now, option);
-                Outcome::value(0)
-            }
-            Setting::Nothing => Outcome::value(0),
-            Setting::Invalid => Outcome::error("EINVAL"),
-        })
-    }
-
-    fn option(&mut self, fd: i64, level: i64, name: i64) -> Result<Outcome, Refusal> {
-        let given = |value: i64| Outcome { values: vec![value], ..Outcome::value(0) };
-        let config = &self.config;
-        let Some(socket) = self.sockets.get_mut(&fd) else { return Ok(Outcome::error("EBADF")) };
-        let options = socket.options(config);
-        if let Stage::Open(open) = &mut socket.stage {
-            match (level, name) {
-                (options::SOCKET, options::SO_ERROR) => {
-                    let error = open.take_error().and_then(|error| constant(error.errno()));
-                    return Ok(given(error.unwrap_or(0)));
-                }
-                (options::SOCKET, options::SO_SNDBUF) => {
-                    return Ok(given(open.connection.send_buffer().as_u64() as i64));
-                }
-                (options::SOCKET, options::SO_RCVBUF) => {
-                    return Ok(given(open.connection.receive_buffer().as_u64() as i64));
-                }
-                (options::TCP, options::TCP_MAXSEG) => {
-                    return Ok(given(open.connection.mss().into()));
-                }
-                _ => {}
-            }
-        } else if (level, name) == (options::SOCKET, options::SO_ERROR) {
-            return Ok(given(0));
-        } else if (level, name) == (options::TCP, options::TCP_MAXSEG) {
-            return Ok(given(options.max_segment.unwrap_or(TCP_MSS_DEFAULT).into()));
-        }
-        options::value(&options, level, name).map(given)
-    }
-
-    /// `fcntl`.
-    fn control(&mut self, fd: i64, command: i64, argument: i64) -> Result<Outcome, Refusal> {
-        let Some(socket) = self.sockets.get_mut(&fd) else { return Ok(Outcome::error("EBADF")) };
-        match constant("F_GETFL").zip(constant("F_SETFL")) {
-            Some((read, _)) if command == read => {
-                let nonblock = if socket.nonblocking { NONBLOCK } else { 0 };
-                Ok(Outcome::value(READ_WRITE | nonblock))
-            }
-            Some((_, set)) if command == set => {
-                socket.nonblocking = argument & NONBLOCK != 0;
-                Ok(Outcome::value(0))
-            }
-            _ => Err(Refusal(format!("fcntl with command {command}"))),
-        }
-    }
-
-    /// `ioctl`.
-    fn request(&mut self, fd: i64, request: i64) -> Result<Outcome, Refusal> {
-        let open = match self.open(fd) {
-            Ok(open) => open,
-            Err(outcome) => return Ok(outcome),
-        };
-        let value = match request {
-            0x541b => open.connection.unread().as_u64() as i64,
-            0x5411 => open.connection.unacknowledged().as_u64() as i64,
-            0x8905 => open.connection.is_at_mark().into(),
-            _ => return Err(Refusal(format!("ioctl with request {request:#x}"))),
-        };
-        Ok(Outcome { values: vec![value], ..Outcome::value(0) })
     }
 }
 

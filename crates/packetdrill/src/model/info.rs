@@ -80,6 +80,7 @@ fn options(info: &Info) -> i64 {
         (info.window_scaling, "TCPI_OPT_WSCALE"),
         (info.ecn, "TCPI_OPT_ECN"),
         (info.ecn_seen, "TCPI_OPT_ECN_SEEN"),
+        (info.syn_data, "TCPI_OPT_SYN_DATA"),
     ]
     .into_iter()
     .filter(|(set, _)| *set)

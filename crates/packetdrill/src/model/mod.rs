@@ -5,8 +5,12 @@
 //! would not reach it; Linux reads some of them each time.
 
 mod calls;
+mod epoll;
+mod errors;
+mod fast_open;
 mod info;
 mod options;
+mod settings;
 mod socket;
 mod sysctl;
 
@@ -14,13 +18,16 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use tcplab_stack::congestion::{self, Setup};
-use tcplab_stack::{Config, Connection, Opening, Segment, reset_for};
+use tcplab_stack::{
+    Config, Connection, FastClient, Opening, Segment, SendCause, State, Transmit, reset_for,
+};
 use tcplab_units::{Instant, Span};
 use tcplab_wire::SeqNumber;
 
 use self::calls::Waiting;
+use self::epoll::Epoll;
+use self::fast_open::FastOpen;
 use self::socket::{Socket, Stage};
-use crate::ast::OptionSpec;
 use crate::packet::Packet;
 use crate::subject::{LOCAL_PORT, Outcome, Refusal, Reply, Subject, SystemCall};
 
@@ -40,13 +47,14 @@ const START: Span = Span::from_micros(100_000_250);
 pub struct Model {
     config: Config,
     sockets: BTreeMap<i64, Socket>,
+    epolls: BTreeMap<i64, Epoll>,
     /// Connections that nobody holds a descriptor of any more.
     orphans: Vec<socket::Open>,
     next_fd: i64,
     next_port: u16,
     waiting: Option<Waiting>,
     out: VecDeque<Packet>,
-    serves_fast_open: bool,
+    fast: FastOpen,
 }
 
 impl Model {
@@ -55,12 +63,13 @@ impl Model {
         Model {
             config,
             sockets: BTreeMap::new(),
+            epolls: BTreeMap::new(),
             orphans: Vec::new(),
             next_fd: 100,
             next_port: FIRST_EPHEMERAL_PORT,
             waiting: None,
             out: VecDeque::new(),
-            serves_fast_open: false,
+            fast: FastOpen::default(),
         }
     }
 
@@ -101,52 +110,84 @@ impl Model {
         for socket in self.sockets.values_mut() {
             if let Stage::Listening(listener) = &mut socket.stage {
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    left.push(addressed(&transmit.segment, LOCAL_PORT, remote_port));
+                    left.push(addressed(&transmit, LOCAL_PORT, remote_port));
                 }
             }
         }
         for open in self.opens() {
             while let Some(transmit) = open.connection.poll_transmit(now) {
-                left.push(addressed(&transmit.segment, open.local_port, open.remote_port));
+                left.push(addressed(&transmit, open.local_port, open.remote_port));
             }
         }
         self.orphans.retain(|open| !open.connection.is_over());
         self.out.extend(left);
+        self.notice();
+    }
+
+    /// What the stack has done since the last time is told to those who wait for it: completions to
+    /// the queues of errors, readiness to epoll.
+    fn notice(&mut self) {
+        let lessons: Vec<_> =
+            self.opens().filter_map(|open| open.connection.take_fast_lesson()).collect();
+        lessons.into_iter().for_each(|lesson| self.fast.learn(lesson));
+        for (fd, socket) in &mut self.sockets {
+            if let Stage::Open(open) = &mut socket.stage {
+                open.complete();
+            }
+            if !self.epolls.is_empty() {
+                let happened = socket.happened();
+                self.epolls.values_mut().for_each(|epoll| epoll.wake(*fd, happened));
+            }
+        }
     }
 
     fn deliver(&mut self, now: Instant, ports: (u16, u16), segment: &Segment) {
         let (local_port, remote_port) = ports;
-        let of_ports = |open: &socket::Open| (open.local_port, open.remote_port) == ports;
-        if let Some(open) = self.opens().find(|open| of_ports(open)) {
+        let is_live = |open: &socket::Open| open.connection.state() != State::Closed;
+        if let Some(open) = self.opens().find(|open| open.ports() == ports && is_live(open)) {
             open.connection.handle_segment(now, segment);
             return;
         }
         let config = &self.config;
+        let accepted = self.sockets.values().filter_map(|socket| match &socket.stage {
+            Stage::Open(open) => Some(open.connection.is_opening_fast()),
+            _ => None,
+        });
+        let accepted = accepted.filter(|opening| *opening).count();
         for socket in self.sockets.values_mut().filter(|_| local_port == LOCAL_PORT) {
             if let Stage::Listening(listener) = &mut socket.stage {
                 let opening = || Model::opening(config, &socket.congestion);
-                listener.handle_segment(now, &remote_port, segment, opening);
+                let fast = listener.opening_fast() + accepted;
+                let answer = self.fast.answer(&socket.fast, fast, segment);
+                listener.handle_fast_segment(now, &remote_port, segment, opening, answer);
                 return;
             }
         }
         if let Some(reset) = reset_for(segment) {
+            let reset =
+                Transmit { segment: reset, rest: Vec::new(), cause: SendCause::Reset, mss: 0 };
             self.out.push_back(addressed(&reset, local_port, remote_port));
         }
     }
 }
 
-/// A segment between these ports.
-fn addressed(segment: &Segment, local_port: u16, remote_port: u16) -> Packet {
-    Packet { local_port, remote_port, ..Packet::of_segment(segment) }
+/// What leaves, between these ports.
+fn addressed(transmit: &Transmit, local_port: u16, remote_port: u16) -> Packet {
+    let cause = Some(transmit.cause.name());
+    Packet { local_port, remote_port, cause, ..Packet::of_segment(&transmit.whole()) }
 }
 
 impl Subject for Model {
     fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
+        if name == "host.tcp_metrics" {
+            self.fast.flush();
+            return Ok(());
+        }
+        if let Some(done) = self.fast.set(name, value) {
+            return done.map_err(|()| Refusal("not a value the model knows".into()));
+        }
         let mut changed = self.config.clone();
         sysctl::apply(&mut changed, name, value)?;
-        if name == "net.ipv4.tcp_fastopen" {
-            self.serves_fast_open = sysctl::serves_fast_open(value);
-        }
         if changed != self.config {
             if self.opens().next().is_some() && !sysctl::is_read_once(name) {
                 return Err(Refusal("a setting changed while a connection exists".into()));
@@ -172,12 +213,6 @@ impl Subject for Model {
     }
 
     fn receive(&mut self, now: Instant, packet: &Packet) -> Result<(), Refusal> {
-        let fast = |option: &OptionSpec| {
-            matches!(option, OptionSpec::FastOpen(_) | OptionSpec::FastOpenExperimental(_))
-        };
-        if self.serves_fast_open && packet.options.iter().any(fast) {
-            return Err(Refusal("Fast Open".into()));
-        }
         let segment = packet.to_segment().map_err(|what| Refusal(what.into()))?;
         let now = now + START;
         self.deliver(now, (packet.local_port, packet.remote_port), &segment);
@@ -225,13 +260,17 @@ impl Subject for Model {
 }
 
 impl Model {
-    fn connect(&mut self, now: Instant, fd: i64) -> Option<()> {
+    /// Begins to connect, with Fast Open where `fast` says how.
+    fn connect(&mut self, now: Instant, fd: i64, fast: Option<&FastClient>) -> Option<()> {
         let config = Arc::new(self.config.clone());
         let local_port = self.next_port;
         let socket = self.sockets.get_mut(&fd)?;
         let opening = Model::opening(&config, &socket.congestion);
         let options = socket.options(&config);
-        let connection = Connection::connect_with(now, &config, &options, opening);
+        let connection = match fast {
+            Some(fast) => Connection::connect_fast(now, &config, &options, opening, fast),
+            None => Connection::connect_with(now, &config, &options, opening),
+        };
         self.next_port = self.next_port.wrapping_add(1).max(FIRST_EPHEMERAL_PORT);
         socket.open(connection, local_port, crate::REMOTE_PORT);
         Some(())

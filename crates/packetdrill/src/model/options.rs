@@ -16,10 +16,17 @@ pub(super) const SO_ERROR: i64 = 4;
 pub(super) const SO_SNDBUF: i64 = 7;
 /// `SO_RCVBUF`.
 pub(super) const SO_RCVBUF: i64 = 8;
+/// `SO_ZEROCOPY`.
+pub(super) const SO_ZEROCOPY: i64 = 60;
 /// `TCP_MAXSEG`.
 pub(super) const TCP_MAXSEG: i64 = 2;
 /// `TCP_CONGESTION`.
 pub(super) const TCP_CONGESTION: i64 = 13;
+/// `TCP_FASTOPEN` and what goes with it.
+pub(super) const TCP_FASTOPEN: i64 = 23;
+pub(super) const TCP_FASTOPEN_CONNECT: i64 = 30;
+pub(super) const TCP_FASTOPEN_KEY: i64 = 33;
+pub(super) const TCP_FASTOPEN_NO_COOKIE: i64 = 34;
 /// `TCP_INQ`.
 pub(super) const TCP_INQ: i64 = 36;
 
@@ -101,11 +108,29 @@ pub(super) fn value(options: &SocketOptions, level: i64, name: i64) -> Result<i6
 
 fn refused(level: i64, name: i64) -> Refusal {
     let names: &[&str] = match level {
-        0 => &["IP_TOS", "IP_TTL", "IP_MTU_DISCOVER", "IP_RECVERR"],
-        SOCKET => &["SO_ZEROCOPY", "SO_TIMESTAMPING", "SO_RCVTIMEO", "SO_SNDTIMEO", "SO_RCVLOWAT"],
-        TCP => {
-            &["TCP_FASTOPEN", "TCP_FASTOPEN_CONNECT", "TCP_FASTOPEN_KEY", "TCP_MD5SIG", "TCP_INFO"]
-        }
+        0 => &["IP_TOS", "IP_TTL", "IP_MTU_DISCOVER", "IP_RECVERR", "IP_RECVTOS", "IP_MTU"],
+        SOCKET => &[
+            "SO_TIMESTAMPING",
+            "SO_MAX_PACING_RATE",
+            "SO_BUSY_POLL",
+            "SO_RCVTIMEO",
+            "SO_SNDTIMEO",
+            "SO_RCVLOWAT",
+        ],
+        TCP => &[
+            "TCP_MD5SIG",
+            "TCP_INFO",
+            "TCP_DEFER_ACCEPT",
+            "TCP_REPAIR",
+            "TCP_TIMESTAMP",
+            "TCP_CC_INFO",
+            "TCP_SAVE_SYN",
+            "TCP_ZEROCOPY_RECEIVE",
+            "TCP_TX_DELAY",
+            "TCP_RTO_MAX_MS",
+            "TCP_RTO_MIN_US",
+            "TCP_DELACK_MAX_US",
+        ],
         _ => &[],
     };
     let named = names.iter().find(|known| crate::constant(known) == Some(name));

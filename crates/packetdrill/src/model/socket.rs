@@ -5,6 +5,8 @@ use tcplab_stack::{
 };
 use tcplab_units::Instant;
 
+use super::errors::Errors;
+use super::fast_open::FastSocket;
 use crate::constant;
 
 /// A socket.
@@ -14,10 +16,36 @@ pub(super) struct Socket {
     pub(super) nonblocking: bool,
     /// TCP_INQ.
     pub(super) tells_unread: bool,
+    /// SO_ZEROCOPY.
+    pub(super) zero_copy: bool,
+    pub(super) fast: FastSocket,
+    /// `connect` waits for the first write (TCP_FASTOPEN_CONNECT).
+    pub(super) deferred: bool,
     /// TCP_CONGESTION.
     pub(super) congestion: String,
+    /// What epoll was told last.
+    seen: Seen,
     /// What was set before there was anything to set it on.
     set: Vec<SocketOption>,
+}
+
+/// How far things had come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    received: u64,
+    state: State,
+    /// Nothing more comes to be read.
+    over: bool,
+    /// Put into the queue of errors.
+    errors: u64,
+    /// Connections that wait to be accepted.
+    waiting: usize,
+}
+
+impl Default for Seen {
+    fn default() -> Seen {
+        Seen { received: 0, state: State::Closed, over: false, errors: 0, waiting: 0 }
+    }
 }
 
 pub(super) enum Stage {
@@ -38,6 +66,11 @@ pub(super) struct Open {
     pub(super) shut: Shut,
     /// `connect` has told that it is connected.
     pub(super) told_connected: bool,
+    /// Bytes taken from the application.
+    pub(super) written: u64,
+    pub(super) errors: Errors,
+    /// Somebody waits for room (`SOCK_NOSPACE`).
+    pub(super) wants_room: bool,
 }
 
 /// What `shutdown` ended.
@@ -54,18 +87,26 @@ impl Socket {
             stage: Stage::Fresh,
             nonblocking,
             tells_unread: false,
+            zero_copy: false,
+            fast: FastSocket::default(),
+            deferred: false,
             congestion,
+            seen: Seen::default(),
             set: Vec::new(),
         }
     }
 
     /// One that `accept` gives: it blocks, whatever the listening one does.
-    pub(super) fn accepted(connection: Connection, remote_port: u16, congestion: String) -> Socket {
+    pub(super) fn accepted(connection: Connection, remote_port: u16, listening: &Socket) -> Socket {
         let mut socket = Socket {
             stage: Stage::Fresh,
             nonblocking: false,
-            tells_unread: false,
-            congestion,
+            tells_unread: listening.tells_unread,
+            zero_copy: listening.zero_copy,
+            fast: FastSocket::default(),
+            deferred: false,
+            congestion: listening.congestion.clone(),
+            seen: Seen::default(),
             set: Vec::new(),
         };
         socket.open(connection, crate::LOCAL_PORT, remote_port);
@@ -80,6 +121,9 @@ impl Socket {
             remote_port,
             told_error: false,
             shut: Shut::default(),
+            written: 0,
+            errors: Errors::default(),
+            wants_room: false,
         }));
     }
 
@@ -115,6 +159,7 @@ impl Socket {
     /// What `poll` finds (`tcp_poll`), unmasked.
     pub(super) fn readiness(&self) -> i64 {
         let names: &[&str] = match &self.stage {
+            Stage::Fresh if self.deferred => &["POLLOUT", "POLLWRNORM"],
             Stage::Fresh => &["POLLOUT", "POLLWRNORM", "POLLHUP"],
             Stage::Listening(listener) if listener.is_ready() => &["POLLIN", "POLLRDNORM"],
             Stage::Listening(_) => &[],
@@ -124,7 +169,67 @@ impl Socket {
     }
 }
 
+impl Socket {
+    /// What `poll` finds. Who finds no room is told when there is.
+    pub(super) fn poll(&mut self) -> i64 {
+        let ready = self.readiness();
+        if let Stage::Open(open) = &mut self.stage {
+            open.wants_room |= ready & bits(&["POLLOUT"]) == 0;
+        }
+        ready
+    }
+
+    /// What happened since the last time that wakes who waits (`sk_data_ready`, `sk_write_space`,
+    /// `sk_state_change`, `sk_error_report`), as bits of `poll`.
+    pub(super) fn happened(&mut self) -> i64 {
+        let mut now = Seen::default();
+        let mut happened = 0;
+        match &mut self.stage {
+            Stage::Fresh => {}
+            Stage::Listening(listener) => {
+                now.waiting = listener.waiting();
+                if now.waiting > self.seen.waiting {
+                    happened |= bits(&["POLLIN", "POLLRDNORM"]);
+                }
+            }
+            Stage::Open(open) => {
+                now.received = open.connection.received().as_u64();
+                now.state = open.connection.state();
+                now.over = open.reads_are_over();
+                now.errors = open.errors.puts();
+                if now.received > self.seen.received {
+                    happened |= bits(&["POLLIN", "POLLRDNORM"]);
+                }
+                if now.errors > self.seen.errors {
+                    happened |= bits(&["POLLERR"]);
+                }
+                if open.wants_room && open.connection.is_writable() {
+                    open.wants_room = false;
+                    happened |= bits(&["POLLOUT", "POLLWRNORM"]);
+                }
+                let opened = self.seen.state == State::SynSent && now.state != State::SynSent;
+                if opened || now.over != self.seen.over {
+                    happened = i64::from(u32::MAX);
+                }
+            }
+        }
+        self.seen = now;
+        happened
+    }
+}
+
 impl Open {
+    /// The own and the peer's.
+    pub(super) fn ports(&self) -> (u16, u16) {
+        (self.local_port, self.remote_port)
+    }
+
+    /// Tells of what was sent without being copied and is acknowledged.
+    pub(super) fn complete(&mut self) {
+        let unacknowledged = self.connection.unacknowledged().as_u64();
+        self.errors.acknowledged(self.written.saturating_sub(unacknowledged));
+    }
+
     /// The error that the application has not been told, which it is now.
     pub(super) fn take_error(&mut self) -> Option<ConnectionError> {
         let error = self.connection.error().filter(|_| !self.told_error);
@@ -161,7 +266,7 @@ impl Open {
                 ready |= bits(&["POLLPRI"]);
             }
         }
-        if self.connection.error().is_some() && !self.told_error {
+        if (self.connection.error().is_some() && !self.told_error) || !self.errors.is_empty() {
             ready |= bits(&["POLLERR"]);
         }
         ready

@@ -49,13 +49,14 @@ impl Definitions {
 }
 
 /// What google/packetdrill's `run_all.py` defines for IPv4 (Linux's `ksft_runner.sh` has the first
-/// two), and the MSS that the scripts on PSP ask for.
+/// three and one more), and the MSS that the scripts on PSP ask for.
 impl Default for Definitions {
     fn default() -> Definitions {
         Definitions::none()
             .with("CMSG_LEVEL_IP", "SOL_IP")
             .with("CMSG_TYPE_RECVERR", "IP_RECVERR")
             .with("TFO_COOKIE", "3021b9d889017eeb")
+            .with("TFO_COOKIE_ZERO", "b7c12350a90dc8f5")
             .with("CODE", "host_unreachable")
             .with("MSS", "1460")
     }

@@ -7,11 +7,15 @@ use tcplab_units::{Instant, Span};
 use super::{Blocked, Failure, Runner, Stop, Unsupported, written};
 use crate::ast::{Call, Expression, Field};
 use crate::constants::{constant, error_name};
+use crate::notation::Made;
 use crate::source::Position;
-use crate::subject::{OptionValue, Outcome, Reply, SystemCall};
+use crate::subject::{ControlData, ControlMessage, OptionValue, Outcome, Reply, SystemCall};
 
 /// A call that does not return is waited for so long after its time, to tell how late it came.
 const PATIENCE: Span = Span::from_secs(1);
+
+/// MSG_FASTOPEN.
+const FAST_OPEN: i64 = 0x2000_0000;
 
 /// The script's descriptors, and the stack's.
 #[derive(Default)]
@@ -41,6 +45,13 @@ impl<'a> Runner<'a> {
         })?;
         match system_call {
             SystemCall::Listen { .. } => self.connection.listened(),
+            SystemCall::Disconnect { .. } => self.connection.forget_descriptor(),
+            // A write may open the connection (MSG_FASTOPEN).
+            SystemCall::Send { fd, flags, .. }
+                if flags & FAST_OPEN != 0 && self.connection.fd() != Some(fd) =>
+            {
+                self.connection.connects(fd);
+            }
             SystemCall::Connect { fd } if self.connection.fd() != Some(fd) => {
                 self.connection.connects(fd);
             }
@@ -59,6 +70,7 @@ impl<'a> Runner<'a> {
                 self.blocked = Some(Blocked { at, call, started, until, returned });
             }
             (Reply::Blocked, Some(until)) => {
+                self.dialogue.did(self.now, at, format!("{} waits", Made(call)));
                 self.blocked = Some(Blocked { at, call, started, until, returned: None });
             }
         }
@@ -100,13 +112,7 @@ impl<'a> Runner<'a> {
                 (Ok(value), Some(errno)) => format!("{value} {errno}"),
                 (Err(_), _) => "...".into(),
             };
-            let actual = match outcome.result {
-                Ok(value) => value.to_string(),
-                Err(errno) => {
-                    let name = error_name(errno).map_or_else(|| errno.to_string(), str::to_owned);
-                    format!("-1 {name}")
-                }
-            };
+            let actual = result_of(outcome);
             Stop::Failed(Failure {
                 at,
                 what: what.to_owned(),
@@ -114,15 +120,25 @@ impl<'a> Runner<'a> {
                 actual: Some(format!("{} = {actual}", call.name)),
             })
         };
+        let opens = matches!(
+            call.name.as_str(),
+            "socket" | "accept" | "accept4" | "epoll_create" | "epoll_create1"
+        );
+        let shown = match number(&call.result) {
+            Ok(descriptor) if opens && descriptor >= 0 && outcome.result.is_ok() => {
+                descriptor.to_string()
+            }
+            _ => result_of(outcome),
+        };
+        self.dialogue.did(self.now, at, format!("{} = {shown}", Made(call)));
         if call.result == Expression::Ellipsis {
             return Ok(());
         }
         let expected = number(&call.result).map_err(|odd| odd.at(at))?;
-        let opens = matches!(call.name.as_str(), "socket" | "accept");
         match outcome.result {
             Ok(live) if opens && expected >= 0 && live >= 0 => {
                 self.descriptors.live.insert(expected, live);
-                if call.name == "accept" {
+                if call.name.starts_with("accept") {
                     self.connection.accepted(live);
                 }
             }
@@ -142,41 +158,67 @@ impl<'a> Runner<'a> {
                 self.descriptors.live.remove(&fd);
             }
         }
-        judge_values(at, call, outcome)
+        self.judge_values(at, call, outcome)
+    }
+
+    /// Compares what a call wrote into its arguments.
+    fn judge_values(&self, at: Position, call: &Call, outcome: &Outcome) -> Result<(), Stop> {
+        if outcome.result.is_err() {
+            return Ok(());
+        }
+        if let ("recvmsg", Some(message)) = (call.name.as_str(), call.arguments.get(1)) {
+            let expected = control_of(message).map_err(|odd| odd.at(at))?;
+            let same = expected.len() == outcome.control.len()
+                && expected.iter().zip(&outcome.control).all(|pair| self.is_same_message(pair));
+            if !expected.is_empty() && !same {
+                let shown = |all: &[ControlMessage]| Some(format!("{all:?}"));
+                return Err(Stop::Failed(Failure {
+                    at,
+                    what: "recvmsg gave other control messages".into(),
+                    expected: shown(&expected),
+                    actual: shown(&outcome.control),
+                }));
+            }
+        }
+        let expected = written_by(call).map_err(|odd| odd.at(at))?;
+        for (index, expected) in expected.iter().enumerate() {
+            let found = outcome.values.get(index).copied();
+            if expected.is_some() && *expected != found {
+                let shown = |value: Option<i64>| value.map(|value| value.to_string());
+                return Err(Stop::Failed(Failure {
+                    at,
+                    what: format!("{} gave another value", call.name),
+                    expected: shown(*expected),
+                    actual: shown(found),
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the stack gave the message that the script expects. Times have the tolerance of all
+    /// others.
+    fn is_same_message(&self, (expected, found): (&ControlMessage, &ControlMessage)) -> bool {
+        let data = match (&expected.data, &found.data) {
+            (ControlData::Time(expected), ControlData::Time(found)) => {
+                let tolerance = self.rules.tolerance(Span::ZERO);
+                *expected <= *found + tolerance && *found <= *expected + tolerance
+            }
+            (expected, found) => expected == found,
+        };
+        data && (expected.level, expected.kind) == (found.level, found.kind)
     }
 }
 
-/// Compares what a call wrote into its arguments.
-fn judge_values(at: Position, call: &Call, outcome: &Outcome) -> Result<(), Stop> {
-    if outcome.result.is_err() {
-        return Ok(());
-    }
-    if let ("recvmsg", Some(message)) = (call.name.as_str(), call.arguments.get(1)) {
-        let expected = control_of(message).map_err(|odd| odd.at(at))?;
-        if !expected.is_empty() && expected != outcome.control {
-            let shown = |all: &[[i64; 3]]| Some(format!("level, type, data: {all:?}"));
-            return Err(Stop::Failed(Failure {
-                at,
-                what: "recvmsg gave other control messages".into(),
-                expected: shown(&expected),
-                actual: shown(&outcome.control),
-            }));
+/// What a call returned, as scripts write it.
+fn result_of(outcome: &Outcome) -> String {
+    match outcome.result {
+        Ok(value) => value.to_string(),
+        Err(errno) => {
+            let name = error_name(errno).map_or_else(|| errno.to_string(), str::to_owned);
+            format!("-1 {name}")
         }
     }
-    let expected = written_by(call).map_err(|odd| odd.at(at))?;
-    for (index, expected) in expected.iter().enumerate() {
-        let found = outcome.values.get(index).copied();
-        if expected.is_some() && *expected != found {
-            let shown = |value: Option<i64>| value.map(|value| value.to_string());
-            return Err(Stop::Failed(Failure {
-                at,
-                what: format!("{} gave another value", call.name),
-                expected: shown(*expected),
-                actual: shown(found),
-            }));
-        }
-    }
-    Ok(())
 }
 
 impl Odd {
@@ -212,6 +254,9 @@ impl Descriptors {
             "accept" => SystemCall::Accept { fd: fd()? },
             "connect" => match arguments.get(1)? {
                 Expression::Ellipsis => SystemCall::Connect { fd: fd()? },
+                Expression::Word(family) if family == "AF_UNSPEC" => {
+                    SystemCall::Disconnect { fd: fd()? }
+                }
                 _ => return Err(Odd::Unsupported("connect to an address of its own".into())),
             },
             "read" | "readv" | "recv" | "recvfrom" | "recvmsg" => receive(&arguments)?,
@@ -234,6 +279,23 @@ impl Descriptors {
             },
             "ioctl" => SystemCall::Request { fd: fd()?, request: integer(1)? },
             "poll" => self.poll(&arguments)?,
+            "epoll_create" | "epoll_create1" => SystemCall::EpollCreate,
+            "epoll_ctl" => {
+                let event = arguments.call.arguments.get(3);
+                let (events, data) = event.map_or(Ok((0, 0)), epoll_event)?;
+                SystemCall::EpollControl {
+                    epoll: fd()?,
+                    operation: integer(1)?,
+                    fd: arguments.fd(2)?,
+                    events,
+                    data,
+                }
+            }
+            "epoll_wait" => SystemCall::EpollWait {
+                epoll: fd()?,
+                most: usize::try_from(integer(2)?).unwrap_or(0),
+                timeout: u64::try_from(integer(3)?).ok().map(Span::from_millis),
+            },
             name => return Err(Odd::Unsupported(format!("the call `{name}`"))),
         })
     }
@@ -253,6 +315,13 @@ impl Descriptors {
         let timeout = u64::try_from(arguments.integer(2)?).ok().map(Span::from_millis);
         Ok(SystemCall::Poll { fds, timeout })
     }
+}
+
+/// `{events=EPOLLIN, fd=4}`: the bits and the data.
+fn epoll_event(event: &Expression) -> Result<(i64, i64), Odd> {
+    let names = ["fd", "ptr", "u32", "u64"];
+    let data = names.iter().find_map(|name| field(event, name).ok());
+    Ok((number(field(event, "events")?)?, data.map_or(Ok(0), number)?))
 }
 
 struct Arguments<'a> {
@@ -284,16 +353,19 @@ fn receive(arguments: &Arguments<'_>) -> Result<SystemCall, Odd> {
     let message = arguments.call.name == "recvmsg";
     let (len, flags) = match arguments.call.name.as_str() {
         "read" => (arguments.len(2)?, 0),
-        "readv" => (vectors(arguments.get(1)?)?, 0),
-        "recvmsg" => (vectors(field(arguments.get(1)?, "msg_iov")?)?, arguments.integer(2)?),
+        "readv" => (vectors(arguments.get(1)?)?.iter().sum(), 0),
+        "recvmsg" => {
+            let parts = vectors(field(arguments.get(1)?, "msg_iov")?)?;
+            (parts.iter().sum(), arguments.integer(2)?)
+        }
         _ => (arguments.len(2)?, arguments.integer(3)?),
     };
     Ok(SystemCall::Receive { fd: arguments.fd(0)?, len, flags, message })
 }
 
 fn send(arguments: &Arguments<'_>) -> Result<SystemCall, Odd> {
-    let (len, flags) = match arguments.call.name.as_str() {
-        "write" => (arguments.len(2)?, 0),
+    let (parts, flags) = match arguments.call.name.as_str() {
+        "write" => (vec![arguments.len(2)?], 0),
         "writev" => (vectors(arguments.get(1)?)?, 0),
         "sendmsg" => {
             let message = arguments.get(1)?;
@@ -302,9 +374,9 @@ fn send(arguments: &Arguments<'_>) -> Result<SystemCall, Odd> {
             }
             (vectors(field(message, "msg_iov")?)?, arguments.integer(2)?)
         }
-        _ => (arguments.len(2)?, arguments.integer(3)?),
+        _ => (vec![arguments.len(2)?], arguments.integer(3)?),
     };
-    Ok(SystemCall::Send { fd: arguments.fd(0)?, len, flags })
+    Ok(SystemCall::Send { fd: arguments.fd(0)?, flags, parts })
 }
 
 fn integer_or(arguments: &Arguments<'_>, index: usize, otherwise: i64) -> Result<i64, Odd> {
@@ -349,35 +421,57 @@ fn field<'a>(structure: &'a Expression, name: &str) -> Result<&'a Expression, Od
     value.ok_or_else(|| Odd::Wrong(format!("a structure with `{name}` was expected")))
 }
 
-/// The control messages of a message: level, type and number.
-fn control_of(message: &Expression) -> Result<Vec<[i64; 3]>, Odd> {
+/// The control messages of a message.
+fn control_of(message: &Expression) -> Result<Vec<ControlMessage>, Odd> {
     let Ok(Expression::Array(all)) = field(message, "msg_control") else { return Ok(Vec::new()) };
     let one = |one| {
-        let part = |name| match field(one, name)? {
-            Expression::Structure(_) => {
-                Err(Odd::Unsupported("control messages that are structures".into()))
-            }
-            value => number(value),
-        };
-        Ok([part("cmsg_level")?, part("cmsg_type")?, part("cmsg_data")?])
+        let part = |name| number(field(one, name)?);
+        Ok(ControlMessage {
+            level: part("cmsg_level")?,
+            kind: part("cmsg_type")?,
+            data: control_data(field(one, "cmsg_data")?)?,
+        })
     };
     all.iter().map(one).collect()
 }
 
-/// The bytes of all parts of `[{..., 1000}, {..., 20}]`.
-fn vectors(array: &Expression) -> Result<u32, Odd> {
+fn control_data(data: &Expression) -> Result<ControlData, Odd> {
+    const ERROR: [&str; 6] = ["ee_errno", "ee_origin", "ee_type", "ee_code", "ee_info", "ee_data"];
+    let part = |name| number(field(data, name)?);
+    if field(data, "scm_sec").is_ok() {
+        let spans = (u64::try_from(part("scm_sec")?), u64::try_from(part("scm_nsec")?));
+        let (Ok(seconds), Ok(nanos)) = spans else {
+            return Err(Odd::Wrong("a time before the start".into()));
+        };
+        let seconds = Span::from_secs(seconds.min(u64::from(u32::MAX)));
+        return Ok(ControlData::Time(Instant::ZERO + seconds + Span::from_nanos(nanos)));
+    }
+    if field(data, ERROR[0]).is_ok() {
+        let mut all = [0; 6];
+        for (value, name) in all.iter_mut().zip(ERROR) {
+            *value = part(name)?;
+        }
+        return Ok(ControlData::Error(all));
+    }
+    match data {
+        Expression::Structure(_) => {
+            Err(Odd::Unsupported("control messages of other structures".into()))
+        }
+        data => Ok(ControlData::Number(number(data)?)),
+    }
+}
+
+/// The bytes of each part of `[{..., 1000}, {..., 20}]`.
+fn vectors(array: &Expression) -> Result<Vec<u32>, Odd> {
     let wrong = || Odd::Wrong("an array of `{..., length}` was expected".into());
     let Expression::Array(all) = array else { return Err(wrong()) };
-    let mut sum = 0_i64;
-    for one in all {
-        match one {
-            Expression::Structure(fields) if fields.len() == 2 => {
-                sum = sum.saturating_add(number(&fields[1].value)?);
-            }
-            _ => return Err(wrong()),
-        }
-    }
-    length(sum)
+    let part = |one: &Expression| match one {
+        Expression::Structure(fields) if fields.len() == 2 => length(number(&fields[1].value)?),
+        _ => Err(wrong()),
+    };
+    let parts: Vec<u32> = all.iter().map(part).collect::<Result<_, Odd>>()?;
+    length(parts.iter().map(|part| i64::from(*part)).sum())?;
+    Ok(parts)
 }
 
 fn option_value(expression: &Expression) -> Result<OptionValue, Odd> {
@@ -415,6 +509,20 @@ fn written_by(call: &Call) -> Result<Vec<Option<i64>>, Odd> {
             }
             _ => Ok(Vec::new()),
         },
+        "epoll_wait" => {
+            let events = match call.arguments.get(1) {
+                Some(Expression::Array(all)) => all.as_slice(),
+                Some(one @ Expression::Structure(_)) => std::slice::from_ref(one),
+                _ => &[],
+            };
+            let told = usize::try_from(number(&call.result)?).unwrap_or(0);
+            let mut all = Vec::new();
+            for event in events.iter().take(told) {
+                let (bits, data) = epoll_event(event)?;
+                all.extend([Some(bits), Some(data)]);
+            }
+            Ok(all)
+        }
         "recvmsg" => {
             let flags = call.arguments.get(1).map(|message| field(message, "msg_flags"));
             match flags {

@@ -6,6 +6,7 @@
 //! one: contiguous segments are joined until they are as long as the script's line.
 
 mod call;
+mod dialogue;
 mod outbound;
 mod rules;
 mod translation;
@@ -15,6 +16,8 @@ use std::collections::VecDeque;
 use tcplab_units::{Instant, Span};
 
 use self::call::Descriptors;
+use self::dialogue::Dialogue;
+pub use self::dialogue::Line;
 use self::rules::Rules;
 use self::translation::Connection;
 use crate::ast::{Action, Body, Call, Event, PacketSpec, Script, Shell, Time};
@@ -66,9 +69,14 @@ fn shown(title: &str, line: Option<&String>) -> String {
 
 /// Runs `script` against `subject`, from time zero on.
 pub fn run(script: &Script, subject: &mut dyn Subject) -> Verdict {
+    watch(script, subject).0
+}
+
+/// The same, and all that happened until then.
+pub fn watch(script: &Script, subject: &mut dyn Subject) -> (Verdict, Vec<Line>) {
     let rules = match Rules::of(&script.options) {
         Ok(rules) => rules,
-        Err(unsupported) => return Verdict::Unsupported(unsupported),
+        Err(unsupported) => return (Verdict::Unsupported(unsupported), Vec::new()),
     };
     let mut runner = Runner {
         rules,
@@ -80,12 +88,14 @@ pub fn run(script: &Script, subject: &mut dyn Subject) -> Verdict {
         descriptors: Descriptors::default(),
         names: Names::default(),
         blocked: None,
+        dialogue: Dialogue::default(),
     };
-    match runner.script(script) {
+    let verdict = match runner.script(script) {
         Ok(()) => Verdict::Passed(runner.leftovers()),
         Err(Stop::Failed(failure)) => Verdict::Failed(failure),
         Err(Stop::Unsupported(unsupported)) => Verdict::Unsupported(unsupported),
-    }
+    };
+    (verdict, runner.into_dialogue())
 }
 
 /// Why a run does not go on.
@@ -110,11 +120,20 @@ struct Runner<'a> {
     now: Instant,
     last: Option<Last>,
     connection: Connection,
-    /// What the stack has sent and no line has asked for yet, with its time.
-    sent: VecDeque<(Instant, Packet)>,
+    /// What the stack has sent and no line has asked for yet.
+    sent: VecDeque<Sent>,
     descriptors: Descriptors,
     names: Names,
     blocked: Option<Blocked<'a>>,
+    dialogue: Dialogue,
+}
+
+/// What the stack has sent.
+struct Sent {
+    time: Instant,
+    packet: Packet,
+    /// In the dialogue.
+    place: u64,
 }
 
 /// The event before.
@@ -149,6 +168,11 @@ const MOST_WAKES_AT_ONCE: u32 = 100_000;
 
 impl<'a> Runner<'a> {
     fn script(&mut self, script: &'a Script) -> Result<(), Stop> {
+        for flag in &script.options {
+            if let ("local_ip" | "remote_ip", Some(address)) = (flag.name.as_str(), &flag.value) {
+                self.set(flag.at, &format!("host.{}", flag.name), address)?;
+            }
+        }
         if let Some(init) = &script.init {
             self.shell(init)?;
         }
@@ -258,7 +282,8 @@ impl<'a> Runner<'a> {
     /// Takes what the stack sends and what it returns now.
     fn collect(&mut self) {
         while let Some(packet) = self.subject.transmit(self.now) {
-            self.sent.push_back((self.now, packet));
+            let place = self.dialogue.place();
+            self.sent.push_back(Sent { time: self.now, packet, place });
         }
         if let Some(blocked) = self.blocked.as_mut().filter(|blocked| blocked.returned.is_none()) {
             blocked.returned = self.subject.returned(self.now).map(|outcome| (self.now, outcome));
@@ -271,6 +296,7 @@ impl<'a> Runner<'a> {
             .connection
             .inbound(spec, tcp, self.rules.echoes_scaled)
             .map_err(|what| Stop::failed(at, what))?;
+        self.dialogue.did(self.now, at, format!("< {spec}"));
         self.subject
             .receive(self.now, &packet)
             .map_err(|refusal| Stop::unsupported(at, refusal.0))?;
@@ -290,10 +316,13 @@ impl<'a> Runner<'a> {
                 Command::Restore | Command::Aside(_) => {}
                 Command::Network(text) => {
                     let program = text.split(' ').next().unwrap_or_default();
-                    // Forgetting what older connections learnt, and a queue that just queues,
-                    // change nothing where there are none.
-                    let idle = text.contains("tcp_metrics flush") || text.ends_with("root pfifo");
-                    if !idle {
+                    // A queue that just queues changes nothing where there is none.
+                    let flushes = text.contains("tcp_metrics flush");
+                    if flushes {
+                        // A stack that remembers nothing need not forget.
+                        let _ = self.subject.set("host.tcp_metrics", "flush");
+                    }
+                    if !flushes && !text.ends_with("root pfifo") {
                         let construct = format!("the command `{program}`");
                         return Err(Stop::unsupported(shell.at, construct));
                     }
@@ -327,11 +356,26 @@ impl<'a> Runner<'a> {
 
     /// What was sent and not asked for.
     fn leftovers(&self) -> Vec<String> {
-        let own = self.sent.iter().filter(|(_, packet)| self.connection.has_sent(packet));
-        own.map(|(time, packet)| {
-            format!("{} > {}", written(*time), self.connection.outbound(packet))
+        let own = self.sent.iter().filter(|sent| self.connection.has_sent(&sent.packet));
+        own.map(|sent| {
+            format!("{} > {}", written(sent.time), self.connection.outbound(&sent.packet))
         })
         .collect()
+    }
+
+    /// Writes down what was sent, as the script counts now.
+    fn note_sent(&mut self, sent: &Sent) {
+        let Sent { time, packet, place } = sent;
+        let text = format!("> {}", self.connection.outbound(packet));
+        self.dialogue.put(*place, Line { time: *time, at: None, text, cause: packet.cause });
+    }
+
+    fn into_dialogue(mut self) -> Vec<Line> {
+        self.collect();
+        for sent in std::mem::take(&mut self.sent) {
+            self.note_sent(&sent);
+        }
+        self.dialogue.into_lines()
     }
 }
 

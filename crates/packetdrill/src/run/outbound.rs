@@ -4,7 +4,7 @@ use tcplab_units::{Instant, Span};
 use tcplab_wire::{Ecn, TcpFlags};
 
 use super::translation::ace_flags;
-use super::{Due, Failure, Runner, Stop, tcp_alone, written};
+use super::{Due, Failure, Runner, Sent, Stop, tcp_alone, written};
 use crate::ast::{Body, Event, IpSpec, OptionSpec, PacketSpec, Service, TcpSpec, Time};
 use crate::notation::seconds;
 use crate::packet::Packet;
@@ -27,13 +27,15 @@ impl Runner<'_> {
         let deadline = due.to + self.tolerance(due) + patience;
         let mut joined: Option<Joined> = None;
         loop {
-            let Some((time, packet)) = self.next_sent(event, deadline)? else {
+            let Some(sent) = self.next_sent(event, deadline)? else {
                 let what = format!("no packet was sent until {}", written(deadline));
                 let actual = joined.map(|joined| self.line(joined.time, &joined.packet));
                 return Err(failed(event, spec, what, actual));
             };
-            self.now = self.now.max(time);
-            self.connection.learn(expected, &packet);
+            self.now = self.now.max(sent.time);
+            self.connection.learn(expected, &sent.packet);
+            self.note_sent(&sent);
+            let Sent { time, packet, .. } = sent;
             match &mut joined {
                 None => joined = Some(Joined { time, pieces: vec![packet.len], packet }),
                 Some(before) if before.fits(&packet, expected.len) => before.push(time, packet),
@@ -94,17 +96,14 @@ impl Runner<'_> {
     }
 
     /// The next packet of the script's connection, sent until `deadline`.
-    fn next_sent(
-        &mut self,
-        event: &Event,
-        deadline: Instant,
-    ) -> Result<Option<(Instant, Packet)>, Stop> {
+    fn next_sent(&mut self, event: &Event, deadline: Instant) -> Result<Option<Sent>, Stop> {
         self.collect();
         loop {
-            while let Some((time, packet)) = self.sent.pop_front() {
-                if self.connection.has_sent(&packet) {
-                    return Ok(Some((time, packet)));
+            while let Some(sent) = self.sent.pop_front() {
+                if self.connection.has_sent(&sent.packet) {
+                    return Ok(Some(sent));
                 }
+                self.note_sent(&sent);
             }
             if !self.wake_before(event.at, deadline)? {
                 return Ok(None);

@@ -79,6 +79,11 @@ impl Connection {
         self.fd = Some(fd);
     }
 
+    /// Its descriptor is another's from now on.
+    pub(super) fn forget_descriptor(&mut self) {
+        self.fd = None;
+    }
+
     pub(super) fn fd(&self) -> Option<i64> {
         self.fd
     }
@@ -142,6 +147,7 @@ impl Connection {
             urgent: tcp.urgent,
             options,
             len: tcp.len,
+            cause: None,
         })
     }
 

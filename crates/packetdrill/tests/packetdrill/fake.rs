@@ -57,6 +57,7 @@ impl Fake {
             urgent: 0,
             options,
             len,
+            cause: None,
         }
     }
 
@@ -103,8 +104,9 @@ impl Subject for Fake {
                 self.send(now, syn);
                 Outcome::error("EINPROGRESS")
             }
-            SystemCall::Send { fd: 20, len, flags: 0 } => {
-                let mut rest = *len;
+            SystemCall::Send { fd: 20, flags: 0, parts } => {
+                let len: u32 = parts.iter().sum();
+                let mut rest = len;
                 while rest > 0 {
                     let piece = rest.min(1000);
                     rest -= piece;
@@ -113,7 +115,7 @@ impl Subject for Fake {
                     self.next = self.next.wrapping_add(piece);
                     self.send(now, packet);
                 }
-                Outcome::value(i64::from(*len))
+                Outcome::value(i64::from(len))
             }
             SystemCall::Receive { fd: 20, len, flags: 0, .. } if self.unread > 0 => {
                 let read = self.unread.min(*len);

@@ -1,6 +1,7 @@
 //! Scripts read, and held against a stack of few rules.
 
 mod fake;
+mod kernel;
 mod model;
 mod parse;
 mod run;

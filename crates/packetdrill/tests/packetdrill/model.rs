@@ -1,8 +1,12 @@
-//! Scripts held against the model. Each was run on Linux 6.18 with google's packetdrill first, and
-//! passed there.
+//! Scripts held against the model. Each was run on Linux 6.18 with google's packetdrill too, and
+//! passed there: the test below `kernel` does so again.
+
+use std::fs;
+use std::path::PathBuf;
 
 use tcplab_packetdrill::{Definitions, Model, Script, Verdict, run};
 use tcplab_stack::Config;
+use tcplab_units::Span;
 
 fn told(text: &str) -> String {
     let script = Script::parse(text, &Definitions::none()).unwrap_or_else(|e| panic!("{e}"));
@@ -13,39 +17,41 @@ fn told(text: &str) -> String {
     }
 }
 
-#[test]
-fn timeouts_double() {
-    assert_eq!(told(include_str!("../scripts/model/timeouts.pkt")), "passed");
+/// All that is below `tests/scripts/model`: name and path.
+pub(crate) fn scripts() -> Vec<(String, PathBuf)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts/model");
+    let mut all: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.file_stem().unwrap().to_string_lossy().into_owned(), path))
+        .collect();
+    all.sort();
+    all
 }
 
 #[test]
-fn a_closed_window_is_asked_for() {
-    assert_eq!(told(include_str!("../scripts/model/closed_window.pkt")), "passed");
+fn the_model_does_what_the_kernel_did() {
+    let scripts = scripts();
+    assert!(scripts.len() > 30);
+    let failed: Vec<String> = scripts
+        .iter()
+        .map(|(name, path)| (name, told(&fs::read_to_string(path).unwrap())))
+        .filter(|(_, told)| told != "passed")
+        .map(|(name, told)| format!("{name}: {told}"))
+        .collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
+/// The ticks of a kernel with another HZ move timers by a few milliseconds, and change nothing else.
 #[test]
-fn a_peer_that_is_gone_is_found_out() {
-    assert_eq!(told(include_str!("../scripts/model/keep_alive.pkt")), "passed");
-}
-
-#[test]
-fn the_urgent_byte_is_read_by_itself() {
-    assert_eq!(told(include_str!("../scripts/model/urgent.pkt")), "passed");
-}
-
-#[test]
-fn one_half_closes_after_the_other() {
-    assert_eq!(told(include_str!("../scripts/model/endings.pkt")), "passed");
-}
-
-#[test]
-fn closing_with_data_unread_breaks_off() {
-    assert_eq!(told(include_str!("../scripts/model/aborted.pkt")), "passed");
-}
-
-#[test]
-fn connecting_is_refused_at_last() {
-    assert_eq!(told(include_str!("../scripts/model/refused.pkt")), "passed");
+fn a_finer_tick_does_the_same() {
+    let mut config = Config::default();
+    config.host.tick = Span::from_millis(1);
+    for (name, path) in scripts() {
+        let script = Script::parse(&fs::read_to_string(path).unwrap(), &Definitions::none());
+        let verdict = run(&script.unwrap(), &mut Model::new(config.clone()));
+        assert!(matches!(verdict, Verdict::Passed(_)), "{name}: {verdict:?}");
+    }
 }
 
 #[test]

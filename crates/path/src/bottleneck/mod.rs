@@ -166,6 +166,14 @@ impl Bottleneck {
     }
 }
 
+impl Bottleneck {
+    /// Whether what it does of its own accord is to hand packets on: none is dropped when its turn
+    /// has come.
+    pub(crate) fn only_hands_on(&self) -> bool {
+        matches!(self, Bottleneck::Serial(serial) if serial.only_hands_on())
+    }
+}
+
 impl Behaviour for Bottleneck {
     fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
         match self {

@@ -71,8 +71,9 @@ impl Supply {
             }
             let until_change = self.rate * nanos(self.at, self.changes);
             if left < until_change {
-                self.at += Span::from_nanos((left / self.rate) as u64);
-                self.fraction = left % self.rate;
+                let (whole, fraction) = divide(left, self.rate);
+                self.at += Span::from_nanos(whole as u64);
+                self.fraction = fraction;
                 return;
             }
             left -= until_change;
@@ -122,6 +123,14 @@ impl Supply {
     fn look_up(&mut self) {
         self.rate = u128::from(self.schedule.at(self.at).bits_per_second());
         self.changes = self.schedule.next_change(self.at).unwrap_or(Instant::MAX);
+    }
+}
+
+/// Quotient and remainder; a division of 128 bits takes several times as long as one of 64.
+fn divide(work: u128, rate: u128) -> (u128, u128) {
+    match (u64::try_from(work), u64::try_from(rate)) {
+        (Ok(work), Ok(rate)) => ((work / rate).into(), (work % rate).into()),
+        _ => (work / rate, work % rate),
     }
 }
 

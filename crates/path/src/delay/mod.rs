@@ -192,6 +192,11 @@ impl Delay {
         }
     }
 
+    /// Whether packets leave in the order in which they came.
+    pub(crate) fn keeps_order(&self) -> bool {
+        matches!(self.under_way, UnderWay::InOrder(_))
+    }
+
     /// The delay of a packet that enters now.
     fn next_delay(&mut self, now: Instant) -> Span {
         if let DelaySpec::Schedule(schedule) = &self.spec

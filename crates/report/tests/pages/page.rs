@@ -243,3 +243,48 @@ fn the_terminal_gets_a_table() {
     let (run, _) = synthetic::run(3);
     insta::assert_snapshot!(text_table(&run));
 }
+
+/// A run in two worlds says of each variant where it ran and on whose TCP.
+#[test]
+fn worlds_and_stacks_are_told() {
+    let (mut run, recordings) = synthetic::run(1);
+    let everywhere = "kernel: Linux 6.12.0 at both ends";
+    assert!(text_table(&run).starts_with(everywhere), "{}", text_table(&run));
+    assert!(page(&run, &recordings).contains(everywhere));
+
+    run.world = "kernel and sim".into();
+    let modelled = &mut run.cases[1];
+    modelled.world = "sim".into();
+    for stack in &mut modelled.stacks {
+        stack.is_model = true;
+        (stack.name, stack.title) = ("linux-6.18".into(), "Linux 6.18".into());
+        stack.for_kernel = stack.end == "server";
+    }
+    modelled.stacks[0].like = true;
+    let text = text_table(&run);
+    let told = "\
+variant  world         client                 server
+reno     kernel        Linux 6.12.0           Linux 6.12.0
+cubic    virtual time  model linux-6.18-like  model linux-6.18 for the kernel
+";
+    assert!(text.starts_with(told), "{text}");
+    assert!(text.contains("variant  world         trials"), "{text}");
+    let page = page(&run, &recordings);
+    for text in [
+        "1 trial of 1 variant on the kernel's own TCP (Linux 6.12.0); 1 trial of 1 variant in \
+         virtual time, on models: linux-6.18-like, linux-6.18.",
+        "<span class=\"world\">virtual time</span>",
+        "model linux-6.18 for the kernel",
+    ] {
+        let escaped = text.replace('\'', "&#39;");
+        assert!(page.contains(text) || page.contains(&escaped), "{text}");
+    }
+
+    run.world = "sim".into();
+    run.fallback = Some("The model stands for the kernel: no namespaces".into());
+    assert!(text_table(&run).contains("! The model stands for the kernel: no namespaces\n"));
+    run.calibration = None;
+    let shown = self::page(&run, &recordings);
+    assert!(shown.contains("tcplab run scenario.toml --world sim --trials"));
+    assert!(shown.contains("In virtual time the path does exactly what is asked."));
+}

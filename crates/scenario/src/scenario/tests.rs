@@ -154,9 +154,14 @@ trials = 20"#,
 
 #[test]
 fn the_interruption_experiment_says_what_the_paper_does() {
-    let (name, source) = catalogue()[0];
+    let known = catalogue().iter().find(|(name, _)| *name == "interruption");
+    let (name, source) = known.unwrap();
     let scenario = Scenario::parse(source, name).unwrap();
-    assert_eq!(names(&scenario), ["reno", "cubic"]);
+    let variants =
+        ["reno", "cubic", "model-reno", "model-cubic", "model-westwood", "windows-7", "osx-10.7"];
+    assert_eq!(names(&scenario), variants);
+    let modelled: Vec<bool> = scenario.cases.iter().map(Case::is_modelled).collect();
+    assert_eq!(modelled, [false, false, true, true, true, true, true]);
     let case = &scenario.cases[0];
     let [forward, _] = case.links().unwrap();
     assert_eq!(
@@ -168,8 +173,42 @@ fn the_interruption_experiment_says_what_the_paper_does() {
     );
     let told: Vec<String> = scenario.expects.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(told.join("\n"));
-    assert_eq!(scenario.expects[1].cases, [0]);
-    assert_eq!(scenario.expects[2].cases, [1]);
-    assert_eq!(scenario.expects[3].cases, [0, 1]);
-    assert_eq!(scenario.expects[4].of, Statistic::Median);
+    assert_eq!(scenario.expects[0].cases, [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(scenario.expects[1].cases, [0, 2]);
+    assert_eq!(scenario.expects[2].cases, [1, 3]);
+    assert_eq!(scenario.expects[3].cases, [4]);
+    assert_eq!(scenario.expects[4].cases, [0, 1, 2, 3, 4]);
+    assert_eq!(scenario.expects[5].of, Statistic::Median);
+}
+
+#[test]
+fn named_levels_set_several_keys() {
+    let scenario = small(
+        r#"[matrix]
+"path.rate" = ["8 Mbit/s", "9 Mbit/s"]
+[matrix.variant]
+old = { "client.stack" = "model:netburner", "client.model.sending.segments" = 9 }
+new = { "path.delay" = "7 ms" }
+[[expect]]
+claim = "old is slower"
+where = { variant = ["old"] }
+relative_to = { variant = "new" }
+metric = "transfer_time"
+at_least = 1.5
+"#,
+    );
+    assert_eq!(names(&scenario), ["8Mbit-s_old", "8Mbit-s_new", "9Mbit-s_old", "9Mbit-s_new"]);
+    let [old, new] = [&scenario.cases[2], &scenario.cases[3]];
+    assert_eq!(old.levels[1], ("variant".into(), "old".into()));
+    assert_eq!(old.client.stack.to_string(), "model:netburner");
+    let model = old.client.model.applied_to(old.client.profile()).unwrap();
+    assert_eq!(model.sending.segments, Some(9));
+    assert!(!new.is_modelled() && new.client.model.is_empty());
+    assert_ne!(new.path, old.path);
+    let claim = &scenario.expects[0];
+    assert_eq!((claim.cases.as_slice(), claim.baselines.as_slice()), (&[0, 2][..], &[1, 3][..]));
+    assert_eq!(
+        claim.to_string(),
+        "transfer_time ÷ that of what it is compared with at least 1.5 times"
+    );
 }

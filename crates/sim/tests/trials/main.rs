@@ -1,5 +1,6 @@
 //! Whole trials in virtual time.
 
+mod catalogue;
 mod truth_twice;
 
 use std::path::Path;

@@ -4,6 +4,7 @@ use tcplab_units::{Bytes, Instant};
 
 use super::{Connection, ReadError, WriteError};
 use crate::Data;
+use crate::segment::Offered;
 use crate::state::State;
 
 /// What Linux charges a segment that waits to be sent besides data and headers
@@ -32,10 +33,8 @@ impl Connection {
     /// # Errors
     /// When there was room for none, or there is no connection to write to.
     pub fn write(&mut self, now: Instant, bytes: &[u8]) -> Result<usize, WriteError> {
-        // Not more than the buffer can ever hold: the rest would be copied in vain.
-        let most = self.buffer.capacity().as_u64().max(1 << 16);
-        let bytes = &bytes[..bytes.len().min(usize::try_from(most).unwrap_or(usize::MAX))];
-        self.send(now, &Data::copy_of(bytes), Send::default()).map(|count| count as usize)
+        let accepted = self.take(now, Offered::Copied(bytes), Send::default());
+        accepted.map(|count| count as usize)
     }
 
     /// Gives bytes to be sent, shared with the caller; how many there was room for.
@@ -43,13 +42,19 @@ impl Connection {
     /// # Errors
     /// When there was room for none, or there is no connection to write to.
     pub fn send(&mut self, now: Instant, data: &Data, how: Send) -> Result<u32, WriteError> {
+        self.take(now, Offered::Shared(data), how)
+    }
+
+    /// Takes what there is room for, chunk by chunk (`tcp_sendmsg_locked`).
+    fn take(&mut self, now: Instant, offered: Offered<'_>, how: Send) -> Result<u32, WriteError> {
         if let Some(error) = self.error {
             return Err(error.into());
         }
         if self.closed_half || self.orphaned || !self.state.may_write() {
             return Err(WriteError::Closed);
         }
-        if data.is_empty() {
+        let len = offered.len();
+        if len == 0 {
             return Ok(0);
         }
         if self.state.is_synchronized() {
@@ -59,32 +64,31 @@ impl Connection {
         let goal = if how.urgent { mss } else { self.chunk_goal() };
         let more = how.more && !how.urgent;
         let mut accepted = 0;
-        while accepted < data.len() {
-            let part = data.part(accepted..data.len());
+        while accepted < len {
             // Too much that is unsent forbids another chunk, not to fill one.
             if !self.has_few_unsent() && !self.buffer.has_open_chunk(self.sent(), goal) {
                 break;
             }
-            let taken = self.buffer.append(&part, self.sent(), mss, goal, more, accepted == 0);
+            let taken = self.buffer.append(offered, accepted, self.sent(), mss, goal, more);
             if taken == 0 {
                 break;
             }
             accepted += taken;
-            if accepted < data.len() {
+            if accepted < len {
                 self.push_full_chunk(now);
             }
         }
         if !more || self.is_push_forced() {
             self.pushed_to = self.buffer.end();
         }
-        if accepted < data.len() {
+        if accepted < len {
             self.buffer.set_full();
         }
         if accepted == 0 {
             return Err(WriteError::WouldBlock);
         }
-        self.more_follows = more && accepted == data.len();
-        if how.urgent && accepted == data.len() {
+        self.more_follows = more && accepted == len;
+        if how.urgent && accepted == len {
             self.urgent_end = self.buffer.end();
         }
         Ok(accepted)
@@ -213,6 +217,11 @@ impl Connection {
     /// Whether the next byte to be read is the urgent one (`sockatmark`).
     pub fn is_at_mark(&self) -> bool {
         self.receiver.is_at_mark()
+    }
+
+    /// Bytes that have arrived in order, read or not.
+    pub fn received(&self) -> Bytes {
+        Bytes::new(self.counters.bytes_received)
     }
 
     /// Bytes that wait to be read (SIOCINQ).

@@ -94,7 +94,7 @@ impl Connection {
         self.counters.segments_out += 1;
         self.outbox.clear();
         let segment = Segment::bare(header);
-        self.outbox.push_back(Transmit { segment, cause: SendCause::Reset, mss: 0 });
+        self.outbox.push_back(Transmit::single(segment, SendCause::Reset));
     }
 
     /// FIN-WAIT-2 ends by itself once the application has let go (`tcp_fin_timeout`), not before.

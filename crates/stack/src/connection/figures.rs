@@ -5,6 +5,7 @@ use tcplab_units::{Bytes, Instant, Rate, Span};
 use super::Connection;
 use crate::Segment;
 use crate::info::Info;
+use crate::state::State;
 
 /// What no other part counts.
 #[derive(Debug, Default)]
@@ -40,7 +41,8 @@ impl Connection {
         let repetitions = u32::from(self.handshake.repetitions());
         let retransmits = if synchronized { figures.timeouts } else { repetitions };
         Info {
-            state: self.state,
+            state: if self.fast.pending { State::SynReceived } else { self.state },
+            syn_data: self.fast.taken,
             ca_state: window.state,
             retransmits,
             probes: figures.probes + u32::from(self.keep_alive.probes()),

@@ -8,6 +8,7 @@ use tcplab_wire::{SeqUnwrapper, TcpFlags, TcpRepr};
 use super::opening::TIMESTAMPS;
 use super::{Connection, ConnectionError, Opening, SocketOptions, Transmit};
 use crate::config::Config;
+use crate::fast_open::FastAnswer;
 use crate::sender::Negotiated;
 use crate::state::State;
 use crate::{Segment, SendCause};
@@ -72,8 +73,23 @@ impl Connection {
         opening: Opening,
         syn: &Segment,
     ) -> Option<Connection> {
+        Connection::accept_fast(now, config, options, opening, syn, FastAnswer::Plain)
+    }
+
+    /// The same with Fast Open: with [`FastAnswer::Take`] the data of the SYN may be read at once, and
+    /// the connection is the application's before the handshake is over.
+    pub fn accept_fast(
+        now: Instant,
+        config: &Arc<Config>,
+        options: &SocketOptions,
+        opening: Opening,
+        syn: &Segment,
+        answer: FastAnswer,
+    ) -> Option<Connection> {
         let flags = syn.header.flags;
-        let others = TcpFlags::ACK | TcpFlags::RST | TcpFlags::FIN;
+        let takes = matches!(answer, FastAnswer::Take(_));
+        let fin = if takes { TcpFlags::NONE } else { TcpFlags::FIN };
+        let others = TcpFlags::ACK | TcpFlags::RST | fin;
         if !flags.contains(TcpFlags::SYN) || flags != flags.without(others) {
             return None;
         }
@@ -84,7 +100,16 @@ impl Connection {
         // The SYN-ACK may shift its windows only if the SYN did.
         connection.choose_window(connection.terms.timestamps);
         connection.receiver.start();
-        connection.enter(now, State::SynReceived);
+        if let FastAnswer::Give(cookie) | FastAnswer::Take(Some(cookie)) = answer {
+            connection.fast.cookie = Some(cookie);
+        }
+        if takes {
+            connection.fast.pending = true;
+            connection.establish(now, None, 1);
+            connection.take_data_of_syn(now, syn);
+        } else {
+            connection.enter(now, State::SynReceived);
+        }
         connection.send_syn(now, SendCause::Handshake);
         Some(connection)
     }
@@ -132,8 +157,8 @@ impl Connection {
     }
 
     /// Sends the SYN or SYN-ACK of the state.
-    fn send_syn(&mut self, now: Instant, cause: SendCause) {
-        let answers = self.state == State::SynReceived;
+    pub(super) fn send_syn(&mut self, now: Instant, cause: SendCause) {
+        let answers = self.peer_numbers.is_some();
         let mut flags = TcpFlags::SYN;
         if answers {
             flags |= TcpFlags::ACK;
@@ -151,19 +176,34 @@ impl Connection {
             self.terms.ecn = false;
         }
         let scale = self.receiver.window_scale();
+        // A SYN that is repeated does without Fast Open (RFC 7413 section 4.1.3).
+        let first = cause == SendCause::Handshake;
+        let asks = first && !answers;
+        let fast_open = self.fast.cookie.filter(|_| if self.active { asks } else { answers });
+        let with_syn = if asks { self.fast.with_syn } else { 0 };
+        let expected = self.receiver.next();
         let header = TcpRepr {
             seq: self.numbers.initial(),
-            ack: self.peer_number(1).filter(|_| answers).unwrap_or_default(),
+            ack: self.peer_number(expected).filter(|_| answers).unwrap_or_default(),
             flags,
             window: self.receiver.window_offered().min(0xffff) as u16,
             mss: Some(self.terms.asked_mss.min(0xffff) as u16),
             window_scale: self.terms.scaling.then_some(scale),
             sack_permitted: self.terms.sack,
             timestamps: self.terms.timestamps.then(|| self.timestamps.option(now)),
+            fast_open,
             ..TcpRepr::default()
         };
+        if answers {
+            self.receiver.acks.sent();
+        }
+        let (data, _) = self.buffer.burst(1, with_syn, with_syn);
+        if with_syn > 0 {
+            self.buffer.mark_sent(1 + u64::from(with_syn), with_syn);
+        }
         self.counters.segments_out += 1;
-        self.outbox.push_back(Transmit { segment: Segment::bare(header), cause, mss: 0 });
+        let segment = Segment { data, ..Segment::bare(header) };
+        self.outbox.push_back(Transmit::single(segment, cause));
     }
 
     /// A segment in SYN-SENT (RFC 9293 section 3.10.7.3, `tcp_rcv_synsent_state_process`).
@@ -187,10 +227,12 @@ impl Connection {
             return;
         }
         if acks {
+            let position = self.numbers.position(header.ack) as u64;
             self.terms.hear_ecn(segment);
             self.take_syn(now, segment);
             self.receiver.start();
-            self.establish(now, header.timestamps);
+            self.establish(now, header.timestamps, position);
+            self.hear_fast_answer(now, segment, position);
             self.acknowledge_syn_ack(now);
         } else {
             // Both ends opened at once: the SYN is answered, and repeated with its ACK.
@@ -206,13 +248,18 @@ impl Connection {
     fn acknowledges_syn(&self, now: Instant, header: &TcpRepr) -> bool {
         let echo = header.timestamps.and_then(|(_, echo)| self.timestamps.echoed(echo));
         let since_syn = |echo: u32| echo.wrapping_sub(self.handshake.first_clock);
-        self.numbers.position(header.ack) == 1
+        (1..=1 + i64::from(self.fast.with_syn)).contains(&self.numbers.position(header.ack))
             && echo.is_none_or(|echo| since_syn(echo) <= since_syn(self.timestamps.clock(now)))
     }
 
     /// The third segment of the handshake; data may take its place if it waits already.
     fn acknowledge_syn_ack(&mut self, now: Instant) {
-        if self.buffer.len() > 0 {
+        if self.fast.with_syn > 0 && !self.fast.taken {
+            // What did not arrive with the SYN is sent again, small as it may be.
+            if self.push_one(now) {
+                self.sender.forget_small();
+            }
+        } else if self.buffer.len() > 0 || self.fast.more {
             self.receiver.wait_for_data(now);
         } else {
             self.send_ack(now, SendCause::Ack);
@@ -271,9 +318,9 @@ impl Connection {
             return false;
         }
         if acks {
-            self.establish(now, header.timestamps);
+            self.establish(now, header.timestamps, 1);
             if crossing {
-                self.receiver.acks.schedule_now();
+                self.receiver.hear_syn_again();
             }
         }
         acks
@@ -290,20 +337,31 @@ impl Connection {
         }
     }
 
-    /// The handshake is over.
-    fn establish(&mut self, now: Instant, timestamps: Option<(u32, u32)>) {
+    /// The handshake is over: its round trip, if it is known which SYN was answered.
+    pub(super) fn finish_handshake(
+        &mut self,
+        now: Instant,
+        timestamps: Option<(u32, u32)>,
+    ) -> Option<Span> {
         let echo = timestamps.and_then(|(_, echo)| self.timestamps.echoed(echo));
         let echo = echo.filter(|_| self.terms.timestamps);
-        let repetitions = self.handshake.repetitions;
-        let rtt = if repetitions == 0 {
+        let rtt = if self.handshake.repetitions == 0 {
             Some(now.since(self.handshake.sent))
         } else {
             echo.and_then(|echo| self.timestamps.ago(now, echo))
         };
         // The first SYN was answered after all: the timeout was too short, nothing was lost
         // (`tcp_try_undo_spurious_syn`).
-        let needless = echo == Some(self.handshake.first_clock);
+        if echo == Some(self.handshake.first_clock) {
+            self.handshake.repetitions = 0;
+        }
         self.handshake.again_at = None;
+        rtt
+    }
+
+    /// The handshake is over, or as good as that; the peer has everything below `first`.
+    fn establish(&mut self, now: Instant, timestamps: Option<(u32, u32)>, first: u64) {
+        let rtt = if self.fast.pending { None } else { self.finish_handshake(now, timestamps) };
         let asked = self.terms.asked_mss - self.terms.options_len();
         self.receiver.establish(now, asked, self.terms.sending_mss);
         self.sender.establish(
@@ -315,10 +373,21 @@ impl Connection {
                 ecn: self.terms.ecn,
                 window: self.handshake.peer_window,
                 sequence: 0,
+                first,
                 rtt,
-                repetitions: if needless { 0 } else { repetitions },
+                repetitions: self.handshake.repetitions,
             },
         );
+        if self.active || self.fast.pending {
+            self.counters.largest_window = self.handshake.peer_window;
+        }
+        if self.fast.pending {
+            self.sender.await_handshake();
+        } else {
+            // The handshake's round trip tells the pace, and so how large the first bursts are
+            // (`tcp_rcv_state_process`; `tcp_ack` of the SYN-ACK).
+            self.sender.set_first_pace();
+        }
         self.counters.last_ack = now;
         self.counters.last_sent = now;
         self.enter(now, State::Established);
@@ -337,7 +406,10 @@ impl Connection {
         let config = &self.config;
         let linear =
             if self.state == State::SynSent { config.handshake.syn_linear_timeouts } else { 0 };
-        let most = if self.active {
+        let most = if self.fast.pending {
+            // `tcp_fastopen_synack_timer` tries once more.
+            config.handshake.synack_retries.saturating_add(1)
+        } else if self.active {
             self.options.syn_retries.unwrap_or(config.handshake.syn_retries).saturating_add(linear)
         } else {
             config.handshake.synack_retries
@@ -348,7 +420,7 @@ impl Connection {
             && now.since(self.handshake.sent) >= user_timeout;
         if self.handshake.repetitions >= most || too_long {
             self.handshake.again_at = None;
-            if self.active {
+            if self.active || self.fast.pending {
                 self.fail(now, ConnectionError::TimedOut);
             } else {
                 self.enter(now, State::Closed);

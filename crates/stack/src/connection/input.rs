@@ -25,7 +25,7 @@ impl Connection {
                 }
             }
             _ => {
-                if self.validate(now, segment) {
+                if !self.answers_again(now, segment) && self.validate(now, segment) {
                     self.handle_synchronized(now, segment);
                 }
             }
@@ -85,7 +85,8 @@ impl Connection {
             return false;
         }
         let start = self.peer_position(header.seq);
-        let controls = u32::from(syn) + u32::from(flags.contains(TcpFlags::FIN));
+        let fin = flags.contains(TcpFlags::FIN);
+        let controls = u32::from(syn) + u32::from(fin);
         let end = start + i64::from(segment.len() + controls);
         // A RST counts even if it is old.
         if !resets && !self.is_fresh(now, segment) {
@@ -93,8 +94,8 @@ impl Connection {
             return false;
         }
         let acceptable = match (u64::try_from(start), u64::try_from(end)) {
-            (Ok(start), Ok(end)) => self.receiver.is_acceptable(start, end),
-            (Err(_), Ok(end)) => self.receiver.is_acceptable(0, end),
+            (Ok(start), Ok(end)) => self.receiver.is_acceptable(start, end, fin),
+            (Err(_), Ok(end)) => self.receiver.is_acceptable(0, end, fin),
             _ => false,
         };
         if resets {
@@ -176,7 +177,7 @@ impl Connection {
     pub(super) fn send_reset_for(&mut self, segment: &Segment) {
         if let Some(reset) = reset_for(segment) {
             self.counters.segments_out += 1;
-            self.outbox.push_back(Transmit { segment: reset, cause: SendCause::Reset, mss: 0 });
+            self.outbox.push_back(Transmit::single(reset, SendCause::Reset));
         }
     }
 }

@@ -91,6 +91,6 @@ impl Connection {
         self.receiver.acks.sent();
         self.counters.segments_out += 1;
         let segment = Segment::bare(header);
-        self.outbox.push_back(Transmit { segment, cause: SendCause::KeepAlive, mss: 0 });
+        self.outbox.push_back(Transmit::single(segment, SendCause::KeepAlive));
     }
 }

@@ -18,6 +18,7 @@
 mod application;
 mod closing;
 mod error;
+mod fast;
 mod figures;
 mod handshake;
 mod input;
@@ -49,11 +50,14 @@ pub use time_wait::Reuse;
 pub use transmit::Transmit;
 
 use crate::config::Config;
+use crate::fast_open::FastClient;
 use crate::jiffies::Jiffies;
 use crate::receiver::Receiver;
+use crate::segment::Offered;
 use crate::send_buffer::SendBuffer;
 use crate::sender::Sender;
 use crate::state::State;
+use fast::Fast;
 use figures::Counters;
 use handshake::Handshake;
 use keep_alive::KeepAlive;
@@ -79,6 +83,7 @@ pub struct Connection {
     /// What both ends agreed on, or this end offers.
     terms: Terms,
     handshake: Handshake,
+    fast: Fast,
     timestamps: Timestamps,
     sender: Sender,
     /// How many congestion windows the send buffer should hold.
@@ -129,6 +134,31 @@ impl Connection {
         connection
     }
 
+    /// The same with Fast Open: the SYN carries a cookie, and data.
+    pub fn connect_fast(
+        now: Instant,
+        config: &Arc<Config>,
+        options: &SocketOptions,
+        opening: Opening,
+        fast: &FastClient,
+    ) -> Connection {
+        let mut connection = Connection::new(config, options, opening, true);
+        connection.fast = Fast { cookie: fast.cookie, more: fast.more, ..Fast::default() };
+        let (mut taken, len) = (0, fast.data.len());
+        while taken < len {
+            let offered = Offered::Shared(&fast.data);
+            let some = connection.buffer.append(offered, taken, 1, len, len, false);
+            if some == 0 {
+                break;
+            }
+            taken += some;
+        }
+        connection.pushed_to = connection.buffer.end();
+        connection.fast.with_syn = taken;
+        connection.begin_active(now);
+        connection
+    }
+
     fn new(
         config: &Arc<Config>,
         options: &SocketOptions,
@@ -146,6 +176,7 @@ impl Connection {
             peer_numbers: None,
             terms: Terms::offered(config, options, &opening),
             handshake: Handshake::new(config),
+            fast: Fast::default(),
             timestamps: Timestamps::new(config.host.timestamp_tick, opening.timestamp_offset),
             windows_of_buffer: opening.congestion.windows_of_send_buffer(),
             sender: Sender::new(config, opening.congestion),

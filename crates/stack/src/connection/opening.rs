@@ -12,7 +12,7 @@ pub(super) const HEADER: u32 = 20;
 pub(super) const TIMESTAMPS: u32 = 12;
 
 /// What the peer takes if it does not say (RFC 9293 section 3.7.1).
-const DEFAULT_MSS: u32 = 536;
+pub(super) const DEFAULT_MSS: u32 = 536;
 
 /// The least segment size that is believed (`TCP_MIN_MSS`).
 const LEAST_MSS: u32 = 88;

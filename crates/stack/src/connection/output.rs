@@ -7,7 +7,7 @@ use super::limits::Limit;
 use super::{Connection, Transmit};
 use crate::sender::ToSend;
 use crate::state::State;
-use crate::{Data, Segment, SendCause};
+use crate::{Segment, SendCause};
 
 /// How far an urgent pointer reaches.
 const POINTER: u64 = 0xffff;
@@ -69,7 +69,7 @@ impl Connection {
         header.sack = self.sack_option(self.blocks_that_fit());
         self.receiver.acks.sent();
         self.counters.segments_out += 1;
-        self.outbox.push_back(Transmit { segment: Segment::bare(header), cause, mss: 0 });
+        self.outbox.push_back(Transmit::single(Segment::bare(header), cause));
     }
 
     /// A header as all segments of this state have it, without SACK.
@@ -122,7 +122,7 @@ impl Connection {
         }
         let mut header = self.header(now, start, flags);
         self.mark_urgent(&mut header, start);
-        let data = if len > 0 { self.buffer.segment(start, len) } else { Data::default() };
+        let (data, rest) = self.buffer.burst(start, len, mss);
         // Blocks go along where there is room for them; where there is none, the acknowledgement
         // that tells of them still leaves by itself.
         let blocks = mss.saturating_sub(len).saturating_sub(SACK) / BLOCK;
@@ -136,7 +136,8 @@ impl Connection {
             self.receiver.acks.data_sent(now);
         }
         let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
-        let transmit = Transmit { segment: Segment { header, ecn, data }, cause, mss };
+        let segment = Segment { header, ecn, data };
+        let transmit = Transmit { segment, rest, cause, mss };
         self.counters.segments_out += u64::from(transmit.segments());
         transmit
     }

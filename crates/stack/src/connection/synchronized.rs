@@ -1,5 +1,7 @@
 //! A segment that belongs to the connection: its acknowledgement, its data, its FIN.
 
+use std::borrow::Cow;
+
 use tcplab_units::Instant;
 use tcplab_wire::{SackBlocks, TcpFlags};
 
@@ -35,13 +37,20 @@ impl Connection {
             return;
         }
         // A SYN that crossed the own one takes a position.
-        let syn = u64::from(header.flags.contains(TcpFlags::SYN));
-        let start = (self.peer_position(header.seq) + syn as i64).max(0) as u64;
+        let syn = i64::from(header.flags.contains(TcpFlags::SYN));
+        let position = self.peer_position(header.seq) + syn;
+        let start = position.max(0) as u64;
+        // What lies before the stream is none of it.
+        let foreign = (-position).clamp(0, i64::from(segment.len())) as u32;
+        let data = match foreign {
+            0 => Cow::Borrowed(&segment.data),
+            _ => Cow::Owned(segment.data.part(foreign..segment.len())),
+        };
         if !self.handle_ack(now, segment, start) || self.state == State::Closed {
             return;
         }
         let fin = header.flags.contains(TcpFlags::FIN);
-        let end = start + u64::from(segment.len());
+        let end = start + u64::from(data.len());
         if self.orphaned && end > self.receiver.next() && self.state.may_receive() {
             // Nobody will read it (RFC 9293 section 3.10.7.4 seventh, RFC 2525 section 2.17).
             self.send_reset_for(segment);
@@ -49,8 +58,10 @@ impl Connection {
             return;
         }
         if header.flags.contains(TcpFlags::URG) || self.receiver.expects_urgent() {
-            let pointer = header.flags.contains(TcpFlags::URG).then_some(header.urgent_pointer);
-            self.receiver.look_for_urgent(start, pointer, &segment.data);
+            let pointer =
+                header.urgent_pointer.saturating_sub(foreign.min(u32::from(u16::MAX)) as u16);
+            let pointer = header.flags.contains(TcpFlags::URG).then_some(pointer);
+            self.receiver.look_for_urgent(start, pointer, &data);
         }
         if self.receiver.is_finished() && start >= self.receiver.next() {
             // Behind the peer's FIN there is nothing.
@@ -61,7 +72,7 @@ impl Connection {
             now,
             &Arriving {
                 start,
-                data: &segment.data,
+                data: &data,
                 fin,
                 push: header.flags.contains(TcpFlags::PSH),
                 plain: header.flags == TcpFlags::ACK,
@@ -81,7 +92,7 @@ impl Connection {
     }
 
     /// The peer has closed (`tcp_fin`).
-    fn handle_fin(&mut self, now: Instant) {
+    pub(super) fn handle_fin(&mut self, now: Instant) {
         let state = self.state.after_fin();
         if matches!(self.state, State::FinWait1 | State::FinWait2) {
             self.send_ack(now, SendCause::Ack);
@@ -100,6 +111,7 @@ impl Connection {
             self.challenge(now);
             return false;
         }
+        self.finish_fast_handshake(now, header);
         // MSG_MORE holds back no longer than until the next acknowledgement.
         self.more_follows = false;
         let position = position as u64;

@@ -18,6 +18,7 @@ impl Connection {
         match self.state {
             State::Closed | State::TimeWait => {}
             State::SynSent | State::SynReceived => consider(self.handshake.poll_at()),
+            _ if self.fast.pending => consider(self.handshake.poll_at()),
             _ => {
                 if self.state.is_sending() {
                     consider(self.sender.poll_at());
@@ -35,6 +36,7 @@ impl Connection {
         match self.state {
             State::Closed | State::TimeWait => {}
             State::SynSent | State::SynReceived => self.handle_handshake_timeout(now),
+            _ if self.fast.pending => self.handle_handshake_timeout(now),
             _ => self.handle_synchronized_timeout(now),
         }
         if self.over_at.is_some_and(|at| at <= now) {

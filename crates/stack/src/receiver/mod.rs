@@ -239,11 +239,13 @@ impl Receiver {
     }
 
     /// Whether any of a segment may be used (`tcp_sequence`; RFC 9293 section 3.10.7.4, first).
-    pub(crate) fn is_acceptable(&self, start: u64, end: u64) -> bool {
+    pub(crate) fn is_acceptable(&self, start: u64, end: u64, fin: bool) -> bool {
         let limit = self.next + self.window_left();
-        // Since 6.17 nothing is taken that reaches beyond the window, unless nothing is waiting.
-        let too_long =
-            self.config.tuning == ReceiveTuning::Linux618 && end > limit && !self.queue.is_empty();
+        // Since 6.17 nothing is taken that reaches beyond the window, unless nothing is waiting; a
+        // FIN may.
+        let too_long = self.config.tuning == ReceiveTuning::Linux618
+            && end - u64::from(fin) > limit
+            && !self.queue.is_empty();
         end >= self.window.updated_at && start <= limit && !too_long
     }
 
@@ -301,10 +303,29 @@ impl Receiver {
         self.keep_in_order(now, segment, rto)
     }
 
+    /// Data that came with the SYN, and perhaps a FIN: in order, and nothing is learnt from it
+    /// (`tcp_fastopen_add_skb`). Whether the peer has closed.
+    pub(crate) fn take_with_syn(&mut self, data: &Data, fin: bool) -> bool {
+        if !data.is_empty() {
+            let memory = self.window.memory_of(data.len());
+            self.push_in_order(Piece { start: self.next, data: data.clone(), memory });
+        }
+        let closed = fin && self.finish();
+        self.window.updated_at = self.next;
+        closed
+    }
+
     /// Nothing of it is kept, and the peer hears of it at once.
     fn refuse(&mut self) -> Arrival {
         self.acks.answer_duplicate(self.window.offered, self.window.peer_mss);
         Arrival::default()
+    }
+
+    /// The peer's SYN came twice, the second time with its ACK: both ends opened at once. It is
+    /// acknowledged, and told of as anything that comes twice (`tcp_data_queue`).
+    pub(crate) fn hear_syn_again(&mut self) {
+        self.note_twice(0, 1);
+        self.acks.schedule_now();
     }
 
     fn note_twice(&mut self, start: u64, end: u64) {
@@ -397,9 +418,10 @@ impl Receiver {
             self.next += 1;
             self.acks.schedule();
             self.acks.enter_dialogue();
-            // Nothing can follow.
+            // Nothing can follow, and what was to be told of is not (`tcp_sack_reset`).
             self.assembler.clear();
             self.blocks.clear();
+            self.blocks.clear_twice();
         }
         news
     }

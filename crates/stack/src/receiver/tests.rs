@@ -125,7 +125,7 @@ proptest! {
             let bytes = (start..start + len * 100).map(|at| ((at * 7) >> 3) as u8);
             let bytes: Vec<u8> = bytes.collect();
             let data = Data::copy_of(&bytes);
-            if receiver.is_acceptable(start, start + len * 100) {
+            if receiver.is_acceptable(start, start + len * 100, false) {
                 receiver.receive(now, &segment(start, &data), RTO);
             }
             // A receiver that has no memory left takes its word back (`ICSK_ACK_NOMEM`).

@@ -13,8 +13,7 @@ fn plain(capacity: u64) -> SendBuffer {
 fn write(buffer: &mut SendBuffer, data: &Data, sent: u64, mss: u32, goal: u32, more: bool) -> u32 {
     let mut accepted = 0;
     while accepted < data.len() {
-        let taken =
-            buffer.append(&data.part(accepted..data.len()), sent, mss, goal, more, accepted == 0);
+        let taken = buffer.append(Offered::Shared(data), accepted, sent, mss, goal, more);
         if taken == 0 {
             break;
         }
@@ -126,8 +125,12 @@ proptest! {
         for (step, len) in cuts {
             let at = (released + step as usize).min(stream.len());
             let len = (len as usize).min(stream.len() - at);
-            let segment = buffer.segment(1 + at as u64, len as u32);
+            let (segment, rest) = buffer.burst(1 + at as u64, len as u32, 500);
+            prop_assert!(rest.is_empty());
             prop_assert_eq!(segment.as_slice(), &stream[at..at + len]);
+            let (first, rest) = buffer.burst(1 + at as u64, len as u32, 1);
+            let blocks = std::iter::once(&first).chain(&rest).map(Data::as_slice);
+            prop_assert_eq!(blocks.collect::<Vec<_>>().concat(), &stream[at..at + len]);
             released = at;
             buffer.release(1 + at as u64);
         }

@@ -131,6 +131,8 @@ pub(crate) struct Negotiated {
     pub(crate) window: u64,
     /// The position, in the other direction, of the segment that said so.
     pub(crate) sequence: u64,
+    /// The peer has everything below: 1, or more if data went with the SYN.
+    pub(crate) first: u64,
     /// The round trip of the handshake, unless the SYN was repeated and no timestamp told which
     /// was answered.
     pub(crate) rtt: Option<Span>,
@@ -376,6 +378,9 @@ impl Sender {
         self.peer_window = negotiated.window;
         self.most_window = negotiated.window;
         self.window_sequence = negotiated.sequence;
+        self.window.una = negotiated.first;
+        self.window.nxt = negotiated.first;
+        self.high = negotiated.first;
         self.bound_mss();
         let time = micros(now);
         self.rate = Rate::new(time);
@@ -410,6 +415,29 @@ impl Sender {
             self.set_pacing_rate();
         }
         self.congestion.init(now, &mut self.window);
+    }
+
+    /// What left last was sent again: it does not make a small segment wait.
+    pub(crate) fn forget_small(&mut self) {
+        self.small_end = 0;
+    }
+
+    /// The SYN-ACK is not acknowledged: nothing was delivered so far.
+    pub(crate) fn await_handshake(&mut self) {
+        self.rate.delivered = 0;
+        self.refresh();
+    }
+
+    /// The handshake is over after all, for a connection that began before: its round trip.
+    pub(crate) fn hear_handshake(&mut self, now: Instant, rtt: Option<Span>) {
+        self.rate.delivered += 1;
+        if let Some(rtt) = rtt {
+            let tick = self.config.host.tick.as_micros();
+            self.trip.remember(micros(now), rtt.as_micros(), false, tick);
+            self.trip.measure(rtt.as_micros(), self.window.una, self.window.nxt);
+            self.reset_timeout();
+            self.refresh();
+        }
     }
 
     /// When [`Sender::handle_timeout`] wants to be called.
@@ -461,7 +489,7 @@ impl Sender {
     pub(crate) fn set_mss(&mut self, now: Instant, mss: u32) {
         self.full_mss = mss;
         self.bound_mss();
-        let lost = self.board.divide(u64::from(self.window.mss));
+        let lost = self.board.divide(u64::from(self.window.mss), self.window.una);
         self.window.lost += u64::from(lost);
         if lost == 0 {
             return;

@@ -65,6 +65,13 @@ impl Sender {
         self.pace.send(now, len, rate);
     }
 
+    /// The pace that the handshake's round trip allows, unless the congestion control has its own.
+    pub(crate) fn set_first_pace(&mut self) {
+        if self.window.pacing_rate.is_none() {
+            self.set_pacing_rate();
+        }
+    }
+
     /// Twice the window per round trip in slow start, 1.2 times in avoidance.
     pub(super) fn set_pacing_rate(&mut self) {
         let smoothed8 = self.trip.smoothed8();

@@ -382,16 +382,15 @@ impl Scoreboard {
         joined
     }
 
-    /// No record is longer than `most` any more; those that were are held for lost. Gives how many
-    /// these are now.
-    pub(super) fn divide(&mut self, most: u64) -> u32 {
+    /// No record has more than `most` behind `una` any more; those that had are held for lost. Gives
+    /// how many these are now.
+    pub(super) fn divide(&mut self, most: u64, una: u64) -> u32 {
         let before = self.lost_out;
         let mut number = self.first;
         while number < self.behind() {
             let record = self.get(number);
-            let too_long = record.end() - record.start > most && !record.is_sacked();
-            if too_long {
-                let (start, end) = (record.start, record.end());
+            let (start, end) = (record.start.max(una), record.end());
+            if end - start > most && !record.is_sacked() {
                 let mut at = start + most;
                 while at < end {
                     self.cut(number, at);

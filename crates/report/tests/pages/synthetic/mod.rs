@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 
 use tcplab_lab::verify::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_lab::{
-    Calibration, Case, Claim, EpisodeRow, FindingRow, Metric, Run, Summary, Trial, TrialData,
+    Calibration, Case, Claim, EpisodeRow, FindingRow, Metric, Run, StackUsed, Summary, Trial,
+    TrialData,
 };
 use tcplab_path::{Direction, PathSpec};
 use tcplab_trace::{
@@ -38,7 +39,19 @@ pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
         }
         let levels = vec![("client.socket.congestion".into(), name.to_string())];
         let summaries = summaries(&made);
-        cases.push(Case { name: name.into(), levels, trials: made, summaries });
+        let stacks = ["client", "server"].map(|end| StackUsed {
+            end: end.into(),
+            name: "Linux 6.12.0".into(),
+            ..StackUsed::default()
+        });
+        cases.push(Case {
+            name: name.into(),
+            levels,
+            world: "kernel".into(),
+            stacks: stacks.into(),
+            trials: made,
+            summaries,
+        });
     }
     (Run { cases, ..frame() }, recordings)
 }
@@ -51,6 +64,7 @@ fn frame() -> Run {
         reference: Some("Experimental Analysis of TCP Behaviors against Bursty Packet Losses".into()),
         scenario: "title = \"10 MB upload through a 200 ms interruption every 5 s\"\n\n[path]\nrate = \"5 Mbit/s\" # <&>\n".into(),
         world: "kernel".into(),
+        fallback: None,
         started: "2026-03-01T09:30:00Z".into(),
         seed: 1,
         path: vec![

@@ -4,6 +4,7 @@ mod bbr;
 mod compound;
 mod cubic;
 mod driver;
+mod picture;
 mod reno;
 mod tahoe;
 mod vegas;

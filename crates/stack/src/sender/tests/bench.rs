@@ -36,7 +36,7 @@ impl CongestionControl for Textbook {
 /// Linux's rules on a machine whose timers are exact.
 pub(super) fn exact() -> Config {
     Config {
-        host: Host { tick: Span::ZERO, wheel: false, timestamp_tick: Span::from_millis(1) },
+        host: Host { tick: Span::ZERO, wheel: false, ..Host::default() },
         sending: config::Sending { burst: 0, ..config::Sending::default() },
         ..Config::default()
     }
@@ -45,6 +45,7 @@ pub(super) fn exact() -> Config {
 /// What is agreed on unless a test says otherwise: no timestamps, round trip 100 ms.
 pub(super) fn agreed() -> Negotiated {
     Negotiated {
+        first: 1,
         mss: MSS as u32,
         sack: true,
         timestamps: false,

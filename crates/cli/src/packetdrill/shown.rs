@@ -1,0 +1,105 @@
+//! Results, script by script.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tcplab_packetdrill::{Line, Verdict};
+
+use super::{Kind, Outcome, topics};
+use crate::arguments::PacketdrillArguments;
+
+/// A line for each script, more where it did not pass, and the sum.
+pub(super) fn text(results: &[Outcome], verbose: bool) -> String {
+    let mut text = String::new();
+    for outcome in results {
+        let path = outcome.script.path.display();
+        let kind = outcome.kind().name();
+        let _ = match &outcome.result {
+            Ok((Verdict::Passed(_), _)) => writeln!(text, "{kind:11}  {path}"),
+            Ok((Verdict::Failed(failure), _)) => writeln!(text, "{kind:11}  {path}:{failure}"),
+            Ok((Verdict::Unsupported(found), _)) => {
+                writeln!(text, "{kind:11}  {path}:{}: {}", found.at, found.construct)
+            }
+            Err(why) => writeln!(text, "{kind:11}  {path}:{why}"),
+        };
+        if let Some((verdict, lines)) = outcome.result.as_ref().ok().filter(|_| verbose) {
+            for line in lines {
+                let _ = writeln!(text, "  {line}");
+            }
+            if let Verdict::Passed(left) = verdict
+                && !left.is_empty()
+            {
+                let _ = writeln!(text, "  no line of the script asks for:");
+                for packet in left {
+                    let _ = writeln!(text, "    {packet}");
+                }
+            }
+        }
+    }
+    text + "\n" + &sum(results)
+}
+
+/// `11 passed, 0 failed, 13 unsupported`.
+pub(super) fn sum(results: &[Outcome]) -> String {
+    let counted = |kind: Kind| results.iter().filter(|result| result.kind() == kind).count();
+    let counts = Kind::ALL.map(|kind| (kind, counted(kind)));
+    let told: Vec<String> = counts
+        .into_iter()
+        .filter(|(kind, count)| *count > 0 || *kind != Kind::Unreadable)
+        .map(|(kind, count)| format!("{count} {}", kind.name()))
+        .collect();
+    told.join(", ") + "\n"
+}
+
+pub(super) fn json(arguments: &PacketdrillArguments, results: &[Outcome]) -> Result<String> {
+    let scripts: Vec<Value> = results.iter().map(|one| script(one, arguments.verbose)).collect();
+    let shown = json!({
+        "stack": arguments.stack,
+        "scripts": scripts,
+        "topics": topics::json(results),
+        "unsupported": topics::constructs(results)
+            .into_iter()
+            .map(|(construct, count)| json!({ "construct": construct, "scripts": count }))
+            .collect::<Vec<Value>>(),
+        "total": topics::counts(results.iter()),
+    });
+    Ok(serde_json::to_string_pretty(&shown)? + "\n")
+}
+
+fn script(outcome: &Outcome, verbose: bool) -> Value {
+    let mut shown = json!({
+        "file": outcome.script.path.display().to_string(),
+        "topic": outcome.script.topic,
+        "result": outcome.kind().name(),
+    });
+    match &outcome.result {
+        Ok((Verdict::Passed(left), _)) => shown["not_asked_for"] = json!(left),
+        Ok((Verdict::Failed(failure), _)) => {
+            shown["line"] = failure.at.line.into();
+            shown["column"] = failure.at.column.into();
+            shown["what"] = json!(failure.what);
+            shown["expected"] = json!(failure.expected);
+            shown["actual"] = json!(failure.actual);
+        }
+        Ok((Verdict::Unsupported(found), _)) => {
+            shown["line"] = found.at.line.into();
+            shown["column"] = found.at.column.into();
+            shown["construct"] = json!(found.construct);
+        }
+        Err(why) => shown["what"] = json!(why),
+    }
+    if let Some((_, lines)) = outcome.result.as_ref().ok().filter(|_| verbose) {
+        shown["dialogue"] = lines.iter().map(line).collect();
+    }
+    shown
+}
+
+fn line(line: &Line) -> Value {
+    json!({
+        "time_ns": line.time.as_nanos(),
+        "line": line.at.map(|at| at.line),
+        "text": line.text,
+        "cause": line.cause,
+    })
+}

@@ -1,0 +1,94 @@
+//! Results summed up.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use tcplab_packetdrill::Verdict;
+
+use super::{Kind, Outcome, shown};
+
+/// A table of topics, what failed, and what is not supported.
+pub(super) fn text(results: &[Outcome]) -> String {
+    let topics = by_topic(results);
+    let width = topics.keys().map(|topic| topic.len()).max().unwrap_or(0).max("topic".len());
+    let mut text = format!("{:width$}", "topic");
+    for kind in Kind::ALL {
+        let _ = write!(text, "  {:>11}", kind.name());
+    }
+    text += "\n";
+    let mut row = |name: &str, counts: [usize; 4]| {
+        let _ = write!(text, "{name:width$}");
+        for count in counts {
+            let shown = if count == 0 { "·".to_owned() } else { count.to_string() };
+            let _ = write!(text, "  {shown:>11}");
+        }
+        text += "\n";
+    };
+    for (topic, results) in &topics {
+        row(topic, counted(results.iter().copied()));
+    }
+    row("all", counted(results.iter()));
+    for outcome in results {
+        let path = outcome.script.path.display();
+        match &outcome.result {
+            Ok((Verdict::Failed(failure), _)) => {
+                let _ = write!(text, "\nfailed: {path}:{failure}\n");
+            }
+            Err(why) => {
+                let _ = write!(text, "\nunreadable: {path}:{why}\n");
+            }
+            Ok(_) => {}
+        }
+    }
+    let constructs = constructs(results);
+    if !constructs.is_empty() {
+        text += "\nnot supported, with the number of scripts that stop there:\n";
+        for (construct, count) in constructs {
+            let _ = writeln!(text, "  {count:4}  {construct}");
+        }
+    }
+    text + "\n" + &shown::sum(results)
+}
+
+pub(super) fn json(results: &[Outcome]) -> Vec<Value> {
+    let one = |(topic, results): (&str, Vec<&Outcome>)| {
+        let mut shown = counts(results.into_iter());
+        shown["topic"] = json!(topic);
+        shown
+    };
+    by_topic(results).into_iter().map(one).collect()
+}
+
+/// How many scripts passed, failed and so on.
+pub(super) fn counts<'a>(results: impl Iterator<Item = &'a Outcome>) -> Value {
+    let pairs = Kind::ALL.iter().zip(counted(results));
+    Value::Object(pairs.map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect())
+}
+
+/// What scripts ask for in vain, the most frequent first, and how many stop there.
+pub(super) fn constructs(results: &[Outcome]) -> Vec<(&str, usize)> {
+    let mut all: BTreeMap<&str, usize> = BTreeMap::new();
+    for outcome in results {
+        if let Ok((Verdict::Unsupported(found), _)) = &outcome.result {
+            *all.entry(&found.construct).or_default() += 1;
+        }
+    }
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    all
+}
+
+fn by_topic(results: &[Outcome]) -> BTreeMap<&str, Vec<&Outcome>> {
+    let mut topics: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
+    for outcome in results {
+        topics.entry(&outcome.script.topic).or_default().push(outcome);
+    }
+    topics
+}
+
+fn counted<'a>(results: impl Iterator<Item = &'a Outcome>) -> [usize; 4] {
+    let mut counts = [0; 4];
+    results.for_each(|outcome| counts[outcome.kind() as usize] += 1);
+    counts
+}

@@ -1,0 +1,171 @@
+//! Fast Open as a host's settings and sockets have it (net.ipv4.tcp_fastopen, tcp(7)), and what a
+//! client remembers of its server.
+
+use std::net::Ipv4Addr;
+
+use tcplab_stack::{Data, FastAnswer, FastClient, FastLesson, FastServer, Segment};
+use tcplab_wire::Cookie;
+
+/// Bits of net.ipv4.tcp_fastopen (`TFO_CLIENT_ENABLE` and so on).
+const CLIENT: u64 = 1;
+const SERVER: u64 = 2;
+const CLIENT_WITHOUT_COOKIE: u64 = 4;
+const SERVER_WITHOUT_COOKIE: u64 = 0x200;
+const SERVER_UNASKED: u64 = 0x400;
+
+/// Room that a SYN with data leaves for options (`MAX_TCP_OPTION_SPACE`), and its headers.
+const OPTION_ROOM: u32 = 40;
+const HEADERS: u32 = 40;
+
+/// The host's settings, and what it remembers of the script's side.
+pub(super) struct FastOpen {
+    bits: u64,
+    keys: Vec<[u8; 16]>,
+    pub(super) local: Ipv4Addr,
+    pub(super) remote: Ipv4Addr,
+    memory: Memory,
+}
+
+/// What `tcp_metrics` keep of a server.
+#[derive(Default)]
+struct Memory {
+    mss: Option<u16>,
+    cookie: Option<Cookie>,
+    /// 1: the experimental option is tried next; 2: it was, in vain.
+    experiment: u8,
+}
+
+/// A listening socket's own settings.
+#[derive(Default, Clone)]
+pub(super) struct FastSocket {
+    /// TCP_FASTOPEN: so many connections may be in this state; `None`: not asked for.
+    pub(super) queue: Option<u32>,
+    /// TCP_FASTOPEN_KEY.
+    pub(super) keys: Vec<[u8; 16]>,
+    /// TCP_FASTOPEN_NO_COOKIE.
+    pub(super) without_cookie: bool,
+    /// TCP_FASTOPEN_CONNECT.
+    pub(super) connects_later: bool,
+}
+
+impl Default for FastOpen {
+    /// Linux's defaults: clients may, servers do not; a key, which the kernel would make by chance.
+    fn default() -> FastOpen {
+        FastOpen {
+            bits: CLIENT,
+            keys: vec![[0; 16]],
+            local: Ipv4Addr::new(192, 168, 0, 1),
+            remote: Ipv4Addr::new(192, 0, 2, 1),
+            memory: Memory::default(),
+        }
+    }
+}
+
+impl FastOpen {
+    /// Takes a setting if it is one of these.
+    pub(super) fn set(&mut self, name: &str, value: &str) -> Option<Result<(), ()>> {
+        let done = |ok: bool| Some(if ok { Ok(()) } else { Err(()) });
+        match name {
+            "net.ipv4.tcp_fastopen" => {
+                let bits = match value.strip_prefix("0x") {
+                    Some(hex) => u64::from_str_radix(hex, 16),
+                    None => value.parse(),
+                };
+                self.bits = *bits.as_ref().unwrap_or(&self.bits);
+                done(bits.is_ok())
+            }
+            "net.ipv4.tcp_fastopen_key" => {
+                let keys: Option<Vec<_>> = value.split(',').map(key_of_text).collect();
+                let known = keys.is_some();
+                self.keys = keys.unwrap_or_else(|| self.keys.clone());
+                done(known)
+            }
+            "host.local_ip" | "host.remote_ip" => {
+                let address = value.parse();
+                let known = address.is_ok();
+                let own = if name == "host.local_ip" { &mut self.local } else { &mut self.remote };
+                *own = address.unwrap_or(*own);
+                done(known)
+            }
+            _ => None,
+        }
+    }
+
+    /// Forgets what it remembers.
+    pub(super) fn flush(&mut self) {
+        self.memory = Memory::default();
+    }
+
+    pub(super) fn clients_may(&self) -> bool {
+        self.bits & CLIENT != 0
+    }
+
+    /// The queue of a socket that begins to listen (`inet_listen`).
+    pub(super) fn queue(&self, socket: &FastSocket, backlog: u32) -> Option<u32> {
+        let unasked = SERVER | SERVER_UNASKED;
+        socket.queue.or_else(|| (self.bits & unasked == unasked).then_some(backlog))
+    }
+
+    /// How a SYN is answered; `opening` connections are in this state.
+    pub(super) fn answer(&self, socket: &FastSocket, opening: usize, syn: &Segment) -> FastAnswer {
+        let room = socket.queue.is_some_and(|queue| opening < queue as usize);
+        if self.bits & SERVER == 0 || !room {
+            return FastAnswer::Plain;
+        }
+        let keys = if socket.keys.is_empty() { &self.keys } else { &socket.keys };
+        let server = FastServer {
+            keys: keys.clone(),
+            asks_for_cookies: self.bits & SERVER_WITHOUT_COOKIE == 0 && !socket.without_cookie,
+        };
+        let addresses = [self.remote.octets(), self.local.octets()].concat();
+        server.judge(syn, &addresses)
+    }
+
+    /// Whether data may go with the SYN: with a cookie, or where none is needed.
+    pub(super) fn may_send(&self, socket: &FastSocket) -> bool {
+        self.needs_no_cookie(socket) || self.memory.cookie.is_some()
+    }
+
+    fn needs_no_cookie(&self, socket: &FastSocket) -> bool {
+        self.bits & CLIENT_WITHOUT_COOKIE != 0 || socket.without_cookie
+    }
+
+    /// How a client begins that has `len` bytes to send (`tcp_send_syn_data`), and how many of them
+    /// go with the SYN. `wanted` is the segment size asked for, 0: what fits.
+    pub(super) fn begin(&self, socket: &FastSocket, wanted: u16, len: u32) -> (FastClient, u32) {
+        let free = self.needs_no_cookie(socket);
+        let cookie = match self.memory.cookie {
+            _ if free => None,
+            Some(cookie) => Some(cookie),
+            None => Some(Cookie::request(self.memory.experiment == 1)),
+        };
+        let mss = self.memory.mss.map_or(u32::from(super::MTU) - HEADERS, u32::from);
+        let wanted = u32::from(wanted);
+        let mss = mss.min(u32::from(super::MTU) - HEADERS);
+        let mss = if wanted == 0 { mss } else { mss.min(wanted) };
+        let most = if self.may_send(socket) { mss.saturating_sub(OPTION_ROOM) } else { 0 };
+        let with_syn = len.min(most);
+        let data = Data::copy_of(&vec![0; with_syn as usize]);
+        (FastClient { cookie, data, more: false }, with_syn)
+    }
+
+    /// What a SYN-ACK taught (`tcp_fastopen_cache_set`).
+    pub(super) fn learn(&mut self, lesson: FastLesson) {
+        self.memory.mss = Some(lesson.mss);
+        if lesson.cookie.is_some() {
+            self.memory.cookie = lesson.cookie;
+        } else if let Some(experimental) = lesson.refused
+            && self.memory.cookie.is_none()
+        {
+            self.memory.experiment = self.memory.experiment.max(1 + u8::from(experimental));
+        }
+    }
+}
+
+/// `a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4`: four words, each with its lowest byte first.
+fn key_of_text(text: &str) -> Option<[u8; 16]> {
+    let words: Option<Vec<u32>> =
+        text.split('-').map(|word| u32::from_str_radix(word, 16).ok()).collect();
+    let bytes: Vec<u8> = words?.into_iter().flat_map(u32::to_le_bytes).collect();
+    bytes.try_into().ok()
+}

@@ -1,0 +1,99 @@
+//! Fast Open (RFC 7413): a handshake that carries data.
+
+use tcplab_units::Instant;
+use tcplab_wire::{Cookie, TcpFlags, TcpRepr};
+
+use super::Connection;
+use crate::fast_open::FastLesson;
+use crate::{Segment, SendCause};
+
+/// What Fast Open makes of the handshake.
+#[derive(Debug, Default)]
+pub(super) struct Fast {
+    /// What the first SYN, or the SYN-ACK, carries.
+    pub(super) cookie: Option<Cookie>,
+    /// Data bytes that go with the first SYN.
+    pub(super) with_syn: u32,
+    /// The application waits to give more.
+    pub(super) more: bool,
+    /// The application has the connection, but the SYN-ACK is not acknowledged.
+    pub(super) pending: bool,
+    /// The data of the SYN was taken (TCPI_OPT_SYN_DATA).
+    pub(super) taken: bool,
+    pub(super) lesson: Option<FastLesson>,
+}
+
+impl Connection {
+    /// What the SYN-ACK taught, to be remembered of the server; told once.
+    pub fn take_fast_lesson(&mut self) -> Option<FastLesson> {
+        self.fast.lesson.take()
+    }
+
+    /// Whether data was taken with the SYN, and the handshake is not over.
+    pub fn is_opening_fast(&self) -> bool {
+        self.fast.pending
+    }
+
+    /// The SYN-ACK acknowledges `position`: what of the data arrived with the SYN, and what is to be
+    /// remembered (`tcp_rcv_fastopen_synack`). What did not arrive is sent again at once.
+    pub(super) fn hear_fast_answer(&mut self, now: Instant, syn_ack: &Segment, position: u64) {
+        let header = &syn_ack.header;
+        let fast = &mut self.fast;
+        if fast.cookie.is_none() && fast.with_syn == 0 {
+            return;
+        }
+        let all = position == 1 + u64::from(fast.with_syn);
+        fast.taken = all && fast.with_syn > 0;
+        let asked = fast.cookie;
+        let given = header.fast_open.filter(|given| asked.is_some() && !given.is_request());
+        let in_vain = given.is_none() && fast.with_syn == 0 && self.handshake.repetitions() == 0;
+        self.fast.lesson = Some(FastLesson {
+            mss: header.mss.unwrap_or(super::opening::DEFAULT_MSS as u16),
+            cookie: given,
+            refused: asked.filter(|_| in_vain).map(|cookie| cookie.is_experimental()),
+        });
+        self.buffer.release(position);
+        self.counters.bytes_acked += position - 1;
+        if all {
+            self.take_data_of_syn(now, syn_ack);
+        }
+    }
+
+    /// Data that came with the peer's SYN (`tcp_fastopen_add_skb`).
+    pub(super) fn take_data_of_syn(&mut self, now: Instant, syn: &Segment) {
+        let fin = syn.header.flags.contains(TcpFlags::FIN);
+        if syn.is_empty() && !fin {
+            return;
+        }
+        let closed = self.receiver.take_with_syn(&syn.data, fin);
+        self.counters.bytes_received += u64::from(syn.len());
+        self.fast.taken |= !self.active;
+        if closed {
+            self.handle_fin(now);
+        }
+    }
+
+    /// The first acknowledgement of a connection that took data with the SYN
+    /// (`tcp_rcv_synrecv_state_fastopen`).
+    pub(super) fn finish_fast_handshake(&mut self, now: Instant, header: &TcpRepr) {
+        if !std::mem::take(&mut self.fast.pending) {
+            return;
+        }
+        let rtt = self.finish_handshake(now, header.timestamps);
+        self.sender.hear_handshake(now, rtt);
+        self.sender.set_first_pace();
+    }
+
+    /// Whether a segment is the SYN of a connection whose SYN-ACK was lost; if so, it is answered
+    /// again.
+    pub(super) fn answers_again(&mut self, now: Instant, segment: &Segment) -> bool {
+        let flags = segment.header.flags;
+        let control = TcpFlags::SYN | TcpFlags::ACK | TcpFlags::RST;
+        let is_syn = flags.without(flags.without(control)) == TcpFlags::SYN;
+        let again = self.fast.pending && is_syn && self.peer_position(segment.header.seq) == 0;
+        if again && self.may_challenge(now) {
+            self.send_syn(now, SendCause::HandshakeAgain);
+        }
+        again
+    }
+}

@@ -1,0 +1,131 @@
+//! TCP Fast Open (RFC 7413): data with the SYN, for those who show a cookie.
+
+use tcplab_wire::Cookie;
+
+use crate::{Data, Segment};
+
+/// How a client begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FastClient {
+    /// What stands in the SYN: a cookie, an empty one to ask for one, or nothing.
+    pub cookie: Option<Cookie>,
+    /// Data that goes with the SYN.
+    pub data: Data,
+    /// Whether the application waits to give more as soon as it may: the handshake is acknowledged
+    /// together with that.
+    pub more: bool,
+}
+
+/// How a server answers a SYN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FastAnswer {
+    /// As ever: data waits until the handshake is over, and comes again.
+    #[default]
+    Plain,
+    /// The same, and the SYN-ACK carries a cookie for the next time.
+    Give(Cookie),
+    /// The data is taken at once, and the application may answer before the handshake is over;
+    /// perhaps with another cookie for the next time.
+    Take(Option<Cookie>),
+}
+
+/// What a client has learnt from the SYN-ACK, to be remembered of the server
+/// (`tcp_rcv_fastopen_synack`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FastLesson {
+    /// The segment size that the server asks for, data bytes.
+    pub mss: u16,
+    /// The cookie it gave.
+    pub cookie: Option<Cookie>,
+    /// A cookie was asked for in vain; in the experimental option, if true.
+    pub refused: Option<bool>,
+}
+
+/// What a server knows: its key, and whom it trusts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FastServer {
+    /// Keys of cookies: the first makes new ones, all are recognized.
+    pub keys: Vec<[u8; 16]>,
+    /// Whether data is taken only from those who show a cookie.
+    pub asks_for_cookies: bool,
+}
+
+impl FastServer {
+    /// Decides about a SYN from `addresses`: the client's and the server's, as bytes
+    /// (`tcp_try_fastopen`).
+    pub fn judge(&self, syn: &Segment, addresses: &[u8]) -> FastAnswer {
+        let shown = syn.header.fast_open;
+        let has_data = !syn.is_empty() || syn.header.flags.contains(tcplab_wire::TcpFlags::FIN);
+        if shown.is_none() && !has_data {
+            return FastAnswer::Plain;
+        }
+        if !self.asks_for_cookies {
+            return FastAnswer::Take(None);
+        }
+        let Some(shown) = shown else { return FastAnswer::Plain };
+        let fresh = |key: &[u8; 16]| {
+            Cookie::new(&siphash(key, addresses).to_le_bytes(), shown.is_experimental())
+        };
+        let Some(current) = self.keys.first().and_then(fresh) else { return FastAnswer::Plain };
+        match self.keys.iter().position(|key| fresh(key) == Some(shown)) {
+            Some(0) => FastAnswer::Take(None),
+            // An old key: take it for once.
+            Some(_) => FastAnswer::Take(Some(current)),
+            None => FastAnswer::Give(current),
+        }
+    }
+}
+
+/// SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012).
+fn siphash(key: &[u8; 16], message: &[u8]) -> u64 {
+    let word =
+        |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |word, byte| word << 8 | u64::from(*byte));
+    let keys = [word(&key[..8]), word(&key[8..])];
+    let mut v = [
+        keys[0] ^ 0x736f_6d65_7073_6575,
+        keys[1] ^ 0x646f_7261_6e64_6f6d,
+        keys[0] ^ 0x6c79_6765_6e65_7261,
+        keys[1] ^ 0x7465_6462_7974_6573,
+    ];
+    let (words, rest) = message.as_chunks::<8>();
+    let last = word(rest) | (message.len() as u64) << 56;
+    for word in words.iter().map(|bytes| word(bytes)).chain([last]) {
+        v[3] ^= word;
+        (0..2).for_each(|_| round(&mut v));
+        v[0] ^= word;
+    }
+    v[2] ^= 0xff;
+    (0..4).for_each(|_| round(&mut v));
+    v[0] ^ v[1] ^ v[2] ^ v[3]
+}
+
+fn round(v: &mut [u64; 4]) {
+    let mut mix = |a: usize, b: usize, turns: u32| {
+        v[a] = v[a].wrapping_add(v[b]);
+        v[b] = v[b].rotate_left(turns) ^ v[a];
+    };
+    mix(0, 1, 13);
+    mix(2, 3, 16);
+    v[0] = v[0].rotate_left(32);
+    let mut mix = |a: usize, b: usize, turns: u32| {
+        v[a] = v[a].wrapping_add(v[b]);
+        v[b] = v[b].rotate_left(turns) ^ v[a];
+    };
+    mix(0, 3, 21);
+    mix(2, 1, 17);
+    v[2] = v[2].rotate_left(32);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first of the vectors that come with the reference implementation: key 00…0f, message
+    /// 00…0e (appendix A of the paper).
+    #[test]
+    fn siphash_is_that_of_the_paper() {
+        let key: [u8; 16] = std::array::from_fn(|index| index as u8);
+        let message: Vec<u8> = (0..15).collect();
+        assert_eq!(siphash(&key, &message), 0xa129_ca61_49be_45e5);
+    }
+}
