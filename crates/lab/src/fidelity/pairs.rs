@@ -32,7 +32,8 @@ impl Pair {
         seed: Option<u64>,
     ) -> Result<Pair, LabError> {
         let run = |world, folder: &str| -> Result<RunDirectory, LabError> {
-            let (runs, plan) = (place.join(folder), plan(scenario, world, trials, seed)?);
+            // Only `auto` asks whether the kernel is refused; here its first trial tells.
+            let (runs, plan) = (place.join(folder), plan(scenario, world, || None, trials, seed)?);
             match known(&runs, &plan)? {
                 Some(known) if world == World::Sim => known.discard()?,
                 Some(known) => return Ok(known),
