@@ -46,6 +46,9 @@ pub struct Plan {
     /// How often a trial is run again whose path misbehaved.
     #[serde(default)]
     pub retries: u32,
+    /// How many bytes of each packet the captures keep; all where no number is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snaplen: Option<u32>,
     /// tcplab's version.
     pub tcplab: String,
     /// The hashes of the cases, in order: a resumed run must have the same.

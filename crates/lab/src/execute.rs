@@ -106,6 +106,7 @@ pub fn plan(
         seed: seed.unwrap_or(scenario.seed),
         trials: trials.unwrap_or(scenario.trials),
         retries: scenario.retries,
+        snaplen: None,
         tcplab: env!("CARGO_PKG_VERSION").into(),
         cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
     })
@@ -217,7 +218,7 @@ impl Trials<'_> {
             directory: stage.into(),
             device: self.bench.device,
             tuning: self.tuning,
-            snaplen: None,
+            snaplen: self.run.plan().snaplen,
         };
         let told = |progress| tell(Event::Progress(progress));
         run_trial(&self.bench.launcher, &request, self.stop, told)

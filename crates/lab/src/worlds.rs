@@ -206,7 +206,8 @@ fn one(run: &RunDirectory, id: TrialId, halt: &AtomicBool) -> Result<Ended, LabE
     }
     let stage = run.stage_trial(&case.name, number)?;
     let seed = trial_seed(run.plan().seed, number);
-    let request = TrialRequest { case, seed, directory: &stage, snaplen: None };
+    let snaplen = run.plan().snaplen;
+    let request = TrialRequest { case, seed, directory: &stage, snaplen };
     if let Err(source) = run_trial(&request, halt) {
         let _ = fs::remove_dir_all(&stage);
         return Err(match source {

@@ -61,6 +61,7 @@ fn apply(config: &mut Config, options: &SocketOptions) {
     };
     if let Some(size) = options.rcvbuf {
         config.receiving.buffer = [effective(size, LEAST_BUFFERS[0]); 2];
+        config.receiving.locked = doubles;
     }
     if let Some(size) = options.sndbuf {
         config.sending.buffer = [effective(size, LEAST_BUFFERS[1]); 2];

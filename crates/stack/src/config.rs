@@ -259,8 +259,11 @@ pub struct Receiving {
     /// Which part of the buffer is window, in 256ths (`scaling_ratio`; 256: all of it). Where
     /// segments are charged more than their data, it follows their size.
     pub window_share: u32,
-    /// What a segment is charged besides its data, bytes (`skb->truesize` less `skb->len`); 0:
-    /// data alone counts.
+    /// Whether the application set the buffer (SO_RCVBUF): the window's scale is chosen for it alone
+    /// then, and nothing tunes it (`SOCK_RCVBUF_LOCK`).
+    pub locked: bool,
+    /// What stands before a segment's data in its memory, bytes: headers and headroom. The segment
+    /// is charged for all its memory (`skb->truesize`), which comes in blocks. 0: data alone counts.
     pub segment_overhead: u32,
     /// How the buffer follows what the application reads.
     pub tuning: ReceiveTuning,
@@ -423,9 +426,10 @@ impl Default for Receiving {
             segments: None,
             out_of_order: None,
             window_share: 128,
-            // Of a packet that comes from a TUN device (`tun_build_skb`, x86-64): headers of 52,
-            // headroom of 66, structures of 320 and 256 bytes.
-            segment_overhead: 696,
+            locked: false,
+            // Of a packet that comes from a TUN device (`tun_alloc_skb`): headers of 52, headroom of
+            // 64 (`NET_SKB_PAD`).
+            segment_overhead: 116,
             tuning: ReceiveTuning::Linux618,
             most_window: None,
         }

@@ -7,9 +7,9 @@ use tcplab_units::Bytes;
 use crate::Config;
 use crate::segment::{Data, Offered};
 
-/// Memory that Linux charges for a buffer besides its data: `SKB_TRUESIZE(MAX_TCP_HEADER)` with
-/// headers of 320, `struct sk_buff` of 256 and `struct skb_shared_info` of 320 bytes (x86-64).
-const CHUNK_OVERHEAD: u64 = 896;
+/// Memory that Linux charges for a buffer besides its data: `struct sk_buff` of 256 bytes, and a
+/// small block (`skb_small_head`) of 576 for headers and `struct skb_shared_info` (6.18, x86-64).
+const CHUNK_OVERHEAD: u64 = 832;
 
 /// The bytes of a stream from the first unacknowledged one on, in the blocks in which the
 /// application gave them. Segments share these blocks.

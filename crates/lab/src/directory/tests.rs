@@ -18,6 +18,7 @@ fn plan(scenario: &Scenario, started: &str) -> Plan {
         started: started.into(),
         seed: 1,
         trials: 2,
+        snaplen: None,
         retries: 2,
         tcplab: "0".into(),
         cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),

@@ -7,6 +7,7 @@
 mod acks;
 mod assembler;
 mod ecn;
+mod memory;
 mod reading;
 mod sack;
 mod tuning;
@@ -31,10 +32,6 @@ pub(crate) use window::ReceiveWindow;
 use crate::config::{Config, ReceiveTuning, Receiving};
 use crate::jiffies::Jiffies;
 use crate::segment::Data;
-
-/// Bytes that share one overhead when Linux squeezes its queues (`tcp_collapse`: a page's worth,
-/// `SKB_MAX_ORDER(0, 0)`).
-const COLLAPSED: u64 = 3_776;
 
 /// Blocks of a SACK option that every acknowledgement tells even if some are lost
 /// (`TCP_SACK_BLOCKS_EXPECTED`).
@@ -460,7 +457,7 @@ impl Receiver {
         let small = self.window.measure(len, segment.plain, segment.header);
         self.acks.gap_arrived(small, segment.push);
         self.out_of_order_segments += 1;
-        let overhead = u64::from(self.config.segment_overhead);
+        let overhead = self.window.memory_of(len) - u64::from(len);
         let inserted = self.assembler.insert(start, segment.data, overhead);
         if segment.fin {
             self.assembler.note_fin(end - 1);
@@ -494,46 +491,6 @@ impl Receiver {
     fn free_segments(&self) -> Option<u32> {
         let taken = self.queue.len() + self.assembler.len();
         self.config.segments.map(|most| most.saturating_sub(taken as u32))
-    }
-
-    /// Whether a segment that begins at `start` finds room (`tcp_try_rmem_schedule`,
-    /// `tcp_prune_queue`): the queues are squeezed, then the end of the out-of-order queue is
-    /// given up for what comes before it.
-    fn make_room(&mut self, start: u64) -> bool {
-        if self.free_segments() == Some(0) && !self.assembler.prune(start) {
-            return false;
-        }
-        if self.memory() <= self.window.buffer {
-            return true;
-        }
-        self.window.clamp_down(self.memory());
-        self.acks.forget_quick();
-        if self.memory() <= self.window.buffer {
-            return true;
-        }
-        self.collapse();
-        let mut pruned = false;
-        while self.memory() > self.window.buffer && self.assembler.prune(start) {
-            pruned = true;
-        }
-        if pruned {
-            self.blocks.clear();
-        }
-        self.memory() <= self.window.buffer
-    }
-
-    fn collapse(&mut self) {
-        let overhead = u64::from(self.config.segment_overhead);
-        self.assembler.collapse(overhead, COLLAPSED);
-        let (mut memory, mut filled) = (0, u64::MAX);
-        for piece in &mut self.queue {
-            let len = u64::from(piece.data.len());
-            let shares = filled.saturating_add(len) <= COLLAPSED;
-            filled = if shares { filled + len } else { len };
-            piece.memory = piece.memory.min(if shares { len } else { len + overhead });
-            memory += piece.memory;
-        }
-        self.queue_memory = memory;
     }
 
     /// The window field of a segment that leaves now. A segment with ACK tells all that is

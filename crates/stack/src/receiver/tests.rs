@@ -44,7 +44,7 @@ fn the_first_window_and_its_scale() {
 }
 
 /// One segment of the buffer is kept back (`tcp_init_buffer_space`), and the share follows the
-/// segments: 1448 of 2144 bytes are 172 of 256.
+/// segments: 1448 of 2304 bytes are 160 of 256.
 #[test]
 fn the_share_follows_the_segments() {
     let mut receiver = receiver(&Config::default());
@@ -52,10 +52,32 @@ fn the_share_follows_the_segments() {
     let full = Data::copy_of(&[0; MSS as usize]);
     receiver.receive(Instant::ZERO, &segment(1, &full), RTO);
     assert_eq!(receiver.peer_mss(), MSS);
-    assert_eq!(receiver.window.of_memory(131_072), 131_072 * 172 / 256);
+    assert_eq!(receiver.window.of_memory(131_072), 131_072 * 160 / 256);
     // And the window grows by two segments.
     assert_eq!(receiver.window_threshold(), 65_536 - 1_448 + 2 * 1_448);
-    assert_eq!(receiver.memory(), 1448 + 696);
+    assert_eq!(receiver.memory(), 2_304);
+}
+
+/// As `ss -m` showed them on a TUN device of Linux 6.18.
+#[test]
+fn segments_are_charged_their_blocks() {
+    let receiver = receiver(&Config::default());
+    let charged = [1_448, 500, 100].map(|len| receiver.window.memory_of(len));
+    assert_eq!(charged, [2_304, 1_280, 832]);
+}
+
+/// An application's buffer is all that the window will ever be (`tcp_select_initial_window`): 64 KiB
+/// need no scale, as Linux 6.18 answered a SYN.
+#[test]
+fn a_buffer_that_was_set_decides_about_the_scale() {
+    for (locked, scale) in [(true, 0), (false, 2)] {
+        let mut config = Config::default();
+        config.receiving.buffer = [Bytes::new(65_536); 2];
+        config.receiving.locked = locked;
+        let mut receiver = Receiver::new(&config, Jiffies::new(&config.host));
+        receiver.open(MSS, 1460, Some(0));
+        assert_eq!((receiver.window_offered(), receiver.window_scale()), (31_856, scale));
+    }
 }
 
 /// Small segments are the peer's full size once two of them in a row are.

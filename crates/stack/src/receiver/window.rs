@@ -23,6 +23,16 @@ const RMEM_MAX: u64 = 212_992;
 const MIN_MSS: u32 = 88;
 const DEFAULT_MSS: u32 = 536;
 
+/// `struct skb_shared_info` and `struct sk_buff` on x86-64, and the least block (`skb_small_head`
+/// of Linux 6.18, where /proc/slabinfo tells it), bytes. On a TUN device of that kernel, segments of
+/// 1448, 500 and 100 bytes were seen to be charged 2304, 1280 and 832 (`ss -m`).
+const SHARED_INFO: u64 = 320;
+const BUFFER: u64 = 256;
+const SMALL_BLOCK: u64 = 576;
+
+/// What a segment is charged besides its data when several share one (`tcp_collapse`).
+pub(super) const COLLAPSED_OVERHEAD: u64 = SHARED_INFO + BUFFER;
+
 /// A window field's state: what was offered, and what may be.
 ///
 /// Bytes of window and bytes of memory are different things: of the buffer, a share is window,
@@ -58,7 +68,7 @@ impl ReceiveWindow {
     pub(super) fn new(config: &Receiving) -> ReceiveWindow {
         ReceiveWindow {
             buffer: config.buffer[0].as_u64(),
-            locked: false,
+            locked: config.locked,
             share: u64::from(config.window_share),
             offered: 0,
             updated_at: 0,
@@ -89,9 +99,15 @@ impl ReceiveWindow {
         self.of_memory(self.buffer).min(self.config.segments.map_or(u64::MAX, counted))
     }
 
-    /// What a segment of `len` bytes is charged.
+    /// What a segment of `len` bytes is charged: headers, data and one structure share a block of
+    /// memory, the sizes of which double (`kmalloc_reserve`); another structure stands apart.
     pub(super) fn memory_of(&self, len: u32) -> u64 {
-        u64::from(len) + u64::from(self.config.segment_overhead)
+        if !self.charges_memory() {
+            return u64::from(len);
+        }
+        let needed = u64::from(len) + u64::from(self.config.segment_overhead) + SHARED_INFO;
+        let block = if needed <= SMALL_BLOCK { SMALL_BLOCK } else { needed.next_power_of_two() };
+        block + BUFFER
     }
 
     /// Whether memory besides data is charged.

@@ -43,17 +43,17 @@ fn bytes_alone_count_where_no_memory_is_charged() {
 }
 
 /// `sk_stream_memory_free` is asked before each buffer and no more: 16,384 B take one of 14,480
-/// and, as 15,376 are then charged, another; 30,752 B are full.
+/// and, as 15,312 are then charged, another; 30,624 B are full.
 #[test]
 fn memory_is_charged_by_the_chunk() {
     let mut buffer = SendBuffer::new(&Config::default());
     let data = Data::copy_of(&vec![0; 100_000]);
     assert_eq!(write(&mut buffer, &data, 1, 1448, 14_480, false), 28_960);
-    assert_eq!(buffer.charged(), 2 * (14_480 + 896));
+    assert_eq!(buffer.charged(), 2 * (14_480 + 832));
     assert!(!buffer.is_writable());
     // Writable again with a third free, which is not so after the first of the two.
     buffer.release(1 + 14_480);
-    assert_eq!(buffer.charged(), 15_376);
+    assert_eq!(buffer.charged(), 15_312);
     assert!(!buffer.is_writable());
     buffer.release(1 + 28_960);
     assert!(buffer.is_writable());
@@ -100,10 +100,10 @@ fn a_chunk_is_divided_where_sending_stops() {
     let data = Data::copy_of(&vec![0; 16_000]);
     assert_eq!(write(&mut buffer, &data, 1, 1000, 16_000, false), 16_000);
     buffer.mark_sent(10_001, 1000);
-    assert_eq!(buffer.charged(), 16_000 + 2 * 896);
+    assert_eq!(buffer.charged(), 16_000 + 2 * 832);
     assert!(!buffer.is_pushed_at(10_001) && buffer.is_pushed_at(16_001));
     assert_eq!(write(&mut buffer, &data.part(0..10_000), 10_001, 1000, 16_000, false), 10_000);
-    assert_eq!(buffer.charged(), 26_000 + 2 * 896);
+    assert_eq!(buffer.charged(), 26_000 + 2 * 832);
     assert!(!buffer.is_pushed_at(16_001) && buffer.is_pushed_at(26_001));
 }
 

@@ -13,10 +13,11 @@ fn a_burst_is_as_large_as_the_pace_and_the_distance_allow() {
     let mut config = exact();
     config.sending.burst = 65_536;
     let wide = Negotiated { mss: 1_448, ..agreed() };
-    // Before any acknowledgement the pace is not known: half the window at once.
+    // The handshake's round trip gives the first pace: ten segments per 100 ms make bursts of the
+    // least size.
     let mut b = Bench::new(&config, &wide, 0);
     b.stream.end = 1 + 1_448 * 100;
-    assert_eq!(lengths(&mut b), [7_240, 7_240]);
+    assert_eq!(lengths(&mut b), [2_896; 5]);
     // At 100 ms the distance allows nothing, a window of 11 per 100 ms less than two segments.
     b.at(100);
     let ack = Ack {
