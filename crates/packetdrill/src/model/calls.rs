@@ -1,5 +1,6 @@
 //! System calls on the model's sockets.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tcplab_stack::{Data, ReadError, Send, State, WriteError};
@@ -18,6 +19,7 @@ const OUT_OF_BAND: i64 = 1;
 const DONT_WAIT: i64 = 0x40;
 const NO_SIGNAL: i64 = 0x4000;
 const MORE: i64 = 0x8000;
+const END_OF_RECORD: i64 = 0x80;
 const ERROR_QUEUE: i64 = 0x2000;
 const ZERO_COPY: i64 = 0x400_0000;
 const FAST_OPEN: i64 = 0x2000_0000;
@@ -61,6 +63,8 @@ pub(super) struct Sending {
     /// Bytes given.
     done: u32,
     rest: Data,
+    /// Bytes of it that may go into one buffer, and so on.
+    buffers: VecDeque<u32>,
     how: Send,
     /// MSG_ZEROCOPY, on a socket with SO_ZEROCOPY.
     zero_copy: bool,
@@ -122,6 +126,7 @@ impl Model {
             SystemCall::Send { fd, flags, parts } => {
                 return self.send_call(now, *fd, parts, *flags);
             }
+            SystemCall::BadBuffer { fd, receives } => self.bad_buffer(*fd, *receives),
             SystemCall::Close { fd } => return Ok(self.close(now, *fd)),
             SystemCall::Shutdown { fd, how } => self.shutdown(now, *fd, *how)?,
             SystemCall::SetOption { fd, level, name, value } => {
@@ -342,22 +347,25 @@ impl Model {
         parts: &[u32],
         flags: i64,
     ) -> Result<Option<Outcome>, Refusal> {
-        let known = OUT_OF_BAND | DONT_WAIT | NO_SIGNAL | MORE | ZERO_COPY | FAST_OPEN;
+        let known =
+            OUT_OF_BAND | DONT_WAIT | NO_SIGNAL | MORE | END_OF_RECORD | ZERO_COPY | FAST_OPEN;
         let unknown = flags & !known;
-        if constant("MSG_EOR").is_some_and(|bit| unknown & bit != 0) {
-            return Err(Refusal("sending with MSG_EOR".into()));
-        }
         if unknown != 0 {
             return Err(Refusal(format!("sending with flags {unknown:#x}")));
         }
         let zero_copy =
             flags & ZERO_COPY != 0 && self.sockets.get(&fd).is_some_and(|socket| socket.zero_copy);
-        if zero_copy && parts.len() > MOST_FRAGMENTS {
-            return Err(Refusal("MSG_ZEROCOPY of more parts than a buffer has fragments".into()));
-        }
-        let how = Send { more: flags & MORE != 0, urgent: flags & OUT_OF_BAND != 0 };
+        let how = Send {
+            more: flags & MORE != 0,
+            urgent: flags & OUT_OF_BAND != 0,
+            ends_record: flags & END_OF_RECORD != 0,
+        };
         let rest = Data::copy_of(&vec![0; parts.iter().sum::<u32>() as usize]);
-        let mut send = Sending { fd, done: 0, rest, how, zero_copy, opens: false };
+        // Each part of what is not copied takes a fragment; a buffer that has no more is full.
+        let filled: Vec<&u32> = parts.iter().filter(|part| **part > 0).collect();
+        let buffers = filled.chunks(if zero_copy { MOST_FRAGMENTS } else { usize::MAX });
+        let buffers = buffers.map(|parts| parts.iter().copied().sum()).collect();
+        let mut send = Sending { fd, done: 0, rest, buffers, how, zero_copy, opens: false };
         let waits = flags & DONT_WAIT == 0 && !self.is_nonblocking(fd);
         let deferred = self.sockets.get(&fd).is_some_and(|socket| socket.deferred);
         let connected = match self.sockets.get_mut(&fd).map(|socket| &mut socket.stage) {
@@ -413,6 +421,7 @@ impl Model {
         self.connect(now, send.fd, Some(&client));
         send.done = with_syn;
         send.rest = send.rest.part(with_syn..len);
+        send.buffers = VecDeque::from([send.rest.len()]);
         send.opens = true;
         if let Ok(open) = self.open(send.fd) {
             open.written += u64::from(with_syn);
@@ -462,13 +471,24 @@ impl Model {
         if send.done > 0 && !open.connection.is_writable() {
             return None;
         }
-        match open.connection.send(now, &send.rest, send.how) {
+        let buffer = send.buffers.front().copied().unwrap_or(0).min(send.rest.len());
+        let ends_record = send.how.ends_record || send.buffers.len() > 1;
+        let how = Send { ends_record, ..send.how };
+        match open.connection.send(now, &send.rest.part(0..buffer), how) {
             Ok(count) => {
                 open.written += u64::from(count);
                 send.done += count;
                 send.rest = send.rest.part(count..send.rest.len());
-                open.wants_room |= !send.rest.is_empty();
-                send.rest.is_empty().then(|| self.sent(send, send.done))
+                if count == buffer {
+                    send.buffers.pop_front();
+                } else if let Some(left) = send.buffers.front_mut() {
+                    *left -= count;
+                }
+                if send.rest.is_empty() {
+                    return Some(self.sent(send, send.done));
+                }
+                open.wants_room |= count < buffer;
+                if count == buffer { self.try_send(now, send) } else { None }
             }
             Err(WriteError::WouldBlock) => {
                 open.wants_room = true;
@@ -544,6 +564,19 @@ impl Model {
             }
         }
         Outcome::value(0)
+    }
+
+    /// A read or write whose buffer is nowhere: the error is found where bytes would be copied.
+    fn bad_buffer(&mut self, fd: i64, receives: bool) -> Outcome {
+        let exists = self.sockets.contains_key(&fd);
+        match self.open(fd) {
+            Ok(open) if receives && open.connection.unread().as_u64() == 0 => {
+                Outcome::error("EAGAIN")
+            }
+            Ok(_) => Outcome::error("EFAULT"),
+            Err(_) if !receives && exists => Outcome::error("EFAULT"),
+            Err(outcome) => outcome,
+        }
     }
 
     /// `inet_shutdown`.

@@ -252,6 +252,12 @@ impl Subject for Model {
 
     fn tcp_info(&self, now: Instant, fd: i64, field: &str) -> Option<i64> {
         match &self.sockets.get(&fd)?.stage {
+            Stage::Open(open) if field == "SK_MEMINFO_RCVBUF" => {
+                Some(open.connection.receive_buffer().as_u64() as i64)
+            }
+            Stage::Open(open) if field == "SK_MEMINFO_SNDBUF" => {
+                Some(open.connection.send_buffer().as_u64() as i64)
+            }
             Stage::Open(open) => info::field(&open.connection.info(now + START), field),
             Stage::Fresh | Stage::Listening(_) => None,
         }

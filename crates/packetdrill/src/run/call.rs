@@ -240,6 +240,10 @@ impl Descriptors {
             "read" | "recv" | "recvfrom" | "write" | "send" | "sendto"
         );
         let buffer = call.arguments.get(1).filter(|_| buffered);
+        if buffer == Some(&Expression::Word("NULL".into())) && arguments.len(2)? > 0 {
+            let receives = matches!(call.name.as_str(), "read" | "recv" | "recvfrom");
+            return Ok(SystemCall::BadBuffer { fd: fd()?, receives });
+        }
         if let Some(Expression::Integer(_) | Expression::Word(_)) = buffer {
             return Err(Odd::Unsupported("a buffer's address".into()));
         }

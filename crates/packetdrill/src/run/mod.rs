@@ -350,6 +350,9 @@ impl<'a> Runner<'a> {
             Trouble::UnknownName(name) if name.starts_with("tcpi_") => {
                 Stop::unsupported(code.at, format!("the field `{name}` of tcp_info"))
             }
+            Trouble::UnknownName(name) if name.starts_with("SK_MEMINFO_") => {
+                Stop::unsupported(code.at, format!("the field `{name}` of SO_MEMINFO"))
+            }
             trouble => Stop::failed(code.at, trouble.to_string()),
         })
     }
