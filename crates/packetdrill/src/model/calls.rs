@@ -287,7 +287,7 @@ impl Model {
         }
         if flags & ERROR_QUEUE != 0 {
             return Ok(Some(match self.sockets.get_mut(&fd).map(|socket| &mut socket.stage) {
-                Some(Stage::Open(open)) => open.errors.receive(),
+                Some(Stage::Open(open)) => open.errors.receive(len),
                 Some(_) => Outcome::error("EAGAIN"),
                 None => Outcome::error("EBADF"),
             }));
@@ -436,9 +436,9 @@ impl Model {
     /// A call returns that has given `done` bytes.
     fn sent(&mut self, send: &Sending, done: u32) -> Outcome {
         if let Ok(open) = self.open(send.fd)
-            && send.zero_copy
+            && done > 0
         {
-            open.errors.sent(open.written);
+            open.errors.sent(open.written, send.zero_copy);
         }
         Outcome::value(done.into())
     }

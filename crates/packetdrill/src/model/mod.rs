@@ -55,6 +55,8 @@ pub struct Model {
     waiting: Option<Waiting>,
     out: VecDeque<Packet>,
     fast: FastOpen,
+    /// Bursts are cut into segments before they leave (`ethtool -K` with gso or tso off).
+    cuts: bool,
 }
 
 impl Model {
@@ -70,6 +72,7 @@ impl Model {
             waiting: None,
             out: VecDeque::new(),
             fast: FastOpen::default(),
+            cuts: false,
         }
     }
 
@@ -110,29 +113,39 @@ impl Model {
         for socket in self.sockets.values_mut() {
             if let Stage::Listening(listener) = &mut socket.stage {
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    left.push(addressed(&transmit, LOCAL_PORT, remote_port));
+                    left.push((LOCAL_PORT, remote_port, transmit));
                 }
             }
         }
         for open in self.opens() {
             while let Some(transmit) = open.connection.poll_transmit(now) {
-                left.push(addressed(&transmit, open.local_port, open.remote_port));
+                open.note_sent(now, &transmit);
+                left.push((open.local_port, open.remote_port, transmit));
+            }
+        }
+        let cuts = self.cuts;
+        for (local_port, remote_port, transmit) in left {
+            if cuts {
+                let Transmit { cause, mss, .. } = transmit;
+                let cut = transmit.cut().map(|segment| Transmit { segment, cause, mss });
+                self.out.extend(cut.map(|one| addressed(&one, local_port, remote_port)));
+            } else {
+                self.out.push_back(addressed(&transmit, local_port, remote_port));
             }
         }
         self.orphans.retain(|open| !open.connection.is_over());
-        self.out.extend(left);
-        self.notice();
+        self.notice(now);
     }
 
     /// What the stack has done since the last time is told to those who wait for it: completions to
     /// the queues of errors, readiness to epoll.
-    fn notice(&mut self) {
+    fn notice(&mut self, now: Instant) {
         let lessons: Vec<_> =
             self.opens().filter_map(|open| open.connection.take_fast_lesson()).collect();
         lessons.into_iter().for_each(|lesson| self.fast.learn(lesson));
         for (fd, socket) in &mut self.sockets {
             if let Stage::Open(open) = &mut socket.stage {
-                open.complete();
+                open.complete(now);
             }
             if !self.epolls.is_empty() {
                 let happened = socket.happened();
@@ -184,6 +197,10 @@ impl Subject for Model {
         }
         if let Some(done) = self.fast.set(name, value) {
             return done.map_err(|()| Refusal("not a value the model knows".into()));
+        }
+        if let ("device.gso" | "device.tso", "on" | "off") = (name, value) {
+            self.cuts = value == "off";
+            return Ok(());
         }
         let mut changed = self.config.clone();
         sysctl::apply(&mut changed, name, value)?;
