@@ -102,10 +102,14 @@ impl Errors {
     /// All below `position` is acknowledged. Neighbours are told of as one
     /// (`skb_zerocopy_notify_extend`).
     pub(super) fn acknowledged(&mut self, now: Instant, position: u64) {
-        while let Some((end, _)) = self.writes.pop_front_if(|(end, _)| *end <= position) {
+        while let Some((end, _)) = self.writes.front().copied().filter(|(end, _)| *end <= position)
+        {
+            self.writes.pop_front();
             self.tell(now, end, ARRIVED, TELLS_ARRIVED);
         }
-        while let Some((_, id)) = self.pending.pop_front_if(|(end, _)| *end <= position) {
+        while let Some((_, id)) = self.pending.front().copied().filter(|(end, _)| *end <= position)
+        {
+            self.pending.pop_front();
             self.puts += 1;
             match self.queue.back_mut() {
                 Some(Entry::Complete(_, last)) if last.wrapping_add(1) == id => *last = id,

@@ -10,6 +10,7 @@ mod errors;
 mod fast_open;
 mod info;
 mod options;
+mod sending;
 mod settings;
 mod socket;
 mod sysctl;
@@ -142,7 +143,9 @@ impl Model {
     fn notice(&mut self, now: Instant) {
         let lessons: Vec<_> =
             self.opens().filter_map(|open| open.connection.take_fast_lesson()).collect();
-        lessons.into_iter().for_each(|lesson| self.fast.learn(lesson));
+        for lesson in lessons {
+            self.fast.learn(lesson);
+        }
         for (fd, socket) in &mut self.sockets {
             if let Stage::Open(open) = &mut socket.stage {
                 open.complete(now);

@@ -11,6 +11,7 @@ use super::fast_open::FastSocket;
 use crate::constant;
 
 /// A socket.
+#[expect(clippy::struct_excessive_bools, reason = "independent options")]
 pub(super) struct Socket {
     pub(super) stage: Stage,
     /// O_NONBLOCK.

@@ -284,17 +284,7 @@ impl Descriptors {
             "ioctl" => SystemCall::Request { fd: fd()?, request: integer(1)? },
             "poll" => self.poll(&arguments)?,
             "epoll_create" | "epoll_create1" => SystemCall::EpollCreate,
-            "epoll_ctl" => {
-                let event = arguments.call.arguments.get(3);
-                let (events, data) = event.map_or(Ok((0, 0)), epoll_event)?;
-                SystemCall::EpollControl {
-                    epoll: fd()?,
-                    operation: integer(1)?,
-                    fd: arguments.fd(2)?,
-                    events,
-                    data,
-                }
-            }
+            "epoll_ctl" => epoll_control(&arguments)?,
             "epoll_wait" => SystemCall::EpollWait {
                 epoll: fd()?,
                 most: usize::try_from(integer(2)?).unwrap_or(0),
@@ -319,6 +309,18 @@ impl Descriptors {
         let timeout = u64::try_from(arguments.integer(2)?).ok().map(Span::from_millis);
         Ok(SystemCall::Poll { fds, timeout })
     }
+}
+
+fn epoll_control(arguments: &Arguments<'_>) -> Result<SystemCall, Odd> {
+    let event = arguments.call.arguments.get(3);
+    let (events, data) = event.map_or(Ok((0, 0)), epoll_event)?;
+    Ok(SystemCall::EpollControl {
+        epoll: arguments.fd(0)?,
+        operation: arguments.integer(1)?,
+        fd: arguments.fd(2)?,
+        events,
+        data,
+    })
 }
 
 /// `{events=EPOLLIN, fd=4}`: the bits and the data.

@@ -42,7 +42,7 @@ fn the_model_does_what_the_kernel_did() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// The ticks of a kernel with another HZ move timers by a few milliseconds, and change nothing else.
+/// The ticks of a kernel with another HZ move timers by a few milliseconds, and that is all.
 #[test]
 fn a_finer_tick_does_the_same() {
     let mut config = Config::default();

@@ -76,8 +76,8 @@ impl Connection {
         Connection::accept_fast(now, config, options, opening, syn, FastAnswer::Plain)
     }
 
-    /// The same with Fast Open: with [`FastAnswer::Take`] the data of the SYN may be read at once, and
-    /// the connection is the application's before the handshake is over.
+    /// The same with Fast Open: with [`FastAnswer::Take`] the data of the SYN may be read at once,
+    /// and the connection is the application's before the handshake is over.
     pub fn accept_fast(
         now: Instant,
         config: &Arc<Config>,
