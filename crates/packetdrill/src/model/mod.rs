@@ -10,6 +10,7 @@ mod errors;
 mod fast_open;
 mod info;
 mod options;
+mod queue;
 mod sending;
 mod settings;
 mod socket;
@@ -28,6 +29,7 @@ use tcplab_wire::SeqNumber;
 use self::calls::Waiting;
 use self::epoll::Epoll;
 use self::fast_open::FastOpen;
+use self::queue::PacedQueue;
 use self::socket::{Socket, Stage};
 use crate::packet::Packet;
 use crate::subject::{LOCAL_PORT, Outcome, Refusal, Reply, Subject, SystemCall};
@@ -58,6 +60,8 @@ pub struct Model {
     fast: FastOpen,
     /// Bursts are cut into segments before they leave (`ethtool -K` with gso or tso off).
     cuts: bool,
+    /// `tc` has put it before the device.
+    queue: Option<PacedQueue>,
 }
 
 impl Model {
@@ -74,6 +78,7 @@ impl Model {
             out: VecDeque::new(),
             fast: FastOpen::default(),
             cuts: false,
+            queue: None,
         }
     }
 
@@ -114,25 +119,30 @@ impl Model {
         for socket in self.sockets.values_mut() {
             if let Stage::Listening(listener) = &mut socket.stage {
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    left.push((LOCAL_PORT, remote_port, transmit));
+                    left.push((now, LOCAL_PORT, remote_port, transmit));
                 }
             }
         }
         for open in self.opens() {
             while let Some(transmit) = open.connection.poll_transmit(now) {
                 open.note_sent(now, &transmit);
-                left.push((open.local_port, open.remote_port, transmit));
+                let departure = open.departure.of(now, &open.connection, &transmit);
+                left.push((departure, open.local_port, open.remote_port, transmit));
             }
         }
-        let cuts = self.cuts;
-        for (local_port, remote_port, transmit) in left {
-            if cuts {
-                let Transmit { cause, mss, .. } = transmit;
-                let cut = transmit.cut().map(|segment| Transmit { segment, cause, mss });
-                self.out.extend(cut.map(|one| addressed(&one, local_port, remote_port)));
-            } else {
-                self.out.push_back(addressed(&transmit, local_port, remote_port));
+        for (departure, local_port, remote_port, transmit) in left {
+            let Transmit { cause, mss, .. } = transmit;
+            let cut = if self.cuts { transmit.cut().collect() } else { vec![transmit.segment] };
+            for segment in cut {
+                let packet = addressed(&Transmit { segment, cause, mss }, local_port, remote_port);
+                match &mut self.queue {
+                    Some(queue) => queue.push(departure, packet),
+                    None => self.out.push_back(packet),
+                }
             }
+        }
+        while let Some(packet) = self.queue.as_mut().and_then(|queue| queue.pop(now)) {
+            self.out.push_back(packet);
         }
         self.orphans.retain(|open| !open.connection.is_over());
         self.notice(now);
@@ -205,6 +215,10 @@ impl Subject for Model {
             self.cuts = value == "off";
             return Ok(());
         }
+        if let ("device.qdisc", "fq" | "pfifo") = (name, value) {
+            self.queue = (value == "fq").then(PacedQueue::default);
+            return Ok(());
+        }
         let mut changed = self.config.clone();
         sysctl::apply(&mut changed, name, value)?;
         if changed != self.config {
@@ -254,7 +268,8 @@ impl Subject for Model {
         });
         let orphans = self.orphans.iter().filter_map(|open| open.connection.poll_at());
         let patience = self.waiting.as_ref().and_then(Waiting::deadline);
-        held.chain(orphans).chain(patience).min().map(|at| at - START)
+        let queued = self.queue.as_ref().and_then(PacedQueue::next_at);
+        held.chain(orphans).chain(patience).chain(queued).min().map(|at| at - START)
     }
 
     fn wake(&mut self, now: Instant) {

@@ -8,6 +8,7 @@ use tcplab_wire::TcpFlags;
 
 use super::errors::Errors;
 use super::fast_open::FastSocket;
+use super::queue::Departure;
 use crate::constant;
 
 /// A socket.
@@ -71,6 +72,7 @@ pub(super) struct Open {
     /// Bytes taken from the application.
     pub(super) written: u64,
     pub(super) errors: Errors,
+    pub(super) departure: Departure,
     /// Somebody waits for room (`SOCK_NOSPACE`).
     pub(super) wants_room: bool,
 }
@@ -125,6 +127,7 @@ impl Socket {
             shut: Shut::default(),
             written: 0,
             errors: Errors::default(),
+            departure: Departure::default(),
             wants_room: false,
         }));
     }

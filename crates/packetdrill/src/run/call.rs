@@ -382,6 +382,10 @@ fn send(arguments: &Arguments<'_>) -> Result<SystemCall, Odd> {
         }
         _ => (vec![arguments.len(2)?], arguments.integer(3)?),
     };
+    let nobody = Expression::Word("AF_UNSPEC".into());
+    if flags & FAST_OPEN != 0 && arguments.call.arguments.get(4) == Some(&nobody) {
+        return Err(Odd::Unsupported("a write that connects to nobody".into()));
+    }
     Ok(SystemCall::Send { fd: arguments.fd(0)?, flags, parts })
 }
 

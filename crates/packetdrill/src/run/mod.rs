@@ -322,7 +322,9 @@ impl<'a> Runner<'a> {
                         // A stack that remembers nothing need not forget.
                         let _ = self.subject.set("host.tcp_metrics", "flush");
                     }
-                    if !flushes && !text.ends_with("root pfifo") {
+                    if text.starts_with("tc qdisc") && text.ends_with("root fq") {
+                        self.set(shell.at, "device.qdisc", "fq")?;
+                    } else if !flushes && !text.ends_with("root pfifo") {
                         let construct = format!("the command `{program}`");
                         return Err(Stop::unsupported(shell.at, construct));
                     }

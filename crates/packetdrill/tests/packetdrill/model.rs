@@ -68,7 +68,7 @@ fn what_the_model_does_not_have_is_named() {
         "+0 socket(..., SOCK_DGRAM, IPPROTO_UDP) = 4",
         "+0 send(3, ..., 10, MSG_DONTROUTE) = 10",
         "+0 < icmp unreachable net_unreachable",
-        "+0 `tc qdisc replace dev tun0 root fq`",
+        "+0 `tc qdisc replace dev tun0 root pfifo limit 0`",
         "+0 recv(3, ..., 10, MSG_PEEK) = 10",
         "+0 fcntl(3, F_GETFD) = 0",
         "+0 shutdown(3, SHUT_RD) = 0",
