@@ -129,8 +129,8 @@ mod tests {
         assert_eq!(siphash(&key, &message), 0xa129_ca61_49be_45e5);
     }
 
-    /// A cookie is given, taken when shown, and not when it is another client's; a SYN that asks for
-    /// nothing is left alone. The kernel gave the cookie for this key and these addresses.
+    /// A cookie is given, taken when shown, and not when it is another client's; a SYN that asks
+    /// for nothing is left alone. Linux 6.18 gave the cookie for this key and these addresses.
     #[test]
     fn who_shows_his_cookie_is_believed() {
         let key = [
