@@ -22,6 +22,8 @@ impl Connection {
             urgent: self.urgent_end > self.sender.una(),
             orphaned: self.orphaned,
             buffer_full: self.buffer.is_full(),
+            boundary: self.buffer.seal_after(self.sender.sent()),
+            has_boundaries: self.buffer.has_seals(),
         }
     }
 
