@@ -59,8 +59,8 @@ pub(crate) struct Judge {
     /// In fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
     recovery: Option<Offset>,
     timeout: Option<Box<Timeout>>,
-    /// A timeout turned out to be needless, but not every sender finds out: one that did not goes on
-    /// sending again until this.
+    /// A timeout turned out to be needless, but not every sender finds out: one that did not goes
+    /// on sending again until this.
     needless: Option<Offset>,
     /// What was judged last came of a timeout.
     going_back: bool,
@@ -280,9 +280,20 @@ impl Judge {
             let waited = overdue.unwrap_or(silence.waited);
             return Verdict { kind, timer, proof: Proof { waited, nth, ..silence } };
         }
+        self.prompted(range, nth, after_timeout || (forgotten && self.going_back), board)
+    }
+
+    /// An acknowledgement prompted a repetition, after a timeout or not.
+    fn prompted(
+        &mut self,
+        range: Range,
+        nth: u32,
+        after_timeout: bool,
+        board: &Scoreboard,
+    ) -> Verdict {
         let prompt = self.last_heard.map(|heard| heard.frame);
         let proof = |by| Proof { by, frame: prompt, nth, ..Proof::default() };
-        if after_timeout || (forgotten && self.going_back) {
+        if after_timeout {
             if let Some(timeout) = &mut self.timeout {
                 timeout.known.insert(range);
                 timeout.in_doubt = false;
@@ -389,10 +400,11 @@ impl Judge {
         (ran >= round_trip + beyond + LEAST_VARIANCE).then_some(ran)
     }
 
-    /// With SACK, how long it was known that `range` had been lost again, if that is not what prompted
-    /// it: what had been sent after it arrived, and still the sender went on with new data. RACK
-    /// (RFC 8985 section 6.2) sends again what it holds for lost before anything new; a sender
-    /// without it learns from its timer alone that a repetition was lost (RFC 6675 section 5.1).
+    /// With SACK, how long it was known that `range` had been lost again, if that is not what
+    /// prompted it: what had been sent after it arrived, and still the sender went on with new
+    /// data. RACK (RFC 8985 section 6.2) sends again what it holds for lost before anything new; a
+    /// sender without it learns from its timer alone that a repetition was lost (RFC 6675 section
+    /// 5.1).
     fn ignored(&self, at: Instant, beyond: Span, range: Range, board: &Scoreboard) -> Option<Span> {
         let near = beyond.is_zero() && !self.sack_refused && self.timeout.is_none();
         let round_trip = self.round_trip.filter(|_| near)?;

@@ -62,16 +62,17 @@ const SENDERS: &[(&str, &str)] = &[
 /// model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Undecidable {
-    /// A retransmission timer that ran out within 180 ms of the last packet, while there was evidence
-    /// of a loss or a probe was due. A busy machine acts on evidence that late, and Linux's timer of
-    /// the probe runs as long. A timer of Linux never runs out so early; one of Haiku (100 ms above
-    /// the round trip) does, and one of xnu that was not started anew by the repetition.
+    /// A retransmission timer that ran out within 180 ms of the last packet, while there was
+    /// evidence of a loss or a probe was due. A busy machine acts on evidence that late, and the
+    /// timer of a probe runs as long. A timer of Linux never runs out so early; one of Haiku (100 ms
+    /// above the round trip) does, and one of xnu that was not started anew by the repetition.
     ShortTimer,
     /// What is sent again until such a timeout is repaired: it is of what the timeout was held for.
     AfterShortTimer,
-    /// xnu takes a timeout for needless whose repetition is acknowledged within a round trip, and goes
-    /// on with the fast recovery that the timeout had interrupted, or waits for duplicates anew; any
-    /// other stack that repeats data on an acknowledgement then is in slow start after the timeout.
+    /// xnu takes a timeout for needless whose repetition is acknowledged within a round trip, and
+    /// goes on with the fast recovery that the timeout had interrupted, or waits for duplicates
+    /// anew; any other stack that repeats data on an acknowledgement then is in slow start after
+    /// the timeout.
     BadRetransmit,
 }
 
