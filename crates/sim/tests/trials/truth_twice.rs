@@ -64,8 +64,8 @@ const SENDERS: &[(&str, &str)] = &[
 enum Undecidable {
     /// A retransmission timer that ran out within 180 ms of the last packet, while there was
     /// evidence of a loss or a probe was due. A busy machine acts on evidence that late, and the
-    /// timer of a probe runs as long. A timer of Linux never runs out so early; one of Haiku (100 ms
-    /// above the round trip) does, and one of xnu that was not started anew by the repetition.
+    /// timer of a probe runs as long. A timer of Linux never runs out so early; one of Haiku does
+    /// (100 ms above the round trip), and one of xnu that the repetition did not start anew.
     ShortTimer,
     /// What is sent again until such a timeout is repaired: it is of what the timeout was held for.
     AfterShortTimer,
