@@ -22,7 +22,8 @@ const NAME_MAX: usize = 80;
 #[derive(Debug, Default)]
 pub(crate) struct Matrix<'i>(Vec<Factor<'i>>);
 
-/// A key and the values it takes in turn; or a free name, and what several keys are set to together.
+/// A key and the values it takes in turn; or a free name, and what several keys are set to
+/// together.
 #[derive(Debug)]
 pub(crate) struct Factor<'i> {
     pub(crate) key: Key,
