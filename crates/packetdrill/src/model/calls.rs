@@ -346,7 +346,12 @@ impl Model {
             Stage::Listening(mut listener) => {
                 listener.close(now);
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    let packet = super::addressed(&transmit, crate::LOCAL_PORT, remote_port);
+                    let packet = super::addressed(
+                        &transmit.whole(),
+                        transmit.cause,
+                        crate::LOCAL_PORT,
+                        remote_port,
+                    );
                     self.out.push_back(packet);
                 }
             }

@@ -20,9 +20,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use tcplab_stack::congestion::{self, Setup};
-use tcplab_stack::{
-    Config, Connection, FastClient, Opening, Segment, SendCause, State, Transmit, reset_for,
-};
+use tcplab_stack::{Config, Connection, FastClient, Opening, Segment, SendCause, State, reset_for};
 use tcplab_units::{Instant, Span};
 use tcplab_wire::SeqNumber;
 
@@ -131,10 +129,9 @@ impl Model {
             }
         }
         for (departure, local_port, remote_port, transmit) in left {
-            let Transmit { cause, mss, .. } = transmit;
-            let cut = if self.cuts { transmit.cut().collect() } else { vec![transmit.segment] };
+            let cut = if self.cuts { transmit.cut().collect() } else { vec![transmit.whole()] };
             for segment in cut {
-                let packet = addressed(&Transmit { segment, cause, mss }, local_port, remote_port);
+                let packet = addressed(&segment, transmit.cause, local_port, remote_port);
                 match &mut self.queue {
                     Some(queue) => queue.push(departure, packet),
                     None => self.out.push_back(packet),
@@ -190,17 +187,15 @@ impl Model {
             }
         }
         if let Some(reset) = reset_for(segment) {
-            let reset =
-                Transmit { segment: reset, rest: Vec::new(), cause: SendCause::Reset, mss: 0 };
-            self.out.push_back(addressed(&reset, local_port, remote_port));
+            self.out.push_back(addressed(&reset, SendCause::Reset, local_port, remote_port));
         }
     }
 }
 
 /// What leaves, between these ports.
-fn addressed(transmit: &Transmit, local_port: u16, remote_port: u16) -> Packet {
-    let cause = Some(transmit.cause.name());
-    Packet { local_port, remote_port, cause, ..Packet::of_segment(&transmit.whole()) }
+fn addressed(segment: &Segment, cause: SendCause, local_port: u16, remote_port: u16) -> Packet {
+    let cause = Some(cause.name());
+    Packet { local_port, remote_port, cause, ..Packet::of_segment(segment) }
 }
 
 impl Subject for Model {

@@ -89,8 +89,8 @@ impl Connection {
         }
     }
 
-    /// What of a segment's data is the peer's stream: not what lies before its SYN or behind its FIN.
-    /// Says also how many bytes lie before.
+    /// What of a segment's data is the peer's stream: not what lies before its SYN or behind its
+    /// FIN. Says also how many bytes lie before.
     fn own_part<'a>(&self, segment: &'a Segment, position: i64) -> (u32, Cow<'a, Data>) {
         let len = i64::from(segment.len());
         let behind_fin = self.receiver.is_finished().then(|| self.receiver.next() as i64 - 1);
