@@ -207,7 +207,7 @@ fn plain_levels<'i>(
 }
 
 /// Levels that have names, and set several keys each.
-fn named_levels<'i>(table: DeTable<'i>) -> Result<Vec<Level<'i>>, Fault> {
+fn named_levels(table: DeTable<'_>) -> Result<Vec<Level<'_>>, Fault> {
     let mut named: Vec<_> = table.into_iter().collect();
     named.sort_by_key(|(name, _)| name.span().start);
     let mut levels = Vec::new();

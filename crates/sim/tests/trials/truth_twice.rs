@@ -170,9 +170,10 @@ fn compare(setting: &Setting) -> (usize, BTreeMap<Undecidable, usize>) {
     );
     let place = tempfile::tempdir().unwrap();
     let recording = trial(&text, seed, place.path());
-    let (end, direction) = match is_upload {
-        true => (Endpoint::Client, Direction::Forward),
-        false => (Endpoint::Server, Direction::Reverse),
+    let (end, direction) = if is_upload {
+        (Endpoint::Client, Direction::Forward)
+    } else {
+        (Endpoint::Server, Direction::Reverse)
     };
     let (file, _) = recording.capture(end).unwrap();
     let trace = analyze(tcplab_capture::open(file).unwrap());
