@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use tcplab_stack::{Connection, Transmit};
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Instant, Rate, Span};
 
 use crate::packet::Packet;
 
@@ -54,7 +54,7 @@ impl Departure {
         self.next = departure;
         let len = burst.segment.len();
         self.segments += if len > 0 { u64::from(burst.segments()) } else { 0 };
-        let rate = connection.info(now).pacing_rate.map_or(0, |rate| rate.bits_per_second());
+        let rate = connection.info(now).pacing_rate.map_or(0, Rate::bits_per_second);
         if len > 0 && rate > 0 && self.segments >= FREE_SEGMENTS {
             let nanos = u128::from(len) * 8_000_000_000 / u128::from(rate);
             let nanos = u64::try_from(nanos).unwrap_or(u64::MAX >> 1);

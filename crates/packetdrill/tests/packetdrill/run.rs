@@ -76,7 +76,7 @@ fn what_is_not_there_is_named() {
         ("--tolerance_usecs=1000", "--wire_client"),
         ("--tolerance_usecs=1000", "--tolerance_usecs=soon"),
         ("tcp_sack=1", "nothing=1"),
-        ("./defaults.sh", "tc qdisc add dev tun0 root fq"),
+        ("./defaults.sh", "tc qdisc add dev tun0 root pfifo limit 0"),
         ("./defaults.sh", "reboot"),
         ("SO_REUSEADDR", "SO_UNHEARD_OF"),
         ("SOL_SOCKET, SO", "SOL_TCP, SO"),
