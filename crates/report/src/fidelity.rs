@@ -18,8 +18,8 @@ const SHOWN: [(&str, &str, usize); 5] = [
 /// Between columns.
 const GAP: &str = "  ";
 
-/// The comparison as text: ratios by case, by cause where there is one, the summary, the goals. Every
-/// line ends in `\n`.
+/// The comparison as text: ratios by case, by cause where there is one, the summary, the goals.
+/// Every line ends in `\n`.
 pub fn fidelity_table(found: &Fidelity) -> String {
     let mut text = String::from("model over kernel, medians of the trials\n\n");
     text += &aligned(&head(), &rows(found));

@@ -259,11 +259,12 @@ pub struct Receiving {
     /// Which part of the buffer is window, in 256ths (`scaling_ratio`; 256: all of it). Where
     /// segments are charged more than their data, it follows their size.
     pub window_share: u32,
-    /// Whether the application set the buffer (SO_RCVBUF): the window's scale is chosen for it alone
-    /// then, and nothing tunes it (`SOCK_RCVBUF_LOCK`).
+    /// Whether the application set the buffer (SO_RCVBUF): the window's scale is chosen for it
+    /// alone then, and nothing tunes it (`SOCK_RCVBUF_LOCK`).
     pub locked: bool,
     /// What stands before a segment's data in its memory, bytes: headers and headroom. The segment
-    /// is charged for all its memory (`skb->truesize`), which comes in blocks. 0: data alone counts.
+    /// is charged for all its memory (`skb->truesize`), which comes in blocks. 0: data alone
+    /// counts.
     pub segment_overhead: u32,
     /// How the buffer follows what the application reads.
     pub tuning: ReceiveTuning,
@@ -427,8 +428,8 @@ impl Default for Receiving {
             out_of_order: None,
             window_share: 128,
             locked: false,
-            // Of a packet that comes from a TUN device (`tun_alloc_skb`): headers of 52, headroom of
-            // 64 (`NET_SKB_PAD`).
+            // Of a packet that comes from a TUN device (`tun_alloc_skb`): headers of 52, headroom
+            // of 64 (`NET_SKB_PAD`).
             segment_overhead: 116,
             tuning: ReceiveTuning::Linux618,
             most_window: None,

@@ -120,8 +120,9 @@ impl Prepared<'_> {
             Endpoint::Server => shared.workload.server_role(),
         };
         let mut application = Application::new(role, &shared.workload, shared.seed);
-        // An application that reads late holds back acknowledgements (`__tcp_ack_snd_check` waits for
-        // it where the window cannot grow): what others do on this machine must not look like TCP.
+        // An application that reads late holds back acknowledgements (`__tcp_ack_snd_check` waits
+        // for it where the window cannot grow): what others do on this machine must not look like
+        // TCP.
         // Where this is not allowed, it reads when it can.
         let _ = sys::run_before_others();
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };

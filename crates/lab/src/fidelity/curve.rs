@@ -14,8 +14,8 @@ pub(crate) type Curve = Vec<f64>;
 /// The sender's window over its transfer, which ends at `end`: at each moment what the last look at
 /// it showed. None without a look.
 ///
-/// Each world's transfer has a length of its own: the curves are compared as shapes, for the lengths
-/// are compared by themselves.
+/// Each world's transfer has a length of its own: the curves are compared as shapes, for the
+/// lengths are compared by themselves.
 pub(crate) fn curve(samples: &[Sample], sender: Endpoint, end: Instant) -> Option<Curve> {
     let looks: Vec<&Sample> = samples
         .iter()

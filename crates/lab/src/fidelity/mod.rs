@@ -1,7 +1,7 @@
 //! The model against the kernel: the same cases in both worlds, and how far apart they are.
 //!
-//! Nothing here runs or reads a trial in a way of its own: each world has an ordinary run directory,
-//! filled by [`execute`](crate::execute()).
+//! Nothing here runs or reads a trial in a way of its own: each world has an ordinary run
+//! directory, filled by [`execute`](crate::execute()).
 
 mod curve;
 mod figures;

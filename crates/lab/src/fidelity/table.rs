@@ -5,8 +5,8 @@ use tcplab_stats::median;
 use super::Fidelity;
 use crate::tables::row;
 
-/// A row per case and quantity: both medians, their ratio, the kernel's own noise, and, for all of a
-/// case, how many of the kernel's trials were flawed.
+/// A row per case and quantity: both medians, their ratio, the kernel's own noise, and, for all of
+/// a case, how many of the kernel's trials were flawed.
 pub fn csv(fidelity: &Fidelity) -> String {
     let mut table = row([
         "scenario",

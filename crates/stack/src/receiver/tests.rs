@@ -66,8 +66,8 @@ fn segments_are_charged_their_blocks() {
     assert_eq!(charged, [2_304, 1_280, 832]);
 }
 
-/// An application's buffer is all that the window will ever be (`tcp_select_initial_window`): 64 KiB
-/// need no scale, as Linux 6.18 answered a SYN.
+/// An application's buffer is all that the window will ever be (`tcp_select_initial_window`): 64
+/// KiB need no scale, as Linux 6.18 answered a SYN.
 #[test]
 fn a_buffer_that_was_set_decides_about_the_scale() {
     for (locked, scale) in [(true, 0), (false, 2)] {
