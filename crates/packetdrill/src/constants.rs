@@ -39,6 +39,7 @@ const ERRORS: &[(&str, i64)] = &[
     ("ENOSPC", 28),
     ("ESPIPE", 29),
     ("EPIPE", 32),
+    ("ENOMSG", 42),
     ("ENOTSOCK", 88),
     ("EDESTADDRREQ", 89),
     ("EMSGSIZE", 90),

@@ -84,7 +84,7 @@ impl Packet {
                 OptionSpec::Mss(mss) if syn => header.mss = Some(*mss),
                 // RFC 7323 section 2.3: more than 14 means 14.
                 OptionSpec::WindowScale(shift) if syn => {
-                    header.window_scale = Some((*shift).min(14))
+                    header.window_scale = Some((*shift).min(14));
                 }
                 OptionSpec::SackPermitted if syn => header.sack_permitted = true,
                 OptionSpec::Sack(blocks) => {

@@ -67,15 +67,12 @@ fn calculated(text: &str) -> String {
     while let Some((before, inside)) = rest.split_once("$((") {
         all += before;
         let found = inside.split_once("))").and_then(|(sum, behind)| Some((value(sum)?, behind)));
-        match found {
-            Some((value, behind)) => {
-                all += &value.to_string();
-                rest = behind;
-            }
-            None => {
-                all += "$((";
-                rest = inside;
-            }
+        if let Some((value, behind)) = found {
+            all += &value.to_string();
+            rest = behind;
+        } else {
+            all += "$((";
+            rest = inside;
         }
     }
     all + rest
@@ -245,6 +242,10 @@ mod tests {
                 vec![to("device.gso", "off"), to("device.tso", "off")],
             ),
             ("echo 0 >/proc/sys/net/ipv4/tcp_ecn", vec![to("net.ipv4.tcp_ecn", "0")]),
+            (
+                "sysctl -q a.b=\"1 $((2*1024 + 1)) $((3 * x))\"",
+                vec![to("a.b", "1 2049 $((3 * x))")],
+            ),
             (
                 "./defaults.sh\nsysctl -q a.b=1 c.d=2 > /dev/null 2>&1 || true # why",
                 vec![

@@ -165,6 +165,13 @@ pub enum SystemCall {
         /// Bytes of each of the buffers that hold the data.
         parts: Vec<u32>,
     },
+    /// A read or write of some bytes with NULL for a buffer.
+    BadBuffer {
+        /// Socket.
+        fd: i64,
+        /// Whether it would read.
+        receives: bool,
+    },
     /// `close`.
     Close {
         /// Descriptor.

@@ -35,9 +35,10 @@ pub(crate) fn places(run: &Run) -> Vec<Place> {
 }
 
 fn end(stack: &StackUsed) -> End {
-    let about = match stack.is_model {
-        true => format!("{}. Known from: {}", stack.title, stack.source),
-        false => String::new(),
+    let about = if stack.is_model {
+        format!("{}. Known from: {}", stack.title, stack.source)
+    } else {
+        String::new()
     };
     End { stack: stack.to_string(), about }
 }
@@ -47,9 +48,10 @@ pub(crate) fn everywhere(places: &[Place]) -> Option<String> {
     let [first, rest @ ..] = places else { return None };
     let same = rest.iter().all(|other| (other.world, &other.ends) == (first.world, &first.ends));
     let [client, server] = first.ends.as_slice() else { return None };
-    let ends = match client == server {
-        true => format!("{} at both ends", client.stack),
-        false => format!("{} at the client, {} at the server", client.stack, server.stack),
+    let ends = if client == server {
+        format!("{} at both ends", client.stack)
+    } else {
+        format!("{} at the client, {} at the server", client.stack, server.stack)
     };
     same.then(|| format!("{}: {ends}", first.world))
 }
@@ -85,18 +87,16 @@ pub(crate) fn headline(run: &Run) -> String {
             (!cases.is_empty()).then(|| format!("{} {words}{on}{stacks}{close}", amount(&cases)))
         })
         .collect();
-    match (parts.is_empty(), run.world.as_str()) {
-        (false, _) => format!("{}.", parts.join("; ")),
-        (true, world) => {
-            let place = match world {
-                "kernel" => "on the kernel's own TCP".to_string(),
-                "sim" => "in virtual time".to_string(),
-                other => format!("in the world “{other}”"),
-            };
-            let cases: Vec<&Case> = run.cases.iter().collect();
-            format!("{}, {place}.", amount(&cases))
-        }
+    if !parts.is_empty() {
+        return format!("{}.", parts.join("; "));
     }
+    let place = match run.world.as_str() {
+        "kernel" => "on the kernel's own TCP".to_string(),
+        "sim" => "in virtual time".to_string(),
+        other => format!("in the world “{other}”"),
+    };
+    let cases: Vec<&Case> = run.cases.iter().collect();
+    format!("{}, {place}.", amount(&cases))
 }
 
 fn amount(cases: &[&Case]) -> String {

@@ -61,9 +61,10 @@ impl fmt::Display for Expectation {
         }
         f.write_str(&self.metric)?;
         let info = self.metric_info();
-        let (relative, unit) = match self.baselines.is_empty() {
-            true => ("", info.unit),
-            false => (" ÷ that of what it is compared with", "times"),
+        let (relative, unit) = if self.baselines.is_empty() {
+            ("", info.unit)
+        } else {
+            (" ÷ that of what it is compared with", "times")
         };
         f.write_str(relative)?;
         for (i, check) in self.checks.iter().enumerate() {

@@ -22,7 +22,8 @@ const NAME_MAX: usize = 80;
 #[derive(Debug, Default)]
 pub(crate) struct Matrix<'i>(Vec<Factor<'i>>);
 
-/// A key and the values it takes in turn; or a free name, and what several keys are set to together.
+/// A key and the values it takes in turn; or a free name, and what several keys are set to
+/// together.
 #[derive(Debug)]
 pub(crate) struct Factor<'i> {
     pub(crate) key: Key,
@@ -206,7 +207,7 @@ fn plain_levels<'i>(
 }
 
 /// Levels that have names, and set several keys each.
-fn named_levels<'i>(table: DeTable<'i>) -> Result<Vec<Level<'i>>, Fault> {
+fn named_levels(table: DeTable<'_>) -> Result<Vec<Level<'_>>, Fault> {
     let mut named: Vec<_> = table.into_iter().collect();
     named.sort_by_key(|(name, _)| name.span().start);
     let mut levels = Vec::new();

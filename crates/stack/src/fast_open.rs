@@ -128,4 +128,42 @@ mod tests {
         let message: Vec<u8> = (0..15).collect();
         assert_eq!(siphash(&key, &message), 0xa129_ca61_49be_45e5);
     }
+
+    /// A cookie is given, taken when shown, and not when it is another client's; a SYN that asks
+    /// for nothing is left alone. Linux 6.18 gave the cookie for this key and these addresses.
+    #[test]
+    fn who_shows_his_cookie_is_believed() {
+        let key = [
+            [4, 3, 2, 1].as_slice(),
+            &[0x14, 0x13, 0x12, 0x11],
+            &[0x24, 0x23, 0x22, 0x21],
+            &[0x34, 0x33, 0x32, 0x31],
+        ];
+        let key: [u8; 16] = key.concat().try_into().unwrap();
+        let addresses = [192, 0, 2, 1, 192, 168, 0, 1];
+        let mut server = FastServer { keys: vec![key], asks_for_cookies: true };
+        let cookie = Cookie::new(&0xfc8e_e8cb_129e_bbdc_u64.to_be_bytes(), false);
+        let syn = |fast_open: Option<Cookie>, len: usize| {
+            let flags = tcplab_wire::TcpFlags::SYN;
+            let header = tcplab_wire::TcpRepr { flags, fast_open, ..Default::default() };
+            Segment { data: Data::copy_of(&vec![0; len]), ..Segment::bare(header) }
+        };
+        let request = Some(Cookie::request(false));
+        let give = FastAnswer::Give(cookie.unwrap());
+        let judge = |server: &FastServer, syn| server.judge(&syn, &addresses);
+        assert_eq!(judge(&server, syn(request, 0)), give);
+        assert_eq!(judge(&server, syn(cookie, 100)), FastAnswer::Take(None));
+        assert_eq!(judge(&server, syn(Cookie::new(&[1; 8], false), 100)), give);
+        assert_eq!(judge(&server, syn(None, 100)), FastAnswer::Plain);
+        assert_eq!(server.judge(&syn(cookie, 100), &[0; 8]), {
+            let other = siphash(&key, &[0; 8]).to_le_bytes();
+            FastAnswer::Give(Cookie::new(&other, false).unwrap())
+        });
+        // The key is changed: the old one is known for a while, and the new cookie given.
+        server.keys.insert(0, [0; 16]);
+        assert!(matches!(judge(&server, syn(cookie, 100)), FastAnswer::Take(Some(_))));
+        server.asks_for_cookies = false;
+        assert_eq!(judge(&server, syn(None, 100)), FastAnswer::Take(None));
+        assert_eq!(judge(&server, syn(None, 0)), FastAnswer::Plain);
+    }
 }

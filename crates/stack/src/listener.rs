@@ -65,8 +65,8 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         self.handle_fast_segment(now, peer, segment, opening, FastAnswer::Plain);
     }
 
-    /// The same; if the segment is a SYN that opens a connection, it gets this `answer`. A connection
-    /// that takes data with the SYN may be accepted at once.
+    /// The same; if the segment is a SYN that opens a connection, it gets this `answer`. A
+    /// connection that takes data with the SYN may be accepted at once.
     pub fn handle_fast_segment(
         &mut self,
         now: Instant,

@@ -33,6 +33,8 @@ pub(crate) struct SendBuffer {
     /// The most segments kept; each chunk counts as many as it is full segments, rounded up.
     most_segments: Option<u32>,
     segments: u32,
+    /// How many chunks are sealed.
+    sealed: u32,
     /// Whether the last write found no room: what `sk_stream_wait_memory` sleeps for.
     full: bool,
 }
@@ -46,6 +48,8 @@ struct Chunk {
     segments: u32,
     /// Whether the last segment of it carries PSH.
     push: bool,
+    /// Whether nothing is appended, and nothing sent in one segment with what follows.
+    sealed: bool,
 }
 
 impl SendBuffer {
@@ -60,6 +64,7 @@ impl SendBuffer {
             charges_memory: config.sending.charges_memory,
             most_segments: config.sending.segments,
             segments: 0,
+            sealed: 0,
             full: false,
         }
     }
@@ -157,9 +162,10 @@ impl SendBuffer {
 
     /// Whether the last chunk takes more.
     pub(crate) fn has_open_chunk(&self, sent: u64, goal: u32) -> bool {
-        self.chunks
-            .back()
-            .is_some_and(|tail| tail.start >= sent && tail.end - tail.start < u64::from(goal))
+        self.chunks.back().is_some_and(|tail| {
+            let filled = tail.end - tail.start;
+            !tail.sealed && tail.start >= sent && filled < u64::from(goal)
+        })
     }
 
     /// Adds to the last chunk what it still takes, at most `most` bytes.
@@ -167,7 +173,7 @@ impl SendBuffer {
         let (free, room_for_segments) = (self.free_bytes(), self.free_segments());
         let Some(tail) = self.chunks.back_mut() else { return 0 };
         let filled = tail.end - tail.start;
-        if tail.start < sent || filled >= u64::from(goal) {
+        if tail.sealed || tail.start < sent || filled >= u64::from(goal) {
             return 0;
         }
         let within = goal - filled as u32;
@@ -201,7 +207,7 @@ impl SendBuffer {
             let segments = taken.div_ceil(mss);
             self.segments += segments;
             let (start, end) = (self.end, self.end + u64::from(taken));
-            self.chunks.push_back(Chunk { start, end, segments, push: false });
+            self.chunks.push_back(Chunk { start, end, segments, push: false, sealed: false });
             self.end = end;
         }
         taken
@@ -228,6 +234,7 @@ impl SendBuffer {
             self.segments -= chunk.segments;
             chunk.end = end;
             chunk.push = false;
+            chunk.sealed = false;
             chunk.segments = segments(end - chunk.start);
             self.segments += chunk.segments;
             self.chunks.insert(index + 1, rest);
@@ -248,6 +255,7 @@ impl SendBuffer {
             && chunk.end <= position
         {
             self.segments -= chunk.segments;
+            self.sealed -= u32::from(chunk.sealed);
             self.chunks.pop_front();
         }
     }
@@ -320,6 +328,28 @@ impl SendBuffer {
     pub(crate) fn is_pushed_at(&self, end: u64) -> bool {
         let index = self.chunks.partition_point(|chunk| chunk.end < end);
         self.chunks.get(index).is_some_and(|chunk| chunk.end == end && chunk.push)
+    }
+
+    /// Nothing is appended to what is there, nor sent together with what follows (MSG_EOR).
+    pub(crate) fn seal(&mut self) {
+        if let Some(tail) = self.chunks.back_mut().filter(|tail| !tail.sealed) {
+            tail.sealed = true;
+            self.sealed += 1;
+        }
+    }
+
+    /// Whether anything is sealed.
+    pub(crate) fn has_seals(&self) -> bool {
+        self.sealed > 0
+    }
+
+    /// Where the first seal behind `position` stands.
+    pub(crate) fn seal_after(&self, position: u64) -> Option<u64> {
+        if self.sealed == 0 {
+            return None;
+        }
+        let from = self.chunks.partition_point(|chunk| chunk.end <= position);
+        self.chunks.range(from..).find(|chunk| chunk.sealed).map(|chunk| chunk.end)
     }
 
     /// From now on PSH goes with the last byte, whatever was announced to follow it.

@@ -33,6 +33,9 @@ const LEAST_VARIANCE: Span = Span::from_millis(150);
 /// of 100 Hz are the longest.
 const TICKS: Span = Span::from_millis(50);
 
+/// How far it is looked for what arrived, sent after what did not.
+const SEARCHED: usize = 64;
+
 /// As many duplicates make a loss (RFC 5681 section 3.2, RFC 6675 section 2: `DupThresh`).
 const THRESHOLD: u64 = 3;
 
@@ -45,6 +48,8 @@ pub(crate) struct Judge {
     /// The one before that, which the sender had when the last had not reached it yet.
     heard_before: Option<Moment>,
     last_sent: Option<Moment>,
+    /// When it last sent new data.
+    last_new: Option<Instant>,
     /// When the cumulative acknowledgement last moved.
     advanced: Option<Instant>,
     /// Duplicate acknowledgements since the cumulative one last moved.
@@ -54,6 +59,9 @@ pub(crate) struct Judge {
     /// In fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
     recovery: Option<Offset>,
     timeout: Option<Box<Timeout>>,
+    /// A timeout turned out to be needless, but not every sender finds out: one that did not goes
+    /// on sending again until this.
+    needless: Option<Offset>,
     /// What was judged last came of a timeout.
     going_back: bool,
     /// A probe is out, until this is acknowledged (RFC 8985 section 7.3: one at a time).
@@ -147,7 +155,7 @@ impl Judge {
         if told.advanced {
             self.advanced = Some(at);
             self.duplicates = 0;
-            for point in [&mut self.recovery, &mut self.probe] {
+            for point in [&mut self.recovery, &mut self.probe, &mut self.needless] {
                 *point = point.filter(|&p| board.una < p);
             }
         }
@@ -163,9 +171,10 @@ impl Judge {
     /// Whether the timeout is over, or was spurious.
     #[cold]
     fn look_at_timeout(&mut self, told: Told, before: Offset, board: &Scoreboard) {
-        self.timeout.take_if(|timeout| {
+        let over = self.timeout.take_if(|timeout| {
             board.una >= timeout.point || timeout.was_spurious(told, before, board)
         });
+        self.needless = over.map(|timeout| timeout.point).or(self.needless);
     }
 
     /// Whether the sender has sent so shortly before `at` that nothing it sends then can be a
@@ -179,6 +188,7 @@ impl Judge {
     pub(crate) fn sends(&mut self, at: Instant, frame: u64) -> Verdict {
         self.going_back = false;
         self.last_sent = Some(Moment { at, frame });
+        self.last_new = Some(at);
         Verdict::new_data()
     }
 
@@ -215,11 +225,12 @@ impl Judge {
     pub(crate) fn repeat(&mut self, again: &Repeated, board: &Scoreboard) -> Verdict {
         let &Repeated { at, frame, range, nth, unseen, alone, beyond } = again;
         let (oldest, newest) = (range.start <= board.una, range.end >= board.high);
-        let after_timeout =
-            self.timeout.as_ref().is_some_and(|timeout| range.start < timeout.point);
+        let below = |point: Option<Offset>| point.is_some_and(|point| range.start < point);
+        let after_timeout = below(self.timeout.as_ref().map(|timeout| timeout.point));
+        let ignored = self.ignored(at, beyond, range, board);
         let by_rack = || {
             let due = board.reordering_deadline(range).filter(|_| !self.sack_refused);
-            due.is_some_and(|due| at <= due + beyond + TICKS)
+            ignored.is_none() && due.is_some_and(|due| at <= due + beyond + TICKS)
         };
         // RACK goes by when something was sent, not by where it stands: a repetition that arrived
         // tells of the loss of what was sent before it, though nothing above that is SACKed.
@@ -235,7 +246,11 @@ impl Judge {
         // Without SACK nothing but the timer tells that a retransmission was lost (RFC 6582).
         let at_edge = oldest && range.end > board.una;
         let head_again = at_edge && board.sacked.is_empty() && self.head_resent == Some(board.una);
-        let overdue = self.overdue(at, beyond, board).filter(|_| at_edge && !silent && !by_rack());
+        let overdue = self.overdue(at, beyond, board).filter(|_| !by_rack()).or(ignored);
+        let overdue = overdue.filter(|_| at_edge && !silent);
+        // Prompted by an acknowledgement that tells of no loss.
+        let goes_on = below(self.needless) && !told && !silent;
+        let after_timeout = after_timeout || goes_on;
         self.last_sent = Some(Moment { at, frame });
         if at_edge {
             self.head_resent = Some(board.una);
@@ -265,9 +280,20 @@ impl Judge {
             let waited = overdue.unwrap_or(silence.waited);
             return Verdict { kind, timer, proof: Proof { waited, nth, ..silence } };
         }
+        self.prompted(range, nth, after_timeout || (forgotten && self.going_back), board)
+    }
+
+    /// An acknowledgement prompted a repetition, after a timeout or not.
+    fn prompted(
+        &mut self,
+        range: Range,
+        nth: u32,
+        after_timeout: bool,
+        board: &Scoreboard,
+    ) -> Verdict {
         let prompt = self.last_heard.map(|heard| heard.frame);
         let proof = |by| Proof { by, frame: prompt, nth, ..Proof::default() };
-        if after_timeout || (forgotten && self.going_back) {
+        if after_timeout {
             if let Some(timeout) = &mut self.timeout {
                 timeout.known.insert(range);
                 timeout.in_doubt = false;
@@ -318,6 +344,7 @@ impl Judge {
                 let sent = Offset::new(again.range.start.as_u64() + unseen);
                 let (point, order) = (board.high.max(sent), board.log.next());
                 self.timeout = Some(Box::new(Timeout { point, order, known, in_doubt }));
+                self.needless = None;
                 self.recovery = None;
                 // `tcp_retransmit_timer`: whatever probe was out is out of mind.
                 self.probe = None;
@@ -371,6 +398,22 @@ impl Judge {
         let moved = self.advanced.map(|moved| moved + beyond);
         let ran = at.since(board.oldest_sent().max(moved)?);
         (ran >= round_trip + beyond + LEAST_VARIANCE).then_some(ran)
+    }
+
+    /// With SACK, how long it was known that `range` had been lost again, if that is not what
+    /// prompted it: what had been sent after it arrived, and still the sender went on with new
+    /// data. RACK (RFC 8985 section 6.2) sends again what it holds for lost before anything new; a
+    /// sender without it learns from its timer alone that a repetition was lost (RFC 6675 section
+    /// 5.1).
+    fn ignored(&self, at: Instant, beyond: Span, range: Range, board: &Scoreboard) -> Option<Span> {
+        let near = beyond.is_zero() && !self.sack_refused && self.timeout.is_none();
+        let round_trip = self.round_trip.filter(|_| near)?;
+        let later = board.log.latest(range)? + 1..board.log.next();
+        let mut later = later.take(SEARCHED).filter_map(|order| board.log.get(order));
+        let known = later.find(|sent| board.covers(sent.range))?.at + round_trip;
+        let went_on = self.last_new.is_some_and(|new| new >= known + round_trip);
+        let ran = if went_on { at.since(known) } else { Span::ZERO };
+        (ran >= round_trip + LEAST_VARIANCE).then_some(ran)
     }
 
     /// Whether a probe's time has come (RFC 8985 section 7.2): two round trips after the last

@@ -147,7 +147,8 @@ pub struct TcpRepr {
     /// Blocks received out of order. The last is left out where timestamps leave no room for four
     /// (RFC 2018 section 3).
     pub sack: SackBlocks,
-    /// A cookie of Fast Open or the request for one; only with SYN. Left out where there is no room.
+    /// A cookie of Fast Open or the request for one; only with SYN. Left out where there is no
+    /// room.
     pub fast_open: Option<Cookie>,
 }
 
@@ -284,7 +285,7 @@ impl Options {
             self.push(&[kind::FAST_OPEN, len as u8]);
         }
         self.push(bytes);
-        while self.len % 4 != 0 {
+        while !self.len.is_multiple_of(4) {
             self.push(&[NOP]);
         }
     }

@@ -132,6 +132,7 @@ const LAYERS: &[Layer] = &[
             "recording",
             "scenario",
             "stack",
+            "packetdrill",
             "sim",
             "testbed",
             "trace",

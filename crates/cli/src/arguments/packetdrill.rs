@@ -31,8 +31,8 @@ pub(crate) struct PacketdrillArguments {
     pub(crate) stack: String,
     /// Ticks of the stack's timers per second, if the scripts were written for another number
     ///
-    /// What a kernel calls HZ. Google's suite expects 1000, Debian's kernels have 250: there, timers
-    /// run out up to 4 ms later.
+    /// What a kernel calls HZ. Google's suite expects 1000, Debian's kernels have 250: there,
+    /// timers run out up to 4 ms later.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) hz: Option<u32>,
     /// A value for a name that the scripts leave open, as packetdrill's -D

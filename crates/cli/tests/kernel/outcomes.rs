@@ -162,6 +162,7 @@ fn doctor_has_a_line_for_each_ability() {
         "netem",
         "timers",
         "processors",
+        "worlds",
     ];
     let lines: Vec<&str> =
         ended.stdout.lines().filter(|line| line.starts_with(['✓', '!', '✗'])).collect();

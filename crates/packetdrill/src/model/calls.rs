@@ -2,25 +2,23 @@
 
 use std::sync::Arc;
 
-use tcplab_stack::{Data, ReadError, Send, State, WriteError};
+use tcplab_stack::{ReadError, State};
 use tcplab_units::Instant;
 
 use super::Model;
 use super::options;
+use super::sending::Sending;
 use super::socket::{Open, Socket, Stage};
 use crate::constants::constant;
 use crate::subject::{ControlData, ControlMessage, Outcome, Refusal, Reply, SystemCall};
 
 pub(super) const NONBLOCK: i64 = 0o4000;
 pub(super) const READ_WRITE: i64 = 2;
-/// MSG_OOB, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_MORE.
-const OUT_OF_BAND: i64 = 1;
-const DONT_WAIT: i64 = 0x40;
-const NO_SIGNAL: i64 = 0x4000;
-const MORE: i64 = 0x8000;
+/// MSG_OOB, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_ERRQUEUE.
+pub(super) const OUT_OF_BAND: i64 = 1;
+pub(super) const DONT_WAIT: i64 = 0x40;
+pub(super) const NO_SIGNAL: i64 = 0x4000;
 const ERROR_QUEUE: i64 = 0x2000;
-const ZERO_COPY: i64 = 0x400_0000;
-const FAST_OPEN: i64 = 0x2000_0000;
 /// What `poll` tells unasked: POLLERR, POLLHUP.
 const ALWAYS: i64 = 0x18;
 
@@ -54,22 +52,6 @@ pub(super) enum Waiting {
         until: Instant,
     },
 }
-
-/// A write that is under way.
-pub(super) struct Sending {
-    fd: i64,
-    /// Bytes given.
-    done: u32,
-    rest: Data,
-    how: Send,
-    /// MSG_ZEROCOPY, on a socket with SO_ZEROCOPY.
-    zero_copy: bool,
-    /// It connects, and waits for the answer.
-    opens: bool,
-}
-
-/// `MAX_SKB_FRAGS`: each part of what is sent without being copied takes one.
-const MOST_FRAGMENTS: usize = 17;
 
 impl Waiting {
     /// When it returns at the latest.
@@ -122,6 +104,7 @@ impl Model {
             SystemCall::Send { fd, flags, parts } => {
                 return self.send_call(now, *fd, parts, *flags);
             }
+            SystemCall::BadBuffer { fd, receives } => self.bad_buffer(*fd, *receives),
             SystemCall::Close { fd } => return Ok(self.close(now, *fd)),
             SystemCall::Shutdown { fd, how } => self.shutdown(now, *fd, *how)?,
             SystemCall::SetOption { fd, level, name, value } => {
@@ -190,7 +173,7 @@ impl Model {
         }
     }
 
-    fn is_nonblocking(&self, fd: i64) -> bool {
+    pub(super) fn is_nonblocking(&self, fd: i64) -> bool {
         self.sockets.get(&fd).is_some_and(|socket| socket.nonblocking)
     }
 
@@ -282,7 +265,7 @@ impl Model {
         }
         if flags & ERROR_QUEUE != 0 {
             return Ok(Some(match self.sockets.get_mut(&fd).map(|socket| &mut socket.stage) {
-                Some(Stage::Open(open)) => open.errors.receive(),
+                Some(Stage::Open(open)) => open.errors.receive(len),
                 Some(_) => Outcome::error("EAGAIN"),
                 None => Outcome::error("EBADF"),
             }));
@@ -335,153 +318,6 @@ impl Model {
         }
     }
 
-    fn send_call(
-        &mut self,
-        now: Instant,
-        fd: i64,
-        parts: &[u32],
-        flags: i64,
-    ) -> Result<Option<Outcome>, Refusal> {
-        let known = OUT_OF_BAND | DONT_WAIT | NO_SIGNAL | MORE | ZERO_COPY | FAST_OPEN;
-        let unknown = flags & !known;
-        if constant("MSG_EOR").is_some_and(|bit| unknown & bit != 0) {
-            return Err(Refusal("sending with MSG_EOR".into()));
-        }
-        if unknown != 0 {
-            return Err(Refusal(format!("sending with flags {unknown:#x}")));
-        }
-        let zero_copy =
-            flags & ZERO_COPY != 0 && self.sockets.get(&fd).is_some_and(|socket| socket.zero_copy);
-        if zero_copy && parts.len() > MOST_FRAGMENTS {
-            return Err(Refusal("MSG_ZEROCOPY of more parts than a buffer has fragments".into()));
-        }
-        let how = Send { more: flags & MORE != 0, urgent: flags & OUT_OF_BAND != 0 };
-        let rest = Data::copy_of(&vec![0; parts.iter().sum::<u32>() as usize]);
-        let mut send = Sending { fd, done: 0, rest, how, zero_copy, opens: false };
-        let waits = flags & DONT_WAIT == 0 && !self.is_nonblocking(fd);
-        let deferred = self.sockets.get(&fd).is_some_and(|socket| socket.deferred);
-        let connected = match self.sockets.get_mut(&fd).map(|socket| &mut socket.stage) {
-            // The first time after the handshake, the flag is passed over.
-            Some(Stage::Open(open)) if open.connection.state().is_synchronized() => {
-                !std::mem::replace(&mut open.told_connected, true)
-            }
-            _ => false,
-        };
-        if (flags & FAST_OPEN != 0 && !connected) || deferred {
-            if let Some(outcome) = self.send_fast(now, &mut send, waits, deferred) {
-                return Ok(Some(outcome));
-            }
-            return Ok(self.try_again(now, Waiting::Send(send)));
-        }
-        if !waits {
-            let sent = self.try_send(now, &mut send);
-            return Ok(Some(sent.unwrap_or_else(|| match send.done {
-                0 => Outcome::error("EAGAIN"),
-                done => self.sent(&send, done),
-            })));
-        }
-        Ok(self.try_again(now, Waiting::Send(send)))
-    }
-
-    /// A write that connects (`tcp_sendmsg_fastopen`); `None`: it waits for the answer.
-    fn send_fast(
-        &mut self,
-        now: Instant,
-        send: &mut Sending,
-        waits: bool,
-        deferred: bool,
-    ) -> Option<Outcome> {
-        let Some(socket) = self.sockets.get_mut(&send.fd) else {
-            return Some(Outcome::error("EBADF"));
-        };
-        if !deferred && !self.fast.clients_may() {
-            return Some(Outcome::error("EOPNOTSUPP"));
-        }
-        match &socket.stage {
-            Stage::Fresh => {}
-            Stage::Open(open) if open.connection.state() == State::SynSent => {
-                return Some(Outcome::error("EALREADY"));
-            }
-            Stage::Open(_) | Stage::Listening(_) => return Some(Outcome::error("EISCONN")),
-        }
-        socket.deferred = false;
-        let len = send.rest.len();
-        let asked = socket.options(&self.config).max_segment;
-        let wanted = asked.unwrap_or(self.config.handshake.mss);
-        let (mut client, with_syn) = self.fast.begin(&socket.fast, wanted, len);
-        client.more = waits && with_syn < len;
-        self.connect(now, send.fd, Some(&client));
-        send.done = with_syn;
-        send.rest = send.rest.part(with_syn..len);
-        send.opens = true;
-        if let Ok(open) = self.open(send.fd) {
-            open.written += u64::from(with_syn);
-        }
-        match with_syn {
-            _ if waits => None,
-            0 => Some(Outcome::error("EINPROGRESS")),
-            done => Some(self.sent(send, done)),
-        }
-    }
-
-    /// A call returns that has given `done` bytes.
-    fn sent(&mut self, send: &Sending, done: u32) -> Outcome {
-        if let Ok(open) = self.open(send.fd)
-            && send.zero_copy
-        {
-            open.errors.sent(open.written);
-        }
-        Outcome::value(done.into())
-    }
-
-    /// `tcp_sendmsg_locked`: all of it, or as much as there was room for.
-    fn try_send(&mut self, now: Instant, send: &mut Sending) -> Option<Outcome> {
-        let open = match self.open(send.fd) {
-            Ok(open) => open,
-            // A socket that was never connected (`sk_stream_wait_connect`).
-            Err(outcome) if outcome == Outcome::error("ENOTCONN") => {
-                return Some(Outcome::error("EPIPE"));
-            }
-            Err(outcome) => return Some(outcome),
-        };
-        match open.connection.state() {
-            // `sk_stream_wait_connect`
-            State::SynSent | State::SynReceived => return None,
-            State::Closed if send.opens => {
-                let error = open.take_error().map_or("EPIPE", |error| error.errno());
-                return Some(Outcome::error(error));
-            }
-            _ if send.opens && send.rest.is_empty() => {
-                open.told_connected = true;
-                let done = send.done;
-                return Some(self.sent(send, done));
-            }
-            _ => send.opens = false,
-        }
-        // One that waited is woken when there is room worth it (`sk_stream_write_space`).
-        if send.done > 0 && !open.connection.is_writable() {
-            return None;
-        }
-        match open.connection.send(now, &send.rest, send.how) {
-            Ok(count) => {
-                open.written += u64::from(count);
-                send.done += count;
-                send.rest = send.rest.part(count..send.rest.len());
-                open.wants_room |= !send.rest.is_empty();
-                send.rest.is_empty().then(|| self.sent(send, send.done))
-            }
-            Err(WriteError::WouldBlock) => {
-                open.wants_room = true;
-                None
-            }
-            Err(_) if send.done > 0 => Some(self.sent(send, send.done)),
-            // `sk_stream_error`: an error that was not told goes before the broken pipe.
-            Err(_) => {
-                Some(Outcome::error(open.take_error().map_or("EPIPE", |error| error.errno())))
-            }
-        }
-    }
-
     fn try_poll(
         &mut self,
         now: Instant,
@@ -510,7 +346,12 @@ impl Model {
             Stage::Listening(mut listener) => {
                 listener.close(now);
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    let packet = super::addressed(&transmit, crate::LOCAL_PORT, remote_port);
+                    let packet = super::addressed(
+                        &transmit.whole(),
+                        transmit.cause,
+                        crate::LOCAL_PORT,
+                        remote_port,
+                    );
                     self.out.push_back(packet);
                 }
             }
@@ -544,6 +385,19 @@ impl Model {
             }
         }
         Outcome::value(0)
+    }
+
+    /// A read or write whose buffer is nowhere: the error is found where bytes would be copied.
+    fn bad_buffer(&mut self, fd: i64, receives: bool) -> Outcome {
+        let exists = self.sockets.contains_key(&fd);
+        match self.open(fd) {
+            Ok(open) if receives && open.connection.unread().as_u64() == 0 => {
+                Outcome::error("EAGAIN")
+            }
+            Ok(_) => Outcome::error("EFAULT"),
+            Err(_) if !receives && exists => Outcome::error("EFAULT"),
+            Err(outcome) => outcome,
+        }
     }
 
     /// `inet_shutdown`.

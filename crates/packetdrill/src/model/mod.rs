@@ -10,6 +10,8 @@ mod errors;
 mod fast_open;
 mod info;
 mod options;
+mod queue;
+mod sending;
 mod settings;
 mod socket;
 mod sysctl;
@@ -18,15 +20,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use tcplab_stack::congestion::{self, Setup};
-use tcplab_stack::{
-    Config, Connection, FastClient, Opening, Segment, SendCause, State, Transmit, reset_for,
-};
+use tcplab_stack::{Config, Connection, FastClient, Opening, Segment, SendCause, State, reset_for};
 use tcplab_units::{Instant, Span};
 use tcplab_wire::SeqNumber;
 
 use self::calls::Waiting;
 use self::epoll::Epoll;
 use self::fast_open::FastOpen;
+use self::queue::PacedQueue;
 use self::socket::{Socket, Stage};
 use crate::packet::Packet;
 use crate::subject::{LOCAL_PORT, Outcome, Refusal, Reply, Subject, SystemCall};
@@ -55,6 +56,10 @@ pub struct Model {
     waiting: Option<Waiting>,
     out: VecDeque<Packet>,
     fast: FastOpen,
+    /// Bursts are cut into segments before they leave (`ethtool -K` with gso or tso off).
+    cuts: bool,
+    /// `tc` has put it before the device.
+    queue: Option<PacedQueue>,
 }
 
 impl Model {
@@ -70,6 +75,8 @@ impl Model {
             waiting: None,
             out: VecDeque::new(),
             fast: FastOpen::default(),
+            cuts: false,
+            queue: None,
         }
     }
 
@@ -110,29 +117,45 @@ impl Model {
         for socket in self.sockets.values_mut() {
             if let Stage::Listening(listener) = &mut socket.stage {
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    left.push(addressed(&transmit, LOCAL_PORT, remote_port));
+                    left.push((now, LOCAL_PORT, remote_port, transmit));
                 }
             }
         }
         for open in self.opens() {
             while let Some(transmit) = open.connection.poll_transmit(now) {
-                left.push(addressed(&transmit, open.local_port, open.remote_port));
+                open.note_sent(now, &transmit);
+                let departure = open.departure.of(now, &open.connection, &transmit);
+                left.push((departure, open.local_port, open.remote_port, transmit));
             }
         }
+        for (departure, local_port, remote_port, transmit) in left {
+            let cut = if self.cuts { transmit.cut().collect() } else { vec![transmit.whole()] };
+            for segment in cut {
+                let packet = addressed(&segment, transmit.cause, local_port, remote_port);
+                match &mut self.queue {
+                    Some(queue) => queue.push(departure, packet),
+                    None => self.out.push_back(packet),
+                }
+            }
+        }
+        while let Some(packet) = self.queue.as_mut().and_then(|queue| queue.pop(now)) {
+            self.out.push_back(packet);
+        }
         self.orphans.retain(|open| !open.connection.is_over());
-        self.out.extend(left);
-        self.notice();
+        self.notice(now);
     }
 
     /// What the stack has done since the last time is told to those who wait for it: completions to
     /// the queues of errors, readiness to epoll.
-    fn notice(&mut self) {
+    fn notice(&mut self, now: Instant) {
         let lessons: Vec<_> =
             self.opens().filter_map(|open| open.connection.take_fast_lesson()).collect();
-        lessons.into_iter().for_each(|lesson| self.fast.learn(lesson));
+        for lesson in lessons {
+            self.fast.learn(lesson);
+        }
         for (fd, socket) in &mut self.sockets {
             if let Stage::Open(open) = &mut socket.stage {
-                open.complete();
+                open.complete(now);
             }
             if !self.epolls.is_empty() {
                 let happened = socket.happened();
@@ -164,17 +187,15 @@ impl Model {
             }
         }
         if let Some(reset) = reset_for(segment) {
-            let reset =
-                Transmit { segment: reset, rest: Vec::new(), cause: SendCause::Reset, mss: 0 };
-            self.out.push_back(addressed(&reset, local_port, remote_port));
+            self.out.push_back(addressed(&reset, SendCause::Reset, local_port, remote_port));
         }
     }
 }
 
 /// What leaves, between these ports.
-fn addressed(transmit: &Transmit, local_port: u16, remote_port: u16) -> Packet {
-    let cause = Some(transmit.cause.name());
-    Packet { local_port, remote_port, cause, ..Packet::of_segment(&transmit.whole()) }
+fn addressed(segment: &Segment, cause: SendCause, local_port: u16, remote_port: u16) -> Packet {
+    let cause = Some(cause.name());
+    Packet { local_port, remote_port, cause, ..Packet::of_segment(segment) }
 }
 
 impl Subject for Model {
@@ -185,6 +206,14 @@ impl Subject for Model {
         }
         if let Some(done) = self.fast.set(name, value) {
             return done.map_err(|()| Refusal("not a value the model knows".into()));
+        }
+        if let ("device.gso" | "device.tso", "on" | "off") = (name, value) {
+            self.cuts = value == "off";
+            return Ok(());
+        }
+        if let ("device.qdisc", "fq" | "pfifo") = (name, value) {
+            self.queue = (value == "fq").then(PacedQueue::default);
+            return Ok(());
         }
         let mut changed = self.config.clone();
         sysctl::apply(&mut changed, name, value)?;
@@ -235,7 +264,8 @@ impl Subject for Model {
         });
         let orphans = self.orphans.iter().filter_map(|open| open.connection.poll_at());
         let patience = self.waiting.as_ref().and_then(Waiting::deadline);
-        held.chain(orphans).chain(patience).min().map(|at| at - START)
+        let queued = self.queue.as_ref().and_then(PacedQueue::next_at);
+        held.chain(orphans).chain(patience).chain(queued).min().map(|at| at - START)
     }
 
     fn wake(&mut self, now: Instant) {
@@ -253,6 +283,12 @@ impl Subject for Model {
 
     fn tcp_info(&self, now: Instant, fd: i64, field: &str) -> Option<i64> {
         match &self.sockets.get(&fd)?.stage {
+            Stage::Open(open) if field == "SK_MEMINFO_RCVBUF" => {
+                Some(open.connection.receive_buffer().as_u64() as i64)
+            }
+            Stage::Open(open) if field == "SK_MEMINFO_SNDBUF" => {
+                Some(open.connection.send_buffer().as_u64() as i64)
+            }
             Stage::Open(open) => info::field(&open.connection.info(now + START), field),
             Stage::Fresh | Stage::Listening(_) => None,
         }

@@ -16,6 +16,8 @@ pub(super) const SO_ERROR: i64 = 4;
 pub(super) const SO_SNDBUF: i64 = 7;
 /// `SO_RCVBUF`.
 pub(super) const SO_RCVBUF: i64 = 8;
+/// `SO_TIMESTAMPING`.
+pub(super) const SO_TIMESTAMPING: i64 = 37;
 /// `SO_ZEROCOPY`.
 pub(super) const SO_ZEROCOPY: i64 = 60;
 /// `TCP_MAXSEG`.

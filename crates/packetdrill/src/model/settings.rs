@@ -48,6 +48,18 @@ impl Model {
                 Err(errno) => Outcome::error(errno),
             });
         }
+        if let (options::SOCKET, options::SO_TIMESTAMPING, OptionValue::Integer(bits)) =
+            (level, name, value)
+        {
+            let Stage::Open(open) = &mut socket.stage else {
+                return Err(Refusal("SO_TIMESTAMPING before there is a connection".into()));
+            };
+            let acknowledged = open.acknowledged();
+            if !open.errors.set_timestamping(*bits, acknowledged) {
+                return Err(Refusal(format!("SO_TIMESTAMPING with {bits:#x}")));
+            }
+            return Ok(Outcome::value(0));
+        }
         let own = match (level, name) {
             (options::TCP, options::TCP_INQ) => Some(&mut socket.tells_unread),
             (options::SOCKET, options::SO_ZEROCOPY) => Some(&mut socket.zero_copy),

@@ -1,15 +1,18 @@
 //! What a descriptor stands for.
 
 use tcplab_stack::{
-    Config, Connection, ConnectionError, Listener, SocketOption, SocketOptions, State,
+    Config, Connection, ConnectionError, Listener, SocketOption, SocketOptions, State, Transmit,
 };
 use tcplab_units::Instant;
+use tcplab_wire::TcpFlags;
 
 use super::errors::Errors;
 use super::fast_open::FastSocket;
+use super::queue::Departure;
 use crate::constant;
 
 /// A socket.
+#[expect(clippy::struct_excessive_bools, reason = "independent options")]
 pub(super) struct Socket {
     pub(super) stage: Stage,
     /// O_NONBLOCK.
@@ -69,6 +72,7 @@ pub(super) struct Open {
     /// Bytes taken from the application.
     pub(super) written: u64,
     pub(super) errors: Errors,
+    pub(super) departure: Departure,
     /// Somebody waits for room (`SOCK_NOSPACE`).
     pub(super) wants_room: bool,
 }
@@ -123,6 +127,7 @@ impl Socket {
             shut: Shut::default(),
             written: 0,
             errors: Errors::default(),
+            departure: Departure::default(),
             wants_room: false,
         }));
     }
@@ -224,10 +229,25 @@ impl Open {
         (self.local_port, self.remote_port)
     }
 
-    /// Tells of what was sent without being copied and is acknowledged.
-    pub(super) fn complete(&mut self) {
-        let unacknowledged = self.connection.unacknowledged().as_u64();
-        self.errors.acknowledged(self.written.saturating_sub(unacknowledged));
+    /// Data left, perhaps again: the position behind the byte that did is told to who asked.
+    pub(super) fn note_sent(&mut self, now: Instant, transmit: &Transmit) {
+        let segment = &transmit.segment;
+        let syn = segment.header.flags.contains(TcpFlags::SYN);
+        let first = super::INITIAL_SEQUENCE.wrapping_add(u32::from(!syn));
+        let start = segment.header.seq.as_u32().wrapping_sub(first);
+        if !segment.is_empty() {
+            self.errors.left(now, u64::from(start) + u64::from(segment.len()));
+        }
+    }
+
+    /// Bytes that the peer has acknowledged.
+    pub(super) fn acknowledged(&self) -> u64 {
+        self.written.saturating_sub(self.connection.unacknowledged().as_u64())
+    }
+
+    /// Tells of what is acknowledged to who asked.
+    pub(super) fn complete(&mut self, now: Instant) {
+        self.errors.acknowledged(now, self.acknowledged());
     }
 
     /// The error that the application has not been told, which it is now.

@@ -51,15 +51,6 @@ pub(super) fn apply(config: &mut Config, name: &str, value: &str) -> Result<(), 
     if (name, value) == ("tcp_cubic.hystart_detect", "3") {
         return Ok(());
     }
-    // Whoever cuts bursts, the card or the system: they are the same to the model.
-    match (name, value) {
-        ("device.gso", "off") => {
-            config.sending.burst = 0;
-            return Ok(());
-        }
-        ("device.tso", "on" | "off") | ("device.gso", "on") => return Ok(()),
-        _ => {}
-    }
     let Some(name) = name.strip_prefix("net.ipv4.") else {
         return Err(Refusal("no setting of TCP".into()));
     };

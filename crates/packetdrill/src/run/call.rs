@@ -240,6 +240,10 @@ impl Descriptors {
             "read" | "recv" | "recvfrom" | "write" | "send" | "sendto"
         );
         let buffer = call.arguments.get(1).filter(|_| buffered);
+        if buffer == Some(&Expression::Word("NULL".into())) && arguments.len(2)? > 0 {
+            let receives = matches!(call.name.as_str(), "read" | "recv" | "recvfrom");
+            return Ok(SystemCall::BadBuffer { fd: fd()?, receives });
+        }
         if let Some(Expression::Integer(_) | Expression::Word(_)) = buffer {
             return Err(Odd::Unsupported("a buffer's address".into()));
         }
@@ -280,17 +284,7 @@ impl Descriptors {
             "ioctl" => SystemCall::Request { fd: fd()?, request: integer(1)? },
             "poll" => self.poll(&arguments)?,
             "epoll_create" | "epoll_create1" => SystemCall::EpollCreate,
-            "epoll_ctl" => {
-                let event = arguments.call.arguments.get(3);
-                let (events, data) = event.map_or(Ok((0, 0)), epoll_event)?;
-                SystemCall::EpollControl {
-                    epoll: fd()?,
-                    operation: integer(1)?,
-                    fd: arguments.fd(2)?,
-                    events,
-                    data,
-                }
-            }
+            "epoll_ctl" => epoll_control(&arguments)?,
             "epoll_wait" => SystemCall::EpollWait {
                 epoll: fd()?,
                 most: usize::try_from(integer(2)?).unwrap_or(0),
@@ -315,6 +309,18 @@ impl Descriptors {
         let timeout = u64::try_from(arguments.integer(2)?).ok().map(Span::from_millis);
         Ok(SystemCall::Poll { fds, timeout })
     }
+}
+
+fn epoll_control(arguments: &Arguments<'_>) -> Result<SystemCall, Odd> {
+    let event = arguments.call.arguments.get(3);
+    let (events, data) = event.map_or(Ok((0, 0)), epoll_event)?;
+    Ok(SystemCall::EpollControl {
+        epoll: arguments.fd(0)?,
+        operation: arguments.integer(1)?,
+        fd: arguments.fd(2)?,
+        events,
+        data,
+    })
 }
 
 /// `{events=EPOLLIN, fd=4}`: the bits and the data.
@@ -376,6 +382,10 @@ fn send(arguments: &Arguments<'_>) -> Result<SystemCall, Odd> {
         }
         _ => (vec![arguments.len(2)?], arguments.integer(3)?),
     };
+    let nobody = Expression::Word("AF_UNSPEC".into());
+    if flags & FAST_OPEN != 0 && arguments.call.arguments.get(4) == Some(&nobody) {
+        return Err(Odd::Unsupported("a write that connects to nobody".into()));
+    }
     Ok(SystemCall::Send { fd: arguments.fd(0)?, flags, parts })
 }
 

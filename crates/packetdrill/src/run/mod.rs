@@ -322,7 +322,9 @@ impl<'a> Runner<'a> {
                         // A stack that remembers nothing need not forget.
                         let _ = self.subject.set("host.tcp_metrics", "flush");
                     }
-                    if !flushes && !text.ends_with("root pfifo") {
+                    if text.starts_with("tc qdisc") && text.ends_with("root fq") {
+                        self.set(shell.at, "device.qdisc", "fq")?;
+                    } else if !flushes && !text.ends_with("root pfifo") {
                         let construct = format!("the command `{program}`");
                         return Err(Stop::unsupported(shell.at, construct));
                     }
@@ -349,6 +351,9 @@ impl<'a> Runner<'a> {
         code.program.run(&mut self.names, &field).map_err(|trouble| match trouble {
             Trouble::UnknownName(name) if name.starts_with("tcpi_") => {
                 Stop::unsupported(code.at, format!("the field `{name}` of tcp_info"))
+            }
+            Trouble::UnknownName(name) if name.starts_with("SK_MEMINFO_") => {
+                Stop::unsupported(code.at, format!("the field `{name}` of SO_MEMINFO"))
             }
             trouble => Stop::failed(code.at, trouble.to_string()),
         })

@@ -116,6 +116,23 @@ fn what_the_path_changes_arrives_all_the_same() {
     assert!(truth.iter().any(|row| row.because.as_deref() == Some("rack")));
 }
 
+/// `host` is the machine below a stack, the kernel's stand-in too: each segment takes it that long.
+#[test]
+fn a_slow_machine_takes_its_time() {
+    let took = |processing: &str| {
+        let text = format!(
+            "[path]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"50 packets\"\n\
+             [workload]\nupload = \"100 kB\"\n[server]\nmodel = {{ host = {{ processing = \"{processing}\" }} }}"
+        );
+        let place = tempfile::tempdir().unwrap();
+        trial(&text, 1, place.path()).app().unwrap().server.last_byte.unwrap()
+    };
+    // 100 kB are 70 segments of 1,448 bytes.
+    let (fast, slow) = (took("0 ms"), took("5 ms"));
+    assert!(fast.as_secs_f64() < 0.2, "{fast:?}");
+    assert!((0.35..0.5).contains(&slow.as_secs_f64()), "{slow:?}");
+}
+
 #[test]
 fn each_model_meets_each_other() {
     for client in tcplab_scenario::Profile::names() {

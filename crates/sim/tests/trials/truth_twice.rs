@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use tcplab_path::Direction;
 use tcplab_recording::Endpoint;
 use tcplab_trace::{Flow, Segment, SegmentKind, Timer, analyze};
+use tcplab_units::{Instant, Offset, Span};
 
 use crate::trial;
 
@@ -57,67 +58,167 @@ const SENDERS: &[(&str, &str)] = &[
     ("haiku-2017-after", "newreno"),
 ];
 
+/// What cannot be told from the capture: where the analyser may call a segment otherwise than the
+/// model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Undecidable {
+    /// A retransmission timer that ran out within 180 ms of the last packet, while there was
+    /// evidence of a loss or a probe was due. A busy machine acts on evidence that late, and the
+    /// timer of a probe runs as long. A timer of Linux never runs out so early; one of Haiku does
+    /// (100 ms above the round trip), and one of xnu that the repetition did not start anew.
+    ShortTimer,
+    /// What is sent again until such a timeout is repaired: it is of what the timeout was held for.
+    AfterShortTimer,
+    /// xnu takes a timeout for needless whose repetition is acknowledged within a round trip, and
+    /// goes on with the fast recovery that the timeout had interrupted, or waits for duplicates
+    /// anew; any other stack that repeats data on an acknowledgement then is in slow start after
+    /// the timeout.
+    BadRetransmit,
+}
+
+/// Which of these a stack may have.
+fn undecidable(stack: &str) -> &'static [Undecidable] {
+    match stack {
+        "osx-10.7" => {
+            &[Undecidable::BadRetransmit, Undecidable::ShortTimer, Undecidable::AfterShortTimer]
+        }
+        haiku if haiku.starts_with("haiku") => {
+            &[Undecidable::ShortTimer, Undecidable::AfterShortTimer]
+        }
+        _ => &[],
+    }
+}
+
+/// The analyser's limit of what a busy machine explains.
+const SHORT: Span = Span::from_millis(180);
+
+/// A flow of which the truth is known, walked segment by segment.
+struct Walk<'a> {
+    flow: &'a Flow,
+    /// When each packet passed the sender.
+    times: BTreeMap<u64, Instant>,
+    because: BTreeMap<u64, String>,
+    highest: Offset,
+    /// Until what is acknowledged the last timeout is not repaired.
+    timeout: Option<Offset>,
+    /// The same of the last one that cannot be told.
+    short: Option<Offset>,
+}
+
+impl<'a> Walk<'a> {
+    /// Why the analyser cannot know why a segment was sent, which it calls otherwise.
+    fn excuse(&mut self, segment: &Segment) -> Option<Undecidable> {
+        let because = self.because[&segment.frame].as_str();
+        let before = self.times.range(..segment.frame).next_back().map(|(_, at)| *at);
+        let silence = before.map_or(Span::ZERO, |before| segment.at.since(before));
+        let is_open =
+            |point: Option<Offset>| point.is_some_and(|point| segment.range.start < point);
+        if because == "timeout" && silence < SHORT {
+            self.short = Some(self.highest);
+            return Some(Undecidable::ShortTimer);
+        }
+        match because {
+            "timeout" | "after-timeout" if is_open(self.short) => {
+                Some(Undecidable::AfterShortTimer)
+            }
+            "fast-retransmit"
+                if is_open(self.timeout)
+                    && segment.kind == SegmentKind::AfterTimeoutRetransmission =>
+            {
+                Some(Undecidable::BadRetransmit)
+            }
+            _ => None,
+        }
+    }
+
+    /// What of the flow is called otherwise, and why it may be.
+    fn differences(&mut self) -> Vec<(&'a Segment, Option<Undecidable>)> {
+        let (flow, mut found) = (self.flow, Vec::new());
+        for segment in &flow.segments {
+            if !agrees(&self.because[&segment.frame], segment) {
+                found.push((segment, self.excuse(segment)));
+            }
+            if self.because[&segment.frame] == "timeout" {
+                self.timeout = Some(self.highest);
+            }
+            self.highest = self.highest.max(segment.range.end);
+        }
+        found
+    }
+}
+
+/// What a sender and its path are.
+struct Setting {
+    stack: &'static str,
+    control: &'static str,
+    spoilt: &'static str,
+    way: &'static str,
+    seed: u64,
+}
+
+/// A transfer, the analyser's account of its sender's capture held against the model's: how many
+/// segments there were, and how many of them cannot be told.
+fn compare(setting: &Setting) -> (usize, BTreeMap<Undecidable, usize>) {
+    let Setting { stack, control, spoilt, way, seed } = *setting;
+    let is_upload = way == "upload";
+    let (sender, acks) = if is_upload { ("client", "reverse") } else { ("server", "forward") };
+    let text = format!(
+        "[path]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"40 packets\"\n{}\n\
+         [workload]\n{way} = \"500 kB\"\n[{sender}]\nstack = \"model:{stack}\"\n\
+         socket = {{ congestion = \"{control}\" }}\n",
+        spoilt.replace("WAY", acks)
+    );
+    let place = tempfile::tempdir().unwrap();
+    let recording = trial(&text, seed, place.path());
+    let (end, direction) = if is_upload {
+        (Endpoint::Client, Direction::Forward)
+    } else {
+        (Endpoint::Server, Direction::Reverse)
+    };
+    let (file, _) = recording.capture(end).unwrap();
+    let trace = analyze(tcplab_capture::open(file).unwrap());
+    let connection = &trace.connections[0];
+    let flow = if is_upload { &connection.forward } else { &connection.reverse };
+    let truth = recording.truth().unwrap();
+    let own = truth.into_iter().filter(|row| row.verdict.direction == direction);
+    let because = own.filter_map(|row| Some((row.frame?, row.because?.into_owned())));
+    let sent = flow.segments.iter().map(|segment| (segment.frame, segment.at));
+    let mut walk = Walk {
+        flow,
+        times: flow.acks.iter().map(|ack| (ack.frame, ack.at)).chain(sent).collect(),
+        because: because.collect(),
+        highest: Offset::ZERO,
+        timeout: None,
+        short: None,
+    };
+    let mut excused = BTreeMap::new();
+    let truth = walk.because.clone();
+    for (segment, excuse) in walk.differences() {
+        let told = excuse.filter(|excuse| undecidable(stack).contains(excuse));
+        let Some(excuse) = told else {
+            panic!(
+                "frame {} was sent for {}, and is called {:?} {:?} ({excuse:?})\nseed {seed}\n{text}",
+                segment.frame, truth[&segment.frame], segment.kind, segment.timer
+            );
+        };
+        *excused.entry(excuse).or_default() += 1;
+    }
+    (flow.segments.len(), excused)
+}
+
 #[test]
 fn causes_are_found_again() {
-    let mut segments = 0;
-    let mut table: BTreeMap<(String, String, String), Vec<String>> = BTreeMap::new();
+    let (mut segments, mut excused) = (0, 0);
     for (stack, control) in SENDERS {
-        for (name, path) in PATHS {
-            for (way, sender, receiver) in
-                [("upload", "client", "server"), ("download", "server", "client")]
-            {
-                for seed in 1..=2 {
-                    let acks = if way == "upload" { "reverse" } else { "forward" };
-                    let text = format!(
-                        "[path]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"40 packets\"\n{}\n\
-                         [workload]\n{way} = \"500 kB\"\n[{sender}]\nstack = \"model:{stack}\"\n\
-                         socket = {{ congestion = \"{control}\" }}\n[{receiver}]\n",
-                        path.replace("WAY", acks)
-                    );
-                    let place = tempfile::tempdir().unwrap();
-                    let recording = trial(&text, seed, place.path());
-                    let (end, direction) = match way {
-                        "upload" => (Endpoint::Client, Direction::Forward),
-                        _ => (Endpoint::Server, Direction::Reverse),
-                    };
-                    let (file, _) = recording.capture(end).unwrap();
-                    let trace = analyze(tcplab_capture::open(file).unwrap());
-                    let connection = &trace.connections[0];
-                    let flow: &Flow =
-                        if way == "upload" { &connection.forward } else { &connection.reverse };
-                    let because: BTreeMap<u64, String> = recording
-                        .truth()
-                        .unwrap()
-                        .into_iter()
-                        .filter(|row| row.verdict.direction == direction)
-                        .filter_map(|row| Some((row.frame?, row.because?.into_owned())))
-                        .collect();
-                    for segment in &flow.segments {
-                        segments += 1;
-                        let because = &because[&segment.frame];
-                        if !agrees(because, segment) {
-                            let key = (
-                                format!("{stack} {control}"),
-                                because.clone(),
-                                format!("{:?}", segment.kind),
-                            );
-                            table
-                                .entry(key)
-                                .or_default()
-                                .push(format!("{name} {way} {seed} #{}", segment.frame));
-                        }
-                    }
-                }
+        for (_, spoilt) in PATHS {
+            for (way, seed) in [("upload", 1), ("download", 2)] {
+                let (count, told) = compare(&Setting { stack, control, spoilt, way, seed });
+                segments += count;
+                excused += told.values().sum::<usize>();
             }
         }
     }
-    println!("{segments} segments");
-    for ((stack, because, found), places) in &table {
-        println!(
-            "{:>5} {stack:28} {because:20} {found:28} {:?}",
-            places.len(),
-            &places[..places.len().min(4)]
-        );
-    }
-    assert!(table.is_empty());
+    assert!(segments > 40_000, "{segments}");
+    // They are rare: a transfer whose causes are all excused would prove nothing.
+    assert!(excused * 100 < segments, "{excused} of {segments} cannot be told");
 }

@@ -25,6 +25,8 @@ pub struct Send {
     pub more: bool,
     /// MSG_OOB: the last byte is urgent.
     pub urgent: bool,
+    /// MSG_EOR: nothing that is written later leaves in the same segment.
+    pub ends_record: bool,
 }
 
 impl Connection {
@@ -83,6 +85,8 @@ impl Connection {
         }
         if accepted < len {
             self.buffer.set_full();
+        } else if how.ends_record {
+            self.buffer.seal();
         }
         if accepted == 0 {
             return Err(WriteError::WouldBlock);

@@ -34,8 +34,8 @@ impl Connection {
         self.fast.pending
     }
 
-    /// The SYN-ACK acknowledges `position`: what of the data arrived with the SYN, and what is to be
-    /// remembered (`tcp_rcv_fastopen_synack`). What did not arrive is sent again at once.
+    /// The SYN-ACK acknowledges `position`: what of the data arrived with the SYN, and what is to
+    /// be remembered (`tcp_rcv_fastopen_synack`). What did not arrive is sent again at once.
     pub(super) fn hear_fast_answer(&mut self, now: Instant, syn_ack: &Segment, position: u64) {
         let header = &syn_ack.header;
         let fast = &mut self.fast;

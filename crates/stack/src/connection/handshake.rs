@@ -76,8 +76,8 @@ impl Connection {
         Connection::accept_fast(now, config, options, opening, syn, FastAnswer::Plain)
     }
 
-    /// The same with Fast Open: with [`FastAnswer::Take`] the data of the SYN may be read at once, and
-    /// the connection is the application's before the handshake is over.
+    /// The same with Fast Open: with [`FastAnswer::Take`] the data of the SYN may be read at once,
+    /// and the connection is the application's before the handshake is over.
     pub fn accept_fast(
         now: Instant,
         config: &Arc<Config>,
@@ -286,7 +286,9 @@ impl Connection {
         }
         let acks = flags.contains(TcpFlags::ACK);
         let resets = flags.contains(TcpFlags::RST);
-        if acks && !resets && self.numbers.position(header.ack) != 1 {
+        let position = self.numbers.position(header.ack);
+        let sent = 1..=1 + i64::from(self.fast.with_syn);
+        if acks && !resets && !sent.contains(&position) {
             self.send_reset_for(segment);
             return false;
         }
@@ -318,7 +320,9 @@ impl Connection {
             return false;
         }
         if acks {
-            self.establish(now, header.timestamps, 1);
+            let position = position as u64;
+            self.establish(now, header.timestamps, position);
+            self.buffer.release(position);
             if crossing {
                 self.receiver.hear_syn_again();
             }
@@ -398,6 +402,18 @@ impl Connection {
         }
     }
 
+    /// How long a client tries, however often it could: as long as its retries would take if each
+    /// waited twice as long as the one before (`tcp_model_timeout`).
+    fn most_time(&self) -> Option<Span> {
+        let config = &self.config;
+        let retries = self.options.syn_retries.unwrap_or(config.handshake.syn_retries);
+        let (first, most) = (config.timeout.initial, config.timeout.most);
+        let doubled = (most.as_nanos() / first.as_nanos().max(1)).max(1).ilog2();
+        let doublings = u32::from(retries).min(doubled);
+        let rest = u64::from(u32::from(retries) - doublings);
+        self.active.then(|| first * ((2 << doublings) - 1) + most * rest)
+    }
+
     /// The timer of SYN or SYN-ACK ran out (`tcp_retransmit_timer`, `reqsk_timer_handler`).
     pub(super) fn handle_handshake_timeout(&mut self, now: Instant) {
         if self.handshake.again_at.is_none_or(|at| at > now) {
@@ -415,9 +431,10 @@ impl Connection {
             config.handshake.synack_retries
         };
         let user_timeout = self.options.user_timeout;
-        let too_long = !user_timeout.is_zero()
-            && self.handshake.repetitions > 0
-            && now.since(self.handshake.sent) >= user_timeout;
+        let most_time = if user_timeout.is_zero() { self.most_time() } else { Some(user_timeout) };
+        let waited = now.since(self.handshake.sent);
+        let too_long =
+            self.handshake.repetitions > 0 && most_time.is_some_and(|most| waited >= most);
         if self.handshake.repetitions >= most || too_long {
             self.handshake.again_at = None;
             if self.active || self.fast.pending {

@@ -76,7 +76,7 @@ pub enum SocketOption {
     SynRetries(u8),
     /// TCP_LINGER2.
     FinWait2(Span),
-    /// TCP_NOTSENT_LOWAT.
+    /// TCP_NOTSENT_LOWAT; 0: none.
     UnsentLow(Bytes),
     /// TCP_QUICKACK: true, acknowledgements are not delayed for now; false, they are.
     QuickAck(bool),
@@ -150,7 +150,9 @@ impl SocketOptions {
             SocketOption::WindowClamp(bytes) => self.window_clamp = Some(bytes),
             SocketOption::SynRetries(count) => self.syn_retries = Some(count),
             SocketOption::FinWait2(span) => self.fin_wait_2 = Some(span),
-            SocketOption::UnsentLow(bytes) => self.unsent_low = Some(bytes),
+            SocketOption::UnsentLow(bytes) => {
+                self.unsent_low = Some(bytes).filter(|bytes| bytes.as_u64() > 0);
+            }
             SocketOption::QuickAck(_) => {}
         }
     }

@@ -9,7 +9,7 @@ use super::{Connection, ConnectionError};
 use crate::receiver::Arriving;
 use crate::sender::{Ack, Stream};
 use crate::state::State;
-use crate::{Segment, SendCause};
+use crate::{Data, Segment, SendCause};
 
 impl Connection {
     /// What is to be sent, for the sender.
@@ -22,6 +22,8 @@ impl Connection {
             urgent: self.urgent_end > self.sender.una(),
             orphaned: self.orphaned,
             buffer_full: self.buffer.is_full(),
+            boundary: self.buffer.seal_after(self.sender.sent()),
+            has_boundaries: self.buffer.has_seals(),
         }
     }
 
@@ -40,15 +42,10 @@ impl Connection {
         let syn = i64::from(header.flags.contains(TcpFlags::SYN));
         let position = self.peer_position(header.seq) + syn;
         let start = position.max(0) as u64;
-        // What lies before the stream is none of it.
-        let foreign = (-position).clamp(0, i64::from(segment.len())) as u32;
-        let data = match foreign {
-            0 => Cow::Borrowed(&segment.data),
-            _ => Cow::Owned(segment.data.part(foreign..segment.len())),
-        };
         if !self.handle_ack(now, segment, start) || self.state == State::Closed {
             return;
         }
+        let (foreign, data) = self.own_part(segment, position);
         let fin = header.flags.contains(TcpFlags::FIN);
         let end = start + u64::from(data.len());
         if self.orphaned && end > self.receiver.next() && self.state.may_receive() {
@@ -57,15 +54,16 @@ impl Connection {
             self.fail(now, ConnectionError::Reset);
             return;
         }
-        if header.flags.contains(TcpFlags::URG) || self.receiver.expects_urgent() {
+        if self.receiver.is_finished() {
+            // Behind the peer's FIN there is nothing.
+            if start >= self.receiver.next() {
+                return;
+            }
+        } else if header.flags.contains(TcpFlags::URG) || self.receiver.expects_urgent() {
             let pointer =
                 header.urgent_pointer.saturating_sub(foreign.min(u32::from(u16::MAX)) as u16);
             let pointer = header.flags.contains(TcpFlags::URG).then_some(pointer);
             self.receiver.look_for_urgent(start, pointer, &data);
-        }
-        if self.receiver.is_finished() && start >= self.receiver.next() {
-            // Behind the peer's FIN there is nothing.
-            return;
         }
         let before = self.receiver.next();
         let arrival = self.receiver.receive(
@@ -89,6 +87,21 @@ impl Connection {
         if arrival.closed {
             self.handle_fin(now);
         }
+    }
+
+    /// What of a segment's data is the peer's stream: not what lies before its SYN or behind its
+    /// FIN. Says also how many bytes lie before.
+    fn own_part<'a>(&self, segment: &'a Segment, position: i64) -> (u32, Cow<'a, Data>) {
+        let len = i64::from(segment.len());
+        let behind_fin = self.receiver.is_finished().then(|| self.receiver.next() as i64 - 1);
+        let from = (-position).clamp(0, len);
+        let to = behind_fin.map_or(len, |end| (end - position).clamp(from, len));
+        let data = if (from, to) == (0, len) {
+            Cow::Borrowed(&segment.data)
+        } else {
+            Cow::Owned(segment.data.part(from as u32..to as u32))
+        };
+        (from as u32, data)
     }
 
     /// The peer has closed (`tcp_fin`).

@@ -8,6 +8,7 @@ mod acks;
 mod assembler;
 mod ecn;
 mod memory;
+mod opening;
 mod reading;
 mod sack;
 mod tuning;
@@ -300,29 +301,10 @@ impl Receiver {
         self.keep_in_order(now, segment, rto)
     }
 
-    /// Data that came with the SYN, and perhaps a FIN: in order, and nothing is learnt from it
-    /// (`tcp_fastopen_add_skb`). Whether the peer has closed.
-    pub(crate) fn take_with_syn(&mut self, data: &Data, fin: bool) -> bool {
-        if !data.is_empty() {
-            let memory = self.window.memory_of(data.len());
-            self.push_in_order(Piece { start: self.next, data: data.clone(), memory });
-        }
-        let closed = fin && self.finish();
-        self.window.updated_at = self.next;
-        closed
-    }
-
     /// Nothing of it is kept, and the peer hears of it at once.
     fn refuse(&mut self) -> Arrival {
         self.acks.answer_duplicate(self.window.offered, self.window.peer_mss);
         Arrival::default()
-    }
-
-    /// The peer's SYN came twice, the second time with its ACK: both ends opened at once. It is
-    /// acknowledged, and told of as anything that comes twice (`tcp_data_queue`).
-    pub(crate) fn hear_syn_again(&mut self) {
-        self.note_twice(0, 1);
-        self.acks.schedule_now();
     }
 
     fn note_twice(&mut self, start: u64, end: u64) {

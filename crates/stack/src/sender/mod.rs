@@ -90,6 +90,10 @@ pub(crate) struct Stream {
     pub(crate) nodelay: bool,
     /// Whether the application has more to give, but the send buffer is full (`SOCK_NOSPACE`).
     pub(crate) buffer_full: bool,
+    /// A segment of new data ends here, though more follows (MSG_EOR).
+    pub(crate) boundary: Option<u64>,
+    /// Whether there are any such ends: nothing is joined when it is sent again.
+    pub(crate) has_boundaries: bool,
     /// Whether urgent data is outstanding: it is not held back either.
     pub(crate) urgent: bool,
     /// Whether the application has let go of the connection altogether (`SOCK_DEAD`): it is given

@@ -382,8 +382,8 @@ impl Scoreboard {
         joined
     }
 
-    /// No record has more than `most` behind `una` any more; those that had are held for lost. Gives
-    /// how many these are now.
+    /// No record has more than `most` behind `una` any more; those that had are held for lost.
+    /// Gives how many these are now.
     pub(super) fn divide(&mut self, most: u64, una: u64) -> u32 {
         let before = self.lost_out;
         let mut number = self.first;

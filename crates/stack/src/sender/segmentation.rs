@@ -72,7 +72,11 @@ impl Sender {
         };
         let data_end = stream.end - u64::from(stream.fin);
         let unsent = data_end.saturating_sub(self.window.nxt);
-        let len = unsent.min(most * mss);
+        let together = match stream.boundary {
+            Some(boundary) => unsent.min(boundary.saturating_sub(self.window.nxt)),
+            None => unsent,
+        };
+        let len = together.min(most * mss);
         let is_last = len == unsent;
         let has_fin = stream.fin && is_last;
         if !self.fits(len + u64::from(has_fin)) {

@@ -83,7 +83,7 @@ impl Sender {
         let most = room.min(mss);
         if self.board.get(number).end().min(data_end).saturating_sub(start) > most {
             self.board.split(number, start + most);
-        } else if self.board.get(number).end() - start < most {
+        } else if self.board.get(number).end() - start < most && !stream.has_boundaries {
             self.join_small(number, start, most);
         }
         let end = self.board.get(number).end();

@@ -192,7 +192,7 @@ impl Pair {
         while !done(self) {
             events += 1;
             assert!(
-                events < 50_000 && self.now.since(Instant::ZERO) <= limit && self.step(),
+                events < 100_000 && self.now.since(Instant::ZERO) <= limit && self.step(),
                 "not done at {:?}:\n{}",
                 self.now,
                 self.tail()
