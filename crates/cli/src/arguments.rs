@@ -104,19 +104,11 @@ pub(crate) enum Command {
     /// Runs the same cases in both worlds, the kernel's first, and prints for each case the model's
     /// figures over the kernel's: ratios of medians over the trials, which have the same seeds in
     /// both. Below them stand how far the ratios lie from 1 over all cases, what chance alone makes
-<<<<<<< HEAD
-    /// of the kernel against itself, and the goals. Both runs stay as ordinary run directories in
-    /// the output directory; the same command goes on with what is not finished there, and runs the
-    /// kernel's trials only once. fidelity.json, fidelity.csv and fidelity.html lie beside them.
-    /// Exit code 0 when the comparison was made, 1 with --within when a goal is missed, 2 when it
-    /// could not be made.
-=======
     /// of the kernel against itself, and the goals. Both runs stay as ordinary run directories
     /// below the output directory; the same command goes on with what is not finished there, and
     /// runs the kernel's trials only once. fidelity.json, fidelity.csv and fidelity.html lie beside
     /// them. Exit code 0 when the comparison was made, 1 with --within when a goal is missed, 2
     /// when it could not be made.
->>>>>>> stack
     Fidelity(FidelityArguments),
     /// Say what this machine can do, a line each
     ///

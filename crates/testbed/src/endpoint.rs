@@ -122,12 +122,7 @@ impl Prepared<'_> {
         let mut application = Application::new(role, &shared.workload, shared.seed);
         // An application that reads late holds back acknowledgements (`__tcp_ack_snd_check` waits
         // for it where the window cannot grow): what others do on this machine must not look like
-<<<<<<< HEAD
-        // TCP.
-        // Where this is not allowed, it reads when it can.
-=======
         // TCP. Where this is not allowed, it reads when it can.
->>>>>>> stack
         let _ = sys::run_before_others();
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
         let stream = if end == Endpoint::Server {

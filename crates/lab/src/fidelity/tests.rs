@@ -80,15 +80,9 @@ fn a_summary_looks_at_distances_in_order() {
 fn noise_is_what_the_kernel_differs_from_itself() {
     assert_eq!(noise(&[3.0; 5]), Some(0.0));
     assert_eq!(noise(&[3.0]), None, "one value shows no spread");
-<<<<<<< HEAD
-    // Each draw of two has a median of 1, 1.5 or 2 with probabilities ¼, ½, ¼. Of the model's over
-    // the kernel's the distance is 0 with 3/8, ¼ (1.5 over 2) with 1/8, ⅓ (1 over 1.5, 2 over 1.5)
-    // with 1/4, ½ or more with 1/4: its middle lies at ¼ or ⅓.
-=======
     // Each draw of two has a median of 1, 1.5 or 2 with probabilities ¼, ½, ¼: the distance of two
     // such is 0 with 3/8; ¼ (1.5 to 2) with 1/8; ⅓ (2 to 1.5, and 1 to 1.5) … so its middle is ¼ to
     // ⅓.
->>>>>>> stack
     let found = noise(&[1.0, 2.0]).unwrap();
     assert!((0.25..=0.334).contains(&found), "{found}");
     let (narrow, wide) = (noise(&[9.9, 10.0, 10.1]).unwrap(), noise(&[9.0, 10.0, 11.0]).unwrap());
