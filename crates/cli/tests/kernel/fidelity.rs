@@ -11,7 +11,7 @@ title = "Compared"
 [path]
 rate  = "10 Mbit/s"
 delay = "10 ms"
-queue = "200 packets"
+queue = "2000 packets"
 [workload]
 upload = "1 MB"
 [client]
