@@ -253,7 +253,8 @@ pub struct Receiving {
     /// Which part of the buffer is window, in 256ths (`scaling_ratio`; 256: all of it). Where
     /// segments are charged more than their data, it follows their size.
     pub window_share: u32,
-    /// What a segment is charged besides its data, bytes (`skb->truesize` less `skb->len`); 0:
+    /// What lies around a segment's data in the memory that it is charged, bytes: headers, and room
+    /// in front of them. Linux charges what its allocator gives for all of it (`skb->truesize`). 0:
     /// data alone counts.
     pub segment_overhead: u32,
     /// How the buffer follows what the application reads.
@@ -413,9 +414,9 @@ impl Default for Receiving {
             segments: None,
             out_of_order: None,
             window_share: 128,
-            // Of a packet that comes from a TUN device (`tun_build_skb`, x86-64): headers of 52,
-            // headroom of 66, structures of 320 and 256 bytes.
-            segment_overhead: 696,
+            // Of a packet that comes from a TUN device (`tun_alloc_skb`, x86-64): headers of 52,
+            // headroom of 64 (`NET_SKB_PAD`).
+            segment_overhead: 116,
             tuning: ReceiveTuning::Linux618,
             most_window: None,
         }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::memory;
 use crate::segment::Data;
 
 /// A stretch of the stream as it arrived, and the memory it takes.
@@ -71,8 +72,9 @@ impl Assembler {
         self.fin == Some(position)
     }
 
-    /// Keeps what is new of `data`; each piece of it takes `overhead` bytes besides its own.
-    pub(super) fn insert(&mut self, start: u64, data: &Data, overhead: u64) -> Inserted {
+    /// Keeps what is new of `data`; each piece of it is charged as a segment that has so
+    /// much `around` it.
+    pub(super) fn insert(&mut self, start: u64, data: &Data, around: u32) -> Inserted {
         let end = start + u64::from(data.len());
         let mut inserted = Inserted::default();
         let mut at = match self.pieces.back() {
@@ -100,7 +102,7 @@ impl Assembler {
                     let piece = Piece {
                         start: position,
                         data: data.part(part),
-                        memory: until - position + overhead,
+                        memory: memory::of_segment((until - position) as u32, around),
                     };
                     self.memory += piece.memory;
                     self.pieces.insert(at, piece);

@@ -7,6 +7,7 @@
 mod acks;
 mod assembler;
 mod ecn;
+mod memory;
 mod reading;
 mod sack;
 mod tuning;
@@ -438,8 +439,7 @@ impl Receiver {
         let small = self.window.measure(len, segment.plain, segment.header);
         self.acks.gap_arrived(small, segment.push);
         self.out_of_order_segments += 1;
-        let overhead = u64::from(self.config.segment_overhead);
-        let inserted = self.assembler.insert(start, segment.data, overhead);
+        let inserted = self.assembler.insert(start, segment.data, self.config.segment_overhead);
         if segment.fin {
             self.assembler.note_fin(end - 1);
         }
@@ -501,7 +501,7 @@ impl Receiver {
     }
 
     fn collapse(&mut self) {
-        let overhead = u64::from(self.config.segment_overhead);
+        let overhead = memory::of_structures(self.config.segment_overhead);
         self.assembler.collapse(overhead, COLLAPSED);
         let (mut memory, mut filled) = (0, u64::MAX);
         for piece in &mut self.queue {

@@ -4,6 +4,7 @@ use tcplab_units::{Instant, Span};
 
 use crate::config::{ReceiveTuning, Receiving};
 
+use super::memory;
 use super::tuning::Tuning;
 
 /// Bits of [`Receiving::window_share`] (`TCP_RMEM_TO_WIN_SCALE`).
@@ -91,7 +92,7 @@ impl ReceiveWindow {
 
     /// What a segment of `len` bytes is charged.
     pub(super) fn memory_of(&self, len: u32) -> u64 {
-        u64::from(len) + u64::from(self.config.segment_overhead)
+        memory::of_segment(len, self.config.segment_overhead)
     }
 
     /// Whether memory besides data is charged.
