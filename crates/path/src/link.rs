@@ -129,9 +129,10 @@ impl Link {
         }
     }
 
-    /// When [`poll`](Link::poll) next gives a packet at the earliest, if nothing else arrives: never
-    /// before [`poll_at`](Link::poll_at), and often after it, where all that is to be done before is
-    /// work inside the link. A world without a clock can sleep until then: the link catches up.
+    /// When [`poll`](Link::poll) next gives a packet at the earliest, if nothing else arrives:
+    /// never before [`poll_at`](Link::poll_at), and often after it, where all that is to be done
+    /// before is work inside the link. A world without a clock can sleep until then: the link
+    /// catches up.
     pub fn next_departure(&self) -> Option<Instant> {
         if self.ends_in_line
             && self.outbox.departures.is_empty()

@@ -67,7 +67,7 @@ impl Host {
             config: Arc::new(config),
             opening: Some(opening),
             connection: None,
-            zeros: application.writes_zeros().then(|| Data::copy_of(&[0; ZEROS])),
+            zeros: application.writes_zeros().then(|| Data::copy_of(&vec![0; ZEROS])),
             is_blocked: false,
             application,
             has_begun: false,

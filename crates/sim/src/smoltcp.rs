@@ -308,12 +308,11 @@ impl Pair {
             return;
         }
         let Some(segment) = packets::segment(&packet.bytes, OTHER, MODEL) else { return };
-        match &mut self.model {
-            Some(model) => model.handle_segment(self.now, &segment),
-            None => {
-                let opening = self.opening.take().expect("used once");
-                self.model = Connection::accept(self.now, &self.config, opening, &segment);
-            }
+        if let Some(model) = &mut self.model {
+            model.handle_segment(self.now, &segment);
+        } else {
+            let opening = self.opening.take().expect("used once");
+            self.model = Connection::accept(self.now, &self.config, opening, &segment);
         }
         self.drive();
     }
@@ -431,8 +430,8 @@ fn the_model_and_smoltcp_exchange_streams_whichever_opens() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Loss, copies, reordering and flipped bits in both directions, sizes and buffers of all kinds,
-    /// numbers that wrap.
+    /// Loss, copies, reordering and flipped bits in both directions, sizes and buffers of all
+    /// kinds, numbers that wrap.
     #[test]
     fn streams_arrive_through_impairments(
         seed: u64,
@@ -442,7 +441,9 @@ proptest! {
         profile in prop::sample::select(Profile::names().collect::<Vec<_>>()),
         initial in prop_oneof![any::<u32>(), u32::MAX - 30_000..=u32::MAX],
         amounts in prop::array::uniform2(prop_oneof![Just(0usize), 1usize..60_000]),
-        buffers in prop::array::uniform2(prop_oneof![1usize..200, 1_000usize..65_535, Just(100_000)]),
+        buffers in prop::array::uniform2(
+            prop_oneof![1usize..200, 1_000usize..65_535, Just(100_000)],
+        ),
         own_buffers in prop::array::uniform2(prop_oneof![Just(0u64), 4_608u64..40_000]),
     ) {
         let [loss, duplicate, reorder, corrupt] = impairments;
@@ -450,8 +451,8 @@ proptest! {
         let most = if buffers.iter().any(|size| *size < 200) { 2_000 } else { usize::MAX };
         let amounts = amounts.map(|amount| amount.min(most));
         check(&Trial {
-            seed, loss, duplicate, reorder, corrupt, model_opens, model_closes, profile, initial, amounts, buffers,
-            own_buffers,
+            seed, loss, duplicate, reorder, corrupt, model_opens, model_closes, profile, initial,
+            amounts, buffers, own_buffers,
         })?;
     }
 }

@@ -13,8 +13,8 @@ const SMALL: u64 = 640;
 /// where nothing is around it, data alone counts.
 ///
 /// A packet from a TUN device lies in memory of its own (`tun_alloc_skb`, `__alloc_skb`), of which
-/// the allocator has powers of two (`kmalloc_size_roundup`): all of it is charged. A full segment of
-/// 1448 bytes takes 2048 and 256.
+/// the allocator has powers of two (`kmalloc_size_roundup`): all of it is charged. A full segment
+/// of 1448 bytes takes 2048 and 256.
 pub(super) fn of_segment(len: u32, around: u32) -> u64 {
     if around == 0 {
         return len.into();
