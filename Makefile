@@ -118,6 +118,11 @@ bench-trace: toolchain ## the trace engine side by side with tcptrace, tshark an
 	cargo build --locked --release --package tcplab
 	cargo bench --locked --package tcplab-trace --bench trace -- $(BENCH)
 
+.PHONY: bench-sim
+bench-sim: toolchain ## virtual time side by side with ns-3, on one flow (options: BENCH="--rounds 5")
+	@scripts/system-package.sh /usr/include/ns3/core-module.h libns3-dev "the comparison with ns-3"
+	cargo bench --locked --package tcplab-sim --bench sim -- $(BENCH)
+
 .PHONY: accuracy
 accuracy: toolchain ## what the analyser finds beside kernel counters, tshark and tcptrace (cases: ARGS="no SACK")
 	cargo bench --locked --package tcplab --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))

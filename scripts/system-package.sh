@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# system-package.sh <program> <packages> <purpose>: makes sure that <program> is there.
+# system-package.sh <program> <packages> <purpose>: makes sure that <program> (or a file) is there.
 #
 # Installs the Debian <packages> where it may (as root, or where sudo asks no password, unless
 # INSTALL=no). Else says what to type, and succeeds: what needs the program says so itself.
 set -euo pipefail
 
 program=$1 packages=$2 purpose=$3
-command -v "$program" > /dev/null && exit 0
+if command -v "$program" > /dev/null || [[ -e $program ]]; then
+  exit 0
+fi
 
 if ! command -v apt-get > /dev/null; then
   printf 'missing: %s, for %s\n  remedy: install it by your package manager\n' \

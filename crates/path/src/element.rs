@@ -309,7 +309,8 @@ impl Outbox {
         }
         self.passed = passed;
     }
-    fn leave(&mut self, now: Instant, packet: Transit) {
+    /// Delivers a packet now.
+    pub(crate) fn leave(&mut self, now: Instant, packet: Transit) {
         let fate = if packet.is_background { Fate::Absorbed } else { Fate::Delivered };
         self.departures.push_back(packet.depart(self.direction, now, fate));
     }

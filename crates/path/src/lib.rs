@@ -41,6 +41,7 @@
 //! A new element is a file with its `Behaviour`, an [`ElementPlan`], and a key of [`PathSpec`].
 
 mod bottleneck;
+mod conveyor;
 mod corruption;
 mod cross_traffic;
 mod delay;

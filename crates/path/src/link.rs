@@ -2,6 +2,7 @@
 
 use tcplab_units::{Bytes, Instant};
 
+use crate::conveyor::Conveyor;
 use crate::element::{Behaviour, Element, Outbox, Streams, Transit};
 use crate::{Departure, Direction, Fate, LinkPlan, Packet, Verdict};
 
@@ -24,6 +25,8 @@ use crate::{Departure, Direction, Fate, LinkPlan, Packet, Verdict};
 #[derive(Debug)]
 pub struct Link {
     direction: Direction,
+    /// In place of elements, where the plan allows it.
+    conveyor: Option<Conveyor>,
     elements: Vec<Element>,
     /// When each element does something of its own accord.
     due: Vec<Option<Instant>>,
@@ -44,6 +47,16 @@ impl Link {
     /// those of its kind (`forward/loss/1`), so other elements can come and go without shifting
     /// its draws.
     pub fn new(plan: &LinkPlan, seed: u64, direction: Direction) -> Link {
+        match Conveyor::of(plan) {
+            Some(conveyor) => Link {
+                conveyor: Some(conveyor),
+                ..Link::of_elements(&LinkPlan::default(), seed, direction)
+            },
+            None => Link::of_elements(plan, seed, direction),
+        }
+    }
+
+    fn of_elements(plan: &LinkPlan, seed: u64, direction: Direction) -> Link {
         let elements: Vec<_> = plan
             .elements
             .iter()
@@ -56,6 +69,7 @@ impl Link {
             .collect();
         Link {
             direction,
+            conveyor: None,
             due: elements.iter().map(Element::poll_at).collect(),
             ends_in_line: ends_in_line(&elements),
             elements,
@@ -72,6 +86,10 @@ impl Link {
     pub fn handle_packet(&mut self, now: Instant, packet: Packet) {
         while self.step(now) {}
         self.clock = self.clock.max(now);
+        if let Some(conveyor) = &mut self.conveyor {
+            conveyor.accept(self.clock, Transit::new(packet, self.clock), &mut self.outbox);
+            return;
+        }
         self.outbox.pass(Transit::new(packet, self.clock));
         self.carry_on(0);
     }
@@ -104,7 +122,10 @@ impl Link {
     pub fn poll_at(&self) -> Option<Instant> {
         match self.outbox.departures.front() {
             Some(departure) => Some(departure.verdict.left),
-            None => self.next_due().map(|(_, due)| due),
+            None => match &self.conveyor {
+                Some(conveyor) => conveyor.poll_at(),
+                None => self.next_due().map(|(_, due)| due),
+            },
         }
     }
 
@@ -136,6 +157,7 @@ impl Link {
     /// The packets on the link, roughly oldest first; without cross traffic.
     pub fn in_flight(&self) -> impl Iterator<Item = &Packet> {
         let held = self.elements.iter().rev().flat_map(Element::held);
+        let held = self.conveyor.iter().flat_map(Conveyor::held).chain(held);
         held.filter(|transit| !transit.is_background).map(|transit| &transit.packet)
     }
 
@@ -145,6 +167,9 @@ impl Link {
         while self.step(now) {}
         self.clock = self.clock.max(now);
         let mut left_over = Vec::new();
+        if let Some(conveyor) = &mut self.conveyor {
+            conveyor.release(&mut left_over);
+        }
         for element in self.elements.iter_mut().rev() {
             element.release(&mut left_over);
         }
@@ -158,6 +183,15 @@ impl Link {
 
     /// Lets the next thing happen that is due by `until`; false when there is none.
     fn step(&mut self, until: Instant) -> bool {
+        if let Some(conveyor) = &mut self.conveyor {
+            let sent = conveyor.send(until);
+            let due = conveyor.poll_at().filter(|due| *due <= until);
+            self.clock = self.clock.max(due.max(sent).unwrap_or(self.clock));
+            if due.is_some() {
+                conveyor.leave(&mut self.outbox);
+            }
+            return due.is_some();
+        }
         match self.next_due() {
             Some((index, due)) if due <= until => {
                 self.clock = due;
@@ -220,3 +254,6 @@ fn ends_in_line(elements: &[Element]) -> bool {
         && last.is_none_or(|last| last.is_passive() || last.only_hands_on())
         && others.iter().all(Element::is_passive)
 }
+
+#[cfg(test)]
+mod tests;

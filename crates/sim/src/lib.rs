@@ -5,6 +5,8 @@ mod lane;
 mod packets;
 mod queue;
 mod settings;
+#[cfg(test)]
+mod smoltcp;
 mod trial;
 mod world;
 

@@ -20,7 +20,8 @@ use crate::schedule::Schedule;
 use crate::wifi::{Wifi, WifiPlan};
 use opportunities::Opportunities;
 use serial::Serial;
-use supply::Supply;
+pub(crate) use serial::work;
+pub(crate) use supply::Supply;
 
 /// A billion: the nanoseconds of a second, and the parts of a bit in which work is counted, so that
 /// a rate in bits per second does a whole number of them in each nanosecond.

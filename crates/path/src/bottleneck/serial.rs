@@ -109,6 +109,6 @@ impl Behaviour for Serial {
 }
 
 /// The work of sending so much, in billionths of a bit.
-pub(super) fn work(size: Bytes) -> u128 {
+pub(crate) fn work(size: Bytes) -> u128 {
     size.bits() * BILLION
 }

@@ -11,7 +11,7 @@ use crate::schedule::Schedule;
 /// place within a nanosecond is a fraction, with the rate there as its denominator; it is carried
 /// on, and over any run of packets nothing is gained or lost by rounding.
 #[derive(Debug)]
-pub(super) struct Supply {
+pub(crate) struct Supply {
     schedule: Schedule<Rate>,
     /// The rate at this moment, in bits per second: billionths of a bit per nanosecond.
     rate: u128,
@@ -25,7 +25,7 @@ pub(super) struct Supply {
 
 impl Supply {
     /// From the world's zero on.
-    pub(super) fn new(schedule: Schedule<Rate>) -> Supply {
+    pub(crate) fn new(schedule: Schedule<Rate>) -> Supply {
         let mut supply =
             Supply { schedule, rate: 0, changes: Instant::ZERO, at: Instant::ZERO, fraction: 0 };
         supply.look_up();
@@ -33,7 +33,7 @@ impl Supply {
     }
 
     /// Goes on to `now`, whatever lies between; not backwards.
-    pub(super) fn go_to(&mut self, now: Instant) {
+    pub(crate) fn go_to(&mut self, now: Instant) {
         self.at = now;
         self.fraction = 0;
         if now >= self.changes {
@@ -59,7 +59,7 @@ impl Supply {
     }
 
     /// Goes on until so much `work` has passed; to [`Instant::MAX`] if it never has.
-    pub(super) fn spend(&mut self, work: u128) {
+    pub(crate) fn spend(&mut self, work: u128) {
         let mut left = self.fraction.saturating_add(work);
         // A moment at which the rate changed, and what was left there: a repetition later it is
         // known what each repetition does, and as many as need be are passed at once.
@@ -116,7 +116,7 @@ impl Supply {
     }
 
     /// The first whole nanosecond at which it has got here: by then the last bit has been sent.
-    pub(super) fn whole(&self) -> Instant {
+    pub(crate) fn whole(&self) -> Instant {
         self.at + Span::from_nanos(u64::from(self.fraction > 0))
     }
 

@@ -208,6 +208,30 @@ fn windows_grow_with_the_reader() {
     }
 }
 
+/// Of a buffer tuned to 724,992 bytes the window becomes 160 of 256, since a full segment of 1448
+/// bytes is charged 2304, less the segment that it grows with (`tcp_grow_window`). Linux 6.18 was
+/// seen to offer 453,120, so without that.
+#[test]
+fn the_window_stops_where_the_buffer_does() {
+    let mut config = Config::default();
+    config.receiving.buffer[1] = Bytes::new(724_992);
+    let mut bench = Bench::connecting(&config);
+    bench.clock = Some(1);
+    bench.hear_syn_ack();
+    let mut next = 1;
+    for _round in 0..20 {
+        let window = bench.connection.info(bench.now).rcv_wnd;
+        for _ in 0..window / 1_448 {
+            bench.hear(".", next, 1, 1_448);
+            next += 1_448;
+            bench.read_all();
+        }
+        bench.wait(20);
+    }
+    assert_eq!(bench.connection.receive_buffer(), Bytes::new(724_992));
+    assert_eq!(bench.connection.info(bench.now).rcv_wnd, (724_992 - 2_304) * 160 / 256);
+}
+
 /// Many tiny segments take more memory than their bytes: what was promised is not broken, but
 /// squeezed.
 #[test]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use tcplab_units::Bytes;
+
 use super::peer::Bench;
 use super::*;
 
@@ -111,6 +113,28 @@ fn challenges_are_not_many() {
         bench.wait(10);
     }
     assert_eq!(bench.causes, [SendCause::ChallengeAck; 2]);
+}
+
+/// RFC 5961 section 5.2: an acknowledgement of what was never sent, or of what is far too old, is
+/// answered with an ACK, half a second after the last such answer at the earliest, and nothing of
+/// the segment counts.
+#[test]
+fn what_acknowledges_the_unsent_is_challenged_and_dropped() {
+    for ack in [2, 1_000, 1 << 30, -70_000] {
+        let (mut bench, next, own) = in_state(State::Established);
+        bench.forget();
+        for _ in 0..2 {
+            bench.hear(".", next, own + ack, 100);
+        }
+        assert_eq!(bench.causes, [SendCause::ChallengeAck], "{ack}");
+        assert_eq!(bench.numbers(), [format!(". {own}:{own}(0) ack {next}")], "{ack}");
+        bench.wait(500);
+        bench.forget();
+        bench.hear("F.", next, own + ack, 100);
+        assert_eq!(bench.causes, [SendCause::ChallengeAck], "{ack}");
+        assert_eq!(bench.connection.unread(), Bytes::ZERO, "{ack}");
+        assert_eq!(bench.connection.state(), State::Established, "{ack}");
+    }
 }
 
 /// A RST at the right edge of what is behind a gap is the peer's last word too.

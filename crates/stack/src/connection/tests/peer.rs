@@ -152,8 +152,13 @@ impl Bench {
     }
 
     pub(super) fn read_all(&mut self) -> usize {
-        let mut block = vec![0; 1 << 20];
-        let count = self.connection.read(self.now, &mut block).unwrap_or(0);
+        let mut block = [0; 1 << 12];
+        let mut count = 0;
+        while let Ok(read) = self.connection.read(self.now, &mut block)
+            && read > 0
+        {
+            count += read;
+        }
         self.poll();
         count
     }

@@ -1,0 +1,81 @@
+use proptest::prelude::*;
+use tcplab_units::{Probability, Rate, Span};
+
+use super::*;
+use crate::{
+    BottleneckPlan, DelayPlan, DelaySpec, ElementPlan, JitterLaw, QueueLimit, QueuePlan, ServerPlan,
+};
+
+fn plan(rate: u64, limit: QueueLimit, delay: u64) -> LinkPlan {
+    let rate = ServerPlan::Rate(Rate::from_bits_per_second(rate));
+    let queue = QueuePlan::DropTail(limit);
+    let delay = DelaySpec::Constant(Span::from_nanos(delay));
+    LinkPlan {
+        elements: vec![
+            ElementPlan::Bottleneck(BottleneckPlan { server: rate, queue }),
+            ElementPlan::Delay(DelayPlan { delay, jitter: None }),
+        ],
+    }
+}
+
+/// Polled only when something may leave; nothing leaves late.
+fn departures(mut link: Link, packets: &[(u64, u64)], end: u64) -> Vec<Verdict> {
+    let mut verdicts = Vec::new();
+    let mut step = |link: &mut Link, until: Instant| {
+        while let Some(at) = link.next_departure().filter(|at| *at <= until) {
+            while let Some(departure) = link.poll(at) {
+                assert_eq!(departure.verdict.left, at, "it left unseen");
+                verdicts.push(departure.verdict);
+            }
+        }
+    };
+    let mut now = Instant::ZERO;
+    for (id, (pause, size)) in packets.iter().enumerate() {
+        now += Span::from_nanos(*pause);
+        step(&mut link, now);
+        link.handle_packet(now, Packet::of_size(id as u64, Bytes::new(*size)));
+    }
+    now += Span::from_nanos(end);
+    step(&mut link, now);
+    verdicts.extend(link.drain(now).into_iter().map(|departure| departure.verdict));
+    verdicts
+}
+
+proptest! {
+    /// In one piece or element by element: every packet fares the same.
+    #[test]
+    fn a_conveyor_is_its_elements(
+        rate in 1_000_000u64..20_000_000_000,
+        limit in prop_oneof![
+            (1u32..20).prop_map(QueueLimit::Packets),
+            (1_500u64..30_000).prop_map(|bytes| QueueLimit::Bytes(Bytes::new(bytes))),
+        ],
+        delay in prop_oneof![Just(0u64), 0u64..20_000_000],
+        packets in prop::collection::vec(
+            (prop_oneof![Just(0u64), 0u64..2_000, 0u64..5_000_000], 40u64..1_500), 1..120,
+        ),
+        end in 0u64..30_000_000,
+    ) {
+        let plan = plan(rate, limit, delay);
+        let whole = Link::new(&plan, 1, Direction::Forward);
+        prop_assert!(whole.conveyor.is_some());
+        let parts = Link::of_elements(&plan, 1, Direction::Forward);
+        prop_assert_eq!(departures(whole, &packets, end), departures(parts, &packets, end));
+    }
+}
+
+#[test]
+fn only_what_is_known_beforehand_is_in_one_piece() {
+    let simple = plan(1_000_000, QueueLimit::Packets(5), 0);
+    assert!(Conveyor::of(&simple).is_some());
+    let mut random = simple.clone();
+    if let Some(ElementPlan::Delay(delay)) = random.elements.last_mut() {
+        delay.jitter = Some(crate::JitterPlan {
+            law: JitterLaw::Uniform(Span::from_millis(1)),
+            correlation: Probability::NEVER,
+            reorder: false,
+        });
+    }
+    assert!(Conveyor::of(&random).is_none());
+    assert!(Conveyor::of(&LinkPlan::default()).is_none());
+}
