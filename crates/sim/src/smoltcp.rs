@@ -14,7 +14,7 @@ use ::smoltcp::wire::{HardwareAddress, IpCidr, Ipv4Address};
 use proptest::prelude::*;
 use tcplab_path::{Departure, Direction, Fate, Link, Packet};
 use tcplab_scenario::{Profile, Scenario};
-use tcplab_stack::{Connection, Opening, State, congestion};
+use tcplab_stack::{Connection, ConnectionError, Opening, State, congestion};
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::SeqNumber;
 
@@ -40,8 +40,8 @@ struct Trial {
     corrupt: u64,
     /// Which end sends the first SYN.
     model_opens: bool,
-    /// Which closes first; the other has seen that when it closes. smoltcp sends no FIN in CLOSING,
-    /// so it would hang where both close at once and its own is lost, or data is still ahead of it.
+    /// Which closes first; the other has seen that when it closes. The model does not before
+    /// smoltcp's data is acknowledged, and both at once is not tried: see [`Peer::is_stuck`].
     model_closes: bool,
     profile: &'static str,
     /// The model's first sequence number.
@@ -213,6 +213,20 @@ impl Peer {
     fn is_over(&mut self) -> bool {
         matches!(self.socket().state(), tcp::State::Closed | tcp::State::TimeWait)
     }
+
+    /// Whether all it had to send was sent and acknowledged.
+    fn is_drained(&self) -> bool {
+        let Peer { sockets, handle, application, .. } = self;
+        let socket: &Socket<'_> = sockets.get(*handle);
+        application.written == application.sends.len() && socket.send_queue() == 0
+    }
+
+    /// Whether smoltcp waits for ever. Once it has seen a FIN, version 0.12 drops its timer at any
+    /// acknowledgement (CLOSE-WAIT, CLOSING, LAST-ACK): what was lost after that never comes again.
+    fn is_stuck(&mut self, now: Instant) -> bool {
+        let waits = self.socket().state() == tcp::State::LastAck;
+        waits && self.interface.poll_at(time(now), &self.sockets).is_none()
+    }
 }
 
 /// Both ends and the path.
@@ -267,7 +281,7 @@ impl Pair {
 
     /// The model's application, and what the model sends.
     fn drive(&mut self) {
-        let Pair { now, model: Some(model), application, .. } = self else { return };
+        let Pair { now, model: Some(model), application, peer, .. } = self else { return };
         let now = *now;
         if !matches!(model.state(), State::SynSent | State::SynReceived) {
             let left = &application.sends[application.written..];
@@ -282,7 +296,7 @@ impl Pair {
                     break;
                 }
             }
-            if application.closes() {
+            if application.closes() && (application.saw_end || peer.is_drained()) {
                 model.shutdown(now);
                 application.closed = true;
             }
@@ -394,11 +408,23 @@ fn check(trial: &Trial) -> Result<(), TestCaseError> {
     let mut pair = Pair::new(trial);
     pair.run(trial.model_opens);
     let told = pair.tell();
-    prop_assert!(pair.is_over(), "{}", told);
-    prop_assert_eq!(pair.model.as_ref().and_then(Connection::error), None, "{}", told);
+    let error = pair.model.as_ref().and_then(Connection::error);
+    // Some stacks give up after five losses in a row, which chance does bring about; and one whose
+    // last segment is lost for ten seconds meets a peer that has left TIME-WAIT.
+    let gave_up = error == Some(ConnectionError::TimedOut);
+    let came_late = error == Some(ConnectionError::Reset) && pair.peer.is_over();
+    if (gave_up || came_late) && trial.loss + trial.corrupt > 0 {
+        prop_assert!(pair.application.sends.starts_with(&pair.peer.application.read), "{}", told);
+        prop_assert!(pair.peer.application.sends.starts_with(&pair.application.read), "{}", told);
+        return Ok(());
+    }
+    let is_stuck = pair.peer.is_stuck(pair.now);
+    prop_assert!(pair.is_over() || is_stuck, "{}", told);
+    prop_assert_eq!(error, None, "{}", told);
     prop_assert!(pair.peer.application.read == pair.application.sends, "{}", told);
     prop_assert!(pair.application.read == pair.peer.application.sends, "{}", told);
-    prop_assert!(pair.application.saw_end && pair.peer.application.saw_end, "{}", told);
+    prop_assert!(pair.peer.application.saw_end, "{}", told);
+    prop_assert!(pair.application.saw_end || is_stuck, "{}", told);
     Ok(())
 }
 
