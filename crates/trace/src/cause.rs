@@ -48,7 +48,7 @@ pub(crate) struct Judge {
     /// The one before that, which the sender had when the last had not reached it yet.
     heard_before: Option<Moment>,
     last_sent: Option<Moment>,
-    /// When it last sent new data.
+    /// When it last sent new data of its own accord, not as a probe.
     last_new: Option<Instant>,
     /// When the cumulative acknowledgement last moved.
     advanced: Option<Instant>,
@@ -211,10 +211,11 @@ impl Judge {
             && !self.sack_refused
             && self.is_silent(at, beyond)
             && self.probe_is_due(at, beyond, board);
-        let silence = probe.then(|| self.silence(at, beyond));
+        let (silence, last_new) = (probe.then(|| self.silence(at, beyond)), self.last_new);
         let mut verdict = self.sends(at, frame);
         if let Some(silence) = silence {
             self.probe = Some(range.end);
+            self.last_new = last_new;
             verdict.timer = Some(Timer::Probe);
             verdict.proof = Proof { nth: 1, ..silence };
         }
