@@ -75,7 +75,7 @@ fn embedded(name: &str) -> Option<&'static str> {
 fn unknown(name: &str) -> String {
     let known: Vec<&str> = catalogue().iter().map(|(known, _)| *known).collect();
     format!(
-        "no experiment called `{name}` comes with tcplab (there is: {}); \
+        "no experiment called `{name}` comes with tcplab (there are: {}); \
          a file of your own ends in .toml",
         known.join(", ")
     )
