@@ -1,6 +1,5 @@
 //! `tcplab fidelity`.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use tcplab_units::Bytes;
 use crate::arguments::FidelityArguments;
 use crate::complain::complain;
 use crate::output::{Output, answer, tell};
-use crate::progress::Display;
+use crate::progress::{Display, unless_stopped};
 use crate::run::{device, launcher, stop_on_signals};
 use crate::{BROKEN, UNABLE, scenarios};
 
@@ -61,11 +60,7 @@ fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, La
     let display = Display::new(Bytes::ZERO);
     let found = compare(pairs, |done, total| {
         display.analysing(done, total);
-        if stop.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        unless_stopped(stop)
     });
     display.clear();
     found

@@ -1,6 +1,8 @@
 //! Shows how far a run is: a bar with the time left on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tcplab_lab::Event;
@@ -96,4 +98,9 @@ impl Display {
             tell(text);
         }
     }
+}
+
+/// Whether work that can be broken off goes on.
+pub(crate) fn unless_stopped(stop: &AtomicBool) -> ControlFlow<()> {
+    if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

@@ -1,6 +1,5 @@
 //! `tcplab run`.
 
-use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +12,7 @@ use tcplab_testbed::{DeviceKind, Launcher};
 use crate::arguments::{Io, RunArguments, WORLD};
 use crate::complain::complain;
 use crate::output::tell;
-use crate::progress::Display;
+use crate::progress::{Display, unless_stopped};
 use crate::{UNABLE, report, scenarios};
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
@@ -50,11 +49,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     }
     let result = tcplab_lab::analyse(&run, |done, total| {
         display.analysing(done, total);
-        if stop.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        unless_stopped(&stop)
     });
     display.clear();
     if matches!(&result, Err(error) if error.is_stop()) {
