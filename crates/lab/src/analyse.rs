@@ -11,6 +11,7 @@ use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Role;
 
+use crate::ends::{ending, ends};
 use crate::{
     Case, EpisodeRow, FindingRow, LabError, Metric, Run, RunDirectory, Summary, Trial, TrialData,
     claims, worlds,
@@ -126,7 +127,16 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         Endpoint::Client => Direction::Forward,
         Endpoint::Server => Direction::Reverse,
     };
-    let trace = trace(recording, &record, sending_end)?;
+    let [client, server] = [
+        trace(recording, &record, Endpoint::Client)?,
+        trace(recording, &record, Endpoint::Server)?,
+    ];
+    let ends = ends(&app, [&client, &server]);
+    let trace = match sending_end {
+        Endpoint::Client => client,
+        Endpoint::Server => server,
+    };
+    let ending = ending(&trace);
     let flaws = flaws_of(&record, path, samples.len());
     let notes = trace.notes.iter();
     let mut warnings: Vec<String> = notes.map(|note| remark(sending_end, note)).collect();
@@ -136,7 +146,7 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     }
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
-        return Ok(Trial { flaws, ..empty_trial(warnings) });
+        return Ok(Trial { ends, ending, flaws, ..empty_trial(warnings) });
     };
     let flow = flow_of(connection, sending_end);
     let drops = drops(flow, &truth, direction);
@@ -165,7 +175,7 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         .collect();
     let lost = has_truth.then_some(drops.len());
     let metrics = metrics(&app, flow, &samples, sending_end, lost);
-    Ok(Trial { metrics, episodes, findings, flaws, ..empty_trial(warnings) })
+    Ok(Trial { metrics, episodes, findings, ends, ending, flaws, ..empty_trial(warnings) })
 }
 
 fn empty_trial(warnings: Vec<String>) -> Trial {
@@ -176,6 +186,8 @@ fn empty_trial(warnings: Vec<String>) -> Trial {
         metrics: Vec::new(),
         episodes: Vec::new(),
         findings: Vec::new(),
+        ends: Vec::new(),
+        ending: None,
         flaws: Vec::new(),
         put_aside: 0,
         warnings,
@@ -348,7 +360,7 @@ pub(crate) fn metrics(
         .filter(|sample| sample.endpoint == sending_end && sample.state == ESTABLISHED)
         .map(|sample| sample.rtt_us as f64 / 1e3)
         .collect();
-    let intact = sender.bytes == receiver.bytes && sender.digest == receiver.digest;
+    let intact = receiver.has_all_of(sender);
     let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
     let values = [
         ("transfer_time", transfer.map(Span::as_secs_f64)),

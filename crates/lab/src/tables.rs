@@ -1,10 +1,11 @@
 //! The run's tables as files: for spreadsheets, notebooks, other programs.
 
 use crate::directory::to_json;
-use crate::{LabError, Run, RunDirectory};
+use crate::{EndRow, LabError, Run, RunDirectory, Trial};
 
 /// Writes `metrics.csv` (a row per trial and metric, with what is wrong with the trial),
-/// `episodes.csv` (a row per recovery episode) and, last, `run.json` (everything), which makes the
+/// `episodes.csv` (a row per recovery episode), `calls.csv` (a row per call of an application, equal
+/// ones in a row together), `ends.csv` (a row per end and metric of it) and, last, `run.json` (everything), which makes the
 /// run a finished one.
 ///
 /// # Errors
@@ -12,6 +13,8 @@ use crate::{LabError, Run, RunDirectory};
 pub fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), LabError> {
     directory.replace("metrics.csv", metrics(run).as_bytes())?;
     directory.replace("episodes.csv", episodes(run).as_bytes())?;
+    directory.replace("calls.csv", calls(run).as_bytes())?;
+    directory.replace("ends.csv", ends(run).as_bytes())?;
     directory.replace(crate::directory::RUN, &to_json(run))?;
     Ok(())
 }
@@ -78,6 +81,58 @@ fn episodes(run: &Run) -> String {
         }
     }
     table
+}
+
+fn calls(run: &Run) -> String {
+    let mut table = row([
+        "case", "trial", "end", "call", "asked", "result", "count", "bytes", "began_s", "ended_s",
+        "took_s", "longest_s", "scattered",
+    ]);
+    for (case, trial, end) in all_ends(run) {
+        for call in &end.calls {
+            table += &row([
+                case,
+                &trial.number.to_string(),
+                end.end.name(),
+                &call.call,
+                &call.asked,
+                &call.result,
+                &call.count.to_string(),
+                &call.bytes.as_u64().to_string(),
+                &call.began.as_secs_f64().to_string(),
+                &call.ended.as_secs_f64().to_string(),
+                &call.took.as_secs_f64().to_string(),
+                &call.longest.as_secs_f64().to_string(),
+                &call.scattered.to_string(),
+            ]);
+        }
+    }
+    table
+}
+
+fn ends(run: &Run) -> String {
+    let mut table = row(["case", "trial", "end", "metric", "unit", "value"]);
+    for (case, trial, end) in all_ends(run) {
+        let mut add = |name: &str, unit: &str, value: f64| {
+            let (number, value) = (trial.number.to_string(), value.to_string());
+            table += &row([case, &number, end.end.name(), name, unit, &value]);
+        };
+        for metric in &end.metrics {
+            add(&metric.name, &metric.unit, metric.value);
+        }
+        for time in &end.response_times_ms {
+            add("response.time", "ms", *time);
+        }
+    }
+    table
+}
+
+fn all_ends(run: &Run) -> impl Iterator<Item = (&str, &Trial, &EndRow)> {
+    run.cases.iter().flat_map(|case| {
+        case.trials.iter().flat_map(|trial| {
+            trial.ends.iter().map(move |end| (case.name.as_str(), trial, end))
+        })
+    })
 }
 
 /// A row of RFC 4180 with Unix line ends.

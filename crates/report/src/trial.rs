@@ -4,6 +4,7 @@ use tcplab_lab::{FindingRow, Metric, Trial, TrialData, remark};
 use tcplab_plot::{Band, Figure};
 use tcplab_recording::Endpoint;
 
+use crate::calls::{CallView, calls};
 use crate::episode::EpisodeView;
 use crate::graphs::figures_of;
 use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
@@ -28,6 +29,8 @@ pub(crate) struct TrialView<'a> {
     /// What the episodes do not tell themselves.
     pub(crate) findings: Vec<&'a FindingRow>,
     pub(crate) episodes: Vec<EpisodeView<'a>>,
+    pub(crate) calls: Vec<CallView>,
+    pub(crate) calls_left_out: usize,
 }
 
 /// A stretch of time worth seeing close, in seconds.
@@ -58,6 +61,7 @@ impl<'a> TrialView<'a> {
             let id = anchor(case_index, Some(trial.number), Some(row.number));
             EpisodeView::new(id, row, transfer.as_ref(), data)
         };
+        let (calls, calls_left_out) = calls(trial);
         TrialView {
             id,
             open,
@@ -71,6 +75,8 @@ impl<'a> TrialView<'a> {
             close_ups: close,
             findings: findings(trial),
             episodes: trial.episodes.iter().map(episode).collect(),
+            calls,
+            calls_left_out,
         }
     }
 }

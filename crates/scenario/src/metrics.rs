@@ -39,6 +39,12 @@ pub enum Scope {
     Trial,
     /// One value per recovery episode: none, one or many in a trial.
     Episode,
+    /// Values of each end, mostly one.
+    Endpoint,
+    /// One value per request of an application.
+    Request,
+    /// One value per row of an application's log: a call, or equal ones in a row.
+    Call,
 }
 
 /// What the values of a metric are.
@@ -68,6 +74,26 @@ const fn of_trial(
     meaning: &'static str,
 ) -> MetricInfo {
     MetricInfo { name, unit, meaning, better, scope: Scope::Trial, kind: MetricKind::Number }
+}
+
+const fn of_end(name: &'static str, unit: &'static str, meaning: &'static str) -> MetricInfo {
+    let (better, scope) = (Better::Neither, Scope::Endpoint);
+    MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number }
+}
+
+const fn of_call(name: &'static str, unit: &'static str, meaning: &'static str) -> MetricInfo {
+    let (better, scope) = (Better::Neither, Scope::Call);
+    MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number }
+}
+
+const fn words(
+    name: &'static str,
+    scope: Scope,
+    words: &'static [&'static str],
+    meaning: &'static str,
+) -> MetricInfo {
+    let (unit, better, kind) = ("", Better::Neither, MetricKind::Text(words));
+    MetricInfo { name, unit, meaning, better, scope, kind }
 }
 
 const fn of_episode(name: &'static str, unit: &'static str, meaning: &'static str) -> MetricInfo {
@@ -127,6 +153,70 @@ pub const METRICS: &[MetricInfo] = &[
     of_episode("episode.lost", "segments", "Transmissions that were lost."),
     of_episode("episode.retransmissions", "segments", "Packets that repeat data."),
     of_episode("episode.timeouts", "", "Retransmissions that a timer sent."),
+    words(
+        "connection.end",
+        Scope::Trial,
+        CONNECTION_ENDS,
+        "How the connection ended, as the capture at the sender of the payload has it.",
+    ),
+    words(
+        "connection.closed_by",
+        Scope::Trial,
+        &["client", "server"],
+        "Who sent the first FIN or the RST; nothing where nobody did.",
+    ),
+    words(
+        "call.result",
+        Scope::Call,
+        tcplab_workload::RESULTS,
+        "What a call returned: `ok`, `end` for the end of the stream, or the name of its error.",
+    ),
+    of_call("call.duration", "s", "How long a call took; of equal ones in a row, the longest."),
+    of_call("call.began", "s", "When it began, since the start of the trial."),
+    of_call("call.moved", "bytes", "What it wrote or read; equal ones in a row together."),
+    of_call("call.count", "", "How many equal ones in a row there were."),
+    MetricInfo {
+        name: "response.time",
+        unit: "ms",
+        meaning: "From the beginning of a request until its response was read.",
+        better: Better::Lower,
+        scope: Scope::Request,
+        kind: MetricKind::Number,
+    },
+    of_end("app.read", "bytes", "What the application of an end read."),
+    of_end("app.written", "bytes", "What its socket took."),
+    of_end("segments", "segments", "Packets with data that an end sent, repeats counted."),
+    of_end("segments.urgent", "segments", "Packets with URG that it sent."),
+    of_end("nagle.waits", "", "Small segments that waited for a delayed acknowledgement."),
+    of_end("keepalive.probes", "", "Keep-alive probes that an end sent."),
+    of_end(
+        "keepalive.idle",
+        "s",
+        "The silence before its first keep-alive probe: since the packet before it.",
+    ),
+    of_end(
+        "keepalive.spacing",
+        "s",
+        "The times between its keep-alive probes, of the first ten.",
+    ),
+    of_end("syn.window", "bytes", "The window in its SYN."),
+    of_end("syn.scale", "", "The window scale in its SYN: the shift, 0 to 14."),
+    of_end("syn.mss", "bytes", "The largest segment that its SYN allows."),
+    of_end("window.max", "bytes", "The largest window that it offered."),
+    of_end("window.min", "bytes", "The smallest window that it offered, closed ones included."),
+    of_end("window.closed", "", "How often its window closed."),
+    of_end("window.closed_for", "s", "For how long its window was closed, together."),
+];
+
+/// How a connection can end, as a capture shows it.
+pub const CONNECTION_ENDS: &[&str] = &[
+    "closed",
+    "half closed",
+    "reset by the client",
+    "reset by the server",
+    "refused",
+    "unanswered",
+    "open",
 ];
 
 #[cfg(test)]
@@ -137,8 +227,14 @@ mod tests {
     fn names_are_unique_and_tell_their_scope() {
         for (i, metric) in METRICS.iter().enumerate() {
             assert!(METRICS[..i].iter().all(|other| other.name != metric.name), "{}", metric.name);
-            let of_episode = metric.name.starts_with("episode.");
-            assert_eq!(of_episode, metric.scope == Scope::Episode, "{}", metric.name);
+            for (prefix, scope) in [
+                ("episode.", Scope::Episode),
+                ("call.", Scope::Call),
+                ("response.", Scope::Request),
+            ] {
+                let is_of_it = metric.name.starts_with(prefix);
+                assert_eq!(is_of_it, metric.scope == scope, "{}", metric.name);
+            }
             assert!(metric.kind == MetricKind::Number || metric.unit.is_empty(), "{}", metric.name);
         }
     }

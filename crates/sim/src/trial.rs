@@ -10,8 +10,8 @@ use tcplab_recording::{
 };
 use tcplab_scenario::{Case, EndpointSpec};
 use tcplab_stack::{ConnectionError, congestion};
-use tcplab_units::{Instant, Span};
-use tcplab_workload::{Application, Role};
+use tcplab_units::{Bytes, Instant, Span};
+use tcplab_workload::{Application, Corrupted, Role, Side, verify};
 
 use crate::host::Host;
 use crate::packets::Address;
@@ -79,9 +79,9 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
     let TrialRequest { case, seed, directory, snaplen } = *request;
     let descriptions = ADDRESSES.map(|address| address.to_string());
     let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
-    let application = |role| Application::new(role, &case.workload, seed);
-    let client = host(case, seed, Endpoint::Client, application(case.workload.client_role()))?;
-    let server = host(case, seed, Endpoint::Server, application(case.workload.server_role()))?;
+    let application = |side| Application::new(side, &case.workload, seed);
+    let client = host(case, seed, Endpoint::Client, application(Side::Client))?;
+    let server = host(case, seed, Endpoint::Server, application(Side::Server))?;
     let recorder = Recorder::new(writer, case.sampling.tcp_info);
     let mut world = World::new([client, server], &case.links()?, seed, Some(recorder));
     let limit = Instant::ZERO + case.limits.trial;
@@ -107,11 +107,17 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
         writer.finish(&app, &record)?;
     }
     for (host, endpoint) in [(&client, Endpoint::Client), (&server, Endpoint::Server)] {
-        if let Some(error) = host.error() {
+        if let Some(error) = host.error().filter(|_| host.has_failed()) {
             return Err(SimError::Connection { endpoint: endpoint.name(), error });
         }
     }
-    verify(case, &app, now >= limit)
+    if now >= limit && !(client.is_done() && server.is_done()) {
+        let received = main_received(&app).as_u64();
+        return Err(SimError::Overdue { limit: case.limits.trial, received });
+    }
+    verify(&case.workload, seed, &app.client, &app.server).map_err(|Corrupted { sent, received }| {
+        SimError::Corrupted { sent: sent.as_u64(), received: received.as_u64() }
+    })
 }
 
 /// What a trial without a recording was.
@@ -133,36 +139,24 @@ pub struct Measured {
 /// # Errors
 /// When its stacks or its path cannot be made.
 pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
-    let zeros = |role| Application::of_zeros(role, &case.workload);
-    let client = host(case, seed, Endpoint::Client, zeros(case.workload.client_role()))?;
-    let server = host(case, seed, Endpoint::Server, zeros(case.workload.server_role()))?;
+    let zeros = |side| Application::of_zeros(side, &case.workload);
+    let client = host(case, seed, Endpoint::Client, zeros(Side::Client))?;
+    let server = host(case, seed, Endpoint::Server, zeros(Side::Server))?;
     let mut world = World::new([client, server], &case.links()?, seed, None);
     world.run(Instant::ZERO + case.limits.trial, &AtomicBool::new(false))?;
     let (events, packets) = (world.events, world.packets());
     let ([client, server], now, _) = world.end()?;
-    let received = match case.workload.client_role() {
-        Role::Sender => server.report().bytes,
-        Role::Receiver => client.report().bytes,
-    };
-    let received = received.as_u64();
+    let app = AppLog { client: client.report(), server: server.report() };
+    let received = main_received(&app).as_u64();
     Ok(Measured { events, packets, duration: now.since(Instant::ZERO), received })
 }
 
-/// Whether what arrived is what was sent.
-fn verify(case: &Case, app: &AppLog, is_overdue: bool) -> Result<(), SimError> {
-    let (sender, receiver) = match app.client.role {
-        Role::Sender => (&app.client, &app.server),
-        Role::Receiver => (&app.server, &app.client),
-    };
-    let (sent, received) = (sender.bytes.as_u64(), receiver.bytes.as_u64());
-    if is_overdue {
-        return Err(SimError::Overdue { limit: case.limits.trial, received });
+/// What has arrived of the data that the trial is about.
+fn main_received(app: &AppLog) -> Bytes {
+    match app.client.role {
+        Role::Sender => app.server.bytes,
+        Role::Receiver => app.client.bytes,
     }
-    let is_whole = sender.bytes == case.workload.amount();
-    if is_whole && sent == received && sender.digest == receiver.digest {
-        return Ok(());
-    }
-    Err(SimError::Corrupted { sent, received })
 }
 
 fn host(
@@ -185,7 +179,8 @@ fn host(
         known: congestion::NAMES.join(", "),
     })?;
     let address = Address { ip: ADDRESSES[index], port: PORTS[index] };
-    Ok(Host::new(endpoint, address, config, congestion, application, seed))
+    let absent = case.workload.connect.filter(|_| endpoint == Endpoint::Server);
+    Ok(Host::new(endpoint, address, config, congestion, application, seed).absent(absent))
 }
 
 fn record(spec: &EndpointSpec, host: &Host) -> EndpointRecord {

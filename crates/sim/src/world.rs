@@ -16,7 +16,12 @@ use crate::queue::EventQueue;
 const LINKS: [usize; 2] = [0, 1];
 const HOSTS: [usize; 2] = [2, 3];
 const SAMPLER: usize = 4;
-const SOURCES: usize = 5;
+const REST: usize = 5;
+const SOURCES: usize = 6;
+
+/// Once both applications are done, whatever may come of their connection, nothing must move for so
+/// long: as long as a trial in the kernel's world lasts then.
+const QUIET: Span = Span::from_millis(50);
 
 /// Whether to stop is asked once in so many events.
 const LOOK: u64 = 4096;
@@ -32,6 +37,8 @@ pub(crate) struct World {
     /// The id of the next packet.
     next_id: u64,
     recorder: Option<Recorder>,
+    /// Both applications are done, and nothing is on the links.
+    rests: bool,
     /// Events so far.
     pub(crate) events: u64,
 }
@@ -71,6 +78,7 @@ impl World {
             hosts,
             next_id: 1,
             recorder,
+            rests: false,
             events: 0,
         }
     }
@@ -91,7 +99,9 @@ impl World {
             }
             self.now = at;
             self.events += 1;
-            if source == SAMPLER {
+            if source == REST {
+                break;
+            } else if source == SAMPLER {
                 self.sample()?;
             } else if LINKS.contains(&source) {
                 self.deliver(source - LINKS[0])?;
@@ -100,14 +110,28 @@ impl World {
                 self.hosts[end].handle_timeout(self.now);
                 self.serve(end)?;
             }
-            if self.hosts.iter().all(Host::is_over) && self.lanes.iter().all(Lane::is_empty) {
-                break;
+            if self.hosts.iter().all(Host::is_done) || self.hosts.iter().any(Host::has_failed) {
+                let is_quiet = self.lanes.iter().all(Lane::is_empty);
+                if is_quiet && self.hosts.iter().all(Host::is_over) {
+                    break;
+                }
+                self.rest(is_quiet);
             }
             if self.events.is_multiple_of(LOOK) && stop.load(Ordering::Relaxed) {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// What is left of a connection when both applications are done may take for ever; a trial in
+    /// which that can be waits until nothing moves.
+    fn rest(&mut self, is_quiet: bool) {
+        let rests = is_quiet && self.hosts.iter().all(Host::may_fail);
+        if rests != self.rests {
+            self.rests = rests;
+            self.queue.set(REST, rests.then(|| self.now + QUIET));
+        }
     }
 
     /// Ends it: what is on the links is judged. Gives the hosts back, when it ended, and the

@@ -1,25 +1,26 @@
 //! The two endpoints: the kernel's TCP, driven by the workload's applications.
 
 use std::fs;
-use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
-use tcplab_recording::{AppLog, Endpoint, EndpointRecord};
+use tcplab_recording::{AppLog, Endpoint, EndpointRecord, OptionRecord};
 use tcplab_scenario::{Case, EndpointSpec};
-use tcplab_workload::{AppReport, Application, Role, SocketOptions, Want, WorkloadSpec};
+use tcplab_workload::{
+    Absent, AppReport, Application, Corrupted, Side, SocketOptions, WorkloadSpec, verify,
+};
 
+use crate::calls::Caller;
 use crate::clock::Clock;
+use crate::sampler::Sampled;
 use crate::{TrialError, options, sys, sysctl};
 
 /// Where the server listens; the namespace is new, so any port is free.
 const PORT: u16 = 5001;
-/// What one read asks for at most.
-const READ_SIZE: usize = 256 * 1024;
 
 /// What both endpoints and the watch over them share.
 pub(crate) struct Shared {
@@ -28,6 +29,8 @@ pub(crate) struct Shared {
     workload: WorkloadSpec,
     seed: u64,
     received: AtomicU64,
+    /// The client could not connect.
+    is_lost: AtomicBool,
 }
 
 impl Shared {
@@ -38,6 +41,7 @@ impl Shared {
             workload: case.workload.clone(),
             seed,
             received: AtomicU64::new(0),
+            is_lost: AtomicBool::new(false),
         }
     }
 
@@ -53,20 +57,27 @@ impl Shared {
         self.received.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn add_received(&self, count: u64) {
+        self.received.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Whether the client has failed to connect, so that nobody is to be waited for.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn lost_if(&self, is_lost: bool) {
+        self.is_lost.fetch_or(is_lost, Ordering::Relaxed);
+    }
+
     /// Whether what arrived is what was sent.
     pub(crate) fn verify(&self, app: &AppLog) -> Result<(), TrialError> {
-        let (sender, receiver) = match app.client.role {
-            Role::Sender => (&app.client, &app.server),
-            Role::Receiver => (&app.server, &app.client),
-        };
-        let whole = sender.bytes == self.workload.amount();
-        if whole && sender.bytes == receiver.bytes && sender.digest == receiver.digest {
-            return Ok(());
-        }
-        Err(TrialError::Corrupted {
-            sent: sender.bytes.as_u64(),
-            received: receiver.bytes.as_u64(),
-        })
+        verify(&self.workload, self.seed, &app.client, &app.server).map_err(
+            |Corrupted { sent, received }| TrialError::Corrupted {
+                sent: sent.as_u64(),
+                received: received.as_u64(),
+            },
+        )
     }
 }
 
@@ -74,6 +85,8 @@ impl Shared {
 pub(crate) struct Outcome {
     pub(crate) report: AppReport,
     pub(crate) record: EndpointRecord,
+    /// A listening socket that nobody has connected to, open until the trial is over.
+    pub(crate) _socket: Option<OwnedFd>,
     /// Frames that its device dropped before the bridge could read them.
     pub(crate) device_drops: u64,
 }
@@ -97,7 +110,12 @@ impl Prepared<'_> {
             move |e: Errno| TrialError::Application { endpoint: end.name(), call, source: e.into() }
         };
         let socket = open(&shared.endpoint(end).socket, end)?;
-        if end == Endpoint::Server {
+        let absent = shared.workload.connect;
+        if end == Endpoint::Server && absent != Some(Absent::Closed) {
+            if absent == Some(Absent::Silent) {
+                sys::swallow_everything(socket.as_fd())
+                    .map_err(TrialError::setup("make the server deaf"))?;
+            }
             rustix::net::bind(&socket, &server(addresses)).map_err(call("bind"))?;
             rustix::net::listen(&socket, 16).map_err(call("listen"))?;
         }
@@ -109,50 +127,84 @@ impl Prepared<'_> {
     pub(crate) fn run(
         self,
         start: &Receiver<Clock>,
-        sockets: Sender<(Endpoint, OwnedFd)>,
+        sockets: Sender<(Endpoint, Sampled)>,
     ) -> Result<Outcome, TrialError> {
         let Prepared { end, addresses, shared, socket } = self;
-        let call =
-            |call| move |source| TrialError::Application { endpoint: end.name(), call, source };
-        let asked = &shared.endpoint(end).socket;
-        let role = match end {
-            Endpoint::Client => shared.workload.client_role(),
-            Endpoint::Server => shared.workload.server_role(),
+        let side = match end {
+            Endpoint::Client => Side::Client,
+            Endpoint::Server => Side::Server,
         };
-        let mut application = Application::new(role, &shared.workload, shared.seed);
+        let application = Application::new(side, &shared.workload, shared.seed);
         // An application that reads late holds back acknowledgements (`__tcp_ack_snd_check` waits
         // for it where the window cannot grow): what others do on this machine must not look like
         // TCP. Where this is not allowed, it reads when it can.
         let _ = sys::run_before_others();
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
-        let stream = if end == Endpoint::Server {
-            let (stream, _) = TcpListener::from(socket).accept().map_err(call("accept"))?;
-            application.start(clock.now());
-            stream
-        } else {
-            application.start(clock.now());
-            rustix::net::connect(&socket, &server(addresses))
-                .map_err(|e| call("connect")(e.into()))?;
-            TcpStream::from(socket)
-        };
-        options::verify_congestion(&stream, asked, end.name())?;
-        let duplicate =
-            stream.as_fd().try_clone_to_owned().map_err(call("duplicate its socket"))?;
-        let _ = sockets.send((end, duplicate));
-        drive(&stream, &mut application, clock, shared).map_err(|(name, e)| call(name)(e))?;
-        let options =
-            options::read_back(stream.as_fd(), asked).map_err(call("read its options"))?;
-        // When both ends have let go of theirs, the sampler ends.
-        drop(sockets);
+        let asked = &shared.endpoint(end).socket;
+        let watched = Watched { end, asked, sockets, sampled: None, options: Vec::new() };
+        let server = server(addresses);
+        let socket = Some(socket);
+        let mut caller =
+            Caller { application, shared, clock, server, socket, watched, buffer: Vec::new() };
+        let is_absent = shared.workload.connect.is_some() && end == Endpoint::Server;
+        if !is_absent {
+            caller.drive()?;
+        }
+        let Caller { application, watched, socket, .. } = caller;
+        // A server that was not there still is not, until the other end is done.
+        let report = application.report();
         Ok(Outcome {
-            report: application.report(),
+            report,
             record: EndpointRecord {
                 address: addresses[end as usize].to_string(),
-                options,
+                options: watched.options,
                 sysctls: sysctl::in_force(),
             },
+            _socket: socket,
             device_drops: device_drops(),
         })
+    }
+}
+
+/// What is to be known of the connected socket of an endpoint.
+pub(crate) struct Watched<'a> {
+    end: Endpoint,
+    asked: &'a SocketOptions,
+    /// Takes it for sampling; when both ends have let go of theirs, the sampler ends.
+    sockets: Sender<(Endpoint, Sampled)>,
+    sampled: Option<Sampled>,
+    /// Its options as they were when it was closed.
+    options: Vec<OptionRecord>,
+}
+
+impl Watched<'_> {
+    /// It is connected.
+    pub(crate) fn connected(&mut self, socket: BorrowedFd<'_>) -> Result<(), TrialError> {
+        options::verify_congestion(socket, self.asked, self.end.name())?;
+        let duplicate = socket.try_clone_to_owned().map_err(self.call("duplicate its socket"))?;
+        let sampled = Sampled::new(duplicate);
+        let _ = self.sockets.send((self.end, sampled.clone()));
+        self.sampled = Some(sampled);
+        Ok(())
+    }
+
+    /// It is about to be closed: nobody else may hold it then.
+    pub(crate) fn closes(&mut self, socket: BorrowedFd<'_>) -> Result<(), TrialError> {
+        let Some(sampled) = self.sampled.take() else { return Ok(()) };
+        self.options =
+            options::read_back(socket, self.asked).map_err(self.call("read its options"))?;
+        sampled.let_go();
+        Ok(())
+    }
+
+    /// A call failed that must not.
+    pub(crate) fn failed(&self, call: &'static str, errno: Errno) -> TrialError {
+        self.call(call)(errno.into())
+    }
+
+    fn call(&self, call: &'static str) -> impl FnOnce(std::io::Error) -> TrialError + use<> {
+        let endpoint = self.end.name();
+        move |source| TrialError::Application { endpoint, call, source }
     }
 }
 
@@ -170,47 +222,6 @@ fn open(options: &SocketOptions, end: Endpoint) -> Result<OwnedFd, TrialError> {
     .map_err(|e| TrialError::setup("open a socket")(e.into()))?;
     options::apply(socket.as_fd(), options, end.name())?;
     Ok(socket)
-}
-
-/// Does what the application wants until it wants no more.
-fn drive(
-    mut stream: &TcpStream,
-    application: &mut Application,
-    clock: Clock,
-    shared: &Shared,
-) -> Result<(), (&'static str, io::Error)> {
-    let mut buffer = vec![0; READ_SIZE];
-    loop {
-        match application.want() {
-            Want::Write(bytes) => match stream.write(bytes) {
-                Ok(count) => application.wrote(count, clock.now()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(("write", error)),
-            },
-            Want::ShutDown => {
-                stream.shutdown(Shutdown::Write).map_err(|e| ("shut down", e))?;
-                application.shut_down(clock.now());
-            }
-            Want::Read => match stream.read(&mut buffer) {
-                Ok(0) => application.end_of_stream(clock.now()),
-                Ok(count) => {
-                    application.received(&buffer[..count], clock.now());
-                    shared.received.fetch_add(count as u64, Ordering::Relaxed);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(("read", error)),
-            },
-            Want::Close => {
-                // The sampler holds the socket too, so dropping it here would not close it.
-                return match stream.shutdown(Shutdown::Write) {
-                    Err(error) if error.kind() != io::ErrorKind::NotConnected => {
-                        Err(("close", error))
-                    }
-                    _ => Ok(()),
-                };
-            }
-        }
-    }
 }
 
 /// Frames dropped on the way out of the calling thread's namespace, from `/proc/net/dev`.

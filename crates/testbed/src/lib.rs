@@ -9,6 +9,7 @@
 
 mod bridge;
 mod calibrate;
+mod calls;
 mod clock;
 mod device;
 mod doctor;

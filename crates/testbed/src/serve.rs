@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read, Write};
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
@@ -20,6 +20,7 @@ use crate::device::{Device, DeviceEnd, DeviceKind};
 use crate::endpoint::{self, Outcome, Prepared, Shared};
 use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
+use crate::sampler::Sampled;
 use crate::trial::{Scribes, Told};
 use crate::{TrialError, doctor, netem, promptness, sysctl};
 
@@ -167,7 +168,7 @@ fn prepare(
     end: Endpoint,
     kind: DeviceKind,
     shared: &Arc<Shared>,
-    sockets: &Sender<(Endpoint, OwnedFd)>,
+    sockets: &Sender<(Endpoint, Sampled)>,
 ) -> Result<Ready<Device>, TrialError> {
     prepare_with(end, kind, shared, sockets, || Ok(()), |device, ()| device.open())
 }
@@ -178,7 +179,7 @@ pub(crate) fn prepare_with<X: Send + 'static, D>(
     end: Endpoint,
     kind: DeviceKind,
     shared: &Arc<Shared>,
-    sockets: &Sender<(Endpoint, OwnedFd)>,
+    sockets: &Sender<(Endpoint, Sampled)>,
     inside: fn() -> Result<X, TrialError>,
     open: impl FnOnce(DeviceEnd, X) -> Result<D, TrialError>,
 ) -> Result<Ready<D>, TrialError> {

@@ -296,6 +296,35 @@ pub(crate) fn option(
     Ok(value)
 }
 
+/// Whether the next byte to be read is the urgent one (sockatmark(3)).
+pub(crate) fn at_mark(socket: BorrowedFd<'_>) -> io::Result<bool> {
+    /// `asm-generic/sockios.h`.
+    const SIOCATMARK: libc::Ioctl = 0x8905;
+    let mut is_at_mark: libc::c_int = 0;
+    // SAFETY: the number outlives the call, which writes one.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), SIOCATMARK, &raw mut is_at_mark) })?;
+    Ok(is_at_mark != 0)
+}
+
+/// Whatever comes to a socket is dropped before it sees it (SO_ATTACH_FILTER with a program that
+/// keeps nothing): a listening one does not even refuse.
+pub(crate) fn swallow_everything(socket: BorrowedFd<'_>) -> io::Result<()> {
+    // BPF_RET | BPF_K with 0: keep no byte.
+    let mut keep_nothing = libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: 0 };
+    let program = libc::sock_fprog { len: 1, filter: &raw mut keep_nothing };
+    // SAFETY: the program and its one instruction outlive the call, and the lengths are right.
+    check(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ATTACH_FILTER,
+            (&raw const program).cast(),
+            size_of::<libc::sock_fprog>() as libc::socklen_t,
+        )
+    })?;
+    Ok(())
+}
+
 /// `TCP_INFO` as the kernel wrote it: at most `buffer.len()` bytes, and how many there are.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = buffer.len() as libc::socklen_t;
