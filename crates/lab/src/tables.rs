@@ -129,7 +129,7 @@ fn ends(run: &Run) -> String {
 
 fn all_ends(run: &Run) -> impl Iterator<Item = (&str, &Trial, &EndRow)> {
     run.cases.iter().flat_map(|case| {
-        case.trials.iter().flat_map(|trial| {
+        case.trials.iter().flat_map(move |trial| {
             trial.ends.iter().map(move |end| (case.name.as_str(), trial, end))
         })
     })
