@@ -47,8 +47,9 @@ impl Host {
         self.calls.wake = None;
         while !self.calls.is_over {
             match self.call(now) {
-                Done::Returned => moved = true,
-                Done::Begun => return true,
+                Done::Returned if self.application.is_stream() => moved = true,
+                // What a call sends leaves before the next is made.
+                Done::Returned | Done::Begun => return true,
                 Done::Waits(until) => {
                     self.calls.wake = until;
                     break;

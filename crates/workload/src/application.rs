@@ -50,6 +50,7 @@ pub enum Want<'a> {
 pub struct Application {
     role: Role,
     may_fail: bool,
+    is_stream: bool,
     /// Whether the other end has anything to send.
     expects: bool,
     operations: Vec<Operation>,
@@ -140,6 +141,7 @@ impl Application {
         Application {
             role,
             may_fail: spec.may_fail(),
+            is_stream: spec.is_stream(),
             expects: peer.writes() > Bytes::ZERO,
             operations,
             at: 0,
@@ -177,6 +179,12 @@ impl Application {
     /// Whether its calls may fail; else a trial in which one does is no trial.
     pub fn may_fail(&self) -> bool {
         self.may_fail
+    }
+
+    /// Whether it does nothing but write or read a stream: then a world in which calls take no time
+    /// may do many of them before anything leaves.
+    pub fn is_stream(&self) -> bool {
+        self.is_stream
     }
 
     /// What it would do next. Asking again changes nothing that can be seen; the first time, the

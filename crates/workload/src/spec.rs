@@ -323,6 +323,11 @@ impl WorkloadSpec {
         if self.sending_side() == side { Role::Sender } else { Role::Receiver }
     }
 
+    /// Whether it is a bulk of data and nothing else.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.is_bulk() && self.urgent_at.is_none()
+    }
+
     /// Whether calls may fail, and not everything arrive.
     pub fn may_fail(&self) -> bool {
         let transfers = self.is_bulk() || self.requests.is_some() || self.keystrokes.is_some();
