@@ -12,8 +12,8 @@ use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Role;
 
 use crate::{
-    Case, EpisodeRow, FindingRow, LabError, Metric, Run, RunDirectory, Summary, Trial, TrialData,
-    claims, worlds,
+    Case, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory, Summary, Trial,
+    TrialData, claims, options, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -134,9 +134,11 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     if !has_truth {
         warnings.push(UNTOLD.into());
     }
+    let told = OptionRow::of(&record);
+    warnings.extend(told.iter().filter_map(OptionRow::refusal));
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
-        return Ok(Trial { flaws, ..empty_trial(warnings) });
+        return Ok(Trial { flaws, options: told, ..empty_trial(warnings) });
     };
     let flow = flow_of(connection, sending_end);
     let drops = drops(flow, &truth, direction);
@@ -164,8 +166,9 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         })
         .collect();
     let lost = has_truth.then_some(drops.len());
-    let metrics = metrics(&app, flow, &samples, sending_end, lost);
-    Ok(Trial { metrics, episodes, findings, flaws, ..empty_trial(warnings) })
+    let mut metrics = metrics(&app, flow, &samples, sending_end, lost);
+    metrics.extend(named(options::metrics(&record, connection)));
+    Ok(Trial { metrics, episodes, findings, options: told, flaws, ..empty_trial(warnings) })
 }
 
 fn empty_trial(warnings: Vec<String>) -> Trial {
@@ -176,6 +179,7 @@ fn empty_trial(warnings: Vec<String>) -> Trial {
         metrics: Vec::new(),
         episodes: Vec::new(),
         findings: Vec::new(),
+        options: Vec::new(),
         flaws: Vec::new(),
         put_aside: 0,
         warnings,
@@ -363,13 +367,15 @@ pub(crate) fn metrics(
         ("mean_rtt", tcplab_stats::mean(&round_trips)),
         ("payload_intact", Some(f64::from(u8::from(intact)))),
     ];
-    values
-        .into_iter()
-        .filter_map(|(name, value)| {
-            let info = METRICS.iter().find(|info| info.name == name)?;
-            Some(Metric { name: name.into(), unit: info.unit.into(), value: value? })
-        })
-        .collect()
+    named(values.into_iter().filter_map(|(name, value)| Some((name, value?)))).collect()
+}
+
+/// Values with the units that `METRICS` has for them.
+fn named(values: impl IntoIterator<Item = (&'static str, f64)>) -> impl Iterator<Item = Metric> {
+    values.into_iter().filter_map(|(name, value)| {
+        let unit = tcplab_scenario::metric(name)?.unit.into();
+        Some(Metric { name: name.into(), unit, value })
+    })
 }
 
 /// `TCP_ESTABLISHED` in `TCP_INFO`.

@@ -174,6 +174,7 @@ mod tests {
             directory: "trials/x-1".into(),
             metrics: vec![metric],
             episodes,
+            options: vec![],
             findings: Vec::new(),
             flaws: Vec::new(),
             put_aside: 0,

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use crate::{Calibration, OptionRow};
 use serde::{Deserialize, Serialize};
-
-use crate::Calibration;
 
 /// Everything about a run that fits in a table; the packets stay in the trials' directories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,6 +101,9 @@ pub struct Trial {
     pub episodes: Vec<EpisodeRow>,
     /// Statements about it with their evidence.
     pub findings: Vec<FindingRow>,
+    /// Socket options worth telling: asked for, or changed while it ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<OptionRow>,
     /// How its path misbehaved beyond the stated bounds; nothing if it is good.
     #[serde(default)]
     pub flaws: Vec<String>,

@@ -1,17 +1,19 @@
 //! The run's tables as files: for spreadsheets, notebooks, other programs.
 
 use crate::directory::to_json;
-use crate::{LabError, Run, RunDirectory};
+use crate::{LabError, OptionRow, Run, RunDirectory};
 
 /// Writes `metrics.csv` (a row per trial and metric, with what is wrong with the trial),
-/// `episodes.csv` (a row per recovery episode) and, last, `run.json` (everything), which makes the
-/// run a finished one.
+/// `episodes.csv` (a row per recovery episode), `options.csv` (a row per trial and socket option
+/// that was asked for or changed) and, last, `run.json` (everything), which makes the run a
+/// finished one.
 ///
 /// # Errors
 /// When one cannot be written.
 pub fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), LabError> {
     directory.replace("metrics.csv", metrics(run).as_bytes())?;
     directory.replace("episodes.csv", episodes(run).as_bytes())?;
+    directory.replace("options.csv", options(run).as_bytes())?;
     directory.replace(crate::directory::RUN, &to_json(run))?;
     Ok(())
 }
@@ -73,6 +75,45 @@ fn episodes(run: &Run) -> String {
                     &episode.retransmitted_bytes.to_string(),
                     &episode.timeouts.to_string(),
                     &episode.repaired.to_string(),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+fn options(run: &Run) -> String {
+    let mut table = row([
+        "case",
+        "trial",
+        "socket",
+        "key",
+        "option",
+        "requested",
+        "before",
+        "set",
+        "connected",
+        "effective",
+        "outcome",
+        "because",
+    ]);
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    for case in &run.cases {
+        for trial in &case.trials {
+            for OptionRow { socket, record } in &trial.options {
+                table += &row([
+                    &case.name,
+                    &trial.number.to_string(),
+                    socket,
+                    &record.name,
+                    &record.option,
+                    &text(&record.requested),
+                    &text(&record.before),
+                    &text(&record.set),
+                    &text(&record.connected),
+                    &record.effective,
+                    record.outcome.name(),
+                    &text(&record.because),
                 ]);
             }
         }

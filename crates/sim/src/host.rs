@@ -3,15 +3,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tcplab_recording::{Endpoint, OptionRecord, Sample};
-use tcplab_stack::config::Nagle;
+use tcplab_recording::{Endpoint, Sample};
 use tcplab_stack::congestion::CongestionControl;
 use tcplab_stack::{
-    Config, Connection, ConnectionError, Data, Opening, Segment, Send, SendCause, State,
+    Config, Connection, ConnectionError, Data, Opening, Segment, Send, SendCause, SocketOption,
+    State,
 };
-use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
+use tcplab_units::{Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
-use tcplab_workload::{AppReport, Application, SocketOptions, Want};
+use tcplab_workload::{AppReport, Application, Want};
 
 use crate::packets::Address;
 
@@ -31,6 +31,8 @@ pub(crate) struct Host {
     /// What the connection is opened with; used once.
     opening: Option<Opening>,
     connection: Option<Connection>,
+    /// What is set on it as soon as it is accepted.
+    accepted: Vec<SocketOption>,
     application: Application,
     /// What it writes, if that is zeros: nothing needs to be copied then.
     zeros: Option<Data>,
@@ -67,6 +69,7 @@ impl Host {
             config: Arc::new(config),
             opening: Some(opening),
             connection: None,
+            accepted: Vec::new(),
             zeros: application.writes_zeros().then(|| Data::copy_of(&vec![0; ZEROS])),
             application,
             has_begun: false,
@@ -75,6 +78,11 @@ impl Host {
             inbox: VecDeque::new(),
             ip_id: random.next_u64() as u16,
         }
+    }
+
+    /// The same, whose application sets `options` on the connection that it accepts.
+    pub(crate) fn accepting_with(self, options: Vec<SocketOption>) -> Host {
+        Host { accepted: options, ..self }
     }
 
     pub(crate) fn address(&self) -> Address {
@@ -175,6 +183,9 @@ impl Host {
             return false;
         }
         if !self.has_begun {
+            for option in &self.accepted {
+                connection.set_option(now, *option);
+            }
             self.application.start(now);
             self.has_begun = true;
         }
@@ -202,6 +213,8 @@ impl Host {
                     connection.shutdown(now);
                     self.application.shut_down(now);
                 }
+                // SO_RCVLOWAT.
+                Want::Read if !connection.is_readable() => break,
                 Want::Read => match connection.receive(now, READ_SIZE) {
                     Ok(data) if data.is_empty() => self.application.end_of_stream(now),
                     Ok(data) => self.application.received(data.as_slice(), now),
@@ -218,28 +231,14 @@ impl Host {
         moved
     }
 
-    /// Socket options that were asked for, and what the socket has.
-    pub(crate) fn options(&self, asked: &SocketOptions) -> Vec<OptionRecord> {
-        let Some(connection) = &self.connection else { return Vec::new() };
-        let record = |name: &str, requested: Option<String>, effective: String| OptionRecord {
-            name: name.into(),
-            requested,
-            effective,
-        };
-        let size = |size: Option<Bytes>| size.map(|size| size.to_string());
-        let held = |size: Bytes| format!("{} B", size.as_u64());
-        let nodelay = self.config.sending.nagle == Nagle::Off;
-        vec![
-            record("congestion", asked.congestion.clone(), self.config.window.congestion.clone()),
-            record("rcvbuf", size(asked.rcvbuf), held(connection.receive_buffer())),
-            record("sndbuf", size(asked.sndbuf), held(connection.send_buffer())),
-            record("nodelay", asked.nodelay.map(|on| on.to_string()), nodelay.to_string()),
-            record(
-                "maxseg",
-                asked.maxseg.map(|size| format!("{size} B")),
-                format!("{} B", connection.mss()),
-            ),
-        ]
+    /// Its connection, once it has one.
+    pub(crate) fn connection(&self) -> Option<&Connection> {
+        self.connection.as_ref()
+    }
+
+    /// The settings of its stack.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
     }
 
     /// How its socket stands.

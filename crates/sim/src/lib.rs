@@ -2,6 +2,7 @@
 
 mod host;
 mod lane;
+mod options;
 mod packets;
 mod queue;
 mod settings;

@@ -11,13 +11,18 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use tcplab_recording::{AppLog, Endpoint, EndpointRecord};
 use tcplab_scenario::{Case, EndpointSpec};
-use tcplab_workload::{AppReport, Application, Role, SocketOptions, Want, WorkloadSpec};
+use tcplab_workload::{
+    AppReport, Application, Role, SocketOptions, SocketRole, Want, WorkloadSpec,
+};
 
 use crate::clock::Clock;
-use crate::{TrialError, options, sys, sysctl};
+use crate::options::OptionSheet;
+use crate::{TrialError, sys, sysctl};
 
 /// Where the server listens; the namespace is new, so any port is free.
 const PORT: u16 = 5001;
+/// How many connections may wait where the scenario does not say.
+const BACKLOG: u32 = 16;
 /// What one read asks for at most.
 const READ_SIZE: usize = 256 * 1024;
 
@@ -84,6 +89,7 @@ pub(crate) struct Prepared<'a> {
     addresses: [Ipv4Addr; 2],
     shared: &'a Shared,
     socket: OwnedFd,
+    options: OptionSheet,
 }
 
 impl Prepared<'_> {
@@ -96,12 +102,15 @@ impl Prepared<'_> {
         let call = |call| {
             move |e: Errno| TrialError::Application { endpoint: end.name(), call, source: e.into() }
         };
-        let socket = open(&shared.endpoint(end).socket, end)?;
+        let asked = &shared.endpoint(end).socket;
+        let (socket, mut options) = open(asked, end)?;
         if end == Endpoint::Server {
             rustix::net::bind(&socket, &server(addresses)).map_err(call("bind"))?;
-            rustix::net::listen(&socket, 16).map_err(call("listen"))?;
+            let backlog = asked.backlog().unwrap_or(BACKLOG).try_into().unwrap_or(i32::MAX);
+            rustix::net::listen(&socket, backlog).map_err(call("listen"))?;
+            options.connected(socket.as_fd())?;
         }
-        Ok(Prepared { end, addresses, shared, socket })
+        Ok(Prepared { end, addresses, shared, socket, options })
     }
 
     /// Runs the endpoint as soon as `start` says so; its socket is handed to `sockets` for
@@ -111,10 +120,9 @@ impl Prepared<'_> {
         start: &Receiver<Clock>,
         sockets: Sender<(Endpoint, OwnedFd)>,
     ) -> Result<Outcome, TrialError> {
-        let Prepared { end, addresses, shared, socket } = self;
+        let Prepared { end, addresses, shared, socket, mut options } = self;
         let call =
             |call| move |source| TrialError::Application { endpoint: end.name(), call, source };
-        let asked = &shared.endpoint(end).socket;
         let role = match end {
             Endpoint::Client => shared.workload.client_role(),
             Endpoint::Server => shared.workload.server_role(),
@@ -125,23 +133,27 @@ impl Prepared<'_> {
         // TCP. Where this is not allowed, it reads when it can.
         let _ = sys::run_before_others();
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
+        let mut listener = Vec::new();
         let stream = if end == Endpoint::Server {
-            let (stream, _) = TcpListener::from(socket).accept().map_err(call("accept"))?;
+            let listener_socket = TcpListener::from(socket);
+            let (stream, _) = listener_socket.accept().map_err(call("accept"))?;
+            listener = options.records(listener_socket.as_fd());
+            let accepted = &shared.endpoint(end).accepted;
+            options = OptionSheet::accepted(stream.as_fd(), accepted, &options)?;
             application.start(clock.now());
             stream
         } else {
             application.start(clock.now());
             rustix::net::connect(&socket, &server(addresses))
                 .map_err(|e| call("connect")(e.into()))?;
+            options.connected(socket.as_fd())?;
             TcpStream::from(socket)
         };
-        options::verify_congestion(&stream, asked, end.name())?;
         let duplicate =
             stream.as_fd().try_clone_to_owned().map_err(call("duplicate its socket"))?;
         let _ = sockets.send((end, duplicate));
         drive(&stream, &mut application, clock, shared).map_err(|(name, e)| call(name)(e))?;
-        let options =
-            options::read_back(stream.as_fd(), asked).map_err(call("read its options"))?;
+        let options = options.records(stream.as_fd());
         // When both ends have let go of theirs, the sampler ends.
         drop(sockets);
         Ok(Outcome {
@@ -149,6 +161,7 @@ impl Prepared<'_> {
             record: EndpointRecord {
                 address: addresses[end as usize].to_string(),
                 options,
+                listener,
                 sysctls: sysctl::in_force(),
             },
             device_drops: device_drops(),
@@ -160,7 +173,7 @@ fn server(addresses: [Ipv4Addr; 2]) -> SocketAddrV4 {
     SocketAddrV4::new(addresses[Endpoint::Server as usize], PORT)
 }
 
-fn open(options: &SocketOptions, end: Endpoint) -> Result<OwnedFd, TrialError> {
+fn open(asked: &SocketOptions, end: Endpoint) -> Result<(OwnedFd, OptionSheet), TrialError> {
     let socket = rustix::net::socket_with(
         AddressFamily::INET,
         SocketType::STREAM,
@@ -168,8 +181,12 @@ fn open(options: &SocketOptions, end: Endpoint) -> Result<OwnedFd, TrialError> {
         None,
     )
     .map_err(|e| TrialError::setup("open a socket")(e.into()))?;
-    options::apply(socket.as_fd(), options, end.name())?;
-    Ok(socket)
+    let role = match end {
+        Endpoint::Client => SocketRole::Client,
+        Endpoint::Server => SocketRole::Listener,
+    };
+    let options = OptionSheet::set(socket.as_fd(), asked, role)?;
+    Ok((socket, options))
 }
 
 /// Does what the application wants until it wants no more.

@@ -35,5 +35,8 @@ mod spec;
 pub use application::{Application, Receiver, Sender, Want};
 pub use payload::{Digest, Payload};
 pub use report::{AppReport, Role};
-pub use socket::{SocketError, SocketOptions};
+pub use socket::{
+    Access, IfRefused, Kind, Level, OptionInfo, OptionValue, Outcome, SocketError, SocketOptions,
+    SocketRole, is_of_the_machine, outcome, table,
+};
 pub use spec::{WorkloadError, WorkloadSpec};
