@@ -131,7 +131,7 @@ fn shown(reading: &Reading) -> String {
         Reading::Structure(bytes) => format!("{bytes} bytes"),
         Reading::SetOnly => "set only".into(),
         Reading::Absent => "absent".into(),
-        Reading::Unreadable(error) => format!("not on a fresh socket ({error})"),
+        Reading::Unreadable(error) => format!("not on such a fresh socket ({error})"),
     }
 }
 

@@ -88,14 +88,16 @@ fn reading(socket: Option<&OwnedFd>, info: &OptionInfo) -> Reading {
         return Reading::SetOnly;
     }
     let told = if matches!(info.kind, Kind::Structure(_)) {
-        let mut bytes = [0; 512];
+        // The kernel wants to be asked for these with exactly as much room.
+        let room = if info.kind == Kind::Structure("__u64") { 8 } else { 512 };
+        let mut bytes = vec![0; room];
         sys::option_bytes(socket.as_fd(), info.level.number(), info.number, &mut bytes)
             .map(Reading::Structure)
     } else {
         read(socket.as_fd(), info).map(|value| Reading::Value(value.to_string()))
     };
     told.unwrap_or_else(|error| match Errno::from_io_error(&error) {
-        Some(Errno::NOPROTOOPT | Errno::OPNOTSUPP) => Reading::Absent,
+        Some(Errno::NOPROTOOPT) => Reading::Absent,
         _ => Reading::Unreadable(symbol(&error)),
     })
 }

@@ -274,7 +274,7 @@ fn schema_of(kind: Kind, generator: &mut SchemaGenerator) -> Schema {
         }
         Kind::Linger => {
             let span = generator.subschema_for::<Span>();
-            json_schema!({ "anyOf": [{ "const": false }, span] })
+            json_schema!({ "anyOf": [{ "type": "boolean", "const": false }, span] })
         }
         Kind::Rate => generator.subschema_for::<Rate>(),
         Kind::Name | Kind::Structure(_) => generator.subschema_for::<String>(),

@@ -101,6 +101,7 @@ impl fmt::Display for OptionValue {
             OptionValue::Flag(false) => f.write_str("off"),
             OptionValue::Number(number) => write!(f, "{number}"),
             OptionValue::Size(size) => write!(f, "{} B", size.as_u64()),
+            OptionValue::Span(span) if span.is_zero() => f.write_str("0 s"),
             OptionValue::Span(span) => write!(f, "{span}"),
             OptionValue::Rate(rate) => write!(f, "{rate}"),
             OptionValue::Name(name) => f.write_str(name),

@@ -193,7 +193,7 @@ pub(super) const OPTIONS: &[OptionInfo] = &[
         "SO_MAX_PACING_RATE",
         47,
         Kind::Rate,
-        "Never sends faster, packets spread out in time; headers count too",
+        "Never sends faster, packets spread out in time (without the queue fq, data alone counts)",
     )
     .key("max_pacing_rate"),
     row("SO_BPF_EXTENSIONS", 48, Kind::Number("", 0, INT_MAX), "Which extensions classic BPF has")
@@ -242,7 +242,8 @@ pub(super) const OPTIONS: &[OptionInfo] = &[
         Kind::Number("packets", 0, 65_535),
         "How many packets a poll takes",
     )
-    .privileged("CAP_NET_ADMIN of the initial user namespace, to raise it"),
+    .privileged("CAP_NET_ADMIN of the initial user namespace, to raise it")
+    .write_only(),
     row("SO_NETNS_COOKIE", 71, Kind::Structure("__u64"), "The number of its network namespace")
         .read_only(),
     row(
