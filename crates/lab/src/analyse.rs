@@ -13,8 +13,8 @@ use tcplab_workload::Role;
 
 use crate::ends::{ending, ends};
 use crate::{
-    Case, EpisodeRow, FindingRow, LabError, Metric, Run, RunDirectory, Summary, Trial, TrialData,
-    claims, worlds,
+    Case, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory, Summary, Trial,
+    TrialData, claims, options, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -144,9 +144,11 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     if !has_truth {
         warnings.push(UNTOLD.into());
     }
+    let told = OptionRow::of(&record);
+    warnings.extend(told.iter().filter_map(OptionRow::refusal));
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
-        return Ok(Trial { ends, ending, flaws, ..empty_trial(warnings) });
+        return Ok(Trial { ends, ending, flaws, options: told, ..empty_trial(warnings) });
     };
     let flow = flow_of(connection, sending_end);
     let drops = drops(flow, &truth, direction);
@@ -174,8 +176,10 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         })
         .collect();
     let lost = has_truth.then_some(drops.len());
-    let metrics = metrics(&app, flow, &samples, sending_end, lost);
-    Ok(Trial { metrics, episodes, findings, ends, ending, flaws, ..empty_trial(warnings) })
+    let mut metrics = metrics(&app, flow, &samples, sending_end, lost);
+    metrics.extend(named(options::metrics(&record, connection)));
+    let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
+    Ok(Trial { ends, ending, flaws, ..whole })
 }
 
 fn empty_trial(warnings: Vec<String>) -> Trial {
@@ -188,6 +192,7 @@ fn empty_trial(warnings: Vec<String>) -> Trial {
         findings: Vec::new(),
         ends: Vec::new(),
         ending: None,
+        options: Vec::new(),
         flaws: Vec::new(),
         put_aside: 0,
         warnings,
@@ -375,13 +380,15 @@ pub(crate) fn metrics(
         ("mean_rtt", tcplab_stats::mean(&round_trips)),
         ("payload_intact", Some(f64::from(u8::from(intact)))),
     ];
-    values
-        .into_iter()
-        .filter_map(|(name, value)| {
-            let info = METRICS.iter().find(|info| info.name == name)?;
-            Some(Metric { name: name.into(), unit: info.unit.into(), value: value? })
-        })
-        .collect()
+    named(values.into_iter().filter_map(|(name, value)| Some((name, value?)))).collect()
+}
+
+/// Values with the units that `METRICS` has for them.
+fn named(values: impl IntoIterator<Item = (&'static str, f64)>) -> impl Iterator<Item = Metric> {
+    values.into_iter().filter_map(|(name, value)| {
+        let unit = tcplab_scenario::metric(name)?.unit.into();
+        Some(Metric { name: name.into(), unit, value })
+    })
 }
 
 /// `TCP_ESTABLISHED` in `TCP_INFO`.

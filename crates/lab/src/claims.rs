@@ -187,6 +187,7 @@ mod tests {
             directory: "trials/x-1".into(),
             metrics: vec![metric],
             episodes,
+            options: vec![],
             findings: Vec::new(),
             ends: Vec::new(),
             ending: None,

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use crate::{Calibration, OptionRow};
 use serde::{Deserialize, Serialize};
 use tcplab_workload::{CallRow, Side};
-
-use crate::Calibration;
 
 /// Everything about a run that fits in a table; the packets stay in the trials' directories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -109,6 +108,9 @@ pub struct Trial {
     /// How the connection ended. See `ends`.
     #[serde(default)]
     pub ending: Option<Ending>,
+    /// Socket options worth telling: asked for, or changed while it ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<OptionRow>,
     /// How its path misbehaved beyond the stated bounds; nothing if it is good.
     #[serde(default)]
     pub flaws: Vec<String>,

@@ -1,12 +1,13 @@
 //! The run's tables as files: for spreadsheets, notebooks, other programs.
 
 use crate::directory::to_json;
-use crate::{EndRow, LabError, Run, RunDirectory, Trial};
+use crate::{EndRow, LabError, OptionRow, Run, RunDirectory, Trial};
 
 /// Writes `metrics.csv` (a row per trial and metric, with what is wrong with the trial),
 /// `episodes.csv` (a row per recovery episode), `calls.csv` (a row per call of an application, equal
-/// ones in a row together), `ends.csv` (a row per end and metric of it) and, last, `run.json` (everything), which makes the
-/// run a finished one.
+/// ones in a row together), `ends.csv` (a row per end and metric of it), `options.csv` (a row per
+/// trial and socket option that was asked for or changed) and, last, `run.json` (everything), which
+/// makes the run a finished one.
 ///
 /// # Errors
 /// When one cannot be written.
@@ -15,6 +16,7 @@ pub fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), LabError>
     directory.replace("episodes.csv", episodes(run).as_bytes())?;
     directory.replace("calls.csv", calls(run).as_bytes())?;
     directory.replace("ends.csv", ends(run).as_bytes())?;
+    directory.replace("options.csv", options(run).as_bytes())?;
     directory.replace(crate::directory::RUN, &to_json(run))?;
     Ok(())
 }
@@ -83,10 +85,60 @@ fn episodes(run: &Run) -> String {
     table
 }
 
+fn options(run: &Run) -> String {
+    let mut table = row([
+        "case",
+        "trial",
+        "socket",
+        "key",
+        "option",
+        "requested",
+        "before",
+        "set",
+        "connected",
+        "effective",
+        "outcome",
+        "because",
+    ]);
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    for case in &run.cases {
+        for trial in &case.trials {
+            for OptionRow { socket, record } in &trial.options {
+                table += &row([
+                    &case.name,
+                    &trial.number.to_string(),
+                    socket,
+                    &record.name,
+                    &record.option,
+                    &text(&record.requested),
+                    &text(&record.before),
+                    &text(&record.set),
+                    &text(&record.connected),
+                    &record.effective,
+                    record.outcome.name(),
+                    &text(&record.because),
+                ]);
+            }
+        }
+    }
+    table
+}
+
 fn calls(run: &Run) -> String {
     let mut table = row([
-        "case", "trial", "end", "call", "asked", "result", "count", "bytes", "began_s", "ended_s",
-        "took_s", "longest_s", "scattered",
+        "case",
+        "trial",
+        "end",
+        "call",
+        "asked",
+        "result",
+        "count",
+        "bytes",
+        "began_s",
+        "ended_s",
+        "took_s",
+        "longest_s",
+        "scattered",
     ]);
     for (case, trial, end) in all_ends(run) {
         for call in &end.calls {

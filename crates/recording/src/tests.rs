@@ -41,8 +41,7 @@ fn of(byte: u8) -> Captured<'static> {
 }
 
 fn report(side: Side) -> AppReport {
-    let spec =
-        WorkloadSpec::uploading(Bytes::new(1));
+    let spec = WorkloadSpec::uploading(Bytes::new(1));
     Application::new(side, &spec, 1).report()
 }
 

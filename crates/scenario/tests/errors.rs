@@ -204,10 +204,7 @@ fn programs() {
             ("\"transfer_time\"", "\"call.duration\"\ncall = \"clsoe\""),
             ("\"transfer_time\"", "\"call.duration\"\nnth = 0"),
             ("\"transfer_time\"", "\"app.read\"\nendpoint = \"clinet\""),
-            (
-                "\"transfer_time\"\nat_most = \"30 s\"",
-                "\"call.result\"\nequals = \"EAGIAN\"",
-            ),
+            ("\"transfer_time\"\nat_most = \"30 s\"", "\"call.result\"\nequals = \"EAGIAN\""),
         ],
     );
 }

@@ -73,7 +73,9 @@ impl Host {
             Want::Close => self.close(now),
             Want::AwaitUrgent => match &self.connection {
                 Some(connection) if connection.has_urgent() => self.did(now),
-                Some(connection) if connection.is_readable() && connection.unread().as_u64() == 0 => {
+                Some(connection)
+                    if connection.is_readable() && connection.unread().as_u64() == 0 =>
+                {
                     self.application.end_of_stream(now);
                     Done::Returned
                 }
@@ -96,11 +98,14 @@ impl Host {
             Want::ShutDown(half) => self.shut_down(now, half),
             Want::Set(toggle, on) => {
                 if let Some(connection) = &mut self.connection {
-                    connection.set_option(now, match toggle {
-                        Toggle::Cork => SocketOption::Cork(on),
-                        Toggle::NoDelay => SocketOption::NoDelay(on),
-                        Toggle::QuickAck => SocketOption::QuickAck(on),
-                    });
+                    connection.set_option(
+                        now,
+                        match toggle {
+                            Toggle::Cork => SocketOption::Cork(on),
+                            Toggle::NoDelay => SocketOption::NoDelay(on),
+                            Toggle::QuickAck => SocketOption::QuickAck(on),
+                        },
+                    );
                 }
                 self.did(now)
             }
@@ -130,7 +135,14 @@ impl Host {
             None | Some((None, State::SynSent | State::SynReceived)) => Done::Waits(None),
             // It was lost before it was there.
             Some((Some(error), _)) => self.fail(now, error),
-            Some((None, _)) => self.did(now),
+            Some((None, _)) => {
+                if let Some(connection) = &mut self.connection {
+                    for option in &self.accepted {
+                        connection.set_option(now, *option);
+                    }
+                }
+                self.did(now)
+            }
         }
     }
 
@@ -173,13 +185,16 @@ impl Host {
     fn read(&mut self, now: Instant, most: usize) -> Done {
         let Some(connection) = &mut self.connection else { return Done::Waits(None) };
         let calls = &mut self.calls;
-        let got = if most >= AS_IT_COMES {
+        // SO_RCVLOWAT may ask for more than there is.
+        let got = if !connection.is_readable() {
+            Err(ReadError::WouldBlock)
+        } else if most >= AS_IT_COMES {
             connection.receive(now, most as u32)
         } else {
             calls.buffer.resize(most, 0);
-            connection.read(now, &mut calls.buffer).map(|count| {
-                Data::copy_of(&calls.buffer[..count])
-            })
+            connection
+                .read(now, &mut calls.buffer)
+                .map(|count| Data::copy_of(&calls.buffer[..count]))
         };
         let (began, _) = self.application.call().unwrap_or((now, 0));
         match got {

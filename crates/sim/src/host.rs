@@ -3,15 +3,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tcplab_recording::{Endpoint, OptionRecord, Sample};
-use tcplab_stack::config::Nagle;
+use tcplab_recording::{Endpoint, Sample};
 use tcplab_stack::congestion::CongestionControl;
 use tcplab_stack::{
-    Config, Connection, ConnectionError, Data, Opening, Segment, SendCause, State, reset_for,
+    Config, Connection, ConnectionError, Data, Opening, Segment, SendCause, SocketOption, State,
+    reset_for,
 };
-use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
+use tcplab_units::{Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
-use tcplab_workload::{Absent, AppReport, Application, SocketOptions};
+use tcplab_workload::{Absent, AppReport, Application};
 
 use crate::calls::Calls;
 use crate::packets::Address;
@@ -32,6 +32,8 @@ pub(crate) struct Host {
     /// What the connection is opened with; used once.
     pub(crate) opening: Option<Opening>,
     pub(crate) connection: Option<Connection>,
+    /// What is set on it as soon as it is accepted.
+    pub(crate) accepted: Vec<SocketOption>,
     pub(crate) application: Application,
     /// What it writes, if that is zeros: nothing needs to be copied then.
     pub(crate) zeros: Option<Data>,
@@ -54,7 +56,6 @@ impl Host {
         application: Application,
         seed: u64,
     ) -> Host {
-
         let mut random = Rng::new(seed, &format!("{} numbers", endpoint.name()));
         let opening = Opening {
             initial_sequence: SeqNumber::new(random.next_u64() as u32),
@@ -70,6 +71,7 @@ impl Host {
             absent: None,
             opening: Some(opening),
             connection: None,
+            accepted: Vec::new(),
             zeros: application.writes_zeros().then(|| Data::copy_of(&vec![0; ZEROS])),
             application,
             calls: Calls::default(),
@@ -82,6 +84,17 @@ impl Host {
     /// The same, but not there.
     pub(crate) fn absent(self, absent: Option<Absent>) -> Host {
         Host { absent, ..self }
+    }
+
+    /// The same with SO_RCVTIMEO and SO_SNDTIMEO.
+    pub(crate) fn with_timeouts(mut self, timeouts: [Option<Span>; 2]) -> Host {
+        self.calls.timeouts = timeouts;
+        self
+    }
+
+    /// The same, whose application sets `options` on the connection that it accepts.
+    pub(crate) fn accepting_with(self, options: Vec<SocketOption>) -> Host {
+        Host { accepted: options, ..self }
     }
 
     pub(crate) fn address(&self) -> Address {
@@ -199,28 +212,14 @@ impl Host {
         self.ip_id
     }
 
-    /// Socket options that were asked for, and what the socket has.
-    pub(crate) fn options(&self, asked: &SocketOptions) -> Vec<OptionRecord> {
-        let Some(connection) = &self.connection else { return Vec::new() };
-        let record = |name: &str, requested: Option<String>, effective: String| OptionRecord {
-            name: name.into(),
-            requested,
-            effective,
-        };
-        let size = |size: Option<Bytes>| size.map(|size| size.to_string());
-        let held = |size: Bytes| format!("{} B", size.as_u64());
-        let nodelay = self.config.sending.nagle == Nagle::Off;
-        vec![
-            record("congestion", asked.congestion.clone(), self.config.window.congestion.clone()),
-            record("rcvbuf", size(asked.rcvbuf), held(connection.receive_buffer())),
-            record("sndbuf", size(asked.sndbuf), held(connection.send_buffer())),
-            record("nodelay", asked.nodelay.map(|on| on.to_string()), nodelay.to_string()),
-            record(
-                "maxseg",
-                asked.maxseg.map(|size| format!("{size} B")),
-                format!("{} B", connection.mss()),
-            ),
-        ]
+    /// Its connection, once it has one.
+    pub(crate) fn connection(&self) -> Option<&Connection> {
+        self.connection.as_ref()
+    }
+
+    /// The settings of its stack.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
     }
 
     /// How its socket stands.

@@ -3,6 +3,7 @@
 mod calls;
 mod host;
 mod lane;
+mod options;
 mod packets;
 mod queue;
 mod settings;

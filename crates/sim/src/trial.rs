@@ -11,12 +11,12 @@ use tcplab_recording::{
 use tcplab_scenario::{Case, EndpointSpec};
 use tcplab_stack::{ConnectionError, congestion};
 use tcplab_units::{Bytes, Instant, Span};
-use tcplab_workload::{Application, Corrupted, Role, Side, verify};
+use tcplab_workload::{Application, Corrupted, Role, Side, SocketRole, verify};
 
 use crate::host::Host;
 use crate::packets::Address;
 use crate::world::{Recorder, World};
-use crate::{SettingsError, settings};
+use crate::{SettingsError, options, settings};
 
 /// Where the server listens; the client's port is the first that Linux gives out.
 const PORTS: [u16; 2] = [32_768, 5_001];
@@ -99,8 +99,8 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
         path: case.path.clone(),
         epoch_nanos: EPOCH_NANOS,
         duration: now.since(Instant::ZERO),
-        client: record(&case.client, &client),
-        server: record(&case.server, &server),
+        client: record(&case.client, &client, SocketRole::Client),
+        server: record(&case.server, &server, SocketRole::Accepted),
         world: WorldRecord { name: "sim".into(), device: "none".into(), ..WorldRecord::default() },
     };
     if let Some(writer) = writer {
@@ -115,9 +115,12 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
         let received = main_received(&app).as_u64();
         return Err(SimError::Overdue { limit: case.limits.trial, received });
     }
-    verify(&case.workload, seed, &app.client, &app.server).map_err(|Corrupted { sent, received }| {
-        SimError::Corrupted { sent: sent.as_u64(), received: received.as_u64() }
-    })
+    verify(&case.workload, seed, &app.client, &app.server).map_err(
+        |Corrupted { sent, received }| SimError::Corrupted {
+            sent: sent.as_u64(),
+            received: received.as_u64(),
+        },
+    )
 }
 
 /// What a trial without a recording was.
@@ -179,14 +182,23 @@ fn host(
         known: congestion::NAMES.join(", "),
     })?;
     let address = Address { ip: ADDRESSES[index], port: PORTS[index] };
+    let accepted = options::of_accepted(&config, &spec.accepted)
+        .map_err(|source| SimError::Settings { endpoint: name, source })?;
     let absent = case.workload.connect.filter(|_| endpoint == Endpoint::Server);
-    Ok(Host::new(endpoint, address, config, congestion, application, seed).absent(absent))
+    let host = Host::new(endpoint, address, config, congestion, application, seed);
+    Ok(host.absent(absent).accepting_with(accepted).with_timeouts(options::timeouts(spec)))
 }
 
-fn record(spec: &EndpointSpec, host: &Host) -> EndpointRecord {
+fn record(spec: &EndpointSpec, host: &Host, role: SocketRole) -> EndpointRecord {
+    let options = host.connection().map_or_else(Vec::new, |connection| {
+        options::of_connection(connection, host.config(), spec, role)
+    });
+    let listens = role == SocketRole::Accepted;
+    let listener = listens.then(|| options::of_listener(host.config(), spec));
     EndpointRecord {
         address: host.address().ip.to_string(),
-        options: host.options(&spec.socket),
+        options,
+        listener: listener.unwrap_or_default(),
         sysctls: spec.sysctl.clone(),
     }
 }

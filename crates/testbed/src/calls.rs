@@ -58,7 +58,16 @@ impl Caller<'_> {
                 Want::Connect => ("connect", self.connect()),
                 Want::Accept => match self.accept() {
                     Ok(None) => return Ok(()),
-                    Ok(Some(())) => ("accept", Ok(Returned::Done)),
+                    Ok(Some(accepted)) => {
+                        self.application.did(self.clock.now());
+                        let listener = self.socket.replace(accepted);
+                        let listener = listener.as_ref().map(AsFd::as_fd);
+                        let socket = self.socket.as_ref().map(AsFd::as_fd);
+                        if let Some(socket) = socket {
+                            self.watched.connected(socket, listener)?;
+                        }
+                        continue;
+                    }
                     Err(errno) => ("accept", Err(errno)),
                 },
                 Want::Write { .. } => ("write", self.write()),
@@ -70,7 +79,7 @@ impl Caller<'_> {
                 Want::Set(toggle, on) => ("set an option", self.set(toggle, on)),
                 Want::Close => {
                     if let Some(socket) = self.socket.take() {
-                        self.watched.closes(socket.as_fd())?;
+                        self.watched.closes(socket.as_fd());
                         // Nobody else holds it now; with SO_LINGER this waits.
                         drop(socket);
                     }
@@ -80,8 +89,8 @@ impl Caller<'_> {
             match returned {
                 Ok(Returned::Done) => {
                     self.application.did(self.clock.now());
-                    if let ("connect" | "accept", Some(socket)) = (call, &self.socket) {
-                        self.watched.connected(socket.as_fd())?;
+                    if let ("connect", Some(socket)) = (call, &self.socket) {
+                        self.watched.connected(socket.as_fd(), None)?;
                     }
                 }
                 Ok(Returned::Told | Returned::Again) | Err(Errno::INTR) => {}
@@ -101,7 +110,7 @@ impl Caller<'_> {
     }
 
     /// `None`: the client has given up, so nobody will come.
-    fn accept(&mut self) -> Result<Option<()>, Errno> {
+    fn accept(&self) -> Result<Option<OwnedFd>, Errno> {
         let Some(listener) = &self.socket else { return Ok(None) };
         let timeout = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos().cast_signed() };
         while poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&timeout))? == 0 {
@@ -109,9 +118,7 @@ impl Caller<'_> {
                 return Ok(None);
             }
         }
-        let accepted = rustix::net::accept_with(listener, rustix::net::SocketFlags::CLOEXEC)?;
-        self.socket = Some(accepted);
-        Ok(Some(()))
+        rustix::net::accept_with(listener, rustix::net::SocketFlags::CLOEXEC).map(Some)
     }
 
     fn write(&mut self) -> Result<Returned, Errno> {
@@ -137,8 +144,7 @@ impl Caller<'_> {
         if self.buffer.len() < most {
             self.buffer.resize(most, 0);
         }
-        let (count, _) =
-            rustix::net::recv(socket, &mut self.buffer[..most], RecvFlags::empty())?;
+        let (count, _) = rustix::net::recv(socket, &mut self.buffer[..most], RecvFlags::empty())?;
         let now = self.clock.now();
         if count == 0 {
             self.application.end_of_stream(now);

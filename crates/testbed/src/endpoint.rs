@@ -11,16 +11,20 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use tcplab_recording::{AppLog, Endpoint, EndpointRecord, OptionRecord};
 use tcplab_scenario::{Case, EndpointSpec};
 use tcplab_workload::{
-    Absent, AppReport, Application, Corrupted, Side, SocketOptions, WorkloadSpec, verify,
+    Absent, AppReport, Application, Corrupted, Side, SocketOptions, SocketRole, WorkloadSpec,
+    verify,
 };
 
 use crate::calls::Caller;
 use crate::clock::Clock;
+use crate::options::OptionSheet;
 use crate::sampler::Sampled;
-use crate::{TrialError, options, sys, sysctl};
+use crate::{TrialError, sys, sysctl};
 
 /// Where the server listens; the namespace is new, so any port is free.
 const PORT: u16 = 5001;
+/// How many connections may wait where the scenario does not say.
+const BACKLOG: u32 = 16;
 
 /// What both endpoints and the watch over them share.
 pub(crate) struct Shared {
@@ -97,6 +101,7 @@ pub(crate) struct Prepared<'a> {
     addresses: [Ipv4Addr; 2],
     shared: &'a Shared,
     socket: OwnedFd,
+    options: OptionSheet,
 }
 
 impl Prepared<'_> {
@@ -109,7 +114,8 @@ impl Prepared<'_> {
         let call = |call| {
             move |e: Errno| TrialError::Application { endpoint: end.name(), call, source: e.into() }
         };
-        let socket = open(&shared.endpoint(end).socket, end)?;
+        let asked = &shared.endpoint(end).socket;
+        let (socket, mut options) = open(asked, end)?;
         let absent = shared.workload.connect;
         if end == Endpoint::Server && absent != Some(Absent::Closed) {
             if absent == Some(Absent::Silent) {
@@ -117,9 +123,11 @@ impl Prepared<'_> {
                     .map_err(TrialError::setup("make the server deaf"))?;
             }
             rustix::net::bind(&socket, &server(addresses)).map_err(call("bind"))?;
-            rustix::net::listen(&socket, 16).map_err(call("listen"))?;
+            let backlog = asked.backlog().unwrap_or(BACKLOG).try_into().unwrap_or(i32::MAX);
+            rustix::net::listen(&socket, backlog).map_err(call("listen"))?;
+            options.connected(socket.as_fd())?;
         }
-        Ok(Prepared { end, addresses, shared, socket })
+        Ok(Prepared { end, addresses, shared, socket, options })
     }
 
     /// Runs the endpoint as soon as `start` says so; its socket is handed to `sockets` for
@@ -129,7 +137,7 @@ impl Prepared<'_> {
         start: &Receiver<Clock>,
         sockets: Sender<(Endpoint, Sampled)>,
     ) -> Result<Outcome, TrialError> {
-        let Prepared { end, addresses, shared, socket } = self;
+        let Prepared { end, addresses, shared, socket, options } = self;
         let side = match end {
             Endpoint::Client => Side::Client,
             Endpoint::Server => Side::Server,
@@ -140,8 +148,9 @@ impl Prepared<'_> {
         // TCP. Where this is not allowed, it reads when it can.
         let _ = sys::run_before_others();
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
-        let asked = &shared.endpoint(end).socket;
-        let watched = Watched { end, asked, sockets, sampled: None, options: Vec::new() };
+        let accepted = &shared.endpoint(end).accepted;
+        let (records, listener) = (Vec::new(), Vec::new());
+        let watched = Watched { end, accepted, sockets, sampled: None, options, records, listener };
         let server = server(addresses);
         let socket = Some(socket);
         let mut caller =
@@ -157,7 +166,8 @@ impl Prepared<'_> {
             report,
             record: EndpointRecord {
                 address: addresses[end as usize].to_string(),
-                options: watched.options,
+                options: watched.records,
+                listener: watched.listener,
                 sysctls: sysctl::in_force(),
             },
             _socket: socket,
@@ -166,21 +176,35 @@ impl Prepared<'_> {
     }
 }
 
-/// What is to be known of the connected socket of an endpoint.
+/// What is to be known of the sockets of an endpoint.
 pub(crate) struct Watched<'a> {
     end: Endpoint,
-    asked: &'a SocketOptions,
-    /// Takes it for sampling; when both ends have let go of theirs, the sampler ends.
+    /// What is asked of an accepted socket.
+    accepted: &'a SocketOptions,
+    /// Takes the connected one for sampling; when both ends have let go of theirs, the sampler ends.
     sockets: Sender<(Endpoint, Sampled)>,
     sampled: Option<Sampled>,
-    /// Its options as they were when it was closed.
-    options: Vec<OptionRecord>,
+    /// The options of the socket at hand, as far as they were read.
+    options: OptionSheet,
+    /// Those of the connected one when it was closed, and of the listening one.
+    records: Vec<OptionRecord>,
+    listener: Vec<OptionRecord>,
 }
 
 impl Watched<'_> {
-    /// It is connected.
-    pub(crate) fn connected(&mut self, socket: BorrowedFd<'_>) -> Result<(), TrialError> {
-        options::verify_congestion(socket, self.asked, self.end.name())?;
+    /// It is connected; with the listening one, if it was accepted.
+    pub(crate) fn connected(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        listener: Option<BorrowedFd<'_>>,
+    ) -> Result<(), TrialError> {
+        match listener {
+            None => self.options.connected(socket)?,
+            Some(listener) => {
+                self.listener = self.options.records(listener);
+                self.options = OptionSheet::accepted(socket, self.accepted, &self.options)?;
+            }
+        }
         let duplicate = socket.try_clone_to_owned().map_err(self.call("duplicate its socket"))?;
         let sampled = Sampled::new(duplicate);
         let _ = self.sockets.send((self.end, sampled.clone()));
@@ -189,12 +213,11 @@ impl Watched<'_> {
     }
 
     /// It is about to be closed: nobody else may hold it then.
-    pub(crate) fn closes(&mut self, socket: BorrowedFd<'_>) -> Result<(), TrialError> {
-        let Some(sampled) = self.sampled.take() else { return Ok(()) };
-        self.options =
-            options::read_back(socket, self.asked).map_err(self.call("read its options"))?;
-        sampled.let_go();
-        Ok(())
+    pub(crate) fn closes(&mut self, socket: BorrowedFd<'_>) {
+        self.records = self.options.records(socket);
+        if let Some(sampled) = self.sampled.take() {
+            sampled.let_go();
+        }
     }
 
     /// A call failed that must not.
@@ -212,7 +235,7 @@ fn server(addresses: [Ipv4Addr; 2]) -> SocketAddrV4 {
     SocketAddrV4::new(addresses[Endpoint::Server as usize], PORT)
 }
 
-fn open(options: &SocketOptions, end: Endpoint) -> Result<OwnedFd, TrialError> {
+fn open(asked: &SocketOptions, end: Endpoint) -> Result<(OwnedFd, OptionSheet), TrialError> {
     let socket = rustix::net::socket_with(
         AddressFamily::INET,
         SocketType::STREAM,
@@ -220,8 +243,12 @@ fn open(options: &SocketOptions, end: Endpoint) -> Result<OwnedFd, TrialError> {
         None,
     )
     .map_err(|e| TrialError::setup("open a socket")(e.into()))?;
-    options::apply(socket.as_fd(), options, end.name())?;
-    Ok(socket)
+    let role = match end {
+        Endpoint::Client => SocketRole::Client,
+        Endpoint::Server => SocketRole::Listener,
+    };
+    let options = OptionSheet::set(socket.as_fd(), asked, role)?;
+    Ok((socket, options))
 }
 
 /// Frames dropped on the way out of the calling thread's namespace, from `/proc/net/dev`.

@@ -109,6 +109,7 @@ fn work_for<R: for<'de> serde::Deserialize<'de>>(
     io::stdin().lock().read_line(&mut line).map_err(TrialError::setup("read the request"))?;
     let request: R = serde_json::from_str(&line)
         .map_err(|error| TrialError::setup("understand the request")(error.into()))?;
+    sysctl::look_around();
     let privilege = namespace::isolate()?;
     die_with(caller);
     // A second way to learn that the caller is gone, should it have been a thread that left.

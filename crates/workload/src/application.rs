@@ -252,7 +252,11 @@ impl Application {
                     match step {
                         Step::Write(Write { amount, piece, .. }) => {
                             if !doing.begun {
-                                *doing = Doing { begun: true, left: amount.as_u64(), ..Doing::default() };
+                                *doing = Doing {
+                                    begun: true,
+                                    left: amount.as_u64(),
+                                    ..Doing::default()
+                                };
                             }
                             let size = doing.left.min(piece.as_u64());
                             if !self.output.is_taken() {
@@ -267,7 +271,11 @@ impl Application {
                         }
                         Step::Read(Read { until: Until::Amount(amount), .. }) => {
                             if !doing.begun {
-                                *doing = Doing { begun: true, left: amount.as_u64(), ..Doing::default() };
+                                *doing = Doing {
+                                    begun: true,
+                                    left: amount.as_u64(),
+                                    ..Doing::default()
+                                };
                             }
                             if doing.left > 0 {
                                 return Some(at);
@@ -394,9 +402,8 @@ impl Application {
         self.output.give_up();
         if connects {
             // There is nothing to do anything with.
-            let is_close = |operation: &Operation| {
-                matches!(operation.what, What::Step(Step::Close))
-            };
+            let is_close =
+                |operation: &Operation| matches!(operation.what, What::Step(Step::Close));
             let close = self.operations.iter().position(is_close);
             self.go_to(close.unwrap_or(self.operations.len()));
         } else if waits {

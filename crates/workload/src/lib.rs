@@ -42,11 +42,10 @@ pub use application::{Application, Want};
 pub use arrival::{Corrupted, verify};
 pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError, Side};
-pub use report::{
-    AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport,
+pub use report::{AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport};
+pub use socket::{
+    Access, IfRefused, Kind, Level, OptionInfo, OptionValue, Outcome, SocketError, SocketOptions,
+    SocketRole, is_of_the_machine, outcome, table,
 };
-pub use socket::{SocketError, SocketOptions};
-pub use spec::{
-    Absent, CloseMode, Idle, Keystrokes, Pause, Requests, WorkloadError, WorkloadSpec,
-};
+pub use spec::{Absent, CloseMode, Idle, Keystrokes, Pause, Requests, WorkloadError, WorkloadSpec};
 pub use step::{Half, Read, Step, StepError, Toggle, Until, Write};

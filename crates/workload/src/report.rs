@@ -67,9 +67,8 @@ impl AppReport {
         let rest = sender.urgent.as_ref().and_then(|urgent| urgent.rest.as_ref());
         let out_of_band = self.urgent.as_ref().map_or(0, |urgent| urgent.count);
         let all = self.bytes.as_u64() + out_of_band == sender.bytes.as_u64();
-        let back = |report: &AppReport| {
-            report.back.as_ref().map(|back| (back.bytes, back.digest.clone()))
-        };
+        let back =
+            |report: &AppReport| report.back.as_ref().map(|back| (back.bytes, back.digest.clone()));
         (whole || all && rest == Some(&self.digest)) && back(self) == back(sender)
     }
 }

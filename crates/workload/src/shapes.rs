@@ -2,9 +2,9 @@
 
 use tcplab_units::{Bytes, Span};
 
+use crate::Side;
 use crate::spec::{CloseMode, Idle, Keystrokes, Pause, Requests, WorkloadSpec};
 use crate::step::{Half, READ_SIZE, Read, Step, Until, Write};
-use crate::Side;
 
 /// What one end of a workload does, where it does not say so itself.
 pub(crate) fn steps(spec: &WorkloadSpec, side: Side) -> Vec<Step> {

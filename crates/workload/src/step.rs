@@ -142,11 +142,7 @@ const FORMS: &[(&str, &str, &str)] = &[
         r"^read [0-9].+",
         "Reads until AMOUNT has come, `in` calls that ask for SIZE at most (256 KiB).",
     ),
-    (
-        "read to end [in SIZE]",
-        r"^read to end.*",
-        "Reads until the other end has closed its half.",
-    ),
+    ("read to end [in SIZE]", r"^read to end.*", "Reads until the other end has closed its half."),
     ("read up to SIZE", r"^read up to .+", "One call that asks for SIZE, whatever it gives."),
     (
         "await urgent",
@@ -176,11 +172,7 @@ const FORMS: &[(&str, &str, &str)] = &[
         r"^quickack (on|off)$",
         "Sets TCP_QUICKACK: acknowledgements are not delayed for now.",
     ),
-    (
-        "begin request",
-        r"^begin request$",
-        "No call: the metric `response.time` counts from here.",
-    ),
+    ("begin request", r"^begin request$", "No call: the metric `response.time` counts from here."),
     (
         "end response",
         r"^end response$",
@@ -426,9 +418,10 @@ impl fmt::Display for Step {
             Step::Close => f.write_str("close"),
             Step::Repeat { times, steps } => {
                 write!(f, "{times} times:")?;
-                steps.iter().enumerate().try_for_each(|(i, step)| {
-                    write!(f, "{} {step}", if i == 0 { "" } else { "," })
-                })
+                steps
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(i, step)| write!(f, "{} {step}", if i == 0 { "" } else { "," }))
             }
         }
     }
@@ -469,7 +462,8 @@ impl<'de> Deserialize<'de> for Step {
                 text.parse().map_err(E::custom)
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Step, A::Error> {
-                let Repeat { repeat, steps } = Repeat::deserialize(MapAccessDeserializer::new(map))?;
+                let Repeat { repeat, steps } =
+                    Repeat::deserialize(MapAccessDeserializer::new(map))?;
                 if repeat == 0 || steps.is_empty() {
                     return Err(A::Error::custom("a repetition needs steps, and at least once"));
                 }

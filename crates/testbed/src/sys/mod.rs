@@ -281,19 +281,24 @@ pub(crate) fn set_option(
     Ok(())
 }
 
-/// Reads an integer socket option.
-pub(crate) fn option(
+/// Sets a socket option to what `value` holds.
+pub(crate) fn set_option_bytes(
     socket: BorrowedFd<'_>,
     level: libc::c_int,
     name: libc::c_int,
-) -> io::Result<libc::c_int> {
-    let mut value: libc::c_int = 0;
-    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: both pointers outlive the call and the length is right.
+    value: &[u8],
+) -> io::Result<()> {
+    // SAFETY: the value outlives the call and its length is right.
     check(unsafe {
-        libc::getsockopt(socket.as_raw_fd(), level, name, (&raw mut value).cast(), &raw mut length)
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            value.as_ptr().cast(),
+            value.len() as libc::socklen_t,
+        )
     })?;
-    Ok(value)
+    Ok(())
 }
 
 /// Whether the next byte to be read is the urgent one (sockatmark(3)).
@@ -325,20 +330,31 @@ pub(crate) fn swallow_everything(socket: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// `TCP_INFO` as the kernel wrote it: at most `buffer.len()` bytes, and how many there are.
-pub(crate) fn tcp_info(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+/// Reads a socket option as the kernel writes it: at most `buffer.len()` bytes, and how many there
+/// are.
+pub(crate) fn option_bytes(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    buffer: &mut [u8],
+) -> io::Result<usize> {
     let mut length = buffer.len() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes into the buffer.
     check(unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
+            level,
+            name,
             buffer.as_mut_ptr().cast(),
             &raw mut length,
         )
     })?;
     Ok(length as usize)
+}
+
+/// `TCP_INFO` as the kernel wrote it: at most `buffer.len()` bytes, and how many there are.
+pub(crate) fn tcp_info(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+    option_bytes(socket, libc::IPPROTO_TCP, libc::TCP_INFO, buffer)
 }
 
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {

@@ -185,11 +185,8 @@ fn requests_have_response_times() {
     assert_eq!((server.role, server.bytes), (Role::Sender, Bytes::new(60)));
     assert_eq!(server.back.as_ref().map(|back| back.bytes), Some(Bytes::new(30)));
     assert_eq!(verify(&spec, 7, &client, &server), Ok(()));
-    let times: Vec<u64> = client
-        .exchanges
-        .iter()
-        .map(|it| it.answered.unwrap().since(it.asked).as_nanos())
-        .collect();
+    let times: Vec<u64> =
+        client.exchanges.iter().map(|it| it.answered.unwrap().since(it.asked).as_nanos()).collect();
     // Two writes and a read of the client, a read or two and a write of the server.
     assert!(times.iter().all(|time| (5..=6).contains(time)), "{times:?}");
     let seconds: Vec<u64> =
@@ -268,9 +265,8 @@ fn what_was_not_taken_comes_first_in_the_next_write() {
 
 #[test]
 fn an_error_leaves_repetitions_and_goes_on_behind_them() {
-    let mut end = client(
-        r#"[{"repeat": 9, "steps": [{"repeat": 9, "steps": ["read 1 B"]}]}, "write 1 B"]"#,
-    );
+    let mut end =
+        client(r#"[{"repeat": 9, "steps": [{"repeat": 9, "steps": ["read 1 B"]}]}, "write 1 B"]"#);
     let now = Instant::ZERO;
     end.want(now);
     end.did(now);

@@ -50,10 +50,16 @@ fn what_is_no_step_is_told() {
         ("write 3 s", "`write 3 s`: `s` is not a unit of an amount of data"),
         ("write 0 B", "`write 0 B` moves nothing"),
         ("write 17 MiB", "`write 17 MiB` gives one call more than 16 MiB"),
-        ("write 1 B now", "`write 1 B now`: expected `write AMOUNT [in SIZE] [more] [urgent]`, not `now`"),
+        (
+            "write 1 B now",
+            "`write 1 B now`: expected `write AMOUNT [in SIZE] [more] [urgent]`, not `now`",
+        ),
         ("read to 5 B", "`read to 5 B`: expected `read to end [in SIZE]`, not `5`"),
         ("sleep 5 B", "`sleep 5 B`: `B` is not a unit of a time span"),
-        ("shutdown reading", "`shutdown reading`: expected `shutdown read|write|both`, not `reading`"),
+        (
+            "shutdown reading",
+            "`shutdown reading`: expected `shutdown read|write|both`, not `reading`",
+        ),
         ("cork maybe", "`cork maybe`: expected `cork on|off`, not `maybe`"),
         ("at end", "`at end`: expected `at mark`, not `end`"),
         ("close now", "`close now`: expected `close`, not `now`"),

@@ -162,6 +162,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
             metric("payload_intact", "", 1.0),
         ],
         episodes: rows,
+        options: vec![],
         findings: vec![FindingRow {
             rule: "tail-loss".into(),
             statement: "The last window before an interruption was lost whole.".into(),
