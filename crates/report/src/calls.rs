@@ -13,6 +13,8 @@ const MARGIN: Span = Span::from_millis(20);
 /// A call, or equal ones in a row, as shown.
 pub(crate) struct CallView {
     pub(crate) end: &'static str,
+    /// Such as `client 3`, of many connections but the first.
+    pub(crate) whose: String,
     /// Seconds.
     pub(crate) began: String,
     pub(crate) call: String,
@@ -43,6 +45,10 @@ pub(crate) fn calls(trial: &Trial) -> (Vec<CallView>, usize) {
         let moved = if call.bytes.as_u64() > 0 { call.bytes.to_string() } else { String::new() };
         CallView {
             end: end.name(),
+            whose: match call.connection {
+                0 => end.name().into(),
+                nth => format!("{} {}", end.name(), nth + 1),
+            },
             began: seconds(call.began),
             call: call.call.to_string(),
             asked: call.asked.clone(),

@@ -11,7 +11,7 @@ use tcplab_recording::{
 use tcplab_scenario::{Case, EndpointSpec};
 use tcplab_stack::{ConnectionError, congestion};
 use tcplab_units::{Bytes, Instant, Span};
-use tcplab_workload::{Application, Corrupted, Role, Side, SocketRole, verify};
+use tcplab_workload::{AppReport, Application, Corrupted, Role, Side, SocketRole, verify};
 
 use crate::host::Host;
 use crate::packets::Address;
@@ -79,18 +79,17 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
     let TrialRequest { case, seed, directory, snaplen } = *request;
     let descriptions = ADDRESSES.map(|address| address.to_string());
     let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
-    let application = |side| Application::new(side, &case.workload, seed);
-    let client = host(case, seed, Endpoint::Client, application(Side::Client))?;
-    let server = host(case, seed, Endpoint::Server, application(Side::Server))?;
+    let pairs = pairs(case, seed, |side| Application::new(side, &case.workload, seed))?;
     let recorder = Recorder::new(writer, case.sampling.tcp_info);
-    let mut world = World::new([client, server], &case.links()?, seed, Some(recorder));
+    let mut world = World::new(pairs, at_once(case), &case.links()?, seed, Some(recorder));
     let limit = Instant::ZERO + case.limits.trial;
     world.run(limit, stop)?;
-    let ([client, server], now, writer) = world.end()?;
+    let (pairs, now, writer) = world.end()?;
+    let [client, server] = &pairs[0];
     if stop.load(std::sync::atomic::Ordering::Relaxed) {
         return Err(SimError::Stopped);
     }
-    let app = AppLog { client: client.report(), server: server.report() };
+    let app = app_log(&pairs);
     let record = TrialRecord {
         tcplab: env!("CARGO_PKG_VERSION").into(),
         case: case.name.clone(),
@@ -99,19 +98,20 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
         path: case.path.clone(),
         epoch_nanos: EPOCH_NANOS,
         duration: now.since(Instant::ZERO),
-        client: record(&case.client, &client, SocketRole::Client),
-        server: record(&case.server, &server, SocketRole::Accepted),
+        client: record(&case.client, client, SocketRole::Client),
+        server: record(&case.server, server, SocketRole::Accepted),
         world: WorldRecord { name: "sim".into(), device: "none".into(), ..WorldRecord::default() },
     };
     if let Some(writer) = writer {
         writer.finish(&app, &record)?;
     }
-    for (host, endpoint) in [(&client, Endpoint::Client), (&server, Endpoint::Server)] {
+    let ends = pairs.iter().flatten().zip(Endpoint::BOTH.into_iter().cycle());
+    for (host, endpoint) in ends {
         if let Some(error) = host.error().filter(|_| host.has_failed()) {
             return Err(SimError::Connection { endpoint: endpoint.name(), error });
         }
     }
-    if now >= limit && !(client.is_done() && server.is_done()) {
+    if now >= limit && !pairs.iter().flatten().all(Host::is_done) {
         let received = main_received(&app).as_u64();
         return Err(SimError::Overdue { limit: case.limits.trial, received });
     }
@@ -142,16 +142,42 @@ pub struct Measured {
 /// # Errors
 /// When its stacks or its path cannot be made.
 pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
-    let zeros = |side| Application::of_zeros(side, &case.workload);
-    let client = host(case, seed, Endpoint::Client, zeros(Side::Client))?;
-    let server = host(case, seed, Endpoint::Server, zeros(Side::Server))?;
-    let mut world = World::new([client, server], &case.links()?, seed, None);
+    let pairs = pairs(case, seed, |side| Application::of_zeros(side, &case.workload))?;
+    let mut world = World::new(pairs, at_once(case), &case.links()?, seed, None);
     world.run(Instant::ZERO + case.limits.trial, &AtomicBool::new(false))?;
     let (events, packets) = (world.events, world.packets());
-    let ([client, server], now, _) = world.end()?;
-    let app = AppLog { client: client.report(), server: server.report() };
-    let received = main_received(&app).as_u64();
+    let (pairs, now, _) = world.end()?;
+    let received = main_received(&app_log(&pairs)).as_u64();
     Ok(Measured { events, packets, duration: now.since(Instant::ZERO), received })
+}
+
+/// Client and server of each connection, in the order in which they begin.
+fn pairs(
+    case: &Case,
+    seed: u64,
+    application: impl Fn(Side) -> Application,
+) -> Result<Vec<[Host; 2]>, SimError> {
+    let total = case.workload.connections.map_or(1, |it| it.total);
+    (0..total)
+        .map(|nth| {
+            let client = host(case, [seed, nth], Endpoint::Client, application(Side::Client))?;
+            let server = host(case, [seed, nth], Endpoint::Server, application(Side::Server))?;
+            Ok([client, server])
+        })
+        .collect()
+}
+
+fn at_once(case: &Case) -> usize {
+    case.workload.connections.map_or(1, |it| it.at_once) as usize
+}
+
+/// What the applications of all connections did.
+fn app_log(pairs: &[[Host; 2]]) -> AppLog {
+    let of = |end: usize| {
+        let reports = pairs.iter().map(|pair| pair[end].report()).collect();
+        AppReport::of_all(reports).expect("there is a connection")
+    };
+    AppLog { client: of(0), server: of(1) }
 }
 
 /// What has arrived of the data that the trial is about.
@@ -162,9 +188,10 @@ fn main_received(app: &AppLog) -> Bytes {
     }
 }
 
+/// A host of the `nth` connection.
 fn host(
     case: &Case,
-    seed: u64,
+    [seed, nth]: [u64; 2],
     endpoint: Endpoint,
     application: Application,
 ) -> Result<Host, SimError> {
@@ -181,10 +208,12 @@ fn host(
         name: control.clone(),
         known: congestion::NAMES.join(", "),
     })?;
-    let address = Address { ip: ADDRESSES[index], port: PORTS[index] };
+    let later = if endpoint == Endpoint::Client { nth as u16 } else { 0 };
+    let address = Address { ip: ADDRESSES[index], port: PORTS[index] + later };
     let accepted = options::of_accepted(&config, &spec.accepted)
         .map_err(|source| SimError::Settings { endpoint: name, source })?;
     let absent = case.workload.connect.filter(|_| endpoint == Endpoint::Server);
+    let seed = seed.wrapping_add(nth);
     let host = Host::new(endpoint, address, config, congestion, application, seed);
     Ok(host.absent(absent).accepting_with(accepted).with_timeouts(options::timeouts(spec)))
 }

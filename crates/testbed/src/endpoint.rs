@@ -5,14 +5,16 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use tcplab_recording::{AppLog, Endpoint, EndpointRecord, OptionRecord};
 use tcplab_scenario::{Case, EndpointSpec};
 use tcplab_workload::{
-    Absent, AppReport, Application, Corrupted, Side, SocketOptions, SocketRole, WorkloadSpec,
-    verify,
+    Absent, AppReport, Application, Connections, Corrupted, Side, SocketOptions, SocketRole,
+    WorkloadSpec, verify,
 };
 
 use crate::calls::Caller;
@@ -138,36 +140,23 @@ impl Prepared<'_> {
         sockets: Sender<(Endpoint, Sampled)>,
     ) -> Result<Outcome, TrialError> {
         let Prepared { end, addresses, shared, socket, options } = self;
-        let side = match end {
-            Endpoint::Client => Side::Client,
-            Endpoint::Server => Side::Server,
-        };
-        let application = Application::new(side, &shared.workload, shared.seed);
         // An application that reads late holds back acknowledgements (`__tcp_ack_snd_check` waits
         // for it where the window cannot grow): what others do on this machine must not look like
         // TCP. Where this is not allowed, it reads when it can.
         let _ = sys::run_before_others();
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
-        let accepted = &shared.endpoint(end).accepted;
-        let (records, listener) = (Vec::new(), Vec::new());
-        let watched = Watched { end, accepted, sockets, sampled: None, options, records, listener };
-        let server = server(addresses);
-        let socket = Some(socket);
-        let mut caller =
-            Caller { application, shared, clock, server, socket, watched, buffer: Vec::new() };
-        let is_absent = shared.workload.connect.is_some() && end == Endpoint::Server;
-        if !is_absent {
-            caller.drive()?;
-        }
-        let Caller { application, watched, socket, .. } = caller;
-        // A server that was not there still is not, until the other end is done.
-        let report = application.report();
+        let site = Site { end, shared, clock, server: server(addresses) };
+        let ran = match shared.workload.connections {
+            Some(many) => site.run_many(many, socket, options, sockets)?,
+            None => site.run_one(socket, options, Some(sockets))?,
+        };
+        let Ran { report, records, listener, socket } = ran;
         Ok(Outcome {
             report,
             record: EndpointRecord {
                 address: addresses[end as usize].to_string(),
-                options: watched.records,
-                listener: watched.listener,
+                options: records,
+                listener,
                 sysctls: sysctl::in_force(),
             },
             _socket: socket,
@@ -176,13 +165,113 @@ impl Prepared<'_> {
     }
 }
 
+/// Where the connections of an endpoint are, all alike.
+struct Site<'a> {
+    end: Endpoint,
+    shared: &'a Shared,
+    clock: Clock,
+    server: SocketAddrV4,
+}
+
+/// What a connection leaves at an endpoint.
+struct Ran {
+    report: AppReport,
+    records: Vec<OptionRecord>,
+    listener: Vec<OptionRecord>,
+    socket: Option<OwnedFd>,
+}
+
+impl Site<'_> {
+    /// One connection, whose socket, or the listening one, is open.
+    fn run_one(
+        &self,
+        socket: OwnedFd,
+        options: OptionSheet,
+        sockets: Option<Sender<(Endpoint, Sampled)>>,
+    ) -> Result<Ran, TrialError> {
+        let Site { end, shared, clock, server } = *self;
+        let side = match end {
+            Endpoint::Client => Side::Client,
+            Endpoint::Server => Side::Server,
+        };
+        let application = Application::new(side, &shared.workload, shared.seed);
+        let accepted = &shared.endpoint(end).accepted;
+        let (records, listener) = (Vec::new(), Vec::new());
+        let watched = Watched { end, accepted, sockets, sampled: None, options, records, listener };
+        let socket = Some(socket);
+        let mut caller =
+            Caller { application, shared, clock, server, socket, watched, buffer: Vec::new() };
+        // A server that is not there does nothing.
+        if shared.workload.connect.is_none() || end == Endpoint::Client {
+            caller.drive()?;
+        }
+        let Caller { application, watched, socket, .. } = caller;
+        let Watched { records, listener, .. } = watched;
+        Ok(Ran { report: application.report(), records, listener, socket })
+    }
+
+    /// All of them, several at once, each from a thread of its own; the first is sampled.
+    fn run_many(
+        &self,
+        many: Connections,
+        first: OwnedFd,
+        options: OptionSheet,
+        sockets: Sender<(Endpoint, Sampled)>,
+    ) -> Result<Ran, TrialError> {
+        let next = AtomicU64::new(0);
+        let ran = Mutex::new(Vec::new());
+        let (first, options, sockets) = (&first, &options, &sockets);
+        let work = || -> Result<(), TrialError> {
+            let _ = sys::run_before_others();
+            loop {
+                let nth = next.fetch_add(1, Ordering::Relaxed);
+                if nth >= many.total {
+                    return Ok(());
+                }
+                let (socket, options) = match self.end {
+                    Endpoint::Client => open(&self.shared.endpoint(self.end).socket, self.end)?,
+                    Endpoint::Server => {
+                        let duplicate = first.try_clone();
+                        let again = TrialError::setup("listen in another thread");
+                        (duplicate.map_err(again)?, options.clone())
+                    }
+                };
+                let watched = (nth == 0).then(|| sockets.clone());
+                let one = self.run_one(socket, options, watched)?;
+                // Nobody comes any more.
+                if one.report.started.is_none() {
+                    return Ok(());
+                }
+                ran.lock().unwrap_or_else(PoisonError::into_inner).push((nth, one));
+            }
+        };
+        let worked: Result<Vec<()>, TrialError> = thread::scope(|scope| {
+            let workers: Vec<_> = (0..many.at_once).map(|_| scope.spawn(work)).collect();
+            let ended = |worker: thread::ScopedJoinHandle<'_, _>| {
+                worker.join().unwrap_or_else(|_| Err(crate::serve::panicked()))
+            };
+            workers.into_iter().map(ended).collect()
+        });
+        // Whoever is still waited for does not come.
+        self.shared.lost_if(self.end == Endpoint::Client);
+        worked?;
+        let mut all = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
+        all.sort_by_key(|(nth, _)| *nth);
+        let mut all: Vec<Ran> = all.into_iter().map(|(_, one)| one).collect();
+        let reports = all.iter().map(|one| one.report.clone()).collect();
+        let report = AppReport::of_all(reports).ok_or_else(crate::serve::panicked)?;
+        Ok(Ran { report, socket: None, ..all.swap_remove(0) })
+    }
+}
+
 /// What is to be known of the sockets of an endpoint.
 pub(crate) struct Watched<'a> {
     end: Endpoint,
     /// What is asked of an accepted socket.
     accepted: &'a SocketOptions,
-    /// Takes the connected one for sampling; when both ends have let go of theirs, the sampler ends.
-    sockets: Sender<(Endpoint, Sampled)>,
+    /// Takes the connected one for sampling, if it is; when both ends have let go of theirs, the
+    /// sampler ends.
+    sockets: Option<Sender<(Endpoint, Sampled)>>,
     sampled: Option<Sampled>,
     /// The options of the socket at hand, as far as they were read.
     options: OptionSheet,
@@ -205,10 +294,12 @@ impl Watched<'_> {
                 self.options = OptionSheet::accepted(socket, self.accepted, &self.options)?;
             }
         }
-        let duplicate = socket.try_clone_to_owned().map_err(self.call("duplicate its socket"))?;
-        let sampled = Sampled::new(duplicate);
-        let _ = self.sockets.send((self.end, sampled.clone()));
-        self.sampled = Some(sampled);
+        if let Some(sockets) = &self.sockets {
+            let duplicate = socket.try_clone_to_owned();
+            let sampled = Sampled::new(duplicate.map_err(self.call("duplicate its socket"))?);
+            let _ = sockets.send((self.end, sampled.clone()));
+            self.sampled = Some(sampled);
+        }
         Ok(())
     }
 

@@ -9,6 +9,12 @@ use crate::report::{AT_MARK, BackReport, END, NOT_AT_MARK, OK, UrgentReport};
 use crate::step::{Half, Read, Step, Toggle, Until, Write};
 use crate::{AppReport, Digest, Payload, Role, Side, WorkloadSpec};
 
+mod streams;
+mod words;
+
+use streams::{Output, Stream};
+use words::{asked, name};
+
 /// What an application would do next on its connection.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Want<'a> {
@@ -99,29 +105,13 @@ struct Doing {
     moved: u64,
 }
 
-/// The bytes to write.
-#[derive(Debug, Clone)]
-struct Output {
-    /// Where they come from; zeros where there is nothing.
-    payload: Option<Payload>,
-    /// The piece that a call is given, and how much of it the socket took.
-    piece: Vec<u8>,
-    taken: usize,
-    /// What a call was given and did not take: the next call begins with it.
-    spare: Vec<u8>,
-}
-
-/// What went one way.
-#[derive(Debug, Clone)]
-struct Stream {
-    /// None where nobody looks at the bytes.
-    digest: Option<Digest>,
-    /// Of what was not urgent, where anything was.
-    rest: Option<Digest>,
-    bytes: Bytes,
-    calls: u64,
-    first: Option<Instant>,
-    last: Option<Instant>,
+impl Doing {
+    /// An amount is to be moved, if it is not begun already.
+    fn begin(&mut self, amount: Bytes) {
+        if !self.begun {
+            *self = Doing { begun: true, left: amount.as_u64(), ..Doing::default() };
+        }
+    }
 }
 
 impl Application {
@@ -146,12 +136,7 @@ impl Application {
             operations,
             at: 0,
             doing: Doing::default(),
-            output: Output {
-                payload: Some(payload),
-                piece: Vec::new(),
-                taken: 0,
-                spare: Vec::new(),
-            },
+            output: Output::new(payload),
             written: Stream::new(),
             read: Stream::new(),
             started: None,
@@ -251,13 +236,7 @@ impl Application {
                     let doing = &mut self.doing;
                     match step {
                         Step::Write(Write { amount, piece, .. }) => {
-                            if !doing.begun {
-                                *doing = Doing {
-                                    begun: true,
-                                    left: amount.as_u64(),
-                                    ..Doing::default()
-                                };
-                            }
+                            doing.begin(*amount);
                             let size = doing.left.min(piece.as_u64());
                             if !self.output.is_taken() {
                                 return Some(at);
@@ -270,13 +249,7 @@ impl Application {
                             self.next();
                         }
                         Step::Read(Read { until: Until::Amount(amount), .. }) => {
-                            if !doing.begun {
-                                *doing = Doing {
-                                    begun: true,
-                                    left: amount.as_u64(),
-                                    ..Doing::default()
-                                };
-                            }
+                            doing.begin(*amount);
                             if doing.left > 0 {
                                 return Some(at);
                             }
@@ -481,111 +454,6 @@ fn lay_out(steps: &[Step], operations: &mut Vec<Operation>) {
         for operation in &mut operations[from..] {
             operation.way_out = Some(out);
         }
-    }
-}
-
-/// The call of a step.
-fn name(step: &Step) -> &'static str {
-    match step {
-        Step::Connect => "connect",
-        Step::Accept => "accept",
-        Step::Write(_) => "write",
-        Step::Read(_) | Step::ReadUrgent => "read",
-        Step::AwaitUrgent => "poll",
-        Step::AtMark => "sockatmark",
-        Step::Sleep(_) => "sleep",
-        Step::Shutdown(_) => "shutdown",
-        Step::Set(..) => "setsockopt",
-        Step::Close => "close",
-        Step::BeginRequest | Step::EndResponse | Step::Repeat { .. } => "",
-    }
-}
-
-/// What a call of a step asks for.
-fn asked(step: &Step) -> String {
-    match step {
-        Step::Write(Write { piece, more, urgent, .. }) => {
-            let more = if *more { " MSG_MORE" } else { "" };
-            let urgent = if *urgent { " MSG_OOB" } else { "" };
-            format!("{piece}{more}{urgent}")
-        }
-        Step::Read(Read { until: Until::Amount(amount), piece }) => {
-            (*piece).min(*amount).to_string()
-        }
-        Step::Read(Read { piece, .. }) => piece.to_string(),
-        Step::ReadUrgent => "MSG_OOB".into(),
-        Step::AwaitUrgent => "POLLPRI".into(),
-        Step::Shutdown(Half::Read) => "SHUT_RD".into(),
-        Step::Shutdown(Half::Write) => "SHUT_WR".into(),
-        Step::Shutdown(Half::Both) => "SHUT_RDWR".into(),
-        Step::Set(toggle, on) => {
-            let name = match toggle {
-                Toggle::Cork => "TCP_CORK",
-                Toggle::NoDelay => "TCP_NODELAY",
-                Toggle::QuickAck => "TCP_QUICKACK",
-            };
-            format!("{name} {}", u8::from(*on))
-        }
-        _ => String::new(),
-    }
-}
-
-impl Output {
-    fn is_taken(&self) -> bool {
-        self.taken == self.piece.len()
-    }
-
-    /// The next `size` bytes.
-    fn draw(&mut self, size: usize) {
-        self.piece.resize(size, 0);
-        let old = self.spare.len().min(size);
-        self.piece[..old].copy_from_slice(&self.spare[..old]);
-        self.spare.drain(..old);
-        if let Some(payload) = &mut self.payload {
-            payload.fill(&mut self.piece[old..]);
-        }
-        self.taken = 0;
-    }
-
-    /// What the socket did not take is for the next call.
-    fn give_up(&mut self) {
-        if !self.is_taken() {
-            let rest = self.piece.split_off(self.taken);
-            self.spare.splice(..0, rest);
-        }
-        self.piece.clear();
-        self.taken = 0;
-    }
-}
-
-impl Stream {
-    fn new() -> Stream {
-        let digest = Some(Digest::new());
-        Stream { digest, rest: None, bytes: Bytes::ZERO, calls: 0, first: None, last: None }
-    }
-
-    /// Bytes went this way; the last of them urgent where it `marks`.
-    fn moved(&mut self, bytes: &[u8], now: Instant, marks: bool) {
-        if bytes.is_empty() {
-            return;
-        }
-        if let Some(digest) = &mut self.digest {
-            if marks && self.rest.is_none() {
-                self.rest = Some(digest.clone());
-            }
-            digest.update(bytes);
-        }
-        if let Some(rest) = &mut self.rest {
-            rest.update(&bytes[..bytes.len() - usize::from(marks)]);
-        }
-        self.bytes += Bytes::from(bytes.len());
-        self.calls += 1;
-        self.first.get_or_insert(now);
-        self.last = Some(now);
-    }
-
-    fn hex(&self) -> String {
-        self.digest.as_ref().map(Digest::hex).unwrap_or_default()
     }
 }
 

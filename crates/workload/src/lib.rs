@@ -47,5 +47,7 @@ pub use socket::{
     Access, IfRefused, Kind, Level, OptionInfo, OptionValue, Outcome, SocketError, SocketOptions,
     SocketRole, is_of_the_machine, outcome, table,
 };
-pub use spec::{Absent, CloseMode, Idle, Keystrokes, Pause, Requests, WorkloadError, WorkloadSpec};
+pub use spec::{
+    Absent, CloseMode, Connections, Idle, Keystrokes, Pause, Requests, WorkloadError, WorkloadSpec,
+};
 pub use step::{Half, Read, Step, StepError, Toggle, Until, Write};

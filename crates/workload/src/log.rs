@@ -67,6 +67,7 @@ impl Log {
             ended,
             took,
             longest: took,
+            connection: 0,
             scattered: false,
         };
         self.rows.push(Row { step, told });

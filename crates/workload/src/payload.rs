@@ -67,6 +67,14 @@ impl Digest {
         Digest::of(Payload::new(seed), length)
     }
 
+    /// The hash of several texts, whatever their order.
+    pub(crate) fn of_texts(mut texts: Vec<String>) -> String {
+        texts.sort();
+        let mut digest = Digest::new();
+        texts.iter().for_each(|text| digest.update(text.as_bytes()));
+        digest.hex()
+    }
+
     /// The hash of the next `length` bytes of a stream.
     pub fn of(mut payload: Payload, length: u64) -> String {
         let mut digest = Digest::new();

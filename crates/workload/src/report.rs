@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Span};
 
+use crate::Digest;
+
 /// What an application does on its connection, for the most part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -73,6 +75,54 @@ impl AppReport {
     }
 }
 
+impl AppReport {
+    /// So many rows of a log are kept of many connections.
+    const ROWS_MAX: usize = 20_000;
+
+    /// The account of many connections of one end as one: sums, the first and last times, and a
+    /// digest of their digests, whatever their order. Nothing, of none.
+    pub fn of_all(reports: Vec<AppReport>) -> Option<AppReport> {
+        let mut all = reports.into_iter();
+        let mut sum = all.next()?;
+        let rest: Vec<AppReport> = all.collect();
+        if rest.is_empty() {
+            return Some(sum);
+        }
+        let mut digests = vec![std::mem::take(&mut sum.digest)];
+        let mut back_digests: Vec<String> = sum.back.iter().map(|it| it.digest.clone()).collect();
+        for (index, one) in rest.into_iter().enumerate() {
+            digests.push(one.digest);
+            sum.bytes += one.bytes;
+            sum.calls += one.calls;
+            sum.stray += one.stray;
+            sum.started = earlier(sum.started, one.started);
+            sum.first_byte = earlier(sum.first_byte, one.first_byte);
+            sum.last_byte = sum.last_byte.max(one.last_byte);
+            sum.finished = sum.finished.max(one.finished);
+            if let Some(back) = one.back {
+                back_digests.push(back.digest);
+                let bytes = sum.back.map_or(Bytes::ZERO, |it| it.bytes) + back.bytes;
+                sum.back = Some(BackReport { bytes, digest: String::new() });
+            }
+            let connection = index as u64 + 1;
+            let rows = one.log.into_iter().map(|row| CallRow { connection, ..row });
+            sum.log.extend(rows.take(AppReport::ROWS_MAX.saturating_sub(sum.log.len())));
+            sum.exchanges.extend(one.exchanges);
+            sum.exchanges_left_out += one.exchanges_left_out;
+        }
+        sum.digest = Digest::of_texts(digests);
+        if let Some(back) = &mut sum.back {
+            back.digest = Digest::of_texts(back_digests);
+        }
+        sum.log.sort_by_key(|row| (row.began, row.connection));
+        Some(sum)
+    }
+}
+
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
+}
+
 /// What went against the main direction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackReport {
@@ -114,6 +164,9 @@ pub struct CallRow {
     pub took: Span,
     /// How long the longest took.
     pub longest: Span,
+    /// Of which connection of the end, in the order in which they began, from 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub connection: u64,
     /// Whether other calls came in between, because the log was full.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scattered: bool,

@@ -60,6 +60,9 @@ pub struct WorkloadSpec {
     /// The server's program. Default, where the client has one: `["read to end"]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Vec<Step>>,
+    /// Many connections, each of which does all of this; where left out there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Connections>,
     /// Whether calls may fail: their errors are then results like others, and what did not arrive
     /// is no failure of the trial. Default: false for `upload` and `download` that close orderly,
     /// `requests` and `keystrokes`, true for everything else.
@@ -154,6 +157,25 @@ pub struct Idle {
 
 fn one_byte() -> Bytes {
     Bytes::new(1)
+}
+
+/// How many connections there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Connections {
+    /// How many in all: from 1 to 10000.
+    #[schemars(range(min = 1, max = 10000))]
+    pub total: u64,
+    /// How many at the same time: from 1 to `total`, at most 100. Default: 1. In virtual time a
+    /// connection counts until it is closed on both sides, in the kernel until `close` returns.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 100))]
+    pub at_once: u64,
+}
+
+impl Connections {
+    const TOTAL_MAX: u64 = 10_000;
+    const AT_ONCE_MAX: u64 = 100;
 }
 
 /// How a server is not there.
@@ -273,8 +295,14 @@ impl WorkloadSpec {
             ]
         });
         let of_keys = self.keystrokes.iter().map(|it| ("keystrokes.count", it.count, u64::MAX));
+        let of_connections = self.connections.iter().flat_map(|it| {
+            [
+                ("connections.total", it.total, Connections::TOTAL_MAX),
+                ("connections.at_once", it.at_once, it.total.min(Connections::AT_ONCE_MAX)),
+            ]
+        });
         let of_pause = self.pause.iter().map(|it| ("pause.every", it.every.as_u64(), u64::MAX));
-        for (key, count, most) in of_requests.chain(of_keys).chain(of_pause) {
+        for (key, count, most) in of_requests.chain(of_keys).chain(of_connections).chain(of_pause) {
             if count == 0 {
                 return Err(WorkloadError::Nothing(key));
             }
@@ -307,9 +335,10 @@ impl WorkloadSpec {
         self.read_size.unwrap_or(READ_SIZE)
     }
 
-    /// How much is sent by the end that sends more.
+    /// How much is sent by the end that sends more, over all connections.
     pub fn amount(&self) -> Bytes {
-        self.program(self.sending_side()).writes()
+        let each = self.program(self.sending_side()).writes().as_u64();
+        Bytes::new(each.saturating_mul(self.connections.map_or(1, |it| it.total)))
     }
 
     /// The end that sends more; the client where both send the same.
@@ -448,6 +477,11 @@ mod tests {
             (r#"{"client": ["write 1 B"], "close": "at-once"}"#, Err(Some("close"))),
             (r#"{"client": ["accept"]}"#, Err(Some("client"))),
             (r#"{"server": ["close", "read 1 B"]}"#, Err(Some("server"))),
+            (r#"{"upload": "1 B", "connections": {"total": 10, "at_once": 10}}"#, Ok(())),
+            (
+                r#"{"upload": "1 B", "connections": {"total": 10, "at_once": 11}}"#,
+                Err(Some("connections.at_once")),
+            ),
             (
                 r#"{"requests": {"count": 9, "request": "2 B", "response": "1 B", "writes": 3}}"#,
                 Err(Some("requests.writes")),

@@ -18,14 +18,14 @@ use crate::{TrialError, sys, sysctl};
 pub use survey::{OptionState, Reading, Setting, survey};
 
 /// The options of one socket through a trial: what was asked for, and what they were at each time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct OptionSheet {
     role: SocketRole,
     if_refused: IfRefused,
     rows: Vec<Row>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Row {
     key: &'static str,
     info: &'static OptionInfo,

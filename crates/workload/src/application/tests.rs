@@ -344,6 +344,21 @@ fn the_log_stays_bounded() {
     assert!(client.log.iter().any(|row| row.scattered));
 }
 
+#[test]
+fn many_connections_are_told_as_one() {
+    let one = r#"{"upload": "10 B", "write_size": "4 B"}"#;
+    let many = r#"{"upload": "10 B", "write_size": "4 B", "connections": {"total": 3}}"#;
+    let (one, many) = (spec(one), spec(many));
+    let pairs: Vec<[AppReport; 2]> = (0..3).map(|_| run(&one, 100).reports()).collect();
+    let of = |end: usize| AppReport::of_all(pairs.iter().map(|it| it[end].clone()).collect());
+    let (client, mut server) = (of(0).unwrap(), of(1).unwrap());
+    assert_eq!((client.bytes, server.calls), (Bytes::new(30), 9));
+    assert_eq!(client.log.iter().filter(|row| row.call == "connect").count(), 3);
+    assert_eq!(verify(&many, 7, &client, &server), Ok(()));
+    server.digest = pairs[0][1].digest.clone();
+    assert!(verify(&many, 7, &client, &server).is_err());
+}
+
 proptest::proptest! {
     #[test]
     fn everything_arrives_whatever_the_pieces(
