@@ -12,6 +12,8 @@ use crate::output::answer;
 
 /// Columns of a terminal that are filled.
 const WIDTH: usize = 80;
+/// Of these, those of the names.
+const NAME: usize = 24;
 
 pub(crate) fn sockopts(arguments: &SockoptsArguments) -> Result<ExitCode> {
     let states = survey().context("cannot open a socket to look at")?;
@@ -102,7 +104,10 @@ fn table(states: &[&OptionState]) -> String {
         if info.privilege.is_some() {
             facts.push("privileged".into());
         }
-        text += &format!("{:<24}{}\n", info.name, facts.join("  "));
+        for (index, line) in lines_of(&facts, "  ", WIDTH - NAME).into_iter().enumerate() {
+            let name = if index == 0 { info.name } else { "" };
+            text += &format!("{name:<NAME$}{line}\n");
+        }
         for line in wrapped(info.effect, WIDTH - 4) {
             text += &format!("    {line}\n");
         }
@@ -239,14 +244,20 @@ fn as_json(state: &OptionState) -> Value {
 
 /// Lines of at most `width` columns.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
+    lines_of(&text.split_whitespace().collect::<Vec<_>>(), " ", width)
+}
+
+/// Parts with `gap` between them, in lines of at most `width` columns.
+fn lines_of(parts: &[impl AsRef<str>], gap: &str, width: usize) -> Vec<String> {
+    let columns = |text: &str| text.chars().count();
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for part in parts.iter().map(AsRef::as_ref) {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
+            Some(line) if columns(line) + columns(gap) + columns(part) <= width => {
+                line.push_str(gap);
+                line.push_str(part);
             }
-            _ => lines.push(word.into()),
+            _ => lines.push(part.into()),
         }
     }
     lines
@@ -287,7 +298,7 @@ mod tests {
         let long: Vec<String> = table(&all)
             .lines()
             .chain(all.iter().map(|state| in_full(state)).collect::<String>().lines())
-            .filter(|line| line.chars().count() > 100)
+            .filter(|line| line.chars().count() > WIDTH)
             .map(Into::into)
             .collect();
         assert_eq!(long, [""; 0]);
