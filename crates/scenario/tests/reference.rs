@@ -101,6 +101,9 @@ fn kind(property: &Value) -> String {
         },
         Value::String(name) if name == "object" => table(property),
         Value::String(name) => name.clone(),
+        Value::Array(names) if names.contains(&"array".into()) => {
+            format!("list of {}", kind(&property["items"]))
+        }
         Value::Array(names) => {
             let names: Vec<&str> =
                 names.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect();

@@ -64,8 +64,8 @@ pub struct WorkloadSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<Connections>,
     /// Whether calls may fail: their errors are then results like others, and what did not arrive
-    /// is no failure of the trial. Default: false for `upload` and `download` that close orderly,
-    /// `requests` and `keystrokes`, true for everything else.
+    /// is no failure of the trial. Default: false for `upload` and `download` that close orderly and
+    /// have no urgent byte, `requests` and `keystrokes`, true for everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub may_fail: Option<bool>,
 }
@@ -360,7 +360,8 @@ impl WorkloadSpec {
     /// Whether calls may fail, and not everything arrive.
     pub fn may_fail(&self) -> bool {
         let transfers = self.is_bulk() || self.requests.is_some() || self.keystrokes.is_some();
-        self.may_fail.unwrap_or(!(transfers && self.close.is_orderly()))
+        let is_plain = self.close.is_orderly() && self.urgent_at.is_none();
+        self.may_fail.unwrap_or(!(transfers && is_plain))
     }
 }
 

@@ -431,6 +431,7 @@ impl fmt::Display for Step {
 /// ends.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Repetition")]
 struct Repeat {
     /// How often: at least 1.
     #[schemars(range(min = 1))]
@@ -476,7 +477,7 @@ impl<'de> Deserialize<'de> for Step {
 
 impl JsonSchema for Step {
     fn schema_name() -> Cow<'static, str> {
-        "Step".into()
+        "ProgramStep".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
@@ -491,8 +492,8 @@ impl JsonSchema for Step {
         let mut forms: Vec<Schema> = texts.collect();
         forms.push(generator.subschema_for::<Repeat>());
         json_schema!({
-            "description": "A step of a program: a text, or a table of steps that are repeated. \
-                            AMOUNT and SIZE are such as `100 B`, SPAN such as `3 s`. Every call \
+            "description": "A step of a program: a text, or a [table](#repetition) of steps that are \
+                            repeated. AMOUNT and SIZE are such as `100 B`, SPAN such as `3 s`. Every call \
                             waits until it can be done, and its result goes into the log of the \
                             application; after a refusal the program goes on with its next step, \
                             after a refused `connect` with its `close`.",
