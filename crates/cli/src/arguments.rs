@@ -2,6 +2,7 @@
 
 mod packetdrill;
 mod path;
+mod sockopts;
 mod trace;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
     ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
 };
+pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
 pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
 
 /// The name of the hidden subcommand that a trial's process is started with.
@@ -116,6 +118,12 @@ pub(crate) enum Command {
     /// good comes with what would make it so. Exit code 2 when experiments on the kernel cannot run
     /// here; those in virtual time can everywhere.
     Doctor(DoctorArguments),
+    /// List the socket options of this machine, and what each does
+    ///
+    /// Name as in the man page, level, default as a fresh TCP socket has it (and UDP's where it
+    /// differs), unit and range, what it does, the sysctl that the default or the limit comes from,
+    /// what setting it needs. What this kernel does not have is shown as absent.
+    Sockopts(SockoptsArguments),
     /// For tcplab's own use: the process of a trial
     #[command(name = WORLD, hide = true)]
     World {
