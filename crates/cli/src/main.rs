@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod scenarios;
 mod shell;
+mod states;
 mod tc;
 mod trace;
 mod traffic;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
+        Command::States(arguments) => states::states(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),
         Command::Bridge(arguments) => bridge::bridge(arguments),
         Command::Path(arguments) => paths::path(&arguments),

@@ -10,6 +10,7 @@
 mod bridge;
 mod calibrate;
 mod clock;
+mod connections;
 mod device;
 mod doctor;
 mod endpoint;
@@ -42,6 +43,7 @@ pub use calibrate::{
     Arrival, CalibrationRecord, CalibrationRequest, Ceiling, CeilingRequest, MachineRecord, Round,
     RoundRecord, Train, WayRecord, measure_ceiling, run_calibration,
 };
+pub use connections::{SocketTimer, TcpSocket, TimerKind};
 pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};
 pub use error::TrialError;

@@ -133,7 +133,7 @@ impl Lives {
     }
 
     fn step(&mut self, packet: &Packet, forward: bool) {
-        let moment = Moment::of(packet);
+        let moment = Moment::of(packet, forward);
         if self.is_over() {
             self.revive(packet, forward);
             self.after_close += u64::from(self.is_over());
@@ -259,9 +259,9 @@ impl Side {
         match (self.state(), packet.ack) {
             (None, None) => {
                 self.walk.enter(TcpState::SynSent, moment);
-                // The other's SYN is on its way: both ends receive one (RFC 9293 figure 8).
+                // The other's SYN is on its way: both ends receive one (RFC 9293 figure 7).
                 if peer.syn.is_some() {
-                    self.walk.enter(TcpState::SynReceived, moment);
+                    self.walk.enter(TcpState::SynReceived, peer.syn_at);
                 }
             }
             // A server that answers the other's SYN by one of its own has received it.
@@ -293,7 +293,7 @@ impl Side {
             Some(TcpState::CloseWait) => {
                 self.walk.retract();
                 self.walk.enter(TcpState::FinWait1, moment);
-                self.walk.enter(TcpState::Closing, moment);
+                self.walk.enter(TcpState::Closing, peer.fin_at);
             }
             Some(TcpState::Established | TcpState::SynReceived | TcpState::SynSent) => {
                 self.walk.enter(TcpState::FinWait1, moment);

@@ -26,7 +26,7 @@ const CASES: &[Case] = &[
         "SYN-RECEIVED 1, ESTABLISHED 3, FIN-WAIT-1 4, FIN-WAIT-2 5, TIME-WAIT 5",
     ),
     (
-        "both open at once (figure 8)",
+        "both open at once (figure 7)",
         "0 > S\n0.005 < S plain\n0.01 < S ack 1\n0.015 > S ack 1",
         "SYN-SENT 1, SYN-RECEIVED 2, ESTABLISHED 3",
         "SYN-SENT 2, SYN-RECEIVED 2, ESTABLISHED 4",
@@ -163,7 +163,7 @@ const EDGES: &[(&str, &[&str])] = &[
 
 fn check_steps(steps: &[StateStep], text: &str) {
     for pair in steps.windows(2) {
-        let (from, to) = (super::name(pair[0].state), super::name(pair[1].state));
+        let (from, to) = (pair[0].state.name(), pair[1].state.name());
         let known = EDGES.iter().any(|(name, next)| *name == from && next.contains(&to));
         assert!(known, "{from} to {to} in {text}");
         assert!((pair[0].at, pair[0].frame) <= (pair[1].at, pair[1].frame), "{text}");
