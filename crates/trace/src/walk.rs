@@ -82,9 +82,11 @@ impl Walk {
     pub(crate) fn retract(&mut self) {
         self.count = self.count.saturating_sub(1);
     }
-    /// The latest state was entered only now.
+    /// The latest state was entered only now; but what an RST ended stays so.
     pub(crate) fn restamp(&mut self, moment: Moment) {
-        if let Some(last) = usize::from(self.count).checked_sub(1) {
+        if let Some(last) = usize::from(self.count).checked_sub(1)
+            && !self.causes[last].flags.contains(TcpFlags::RST)
+        {
             self.causes[last] = moment;
         }
     }
