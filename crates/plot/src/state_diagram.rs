@@ -12,8 +12,6 @@ use layout::{Place, Route};
 /// What to draw.
 #[derive(Debug, Clone, Copy)]
 pub struct StateDiagram<'a> {
-    /// What the names of its parts begin with: no other drawing of the page has it.
-    pub id: &'a str,
     /// What it shows, for those who cannot see it, and above it.
     pub title: &'a str,
     /// How both ends walked.
@@ -51,21 +49,19 @@ fn draw(diagram: &StateDiagram<'_>, namespace: &str, inside: &str) -> String {
     let mut svg = format!(
         r#"<svg{namespace} class="state-diagram" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}"><title>{title}</title>{inside}"#
     );
-    markers(&mut svg, diagram.id);
     legend(&mut svg, diagram);
     let walks = diagram.walks.both();
     for known in DIAGRAM {
         if let Some(route) = Route::of(known.from, known.to) {
-            let (id, path) = (escape(diagram.id), route.path());
-            put(
-                &mut svg,
-                &format!(r#"<path class="edge" marker-end="url(#{id}-edge)" d="{path}"/>"#),
-            );
+            arrow(&mut svg, "edge", "", route);
         }
     }
     for (who, walk) in walks.into_iter().enumerate() {
+        let other = walks[1 - who];
         for edge in &walk.edges {
-            highlight(&mut svg, diagram.id, who, edge);
+            let is_alike = |theirs: &Edge| (theirs.from, theirs.to) == (edge.from, edge.to);
+            let apart = if other.edges.iter().any(is_alike) { APART } else { 0 };
+            highlight(&mut svg, who, edge, apart);
         }
     }
     for place in Place::ALL {
@@ -99,18 +95,17 @@ fn beside_figure(walks: [&StateWalk; 2]) -> Vec<(TcpState, TcpState)> {
 /// The classes of both ends' colours.
 const WHO: [&str; 2] = ["client", "server"];
 
-fn markers(svg: &mut String, id: &str) {
-    let id = escape(id);
-    svg.push_str("<defs>");
-    for class in ["edge", WHO[0], WHO[1]] {
-        put(
-            svg,
-            &format!(
-                r#"<marker id="{id}-{class}" class="{class}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 1L10 5L0 9z"/></marker>"#
-            ),
-        );
-    }
-    svg.push_str("</defs>");
+/// A line with a tip.
+fn arrow(svg: &mut String, class: &str, place: &str, route: Route) {
+    let ((x, y), angle) = route.end();
+    let path = route.path();
+    put(svg, &format!(r#"<g class="{class}"{place}><path class="line" d="{path}"/>"#));
+    put(
+        svg,
+        &format!(
+            r#"<path class="tip" transform="translate({x} {y}) rotate({angle})" d="M0 0l-9-4v8z"/></g>"#
+        ),
+    );
 }
 
 fn legend(svg: &mut String, diagram: &StateDiagram<'_>) {
@@ -124,27 +119,22 @@ fn legend(svg: &mut String, diagram: &StateDiagram<'_>) {
             (Some(_), Some(state)) => format!("at last in {}", state.name()),
         };
         let text = format!("{class} {}: {ended}", walk.address);
-        put(svg, &format!(r#"<path class="walked {class}" d="M16 {0}h22"/>"#, y - 4));
+        put(
+            svg,
+            &format!(r#"<g class="walked {class}"><path class="line" d="M16 {}h22"/></g>"#, y - 4),
+        );
         put(svg, &format!(r#"<text class="{class}" x="46" y="{y}">{}</text>"#, escape(&text)));
     }
 }
 
-/// The edge in the end's colour, beside the other end's.
-fn highlight(svg: &mut String, id: &str, who: usize, edge: &Edge) {
+/// The edge in the end's colour, so far beside where it goes, to leave room for the other end's.
+fn highlight(svg: &mut String, who: usize, edge: &Edge, apart: i64) {
     let Some(route) = Route::walked(edge.from, edge.to) else { return };
     let (across, down) = route.normal();
-    let side = if who == 0 { -APART } else { APART };
-    put(
-        svg,
-        &format!(
-            r#"<path class="walked {0}" marker-end="url(#{1}-{0})" transform="translate({2} {3})" d="{4}"/>"#,
-            WHO[who],
-            escape(id),
-            across * side,
-            down * side,
-            route.path()
-        ),
-    );
+    let side = if who == 0 { -apart } else { apart };
+    let class = format!("walked {}", WHO[who]);
+    let place = format!(r#" transform="translate({} {})""#, across * side, down * side);
+    arrow(svg, &class, if apart == 0 { "" } else { &place }, route);
 }
 
 fn state(svg: &mut String, place: Place, walks: [&StateWalk; 2]) {
@@ -231,3 +221,6 @@ fn walked(edge: &Edge) -> String {
     let time = format!("{}.{:04}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 100_000);
     format!("{} · #{} {} {time} s", edge.step, grouped(packet.frame), packet.flags)
 }
+
+#[cfg(test)]
+mod tests;

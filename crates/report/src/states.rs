@@ -33,10 +33,9 @@ pub fn walks_of_trial(data: &TrialData, place: Option<usize>) -> Option<(&Connec
 }
 
 /// The picture of a trial's walks, for its page; none if it has no connection.
-pub(crate) fn picture(id: &str, data: &TrialData) -> Option<(String, Vec<String>)> {
+pub(crate) fn picture(data: &TrialData) -> Option<(String, Vec<String>)> {
     let (_, walks) = walks_of_trial(data, None)?;
-    let id = format!("{id}-states");
     let title = "States of both ends (RFC 9293, figure 5)";
-    let svg = state_diagram(&StateDiagram { id: &id, title, walks: &walks });
+    let svg = state_diagram(&StateDiagram { title, walks: &walks });
     Some((svg, walks.story()))
 }

@@ -61,7 +61,7 @@ impl<'a> TrialView<'a> {
             let id = anchor(case_index, Some(trial.number), Some(row.number));
             EpisodeView::new(id, row, transfer.as_ref(), data)
         };
-        let states = states::picture(&id, data);
+        let states = states::picture(data);
         TrialView {
             id,
             open,

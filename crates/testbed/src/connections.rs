@@ -165,6 +165,7 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use std::net::{TcpListener, TcpStream};
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -202,6 +203,11 @@ mod tests {
             let both = [between(client, Some(server)), between(server, Some(client))];
             both.map(|socket| socket.map_or(0, |socket| socket.state))
         };
+        // The FIN may be acknowledged a little later, as data may.
+        let soon = Instant::now() + Duration::from_secs(20);
+        while states() != [FIN_WAIT_2, CLOSE_WAIT] && Instant::now() < soon {
+            std::thread::yield_now();
+        }
         assert_eq!(states(), [FIN_WAIT_2, CLOSE_WAIT]);
         let mut rest = Vec::new();
         std::io::Read::read_to_end(&mut { accepted }, &mut rest).unwrap();

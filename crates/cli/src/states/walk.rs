@@ -37,7 +37,7 @@ pub(super) fn show(place: &Path, arguments: &StatesArguments) -> Result<String> 
         of_capture(place, arguments)?
     };
     if let Some(file) = &arguments.svg {
-        let diagram = StateDiagram { id: "to", title: &found.name, walks: &found.walks };
+        let diagram = StateDiagram { title: &found.name, walks: &found.walks };
         write_file(file, &state_diagram_svg(&diagram))?;
     }
     if arguments.json {

@@ -75,12 +75,12 @@ const FIGURE: &[Drawn] = &[
     (
         TcpState::SynSent,
         TcpState::Closed,
-        bent((815, 302), [(810, 180), (720, 62)], (586, 58), (700, 118, "end")),
+        bent((815, 302), [(810, 180), (720, 62)], (586, 58), (700, 158, "end")),
     ),
     (
         TcpState::Listen,
         TcpState::SynReceived,
-        bent((454, 176), [(330, 176), (195, 200)], (195, 302), (236, 216, "end")),
+        bent((454, 176), [(330, 176), (195, 200)], (195, 302), (214, 212, "end")),
     ),
     (
         TcpState::SynReceived,
@@ -95,7 +95,7 @@ const FIGURE: &[Drawn] = &[
     (
         TcpState::SynSent,
         TcpState::SynReceived,
-        straight((764, 320), (276, 320), (520, 320, "middle")),
+        straight((764, 320), (276, 320), (520, 288, "middle")),
     ),
     (
         TcpState::SynReceived,
@@ -132,7 +132,7 @@ const FIGURE: &[Drawn] = &[
     (
         TcpState::FinWait2,
         TcpState::TimeWait,
-        bent((205, 758), [(215, 840), (330, 876)], (454, 882), (250, 832, "end")),
+        bent((205, 758), [(215, 840), (330, 876)], (454, 882), (192, 838, "end")),
     ),
     (TcpState::Closing, TcpState::TimeWait, straight((520, 758), (520, 862), (530, 800, "start"))),
     (TcpState::LastAck, TcpState::Closed, straight((845, 758), (845, 862), (856, 810, "start"))),
@@ -150,7 +150,7 @@ const BESIDE: &[Drawn] = &[
     (
         TcpState::Established,
         TcpState::Closed,
-        bent((586, 460), [(690, 500), (650, 800)], (770, 862), (676, 640, "middle")),
+        bent((586, 460), [(690, 500), (650, 800)], (770, 862), (652, 660, "end")),
     ),
     (
         TcpState::Closing,
@@ -160,17 +160,17 @@ const BESIDE: &[Drawn] = &[
     (
         TcpState::FinWait1,
         TcpState::Closed,
-        bent((144, 590), [(10, 660), (10, 945)], (800, 898), (60, 800, "start")),
+        bent((144, 590), [(10, 660), (10, 945)], (800, 898), (330, 912, "start")),
     ),
     (
         TcpState::FinWait2,
         TcpState::Closed,
-        bent((144, 746), [(40, 900), (300, 960)], (800, 898), (120, 850, "end")),
+        bent((144, 746), [(40, 900), (300, 960)], (800, 898), (330, 912, "start")),
     ),
     (
         TcpState::CloseWait,
         TcpState::Closed,
-        bent((896, 596), [(1010, 660), (1010, 840)], (896, 880), (986, 760, "middle")),
+        bent((896, 596), [(1010, 660), (1010, 840)], (896, 880), (1036, 770, "end")),
     ),
     (
         TcpState::SynReceived,
@@ -227,6 +227,19 @@ impl Route {
             _ if (across > 0) == (down > 0) => (1, -1),
             _ => (1, 1),
         }
+    }
+
+    /// Where it begins.
+    #[cfg(test)]
+    pub(super) fn start(&self) -> (i64, i64) {
+        self.from
+    }
+
+    /// Where it ends, and in which direction it goes there, in degrees from the right downwards.
+    pub(super) fn end(&self) -> ((i64, i64), i64) {
+        let (x, y) = self.bend.map_or(self.from, |[_, second]| second);
+        let (across, down) = ((self.to.0 - x) as f64, (self.to.1 - y) as f64);
+        (self.to, down.atan2(across).to_degrees().round() as i64)
     }
 
     pub(super) fn label(&self) -> (i64, i64, &'static str) {

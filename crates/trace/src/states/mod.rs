@@ -90,7 +90,9 @@ impl StateWalks {
     /// the tap; where it is not sure, both ends are seen from elsewhere.
     pub fn of(connection: &Connection) -> StateWalks {
         let Connection { client, server, forward, reverse, .. } = connection;
-        let is_sure = |confidence| confidence >= Confidence::Medium;
+        // Where SYNs cross, the time between them says nothing of where they were seen.
+        let crossed = connection.handshake.kind == HandshakeKind::Simultaneous;
+        let is_sure = |confidence| confidence >= Confidence::Medium && !crossed;
         let beside = |own: Tap, own_sure, other: Tap, other_sure| {
             let told = own == Tap::Sender && is_sure(own_sure);
             let told_by_other = other == Tap::Receiver && is_sure(other_sure);

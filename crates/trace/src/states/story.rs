@@ -1,7 +1,12 @@
 //! The walks in sentences.
 
+use tcplab_units::Span;
+
 use super::{Basis, Event, SeenFrom, StateWalk, StateWalks, WhyTimeWait};
 use crate::{CloseKind, End, HandshakeKind, TcpState};
+
+/// An application that has nothing more to send closes sooner.
+const ANSWER: Span = Span::from_millis(1);
 
 impl StateWalks {
     /// How it was opened, how it was closed, who waits and why, and what is inferred: a sentence
@@ -64,12 +69,14 @@ impl StateWalks {
         }
     }
 
-    /// How long only one half was open: beside the end that closed last.
+    /// How long only one half was open, if that was more than an answer takes; as seen beside the
+    /// end that closed last.
     fn half_closed(&self) -> Option<String> {
         let walk =
             self.both().into_iter().find(|walk| walk.entered(TcpState::LastAck).is_some())?;
         let place = walk.edges.iter().position(|edge| edge.to == TcpState::CloseWait)?;
-        let stayed = walk.stayed(place)?;
+        let beside = walk.seen_from == SeenFrom::Beside;
+        let stayed = walk.stayed(place).filter(|stayed| beside && *stayed >= ANSWER)?;
         Some(format!(
             "Half closed for {:.6} s: so long the {} could still send.",
             stayed.as_secs_f64(),
