@@ -17,6 +17,7 @@ mod program;
 mod replay;
 mod shell;
 mod shell_transfers;
+mod states;
 mod tap;
 mod tcp_info;
 mod transfers;
