@@ -78,6 +78,11 @@ impl Walk {
         self.causes[place] = cause;
         self.count += 1;
     }
+    /// Whether a packet with these flags brought it into the latest state.
+    pub(crate) fn is_due_to(&self, flags: TcpFlags) -> bool {
+        let last = usize::from(self.count).checked_sub(1);
+        last.is_some_and(|last| self.causes[last].flags.contains(flags))
+    }
     /// The latest state was not entered after all.
     pub(crate) fn retract(&mut self) {
         self.count = self.count.saturating_sub(1);
@@ -85,7 +90,7 @@ impl Walk {
     /// The latest state was entered only now; but what an RST ended stays so.
     pub(crate) fn restamp(&mut self, moment: Moment) {
         if let Some(last) = usize::from(self.count).checked_sub(1)
-            && !self.causes[last].flags.contains(TcpFlags::RST)
+            && !self.is_due_to(TcpFlags::RST)
         {
             self.causes[last] = moment;
         }

@@ -43,6 +43,8 @@ pub enum Event {
     AckOfSyn,
     /// A FIN came.
     Fin,
+    /// What was missing before a FIN came, so that it counts.
+    FinInOrder,
     /// Its FIN was acknowledged.
     AckOfFin,
     /// It sent an RST: its application broke off, or something came that nobody will read.
@@ -84,7 +86,13 @@ impl Event {
             (_, TcpState::FinWait1 | TcpState::LastAck) => Event::Close,
             (_, TcpState::CloseWait)
             | (TcpState::FinWait1, TcpState::Closing)
-            | (TcpState::FinWait2, TcpState::TimeWait) => Event::Fin,
+            | (TcpState::FinWait2, TcpState::TimeWait) => {
+                if cause.flags.contains(TcpFlags::FIN) {
+                    Event::Fin
+                } else {
+                    Event::FinInOrder
+                }
+            }
             (_, TcpState::FinWait2 | TcpState::Closing | TcpState::TimeWait | TcpState::Closed) => {
                 Event::AckOfFin
             }

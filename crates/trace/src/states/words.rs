@@ -87,6 +87,7 @@ impl Event {
             Event::SynAck => "received SYN,ACK",
             Event::AckOfSyn => "received ACK of its SYN",
             Event::Fin => "received FIN",
+            Event::FinInOrder => "received what was missing before the FIN",
             Event::AckOfFin => "received ACK of its FIN",
             Event::ResetSent => "sent RST",
             Event::ResetReceived => "received RST",
