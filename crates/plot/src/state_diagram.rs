@@ -141,7 +141,7 @@ fn state(svg: &mut String, place: Place, walks: [&StateWalk; 2]) {
     let Place { state, x, y, is_end } = place;
     let was = |walk: &StateWalk| {
         if is_end {
-            return walk.edges.iter().any(|edge| Route::ends_below(edge));
+            return walk.edges.iter().any(Route::ends_below);
         }
         let above = |edge: &Edge| edge.to == state && !Route::ends_below(edge);
         walk.start == Some(state) || walk.edges.iter().any(above)

@@ -31,6 +31,7 @@ pub(crate) struct Lives {
 
 /// What is known of one end.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct Side {
     pub(crate) walk: Walk,
     /// Its SYN: the number, and the number behind SYN and data.

@@ -24,6 +24,9 @@ struct Took {
     bytes: usize,
 }
 
+/// One of its times.
+type Column = fn(&Took) -> Duration;
+
 fn main() -> io::Result<()> {
     let server = argument(0, "the server's address and port")?;
     let requests: usize = option("--requests")?.unwrap_or(100);
@@ -49,7 +52,7 @@ fn main() -> io::Result<()> {
     if let Some(error) = failed.first() {
         println!("{} failed, the first: {error}", failed.len());
     }
-    let columns: [(&str, fn(&Took) -> Duration); 3] = [
+    let columns: [(&str, Column); 3] = [
         ("time to connect", |took| took.connect),
         ("latency", |took| took.first_byte),
         ("response time", |took| took.whole),

@@ -43,8 +43,12 @@ pub(super) fn show(place: &Path, arguments: &StatesArguments) -> Result<String> 
     if arguments.json {
         return Ok(serde_json::to_string_pretty(&found)? + "\n");
     }
-    let notes: String = found.notes.iter().map(|note| format!("! {}\n", note.text)).collect();
-    Ok(format!("{}\n{notes}\n{}", found.name, walks_text(&found.walks, &found.samples)))
+    let mut text = format!("{}\n", found.name);
+    for note in &found.notes {
+        text += &format!("! {}\n", note.text);
+    }
+    text.push('\n');
+    Ok(text + &walks_text(&found.walks, &found.samples))
 }
 
 fn of_directory(place: &Path, arguments: &StatesArguments) -> Result<Found> {

@@ -212,7 +212,9 @@ impl Route {
         let ((x, y), (to_x, to_y)) = (self.from, self.to);
         match self.bend {
             None => format!("M{x} {y}L{to_x} {to_y}"),
-            Some([(a, b), (c, d)]) => format!("M{x} {y}C{a} {b} {c} {d} {to_x} {to_y}"),
+            Some([one, other]) => {
+                format!("M{x} {y}C{} {} {} {} {to_x} {to_y}", one.0, one.1, other.0, other.1)
+            }
         }
     }
 

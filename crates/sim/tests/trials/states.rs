@@ -152,7 +152,9 @@ fn played(script: Script) -> [Side; 2] {
             send(&mut sides, now, &mut under_way, &mut count);
         }
         send(&mut sides, now, &mut under_way, &mut count);
-        sides.iter_mut().for_each(|side| side.ask(now));
+        for side in &mut sides {
+            side.ask(now);
+        }
         let calls = script.iter().map(|(at, ..)| Instant::ZERO + Span::from_millis(*at));
         let timers = sides.iter().filter_map(|side| side.connection.as_ref()?.poll_at());
         let next = under_way.keys().map(|(at, _)| *at).chain(calls).chain(timers).min();

@@ -234,6 +234,7 @@ pub struct StepCause {
     pub by: End,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn letters<S: Serializer>(flags: &TcpFlags, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(flags)
 }

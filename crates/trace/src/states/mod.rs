@@ -200,14 +200,18 @@ impl StateWalk {
         event: Event,
         shown: Option<(StepCause, Instant, bool)>,
     ) {
-        let basis = match shown {
-            None => Basis::Missing,
-            Some(_) if event.is_call() => Basis::Call,
-            Some(_) if event == Event::ResetSent => Basis::Seen,
+        let sent = shown.is_some_and(|(_, _, sent)| sent);
+        let basis = if shown.is_none() {
+            Basis::Missing
+        } else if event.is_call() {
+            Basis::Call
+        } else if sent && event != Event::ResetSent {
             // What it received is shown only by what it sent.
-            Some((_, _, true)) => Basis::Missing,
-            Some(_) if self.seen_from == SeenFrom::Elsewhere => Basis::Passed,
-            Some(_) => Basis::Seen,
+            Basis::Missing
+        } else if !sent && self.seen_from == SeenFrom::Elsewhere {
+            Basis::Passed
+        } else {
+            Basis::Seen
         };
         let step = self.edges.len() + 1;
         let (packet, at) = shown.map(|(cause, at, _)| (cause, at)).unzip();

@@ -152,9 +152,10 @@ fn roles_are_those_of_the_clients_capture() {
     let here = "0 > S\n0.02 < S plain\n0.0201 > S ack 1\n0.04 < S ack 1";
     let mut there = connection("0.01 < S plain\n0.03 > S\n0.0301 < S ack 1\n0.04 > S ack 1");
     let here = connection(here);
-    if there.client == here.client {
-        panic!("the capture beside the server begins with the server's SYN");
-    }
+    assert_ne!(
+        there.client, here.client,
+        "the capture beside the server begins with the server's SYN"
+    );
     let walks = StateWalks::joined(&here, &there);
     assert_eq!(walks.server.address, here.server);
     assert_eq!(told(&walks.server)[0], "CLOSED SYN-SENT ActiveOpen #1 [S] Call");
