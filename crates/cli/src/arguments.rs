@@ -3,6 +3,7 @@
 mod packetdrill;
 mod path;
 mod sockopts;
+mod states;
 mod trace;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ pub(crate) use path::{
     ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
 };
 pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
+pub(crate) use states::{StateFilter, StatesArguments};
 pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
 
 /// The name of the hidden subcommand that a trial's process is started with.
@@ -69,6 +71,12 @@ pub(crate) enum Command {
     /// stood still, what limited it, and what to do about it. Reads pcap and pcapng from any link,
     /// compressed or not, or captures by itself (-i).
     Trace(Box<TraceArguments>),
+    /// Show TCP connections in their states, and how they came there
+    ///
+    /// Without a place, the connections that this machine has now: how many are in each state, what
+    /// each waits for, and how much longer. Of a trial or a capture, the walk of both ends through
+    /// TCP's state diagram, with the packets that caused each step.
+    States(StatesArguments),
     /// Run any program behind a path
     ///
     /// The program gets a network of its own, with a far end, and the path between them: a shell, a

@@ -17,6 +17,7 @@ mod run;
 mod scenarios;
 mod shell;
 mod sockopts;
+mod states;
 mod tc;
 mod trace;
 mod traffic;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
+        Command::States(arguments) => states::states(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),
         Command::Bridge(arguments) => bridge::bridge(arguments),
         Command::Path(arguments) => paths::path(&arguments),

@@ -94,11 +94,22 @@ pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabErr
     let own = |case: &&tcplab_scenario::Case| {
         RunDirectory::trial_directory(&case.name, trial.number) == trial.directory
     };
-    let path = run.scenario().cases.iter().find(own).map(|case| &case.path);
+    load(&recording, run.scenario().cases.iter().find(own).map(|case| &case.path))
+}
+
+/// The packets and samples of a recording, wherever it lies; of interruptions it tells nothing.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn load_recording(recording: &Recording) -> Result<TrialData, LabError> {
+    load(recording, None)
+}
+
+fn load(recording: &Recording, path: Option<&PathSpec>) -> Result<TrialData, LabError> {
     let record = recording.record()?;
     Ok(TrialData {
-        client: trace(&recording, &record, Endpoint::Client)?,
-        server: trace(&recording, &record, Endpoint::Server)?,
+        client: trace(recording, &record, Endpoint::Client)?,
+        server: trace(recording, &record, Endpoint::Server)?,
         samples: recording.samples()?,
         interruptions: path
             .map(|path| interruptions(path, record.seed, record.duration))

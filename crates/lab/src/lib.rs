@@ -17,7 +17,7 @@ mod tables;
 pub mod verify;
 mod worlds;
 
-pub use analyse::{analyse, load_trial, remark};
+pub use analyse::{analyse, load_recording, load_trial, remark};
 pub use calibration::Calibration;
 pub use data::TrialData;
 pub use directory::{Plan, RunDirectory};

@@ -1,5 +1,5 @@
-//! Graphs as SVG text: time-sequence, window, rate, ladder, strips, panes of these, and what a path
-//! will do.
+//! Graphs as SVG text: time-sequence, window, rate, ladder, state diagram, strips, panes of these,
+//! and what a path will do.
 //!
 //! Everything drawn is complete without scripts. Colours are CSS variables of [`STYLE`], so a
 //! page decides about dark mode and print; layers are `<path>`s with a class each, so a page can
@@ -17,6 +17,7 @@ mod plane;
 mod round_trips;
 mod scale;
 mod series;
+mod state_diagram;
 mod strip;
 mod svg;
 mod time_sequence;
@@ -30,6 +31,7 @@ pub use path_picture::{PathPicture, path_picture, path_svg};
 pub use plane::{Band, Figure, Key, Plane, View};
 pub use scale::{decimal, grouped, spoken};
 pub use series::{Series, advertised_window, delivered_rate, in_flight, round_trips, sent_rate};
+pub use state_diagram::{StateDiagram, state_diagram, state_diagram_svg};
 pub use strip::{StripScale, strip, strip_axis};
 pub use svg::escape;
 pub use time_sequence::time_sequence;

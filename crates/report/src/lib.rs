@@ -14,6 +14,7 @@ mod overview;
 mod page;
 mod path;
 mod place;
+pub mod states;
 mod summary;
 mod text;
 pub mod trace;

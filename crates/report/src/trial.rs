@@ -10,6 +10,7 @@ use crate::graphs::figures_of;
 use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
 use crate::number::{title, with_unit};
 use crate::page::anchor;
+use crate::states;
 use crate::summary::{is_truth, is_yes, rank};
 use crate::text::less_than_perfect;
 use crate::transfer::Transfer;
@@ -26,6 +27,8 @@ pub(crate) struct TrialView<'a> {
     pub(crate) bands: Vec<Band>,
     pub(crate) stops: Vec<Stop>,
     pub(crate) close_ups: Vec<CloseUp<'a>>,
+    /// How both ends walked through the diagram of states, and the same in sentences.
+    pub(crate) states: Option<(String, Vec<String>)>,
     /// What the episodes do not tell themselves.
     pub(crate) findings: Vec<&'a FindingRow>,
     pub(crate) episodes: Vec<EpisodeView<'a>>,
@@ -100,6 +103,7 @@ impl<'a> TrialView<'a> {
             EpisodeView::new(id, row, transfer.as_ref(), data)
         };
         let (calls, calls_left_out) = calls(trial);
+        let states = states::picture(data);
         TrialView {
             id,
             open,
@@ -111,6 +115,7 @@ impl<'a> TrialView<'a> {
             bands,
             stops: met.iter().map(stop).collect(),
             close_ups: close,
+            states,
             findings: findings(trial),
             episodes: trial.episodes.iter().map(episode).collect(),
             calls,

@@ -11,6 +11,7 @@ mod bridge;
 mod calibrate;
 mod calls;
 mod clock;
+mod connections;
 mod device;
 mod doctor;
 mod endpoint;
@@ -43,6 +44,7 @@ pub use calibrate::{
     Arrival, CalibrationRecord, CalibrationRequest, Ceiling, CeilingRequest, MachineRecord, Round,
     RoundRecord, Train, WayRecord, measure_ceiling, run_calibration,
 };
+pub use connections::{SocketTimer, TcpSocket, TimerKind};
 pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};
 pub use error::TrialError;

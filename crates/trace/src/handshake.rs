@@ -193,7 +193,7 @@ impl Opening {
     fn kind(&self) -> HandshakeKind {
         if self.server_syn && self.seen.client.seen {
             // Who opens at the same time answers the other's SYN by SYN-ACK (RFC 9293 section
-            // 3.5, figure 8); who splits the handshake leaves that to the client.
+            // 3.5, figure 7); who splits the handshake leaves that to the client.
             let split = self.server_acked || (self.client_syn_ack && !self.server_syn_ack);
             return if split { HandshakeKind::Split } else { HandshakeKind::Simultaneous };
         }

@@ -41,6 +41,7 @@ mod shortcuts;
 mod sinks;
 mod stalls;
 mod stamps;
+mod states;
 mod table;
 mod tally;
 mod tap;
@@ -58,6 +59,9 @@ pub use listing::listing;
 pub use model::*;
 pub use reading::analyze;
 pub use sinks::{Both, Only};
+pub use states::{
+    Basis, DIAGRAM, Edge, Event, SeenFrom, StateWalk, StateWalks, TimeWait, Transition, WhyTimeWait,
+};
 
 #[cfg(test)]
 extern crate self as tcplab_trace;

@@ -6,7 +6,7 @@
 //! was before its first packet, CLOSED or LISTEN, no packet shows, so that no walk begins with it.
 
 use tcplab_units::Bytes;
-use tcplab_wire::SeqNumber;
+use tcplab_wire::{SeqNumber, TcpFlags};
 
 use crate::packet::Packet;
 use crate::unread::Buffered;
@@ -31,6 +31,7 @@ pub(crate) struct Lives {
 
 /// What is known of one end.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct Side {
     pub(crate) walk: Walk,
     /// Its SYN: the number, and the number behind SYN and data.
@@ -45,6 +46,10 @@ pub(crate) struct Side {
     /// It repeated what the other end seemed to have acknowledged: that acknowledgement was lost,
     /// and the next one counts.
     again: bool,
+    /// The other's FIN came before data that were still missing: it counts when these have come.
+    fin_waits: bool,
+    /// When data or FIN last came from the other end.
+    heard_at: Moment,
     buffered: Buffered,
 }
 
@@ -133,7 +138,7 @@ impl Lives {
     }
 
     fn step(&mut self, packet: &Packet, forward: bool) {
-        let moment = Moment::of(packet);
+        let moment = Moment::of(packet, forward);
         if self.is_over() {
             self.revive(packet, forward);
             self.after_close += u64::from(self.is_over());
@@ -154,12 +159,16 @@ impl Lives {
             own.sends(packet, other, moment);
             other.receives(packet, own, moment);
         }
-        let settled = |side: &Side| {
-            use TcpState::{CloseWait, Established, FinWait2};
-            let state = side.walk.state();
-            matches!(state, Some(Established | FinWait2 | CloseWait)) && !side.again
+        let settled = |side: &Side, other: &Side| {
+            let in_place = match side.walk.state() {
+                Some(TcpState::Established | TcpState::FinWait2) => true,
+                Some(TcpState::CloseWait) => other.fin_acked,
+                _ => false,
+            };
+            in_place && !side.again
         };
-        self.calm = !self.is_over() && settled(&self.client) && settled(&self.server);
+        let (client, server) = (&self.client, &self.server);
+        self.calm = !self.is_over() && settled(client, server) && settled(server, client);
     }
 
     fn reset(&mut self, packet: &Packet, forward: bool, moment: Moment) {
@@ -246,8 +255,24 @@ impl Side {
         if peer.is_fin_reached(packet) && self.state() == Some(TcpState::Established) {
             self.walk.enter(TcpState::CloseWait, peer.fin_at);
         }
+        self.tells_of_fin(packet, peer);
         if packet.fin() {
             self.sends_fin(packet, peer, moment);
+        }
+    }
+
+    /// A FIN counts when everything before it has come (RFC 9293 section 3.10.7.4): what its
+    /// receiver acknowledges says whether it has.
+    fn tells_of_fin(&mut self, packet: &Packet, peer: &Side) {
+        let by_fin = matches!(self.state(), Some(TcpState::CloseWait | TcpState::TimeWait))
+            && self.walk.is_due_to(TcpFlags::FIN);
+        if !by_fin || packet.ack.is_none() {
+            return;
+        }
+        if !peer.is_fin_reached(packet) {
+            self.fin_waits = true;
+        } else if std::mem::take(&mut self.fin_waits) {
+            self.walk.restamp(self.heard_at);
         }
     }
 
@@ -259,9 +284,9 @@ impl Side {
         match (self.state(), packet.ack) {
             (None, None) => {
                 self.walk.enter(TcpState::SynSent, moment);
-                // The other's SYN is on its way: both ends receive one (RFC 9293 figure 8).
+                // The other's SYN is on its way: both ends receive one (RFC 9293 figure 7).
                 if peer.syn.is_some() {
-                    self.walk.enter(TcpState::SynReceived, moment);
+                    self.walk.enter(TcpState::SynReceived, peer.syn_at);
                 }
             }
             // A server that answers the other's SYN by one of its own has received it.
@@ -293,7 +318,7 @@ impl Side {
             Some(TcpState::CloseWait) => {
                 self.walk.retract();
                 self.walk.enter(TcpState::FinWait1, moment);
-                self.walk.enter(TcpState::Closing, moment);
+                self.walk.enter(TcpState::Closing, peer.fin_at);
             }
             Some(TcpState::Established | TcpState::SynReceived | TcpState::SynSent) => {
                 self.walk.enter(TcpState::FinWait1, moment);
@@ -306,6 +331,9 @@ impl Side {
     fn receives(&mut self, packet: &Packet, peer: &Side, moment: Moment) {
         if self.state().is_none() {
             return;
+        }
+        if packet.payload > 0 || packet.fin() {
+            self.heard_at = moment;
         }
         let acked = self.syn.is_some_and(|(isn, _)| packet.ack.is_some_and(|a| a.is_after(isn)));
         self.syn_acked |= acked;

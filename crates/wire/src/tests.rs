@@ -1,11 +1,12 @@
 //! Views and representations against one another, against packets of a real kernel, and against
 //! bytes that are no packets.
 
+mod android;
 mod frames;
 mod never_panics;
 mod round_trip;
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use proptest::prelude::*;
 

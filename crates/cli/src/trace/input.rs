@@ -197,7 +197,7 @@ pub(super) fn is_admitted(filter: Option<&Filter>, frame: &Frame<'_>, at: Span) 
 }
 
 /// Opens a capture; what is said when it cannot be names it.
-pub(super) fn open(file: &Path) -> Result<Reader<Source>> {
+pub(crate) fn open(file: &Path) -> Result<Reader<Source>> {
     tcplab_capture::open(file).map_err(|error| match error {
         ReadError::Open { .. } if is_stdin(file) => anyhow!("cannot read standard input"),
         ReadError::Open { .. } => error.into(),

@@ -20,6 +20,9 @@ use crate::arguments::TraceArguments;
 use files::Files;
 use input::Input;
 
+pub(crate) use input::open;
+pub(crate) use outputs::write_file;
+
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     if let (Some(client), Some(server)) = (&arguments.both.client, &arguments.both.server) {
         joined::show(client, server, &arguments.view)?;

@@ -26,7 +26,7 @@ pub(super) fn look() -> Look {
 }
 
 /// A file of this name is whole; devices and pipes take it as it is.
-pub(super) fn write_file(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write_file(path: &Path, text: &str) -> Result<()> {
     let mut output = Output::create(path)?;
     output.write_all(text.as_bytes())?;
     output.commit()?;

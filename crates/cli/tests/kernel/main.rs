@@ -18,6 +18,7 @@ mod programs;
 mod replay;
 mod shell;
 mod shell_transfers;
+mod states;
 mod tap;
 mod tcp_info;
 mod transfers;

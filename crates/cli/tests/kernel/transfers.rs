@@ -4,7 +4,7 @@ use tcplab_units::Span;
 
 use crate::experiment::{Experiment, QUIET_PATH, Recorded};
 use crate::program::Io;
-use crate::{captures, tcp_info, truth, tshark};
+use crate::{captures, states, tcp_info, truth, tshark};
 
 /// Looks at `TCP_INFO` come this often unless a scenario says otherwise.
 const SAMPLING: Span = Span::from_millis(10);
@@ -51,6 +51,7 @@ fn recordings_are_right(trials: &[Recorded<'_>]) {
         truth::losses_are_found(trial);
         tcp_info::fits(trial, SAMPLING);
         tcp_info::congestion_is_as_asked(trial);
+        states::agree(trial);
     }
     // One is as good as all, and it takes its time.
     tshark::agrees(&trials[0]);

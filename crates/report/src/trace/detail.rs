@@ -6,7 +6,7 @@ use tcplab_findings::{Finding, story};
 use tcplab_plot::grouped;
 use tcplab_trace::{
     Close, CloseKind, Connection, EcnAgreement, End, FastOpen, Handshake, HandshakeKind, StateStep,
-    SynOptions, TcpState,
+    SynOptions,
 };
 use tcplab_units::Bytes;
 
@@ -221,23 +221,7 @@ fn close(close: Option<&Close>) -> String {
 }
 
 fn step(step: &StateStep) -> String {
-    format!("{} {} #{}", name(step.state), seconds(step.at), step.frame)
-}
-
-fn name(state: TcpState) -> &'static str {
-    match state {
-        TcpState::Listen => "LISTEN",
-        TcpState::SynSent => "SYN-SENT",
-        TcpState::SynReceived => "SYN-RECEIVED",
-        TcpState::Established => "ESTABLISHED",
-        TcpState::FinWait1 => "FIN-WAIT-1",
-        TcpState::FinWait2 => "FIN-WAIT-2",
-        TcpState::CloseWait => "CLOSE-WAIT",
-        TcpState::Closing => "CLOSING",
-        TcpState::LastAck => "LAST-ACK",
-        TcpState::TimeWait => "TIME-WAIT",
-        TcpState::Closed => "CLOSED",
-    }
+    format!("{} {} #{}", step.state.name(), seconds(step.at), step.frame)
 }
 
 /// `UNKNOWN` where a list is empty.

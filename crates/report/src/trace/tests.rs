@@ -6,7 +6,7 @@ use tcplab_findings::{Cost, Finding, Severity};
 use tcplab_trace::{
     Close, CloseKind, Connection, ConnectionState, EcnAgreement, End, Fate, Flow, FlowId,
     Handshake, HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, OtherPackets,
-    Sightings, Sink, Stall, StallCause, StallSum, StateStep, SynOptions, Tap, TcpState,
+    Sightings, Sink, Stall, StallCause, StallSum, StateStep, StepCause, SynOptions, Tap, TcpState,
 };
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
@@ -73,7 +73,10 @@ fn upload() -> Connection {
     upload.life.client = [TcpState::SynSent, TcpState::Established, TcpState::FinWait1]
         .into_iter()
         .zip([(0, 1), (20, 3), (9_980, 12_030)])
-        .map(|(state, (millis, frame))| StateStep { state, at: at(millis), frame })
+        .map(|(state, (millis, frame))| {
+            let (at, flags, by) = (at(millis), tcplab_wire::TcpFlags::ACK, End::Client);
+            StateStep { state, at, frame, cause: StepCause { at, frame, flags, by } }
+        })
         .collect();
     fill(&mut upload.forward);
     upload.reverse.tap = Tap::Receiver;

@@ -1,7 +1,8 @@
 //! How a connection began, lived and ended.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tcplab_units::{Bytes, Instant, Span};
+use tcplab_wire::TcpFlags;
 
 /// How the connection was opened.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -210,10 +211,32 @@ pub enum End {
 pub struct StateStep {
     /// Which.
     pub state: TcpState,
-    /// When the packet that brought the end there passed the tap.
+    /// When the packet that brought the end there passed the tap; not before the step before it.
+    pub at: Instant,
+    /// The frame at that time.
+    pub frame: u64,
+    /// The packet that brought the end there. Of two packets that crossed, the one received may
+    /// have passed the tap before the one sent, and counts only after it.
+    pub cause: StepCause,
+}
+
+/// The packet that brought an end into a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct StepCause {
+    /// When it passed the tap.
     pub at: Instant,
     /// Its frame.
     pub frame: u64,
+    /// Its flags, written as tcpdump does.
+    #[serde(serialize_with = "letters")]
+    pub flags: TcpFlags,
+    /// Who sent it: the end itself, or the other one.
+    pub by: End,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn letters<S: Serializer>(flags: &TcpFlags, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(flags)
 }
 
 /// The states of a connection's end (RFC 9293 section 3.3.2).

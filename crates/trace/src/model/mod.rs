@@ -18,7 +18,7 @@ pub use causes::Causes;
 pub use habits::{AckHabits, MssChange, SenderMarks, WindowUse};
 pub use life::{
     Close, CloseKind, ConnectionState, EcnAgreement, End, FastOpen, Handshake, HandshakeKind, Life,
-    StateStep, SynOptions, TcpState,
+    StateStep, StepCause, SynOptions, TcpState,
 };
 pub use limits::{Limit, LimitPeriod, LimitShares, Series, Stall, StallCause, StallSum, Transfer};
 pub use sightings::Sightings;

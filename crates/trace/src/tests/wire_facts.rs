@@ -1,6 +1,9 @@
 //! Numbers as they stand in headers: windows, wrapping, the handshake, duplicates, flight.
 
+use std::net::Ipv4Addr;
+
 use tcplab_units::{Bytes, Offset, Span};
+use tcplab_wire::{Ecn, Ipv4Repr, SeqNumber, TcpFlags, TcpRepr};
 
 use super::drill::{analyze, connection, drill, flow};
 use crate::{Analyzer, Frame, Range, SegmentKind, Tap};
@@ -212,4 +215,66 @@ fn parts_of_segments_are_remarked_on_and_passed_over_frames_are_counted() {
     assert!(note.text.contains("fragmented"), "{}", note.text);
     let frames: Vec<u64> = trace.connections[0].forward.segments.iter().map(|s| s.frame).collect();
     assert_eq!(frames, [2, 5]);
+}
+
+/// The keep-alive of "TCP Socket Options in Android" (V. Geraskin), test 1b, as printed there but
+/// for the Ethernet header.
+const DOCUMENTED_KEEP_ALIVE: [u8; 52] = [
+    0x45, 0x00, 0x00, 0x34, 0x38, 0xe5, 0x40, 0x00, 0x40, 0x06, 0x7f, 0xbf, 0xc0, 0xa8, 0x00, 0x6a,
+    0xc0, 0xa8, 0x00, 0x65, 0xa1, 0x99, 0x22, 0x6b, 0x2e, 0x46, 0x64, 0x28, 0x9b, 0x5e, 0xec, 0x7e,
+    0x80, 0x10, 0x00, 0xe5, 0xec, 0x51, 0x00, 0x00, 0x01, 0x01, 0x08, 0x0a, 0x02, 0xa2, 0x60, 0x00,
+    0x08, 0x52, 0xbe, 0x21,
+];
+
+/// The text says that it is packet 4, behind the handshake and nothing else: so the next byte has
+/// the number behind the SYN's, and the keep-alive is one below it. Without the handshake it is an
+/// acknowledgement like others.
+#[test]
+fn the_documented_keep_alive_is_one_below_the_next_byte() {
+    let (client, server) = (Ipv4Addr::new(192, 168, 0, 106), Ipv4Addr::new(192, 168, 0, 101));
+    let syn = TcpRepr {
+        src_port: 41_369,
+        dst_port: 8_811,
+        seq: SeqNumber::new(0x2e46_6428),
+        flags: TcpFlags::SYN,
+        window: 14_600,
+        window_scale: Some(6),
+        ..TcpRepr::default()
+    };
+    let syn_ack = TcpRepr {
+        src_port: 8_811,
+        dst_port: 41_369,
+        seq: SeqNumber::new(0x9b5e_ec7d),
+        ack: SeqNumber::new(0x2e46_6429),
+        flags: TcpFlags::SYN | TcpFlags::ACK,
+        ..syn
+    };
+    let ack = TcpRepr {
+        seq: SeqNumber::new(0x2e46_6429),
+        ack: SeqNumber::new(0x9b5e_ec7e),
+        flags: TcpFlags::ACK,
+        window_scale: None,
+        ..syn
+    };
+    let packet = |tcp: &TcpRepr, src, dst| {
+        tcp.to_packet(&Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct }.into(), &[])
+    };
+    let handshake = [
+        packet(&syn, client, server),
+        packet(&syn_ack, server, client),
+        packet(&ack, client, server),
+    ];
+    let kinds = |before: &[Vec<u8>]| {
+        let times = [0, 100_000, 200_000, 7_200_000_000_000];
+        let packets = before.iter().map(Vec::as_slice).chain([&DOCUMENTED_KEEP_ALIVE[..]]);
+        let captured = times[4 - before.len() - 1..]
+            .iter()
+            .zip(packets)
+            .map(|(&time_ns, bytes)| super::drill::Captured { time_ns, bytes: bytes.to_vec() });
+        let trace = analyze(&captured.collect::<Vec<_>>());
+        let flow = &trace.connections[0].forward;
+        flow.segments.iter().filter(|s| !s.syn).map(|s| s.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&handshake), [SegmentKind::KeepAlive]);
+    assert_eq!(kinds(&[]), []);
 }

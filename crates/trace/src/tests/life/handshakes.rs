@@ -43,7 +43,7 @@ fn every_kind() {
         ("the tap saw the SYN-ACK before the SYN", "0 < S\n0.001 > S\n0.02 > ack 1", ThreeWay),
         ("the tap saw the ACK before the SYN-ACK", "0 > S\n0.01 > ack 1\n0.011 < S", ThreeWay),
         (
-            "both at once (RFC 9293 figure 8)",
+            "both at once (RFC 9293 figure 7)",
             "0 > S\n0.005 < S plain\n0.01 < S ack 1\n0.015 > S ack 1",
             Simultaneous,
         ),

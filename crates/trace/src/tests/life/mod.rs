@@ -7,7 +7,7 @@ mod identity;
 mod walks;
 
 use super::drill::{analyze, drill};
-use crate::{Connection, TcpState};
+use crate::Connection;
 
 /// SYN, SYN-ACK, ACK.
 const OPEN: &str = "0.000 > S\n0.010 < S\n0.0101 > ack 1\n";
@@ -25,24 +25,8 @@ fn connections(text: &str) -> Vec<Connection> {
 /// The states of both ends with the frames that brought them there, in figure 5's words.
 fn walks(connection: &Connection) -> (String, String) {
     let text = |steps: &[crate::StateStep]| {
-        let step = |step: &crate::StateStep| format!("{} {}", name(step.state), step.frame);
+        let step = |step: &crate::StateStep| format!("{} {}", step.state.name(), step.frame);
         steps.iter().map(step).collect::<Vec<_>>().join(", ")
     };
     (text(&connection.life.client), text(&connection.life.server))
-}
-
-fn name(state: TcpState) -> &'static str {
-    match state {
-        TcpState::Listen => "LISTEN",
-        TcpState::SynSent => "SYN-SENT",
-        TcpState::SynReceived => "SYN-RECEIVED",
-        TcpState::Established => "ESTABLISHED",
-        TcpState::FinWait1 => "FIN-WAIT-1",
-        TcpState::FinWait2 => "FIN-WAIT-2",
-        TcpState::CloseWait => "CLOSE-WAIT",
-        TcpState::Closing => "CLOSING",
-        TcpState::LastAck => "LAST-ACK",
-        TcpState::TimeWait => "TIME-WAIT",
-        TcpState::Closed => "CLOSED",
-    }
 }

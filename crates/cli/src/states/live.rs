@@ -1,0 +1,246 @@
+//! The connections that this machine has now.
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use tcplab_testbed::{SocketTimer, TcpSocket, TimerKind};
+use tcplab_trace::TcpState;
+
+use crate::arguments::StateFilter;
+
+pub(super) fn show(filter: &StateFilter, json: bool) -> Result<String> {
+    let sockets = TcpSocket::all().context("the kernel does not list its TCP sockets")?;
+    let mut rows: Vec<Row> = sockets.into_iter().filter_map(Row::of).collect();
+    rows.retain(|row| row.passes(filter));
+    rows.sort_by_key(|row| (row.place(), row.socket.local, row.socket.remote));
+    if json {
+        let sockets: Vec<Value> = rows.iter().map(Row::as_json).collect();
+        let counts: Vec<Value> = counts(&rows)
+            .map(|(state, count)| {
+                json!({ "state": state, "count": count, "waits_for": state.waits_for() })
+            })
+            .collect();
+        let whole = json!({ "counts": counts, "connections": sockets });
+        return Ok(serde_json::to_string_pretty(&whole)? + "\n");
+    }
+    Ok(text(&rows))
+}
+
+/// A socket whose state has a name.
+struct Row {
+    state: TcpState,
+    socket: TcpSocket,
+}
+
+impl Row {
+    fn of(socket: TcpSocket) -> Option<Row> {
+        Some(Row { state: TcpState::from_linux(socket.state.into())?, socket })
+    }
+
+    fn passes(&self, filter: &StateFilter) -> bool {
+        let ports = [self.socket.local.port(), self.socket.remote.port()];
+        (filter.state.is_empty() || filter.state.contains(&self.state))
+            && (filter.port.is_empty() || filter.port.iter().any(|port| ports.contains(port)))
+    }
+
+    /// The state's place in the order of a life.
+    fn place(&self) -> usize {
+        TcpState::ALL.iter().position(|state| *state == self.state).unwrap_or(TcpState::ALL.len())
+    }
+
+    /// What it waits for now, and how long, as far as the kernel tells.
+    fn remark(&self) -> String {
+        let TcpSocket { receive_queue, send_queue, timer, .. } = self.socket;
+        let mut parts = Vec::new();
+        match self.state {
+            TcpState::Listen => {
+                parts.push(format!("{receive_queue} of {send_queue} wait to be accepted"));
+                return parts.remove(0);
+            }
+            TcpState::TimeWait => {
+                parts.push("it closed first, or both at once".to_owned());
+            }
+            TcpState::FinWait1 | TcpState::Closing | TcpState::LastAck => {
+                // The FIN counts as a byte.
+                parts.push(format!("{send_queue} B not acknowledged, FIN included"));
+            }
+            TcpState::CloseWait => {
+                parts.push("the program here has not closed".to_owned());
+            }
+            _ if send_queue > 0 => parts.push(format!("{send_queue} B not acknowledged")),
+            _ => {}
+        }
+        if receive_queue > 0 {
+            parts.push(format!("{receive_queue} B not read"));
+        }
+        parts.extend(timer.map(|timer| self.running(timer)));
+        parts.join("; ")
+    }
+
+    /// What a timer will do.
+    fn running(&self, timer: SocketTimer) -> String {
+        let left = format!("{:.1} s", timer.left.as_secs_f64());
+        let times = match timer.tries {
+            0 => String::new(),
+            n => format!(", {n} times so far"),
+        };
+        match (timer.kind, self.state) {
+            (TimerKind::TimeWait, TcpState::FinWait2) => {
+                format!("given up in {left} if the other end does not close")
+            }
+            (TimerKind::TimeWait, _) => format!("forgotten in {left} (of 60 s)"),
+            (TimerKind::KeepAlive, TcpState::FinWait2) => {
+                format!("given up, or probed, in {left}")
+            }
+            (TimerKind::KeepAlive, _) => format!("keep-alive probe in {left}{times}"),
+            (TimerKind::WindowProbe, _) => {
+                format!("the other end's window is closed: probe in {left}{times}")
+            }
+            (TimerKind::Retransmission, _) => format!("sends again in {left}{times}"),
+        }
+    }
+
+    fn as_json(&self) -> Value {
+        let TcpSocket { local, remote, receive_queue, send_queue, timer, user, inode, .. } =
+            self.socket;
+        let timer = timer.map(|timer| {
+            let kind = match timer.kind {
+                TimerKind::Retransmission => "retransmission",
+                TimerKind::KeepAlive => "keep-alive",
+                TimerKind::TimeWait => "time-wait",
+                TimerKind::WindowProbe => "window-probe",
+            };
+            json!({ "kind": kind, "left_ms": timer.left.as_millis_f64(), "tries": timer.tries })
+        });
+        json!({
+            "state": self.state,
+            "local": local,
+            "remote": remote,
+            "receive_queue": receive_queue,
+            "send_queue": send_queue,
+            "timer": timer,
+            "user": user,
+            "inode": inode,
+            "waits_for": self.state.waits_for(),
+            "now": self.remark(),
+        })
+    }
+}
+
+/// How many are in each state that occurs, in the order of a life.
+fn counts(rows: &[Row]) -> impl Iterator<Item = (TcpState, usize)> {
+    let count = |state| (state, rows.iter().filter(|row| row.state == state).count());
+    TcpState::ALL.into_iter().map(count).filter(|(_, count)| *count > 0)
+}
+
+fn text(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return "There is no such TCP connection.\n".into();
+    }
+    let mut text = String::new();
+    for (state, count) in counts(rows) {
+        text += &format!("{count:6} {:12}  waits for {}\n", state.name(), state.waits_for());
+    }
+    let cells = rows.iter().map(|row| {
+        let TcpSocket { local, remote, .. } = row.socket;
+        let remote = if remote.port() == 0 { "*".to_owned() } else { remote.to_string() };
+        [row.state.name().to_owned(), local.to_string(), remote, row.remark()]
+    });
+    let head = ["state", "here", "there", "now"].map(str::to_owned);
+    let table: Vec<[String; 4]> = std::iter::once(head).chain(cells).collect();
+    let width = |column: usize| table.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let [state, here, there] = [0, 1, 2].map(width);
+    text.push('\n');
+    for row in &table {
+        let line = format!("{:state$}  {:here$}  {:there$}  {}", row[0], row[1], row[2], row[3]);
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_units::Span;
+
+    use super::*;
+
+    fn row(state: u8, queues: (u32, u32), timer: Option<(TimerKind, u64, u8)>) -> Row {
+        let timer = timer.map(|(kind, millis, tries)| SocketTimer {
+            kind,
+            left: Span::from_millis(millis),
+            tries,
+        });
+        let remote = if state == 10 { "0.0.0.0:0" } else { "10.0.0.2:40000" };
+        Row::of(TcpSocket {
+            local: "10.0.0.1:80".parse().unwrap(),
+            remote: remote.parse().unwrap(),
+            state,
+            timer,
+            receive_queue: queues.0,
+            send_queue: queues.1,
+            user: 0,
+            inode: 1,
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn each_state_tells_what_it_waits_for() {
+        for (row, told) in [
+            (row(10, (3, 128), None), "3 of 128 wait to be accepted"),
+            (row(1, (0, 0), None), ""),
+            (
+                row(1, (5, 0), Some((TimerKind::KeepAlive, 7_200_000, 0))),
+                "5 B not read; keep-alive probe in 7200.0 s",
+            ),
+            (
+                row(1, (0, 9), Some((TimerKind::Retransmission, 1_600, 3))),
+                "9 B not acknowledged; sends again in 1.6 s, 3 times so far",
+            ),
+            (
+                row(1, (0, 9), Some((TimerKind::WindowProbe, 200, 0))),
+                "9 B not acknowledged; the other end's window is closed: probe in 0.2 s",
+            ),
+            (
+                row(6, (0, 0), Some((TimerKind::TimeWait, 42_100, 0))),
+                "it closed first, or both at once; forgotten in 42.1 s (of 60 s)",
+            ),
+            (
+                row(5, (0, 0), Some((TimerKind::TimeWait, 9_000, 0))),
+                "given up in 9.0 s if the other end does not close",
+            ),
+            (row(8, (7, 0), None), "the program here has not closed; 7 B not read"),
+            (row(9, (0, 1), None), "1 B not acknowledged, FIN included"),
+        ] {
+            assert_eq!(row.remark(), told);
+        }
+        assert!(Row::of(TcpSocket { state: 200, ..row(1, (0, 0), None).socket }).is_none());
+    }
+
+    #[test]
+    fn filters_take_any_of_each_kind() {
+        let filter = |state: &[TcpState], port: &[u16]| StateFilter {
+            state: state.to_vec(),
+            port: port.to_vec(),
+        };
+        let open = row(1, (0, 0), None);
+        assert!(open.passes(&filter(&[], &[])));
+        assert!(open.passes(&filter(&[TcpState::Listen, TcpState::Established], &[40_000])));
+        assert!(!open.passes(&filter(&[TcpState::Listen], &[40_000])));
+        assert!(!open.passes(&filter(&[TcpState::Established], &[81])));
+    }
+
+    #[test]
+    fn the_table_is_laid_out() {
+        let rows = [row(10, (0, 5), None), row(1, (0, 0), None)];
+        let text = text(&rows);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "     1 LISTEN        waits for a SYN from anywhere");
+        assert_eq!(lines[3], "state        here         there           now");
+        assert_eq!(
+            lines[4],
+            "LISTEN       10.0.0.1:80  *               0 of 5 wait to be accepted"
+        );
+        assert_eq!(lines[5], "ESTABLISHED  10.0.0.1:80  10.0.0.2:40000");
+    }
+}

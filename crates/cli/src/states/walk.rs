@@ -1,0 +1,122 @@
+//! How both ends of a connection walked.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use serde::Serialize;
+use tcplab_lab::{RunDirectory, TrialData, load_recording};
+use tcplab_plot::{StateDiagram, state_diagram_svg};
+use tcplab_recording::Recording;
+use tcplab_report::states::{SampleCheck, check_samples, walks_of_trial, walks_text};
+use tcplab_report::trace::Chosen;
+use tcplab_trace::{Analyzer, Note, StateWalks};
+
+use crate::arguments::StatesArguments;
+use crate::output::Output;
+use crate::trace::{open, write_file};
+
+/// What was found, and where.
+#[derive(Serialize)]
+struct Found {
+    /// What it is called.
+    name: String,
+    #[serde(flatten)]
+    walks: StateWalks,
+    /// The same in sentences.
+    story: Vec<String>,
+    /// What the sockets said; nothing for a capture.
+    samples: Vec<SampleCheck>,
+    /// What the reader should know of the captures.
+    notes: Vec<Note>,
+}
+
+pub(super) fn show(place: &Path, arguments: &StatesArguments) -> Result<String> {
+    let found = if place.is_dir() {
+        of_directory(place, arguments)?
+    } else {
+        of_capture(place, arguments)?
+    };
+    if let Some(file) = &arguments.svg {
+        let diagram = StateDiagram { title: &found.name, walks: &found.walks };
+        write_file(file, &state_diagram_svg(&diagram))?;
+    }
+    if arguments.json {
+        return Ok(serde_json::to_string_pretty(&found)? + "\n");
+    }
+    let mut text = format!("{}\n", found.name);
+    for note in &found.notes {
+        text += &format!("! {}\n", note.text);
+    }
+    text.push('\n');
+    Ok(text + &walks_text(&found.walks, &found.samples))
+}
+
+fn of_directory(place: &Path, arguments: &StatesArguments) -> Result<Found> {
+    let is_run = place.join("plan.json").exists();
+    if !is_run {
+        if arguments.case.is_some() {
+            bail!(
+                "{} is not a run's directory: there are no cases to choose from",
+                place.display()
+            );
+        }
+        let data = load_recording(&Recording::open(place)?)?;
+        return of_trial(&place.display().to_string(), &data, arguments);
+    }
+    let run = RunDirectory::open(place)?;
+    let cases: Vec<&str> = run.scenario().cases.iter().map(|case| case.name.as_str()).collect();
+    let case = match (&arguments.case, &cases[..]) {
+        (Some(name), _) if cases.contains(&name.as_str()) => name,
+        (Some(name), _) => bail!("there is no case `{name}`, there are {}", cases.join(", ")),
+        (None, [one]) => *one,
+        (None, _) => bail!("choose a case with --case: there are {}", cases.join(", ")),
+    };
+    let (trial, trials) = (arguments.trial, run.plan().trials);
+    if trial > trials {
+        bail!("there is no trial {trial}: the run has {trials} of each case");
+    }
+    let data = load_recording(&run.recording(case, trial)?)?;
+    of_trial(&format!("{case}, trial {trial}"), &data, arguments)
+}
+
+fn of_trial(name: &str, data: &TrialData, arguments: &StatesArguments) -> Result<Found> {
+    let Some((_, walks)) = walks_of_trial(data, arguments.connection) else {
+        match data.client.connections.len() {
+            0 => bail!("the client's capture holds no TCP connection"),
+            n => bail!("there is no such connection: there are {n}, numbered from 0"),
+        }
+    };
+    let samples = check_samples(&walks, &data.samples).into();
+    let notes = data.client.notes.iter().chain(&data.server.notes).cloned().collect();
+    Ok(Found { name: name.into(), story: walks.story(), walks, samples, notes })
+}
+
+fn of_capture(place: &Path, arguments: &StatesArguments) -> Result<Found> {
+    let reader = open(place)?;
+    let wanted = arguments.connection.unwrap_or(0);
+    let mut analyzer = Analyzer::with_sink(Chosen::new([wanted]));
+    analyzer.read(reader);
+    let (trace, chosen) = analyzer.finish_into();
+    let all = chosen.seen();
+    let shown = if place.as_os_str() == Output::STDOUT {
+        "standard input".to_owned()
+    } else {
+        place.display().to_string()
+    };
+    if arguments.connection.is_none() && all > 1 {
+        bail!(
+            "there are {all} connections: choose one with --connection N, by its number in the \
+             table of `tcplab trace`"
+        );
+    }
+    let connections = chosen.into_connections();
+    let [(index, ref connection)] = connections[..] else {
+        match all {
+            0 => bail!("there is no TCP connection in {shown}"),
+            n => bail!("there is no connection {wanted}: there are {n}, numbered from 0"),
+        }
+    };
+    let walks = StateWalks::of(connection);
+    let name = format!("{shown}, connection {index}");
+    Ok(Found { name, story: walks.story(), walks, samples: Vec::new(), notes: trace.notes })
+}

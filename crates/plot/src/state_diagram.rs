@@ -1,0 +1,226 @@
+//! TCP's state diagram (RFC 9293 figure 5) with the walks of both ends of a connection on it.
+
+mod layout;
+
+use tcplab_trace::{DIAGRAM, Edge, Event, StateWalk, StateWalks, TcpState};
+
+use crate::plane::put;
+use crate::scale::grouped;
+use crate::svg::escape;
+use layout::{Place, Route};
+
+/// What to draw.
+#[derive(Debug, Clone, Copy)]
+pub struct StateDiagram<'a> {
+    /// What it shows, for those who cannot see it, and above it.
+    pub title: &'a str,
+    /// How both ends walked.
+    pub walks: &'a StateWalks,
+}
+
+/// Pixels.
+const WIDTH: i64 = 1040;
+const HEIGHT: i64 = 950;
+const BOX: (i64, i64) = (132, 36);
+/// Between the lines of an edge's label.
+const LINE: i64 = 14;
+/// How far the walks of both ends are from the edge that they share.
+const APART: i64 = 3;
+
+/// Draws the diagram for a page that has the style sheet.
+pub fn state_diagram(diagram: &StateDiagram<'_>) -> String {
+    draw(diagram, "", "")
+}
+
+/// The same as a document of its own, on a background: light or dark as its reader prefers.
+pub fn state_diagram_svg(diagram: &StateDiagram<'_>) -> String {
+    let inside = format!(
+        "<style>svg {{ color-scheme: light dark; }}\n{}</style>\
+         <rect width=\"100%\" height=\"100%\" style=\"fill: var(--plot-surface)\"/>",
+        crate::STYLE
+    );
+    let mut svg = draw(diagram, r#" xmlns="http://www.w3.org/2000/svg""#, &inside);
+    svg.push('\n');
+    svg
+}
+
+fn draw(diagram: &StateDiagram<'_>, namespace: &str, inside: &str) -> String {
+    let title = escape(diagram.title);
+    let mut svg = format!(
+        r#"<svg{namespace} class="state-diagram" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}"><title>{title}</title>{inside}"#
+    );
+    legend(&mut svg, diagram);
+    let walks = diagram.walks.both();
+    for known in DIAGRAM {
+        if let Some(route) = Route::of(known.from, known.to) {
+            arrow(&mut svg, "edge", "", route);
+        }
+    }
+    for (who, walk) in walks.into_iter().enumerate() {
+        let other = walks[1 - who];
+        for edge in &walk.edges {
+            let is_alike = |theirs: &Edge| (theirs.from, theirs.to) == (edge.from, edge.to);
+            let apart = if other.edges.iter().any(is_alike) { APART } else { 0 };
+            highlight(&mut svg, who, edge, apart);
+        }
+    }
+    for place in Place::ALL {
+        state(&mut svg, place, walks);
+    }
+    for known in DIAGRAM {
+        let action = if known.does.is_empty() { "" } else { " / " };
+        let words = format!("{}{action}{}", known.on, known.does);
+        labels(&mut svg, known.from, known.to, Some(&words), walks);
+    }
+    for (from, to) in beside_figure(walks) {
+        labels(&mut svg, from, to, None, walks);
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+/// Edges that were walked and that the figure does not draw.
+fn beside_figure(walks: [&StateWalk; 2]) -> Vec<(TcpState, TcpState)> {
+    let mut found = Vec::new();
+    for edge in walks.iter().flat_map(|walk| &walk.edges) {
+        let pair = (edge.from, edge.to);
+        let drawn = DIAGRAM.iter().any(|known| (known.from, known.to) == pair);
+        if !drawn && !found.contains(&pair) {
+            found.push(pair);
+        }
+    }
+    found
+}
+
+/// The classes of both ends' colours.
+const WHO: [&str; 2] = ["client", "server"];
+
+/// A line with a tip.
+fn arrow(svg: &mut String, class: &str, place: &str, route: Route) {
+    let ((x, y), angle) = route.end();
+    let path = route.path();
+    put(svg, &format!(r#"<g class="{class}"{place}><path class="line" d="{path}"/>"#));
+    put(
+        svg,
+        &format!(
+            r#"<path class="tip" transform="translate({x} {y}) rotate({angle})" d="M0 0l-9-4v8z"/></g>"#
+        ),
+    );
+}
+
+fn legend(svg: &mut String, diagram: &StateDiagram<'_>) {
+    put(svg, &format!(r#"<text class="title" x="16" y="28">{}</text>"#, escape(diagram.title)));
+    for (who, walk) in diagram.walks.both().into_iter().enumerate() {
+        let y = 52 + who as i64 * 20;
+        let class = WHO[who];
+        let ended = match (walk.edges.last(), walk.last()) {
+            (_, None) => "nothing of it was seen".to_owned(),
+            (None, Some(state)) => format!("in {} all the time", state.name()),
+            (Some(_), Some(state)) => format!("at last in {}", state.name()),
+        };
+        let text = format!("{class} {}: {ended}", walk.address);
+        put(
+            svg,
+            &format!(r#"<g class="walked {class}"><path class="line" d="M16 {}h22"/></g>"#, y - 4),
+        );
+        put(svg, &format!(r#"<text class="{class}" x="46" y="{y}">{}</text>"#, escape(&text)));
+    }
+}
+
+/// The edge in the end's colour, so far beside where it goes, to leave room for the other end's.
+fn highlight(svg: &mut String, who: usize, edge: &Edge, apart: i64) {
+    let Some(route) = Route::walked(edge.from, edge.to) else { return };
+    let (across, down) = route.normal();
+    let side = if who == 0 { -apart } else { apart };
+    let class = format!("walked {}", WHO[who]);
+    let place = format!(r#" transform="translate({} {})""#, across * side, down * side);
+    arrow(svg, &class, if apart == 0 { "" } else { &place }, route);
+}
+
+fn state(svg: &mut String, place: Place, walks: [&StateWalk; 2]) {
+    let Place { state, x, y, is_end } = place;
+    let was = |walk: &StateWalk| {
+        if is_end {
+            return walk.edges.iter().any(Route::ends_below);
+        }
+        let above = |edge: &Edge| edge.to == state && !Route::ends_below(edge);
+        walk.start == Some(state) || walk.edges.iter().any(above)
+    };
+    let visited: Vec<&str> =
+        walks.iter().zip(WHO).filter(|(walk, _)| was(walk)).map(|(_, class)| class).collect();
+    let class = match visited[..] {
+        [] => "state".to_owned(),
+        [one] => format!("state visited {one}"),
+        _ => "state visited".to_owned(),
+    };
+    let (width, height) = BOX;
+    let (left, top) = (x - width / 2, y - height / 2);
+    put(
+        svg,
+        &format!(
+            r#"<g class="{class}"><rect x="{left}" y="{top}" width="{width}" height="{height}" rx="7"/><text x="{x}" y="{}">{}</text></g>"#,
+            y + 5,
+            state.name()
+        ),
+    );
+    // A dot for each end that is there at last.
+    for (who, walk) in walks.into_iter().enumerate() {
+        let ends_below = walk.edges.last().is_some_and(Route::ends_below);
+        if walk.last() == Some(state) && ends_below == is_end {
+            let dot = x - 8 + 16 * who as i64;
+            let class = WHO[who];
+            let bottom = y + height / 2;
+            put(svg, &format!(r#"<circle class="there {class}" cx="{dot}" cy="{bottom}" r="5"/>"#));
+        }
+    }
+}
+
+/// What is written beside an edge: its event, and a line for each time that it was walked.
+fn labels(
+    svg: &mut String,
+    from: TcpState,
+    to: TcpState,
+    words: Option<&str>,
+    walks: [&StateWalk; 2],
+) {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    let mut by_reset = false;
+    for (walk, class) in walks.iter().zip(WHO) {
+        for edge in walk.edges.iter().filter(|edge| (edge.from, edge.to) == (from, to)) {
+            by_reset |= matches!(edge.event, Event::ResetSent | Event::ResetReceived);
+            lines.push((format!("walk {class}"), walked(edge)));
+        }
+    }
+    let walked = !lines.is_empty();
+    if let Some(words) = words.filter(|_| !by_reset) {
+        lines.insert(0, (if walked { "on walked" } else { "on" }.into(), words.into()));
+    } else if walked {
+        let words = if by_reset { "RST" } else { "beside the figure" };
+        lines.insert(0, ("on walked".into(), words.into()));
+    }
+    let route = if walked { Route::walked(from, to) } else { Route::of(from, to) };
+    let Some(route) = route else { return };
+    let (x, y, anchor) = route.label();
+    let first = y - (lines.len() as i64 - 1) * LINE / 2 + 4;
+    for (index, (class, text)) in lines.iter().enumerate() {
+        let y = first + index as i64 * LINE;
+        put(
+            svg,
+            &format!(
+                r#"<text class="{class}" x="{x}" y="{y}" text-anchor="{anchor}">{}</text>"#,
+                escape(text)
+            ),
+        );
+    }
+}
+
+/// `3 · #12 [F.] 0.2034 s`: step, packet and time.
+fn walked(edge: &Edge) -> String {
+    let Some(packet) = edge.packet else { return format!("{} · inferred", edge.step) };
+    let nanos = edge.at.unwrap_or(packet.at).as_nanos();
+    let time = format!("{}.{:04}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 100_000);
+    format!("{} · #{} {} {time} s", edge.step, grouped(packet.frame), packet.flags)
+}
+
+#[cfg(test)]
+mod tests;

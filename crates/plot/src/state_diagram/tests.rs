@@ -1,0 +1,116 @@
+//! What must hold of every drawing, and one drawing whole.
+
+use tcplab_trace::{Basis, End, HandshakeKind, SeenFrom, StepCause};
+use tcplab_units::{Instant, Span};
+use tcplab_wire::TcpFlags;
+
+use super::*;
+
+fn walk(end: End, steps: &[(TcpState, Event)]) -> StateWalk {
+    let mut from = TcpState::Closed;
+    let edges = steps.iter().enumerate().map(|(index, &(to, event))| {
+        let at = Instant::ZERO + Span::from_millis(10 * index as u64);
+        let packet = StepCause { at, frame: index as u64 + 1, flags: TcpFlags::ACK, by: end };
+        let packet = (to != TcpState::Listen).then_some(packet);
+        let from = std::mem::replace(&mut from, to);
+        Edge { step: index + 1, from, to, event, basis: Basis::Seen, packet, at: Some(at) }
+    });
+    let edges = edges.collect();
+    let address = if end == End::Client { "10.98.0.1:32768" } else { "10.98.0.2:5001" };
+    let (address, start) = (address.parse().unwrap(), Some(TcpState::Closed));
+    StateWalk { end, address, seen_from: SeenFrom::Beside, start, edges }
+}
+
+fn walks(client: &[(TcpState, Event)], server: &[(TcpState, Event)]) -> StateWalks {
+    StateWalks {
+        client: walk(End::Client, client),
+        server: walk(End::Server, server),
+        opening: HandshakeKind::ThreeWay,
+        close: None,
+        time_wait: Vec::new(),
+    }
+}
+
+const OPEN: [(TcpState, Event); 2] =
+    [(TcpState::SynSent, Event::ActiveOpen), (TcpState::Established, Event::SynAck)];
+const ACCEPTED: [(TcpState, Event); 3] = [
+    (TcpState::Listen, Event::PassiveOpen),
+    (TcpState::SynReceived, Event::Syn),
+    (TcpState::Established, Event::AckOfSyn),
+];
+
+/// What connects two states in the figure goes from the one's edge to the other's.
+#[test]
+fn every_edge_of_the_figure_is_drawn() {
+    for known in DIAGRAM {
+        let route = Route::of(known.from, known.to);
+        let route = route.unwrap_or_else(|| panic!("{known:?} is not drawn"));
+        let touches = |state: TcpState, (x, y): (i64, i64)| {
+            Place::ALL.iter().filter(|place| place.state == state).any(|place| {
+                (place.x - x).abs() <= BOX.0 / 2 + 2 && (place.y - y).abs() <= BOX.1 / 2 + 2
+            })
+        };
+        let (start, (end, _)) = (route.start(), route.end());
+        assert!(touches(known.from, start) && touches(known.to, end), "{known:?}");
+    }
+}
+
+/// An RST can come in any state, and each shows.
+#[test]
+fn an_rst_is_drawn_from_every_state() {
+    for state in TcpState::ALL {
+        if matches!(state, TcpState::Closed | TcpState::Listen) {
+            continue;
+        }
+        let route = Route::walked(state, TcpState::Closed);
+        let (x, y, anchor) = route.unwrap_or_else(|| panic!("{state:?}")).label();
+        // So wide is the longest line: step, frame, flags, time.
+        let width = 150;
+        let (left, right) = match anchor {
+            "start" => (x, x + width),
+            "middle" => (x - width / 2, x + width / 2),
+            _ => (x - width, x),
+        };
+        assert!(left >= 0 && right <= WIDTH && y < HEIGHT - 2 * LINE, "{state:?}");
+    }
+}
+
+#[test]
+fn a_walk_is_drawn() {
+    let client = [
+        &OPEN[..],
+        &[
+            (TcpState::FinWait1, Event::Close),
+            (TcpState::FinWait2, Event::AckOfFin),
+            (TcpState::TimeWait, Event::Fin),
+        ],
+    ]
+    .concat();
+    let server = [
+        &ACCEPTED[..],
+        &[(TcpState::CloseWait, Event::Fin), (TcpState::Closed, Event::ResetReceived)],
+    ]
+    .concat();
+    let walks = walks(&client, &server);
+    let svg = state_diagram_svg(&StateDiagram { title: "<A & B>", walks: &walks });
+    assert!(svg.starts_with(r#"<svg xmlns="http://www.w3.org/2000/svg""#) && svg.ends_with(">\n"));
+    assert!(!svg.contains("<A & B>") && svg.contains("&lt;A &amp; B&gt;"));
+    assert_eq!(svg.matches(r#"class="walked client""#).count(), 1 + client.len());
+    assert_eq!(svg.matches(r#"class="walked server""#).count(), 1 + server.len());
+    // One dot where each is at last; the RST's CLOSED is the one below.
+    assert_eq!(svg.matches("<circle").count(), 2);
+    assert!(svg.contains(r#"class="there server" cx="838" cy="898""#), "{svg}");
+    let drawn = state_diagram(&StateDiagram { title: "A life", walks: &walks });
+    insta::assert_snapshot!(drawn.replace("><", ">\n<"));
+}
+
+#[test]
+fn ends_of_whom_nothing_is_known_are_drawn_too() {
+    let mut walks = walks(&OPEN, &[]);
+    walks.server.start = None;
+    let drawn = state_diagram(&StateDiagram { title: "", walks: &walks });
+    assert!(drawn.contains("nothing of it was seen"));
+    walks.server.start = Some(TcpState::Established);
+    let drawn = state_diagram(&StateDiagram { title: "", walks: &walks });
+    assert!(drawn.contains("in ESTABLISHED all the time"));
+}

@@ -1,0 +1,41 @@
+//! The walks of both ends through TCP's state diagram: as text, and held against the kernel's word.
+
+mod samples;
+mod text;
+
+use tcplab_lab::TrialData;
+use tcplab_plot::{StateDiagram, state_diagram};
+use tcplab_trace::{Connection, StateWalks};
+
+pub use samples::{Differing, SampleCheck, check_samples};
+pub use text::walks_text;
+
+/// The walks of the connection that carries a trial's transfer, or of the one of that place in the
+/// client's capture; and the connection as captured there. None if there is none.
+pub fn walks_of_trial(data: &TrialData, place: Option<usize>) -> Option<(&Connection, StateWalks)> {
+    let size = |c: &&Connection| c.forward.totals.unique + c.reverse.totals.unique;
+    let here = match place {
+        Some(place) => data.client.connections.get(place)?,
+        // Of several alike the first: `max_by_key` gives the last.
+        None => data.client.connections.iter().rev().max_by_key(size)?,
+    };
+    let ends = [here.client, here.server];
+    let is_same = |c: &&Connection| ends == [c.client, c.server] || ends == [c.server, c.client];
+    let same = |c: &Connection| is_same(&c);
+    // The same addresses may be used again: the first of these here is the first there.
+    let earlier = data.client.connections.iter().take_while(|c| c.frames != here.frames);
+    let nth = earlier.filter(|c| same(c)).count();
+    let walks = match data.server.connections.iter().filter(is_same).nth(nth) {
+        Some(there) => StateWalks::joined(here, there),
+        None => StateWalks::of(here),
+    };
+    Some((here, walks))
+}
+
+/// The picture of a trial's walks, for its page; none if it has no connection.
+pub(crate) fn picture(data: &TrialData) -> Option<(String, Vec<String>)> {
+    let (_, walks) = walks_of_trial(data, None)?;
+    let title = "States of both ends (RFC 9293, figure 5)";
+    let svg = state_diagram(&StateDiagram { title, walks: &walks });
+    Some((svg, walks.story()))
+}

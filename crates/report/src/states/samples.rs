@@ -1,0 +1,181 @@
+//! The walk that the packets show against what the sockets themselves said.
+
+use serde::Serialize;
+use tcplab_recording::{Endpoint, Sample};
+use tcplab_trace::{End, Event, StateWalk, StateWalks, TcpState};
+use tcplab_units::{Instant, Span};
+
+/// So far apart may be a packet's time in the capture and the moment its socket changed its state:
+/// the capture is taken beside the host, not inside of it.
+const SLACK: Span = Span::from_millis(5);
+/// So many differing samples are told.
+const TOLD: usize = 5;
+
+/// What samples of an end's socket say of its walk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SampleCheck {
+    /// Whose.
+    pub end: End,
+    /// How many samples were taken of it.
+    pub samples: usize,
+    /// How many of them are in the state that the packets show at that time, give or take 5 ms.
+    pub agree: usize,
+    /// How many show that the application had closed already, while data before the FIN was still
+    /// on its way: no packet shows that.
+    pub closed_before_fin: usize,
+    /// The first of those: close() or shutdown() was called by then.
+    pub closed_by: Option<Instant>,
+    /// The first few that say something else.
+    pub differ: Vec<Differing>,
+    /// How many say something else.
+    pub differing: usize,
+}
+
+/// A sample in another state than the packets show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Differing {
+    /// When it was taken.
+    pub at: Instant,
+    /// The socket's own word; none for a number without a name.
+    pub socket: Option<TcpState>,
+    /// What the packets show.
+    pub packets: Option<TcpState>,
+}
+
+/// Holds the walks of a trial against the samples of its sockets: of the client's and the server's.
+pub fn check_samples(walks: &StateWalks, samples: &[Sample]) -> [SampleCheck; 2] {
+    [Endpoint::Client, Endpoint::Server].map(|endpoint| {
+        let end = match endpoint {
+            Endpoint::Client => End::Client,
+            Endpoint::Server => End::Server,
+        };
+        let own = samples.iter().filter(|sample| sample.endpoint == endpoint);
+        check(walks.of_end(end), own)
+    })
+}
+
+fn check<'a>(walk: &StateWalk, samples: impl Iterator<Item = &'a Sample>) -> SampleCheck {
+    let mut found = SampleCheck {
+        end: walk.end,
+        samples: 0,
+        agree: 0,
+        closed_before_fin: 0,
+        closed_by: None,
+        differ: Vec::new(),
+        differing: 0,
+    };
+    for sample in samples {
+        found.samples += 1;
+        let socket = TcpState::from_linux(sample.state);
+        if socket.is_some_and(|state| fits(walk, state, sample.at)) {
+            found.agree += 1;
+        } else if socket.is_some_and(|state| is_closed_already(walk, state, sample.at)) {
+            found.closed_before_fin += 1;
+            found.closed_by.get_or_insert(sample.at);
+        } else {
+            found.differing += 1;
+            if found.differ.len() < TOLD {
+                let packets = walk.state_at(sample.at);
+                found.differ.push(Differing { at: sample.at, socket, packets });
+            }
+        }
+    }
+    found
+}
+
+/// Whether the walk was in that state within the slack around that time.
+fn fits(walk: &StateWalk, state: TcpState, at: Instant) -> bool {
+    let from = Instant::from_nanos(at.as_nanos().saturating_sub(SLACK.as_nanos()));
+    let until = at + SLACK;
+    let meanwhile =
+        walk.edges.iter().filter(|edge| edge.at.is_some_and(|at| from <= at && at <= until));
+    let mut states = meanwhile.map(|edge| edge.to).chain(walk.state_at(from));
+    states.any(|walked| is_told_as(walked, state))
+}
+
+/// How a socket in a state says that it is: one that is left to itself in TIME-WAIT is CLOSED for
+/// Linux, which keeps a smaller thing in its place (`tcp_time_wait`).
+fn is_told_as(walked: TcpState, told: TcpState) -> bool {
+    walked == told || walked == TcpState::TimeWait && told == TcpState::Closed
+}
+
+/// Whether the next edge is a call that leads to that state: the FIN had to wait. For RFC 9293 the
+/// state changes when the FIN leaves, for Linux when the application closes (`__tcp_close` says so
+/// and why).
+fn is_closed_already(walk: &StateWalk, state: TcpState, at: Instant) -> bool {
+    let next = walk.edges.iter().find(|edge| edge.at.is_some_and(|then| then > at));
+    next.is_some_and(|edge| edge.event == Event::Close && edge.to == state)
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_trace::{Basis, Edge, End, SeenFrom};
+
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    fn walk(edges: &[(u64, TcpState, Event)]) -> StateWalk {
+        let mut from = TcpState::Closed;
+        let edges = edges.iter().enumerate().map(|(index, &(millis, to, event))| {
+            let packet = None;
+            let time = Some(at(millis));
+            let basis = Basis::Seen;
+            Edge {
+                step: index + 1,
+                from: std::mem::replace(&mut from, to),
+                to,
+                event,
+                basis,
+                packet,
+                at: time,
+            }
+        });
+        let edges = edges.collect();
+        StateWalk {
+            end: End::Client,
+            address: "10.98.0.1:1".parse().unwrap(),
+            seen_from: SeenFrom::Beside,
+            start: Some(TcpState::Closed),
+            edges,
+        }
+    }
+
+    fn sample(millis: u64, state: u64) -> Sample {
+        Sample { state, ..Sample::empty(at(millis), Endpoint::Client) }
+    }
+
+    #[test]
+    fn samples_are_told_apart() {
+        let walk = walk(&[
+            (0, TcpState::SynSent, Event::ActiveOpen),
+            (20, TcpState::Established, Event::SynAck),
+            (500, TcpState::FinWait1, Event::Close),
+            (520, TcpState::FinWait2, Event::AckOfFin),
+            (540, TcpState::TimeWait, Event::Fin),
+        ]);
+        let samples = [
+            // SYN-SENT, and so still within the slack.
+            sample(10, 2),
+            sample(22, 2),
+            sample(100, 1),
+            // The application closed; what it had written went out until 500 ms.
+            sample(300, 4),
+            sample(400, 4),
+            sample(510, 4),
+            sample(600, 7),
+            // Not what happened, and no state at all.
+            sample(200, 8),
+            sample(210, 77),
+        ];
+        let found = check(&walk, samples.iter());
+        assert_eq!((found.samples, found.agree, found.closed_before_fin), (9, 5, 2));
+        assert_eq!((found.closed_by, found.differing), (Some(at(300)), 2));
+        let packets = Some(TcpState::Established);
+        let socket = Some(TcpState::CloseWait);
+        assert_eq!(found.differ[0], Differing { at: at(200), socket, packets });
+        assert_eq!(found.differ[1].socket, None);
+    }
+}

@@ -1,0 +1,254 @@
+//! The walk of both ends through the state diagram of TCP (RFC 9293 section 3.3.2, figure 5).
+//!
+//! [`Life`](crate::Life) tells the states that packets show. Here each becomes an edge of the
+//! diagram with what caused it: a packet that the end received, or a call of its application, which
+//! shows only in the packet that it sent. What no packet shows but must have been (a listener, a
+//! packet that the capture has not) is said to be inferred.
+
+mod diagram;
+mod event;
+mod story;
+mod words;
+
+use std::net::SocketAddr;
+
+use serde::Serialize;
+use tcplab_units::{Instant, Span};
+
+pub use diagram::{DIAGRAM, Transition};
+pub use event::{Basis, Edge, Event};
+
+use crate::{
+    Close, Confidence, Connection, End, HandshakeKind, StateStep, StepCause, Tap, TcpState,
+};
+
+/// How both ends of a connection walked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StateWalks {
+    /// The end that sent the first SYN.
+    pub client: StateWalk,
+    /// The other.
+    pub server: StateWalk,
+    /// How it was opened.
+    pub opening: HandshakeKind,
+    /// How it was closed, as far as it was.
+    pub close: Option<Close>,
+    /// Who had to wait at the end, the client first.
+    pub time_wait: Vec<TimeWait>,
+}
+
+/// The walk of one end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StateWalk {
+    /// Whose.
+    pub end: End,
+    /// Its address.
+    pub address: SocketAddr,
+    /// Where its packets were captured.
+    pub seen_from: SeenFrom,
+    /// The state in which it is first known: CLOSED, or what it was when the capture began. None if
+    /// nothing of it was seen that has a state.
+    pub start: Option<TcpState>,
+    /// The edges in the order walked.
+    pub edges: Vec<Edge>,
+}
+
+/// Where the packets of an end were captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SeenFrom {
+    /// Beside it: what was captured towards it arrived, in that order and at those times.
+    Beside,
+    /// Elsewhere: times are those of passing by, and that a packet arrived is told by what the end
+    /// sent next.
+    Elsewhere,
+}
+
+/// An end in TIME-WAIT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TimeWait {
+    /// Which.
+    pub end: End,
+    /// Since when.
+    pub since: Instant,
+    /// Why this one.
+    pub why: WhyTimeWait,
+}
+
+/// Why an end waits: RFC 9293 section 3.6.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhyTimeWait {
+    /// It closed first, so that its acknowledgement of the other's FIN is the last packet.
+    ClosedFirst,
+    /// Both closed at once, and each acknowledged the other's FIN last.
+    ClosedAtOnce,
+}
+
+impl StateWalks {
+    /// The walks that one capture shows. Beside which end it was taken is what the analysis says of
+    /// the tap; where it is not sure, both ends are seen from elsewhere.
+    pub fn of(connection: &Connection) -> StateWalks {
+        let Connection { client, server, forward, reverse, .. } = connection;
+        // Where SYNs cross, the time between them says nothing of where they were seen.
+        let crossed = connection.handshake.kind == HandshakeKind::Simultaneous;
+        let is_sure = |confidence| confidence >= Confidence::Medium && !crossed;
+        let beside = |own: Tap, own_sure, other: Tap, other_sure| {
+            let told = own == Tap::Sender && is_sure(own_sure);
+            let told_by_other = other == Tap::Receiver && is_sure(other_sure);
+            if told || told_by_other { SeenFrom::Beside } else { SeenFrom::Elsewhere }
+        };
+        let (there, back) = (forward.tap_confidence, reverse.tap_confidence);
+        let at_client = beside(forward.tap, there, reverse.tap, back);
+        let at_server = beside(reverse.tap, back, forward.tap, there);
+        let walk = |end, address, seen_from| StateWalk::of(connection, end, address, seen_from);
+        StateWalks::new(
+            connection,
+            walk(End::Client, *client, at_client),
+            walk(End::Server, *server, at_server),
+        )
+    }
+
+    /// The walks that two captures of the same connection show, one taken beside each end: of each
+    /// end what was seen there. Times of both count from the same zero.
+    pub fn joined(at_client: &Connection, at_server: &Connection) -> StateWalks {
+        let Connection { client, server, .. } = *at_client;
+        StateWalks::new(
+            at_client,
+            StateWalk::of(at_client, End::Client, client, SeenFrom::Beside),
+            StateWalk::of(at_server, End::Server, server, SeenFrom::Beside),
+        )
+    }
+
+    fn new(connection: &Connection, client: StateWalk, server: StateWalk) -> StateWalks {
+        let mut time_wait: Vec<TimeWait> =
+            [&client, &server].into_iter().filter_map(StateWalk::time_wait).collect();
+        if let [one, other] = &mut time_wait[..] {
+            (one.why, other.why) = (WhyTimeWait::ClosedAtOnce, WhyTimeWait::ClosedAtOnce);
+        }
+        let (opening, close) = (connection.handshake.kind, connection.life.close);
+        StateWalks { client, server, opening, close, time_wait }
+    }
+
+    /// Both, the client's first.
+    pub fn both(&self) -> [&StateWalk; 2] {
+        [&self.client, &self.server]
+    }
+
+    /// The walk of an end.
+    pub fn of_end(&self, end: End) -> &StateWalk {
+        match end {
+            End::Client => &self.client,
+            End::Server => &self.server,
+        }
+    }
+}
+
+impl StateWalk {
+    /// `end` is the role it has where both are told apart; the capture may have seen it otherwise:
+    /// each end of a simultaneous open takes itself for the first.
+    fn of(
+        connection: &Connection,
+        end: End,
+        address: SocketAddr,
+        seen_from: SeenFrom,
+    ) -> StateWalk {
+        let opened = address == connection.client;
+        let life = &connection.life;
+        let steps = if opened { &life.client } else { &life.server };
+        let itself = if opened { End::Client } else { End::Server };
+        let mut walk = StateWalk { end, address, seen_from, start: None, edges: Vec::new() };
+        for step in steps {
+            walk.take(step, itself);
+        }
+        for packet in walk.edges.iter_mut().filter_map(|edge| edge.packet.as_mut()) {
+            let own = packet.by == itself;
+            packet.by = if own { end } else { end.other() };
+        }
+        walk
+    }
+
+    fn take(&mut self, step: &StateStep, itself: End) {
+        let StateStep { state, at, cause, .. } = *step;
+        let from = match (self.last(), state) {
+            (Some(last), _) => last,
+            (None, TcpState::SynSent) => self.begin(TcpState::Closed),
+            (None, TcpState::SynReceived) => {
+                self.begin(TcpState::Closed);
+                self.push(TcpState::Closed, TcpState::Listen, Event::PassiveOpen, None);
+                TcpState::Listen
+            }
+            (None, state) => {
+                self.begin(state);
+                return;
+            }
+        };
+        let sent = cause.by == itself;
+        let event = Event::between(from, state, &cause, sent);
+        self.push(from, state, event, Some((cause, at, sent)));
+    }
+
+    fn begin(&mut self, state: TcpState) -> TcpState {
+        self.start = Some(state);
+        state
+    }
+
+    fn push(
+        &mut self,
+        from: TcpState,
+        to: TcpState,
+        event: Event,
+        shown: Option<(StepCause, Instant, bool)>,
+    ) {
+        let sent = shown.is_some_and(|(_, _, sent)| sent);
+        let basis = if shown.is_none() {
+            Basis::Missing
+        } else if event.is_call() {
+            Basis::Call
+        } else if sent && event != Event::ResetSent {
+            // What it received is shown only by what it sent.
+            Basis::Missing
+        } else if !sent && self.seen_from == SeenFrom::Elsewhere {
+            Basis::Passed
+        } else {
+            Basis::Seen
+        };
+        let step = self.edges.len() + 1;
+        let (packet, at) = shown.map(|(cause, at, _)| (cause, at)).unzip();
+        self.edges.push(Edge { step, from, to, event, basis, packet, at });
+    }
+
+    /// The state it was in at last.
+    pub fn last(&self) -> Option<TcpState> {
+        self.edges.last().map(|edge| edge.to).or(self.start)
+    }
+
+    /// The state it was in at a time, as the packets show; none before anything was seen.
+    pub fn state_at(&self, at: Instant) -> Option<TcpState> {
+        let walked = self.edges.iter().take_while(|edge| edge.at.is_none_or(|then| then <= at));
+        walked.last().map(|edge| edge.to).or(self.start)
+    }
+
+    /// When the edge of that place was left again; none for the last.
+    pub fn left_at(&self, place: usize) -> Option<Instant> {
+        self.edges.get(place + 1)?.at
+    }
+
+    /// How long it stayed where the edge of that place led.
+    pub fn stayed(&self, place: usize) -> Option<Span> {
+        Some(self.left_at(place)?.since(self.edges[place].at?))
+    }
+
+    /// When it entered a state.
+    pub fn entered(&self, state: TcpState) -> Option<&Edge> {
+        self.edges.iter().find(|edge| edge.to == state)
+    }
+
+    fn time_wait(&self) -> Option<TimeWait> {
+        let since = self.entered(TcpState::TimeWait)?.at?;
+        Some(TimeWait { end: self.end, since, why: WhyTimeWait::ClosedFirst })
+    }
+}
+
+#[cfg(test)]
+mod tests;

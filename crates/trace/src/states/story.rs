@@ -1,0 +1,154 @@
+//! The walks in sentences.
+
+use tcplab_units::Span;
+
+use super::{Basis, Event, SeenFrom, StateWalk, StateWalks, WhyTimeWait};
+use crate::{CloseKind, End, HandshakeKind, TcpState};
+
+/// An application that has nothing more to send closes sooner.
+const ANSWER: Span = Span::from_millis(1);
+
+impl StateWalks {
+    /// How it was opened, how it was closed, who waits and why, and what is inferred: a sentence
+    /// each.
+    pub fn story(&self) -> Vec<String> {
+        let mut story = vec![self.opened().to_owned()];
+        story.push(self.closed());
+        story.extend(self.half_closed());
+        story.extend(self.waiting());
+        story.extend(self.inferred());
+        story
+    }
+
+    fn opened(&self) -> &'static str {
+        match self.opening {
+            HandshakeKind::Unseen => "The capture begins when the connection was open already.",
+            HandshakeKind::Unanswered => "Active open by the client; nobody answered.",
+            HandshakeKind::Refused => {
+                "Active open by the client, refused: nobody listens there (RST)."
+            }
+            HandshakeKind::HalfOpen => {
+                "Active open by the client, passive open by the server; the client's ACK is \
+                 missing, so the server's end is half open."
+            }
+            HandshakeKind::ThreeWay => {
+                "Active open by the client, passive open by the server: three-way handshake (RFC \
+                 9293 figure 6)."
+            }
+            HandshakeKind::Simultaneous => {
+                "Simultaneous open: both ends sent a SYN before the other's had arrived (RFC 9293 \
+                 figure 7)."
+            }
+            HandshakeKind::Split => "Active open by the client; the server sent ACK and SYN apart.",
+        }
+    }
+
+    fn closed(&self) -> String {
+        let Some(close) = self.close else {
+            return "Not closed, as far as the capture goes.".into();
+        };
+        let (first, second) = (close.by.name(), close.by.other().name());
+        match close.kind {
+            CloseKind::Graceful => format!(
+                "Closed by the {first} (active close), then by the {second} (passive close)."
+            ),
+            CloseKind::Simultaneous => {
+                "Simultaneous close: each end sent its FIN before the other's had arrived (RFC \
+                 9293 figure 13)."
+                    .into()
+            }
+            CloseKind::HalfClosed => format!(
+                "Half closed: the {first} sent its FIN, the {second} has not, as far as the \
+                 capture goes."
+            ),
+            CloseKind::Reset => format!("Broken off by the {first} with an RST."),
+            CloseKind::ResetAfterFin => {
+                let by = close.reset_by.unwrap_or(close.by).name();
+                format!("Closed by the {first} with a FIN, then broken off by the {by} (RST).")
+            }
+        }
+    }
+
+    /// How long only one half was open, if that was more than an answer takes; as seen beside the
+    /// end that closed last.
+    fn half_closed(&self) -> Option<String> {
+        let walk =
+            self.both().into_iter().find(|walk| walk.entered(TcpState::LastAck).is_some())?;
+        let place = walk.edges.iter().position(|edge| edge.to == TcpState::CloseWait)?;
+        let beside = walk.seen_from == SeenFrom::Beside;
+        let stayed = walk.stayed(place).filter(|stayed| beside && *stayed >= ANSWER)?;
+        Some(format!(
+            "Half closed for {:.6} s: so long the {} could still send.",
+            stayed.as_secs_f64(),
+            walk.end.name()
+        ))
+    }
+
+    fn waiting(&self) -> Vec<String> {
+        let opened = self.both().iter().any(|w| w.entered(TcpState::Established).is_some());
+        match &self.time_wait[..] {
+            [_, _] => vec![
+                "TIME-WAIT at both ends: each sent the last ACK for the other's FIN, and must be \
+                 able to repeat it (RFC 9293 section 3.6: 2 MSL; Linux: 60 s)."
+                    .into(),
+            ],
+            [one] => {
+                let WhyTimeWait::ClosedFirst = one.why else { return Vec::new() };
+                vec![format!(
+                    "TIME-WAIT at the {}, which closed first: its ACK of the {}'s FIN is the last \
+                     packet, which it must be able to repeat if it was lost; and packets of this \
+                     connection must have died out before its addresses and ports are used again \
+                     (RFC 9293 section 3.6: 2 MSL; Linux: 60 s).",
+                    one.end.name(),
+                    one.end.other().name()
+                )]
+            }
+            _ if opened && self.close.is_some_and(|close| close.reset_by.is_some()) => {
+                vec!["No TIME-WAIT: an RST leaves none.".into()]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn inferred(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        let beside = |end| self.of_end(end).seen_from == SeenFrom::Beside;
+        let unseen = match (beside(End::Client), beside(End::Server)) {
+            (true, true) => None,
+            (true, false) => Some("the server"),
+            (false, true) => Some("the client"),
+            (false, false) => Some("either end"),
+        };
+        if let Some(unseen) = unseen {
+            told.push(format!(
+                "Not captured beside {unseen}: there, times are those of passing the tap, and what \
+                 arrived is told by what was sent next."
+            ));
+        }
+        for walk in self.both() {
+            told.extend(walk.missing());
+        }
+        told
+    }
+}
+
+impl StateWalk {
+    /// Edges whose cause the capture has not, but for the listener, whom no packet shows.
+    fn missing(&self) -> Option<String> {
+        let is_missing =
+            |edge: &&super::Edge| edge.basis == Basis::Missing && edge.event != Event::PassiveOpen;
+        let edges: Vec<String> = self
+            .edges
+            .iter()
+            .filter(is_missing)
+            .map(|edge| format!("{} ({})", edge.to.name(), edge.event.words()))
+            .collect();
+        (!edges.is_empty()).then(|| {
+            format!(
+                "Of the {}, what led to {} is not in the capture; what it sent later shows it.",
+                self.end.name(),
+                edges.join(", ")
+            )
+        })
+    }
+}

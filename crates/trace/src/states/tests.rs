@@ -1,0 +1,234 @@
+//! Packets in time, and the edges that they lead along.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::Connection;
+use crate::tests::drill::connection;
+
+const OPEN: &str = "0 > S\n0.01 < S\n0.02 > ack 1\n";
+
+/// A line for each edge: states, event, the packet's frame and flags, how it is known.
+fn told(walk: &StateWalk) -> Vec<String> {
+    let line = |edge: &Edge| {
+        let packet = match edge.packet {
+            Some(packet) => format!("#{} {}", packet.frame, packet.flags),
+            None => "-".into(),
+        };
+        let (from, to) = (edge.from.name(), edge.to.name());
+        format!("{from} {to} {:?} {packet} {:?}", edge.event, edge.basis)
+    };
+    walk.edges.iter().map(line).collect()
+}
+
+fn beside_both(text: &str) -> StateWalks {
+    let connection = connection(text);
+    StateWalks::joined(&connection, &connection)
+}
+
+/// RFC 9293 figures 6 and 12, edge by edge.
+#[test]
+fn a_whole_life() {
+    let walks = beside_both(&format!(
+        "{OPEN}0.2 > 1:2 fin\n0.21 < ack 2\n0.3 < 1:2 fin acking 2\n0.31 > ack 2 at 2"
+    ));
+    assert_eq!(
+        told(&walks.client),
+        [
+            "CLOSED SYN-SENT ActiveOpen #1 [S] Call",
+            "SYN-SENT ESTABLISHED SynAck #2 [S.] Seen",
+            "ESTABLISHED FIN-WAIT-1 Close #4 [F.] Call",
+            "FIN-WAIT-1 FIN-WAIT-2 AckOfFin #5 [.] Seen",
+            "FIN-WAIT-2 TIME-WAIT Fin #6 [F.] Seen",
+        ]
+    );
+    assert_eq!(
+        told(&walks.server),
+        [
+            "CLOSED LISTEN PassiveOpen - Missing",
+            "LISTEN SYN-RECEIVED Syn #1 [S] Seen",
+            "SYN-RECEIVED ESTABLISHED AckOfSyn #3 [.] Seen",
+            "ESTABLISHED CLOSE-WAIT Fin #4 [F.] Seen",
+            "CLOSE-WAIT LAST-ACK Close #6 [F.] Call",
+            "LAST-ACK CLOSED AckOfFin #7 [.] Seen",
+        ]
+    );
+    let waits = walks.time_wait.iter().map(|wait| (wait.end, wait.why)).collect::<Vec<_>>();
+    assert_eq!(waits, [(End::Client, WhyTimeWait::ClosedFirst)]);
+    assert_eq!(walks.server.stayed(3), Some(Span::from_millis(100)));
+    let story = walks.story().join("\n");
+    for part in ["passive open by the server", "Closed by the client (active close)", "0.100000 s"]
+    {
+        assert!(story.contains(part), "{part}: {story}");
+    }
+}
+
+/// RFC 9293 figures 7 and 13. A SYN or FIN received counts when the own has been sent, though it
+/// passed this tap before.
+#[test]
+fn both_at_once() {
+    let walks = beside_both(
+        "0 > S\n0.005 < S plain\n0.01 < S ack 1\n0.015 > S ack 1
+         0.1 > 1:2 fin\n0.105 < 1:2 fin\n0.11 > ack 2 at 2\n0.115 < ack 2 at 2",
+    );
+    assert_eq!(
+        told(&walks.client),
+        [
+            "CLOSED SYN-SENT ActiveOpen #1 [S] Call",
+            "SYN-SENT SYN-RECEIVED Syn #2 [S] Seen",
+            "SYN-RECEIVED ESTABLISHED AckOfSyn #3 [S.] Seen",
+            "ESTABLISHED FIN-WAIT-1 Close #5 [F.] Call",
+            "FIN-WAIT-1 CLOSING Fin #6 [F.] Seen",
+            "CLOSING TIME-WAIT AckOfFin #8 [.] Seen",
+        ]
+    );
+    assert_eq!(
+        told(&walks.server),
+        [
+            "CLOSED SYN-SENT ActiveOpen #2 [S] Call",
+            "SYN-SENT SYN-RECEIVED Syn #1 [S] Seen",
+            "SYN-RECEIVED ESTABLISHED AckOfSyn #4 [S.] Seen",
+            "ESTABLISHED FIN-WAIT-1 Close #6 [F.] Call",
+            "FIN-WAIT-1 CLOSING Fin #5 [F.] Seen",
+            "CLOSING TIME-WAIT AckOfFin #7 [.] Seen",
+        ]
+    );
+    let closing = walks.server.entered(TcpState::Closing).unwrap();
+    let (passed, entered) = (closing.packet.unwrap().at, closing.at.unwrap());
+    assert_eq!(entered.since(passed), Span::from_millis(5));
+    assert_eq!(walks.time_wait.len(), 2);
+    assert!(walks.time_wait.iter().all(|wait| wait.why == WhyTimeWait::ClosedAtOnce));
+    let story = walks.story().join("\n");
+    assert!(story.contains("Simultaneous open") && story.contains("Simultaneous close"), "{story}");
+}
+
+#[test]
+fn an_rst_ends_both() {
+    let walks = beside_both(&format!("{OPEN}0.1 > 1:1449\n0.11 < R 1 ack 1449"));
+    let last = |walk: &StateWalk| told(walk).pop().unwrap();
+    assert_eq!(last(&walks.client), "ESTABLISHED CLOSED ResetReceived #5 [R.] Seen");
+    assert_eq!(last(&walks.server), "ESTABLISHED CLOSED ResetSent #5 [R.] Seen");
+    assert_eq!(walks.time_wait, []);
+    assert!(walks.story().contains(&"No TIME-WAIT: an RST leaves none.".to_owned()));
+    let refused = beside_both("0 > S\n0.01 < R 0 ack 1");
+    assert_eq!(last(&refused.client), "SYN-SENT CLOSED ResetReceived #2 [R.] Seen");
+    assert_eq!((refused.server.start, refused.server.last()), (None, None));
+}
+
+/// Beside which end a capture was taken shows in the halves of its handshake.
+#[test]
+fn one_capture_says_what_it_infers() {
+    let life = "0 > S\n0.05 < S\n0.0501 > ack 1\n0.1 > 1:1449\n0.15 < ack 1449\n0.2 < 1:2 fin";
+    let walks = StateWalks::of(&connection(life));
+    assert_eq!(walks.client.seen_from, SeenFrom::Beside);
+    assert_eq!(walks.server.seen_from, SeenFrom::Elsewhere);
+    assert_eq!(told(&walks.server)[2], "SYN-RECEIVED ESTABLISHED AckOfSyn #3 [.] Passed");
+    assert_eq!(told(&walks.server)[3], "ESTABLISHED FIN-WAIT-1 Close #6 [F.] Call");
+    let story = walks.story().join("\n");
+    assert!(story.contains("Not captured beside the server"), "{story}");
+    let other_side = "0 > S\n0.0001 < S\n0.05 > ack 1\n0.1 > 1:1449\n0.1001 < ack 1449";
+    let walks = StateWalks::of(&connection(other_side));
+    assert_eq!(walks.client.seen_from, SeenFrom::Elsewhere);
+    assert_eq!(walks.server.seen_from, SeenFrom::Beside);
+}
+
+#[test]
+fn what_the_capture_has_not_is_named() {
+    // The SYN-ACK is not in the capture, the client's ACK is.
+    let walks = beside_both("0 > S\n0.02 > ack 1\n0.03 > 1:1449\n0.04 < ack 1449");
+    assert_eq!(told(&walks.client)[1], "SYN-SENT ESTABLISHED SynAck #2 [.] Missing");
+    let story = walks.story().join("\n");
+    assert!(story.contains("what led to ESTABLISHED (received SYN,ACK)"), "{story}");
+    let begun = beside_both("0.1 > 1:1449\n0.11 < ack 1449\n0.2 > 1449:1450 fin");
+    assert_eq!(begun.client.start, Some(TcpState::Established));
+    assert_eq!(told(&begun.client), ["ESTABLISHED FIN-WAIT-1 Close #3 [F.] Call"]);
+    assert_eq!(told(&begun.server), ["ESTABLISHED CLOSE-WAIT Fin #3 [F.] Seen"]);
+}
+
+/// Two captures of a simultaneous open: at each end, its own SYN comes first, so that each capture
+/// has another client.
+#[test]
+fn roles_are_those_of_the_clients_capture() {
+    let here = "0 > S\n0.02 < S plain\n0.0201 > S ack 1\n0.04 < S ack 1";
+    let mut there = connection("0.01 < S plain\n0.03 > S\n0.0301 < S ack 1\n0.04 > S ack 1");
+    let here = connection(here);
+    assert_ne!(
+        there.client, here.client,
+        "the capture beside the server begins with the server's SYN"
+    );
+    let walks = StateWalks::joined(&here, &there);
+    assert_eq!(walks.server.address, here.server);
+    assert_eq!(told(&walks.server)[0], "CLOSED SYN-SENT ActiveOpen #1 [S] Call");
+    let packets: Vec<End> = walks.server.edges.iter().filter_map(|e| Some(e.packet?.by)).collect();
+    assert_eq!(packets, [End::Server, End::Client, End::Client]);
+    there.life.client.clear();
+    assert_eq!(StateWalks::joined(&here, &there).server.edges, []);
+}
+
+#[test]
+fn states_at_a_time() {
+    let walks = beside_both(&format!("{OPEN}0.2 > 1:2 fin\n0.21 < ack 2"));
+    for (millis, client) in [
+        (0, TcpState::SynSent),
+        (9, TcpState::SynSent),
+        (10, TcpState::Established),
+        (205, TcpState::FinWait1),
+        (9_000, TcpState::FinWait2),
+    ] {
+        let at = Instant::ZERO + Span::from_millis(millis);
+        assert_eq!(walks.client.state_at(at), Some(client), "{millis} ms");
+    }
+}
+
+/// What may be sent, in this order or another.
+const SAID: [&str; 12] = [
+    "> S",
+    "< S plain",
+    "< S",
+    "> S ack 1",
+    "> ack 1",
+    "> 1:2 fin",
+    "< ack 2",
+    "< 1:2 fin acking 2",
+    "< 1:2 fin",
+    "> ack 2 at 2",
+    "> R 2",
+    "< R 1",
+];
+
+/// What the figure leaves out and RFC 9293 does not: data or FIN before the handshake's end is
+/// taken in as if that had come (section 3.10.7.4), and a capture may miss packets.
+const BESIDE_FIGURE: [(TcpState, TcpState); 2] =
+    [(TcpState::SynReceived, TcpState::CloseWait), (TcpState::SynSent, TcpState::FinWait1)];
+
+fn is_in_figure(edge: &Edge) -> bool {
+    let along = |to: TcpState| move |known: &Transition| known.from == edge.from && known.to == to;
+    let by_reset = matches!(edge.event, Event::ResetSent | Event::ResetReceived);
+    DIAGRAM.iter().any(along(edge.to))
+        || by_reset && edge.to == TcpState::Closed
+        || BESIDE_FIGURE.contains(&(edge.from, edge.to))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    /// Every edge leads on from the one before, and is in the figure.
+    #[test]
+    fn no_edge_leaves_the_figure(said in prop::collection::vec(0..SAID.len(), 1..14)) {
+        let line = |(index, &said): (usize, &usize)| format!("{index} {}", SAID[said]);
+        let text = said.iter().enumerate().map(line).collect::<Vec<_>>().join("\n");
+        let packets = crate::tests::drill::drill(&text, 1_000);
+        let found: Vec<Connection> = crate::tests::drill::analyze(&packets).connections;
+        for connection in &found {
+            for walk in StateWalks::of(connection).both() {
+                let mut state = walk.start;
+                for (index, edge) in walk.edges.iter().enumerate() {
+                    prop_assert_eq!(state, Some(edge.from), "{}", text);
+                    prop_assert_eq!(edge.step, index + 1);
+                    prop_assert!(is_in_figure(edge), "{:?} in {}", edge, text);
+                    state = Some(edge.to);
+                }
+                prop_assert_eq!(state, walk.last());
+            }
+        }
+    }
+}
