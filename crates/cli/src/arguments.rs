@@ -222,8 +222,8 @@ pub(crate) struct TuningArguments {
     /// To wake up from sleep takes 30 to 100 µs on common machines, which packets would come late:
     /// more makes their times more exact on a machine that wakes slowly, and 0 always sleeps. It
     /// costs a processor that long for each packet; where packets follow one another more closely,
-    /// seven eighths of a processor, which the programs at both ends may miss. Written down with all
-    /// that is recorded.
+    /// seven eighths of a processor, which the programs at both ends may miss. Written down with
+    /// all that is recorded.
     #[arg(long, value_name = "SPAN", default_value_t = Tuning::default().spin, value_parser = spin)]
     pub(crate) spin: Span,
 }
