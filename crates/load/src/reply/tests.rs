@@ -111,7 +111,10 @@ proptest! {
     ) {
         let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         let whole = [&head[..], &bytes].concat();
-        prop_assert_eq!(verdict(&cut(&whole, &cuts)).0, verdict(&[&whole]).0);
+        let (told, of_pieces) = (verdict(&[&whole]), verdict(&cut(&whole, &cuts)));
+        // What comes behind a whole answer is a mistake only if it comes with it.
+        let is_unreadable = told.0 == Some("no answer that can be read");
+        prop_assert!(of_pieces == told || is_unreadable, "{:?} {:?}", told, of_pieces);
         verdict(&cut(&bytes, &cuts));
     }
 }
