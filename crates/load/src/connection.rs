@@ -34,11 +34,11 @@ pub(crate) struct Connection {
 
 /// A request and what is known of its answer.
 #[derive(Debug)]
-pub(crate) struct Exchange {
+struct Exchange {
     /// When it was due, or else begun.
-    pub(crate) since: Instant,
+    since: Instant,
     sent: usize,
-    pub(crate) first_byte: Option<Instant>,
+    first_byte: Option<Instant>,
     reply: Reply,
 }
 
@@ -49,8 +49,9 @@ pub(crate) enum Event {
     Connected { began: Instant },
     /// Bytes came.
     Received(u64),
-    /// The exchange is over; the connection may be used again if it still stands.
-    Over { exchange: Exchange, result: Result<(), Fault> },
+    /// The exchange, which counts from `since`, is over; the connection may be used again if it
+    /// still stands.
+    Over { since: Instant, first_byte: Option<Instant>, result: Result<(), Fault> },
 }
 
 impl Connection {
@@ -99,7 +100,7 @@ impl Connection {
     pub(crate) fn give_up(&mut self, fault: Fault, tell: &mut dyn FnMut(Event)) {
         self.close();
         if let Some(exchange) = self.exchange.take() {
-            tell(Event::Over { exchange, result: Err(fault) });
+            tell(exchange.over(Err(fault)));
         }
     }
 
@@ -169,7 +170,7 @@ impl Connection {
             if !keeps {
                 self.close();
             }
-            tell(Event::Over { exchange, result });
+            tell(exchange.over(result));
             return Ok(());
         }
     }
@@ -186,6 +187,10 @@ impl Connection {
 }
 
 impl Exchange {
+    fn over(&self, result: Result<(), Fault>) -> Event {
+        Event::Over { since: self.since, first_byte: self.first_byte, result }
+    }
+
     fn send(&mut self, socket: &OwnedFd, bytes: &[u8]) -> Result<(), Fault> {
         while self.sent < bytes.len() {
             match rustix::net::send(socket, &bytes[self.sent..], SendFlags::NOSIGNAL) {

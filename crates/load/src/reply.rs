@@ -2,6 +2,8 @@
 
 mod chunked;
 
+use std::mem::MaybeUninit;
+
 use crate::error::Fault;
 use crate::reference::{Comparing, Standard};
 use chunked::Chunked;
@@ -221,9 +223,11 @@ enum Framing {
 
 /// Reads a head; none while it is not whole.
 fn parse(bytes: &[u8]) -> Result<Option<Head>, Fault> {
-    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
-    let mut response = httparse::Response::new(&mut fields);
-    let length = match response.parse(bytes) {
+    let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
+    let mut response = httparse::Response::new(&mut []);
+    let parser = httparse::ParserConfig::default();
+    let parsed = parser.parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
+    let length = match parsed {
         Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(_) => return Err(Fault::Protocol),

@@ -107,16 +107,23 @@ pub(crate) struct Worker<'a> {
     load: &'a Load<'a>,
     epoll: OwnedFd,
     connections: Vec<Connection>,
+    schedule: Option<Schedule>,
+    ledger: Ledger<'a>,
+    is_over: bool,
+    swept: Instant,
+    buffer: Vec<u8>,
+}
+
+/// What has happened, and which connections can be used.
+struct Ledger<'a> {
+    load: &'a Load<'a>,
+    counted: Counted,
     /// Connections without an exchange; the one that was free last is used next.
     free: Vec<usize>,
     /// Connections that rest after an error, and until when.
     resting: Vec<(Instant, usize)>,
-    schedule: Option<Schedule>,
-    counted: Counted,
+    /// Connections with an exchange.
     busy: usize,
-    is_over: bool,
-    swept: Instant,
-    buffer: Vec<u8>,
 }
 
 impl<'a> Worker<'a> {
@@ -136,11 +143,14 @@ impl<'a> Worker<'a> {
             load,
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
             connections: (0..connections).map(|_| Connection::default()).collect(),
-            free: (0..connections).rev().collect(),
-            resting: Vec::new(),
             schedule,
-            counted: Counted::new(),
-            busy: 0,
+            ledger: Ledger {
+                load,
+                counted: Counted::new(),
+                free: (0..connections).rev().collect(),
+                resting: Vec::new(),
+                busy: 0,
+            },
             is_over: false,
             swept: load.begin,
             buffer: vec![0; BUFFER],
@@ -154,7 +164,7 @@ impl<'a> Worker<'a> {
             let now = Instant::now();
             self.sweep(now);
             self.begin_what_is_due(now);
-            if self.is_over && self.busy == 0 {
+            if self.is_over && self.ledger.busy == 0 {
                 break;
             }
             let timeout = self.timeout(Instant::now());
@@ -171,34 +181,34 @@ impl<'a> Worker<'a> {
         if let (Some(schedule), Some(end)) = (&self.schedule, self.load.end) {
             // Who was stopped did not have the time.
             let is_stopped = self.load.stop.load(Ordering::Relaxed);
-            self.counted.unsent = if is_stopped { 0 } else { schedule.left(end) };
+            self.ledger.counted.unsent = if is_stopped { 0 } else { schedule.left(end) };
         }
         if let Ok(used) = Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)) {
-            self.counted.processor = used;
+            self.ledger.counted.processor = used;
         }
-        self.counted
+        self.ledger.counted
     }
 
     /// How long there is nothing to do but to wait for the sockets.
     fn timeout(&self, now: Instant) -> Duration {
         let mut timeout = SWEEP;
-        if let (Some(schedule), false, false) = (&self.schedule, self.is_over, self.free.is_empty())
-        {
+        let can_begin = !self.is_over && !self.ledger.free.is_empty();
+        if let Some(schedule) = self.schedule.as_ref().filter(|_| can_begin) {
             timeout = timeout.min(schedule.due().saturating_duration_since(now));
         }
-        let rested = self.resting.first().map(|rest| rest.0.saturating_duration_since(now));
+        let rested = self.ledger.resting.first().map(|rest| rest.0.saturating_duration_since(now));
         rested.map_or(timeout, |rested| timeout.min(rested))
     }
 
     /// Begins all exchanges that can be begun now.
     fn begin_what_is_due(&mut self, now: Instant) {
-        while let Some(&(until, index)) = self.resting.first()
+        while let Some(&(until, index)) = self.ledger.resting.first()
             && until <= now
         {
-            self.resting.remove(0);
-            self.free.push(index);
+            self.ledger.resting.remove(0);
+            self.ledger.free.push(index);
         }
-        while let Some(index) = self.free.last().copied() {
+        while let Some(index) = self.ledger.free.last().copied() {
             if self.is_over {
                 return;
             }
@@ -213,13 +223,13 @@ impl<'a> Worker<'a> {
                 self.is_over = true;
                 return;
             }
-            self.free.pop();
+            self.ledger.free.pop();
             if let Some(schedule) = &mut self.schedule {
                 schedule.advance();
                 if since >= self.load.counted_from {
                     // It could not be sent before a connection was free.
                     let could = self.connections[index].freed.map_or(since, |it| it.max(since));
-                    self.counted.late.record(now.saturating_duration_since(could));
+                    self.ledger.counted.late.record(now.saturating_duration_since(could));
                 }
             }
             self.begin(index, since, now);
@@ -240,7 +250,7 @@ impl<'a> Worker<'a> {
     }
 
     fn begin(&mut self, index: usize, since: Instant, now: Instant) {
-        self.busy += 1;
+        self.ledger.busy += 1;
         let question = self.load.question;
         let connection = &mut self.connections[index];
         let began = match connection.begin(question, since, now) {
@@ -254,58 +264,96 @@ impl<'a> Worker<'a> {
             Err(fault) => Err(fault),
         };
         if let Err(fault) = began {
-            let mut events = Vec::new();
-            connection.give_up(fault, &mut |event| events.push(event));
-            self.note(index, events, now);
+            self.give_up(index, fault, now);
         }
     }
 
     fn go_on(&mut self, index: usize, now: Instant) {
-        let mut events = Vec::new();
-        let was_connected = self.connections[index].is_connected();
-        let question = self.load.question;
-        self.connections[index]
-            .go_on(question, now, &mut self.buffer, &mut |event| events.push(event));
-        self.note(index, events, now);
-        let is_connected = self.connections[index].is_connected();
-        let connected = &self.load.gauges.connected;
-        match (was_connected, is_connected) {
-            (false, true) => _ = connected.fetch_add(1, Ordering::Relaxed),
-            (true, false) => _ = connected.fetch_sub(1, Ordering::Relaxed),
-            _ => {}
+        let (connection, ledger) = (&mut self.connections[index], &mut self.ledger);
+        let was_connected = connection.is_connected();
+        let mut is_answered = false;
+        connection.go_on(self.load.question, now, &mut self.buffer, &mut |event| {
+            is_answered |= matches!(event, Event::Over { .. });
+            ledger.note(index, event, now);
+        });
+        if is_answered {
+            connection.freed = Some(now);
+            if self.load.config.renewal == Renewal::EachRequest {
+                connection.close();
+            }
+        }
+        ledger.note_connected(was_connected, connection.is_connected());
+    }
+
+    /// The exchange has failed, and the connection with it.
+    fn give_up(&mut self, index: usize, fault: Fault, now: Instant) {
+        let (connection, ledger) = (&mut self.connections[index], &mut self.ledger);
+        ledger.note_connected(connection.is_connected(), false);
+        connection.give_up(fault, &mut |event| ledger.note(index, event, now));
+        connection.freed = Some(now);
+    }
+
+    /// Gives up what takes too long, and notices that it is to stop.
+    fn sweep(&mut self, now: Instant) {
+        if now.duration_since(self.swept) < SWEEP {
+            return;
+        }
+        self.swept = now;
+        let is_stopped = self.load.stop.load(Ordering::Relaxed);
+        if is_stopped || self.load.end.is_some_and(|end| now >= end) {
+            self.is_over = true;
+        }
+        for index in 0..self.connections.len() {
+            let Some(since) = self.connections[index].busy_since() else { continue };
+            let is_late = now.saturating_duration_since(since) >= self.load.config.timeout;
+            if is_late {
+                self.give_up(index, Fault::Timeout, now);
+            } else if is_stopped {
+                // Who stops does not wait, and that is nobody's fault.
+                let connection = &mut self.connections[index];
+                self.ledger.note_connected(connection.is_connected(), false);
+                connection.give_up(Fault::Timeout, &mut |_| ());
+                self.ledger.busy -= 1;
+                self.ledger.free.push(index);
+            }
+        }
+    }
+}
+
+impl Ledger<'_> {
+    fn note(&mut self, index: usize, event: Event, now: Instant) {
+        match event {
+            Event::Connected { began } => {
+                if began >= self.load.counted_from {
+                    self.counted.connections += 1;
+                    self.counted.connect.record(now.duration_since(began));
+                }
+            }
+            Event::Received(bytes) => {
+                self.load.gauges.bytes.fetch_add(bytes, Ordering::Relaxed);
+                let is_in_time = self.load.end.is_none_or(|end| now < end);
+                if now >= self.load.counted_from && is_in_time {
+                    self.counted.bytes += bytes;
+                }
+            }
+            Event::Over { since, first_byte, result } => {
+                self.busy -= 1;
+                self.count(since, first_byte, result, now);
+                if result.is_err() && self.load.config.pace == Pace::Closed {
+                    self.resting.push((now + REST, index));
+                } else {
+                    self.free.push(index);
+                }
+            }
         }
     }
 
-    fn note(&mut self, index: usize, events: Vec<Event>, now: Instant) {
-        for event in events {
-            match event {
-                Event::Connected { began } => {
-                    if began >= self.load.counted_from {
-                        self.counted.connections += 1;
-                        self.counted.connect.record(now.duration_since(began));
-                    }
-                }
-                Event::Received(bytes) => {
-                    self.load.gauges.bytes.fetch_add(bytes, Ordering::Relaxed);
-                    let is_in_time = self.load.end.is_none_or(|end| now < end);
-                    if now >= self.load.counted_from && is_in_time {
-                        self.counted.bytes += bytes;
-                    }
-                }
-                Event::Over { exchange, result } => {
-                    self.busy -= 1;
-                    self.count(exchange.since, exchange.first_byte, result, now);
-                    if self.load.config.renewal == Renewal::EachRequest {
-                        self.connections[index].close();
-                    }
-                    self.connections[index].freed = Some(now);
-                    if result.is_err() && self.schedule.is_none() {
-                        self.resting.push((now + REST, index));
-                    } else {
-                        self.free.push(index);
-                    }
-                }
-            }
+    fn note_connected(&self, was: bool, is: bool) {
+        let connected = &self.load.gauges.connected;
+        match (was, is) {
+            (false, true) => _ = connected.fetch_add(1, Ordering::Relaxed),
+            (true, false) => _ = connected.fetch_sub(1, Ordering::Relaxed),
+            _ => {}
         }
     }
 
@@ -334,38 +382,6 @@ impl<'a> Worker<'a> {
                 self.counted.response.record(now.saturating_duration_since(since));
             }
             Err(fault) => self.counted.errors[fault as usize] += 1,
-        }
-    }
-
-    /// Gives up what takes too long, and notices that it is to stop.
-    fn sweep(&mut self, now: Instant) {
-        if now.duration_since(self.swept) < SWEEP {
-            return;
-        }
-        self.swept = now;
-        let is_stopped = self.load.stop.load(Ordering::Relaxed);
-        if is_stopped || self.load.end.is_some_and(|end| now >= end) {
-            self.is_over = true;
-        }
-        for index in 0..self.connections.len() {
-            let Some(since) = self.connections[index].busy_since() else { continue };
-            // Who stops does not wait; what is not answered by then was not counted either.
-            let is_late = now.saturating_duration_since(since) >= self.load.config.timeout;
-            if !is_late && !is_stopped {
-                continue;
-            }
-            let mut events = Vec::new();
-            let was_connected = self.connections[index].is_connected();
-            self.connections[index].give_up(Fault::Timeout, &mut |event| events.push(event));
-            if was_connected {
-                self.load.gauges.connected.fetch_sub(1, Ordering::Relaxed);
-            }
-            if is_stopped && !is_late {
-                self.busy -= events.len();
-                self.free.push(index);
-            } else {
-                self.note(index, events, now);
-            }
         }
     }
 }

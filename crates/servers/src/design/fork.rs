@@ -63,7 +63,6 @@ fn carry<'a>(
         }
         Ok(Forked::Child) => {
             drop(entrance);
-            sys::end_with_parent();
             let slot = hall.counters.slot(sys::own_number());
             Carrier::new().carry(hall, &socket, slot, &mut || ());
             drop(socket);

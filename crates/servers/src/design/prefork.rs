@@ -89,8 +89,7 @@ impl Place {
         match sys::fork() {
             Ok(Forked::Parent(pid)) => self.child = Some(pid),
             Ok(Forked::Child) => {
-                sys::end_with_parent();
-                // What cannot be done here is seen by the parent as a process that ended.
+                    // What cannot be done here is seen by the parent as a process that ended.
                 let _ = one_by_one(hall, door, self.worker, &mut || ());
                 sys::leave();
             }

@@ -60,11 +60,19 @@ pub(crate) enum Forked {
 }
 
 /// Splits the process in two. Must be called while it has a single thread.
+///
+/// The child lives no longer than its parent, and hears of the wish to stop from it alone: a signal
+/// to the whole group (a key on the terminal, a service manager) would ask once for each process,
+/// and so be urgent.
 pub(crate) fn fork() -> io::Result<Forked> {
+    let parent = rustix::process::getpid();
     // SAFETY: with one thread, no lock can be held by a thread that the child does not have.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
-        0 => Ok(Forked::Child),
+        0 => {
+            belong_to(parent);
+            Ok(Forked::Child)
+        }
         pid => Ok(Forked::Parent(Pid::from_raw(pid).expect("a process has a number"))),
     }
 }
@@ -75,10 +83,17 @@ pub(crate) fn leave() -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Has the kernel ask this process to stop when its parent dies.
-pub(crate) fn end_with_parent() {
+fn belong_to(parent: Pid) {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: what is ignored runs no code.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
     // Refused nowhere; and were it, the child would serve on until it is done.
-    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    if rustix::process::getppid() != Some(parent) {
+        // It died before it could be told.
+        leave();
+    }
 }
 
 /// This process's number.

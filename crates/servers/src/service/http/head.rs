@@ -1,5 +1,7 @@
 //! The head of a request (RFC 9112, sections 2 to 6).
 
+use std::mem::MaybeUninit;
+
 use httparse::{Error, Header, Request, Status};
 
 /// The longest head, and the longest request line, that are read. nginx and Apache take as much.
@@ -73,9 +75,9 @@ pub(super) fn parse(input: &[u8]) -> Parsed {
     // What lies behind the longest head decides nothing, however much came at once.
     let input = &input[skipped..];
     let looked_at = &input[..input.len().min(LONGEST)];
-    let mut fields = [httparse::EMPTY_HEADER; MOST_FIELDS];
-    let mut request = Request::new(&mut fields);
-    match request.parse(looked_at) {
+    let mut fields = [const { MaybeUninit::uninit() }; MOST_FIELDS];
+    let mut request = Request::new(&mut []);
+    match request.parse_with_uninit_headers(looked_at, &mut fields) {
         Ok(Status::Complete(length)) => match head(&request) {
             Ok(head) => Parsed::Head { head, length: skipped + length },
             Err(refusal) => Parsed::Refused(refusal),
