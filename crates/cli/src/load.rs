@@ -235,10 +235,7 @@ mod tests {
         };
         let words: Vec<String> =
             row("latency", &times).split_whitespace().map(str::to_owned).collect();
-        assert_eq!(
-            words.join(" "),
-            "latency 1.500 0.250 1.000 2.000 3.000 4.000 5.000 6.000"
-        );
+        assert_eq!(words.join(" "), "latency 1.500 0.250 1.000 2.000 3.000 4.000 5.000 6.000");
     }
 
     #[test]

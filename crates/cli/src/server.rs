@@ -114,9 +114,8 @@ fn begun(arguments: &ServerArguments, config: &Config, address: SocketAddr) -> S
 
 /// How things stand, and how much was done a second since the last time.
 fn line(tally: &Tally, before: &Tally, since: Duration) -> String {
-    let per_second = |now: u64, before: u64| {
-        now.saturating_sub(before) as f64 / since.as_secs_f64().max(0.001)
-    };
+    let per_second =
+        |now: u64, before: u64| now.saturating_sub(before) as f64 / since.as_secs_f64().max(0.001);
     format!(
         "tcplab: {} open, {} accepted, {:.0} requests/s, {:.2} Mbit/s out, {:.2} Mbit/s in",
         tally.open,

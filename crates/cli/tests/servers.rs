@@ -269,7 +269,11 @@ fn nobody_who_was_accepted_is_lost_when_a_server_stops() {
             let answered: u64 = clients.into_iter().map(|it| it.join().unwrap()).sum();
             assert!(answered > 8, "{design}: {answered}");
             assert_eq!(tally["requests"], answered, "{design}: {tally}");
-            assert_eq!((&tally["cut"], &tally["reset"]), (&0.into(), &0.into()), "{design}: {tally}");
+            assert_eq!(
+                (&tally["cut"], &tally["reset"]),
+                (&0.into(), &0.into()),
+                "{design}: {tally}"
+            );
         });
     });
 }
@@ -404,7 +408,10 @@ fn mistakes_are_named() {
     );
     refused(&["server", "--address", "192.0.2.1"], &["take an address of this machine"]);
     refused(&["server", "--file", "/no/such/file"], &["cannot serve /no/such/file"]);
-    refused(&["server", "--service", "time", "--design", "fork"], &["iterative or has a thread-pool"]);
+    refused(
+        &["server", "--service", "time", "--design", "fork"],
+        &["iterative or has a thread-pool"],
+    );
     server.stop();
     refused(
         &["load", &format!("http://{ip}:{port}/"), "-q"],

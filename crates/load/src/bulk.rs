@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -94,7 +95,7 @@ pub fn bulk(
                 })
             })
             .collect();
-        while !threads.iter().all(|thread| thread.is_finished()) {
+        while !threads.iter().all(ScopedJoinHandle::is_finished) {
             if observe(begin.elapsed(), moved.load(Ordering::Relaxed)).is_break() {
                 stop.store(true, Ordering::Relaxed);
             }

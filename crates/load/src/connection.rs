@@ -43,7 +43,7 @@ struct Exchange {
 }
 
 /// What has happened on a connection.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Event {
     /// It stands, and began to then.
     Connected { began: Instant },

@@ -163,19 +163,18 @@ impl Comparing {
     pub(crate) fn end(self, standard: &Standard) -> bool {
         match (self, standard) {
             (Comparing::Nothing, _) => true,
-            (Comparing::Differs, _) => false,
             (Comparing::Gathering(unknown), Standard::First(first)) => {
                 let own = unknown.0.end();
                 // Another one may have been the first meanwhile.
                 first.get_or_init(|| own.clone()) == &own
             }
-            (Comparing::Gathering(_), _) => false,
+            (Comparing::Differs | Comparing::Gathering(_), _) => false,
             (Comparing::Matching { at }, _) => {
                 standard.reference().is_some_and(|reference| reference.length == at)
             }
-            (Comparing::Digesting { at, hasher }, _) => standard.reference().is_some_and(|it| {
-                it.length == at && it.digest == hasher.finalize()
-            }),
+            (Comparing::Digesting { at, hasher }, _) => standard
+                .reference()
+                .is_some_and(|it| it.length == at && it.digest == hasher.finalize()),
         }
     }
 }

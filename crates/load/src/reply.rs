@@ -278,7 +278,13 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>, Fault> {
     };
     // A connection that changes its protocol (101) was not asked to.
     let is_interim = matches!(code, 100..=199) && code != 101;
-    Ok(Some(Head { length, framing, is_interim, is_bad_status: !(200..400).contains(&code), keeps }))
+    Ok(Some(Head {
+        length,
+        framing,
+        is_interim,
+        is_bad_status: !(200..400).contains(&code),
+        keeps,
+    }))
 }
 
 /// An answer in pieces, read to its end, for those who show it foreign bytes: whether it is good,

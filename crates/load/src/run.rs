@@ -4,6 +4,7 @@ use std::net::TcpStream;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, getrlimit};
@@ -54,8 +55,8 @@ pub fn run(
     let threads = config.threads.clamp(1, config.connections);
     let workers = (0..threads)
         .map(|thread| {
-            let share = config.connections / threads
-                + usize::from(thread < config.connections % threads);
+            let share =
+                config.connections / threads + usize::from(thread < config.connections % threads);
             Worker::new(&load, share, thread, threads)
         })
         .collect::<Result<Vec<_>, _>>()
@@ -63,7 +64,7 @@ pub fn run(
     let counted = std::thread::scope(|scope| {
         let running: Vec<_> =
             workers.into_iter().map(|worker| scope.spawn(move || worker.work())).collect();
-        while !running.iter().all(|thread| thread.is_finished()) {
+        while !running.iter().all(ScopedJoinHandle::is_finished) {
             if observe(&progress(&load)).is_break() {
                 load.stop.store(true, Ordering::Relaxed);
             }
@@ -194,8 +195,8 @@ fn outcome(load: &Load<'_>, counted: &Counted, threads: usize) -> Outcome {
 /// What makes the figures doubtful.
 fn warnings(config: &Config, outcome: &Outcome, real: Duration) -> Vec<String> {
     let mut warnings = Vec::new();
-    let share = outcome.processor.as_secs_f64()
-        / (real.as_secs_f64() * outcome.threads as f64).max(1e-9);
+    let share =
+        outcome.processor.as_secs_f64() / (real.as_secs_f64() * outcome.threads as f64).max(1e-9);
     if share > 0.95 {
         warnings.push(format!(
             "the generator was busy {:.0} % of the time: what is shown may be its own limit; \
@@ -205,7 +206,8 @@ fn warnings(config: &Config, outcome: &Outcome, real: Duration) -> Vec<String> {
     }
     if matches!(config.pace, Pace::Open { .. }) {
         let late = &outcome.late;
-        if late.p99 > 1_000_000 || late.p99 * 10 > outcome.latency.p50.max(1) && late.p99 > 200_000 {
+        if late.p99 > 1_000_000 || late.p99 * 10 > outcome.latency.p50.max(1) && late.p99 > 200_000
+        {
             warnings.push(format!(
                 "the generator itself was late: 1 % of requests left more than {:.2} ms after \
                  they could have, which their latency contains",

@@ -168,8 +168,7 @@ impl<'a> Worker<'a> {
                 break;
             }
             let timeout = self.timeout(Instant::now());
-            let timeout =
-                Timespec { tv_sec: 0, tv_nsec: timeout.subsec_nanos().into() };
+            let timeout = Timespec { tv_sec: 0, tv_nsec: timeout.subsec_nanos().into() };
             // A signal, or no memory for a moment: what is ready is told the next time.
             let count = epoll::wait(&self.epoll, &mut events[..], Some(&timeout)).unwrap_or(0);
             let now = Instant::now();

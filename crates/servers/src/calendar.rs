@@ -20,7 +20,8 @@ impl Moment {
         let second = second.min(LAST);
         let Civil { year, month, day, weekday, hour, minute, second: s } = Civil::at(second);
         let (weekday, month) = (DAYS[weekday], MONTHS[month - 1]);
-        let text = format!("{weekday}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{s:02} GMT");
+        let text =
+            format!("{weekday}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{s:02} GMT");
         let date = text.as_bytes().try_into().expect("a date until 9999 has 29 characters");
         Moment { second, date }
     }

@@ -183,7 +183,9 @@ impl Conversation {
     pub(crate) fn deadline(&self, limits: &Limits) -> Instant {
         match (self.stage, self.arriving_since, self.last_request) {
             (Stage::Lingering(until), _, _) => until,
-            (_, Some(since), _) if !self.is_late && self.output.is_empty() => since + limits.request,
+            (_, Some(since), _) if !self.is_late && self.output.is_empty() => {
+                since + limits.request
+            }
             (_, _, Some(until)) if self.is_idle() => until.max(self.moved + QUIET),
             _ => self.moved + limits.idle,
         }

@@ -54,7 +54,8 @@ impl<'a> Entrance<'a> {
             wait(&mut fds, paused.unwrap_or(FULL).min(Watch::TICK));
             return if fds[0].revents().is_empty() { Next::Nobody } else { Next::Stop };
         }
-        let mut events = [epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; 2];
+        let mut events =
+            [epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; 2];
         let longest = Watch::TICK.subsec_nanos().into();
         let timeout = Timespec { tv_sec: 0, tv_nsec: longest };
         let count = match epoll::wait(&self.epoll, &mut events, Some(&timeout)) {

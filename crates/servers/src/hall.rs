@@ -15,12 +15,12 @@ use crate::counters::{Counters, Tally};
 use crate::datagrams::{self, Datagrams};
 use crate::door::Door;
 use crate::error::{ServeError, system};
+use crate::service::Service;
 use crate::service::chargen::Chargen;
 use crate::service::daytime::Daytime;
 use crate::service::discard::Discard;
 use crate::service::echo::Echo;
 use crate::service::http::{Disk, Http};
-use crate::service::Service;
 use crate::stop::Stop;
 use crate::{design, sys};
 
@@ -76,11 +76,7 @@ impl Server {
     ///
     /// # Errors
     /// When what the design needs is refused.
-    pub fn serve(
-        self,
-        stop: &Stop,
-        observe: &mut dyn FnMut(&Tally),
-    ) -> Result<Tally, ServeError> {
+    pub fn serve(self, stop: &Stop, observe: &mut dyn FnMut(&Tally)) -> Result<Tally, ServeError> {
         let Server { config, opened, counters, .. } = self;
         match opened {
             Opened::Stream { door, service } => {

@@ -8,12 +8,12 @@ const USER_PROCESS: u16 = 7;
 /// Where `ut_user` lies in an entry, and how long it is.
 const USER: std::ops::Range<usize> = 44..76;
 /// An entry's length, which differs where `ut_session` and `ut_tv` are wider.
-const ENTRY: usize =
-    if cfg!(any(target_arch = "x86", target_arch = "x86_64", target_arch = "arm")) {
-        384
-    } else {
-        400
-    };
+const ENTRY: usize = if cfg!(any(target_arch = "x86", target_arch = "x86_64", target_arch = "arm"))
+{
+    384
+} else {
+    400
+};
 
 /// How often this user is logged in, according to the content of a record.
 pub(crate) fn logins(record: &[u8], user: &str) -> usize {

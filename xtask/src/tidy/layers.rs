@@ -24,7 +24,11 @@ const LAYERS: &[Layer] = &[
         may_use: &[],
         why: "a server is written from nothing but the calls of the kernel",
     },
-    Layer { name: "load", may_use: &[], why: "whoever measures servers has nothing in common with them" },
+    Layer {
+        name: "load",
+        may_use: &[],
+        why: "whoever measures servers has nothing in common with them",
+    },
     Layer { name: "wire", may_use: &["units"], why: "packets are bytes and quantities" },
     Layer { name: "capture", may_use: &["units"], why: "capture files carry any frame" },
     Layer {
@@ -66,7 +70,14 @@ const LAYERS: &[Layer] = &[
     Layer {
         name: "testbed",
         may_use: &[
-            "units", "servers", "load", "wire", "path", "workload", "scenario", "capture",
+            "units",
+            "servers",
+            "load",
+            "wire",
+            "path",
+            "workload",
+            "scenario",
+            "capture",
             "recording",
         ],
         why: "the real world joins kernels, and knows nothing of the virtual one",
@@ -207,11 +218,7 @@ const FOREIGN: &[Foreign] = &[
         homes: &["testbed", "servers", "load"],
         why: "only `testbed`, and servers and their clients, speak to the kernel",
     },
-    Foreign {
-        names: &["io-uring"],
-        homes: &["servers"],
-        why: "it is a way to carry connections",
-    },
+    Foreign { names: &["io-uring"], homes: &["servers"], why: "it is a way to carry connections" },
     Foreign {
         names: &["clap*", "indicatif"],
         homes: &["cli"],

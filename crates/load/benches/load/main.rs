@@ -71,7 +71,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if process::is_pinned() {
         say("servers have one processor, generators another");
     } else {
-        say("SKIPPED: taskset is not installed, or there is one processor: all share what there is");
+        say(
+            "SKIPPED: taskset is not installed, or there is one processor: all share what there is",
+        );
     }
     let mut results = Map::new();
     if arguments.wants("generators") || arguments.wants("servers") {
@@ -107,8 +109,10 @@ pub(crate) struct Run {
 /// Generators on servers: all of each on all of the other.
 fn http(arguments: &Arguments) -> io::Result<Value> {
     let site = Site::new(arguments.bytes)?;
-    let generators: Vec<Generator> = Generator::ALL.into_iter().filter(Generator::is_there).collect();
-    let servers: Vec<Served> = Served::ALL.into_iter().filter(|it| it.start(&site).is_ok()).collect();
+    let generators: Vec<Generator> =
+        Generator::ALL.into_iter().filter(|it| it.is_there()).collect();
+    let servers: Vec<Served> =
+        Served::ALL.into_iter().filter(|it| it.start(&site).is_ok()).collect();
     let mut runs = vec![vec![Vec::new(); servers.len()]; generators.len()];
     for _ in 0..arguments.rounds {
         for (column, served) in servers.iter().enumerate() {
@@ -129,7 +133,14 @@ fn http(arguments: &Arguments) -> io::Result<Value> {
     ));
     say(&format!(
         "{:<16} {:<14} {:>10} {:>8} {:>8} {:>8} {:>12} {:>12} {:>7}",
-        "server", "generator", "requests/s", "50 % ms", "90 % ms", "99 % ms", "per gen. s", "per serv. s",
+        "server",
+        "generator",
+        "requests/s",
+        "50 % ms",
+        "90 % ms",
+        "99 % ms",
+        "per gen. s",
+        "per serv. s",
         "errors"
     ));
     let mut rows = Vec::new();
@@ -156,7 +167,9 @@ fn http(arguments: &Arguments) -> io::Result<Value> {
             }));
         }
     }
-    say("\nper gen. s, per serv. s: requests by a second of the generator's, the server's processor");
+    say(
+        "\nper gen. s, per serv. s: requests by a second of the generator's, the server's processor",
+    );
     ratios(&generators, &servers, &medians);
     Ok(Value::from(rows))
 }

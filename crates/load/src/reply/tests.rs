@@ -84,7 +84,7 @@ fn an_echo_is_compared() {
 #[test]
 fn bodies_are_held_against_the_first() {
     let standard = Standard::First(OnceLock::new());
-    let mut judge = |body: &str| {
+    let judge = |body: &str| {
         let text = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
         Reply::new(Kind::Http, &standard).receive(text.as_bytes(), &standard)
     };

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -31,11 +32,7 @@ const ACCEPTED: usize = 64;
 /// costs a wake-up.
 const SLACK: usize = 2;
 
-pub(super) fn serve(
-    hall: &Hall<'_>,
-    door: Door,
-    watch: &mut Watch<'_>,
-) -> Result<(), ServeError> {
+pub(super) fn serve(hall: &Hall<'_>, door: &Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
     let refused = |source: std::io::Error| ServeError::Design { design: Design::Epoll, source };
     let boxes: Vec<Letterbox> = (0..hall.config.workers)
         .map(|_| Letterbox::new())
@@ -43,13 +40,13 @@ pub(super) fn serve(
         .map_err(|error| refused(error.into()))?;
     let mut workers = Vec::new();
     for number in 0..hall.config.workers {
-        let worker = Worker::new(hall, &door, &boxes, number);
+        let worker = Worker::new(hall, door, &boxes, number);
         workers.push(worker.map_err(|error| refused(error.into()))?);
     }
     std::thread::scope(|scope| {
         let threads: Vec<_> =
             workers.into_iter().map(|worker| scope.spawn(move || worker.work())).collect();
-        while !threads.iter().all(|thread| thread.is_finished()) {
+        while !threads.iter().all(ScopedJoinHandle::is_finished) {
             watch.tick();
             let mut fds = [PollFd::new(hall.stop, PollFlags::IN)];
             wait(&mut fds, Watch::TICK);
@@ -72,8 +69,7 @@ struct Letterbox {
 
 impl Letterbox {
     fn new() -> rustix::io::Result<Letterbox> {
-        let bell =
-            rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Letterbox { letters: Mutex::default(), bell, load: AtomicUsize::new(0) })
     }
 
@@ -371,8 +367,8 @@ impl<'a> Worker<'a> {
     /// Whether nobody is there and nobody comes any more, or time is over.
     fn is_done(&self) -> bool {
         let Some(stopping) = &self.stopping else { return false };
-        let is_empty = self.free.len() == self.connections.len()
-            && self.own.load.load(Ordering::Relaxed) == 0;
+        let is_empty =
+            self.free.len() == self.connections.len() && self.own.load.load(Ordering::Relaxed) == 0;
         let is_over = stopping.drain.is_over(self.hall.stop);
         let is_quiet = self.is_at_door && stopping.latest.elapsed() >= Door::LATECOMERS;
         is_over || is_empty && is_quiet

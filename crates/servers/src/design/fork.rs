@@ -19,11 +19,7 @@ use crate::error::{ServeError, system};
 use crate::hall::{Drain, Hall, Watch, single_threaded};
 use crate::sys::{self, Forked};
 
-pub(super) fn serve(
-    hall: &Hall<'_>,
-    door: Door,
-    watch: &mut Watch<'_>,
-) -> Result<(), ServeError> {
+pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
     let refused = |source| ServeError::Design { design: Design::Fork, source };
     single_threaded().map_err(refused)?;
     let slot = hall.counters.slot(0);

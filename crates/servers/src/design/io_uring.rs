@@ -5,6 +5,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
@@ -26,22 +27,17 @@ const ACCEPTS: usize = 16;
 /// Bytes of a file that are read at once: io_uring has no `sendfile`.
 const FILE_PIECE: u64 = 128 << 10;
 
-pub(super) fn serve(
-    hall: &Hall<'_>,
-    door: Door,
-    watch: &mut Watch<'_>,
-) -> Result<(), ServeError> {
+pub(super) fn serve(hall: &Hall<'_>, door: &Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
     let refused = |source: io::Error| ServeError::Design { design: Design::IoUring, source };
     // Of a socket that does not block, io_uring asks once and does not wait.
-    rustix::io::ioctl_fionbio(&door, false).map_err(|error| refused(error.into()))?;
+    rustix::io::ioctl_fionbio(door, false).map_err(|error| refused(error.into()))?;
     // A ring belongs to the thread that makes it. This one only shows that there can be one.
     drop(Ring::new().map_err(refused)?);
     std::thread::scope(|scope| {
-        let door = &door;
         let threads: Vec<_> = (0..hall.config.workers)
             .map(|number| scope.spawn(move || Worker::new(hall, door, number).map(Worker::work)))
             .collect();
-        while !threads.iter().all(|thread| thread.is_finished()) {
+        while !threads.iter().all(ScopedJoinHandle::is_finished) {
             watch.tick();
             let mut fds = [PollFd::new(hall.stop, PollFlags::IN)];
             wait(&mut fds, Watch::TICK);

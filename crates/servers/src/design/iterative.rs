@@ -6,11 +6,7 @@ use crate::entrance::{Entrance, Next};
 use crate::error::ServeError;
 use crate::hall::{Drain, Hall, Watch};
 
-pub(super) fn serve(
-    hall: &Hall<'_>,
-    door: Door,
-    watch: &mut Watch<'_>,
-) -> Result<(), ServeError> {
+pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
     one_by_one(hall, door, 0, &mut || watch.tick())
 }
 

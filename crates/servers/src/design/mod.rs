@@ -26,7 +26,7 @@ pub(crate) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Resul
         Design::Prefork => prefork::serve(hall, door, watch),
         Design::Thread => thread::serve(hall, door, watch),
         Design::ThreadPool => thread_pool::serve(hall, door, watch),
-        Design::Epoll => epoll::serve(hall, door, watch),
-        Design::IoUring => io_uring::serve(hall, door, watch),
+        Design::Epoll => epoll::serve(hall, &door, watch),
+        Design::IoUring => io_uring::serve(hall, &door, watch),
     }
 }

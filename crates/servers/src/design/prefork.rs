@@ -23,11 +23,7 @@ struct Place {
     pause: Pause,
 }
 
-pub(super) fn serve(
-    hall: &Hall<'_>,
-    door: Door,
-    watch: &mut Watch<'_>,
-) -> Result<(), ServeError> {
+pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
     let refused = |source| ServeError::Design { design: Design::Prefork, source };
     single_threaded().map_err(refused)?;
     let started = Instant::now();
@@ -89,7 +85,7 @@ impl Place {
         match sys::fork() {
             Ok(Forked::Parent(pid)) => self.child = Some(pid),
             Ok(Forked::Child) => {
-                    // What cannot be done here is seen by the parent as a process that ended.
+                // What cannot be done here is seen by the parent as a process that ended.
                 let _ = one_by_one(hall, door, self.worker, &mut || ());
                 sys::leave();
             }

@@ -13,11 +13,7 @@ use crate::hall::{Drain, Hall, Watch};
 /// Of each thread: what it calls is shallow, and thousands of them have to find room.
 pub(super) const STACK: usize = 128 << 10;
 
-pub(super) fn serve(
-    hall: &Hall<'_>,
-    door: Door,
-    watch: &mut Watch<'_>,
-) -> Result<(), ServeError> {
+pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
     let mut entrance = Entrance::new(hall, door, hall.counters.slot(0))?;
     std::thread::scope(|scope| {
         let mut number = 0;

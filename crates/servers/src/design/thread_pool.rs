@@ -14,11 +14,7 @@ use crate::entrance::{Entrance, Next};
 use crate::error::ServeError;
 use crate::hall::{Drain, Hall, Watch};
 
-pub(super) fn serve(
-    hall: &Hall<'_>,
-    door: Door,
-    watch: &mut Watch<'_>,
-) -> Result<(), ServeError> {
+pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
     let queue = Queue::new(hall.config.workers);
     let refused = |source| ServeError::Design { design: Design::ThreadPool, source };
     std::thread::scope(|scope| {

@@ -19,6 +19,7 @@ const PIECE: usize = Output::FULL.div_ceil(PERIOD) * PERIOD;
 static PATTERN: [u8; PIECE] = pattern();
 
 /// The pattern that is popular (RFC 864, "Data Syntax"): each line begins one character later.
+#[expect(clippy::large_stack_arrays, reason = "it is made by the compiler, on no stack")]
 const fn pattern() -> [u8; PIECE] {
     let mut bytes = [0; PIECE];
     let mut at = 0;

@@ -120,12 +120,8 @@ pub(crate) fn drop_new_connections(socket: BorrowedFd<'_>) -> io::Result<()> {
     const FLAGS: u32 = 13;
     const SYN: u32 = 0x02;
     const ACK: u32 = 0x10;
-    let step = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter {
-        code: code as u16,
-        jt,
-        jf,
-        k,
-    };
+    let step =
+        |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
     let mut program = [
         step(libc::BPF_LD | libc::BPF_B | libc::BPF_ABS, 0, 0, FLAGS),
         step(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, 0, 0, SYN | ACK),
@@ -133,8 +129,7 @@ pub(crate) fn drop_new_connections(socket: BorrowedFd<'_>) -> io::Result<()> {
         step(libc::BPF_RET | libc::BPF_K, 0, 0, 0),
         step(libc::BPF_RET | libc::BPF_K, 0, 0, u32::MAX),
     ];
-    let filter =
-        libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
     // SAFETY: the program outlives the call, which copies it; the lengths are right.
     let result = unsafe {
         libc::setsockopt(

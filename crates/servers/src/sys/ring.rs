@@ -112,11 +112,10 @@ impl Ring {
         }
         assert!(self.sending[token].is_none(), "one at a time");
         let bytes = self.sending[token].insert(bytes);
-        let entry =
-            opcode::Send::new(Fd(socket.as_raw_fd()), bytes.as_ptr(), bytes.len() as u32)
-                // The kernel itself goes on until all is sent, or nothing more can be.
-                .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
-                .build();
+        let entry = opcode::Send::new(Fd(socket.as_raw_fd()), bytes.as_ptr(), bytes.len() as u32)
+            // The kernel itself goes on until all is sent, or nothing more can be.
+            .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
+            .build();
         // SAFETY: the bytes stay where they are until the operation is done (`next`, `drop`).
         unsafe { self.push(&entry, SEND | token as u64) };
     }
@@ -178,6 +177,7 @@ impl Ring {
     }
 
     /// The kernel may use its buffer again.
+    #[expect(clippy::needless_pass_by_value, reason = "nobody may look at it any more")]
     pub(crate) fn give_back(&mut self, chunk: Chunk) {
         self.buffers.offer(chunk.buffer);
     }
