@@ -16,13 +16,13 @@ impl Schedule {
     /// The share of one of `threads`, which take turns.
     pub(crate) fn new(begin: Instant, per_second: f64, thread: usize, threads: usize) -> Schedule {
         let interval = 1e9 / per_second;
-        let begin = begin + Duration::from_nanos((interval * thread as f64) as u64);
+        let begin = begin + Duration::from_nanos((interval * thread as f64).round() as u64);
         Schedule { begin, interval: interval * threads as f64, next: 0 }
     }
 
     /// When the next one is due.
     pub(crate) fn due(&self) -> Instant {
-        self.begin + Duration::from_nanos((self.interval * self.next as f64) as u64)
+        self.begin + Duration::from_nanos((self.interval * self.next as f64).round() as u64)
     }
 
     /// It was sent.
@@ -52,7 +52,7 @@ mod tests {
                 schedule.advance();
             }
         }
-        assert_eq!(due, [0, 333_333, 666_666, 1_000_000, 1_333_333, 1_666_666]);
+        assert_eq!(due, [0, 333_333, 666_666, 1_000_000, 1_333_333, 1_666_666], "{two:?}");
         let end = begin + Duration::from_secs(4);
         assert_eq!(two.map(|schedule| schedule.left(end)), [3, 3]);
 

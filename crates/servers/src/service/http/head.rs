@@ -61,14 +61,6 @@ pub(super) enum Parsed {
     Refused(Refusal),
 }
 
-/// Whether an empty line, which ends a head, may begin in `input` where it was not looked at.
-pub(super) fn has_end(input: &[u8], looked_at: usize) -> bool {
-    // The line end before it may have been there already.
-    let from = looked_at.saturating_sub(3).min(input.len());
-    let new = &input[from..];
-    new.windows(2).any(|two| two == b"\n\n") || new.windows(3).any(|three| three == b"\n\r\n")
-}
-
 /// Reads the head at the beginning of `input`.
 pub(super) fn parse(input: &[u8]) -> Parsed {
     let skipped = empty_lines(input);

@@ -32,7 +32,6 @@ impl Service for Http {
         Box::new(HttpSession {
             files: Arc::clone(&self.files),
             state: State::Head,
-            looked_at: 0,
             is_arriving: false,
             is_stopping: false,
         })
@@ -105,9 +104,6 @@ const MOST_BODY: u64 = 1 << 20;
 struct HttpSession {
     files: Arc<dyn Files>,
     state: State,
-    /// Bytes of an unfinished head at the last look: it is parsed again once it has doubled or
-    /// ended, so a head in single bytes costs no more than twice its length.
-    looked_at: usize,
     /// Whether a request has begun to arrive.
     is_arriving: bool,
     is_stopping: bool,
@@ -174,17 +170,12 @@ impl Session for HttpSession {
 }
 
 impl HttpSession {
+    /// Reads a head from its beginning each time something came: whoever sends it in single bytes
+    /// makes more work for the kernel than for this, as long as heads are short.
     fn head(&mut self, input: &[u8]) -> Parsed {
-        let is_due = input.len() >= 2 * self.looked_at || head::has_end(input, self.looked_at);
-        if !is_due && input.len() < head::LONGEST {
-            return Parsed::Partial { skipped: 0 };
-        }
         let parsed = head::parse(input);
         if let Parsed::Partial { skipped } = parsed {
-            self.looked_at = input.len() - skipped;
-            self.is_arriving = self.looked_at > 0;
-        } else {
-            self.looked_at = 0;
+            self.is_arriving = input.len() > skipped;
         }
         parsed
     }

@@ -8,7 +8,7 @@ struct Shelf;
 impl Files for Shelf {
     fn find(&self, path: &str, _now: &Moment) -> Result<Found, Missing> {
         match path {
-            "/" => Ok(Found::new("index.html", Body::Bytes((*b"hello").into()), Some(0))),
+            "/" => Ok(Found::new("index.html", Body::Bytes((*b"hello\n").into()), Some(0))),
             "/a b" => Ok(Found::new("x", Body::Bytes((*b"spaced").into()), None)),
             "/secret" => Err(Missing::Forbidden),
             "/busy" => Err(Missing::Unable),
@@ -53,11 +53,11 @@ fn told(request: &str) -> (Vec<String>, After) {
 fn an_answer_is_whole() {
     let (answer, after) = converse(&[b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"]);
     let expected = "HTTP/1.1 200 OK\r\nServer: tcplab\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\
-                    Content-Length: 5\r\nContent-Type: text/html\r\n\
-                    Last-Modified: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\nhello";
+                    Content-Length: 6\r\nContent-Type: text/html\r\n\
+                    Last-Modified: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\nhello\n";
     assert_eq!((answer.as_str(), after), (expected, After::Continue));
     let (head, _) = converse(&[b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n"]);
-    assert_eq!(head, expected.strip_suffix("hello").unwrap());
+    assert_eq!(head, expected.strip_suffix("hello\n").unwrap());
     let (old, after) = converse(&[b"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n"]);
     assert!(old.contains("\r\nConnection: keep-alive\r\n"), "{old}");
     assert_eq!(after, After::Continue);
