@@ -62,8 +62,8 @@ pub struct BulkOutcome {
     pub processor: Duration,
 }
 
-/// Sends or receives for a while. `observe` is told how long it has been going on and how many bytes
-/// have moved, and can break it off.
+/// Sends or receives for a while. `observe` is told how long it has been going on and how many
+/// bytes have moved, and can break it off.
 ///
 /// # Errors
 /// When the server cannot be reached, or breaks the connection.

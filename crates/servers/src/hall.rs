@@ -1,5 +1,5 @@
-//! A server as its caller sees it, and what all designs have: service, limits, counters, the wish to
-//! stop.
+//! A server as its caller sees it, and what all designs have: service, limits, counters, the wish
+//! to stop.
 
 use std::io;
 use std::net::SocketAddr;

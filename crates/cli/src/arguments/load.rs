@@ -39,7 +39,8 @@ pub(crate) struct LoadArguments {
     #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = seconds)]
     pub(crate) seconds: f64,
     /// End after so many requests instead
-    #[arg(long, value_name = "N", conflicts_with_all = ["seconds", "bulk"], value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
+        conflicts_with_all = ["seconds", "bulk"])]
     pub(crate) requests: Option<u64>,
     /// How long nothing is counted at first
     #[arg(long, value_name = "SPAN", default_value = "0 s", conflicts_with = "bulk")]
@@ -48,10 +49,12 @@ pub(crate) struct LoadArguments {
     #[arg(long, value_name = "SPAN", default_value = "10 s", conflicts_with = "bulk")]
     pub(crate) timeout: Span,
     /// Threads of the generator
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256), conflicts_with = "bulk")]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "bulk",
+        value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
     /// Bytes of a message to an echo server
-    #[arg(long, value_name = "BYTES", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=67_108_864))]
+    #[arg(long, value_name = "BYTES", default_value_t = 64,
+        value_parser = clap::value_parser!(u32).range(1..=67_108_864))]
     pub(crate) size: u32,
     /// Answers must have this file's content; by default that of the first good answer
     #[arg(long, value_name = "FILE", conflicts_with_all = ["no_check", "bulk"])]

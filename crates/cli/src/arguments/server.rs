@@ -45,7 +45,8 @@ pub(crate) struct ServerArguments {
     #[arg(long, value_name = "N", default_value_t = 4096)]
     pub(crate) backlog: u32,
     /// Connections that may be open; more wait to be accepted
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 20_000,
+        value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) connections: u32,
     /// How long nothing may happen on a connection
     #[arg(long, value_name = "SPAN", default_value = "60 s")]

@@ -4,8 +4,8 @@
 //! [--seconds S] [--connections N] [--bytes N] [--only 'SECTION;SECTION…']`. Sections are
 //! `generators` (tcplab load, wrk and ab on nginx and on our servers), `servers` (the same figures,
 //! as servers), `bulk` (beside iperf3) and `many` (10,000 connections). Rounds are interleaved, so
-//! whatever else the machine does meets all alike; medians are shown. Servers have one processor and
-//! generators another, where there are two and taskset(1) is installed. All on loopback.
+//! whatever else the machine does meets all alike; medians are shown. Servers have one processor
+//! and generators another, where there are two and taskset(1) is installed. All on loopback.
 
 mod bulk;
 mod generators;
