@@ -185,6 +185,7 @@ pub(crate) fn of_connection(
             && let Some(above) = spec.socket.value(key)
             && meaning(config, key, above, SocketRole::Listener).is_ok()
         {
+            record.requested = Some(above.to_string());
             record.outcome = Outcome::Inherited;
         }
         Some(record)
