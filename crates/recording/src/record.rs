@@ -91,7 +91,8 @@ pub struct OptionRecord {
     /// As in the man page, such as `SO_RCVBUF`.
     #[serde(default)]
     pub option: String,
-    /// As in the scenario; none where it was left to the system.
+    /// As in the scenario, of an accepted socket perhaps for the one that listens; none where it
+    /// was left to the system.
     pub requested: Option<String>,
     /// Before anything was set: on a fresh socket, or as `accept` gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

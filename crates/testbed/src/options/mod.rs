@@ -104,6 +104,7 @@ impl OptionSheet {
                 }
                 _ => (Outcome::Ignored, Some("a listening socket does not hand it down".into())),
             };
+            row.asked.clone_from(&above.asked);
         }
         sheet.connected(socket)?;
         Ok(sheet)
