@@ -90,8 +90,9 @@ fn meaning(
     let is_accepted = role == SocketRole::Accepted;
     let number = |n: &i64| u8::try_from(*n).unwrap_or(u8::MAX);
     Ok(Some(match (key, value) {
-        // A port belongs to nobody else, and nobody else connects.
-        ("reuseaddr" | "reuseport" | "backlog", _) => return Ok(None),
+        // A port belongs to nobody else, and nobody else connects; how long calls wait is the host's
+        // affair (see `timeouts`).
+        ("reuseaddr" | "reuseport" | "backlog" | "rcvtimeo" | "sndtimeo", _) => return Ok(None),
         ("sndbufforce", Size(size)) if is_accepted && *size > config.sending.most_asked => {
             return Err(NO_FORCE.into());
         }
@@ -128,8 +129,6 @@ fn meaning(
         ("congestion", _) => return Ok(None),
         ("user_timeout", Time(span)) => Set::UserTimeout(*span),
         ("notsent_lowat", Size(size)) => Set::UnsentLow(*size),
-        // Calls are the host's affair: see `timeouts`.
-        ("rcvtimeo" | "sndtimeo", _) => return Ok(None),
         ("fastopen" | "fastopen_connect", _) => {
             return Err("no earlier connection has brought a cookie".into());
         }
