@@ -41,6 +41,13 @@ pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
 /// The scenario called `given`: a file if it looks like one, or else one that comes with tcplab.
 pub(crate) fn find(given: &str) -> Result<Scenario> {
     let path = Path::new(given);
+    // A name may have a folder in it; a directory with its name is not what is meant.
+    if path.extension().is_none()
+        && given.contains('/')
+        && let Some(source) = embedded(given)
+    {
+        return Ok(Scenario::parse(source, &given.replace('/', "-"))?);
+    }
     let looks_like_a_file = path.extension().is_some() || given.contains('/') || path.is_file();
     if !looks_like_a_file && let Some(source) = embedded(given) {
         return Ok(Scenario::parse(source, given)?);

@@ -7,8 +7,7 @@ pub fn catalogue() -> &'static [(&'static str, &'static str)] {
     CATALOGUE
 }
 
-const CATALOGUE: &[(&str, &str)] =
-    embedded!["scenarios": "haiku-patches", "interruption", "netburner-buffers"];
+const CATALOGUE: &[(&str, &str)] = embedded!["scenarios": "haiku-patches", "interruption", "netburner-buffers", "socket-options/buffers"];
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Files of the repository in the program itself.
 
-/// Name and source of files `NAME.toml` in a folder of the repository, by name: no file of the
-/// folder may be missing, which a test checks.
+/// Name and source of files `NAME.toml` in a folder of the repository, by name (`folder/name` of
+/// one in a folder of it): no file of the folder may be missing, which a test checks.
 macro_rules! embedded {
     ($folder:literal: $($name:literal),* $(,)?) => {
         &[$((
@@ -18,17 +18,32 @@ mod tests {
 
     use crate::{catalogue, presets};
 
+    /// Names of the files in a folder, and in those in it that hold any.
+    fn files_in(place: &Path, before: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(place).unwrap().map(Result::unwrap);
+        let names = |entry: std::fs::DirEntry| {
+            let name = entry.file_name().into_string().unwrap();
+            if entry.path().is_dir() {
+                return files_in(&entry.path(), &format!("{before}{name}/"));
+            }
+            name.strip_suffix(".toml").map(|name| format!("{before}{name}")).into_iter().collect()
+        };
+        entries.flat_map(names).collect()
+    }
+
     #[test]
     fn no_file_is_forgotten() {
         let folders =
             [("scenarios", catalogue()), ("paths", presets()), ("stacks", crate::profile::FILES)];
         for (folder, embedded) in folders {
             let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-            let mut files: Vec<String> = std::fs::read_dir(place)
-                .unwrap()
-                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-                .filter_map(|file| file.strip_suffix(".toml").map(String::from))
-                .collect();
+            // A folder of which nothing is embedded is for something else.
+            let has_folder = |file: &String| {
+                let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+                embedded.iter().any(|(name, _)| name.starts_with(folder))
+            };
+            let mut files = files_in(&place, "");
+            files.retain(has_folder);
             files.sort();
             let embedded: Vec<&str> = embedded.iter().map(|(name, _)| *name).collect();
             assert_eq!(

@@ -259,7 +259,8 @@ pub struct Receiving {
     /// The receive buffer at the start, and the most it is tuned to; equal: never tuned
     /// (`tcp_rmem[1]`, `tcp_rmem[2]`).
     pub buffer: [Bytes; 2],
-    /// The most that SO_RCVBUF may ask for (`net.core.rmem_max`).
+    /// The most that SO_RCVBUF may ask for (`net.core.rmem_max`); the window's scale is for as much
+    /// at least.
     pub most_asked: Bytes,
     /// The most segments the buffer holds, however small each; `None`: bytes count alone.
     pub segments: Option<u32>,

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use tcplab_path::{Backend, Direction};
@@ -29,6 +30,8 @@ pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
     [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
 /// How often the caller is told how far the trial is.
 const TELL_EVERY: Span = Span::from_millis(200);
+/// Within this, the second end tells how it fared when the first has failed.
+const SOON: Duration = Duration::from_millis(100);
 /// Once both applications are done, the path must be empty for this long: the last ACK counts.
 const QUIET: Span = Span::from_millis(50);
 
@@ -267,7 +270,19 @@ impl<'a> Watch<'a> {
     }
 
     /// What the endpoints leave, or why there is none.
-    pub(crate) fn outcomes(self) -> Result<[Outcome; 2], TrialError> {
+    pub(crate) fn outcomes(mut self) -> Result<[Outcome; 2], TrialError> {
+        // An end whose option is refused lets go of its connection, and the other one, which only
+        // notices that, may have told first.
+        if self.outcomes.iter().any(|outcome| matches!(outcome, Some(Err(_)))) {
+            for (outcome, incoming) in self.outcomes.iter_mut().zip(&self.incoming) {
+                *outcome = outcome.take().or_else(|| incoming.recv_timeout(SOON).ok());
+            }
+        }
+        let is_cause =
+            |outcome: &Option<_>| matches!(outcome, Some(Err(TrialError::SocketOption { .. })));
+        if is_cause(&self.outcomes[1]) && !is_cause(&self.outcomes[0]) {
+            self.outcomes.swap(0, 1);
+        }
         match self.outcomes {
             [Some(client), Some(server)] => Ok([client?, server?]),
             [Some(Err(error)), _] | [_, Some(Err(error))] => Err(error),

@@ -11,6 +11,7 @@ mod full;
 mod interfaces;
 mod leftovers;
 mod netem;
+mod options;
 mod outcomes;
 mod processes;
 mod program;

@@ -27,12 +27,11 @@ pub(crate) fn apply(
 ) -> Result<(), SettingsError> {
     for (key, info, value) in asked.iter() {
         match meaning(config, key, value, role) {
-            Ok(None) => {}
             Ok(Some(option)) => set(config, option, key.ends_with("force")),
             Err(reason) if asked.if_refused == IfRefused::Fail => {
                 return Err(refused(info, value, reason));
             }
-            Err(_) => {}
+            Ok(None) | Err(_) => {}
         }
         if let ("congestion", OptionValue::Name(name)) = (key, value) {
             config.window.congestion.clone_from(name);
@@ -90,9 +89,6 @@ fn meaning(
     let is_accepted = role == SocketRole::Accepted;
     let number = |n: &i64| u8::try_from(*n).unwrap_or(u8::MAX);
     Ok(Some(match (key, value) {
-        // A port belongs to nobody else, and nobody else connects; how long calls wait is the host's
-        // affair (see `timeouts`).
-        ("reuseaddr" | "reuseport" | "backlog" | "rcvtimeo" | "sndtimeo", _) => return Ok(None),
         ("sndbufforce", Size(size)) if is_accepted && *size > config.sending.most_asked => {
             return Err(NO_FORCE.into());
         }
@@ -108,9 +104,9 @@ fn meaning(
         ("rcvlowat", Size(size)) => Set::ReceiveLow(*size),
         ("max_pacing_rate", Rate(rate)) => Set::MostPace(Some(*rate)),
         ("nodelay", Flag(on)) => Set::NoDelay(*on),
-        // The handshake is over.
-        ("maxseg", _) if is_accepted => return Ok(None),
-        ("maxseg", Number(size)) => Set::MaxSegment(u16::try_from(*size).unwrap_or(u16::MAX)),
+        ("maxseg", Number(size)) if !is_accepted => {
+            Set::MaxSegment(u16::try_from(*size).unwrap_or(u16::MAX))
+        }
         ("cork", Flag(on)) => Set::Cork(*on),
         ("keepidle", Time(span)) => Set::KeepIdle(*span),
         ("keepintvl", Time(span)) => Set::KeepInterval(*span),
@@ -120,21 +116,29 @@ fn meaning(
         ("defer_accept", Time(span)) => Set::DeferAccept(*span),
         ("window_clamp", Size(size)) => Set::WindowClamp(*size),
         ("quickack", Flag(on)) if is_accepted => Set::QuickAck(*on),
-        // As it is at first.
-        ("quickack", Flag(true)) => return Ok(None),
-        ("quickack", _) => return Err("a model is told so on a connection only".into()),
+        ("quickack", Flag(false)) => return Err("a model is told so on a connection only".into()),
         ("congestion", Name(name)) if is_accepted && *name != config.window.congestion => {
             return Err("a connection keeps the congestion control that it was opened with".into());
         }
-        ("congestion", _) => return Ok(None),
         ("user_timeout", Time(span)) => Set::UserTimeout(*span),
         ("notsent_lowat", Size(size)) => Set::UnsentLow(*size),
         ("fastopen" | "fastopen_connect", _) => {
             return Err("no earlier connection has brought a cookie".into());
         }
         ("ip_tos", _) => return Err("a model's packets have no class of service".into()),
+        _ if means_nothing(key, role) => return Ok(None),
         _ => return Err("the model does not have it".into()),
     }))
+}
+
+/// Options that decide nothing to a model: a port belongs to nobody else and nobody else connects;
+/// the segment size of an accepted socket is settled; acknowledgements are quick at first anyway;
+/// the congestion control is the world's affair, and how long calls wait the host's (`timeouts`).
+fn means_nothing(key: &str, role: SocketRole) -> bool {
+    let elsewhere = matches!(key, "backlog" | "congestion" | "rcvtimeo" | "sndtimeo");
+    elsewhere
+        || matches!(key, "reuseaddr" | "reuseport" | "quickack")
+        || key == "maxseg" && role == SocketRole::Accepted
 }
 
 const NO_FORCE: &str = "a model takes as much before its connection is opened only";

@@ -15,9 +15,6 @@ const MOST_SCALE: u8 = 14;
 /// The largest window field.
 const FIELD: u64 = 0xffff;
 
-/// `net.core.rmem_max`: what the scale is chosen for at least.
-const RMEM_MAX: u64 = 212_992;
-
 /// Half of `SOCK_MIN_RCVBUF`, bytes.
 const LEAST_CLAMP: u64 = 1_152;
 
@@ -144,7 +141,7 @@ impl ReceiveWindow {
         self.scale = least_scale.map_or(0, |least| {
             let mut largest = space.max(self.config.buffer[1].as_u64());
             if self.charges_memory() {
-                largest = largest.max(RMEM_MAX);
+                largest = largest.max(self.config.most_asked.as_u64());
             }
             let needed = largest.min(clamp).max(1).ilog2().saturating_sub(15) as u8;
             needed.max(least).min(MOST_SCALE)
