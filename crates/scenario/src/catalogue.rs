@@ -7,7 +7,15 @@ pub fn catalogue() -> &'static [(&'static str, &'static str)] {
     CATALOGUE
 }
 
-const CATALOGUE: &[(&str, &str)] = embedded!["scenarios": "haiku-patches", "interruption", "netburner-buffers", "socket-options/buffers"];
+const CATALOGUE: &[(&str, &str)] = embedded![
+    "scenarios":
+    "haiku-patches",
+    "interruption",
+    "netburner-buffers",
+    "socket-options/buffers",
+    "socket-options/nodelay",
+    "socket-options/receive-timeout",
+];
 
 #[cfg(test)]
 mod tests {

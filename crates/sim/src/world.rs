@@ -60,6 +60,9 @@ pub(crate) struct Recorder {
     packet: Vec<u8>,
 }
 
+/// What a world leaves: all pairs, in the order in which they began; when it ended; the recording.
+pub(crate) type Ended = (Vec<[Host; 2]>, Instant, Option<RecordingWriter>);
+
 impl Recorder {
     pub(crate) fn new(writer: RecordingWriter, sampling: Span) -> Recorder {
         Recorder { writer, sampling, packet: Vec::new() }
@@ -178,9 +181,7 @@ impl World {
 
     /// Ends it: what is on the links is judged. Gives the pairs back, when it ended, and the
     /// recording, not yet closed.
-    pub(crate) fn end(
-        mut self,
-    ) -> Result<(Vec<[Host; 2]>, Instant, Option<RecordingWriter>), RecordingError> {
+    pub(crate) fn end(mut self) -> Result<Ended, RecordingError> {
         for lane in &mut self.lanes {
             for verdict in lane.drain(self.now) {
                 if let Some(recorder) = &mut self.recorder {

@@ -181,7 +181,7 @@ impl Caller<'_> {
 
     fn at_mark(&mut self) -> Result<Returned, Errno> {
         let Some(socket) = &self.socket else { return Err(Errno::BADF) };
-        let is_at_mark = sys::at_mark(socket.as_fd()).map_err(errno)?;
+        let is_at_mark = sys::at_mark(socket.as_fd()).map_err(|error| errno(&error))?;
         self.application.marked(is_at_mark, self.clock.now());
         Ok(Returned::Told)
     }
@@ -210,8 +210,8 @@ impl Caller<'_> {
     }
 }
 
-fn errno(error: io::Error) -> Errno {
-    Errno::from_io_error(&error).unwrap_or(Errno::IO)
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
 /// The name of an error in `errno.h`, of those that a socket's calls tell.

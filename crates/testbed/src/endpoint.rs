@@ -147,7 +147,7 @@ impl Prepared<'_> {
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
         let site = Site { end, shared, clock, server: server(addresses) };
         let ran = match shared.workload.connections {
-            Some(many) => site.run_many(many, socket, options, sockets)?,
+            Some(many) => site.run_many(many, &socket, &options, &sockets)?,
             None => site.run_one(socket, options, Some(sockets))?,
         };
         let Ran { report, records, listener, socket } = ran;
@@ -214,13 +214,12 @@ impl Site<'_> {
     fn run_many(
         &self,
         many: Connections,
-        first: OwnedFd,
-        options: OptionSheet,
-        sockets: Sender<(Endpoint, Sampled)>,
+        first: &OwnedFd,
+        options: &OptionSheet,
+        sockets: &Sender<(Endpoint, Sampled)>,
     ) -> Result<Ran, TrialError> {
         let next = AtomicU64::new(0);
         let ran = Mutex::new(Vec::new());
-        let (first, options, sockets) = (&first, &options, &sockets);
         let work = || -> Result<(), TrialError> {
             let _ = sys::run_before_others();
             loop {

@@ -71,7 +71,9 @@ impl Digest {
     pub(crate) fn of_texts(mut texts: Vec<String>) -> String {
         texts.sort();
         let mut digest = Digest::new();
-        texts.iter().for_each(|text| digest.update(text.as_bytes()));
+        for text in &texts {
+            digest.update(text.as_bytes());
+        }
         digest.hex()
     }
 

@@ -122,8 +122,6 @@ fn meaning(
         }
         ("user_timeout", Time(span)) => Set::UserTimeout(*span),
         ("notsent_lowat", Size(size)) => Set::UnsentLow(*size),
-        // Calls are the host's affair: see `timeouts`.
-        ("rcvtimeo" | "sndtimeo", _) => return Ok(None),
         ("fastopen" | "fastopen_connect", _) => {
             return Err("no earlier connection has brought a cookie".into());
         }
@@ -135,9 +133,11 @@ fn meaning(
 
 /// Options that decide nothing to a model: a port belongs to nobody else and nobody else connects;
 /// the segment size of an accepted socket is settled; acknowledgements are quick at first anyway;
-/// the congestion control is the world's affair.
+/// the congestion control is the world's affair, and how long calls wait the host's (`timeouts`).
 fn means_nothing(key: &str, role: SocketRole) -> bool {
-    matches!(key, "reuseaddr" | "reuseport" | "backlog" | "congestion" | "quickack")
+    let elsewhere = matches!(key, "backlog" | "congestion" | "rcvtimeo" | "sndtimeo");
+    elsewhere
+        || matches!(key, "reuseaddr" | "reuseport" | "quickack")
         || key == "maxseg" && role == SocketRole::Accepted
 }
 

@@ -85,8 +85,7 @@ impl World {
                 self.ended[other] = true;
                 application.did(done);
             }
-            Want::AwaitUrgent | Want::ReadUrgent | Want::AtMark => application.did(done),
-            Want::Connect | Want::Accept | Want::Set(..) => application.did(done),
+            _ => application.did(done),
         }
         if own == 0 && !word.is_empty() {
             self.steps.push(word);
