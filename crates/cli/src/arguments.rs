@@ -2,6 +2,7 @@
 
 mod packetdrill;
 mod path;
+mod sockopts;
 mod states;
 mod trace;
 
@@ -16,6 +17,7 @@ pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
     ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
 };
+pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
 pub(crate) use states::{StateFilter, StatesArguments};
 pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
 
@@ -124,6 +126,12 @@ pub(crate) enum Command {
     /// good comes with what would make it so. Exit code 2 when experiments on the kernel cannot run
     /// here; those in virtual time can everywhere.
     Doctor(DoctorArguments),
+    /// List the socket options of this machine, and what each does
+    ///
+    /// Name as in the man page, level, default as a fresh TCP socket has it (and UDP's where it
+    /// differs), unit and range, what it does, the sysctl that the default or the limit comes from,
+    /// what setting it needs. What this kernel does not have is shown as absent.
+    Sockopts(SockoptsArguments),
     /// For tcplab's own use: the process of a trial
     #[command(name = WORLD, hide = true)]
     World {
@@ -214,8 +222,8 @@ pub(crate) struct TuningArguments {
     /// To wake up from sleep takes 30 to 100 µs on common machines, which packets would come late:
     /// more makes their times more exact on a machine that wakes slowly, and 0 always sleeps. It
     /// costs a processor that long for each packet; where packets follow one another more closely,
-    /// all of a processor, which the programs at both ends may miss. Written down with all that is
-    /// recorded.
+    /// seven eighths of a processor, which the programs at both ends may miss. Written down with all
+    /// that is recorded.
     #[arg(long, value_name = "SPAN", default_value_t = Tuning::default().spin, value_parser = spin)]
     pub(crate) spin: Span,
 }

@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod scenarios;
 mod shell;
+mod sockopts;
 mod states;
 mod tc;
 mod trace;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::Packetdrill(arguments) => packetdrill::packetdrill(&arguments),
         Command::Fidelity(arguments) => fidelity::fidelity(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
+        Command::Sockopts(arguments) => sockopts::sockopts(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };
     result.unwrap_or_else(|error| complain::complain(&error))

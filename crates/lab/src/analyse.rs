@@ -11,9 +11,10 @@ use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Role;
 
+use crate::ends::{ending, ends};
 use crate::{
-    Case, EpisodeRow, FindingRow, LabError, Metric, Run, RunDirectory, Summary, Trial, TrialData,
-    claims, worlds,
+    Case, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory, Summary, Trial,
+    TrialData, claims, options, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -137,7 +138,16 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         Endpoint::Client => Direction::Forward,
         Endpoint::Server => Direction::Reverse,
     };
-    let trace = trace(recording, &record, sending_end)?;
+    let [client, server] = [
+        trace(recording, &record, Endpoint::Client)?,
+        trace(recording, &record, Endpoint::Server)?,
+    ];
+    let ends = ends(&app, [&client, &server]);
+    let trace = match sending_end {
+        Endpoint::Client => client,
+        Endpoint::Server => server,
+    };
+    let ending = ending(&trace);
     let flaws = flaws_of(&record, path, samples.len());
     let notes = trace.notes.iter();
     let mut warnings: Vec<String> = notes.map(|note| remark(sending_end, note)).collect();
@@ -145,9 +155,11 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     if !has_truth {
         warnings.push(UNTOLD.into());
     }
+    let told = OptionRow::of(&record);
+    warnings.extend(told.iter().filter_map(OptionRow::refusal));
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
-        return Ok(Trial { flaws, ..empty_trial(warnings) });
+        return Ok(Trial { ends, ending, flaws, options: told, ..empty_trial(warnings) });
     };
     let flow = flow_of(connection, sending_end);
     let drops = drops(flow, &truth, direction);
@@ -175,8 +187,10 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         })
         .collect();
     let lost = has_truth.then_some(drops.len());
-    let metrics = metrics(&app, flow, &samples, sending_end, lost);
-    Ok(Trial { metrics, episodes, findings, flaws, ..empty_trial(warnings) })
+    let mut metrics = metrics(&app, flow, &samples, sending_end, lost);
+    metrics.extend(named(options::metrics(&record, connection)));
+    let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
+    Ok(Trial { ends, ending, flaws, ..whole })
 }
 
 fn empty_trial(warnings: Vec<String>) -> Trial {
@@ -187,6 +201,9 @@ fn empty_trial(warnings: Vec<String>) -> Trial {
         metrics: Vec::new(),
         episodes: Vec::new(),
         findings: Vec::new(),
+        ends: Vec::new(),
+        ending: None,
+        options: Vec::new(),
         flaws: Vec::new(),
         put_aside: 0,
         warnings,
@@ -359,7 +376,7 @@ pub(crate) fn metrics(
         .filter(|sample| sample.endpoint == sending_end && sample.state == ESTABLISHED)
         .map(|sample| sample.rtt_us as f64 / 1e3)
         .collect();
-    let intact = sender.bytes == receiver.bytes && sender.digest == receiver.digest;
+    let intact = receiver.has_all_of(sender);
     let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
     let values = [
         ("transfer_time", transfer.map(Span::as_secs_f64)),
@@ -374,13 +391,15 @@ pub(crate) fn metrics(
         ("mean_rtt", tcplab_stats::mean(&round_trips)),
         ("payload_intact", Some(f64::from(u8::from(intact)))),
     ];
-    values
-        .into_iter()
-        .filter_map(|(name, value)| {
-            let info = METRICS.iter().find(|info| info.name == name)?;
-            Some(Metric { name: name.into(), unit: info.unit.into(), value: value? })
-        })
-        .collect()
+    named(values.into_iter().filter_map(|(name, value)| Some((name, value?)))).collect()
+}
+
+/// Values with the units that `METRICS` has for them.
+fn named(values: impl IntoIterator<Item = (&'static str, f64)>) -> impl Iterator<Item = Metric> {
+    values.into_iter().filter_map(|(name, value)| {
+        let unit = tcplab_scenario::metric(name)?.unit.into();
+        Some(Metric { name: name.into(), unit, value })
+    })
 }
 
 /// `TCP_ESTABLISHED` in `TCP_INFO`.

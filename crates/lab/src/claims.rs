@@ -39,6 +39,10 @@ fn values(expectation: &Expectation, case: &Case) -> Vec<Value> {
         .iter()
         .flat_map(|trial| match expectation.metric_info().scope {
             Scope::Trial => of_trial(name, trial),
+            Scope::Endpoint | Scope::Request | Scope::Call => {
+                let ends = trial.ends.iter();
+                ends.flat_map(|end| end.values(name, &expectation.selection)).collect()
+            }
             Scope::Episode => {
                 trial.episodes.iter().filter_map(|episode| of_episode(name, episode)).collect()
             }
@@ -61,6 +65,15 @@ fn ratios(name: &str, case: &Case, other: &Case) -> Vec<Value> {
 }
 
 fn of_trial(name: &str, trial: &Trial) -> Vec<Value> {
+    let text = |text: &str| Value::Text(text.into());
+    match name {
+        "connection.end" => return trial.ending.iter().map(|it| text(&it.how)).collect(),
+        "connection.closed_by" => {
+            let by = trial.ending.iter().filter_map(|ending| ending.by);
+            return by.map(|end| text(end.name())).collect();
+        }
+        _ => {}
+    }
     trial
         .metrics
         .iter()
@@ -174,7 +187,10 @@ mod tests {
             directory: "trials/x-1".into(),
             metrics: vec![metric],
             episodes,
+            options: vec![],
             findings: Vec::new(),
+            ends: Vec::new(),
+            ending: None,
             flaws: Vec::new(),
             put_aside: 0,
             warnings: Vec::new(),
@@ -194,6 +210,7 @@ mod tests {
             claim: "it is so".into(),
             metric: metric.into(),
             of,
+            selection: tcplab_scenario::Selection::default(),
             checks: vec![check],
             cases: vec![0, 1],
             baselines: Vec::new(),

@@ -5,11 +5,13 @@ mod calibration;
 mod claims;
 mod data;
 mod directory;
+mod ends;
 mod environment;
 mod error;
 mod execute;
 pub mod fidelity;
 mod model;
+mod options;
 mod replay;
 mod tables;
 pub mod verify;
@@ -22,7 +24,10 @@ pub use directory::{Plan, RunDirectory};
 pub use environment::environment;
 pub use error::LabError;
 pub use execute::{Bench, Event, begin, execute, plan};
-pub use model::{Case, Claim, EpisodeRow, FindingRow, Metric, Run, StackUsed, Summary, Trial};
+pub use model::{
+    Case, Claim, EndRow, Ending, EpisodeRow, FindingRow, Metric, Run, StackUsed, Summary, Trial,
+};
+pub use options::OptionRow;
 pub use replay::{Difference, Replay, replay};
 pub use tables::write_tables;
 pub use worlds::{Refusal, World, kernel_refused};

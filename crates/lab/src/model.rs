@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use crate::{Calibration, OptionRow};
 use serde::{Deserialize, Serialize};
-
-use crate::Calibration;
+use tcplab_workload::{CallRow, Side};
 
 /// Everything about a run that fits in a table; the packets stay in the trials' directories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,6 +102,15 @@ pub struct Trial {
     pub episodes: Vec<EpisodeRow>,
     /// Statements about it with their evidence.
     pub findings: Vec<FindingRow>,
+    /// What each end did, the client first. Runs of older versions do not say.
+    #[serde(default)]
+    pub ends: Vec<EndRow>,
+    /// How the connection ended. See `ends`.
+    #[serde(default)]
+    pub ending: Option<Ending>,
+    /// Socket options worth telling: asked for, or changed while it ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<OptionRow>,
     /// How its path misbehaved beyond the stated bounds; nothing if it is good.
     #[serde(default)]
     pub flaws: Vec<String>,
@@ -173,6 +182,28 @@ pub struct EpisodeRow {
     pub interruption: Option<u64>,
     /// What happened, in a sentence or three.
     pub story: String,
+}
+
+/// What one end did, as its application and the capture beside it tell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EndRow {
+    /// Which.
+    pub end: Side,
+    /// The calls of its application in order, equal ones in a row together.
+    pub calls: Vec<CallRow>,
+    /// How long each of its requests took, milliseconds.
+    pub response_times_ms: Vec<f64>,
+    /// Other metrics of this end; some have several values.
+    pub metrics: Vec<Metric>,
+}
+
+/// How a connection ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// In the words of the metric `connection.end`.
+    pub how: String,
+    /// Who sent the first FIN, or the RST.
+    pub by: Option<Side>,
 }
 
 /// A statement with its evidence.

@@ -1,17 +1,22 @@
 //! The run's tables as files: for spreadsheets, notebooks, other programs.
 
 use crate::directory::to_json;
-use crate::{LabError, Run, RunDirectory};
+use crate::{EndRow, LabError, OptionRow, Run, RunDirectory, Trial};
 
 /// Writes `metrics.csv` (a row per trial and metric, with what is wrong with the trial),
-/// `episodes.csv` (a row per recovery episode) and, last, `run.json` (everything), which makes the
-/// run a finished one.
+/// `episodes.csv` (a row per recovery episode), `calls.csv` (a row per call of an application, equal
+/// ones in a row together), `ends.csv` (a row per end and metric of it), `options.csv` (a row per
+/// trial and socket option that was asked for or changed) and, last, `run.json` (everything), which
+/// makes the run a finished one.
 ///
 /// # Errors
 /// When one cannot be written.
 pub fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), LabError> {
     directory.replace("metrics.csv", metrics(run).as_bytes())?;
     directory.replace("episodes.csv", episodes(run).as_bytes())?;
+    directory.replace("calls.csv", calls(run).as_bytes())?;
+    directory.replace("ends.csv", ends(run).as_bytes())?;
+    directory.replace("options.csv", options(run).as_bytes())?;
     directory.replace(crate::directory::RUN, &to_json(run))?;
     Ok(())
 }
@@ -78,6 +83,110 @@ fn episodes(run: &Run) -> String {
         }
     }
     table
+}
+
+fn options(run: &Run) -> String {
+    let mut table = row([
+        "case",
+        "trial",
+        "socket",
+        "key",
+        "option",
+        "requested",
+        "before",
+        "set",
+        "connected",
+        "effective",
+        "outcome",
+        "because",
+    ]);
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    for case in &run.cases {
+        for trial in &case.trials {
+            for OptionRow { socket, record } in &trial.options {
+                table += &row([
+                    &case.name,
+                    &trial.number.to_string(),
+                    socket,
+                    &record.name,
+                    &record.option,
+                    &text(&record.requested),
+                    &text(&record.before),
+                    &text(&record.set),
+                    &text(&record.connected),
+                    &record.effective,
+                    record.outcome.name(),
+                    &text(&record.because),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+fn calls(run: &Run) -> String {
+    let mut table = row([
+        "case",
+        "trial",
+        "end",
+        "connection",
+        "call",
+        "asked",
+        "result",
+        "count",
+        "bytes",
+        "began_s",
+        "ended_s",
+        "took_s",
+        "longest_s",
+        "scattered",
+    ]);
+    for (case, trial, end) in all_ends(run) {
+        for call in &end.calls {
+            table += &row([
+                case,
+                &trial.number.to_string(),
+                end.end.name(),
+                &(call.connection + 1).to_string(),
+                &call.call,
+                &call.asked,
+                &call.result,
+                &call.count.to_string(),
+                &call.bytes.as_u64().to_string(),
+                &call.began.as_secs_f64().to_string(),
+                &call.ended.as_secs_f64().to_string(),
+                &call.took.as_secs_f64().to_string(),
+                &call.longest.as_secs_f64().to_string(),
+                &call.scattered.to_string(),
+            ]);
+        }
+    }
+    table
+}
+
+fn ends(run: &Run) -> String {
+    let mut table = row(["case", "trial", "end", "metric", "unit", "value"]);
+    for (case, trial, end) in all_ends(run) {
+        let mut add = |name: &str, unit: &str, value: f64| {
+            let (number, value) = (trial.number.to_string(), value.to_string());
+            table += &row([case, &number, end.end.name(), name, unit, &value]);
+        };
+        for metric in &end.metrics {
+            add(&metric.name, &metric.unit, metric.value);
+        }
+        for time in &end.response_times_ms {
+            add("response.time", "ms", *time);
+        }
+    }
+    table
+}
+
+fn all_ends(run: &Run) -> impl Iterator<Item = (&str, &Trial, &EndRow)> {
+    run.cases.iter().flat_map(|case| {
+        case.trials.iter().flat_map(move |trial| {
+            trial.ends.iter().map(move |end| (case.name.as_str(), trial, end))
+        })
+    })
 }
 
 /// A row of RFC 4180 with Unix line ends.

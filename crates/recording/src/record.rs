@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Backend, PathSpec, Verdict};
 use tcplab_units::Span;
-use tcplab_workload::AppReport;
+use tcplab_workload::{AppReport, Outcome};
 
 use crate::Sketch;
 
@@ -72,21 +72,54 @@ pub struct TruthRow {
 pub struct EndpointRecord {
     /// Such as `10.98.0.1`.
     pub address: String,
-    /// Socket options that were asked for, and what they were when read back.
+    /// The options of its connected socket: asked for and read back.
     pub options: Vec<OptionRecord>,
+    /// Those of the socket that the server listened on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listener: Vec<OptionRecord>,
     /// The `net.ipv4.tcp_*` settings of its namespace that were in force.
     pub sysctls: BTreeMap<String, String>,
 }
 
-/// A socket option: asked for and read back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A socket option of one socket: asked for, and read back at several times.
+///
+/// Older recordings tell `name`, `requested` and `effective` only.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionRecord {
-    /// As in the scenario, such as `congestion`.
+    /// As in the scenario, such as `rcvbuf`.
     pub name: String,
+    /// As in the man page, such as `SO_RCVBUF`.
+    #[serde(default)]
+    pub option: String,
     /// As in the scenario; none where it was left to the system.
     pub requested: Option<String>,
-    /// As the socket had it at the end of the trial.
+    /// Before anything was set: on a fresh socket, or as `accept` gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// When all was set, before connecting or listening.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
+    /// When it was connected, or listened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connected: Option<String>,
+    /// At the end of the trial.
     pub effective: String,
+    /// What became of what was asked for.
+    #[serde(default)]
+    pub outcome: Outcome,
+    /// Why, in a sentence: the sysctl with its value, the error of the refusal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+}
+
+impl OptionRecord {
+    /// Whether it tells anything: it was asked for, or it is not all the time what it was at first.
+    pub fn is_remarkable(&self) -> bool {
+        let times = [&self.before, &self.set, &self.connected];
+        self.requested.is_some()
+            || self.outcome != Outcome::Default
+            || times.into_iter().flatten().any(|value| *value != self.effective)
+    }
 }
 
 /// What the world says of itself.

@@ -5,7 +5,7 @@ use std::path::Path;
 use tcplab_capture::Reader;
 use tcplab_path::{Cause, Direction, Fate, Verdict};
 use tcplab_units::{Bytes, Instant, Span};
-use tcplab_workload::{AppReport, Application, Role, WorkloadSpec};
+use tcplab_workload::{AppReport, Application, Side, WorkloadSpec};
 
 use crate::{
     AppLog, Captured, Endpoint, EndpointRecord, Recording, RecordingError, RecordingWriter, Sample,
@@ -40,14 +40,13 @@ fn of(byte: u8) -> Captured<'static> {
     Captured { bytes: &PACKETS[usize::from(byte)], original_len: 40 }
 }
 
-fn report(role: Role) -> AppReport {
-    let spec =
-        WorkloadSpec { upload: Some(Bytes::new(1)), download: None, write_size: Bytes::new(1) };
-    Application::new(role, &spec, 1).report()
+fn report(side: Side) -> AppReport {
+    let spec = WorkloadSpec::uploading(Bytes::new(1));
+    Application::new(side, &spec, 1).report()
 }
 
 fn app() -> AppLog {
-    AppLog { client: report(Role::Sender), server: report(Role::Receiver) }
+    AppLog { client: report(Side::Client), server: report(Side::Server) }
 }
 
 fn record() -> TrialRecord {

@@ -4,7 +4,7 @@
 const groups = new Map();
 for (const element of document.querySelectorAll(".graphs")) groups.set(element, new Group(element));
 
-for (const button of document.querySelectorAll(".episode .show")) {
+for (const button of document.querySelectorAll(".episode .show, .calls .show")) {
   const group = groups.get(button.closest(".trial").querySelector(".graphs"));
   if (!group) continue;
   button.hidden = false;

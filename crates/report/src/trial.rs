@@ -1,9 +1,10 @@
 //! One trial: its graphs and its episodes.
 
-use tcplab_lab::{FindingRow, Metric, Trial, TrialData, remark};
+use tcplab_lab::{FindingRow, Metric, OptionRow, Trial, TrialData, remark};
 use tcplab_plot::{Band, Figure};
 use tcplab_recording::Endpoint;
 
+use crate::calls::{CallView, calls};
 use crate::episode::EpisodeView;
 use crate::graphs::figures_of;
 use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
@@ -31,6 +32,46 @@ pub(crate) struct TrialView<'a> {
     /// What the episodes do not tell themselves.
     pub(crate) findings: Vec<&'a FindingRow>,
     pub(crate) episodes: Vec<EpisodeView<'a>>,
+    pub(crate) calls: Vec<CallView>,
+    pub(crate) calls_left_out: usize,
+    pub(crate) options: Vec<OptionView<'a>>,
+}
+
+/// A socket option: asked for and what became of it.
+pub(crate) struct OptionView<'a> {
+    pub(crate) socket: &'a str,
+    pub(crate) option: &'a str,
+    pub(crate) requested: &'a str,
+    pub(crate) before: &'a str,
+    pub(crate) set: &'a str,
+    pub(crate) connected: &'a str,
+    pub(crate) effective: &'a str,
+    pub(crate) outcome: String,
+    pub(crate) refused: bool,
+}
+
+impl<'a> OptionView<'a> {
+    fn new(row: &'a OptionRow) -> OptionView<'a> {
+        let OptionRow { socket, record } = row;
+        let told = |value: &'a Option<String>| value.as_deref().unwrap_or("–");
+        // Older recordings do not have the name of the man page.
+        let option = if record.option.is_empty() { &record.name } else { &record.option };
+        let outcome = match &record.because {
+            Some(because) => format!("{}: {because}", record.outcome.name()),
+            None => record.outcome.name().into(),
+        };
+        OptionView {
+            socket,
+            option,
+            requested: told(&record.requested),
+            before: told(&record.before),
+            set: told(&record.set),
+            connected: told(&record.connected),
+            effective: &record.effective,
+            outcome,
+            refused: row.is_refused(),
+        }
+    }
 }
 
 /// A stretch of time worth seeing close, in seconds.
@@ -62,6 +103,7 @@ impl<'a> TrialView<'a> {
             EpisodeView::new(id, row, transfer.as_ref(), data)
         };
         let states = states::picture(data);
+        let (calls, calls_left_out) = calls(trial);
         TrialView {
             id,
             open,
@@ -76,6 +118,9 @@ impl<'a> TrialView<'a> {
             states,
             findings: findings(trial),
             episodes: trial.episodes.iter().map(episode).collect(),
+            calls,
+            calls_left_out,
+            options: trial.options.iter().map(OptionView::new).collect(),
         }
     }
 }

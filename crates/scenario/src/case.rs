@@ -72,9 +72,13 @@ pub struct EndpointSpec {
     /// Whose TCP it speaks. Default: `linux`.
     #[serde(default)]
     pub stack: Stack,
-    /// Options of its socket, set before the connection is opened.
+    /// Options of its socket, set before the connection is opened: the server's are those of the
+    /// socket it listens on, which hands most of them down to those it accepts.
     #[serde(default)]
     pub socket: SocketOptions,
+    /// Options of the sockets that the server accepts, set as soon as `accept` has given one.
+    #[serde(default, skip_serializing_if = "SocketOptions::is_empty")]
+    pub accepted: SocketOptions,
     /// Settings of its network namespace: names that start with `net.` (quoted, for they contain
     /// dots), values as the kernel shows them, such as
     /// `{ "net.ipv4.tcp_rmem" = "4096 131072 6291456" }`.

@@ -181,6 +181,10 @@ pub enum Problem {
     NotOneLevel,
     #[error("`{0}` cannot be compared with another case's: it is no number that each trial has")]
     NotRelative(String),
+    #[error("`{key}` does not select among values of `{metric}`")]
+    NotSelected { key: &'static str, metric: &'static str },
+    #[error("`nth` counts from 1")]
+    NoZeroth,
     #[error("no case has `{key}` = `{level}`")]
     NoSuchLevel { key: String, level: String, levels: Vec<String> },
 }
@@ -231,6 +235,9 @@ impl Problem {
                 suggest(key, factors, "the matrix varies")
             }
             Problem::NotAFactor { .. } => "leave `where` out: there is only one case".into(),
+            Problem::NotSelected { .. } => "`endpoint` and `nth` are for metrics of endpoints, \
+                 requests and calls, `call` for those of calls"
+                .into(),
             Problem::NoSuchLevel { level, levels, .. } => suggest(level, levels, "its levels are"),
             _ => return None,
         };

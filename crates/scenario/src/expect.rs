@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Rate, Span, UnitError};
+use tcplab_workload::Side;
 use toml::Spanned;
 
 use crate::Case;
@@ -15,6 +16,10 @@ use crate::fault::Fault;
 use crate::key::Key;
 use crate::matrix::{Matrix, written_at};
 use crate::metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, metric};
+
+mod selection;
+
+pub use selection::Selection;
 
 /// What is checked of a metric that is compared with another case's.
 const RATIO: MetricInfo = MetricInfo {
@@ -36,6 +41,9 @@ pub struct Expectation {
     pub metric: String,
     /// What of its values is looked at.
     pub of: Statistic,
+    /// Which of its values, where they belong to endpoints or calls.
+    #[serde(default)]
+    pub selection: Selection,
     /// What they must be: all of these, at least one.
     pub checks: Vec<Check>,
     /// Indices into the scenario's cases: those that the claim is about, at least one.
@@ -59,7 +67,7 @@ impl fmt::Display for Expectation {
         if self.of != Statistic::All {
             write!(f, "{} of ", self.of.name())?;
         }
-        f.write_str(&self.metric)?;
+        write!(f, "{}{}", self.metric, self.selection)?;
         let info = self.metric_info();
         let (relative, unit) = if self.baselines.is_empty() {
             ("", info.unit)
@@ -190,6 +198,19 @@ pub(crate) struct ExpectSpec {
     /// What is measured.
     #[schemars(with = "String", extend("enum" = METRICS.iter().map(|m| m.name).collect::<Vec<_>>()))]
     metric: Spanned<String>,
+    /// Of metrics that each end has: whose values, `client` or `server`. Default: those of both.
+    #[serde(default)]
+    #[schemars(with = "Option<Side>")]
+    endpoint: Option<Spanned<Side>>,
+    /// Of metrics of calls: which calls, as the log names them, such as `close` or `read`, and, if
+    /// only those that ask for one thing, that too: `read MSG_OOB`. Default: all.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    call: Option<Spanned<String>>,
+    /// Of what is left of each end's values only one: 1 is the first. Default: all.
+    #[serde(default)]
+    #[schemars(with = "Option<u64>", range(min = 1))]
+    nth: Option<Spanned<u64>>,
     /// What of its values is looked at. Default: `all`.
     #[serde(default)]
     of: Statistic,
@@ -238,6 +259,7 @@ impl ExpectSpec {
                 return Err(Fault::new(Problem::NotRelative(name.clone()), self.metric.span()));
             }
         };
+        let selection = self.selection(metric)?;
         let checks = self.checks(checked)?;
         if checks.is_empty() {
             return Err(Fault::new(Problem::NothingClaimed(name.clone()), self.metric.span()));
@@ -250,6 +272,7 @@ impl ExpectSpec {
             claim: self.claim.clone(),
             metric: name.clone(),
             of: self.of,
+            selection,
             checks,
             cases: selected,
             baselines,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tcplab_path::PathSpec;
-use tcplab_workload::WorkloadSpec;
+use tcplab_workload::{SocketOptions, SocketRole, WorkloadSpec};
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -164,9 +164,21 @@ impl ScenarioFile {
             (key, Problem::Workload(error))
         })?;
         for (name, endpoint) in [("client", &self.client), ("server", &self.server)] {
-            endpoint.socket.check().map_err(|error| {
-                (format!("{name}.socket.{}", error.key()), Problem::Socket(error))
-            })?;
+            let (role, accepts) = match name {
+                "client" => (SocketRole::Client, false),
+                _ => (SocketRole::Listener, true),
+            };
+            let checked = |table: &str, options: &SocketOptions, role| {
+                options.check(role).map_err(|error| {
+                    (format!("{name}.{table}.{}", error.key()), Problem::Socket(error))
+                })
+            };
+            checked("socket", &endpoint.socket, role)?;
+            if !accepts && !endpoint.accepted.is_empty() {
+                let problem = "a client accepts nothing: its options are `[client] socket`";
+                return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
+            }
+            checked("accepted", &endpoint.accepted, SocketRole::Accepted)?;
             endpoint.check_model().map_err(|error| {
                 (format!("{name}.model.{}", error.key), Problem::Value(error.message))
             })?;

@@ -39,6 +39,12 @@ pub enum Scope {
     Trial,
     /// One value per recovery episode: none, one or many in a trial.
     Episode,
+    /// Values of each end, mostly one.
+    Endpoint,
+    /// One value per request of an application.
+    Request,
+    /// One value per row of an application's log: a call, or equal ones in a row.
+    Call,
 }
 
 /// What the values of a metric are.
@@ -70,10 +76,42 @@ const fn of_trial(
     MetricInfo { name, unit, meaning, better, scope: Scope::Trial, kind: MetricKind::Number }
 }
 
+const fn of_end(name: &'static str, unit: &'static str, meaning: &'static str) -> MetricInfo {
+    let (better, scope) = (Better::Neither, Scope::Endpoint);
+    MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number }
+}
+
+const fn of_call(name: &'static str, unit: &'static str, meaning: &'static str) -> MetricInfo {
+    let (better, scope) = (Better::Neither, Scope::Call);
+    MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number }
+}
+
+const fn words(
+    name: &'static str,
+    scope: Scope,
+    words: &'static [&'static str],
+    meaning: &'static str,
+) -> MetricInfo {
+    let (unit, better, kind) = ("", Better::Neither, MetricKind::Text(words));
+    MetricInfo { name, unit, meaning, better, scope, kind }
+}
+
 const fn of_episode(name: &'static str, unit: &'static str, meaning: &'static str) -> MetricInfo {
     let (better, scope) = (Better::Lower, Scope::Episode);
     MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number }
 }
+
+/// Of the ends where socket options are asked for.
+const CLIENT_SNDBUF: &str =
+    "SO_SNDBUF of the client's socket at the end, where the scenario sets options of it.";
+const CLIENT_RCVBUF: &str = "SO_RCVBUF of it.";
+const CLIENT_WINDOW: &str = "The window that its SYN offers, never scaled.";
+const CLIENT_SCALE: &str = "The shift that its SYN offers for later windows.";
+const SERVER_SNDBUF: &str =
+    "SO_SNDBUF of the accepted socket at the end, where the scenario sets options of the server.";
+const SERVER_RCVBUF: &str = "SO_RCVBUF of it.";
+const SERVER_WINDOW: &str = "The window that the SYN-ACK offers, never scaled.";
+const SERVER_SCALE: &str = "The shift that the SYN-ACK offers for later windows.";
 
 /// Every metric there is, in the order that tables show them.
 pub const METRICS: &[MetricInfo] = &[
@@ -110,6 +148,14 @@ pub const METRICS: &[MetricInfo] = &[
         scope: Scope::Trial,
         kind: MetricKind::Truth,
     },
+    of_trial("client_sndbuf", "bytes", Better::Neither, CLIENT_SNDBUF),
+    of_trial("client_rcvbuf", "bytes", Better::Neither, CLIENT_RCVBUF),
+    of_trial("client_syn_window", "bytes", Better::Neither, CLIENT_WINDOW),
+    of_trial("client_syn_scale", "", Better::Neither, CLIENT_SCALE),
+    of_trial("server_sndbuf", "bytes", Better::Neither, SERVER_SNDBUF),
+    of_trial("server_rcvbuf", "bytes", Better::Neither, SERVER_RCVBUF),
+    of_trial("server_syn_window", "bytes", Better::Neither, SERVER_WINDOW),
+    of_trial("server_syn_scale", "", Better::Neither, SERVER_SCALE),
     MetricInfo {
         name: "episode.type",
         unit: "",
@@ -127,6 +173,66 @@ pub const METRICS: &[MetricInfo] = &[
     of_episode("episode.lost", "segments", "Transmissions that were lost."),
     of_episode("episode.retransmissions", "segments", "Packets that repeat data."),
     of_episode("episode.timeouts", "", "Retransmissions that a timer sent."),
+    words(
+        "connection.end",
+        Scope::Trial,
+        CONNECTION_ENDS,
+        "How the connection ended, as the capture at the sender of the payload has it.",
+    ),
+    words(
+        "connection.closed_by",
+        Scope::Trial,
+        &["client", "server"],
+        "Who sent the first FIN or the RST; nothing where nobody did.",
+    ),
+    words(
+        "call.result",
+        Scope::Call,
+        tcplab_workload::RESULTS,
+        "What a call returned: `ok`, `end` for the end of the stream, or the name of its error.",
+    ),
+    of_call("call.duration", "s", "How long a call took; of equal ones in a row, the longest."),
+    of_call("call.began", "s", "When it began, since the start of the trial."),
+    of_call("call.moved", "bytes", "What it wrote or read; equal ones in a row together."),
+    of_call("call.count", "", "How many equal ones in a row there were."),
+    MetricInfo {
+        name: "response.time",
+        unit: "ms",
+        meaning: "From the beginning of a request until its response was read.",
+        better: Better::Lower,
+        scope: Scope::Request,
+        kind: MetricKind::Number,
+    },
+    of_end("app.read", "bytes", "What the application of an end read."),
+    of_end("app.written", "bytes", "What its socket took."),
+    of_end("segments", "segments", "Packets with data that an end sent, repeats counted."),
+    of_end("segments.urgent", "segments", "Packets with URG that it sent."),
+    of_end("nagle.waits", "", "Small segments that waited for a delayed acknowledgement."),
+    of_end("keepalive.probes", "", "Keep-alive probes that an end sent."),
+    of_end(
+        "keepalive.idle",
+        "s",
+        "The silence before its first keep-alive probe: since the packet before it.",
+    ),
+    of_end("keepalive.spacing", "s", "The times between its keep-alive probes, of the first ten."),
+    of_end("syn.window", "bytes", "The window in its SYN."),
+    of_end("syn.scale", "", "The window scale in its SYN: the shift, 0 to 14."),
+    of_end("syn.mss", "bytes", "The largest segment that its SYN allows."),
+    of_end("window.max", "bytes", "The largest window that it offered."),
+    of_end("window.min", "bytes", "The smallest window that it offered, closed ones included."),
+    of_end("window.closed", "", "How often its window closed."),
+    of_end("window.closed_for", "s", "For how long its window was closed, together."),
+];
+
+/// How a connection can end, as a capture shows it.
+pub const CONNECTION_ENDS: &[&str] = &[
+    "closed",
+    "half closed",
+    "reset by the client",
+    "reset by the server",
+    "refused",
+    "unanswered",
+    "open",
 ];
 
 #[cfg(test)]
@@ -137,8 +243,14 @@ mod tests {
     fn names_are_unique_and_tell_their_scope() {
         for (i, metric) in METRICS.iter().enumerate() {
             assert!(METRICS[..i].iter().all(|other| other.name != metric.name), "{}", metric.name);
-            let of_episode = metric.name.starts_with("episode.");
-            assert_eq!(of_episode, metric.scope == Scope::Episode, "{}", metric.name);
+            for (prefix, scope) in [
+                ("episode.", Scope::Episode),
+                ("call.", Scope::Call),
+                ("response.", Scope::Request),
+            ] {
+                let is_of_it = metric.name.starts_with(prefix);
+                assert_eq!(is_of_it, metric.scope == scope, "{}", metric.name);
+            }
             assert!(metric.kind == MetricKind::Number || metric.unit.is_empty(), "{}", metric.name);
         }
     }

@@ -177,6 +177,39 @@ fn impossible_values() {
 }
 
 #[test]
+fn programs() {
+    let program = |text: &'static str| ("upload = \"10 MB\"", text);
+    check(
+        "programs",
+        &[
+            program("client = [\"write 100 B\", \"wait 3 s\"]"),
+            program("client = [\"write 100\"]"),
+            program("client = [\"write 100 B\",\n  \"read to 5 B\"]"),
+            program("client = [\"accept\"]"),
+            program("server = [\"read to end\", \"close\", \"write 1 B\"]"),
+            program("client = [{ repeat = 5, steps = [\"close\"] }]"),
+            program("client = [{ repeat = 0, steps = [\"write 1 B\"] }]"),
+            program("client = [{ times = 5, steps = [\"write 1 B\"] }]"),
+            program("client = \"write 1 B\""),
+            program("connect = \"nowhere\""),
+            program("connect = \"silent\"\nthink = \"1 s\""),
+            program("upload = \"10 MB\"\nclient = [\"close\"]"),
+            program("upload = \"10 MB\"\nurgent_at = \"10 MB\""),
+            program("keystrokes = { count = 0, every = \"100 ms\" }"),
+            program("requests = { count = 5, request = \"9 B\", response = \"0 B\" }"),
+            program(
+                "requests = { count = 5, request = \"9 B\", response = \"9 B\", pipelined = 6 }",
+            ),
+            ("\"transfer_time\"", "\"transfer_time\"\nendpoint = \"client\""),
+            ("\"transfer_time\"", "\"call.duration\"\ncall = \"clsoe\""),
+            ("\"transfer_time\"", "\"call.duration\"\nnth = 0"),
+            ("\"transfer_time\"", "\"app.read\"\nendpoint = \"clinet\""),
+            ("\"transfer_time\"\nat_most = \"30 s\"", "\"call.result\"\nequals = \"EAGIAN\""),
+        ],
+    );
+}
+
+#[test]
 fn stacks_and_sysctls() {
     check(
         "stacks_and_sysctls",

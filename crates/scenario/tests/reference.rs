@@ -101,6 +101,9 @@ fn kind(property: &Value) -> String {
         },
         Value::String(name) if name == "object" => table(property),
         Value::String(name) => name.clone(),
+        Value::Array(names) if names.contains(&"array".into()) => {
+            format!("list of {}", kind(&property["items"]))
+        }
         Value::Array(names) => {
             let names: Vec<&str> =
                 names.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect();
@@ -124,10 +127,11 @@ fn constants(schema: &Value) -> Vec<String> {
     if let Some(words) = schema["enum"].as_array() {
         return words.iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
     }
-    let variants = schema["oneOf"].as_array().into_iter().flatten();
-    variants
+    let forms = ["oneOf", "anyOf"].into_iter().filter_map(|kind| schema[kind].as_array());
+    forms
+        .flatten()
         .filter_map(|variant| {
-            let word = variant["const"].as_str()?;
+            let word = variant["const"].as_str().or(variant["title"].as_str())?;
             let text = variant["description"].as_str().unwrap_or_default();
             Some(format!("`{word}`: {}", one_line(text)))
         })

@@ -3,20 +3,19 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tcplab_recording::{Endpoint, OptionRecord, Sample};
-use tcplab_stack::config::Nagle;
+use tcplab_recording::{Endpoint, Sample};
 use tcplab_stack::congestion::CongestionControl;
 use tcplab_stack::{
-    Config, Connection, ConnectionError, Data, Opening, Segment, Send, SendCause, State,
+    Config, Connection, ConnectionError, Data, Opening, Segment, SendCause, SocketOption, State,
+    reset_for,
 };
-use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
+use tcplab_units::{Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
-use tcplab_workload::{AppReport, Application, SocketOptions, Want};
+use tcplab_workload::{Absent, AppReport, Application};
 
+use crate::calls::Calls;
 use crate::packets::Address;
 
-/// What one read asks for at most, bytes.
-const READ_SIZE: u32 = 256 * 1024;
 /// How many zeros one write offers at most.
 const ZEROS: usize = 64 << 10;
 /// The largest IP packet of an Ethernet, bytes.
@@ -27,15 +26,19 @@ const MTU: u16 = 1500;
 pub(crate) struct Host {
     endpoint: Endpoint,
     address: Address,
-    config: Arc<Config>,
+    pub(crate) config: Arc<Config>,
+    /// How it is not there, if it is not.
+    absent: Option<Absent>,
     /// What the connection is opened with; used once.
-    opening: Option<Opening>,
-    connection: Option<Connection>,
-    application: Application,
+    pub(crate) opening: Option<Opening>,
+    pub(crate) connection: Option<Connection>,
+    /// What is set on it as soon as it is accepted.
+    pub(crate) accepted: Vec<SocketOption>,
+    pub(crate) application: Application,
     /// What it writes, if that is zeros: nothing needs to be copied then.
-    zeros: Option<Data>,
-    has_begun: bool,
-    has_closed: bool,
+    pub(crate) zeros: Option<Data>,
+    /// How its application's calls stand.
+    pub(crate) calls: Calls,
     /// Segments of a burst that was cut, not yet on the link.
     cut: VecDeque<(Segment, SendCause)>,
     /// Segments that came in and that the machine has still to work on, with when that is done.
@@ -65,16 +68,33 @@ impl Host {
             endpoint,
             address,
             config: Arc::new(config),
+            absent: None,
             opening: Some(opening),
             connection: None,
+            accepted: Vec::new(),
             zeros: application.writes_zeros().then(|| Data::copy_of(&vec![0; ZEROS])),
             application,
-            has_begun: false,
-            has_closed: false,
+            calls: Calls::default(),
             cut: VecDeque::new(),
             inbox: VecDeque::new(),
             ip_id: random.next_u64() as u16,
         }
+    }
+
+    /// The same, but not there.
+    pub(crate) fn absent(self, absent: Option<Absent>) -> Host {
+        Host { absent, ..self }
+    }
+
+    /// The same with SO_RCVTIMEO and SO_SNDTIMEO.
+    pub(crate) fn with_timeouts(mut self, timeouts: [Option<Span>; 2]) -> Host {
+        self.calls.timeouts = timeouts;
+        self
+    }
+
+    /// The same, whose application sets `options` on the connection that it accepts.
+    pub(crate) fn accepting_with(self, options: Vec<SocketOption>) -> Host {
+        Host { accepted: options, ..self }
     }
 
     pub(crate) fn address(&self) -> Address {
@@ -91,15 +111,34 @@ impl Host {
         self.connection.as_ref()?.error()
     }
 
-    /// Whether its application has closed, and its connection needs nothing from the path any more.
+    /// Whether its application is done, and its connection needs nothing from the path any more.
     pub(crate) fn is_over(&self) -> bool {
         let is_over =
             |connection: &Connection| connection.is_over() || connection.state() == State::TimeWait;
-        self.error().is_some()
-            || (self.has_closed
+        self.has_failed()
+            || (self.is_done()
                 && self.cut.is_empty()
                 && self.inbox.is_empty()
-                && self.connection.as_ref().is_some_and(is_over))
+                && self.connection.as_ref().is_none_or(is_over))
+    }
+
+    /// Whether its connection was lost, and that ends the trial.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.error().is_some() && !self.application.may_fail()
+    }
+
+    /// Whether calls of its application may fail.
+    pub(crate) fn may_fail(&self) -> bool {
+        self.application.may_fail()
+    }
+
+    /// Whether its application has nothing to do any more, or waits for somebody who never came.
+    pub(crate) fn is_done(&self) -> bool {
+        self.calls.is_over || self.is_unvisited()
+    }
+
+    fn is_unvisited(&self) -> bool {
+        self.endpoint == Endpoint::Server && self.connection.is_none()
     }
 
     /// A segment came in: the stack has it once the machine has worked on it.
@@ -114,7 +153,16 @@ impl Host {
 
     fn take_in(&mut self, now: Instant, segment: &Segment) {
         if let Some(connection) = &mut self.connection {
+            // To a kernel a connection that is over is none.
+            if connection.is_over() && self.application.may_fail() {
+                return self.refuse(segment);
+            }
             return connection.handle_segment(now, segment);
+        }
+        match self.absent {
+            Some(Absent::Silent) => return,
+            Some(Absent::Closed) => return self.refuse(segment),
+            None => {}
         }
         if self.endpoint == Endpoint::Server
             && let Some(opening) = self.opening.take()
@@ -123,10 +171,14 @@ impl Host {
         }
     }
 
+    fn refuse(&mut self, segment: &Segment) {
+        self.cut.extend(reset_for(segment).map(|reset| (reset, SendCause::Reset)));
+    }
+
     pub(crate) fn poll_at(&self) -> Option<Instant> {
         let worked_on = self.inbox.front().map(|(done, _)| *done);
         let timers = self.connection.as_ref().and_then(Connection::poll_at);
-        worked_on.into_iter().chain(timers).min()
+        worked_on.into_iter().chain(timers).chain(self.calls.wake).min()
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
@@ -160,86 +212,14 @@ impl Host {
         self.ip_id
     }
 
-    /// The application goes on as far as its socket lets it; whether it did anything.
-    pub(crate) fn drive(&mut self, now: Instant) -> bool {
-        if self.endpoint == Endpoint::Client
-            && let Some(opening) = self.opening.take()
-        {
-            self.application.start(now);
-            self.has_begun = true;
-            self.connection = Some(Connection::connect(now, &self.config, opening));
-            return true;
-        }
-        let Some(connection) = &mut self.connection else { return false };
-        if self.has_closed || matches!(connection.state(), State::SynSent | State::SynReceived) {
-            return false;
-        }
-        if !self.has_begun {
-            self.application.start(now);
-            self.has_begun = true;
-        }
-        let mut moved = false;
-        loop {
-            match self.application.want() {
-                // It sleeps in its write until the socket calls it.
-                Want::Write(_) if connection.awaits_space() => break,
-                Want::Write(bytes) => {
-                    let taken = match &self.zeros {
-                        Some(zeros) => {
-                            let part = zeros.part(0..zeros.len().min(bytes.len() as u32));
-                            let taken = connection.send(now, &part, Send::default());
-                            taken.map(|count| count as usize)
-                        }
-                        None => connection.write(now, bytes),
-                    };
-                    match taken {
-                        Ok(count) => self.application.wrote(count, now),
-                        // There is no room, or no connection: `error` tells.
-                        Err(_) => break,
-                    }
-                }
-                Want::ShutDown => {
-                    connection.shutdown(now);
-                    self.application.shut_down(now);
-                }
-                Want::Read => match connection.receive(now, READ_SIZE) {
-                    Ok(data) if data.is_empty() => self.application.end_of_stream(now),
-                    Ok(data) => self.application.received(data.as_slice(), now),
-                    Err(_) => break,
-                },
-                Want::Close => {
-                    connection.close(now);
-                    self.has_closed = true;
-                    return true;
-                }
-            }
-            moved = true;
-        }
-        moved
+    /// Its connection, once it has one.
+    pub(crate) fn connection(&self) -> Option<&Connection> {
+        self.connection.as_ref()
     }
 
-    /// Socket options that were asked for, and what the socket has.
-    pub(crate) fn options(&self, asked: &SocketOptions) -> Vec<OptionRecord> {
-        let Some(connection) = &self.connection else { return Vec::new() };
-        let record = |name: &str, requested: Option<String>, effective: String| OptionRecord {
-            name: name.into(),
-            requested,
-            effective,
-        };
-        let size = |size: Option<Bytes>| size.map(|size| size.to_string());
-        let held = |size: Bytes| format!("{} B", size.as_u64());
-        let nodelay = self.config.sending.nagle == Nagle::Off;
-        vec![
-            record("congestion", asked.congestion.clone(), self.config.window.congestion.clone()),
-            record("rcvbuf", size(asked.rcvbuf), held(connection.receive_buffer())),
-            record("sndbuf", size(asked.sndbuf), held(connection.send_buffer())),
-            record("nodelay", asked.nodelay.map(|on| on.to_string()), nodelay.to_string()),
-            record(
-                "maxseg",
-                asked.maxseg.map(|size| format!("{size} B")),
-                format!("{} B", connection.mss()),
-            ),
-        ]
+    /// The settings of its stack.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
     }
 
     /// How its socket stands.

@@ -13,9 +13,9 @@ use crate::packets::{self, Address};
 pub(crate) struct Lane {
     link: Link,
     reads: bool,
-    ends: [Address; 2],
-    /// Segments whose bytes were not made, in the order of their ids; none where one has gone.
-    kept: VecDeque<(u64, Option<Segment>)>,
+    /// Segments whose bytes were not made, with the client's port, in the order of their ids; none
+    /// where one has gone.
+    kept: VecDeque<(u64, Option<(u16, Segment)>)>,
 }
 
 /// What came out of a link.
@@ -28,37 +28,39 @@ pub(crate) struct Out {
 /// What came out of a link, delivered or not.
 #[derive(Debug)]
 pub(crate) enum Carried {
-    /// The segment as it was sent.
-    Untouched(Segment),
+    /// The segment as it was sent, of the connection of a client's port.
+    Untouched(u16, Segment),
     /// A packet that the link saw, and may have changed or made.
     Bytes(Vec<u8>),
 }
 
 impl Lane {
-    /// The link of `plan` from the first of `ends` to the second; `seed` is the trial's.
-    pub(crate) fn new(
-        plan: &LinkPlan,
-        seed: u64,
-        direction: Direction,
-        ends: [Address; 2],
-    ) -> Lane {
+    /// The link of `plan`; `seed` is the trial's.
+    pub(crate) fn new(plan: &LinkPlan, seed: u64, direction: Direction) -> Lane {
         Lane {
             link: Link::new(plan, seed, direction),
             reads: plan.reads_packets(),
-            ends,
             kept: VecDeque::new(),
         }
     }
 
-    /// A segment goes onto the link; `ip_id` is IPv4's identification.
-    pub(crate) fn send(&mut self, now: Instant, id: u64, segment: Segment, ip_id: u16) {
+    /// A segment goes onto the link, from the first of `ends` to the second, of the connection of
+    /// the client's `port`; `ip_id` is IPv4's identification.
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        id: u64,
+        (port, segment): (u16, Segment),
+        ip_id: u16,
+        ends: [Address; 2],
+    ) {
         let packet = if self.reads {
             let mut bytes = Vec::new();
-            packets::write(&segment, self.ends[0], self.ends[1], ip_id, &mut bytes);
+            packets::write(&segment, ends[0], ends[1], ip_id, &mut bytes);
             Packet::new(id, bytes)
         } else {
             let size = packets::size(&segment);
-            self.kept.push_back((id, Some(segment)));
+            self.kept.push_back((id, Some((port, segment))));
             Packet::of_size(id, size)
         };
         self.link.handle_packet(now, packet);
@@ -97,6 +99,9 @@ impl Lane {
         while self.kept.front().is_some_and(|(_, segment)| segment.is_none()) {
             self.kept.pop_front();
         }
-        segment.map_or(Carried::Bytes(packet.bytes), Carried::Untouched)
+        match segment {
+            Some((port, segment)) => Carried::Untouched(port, segment),
+            None => Carried::Bytes(packet.bytes),
+        }
     }
 }

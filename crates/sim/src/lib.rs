@@ -1,7 +1,9 @@
 //! The virtual world: two model stacks, a path between them, and no clock but the next event.
 
+mod calls;
 mod host;
 mod lane;
+mod options;
 mod packets;
 mod queue;
 mod settings;

@@ -2,15 +2,11 @@
 
 use tcplab_scenario::{EndpointSpec, ModelSettingError};
 use tcplab_stack::Config;
-use tcplab_stack::config::{Detection, Ecn, Nagle};
+use tcplab_stack::config::{Detection, Ecn};
 use tcplab_units::{Bytes, Span};
-use tcplab_workload::SocketOptions;
+use tcplab_workload::SocketRole;
 
-/// SO_RCVBUF and SO_SNDBUF are asked for up to this (`net.core.rmem_max`, `wmem_max` of Linux
-/// 6.18), bytes.
-const MOST_BUFFER: u64 = 4_194_304;
-/// The least that SO_RCVBUF (`SOCK_MIN_RCVBUF`) and SO_SNDBUF (`SOCK_MIN_SNDBUF`) become, bytes.
-const LEAST_BUFFERS: [u64; 2] = [2_304, 4_608];
+use crate::options;
 
 /// Why a stack cannot be set as asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,44 +30,35 @@ pub enum SettingsError {
         /// What it takes.
         expected: &'static str,
     },
+    /// The model does not have that socket option.
+    #[error("{option} = {value} cannot be set in virtual time: {reason}")]
+    Option {
+        /// As in the man page.
+        option: &'static str,
+        /// What was asked for.
+        value: String,
+        /// Why not.
+        reason: String,
+    },
 }
 
-/// The settings of the model that stands for an endpoint.
+/// The settings of the model that stands for an endpoint, with its socket's options.
 ///
 /// # Errors
 /// When the model has no such settings.
 pub fn settings(endpoint: &EndpointSpec) -> Result<Config, SettingsError> {
+    let mut config = untouched(endpoint)?;
+    options::apply(&mut config, &endpoint.socket, SocketRole::Client)?;
+    Ok(config)
+}
+
+/// The same without what applications set on their sockets.
+pub(crate) fn untouched(endpoint: &EndpointSpec) -> Result<Config, SettingsError> {
     let mut config = endpoint.model.applied_to(endpoint.profile())?;
     for (name, value) in &endpoint.sysctl {
         set(&mut config, name, value)?;
     }
-    apply(&mut config, &endpoint.socket);
     Ok(config)
-}
-
-/// Socket options as the stack takes them. Linux doubles buffers, for they hold its bookkeeping as
-/// well, and no longer tunes them (`__sock_set_rcvbuf`, `sock_setsockopt`).
-fn apply(config: &mut Config, options: &SocketOptions) {
-    if let Some(name) = &options.congestion {
-        config.window.congestion.clone_from(name);
-    }
-    let doubles = config.sending.charges_memory;
-    let effective = |asked: Bytes, least: u64| {
-        if doubles { Bytes::new((asked.as_u64().min(MOST_BUFFER) * 2).max(least)) } else { asked }
-    };
-    if let Some(size) = options.rcvbuf {
-        config.receiving.buffer = [effective(size, LEAST_BUFFERS[0]); 2];
-        config.receiving.locked = doubles;
-    }
-    if let Some(size) = options.sndbuf {
-        config.sending.buffer = [effective(size, LEAST_BUFFERS[1]); 2];
-    }
-    if options.nodelay == Some(true) {
-        config.sending.nagle = Nagle::Off;
-    }
-    if let Some(size) = options.maxseg {
-        config.handshake.mss = size;
-    }
 }
 
 /// How a sysctl changes a model; why it cannot.
@@ -79,6 +66,12 @@ type Setter = fn(&mut Config, &str) -> Result<(), &'static str>;
 
 /// The sysctls that models know, by name.
 const SETTERS: &[(&str, Setter)] = &[
+    ("net.core.rmem_max", |config, value| {
+        number(value).map(|bytes| config.receiving.most_asked = Bytes::new(bytes))
+    }),
+    ("net.core.wmem_max", |config, value| {
+        number(value).map(|bytes| config.sending.most_asked = Bytes::new(bytes))
+    }),
     ("net.ipv4.tcp_congestion_control", |config, value| {
         value.clone_into(&mut config.window.congestion);
         Ok(())
@@ -233,6 +226,7 @@ fn triple(value: &str) -> Result<[Bytes; 3], &'static str> {
 #[cfg(test)]
 mod tests {
     use tcplab_scenario::Stack;
+    use tcplab_workload::{OptionValue, SocketOptions};
 
     use super::*;
 
@@ -269,8 +263,8 @@ mod tests {
 
     #[test]
     fn linux_doubles_buffers_and_others_do_not() {
-        let options =
-            SocketOptions { rcvbuf: Some(Bytes::new(65_536)), ..SocketOptions::default() };
+        let size = OptionValue::Size(Bytes::new(65_536));
+        let options = SocketOptions::default().with("rcvbuf", size);
         let asked = |stack| {
             settings(&EndpointSpec { stack, socket: options.clone(), ..EndpointSpec::default() })
         };

@@ -10,13 +10,13 @@ use tcplab_recording::{
 };
 use tcplab_scenario::{Case, EndpointSpec};
 use tcplab_stack::{ConnectionError, congestion};
-use tcplab_units::{Instant, Span};
-use tcplab_workload::{Application, Role};
+use tcplab_units::{Bytes, Instant, Span};
+use tcplab_workload::{AppReport, Application, Corrupted, Role, Side, SocketRole, verify};
 
 use crate::host::Host;
 use crate::packets::Address;
 use crate::world::{Recorder, World};
-use crate::{SettingsError, settings};
+use crate::{SettingsError, options, settings};
 
 /// Where the server listens; the client's port is the first that Linux gives out.
 const PORTS: [u16; 2] = [32_768, 5_001];
@@ -79,18 +79,17 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
     let TrialRequest { case, seed, directory, snaplen } = *request;
     let descriptions = ADDRESSES.map(|address| address.to_string());
     let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
-    let application = |role| Application::new(role, &case.workload, seed);
-    let client = host(case, seed, Endpoint::Client, application(case.workload.client_role()))?;
-    let server = host(case, seed, Endpoint::Server, application(case.workload.server_role()))?;
+    let pairs = pairs(case, seed, |side| Application::new(side, &case.workload, seed))?;
     let recorder = Recorder::new(writer, case.sampling.tcp_info);
-    let mut world = World::new([client, server], &case.links()?, seed, Some(recorder));
+    let mut world = World::new(pairs, at_once(case), &case.links()?, seed, Some(recorder));
     let limit = Instant::ZERO + case.limits.trial;
     world.run(limit, stop)?;
-    let ([client, server], now, writer) = world.end()?;
+    let (pairs, now, writer) = world.end()?;
+    let [client, server] = &pairs[0];
     if stop.load(std::sync::atomic::Ordering::Relaxed) {
         return Err(SimError::Stopped);
     }
-    let app = AppLog { client: client.report(), server: server.report() };
+    let app = app_log(&pairs);
     let record = TrialRecord {
         tcplab: env!("CARGO_PKG_VERSION").into(),
         case: case.name.clone(),
@@ -99,19 +98,29 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
         path: case.path.clone(),
         epoch_nanos: EPOCH_NANOS,
         duration: now.since(Instant::ZERO),
-        client: record(&case.client, &client),
-        server: record(&case.server, &server),
+        client: record(&case.client, client, SocketRole::Client),
+        server: record(&case.server, server, SocketRole::Accepted),
         world: WorldRecord { name: "sim".into(), device: "none".into(), ..WorldRecord::default() },
     };
     if let Some(writer) = writer {
         writer.finish(&app, &record)?;
     }
-    for (host, endpoint) in [(&client, Endpoint::Client), (&server, Endpoint::Server)] {
-        if let Some(error) = host.error() {
+    let ends = pairs.iter().flatten().zip(Endpoint::BOTH.into_iter().cycle());
+    for (host, endpoint) in ends {
+        if let Some(error) = host.error().filter(|_| host.has_failed()) {
             return Err(SimError::Connection { endpoint: endpoint.name(), error });
         }
     }
-    verify(case, &app, now >= limit)
+    if now >= limit && !pairs.iter().flatten().all(Host::is_done) {
+        let received = main_received(&app).as_u64();
+        return Err(SimError::Overdue { limit: case.limits.trial, received });
+    }
+    verify(&case.workload, seed, &app.client, &app.server).map_err(
+        |Corrupted { sent, received }| SimError::Corrupted {
+            sent: sent.as_u64(),
+            received: received.as_u64(),
+        },
+    )
 }
 
 /// What a trial without a recording was.
@@ -133,41 +142,56 @@ pub struct Measured {
 /// # Errors
 /// When its stacks or its path cannot be made.
 pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
-    let zeros = |role| Application::of_zeros(role, &case.workload);
-    let client = host(case, seed, Endpoint::Client, zeros(case.workload.client_role()))?;
-    let server = host(case, seed, Endpoint::Server, zeros(case.workload.server_role()))?;
-    let mut world = World::new([client, server], &case.links()?, seed, None);
+    let pairs = pairs(case, seed, |side| Application::of_zeros(side, &case.workload))?;
+    let mut world = World::new(pairs, at_once(case), &case.links()?, seed, None);
     world.run(Instant::ZERO + case.limits.trial, &AtomicBool::new(false))?;
     let (events, packets) = (world.events, world.packets());
-    let ([client, server], now, _) = world.end()?;
-    let received = match case.workload.client_role() {
-        Role::Sender => server.report().bytes,
-        Role::Receiver => client.report().bytes,
-    };
-    let received = received.as_u64();
+    let (pairs, now, _) = world.end()?;
+    let received = main_received(&app_log(&pairs)).as_u64();
     Ok(Measured { events, packets, duration: now.since(Instant::ZERO), received })
 }
 
-/// Whether what arrived is what was sent.
-fn verify(case: &Case, app: &AppLog, is_overdue: bool) -> Result<(), SimError> {
-    let (sender, receiver) = match app.client.role {
-        Role::Sender => (&app.client, &app.server),
-        Role::Receiver => (&app.server, &app.client),
-    };
-    let (sent, received) = (sender.bytes.as_u64(), receiver.bytes.as_u64());
-    if is_overdue {
-        return Err(SimError::Overdue { limit: case.limits.trial, received });
-    }
-    let is_whole = sender.bytes == case.workload.amount();
-    if is_whole && sent == received && sender.digest == receiver.digest {
-        return Ok(());
-    }
-    Err(SimError::Corrupted { sent, received })
-}
-
-fn host(
+/// Client and server of each connection, in the order in which they begin.
+fn pairs(
     case: &Case,
     seed: u64,
+    application: impl Fn(Side) -> Application,
+) -> Result<Vec<[Host; 2]>, SimError> {
+    let total = case.workload.connections.map_or(1, |it| it.total);
+    (0..total)
+        .map(|nth| {
+            let client = host(case, [seed, nth], Endpoint::Client, application(Side::Client))?;
+            let server = host(case, [seed, nth], Endpoint::Server, application(Side::Server))?;
+            Ok([client, server])
+        })
+        .collect()
+}
+
+fn at_once(case: &Case) -> usize {
+    case.workload.connections.map_or(1, |it| it.at_once) as usize
+}
+
+/// What the applications of all connections did.
+fn app_log(pairs: &[[Host; 2]]) -> AppLog {
+    let of = |end: usize| {
+        let reports = pairs.iter().map(|pair| pair[end].report()).collect();
+        AppReport::of_all(reports).expect("there is a connection")
+    };
+    AppLog { client: of(0), server: of(1) }
+}
+
+/// What has arrived of the data that the trial is about.
+fn main_received(app: &AppLog) -> Bytes {
+    match app.client.role {
+        Role::Sender => app.server.bytes,
+        Role::Receiver => app.client.bytes,
+    }
+}
+
+/// A host of the `nth` connection.
+fn host(
+    case: &Case,
+    [seed, nth]: [u64; 2],
     endpoint: Endpoint,
     application: Application,
 ) -> Result<Host, SimError> {
@@ -184,14 +208,26 @@ fn host(
         name: control.clone(),
         known: congestion::NAMES.join(", "),
     })?;
-    let address = Address { ip: ADDRESSES[index], port: PORTS[index] };
-    Ok(Host::new(endpoint, address, config, congestion, application, seed))
+    let later = if endpoint == Endpoint::Client { nth as u16 } else { 0 };
+    let address = Address { ip: ADDRESSES[index], port: PORTS[index] + later };
+    let accepted = options::of_accepted(&config, &spec.accepted)
+        .map_err(|source| SimError::Settings { endpoint: name, source })?;
+    let absent = case.workload.connect.filter(|_| endpoint == Endpoint::Server);
+    let seed = seed.wrapping_add(nth);
+    let host = Host::new(endpoint, address, config, congestion, application, seed);
+    Ok(host.absent(absent).accepting_with(accepted).with_timeouts(options::timeouts(spec)))
 }
 
-fn record(spec: &EndpointSpec, host: &Host) -> EndpointRecord {
+fn record(spec: &EndpointSpec, host: &Host, role: SocketRole) -> EndpointRecord {
+    let options = host.connection().map_or_else(Vec::new, |connection| {
+        options::of_connection(connection, host.config(), spec, role)
+    });
+    let listens = role == SocketRole::Accepted;
+    let listener = listens.then(|| options::of_listener(host.config(), spec));
     EndpointRecord {
         address: host.address().ip.to_string(),
-        options: host.options(&spec.socket),
+        options,
+        listener: listener.unwrap_or_default(),
         sysctls: spec.sysctl.clone(),
     }
 }

@@ -1,9 +1,11 @@
 //! Two hosts, the path between them, and what happens next.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_path::{Direction, Fate, LinkPlan};
 use tcplab_recording::{Captured, Endpoint, RecordingError, RecordingWriter};
+use tcplab_stack::Segment;
 use tcplab_units::{Instant, Span};
 
 use crate::host::Host;
@@ -12,11 +14,14 @@ use crate::packets::{self, Address};
 use crate::queue::EventQueue;
 
 /// The sources of events. Of those due together the first comes first: what arrives comes before
-/// what a host does by itself.
+/// what a host does by itself, and that before anybody looks.
 const LINKS: [usize; 2] = [0, 1];
-const HOSTS: [usize; 2] = [2, 3];
-const SAMPLER: usize = 4;
-const SOURCES: usize = 5;
+/// Client and server of the first pair, then those of the next.
+const HOSTS: usize = 2;
+
+/// Once both applications are done, whatever may come of their connection, nothing must move for so
+/// long: as long as a trial in the kernel's world lasts then.
+const QUIET: Span = Span::from_millis(50);
 
 /// Whether to stop is asked once in so many events.
 const LOOK: u64 = 4096;
@@ -25,13 +30,23 @@ const LOOK: u64 = 4096;
 pub(crate) struct World {
     now: Instant,
     queue: EventQueue,
-    /// Client and server.
-    hosts: [Host; 2],
+    /// Client and server of the connections there are at once.
+    pairs: Vec<[Host; 2]>,
+    /// The client's port of the first.
+    first: u16,
+    /// Those that come when others are over.
+    more: VecDeque<[Host; 2]>,
+    /// Those that are over, as they are told of.
+    over: Vec<[Host; 2]>,
     /// Forward and reverse.
     lanes: [Lane; 2],
     /// The id of the next packet.
     next_id: u64,
     recorder: Option<Recorder>,
+    /// Both applications are done, and nothing is on the links.
+    rests: bool,
+    /// Hosts that something has reached, between two uses.
+    reached: Vec<usize>,
     /// Events so far.
     pub(crate) events: u64,
 }
@@ -53,24 +68,31 @@ impl Recorder {
 
 impl World {
     /// The world at its zero: nothing has happened yet.
+    /// So many of the `pairs` are there `at_once`.
     pub(crate) fn new(
-        hosts: [Host; 2],
+        pairs: Vec<[Host; 2]>,
+        at_once: usize,
         plans: &[LinkPlan; 2],
         seed: u64,
         recorder: Option<Recorder>,
     ) -> World {
-        let [client, server] = [&hosts[0], &hosts[1]].map(Host::address);
-        let lane = |direction, plan, ends| Lane::new(plan, seed, direction, ends);
+        let mut pairs = pairs;
+        let more = pairs.split_off(at_once.min(pairs.len())).into();
         World {
             now: Instant::ZERO,
-            queue: EventQueue::new(SOURCES),
+            queue: EventQueue::new(HOSTS + 2 * pairs.len() + 2),
             lanes: [
-                lane(Direction::Forward, &plans[0], [client, server]),
-                lane(Direction::Reverse, &plans[1], [server, client]),
+                Lane::new(&plans[0], seed, Direction::Forward),
+                Lane::new(&plans[1], seed, Direction::Reverse),
             ],
-            hosts,
+            first: pairs[0][0].address().port,
+            pairs,
+            more,
+            over: Vec::new(),
             next_id: 1,
             recorder,
+            rests: false,
+            reached: Vec::new(),
             events: 0,
         }
     }
@@ -78,11 +100,11 @@ impl World {
     /// Lets things happen until the connection is over on both sides and nothing is on the links,
     /// `limit` has come, or `stop` is set.
     pub(crate) fn run(&mut self, limit: Instant, stop: &AtomicBool) -> Result<(), RecordingError> {
-        for end in 0..2 {
-            self.serve(end)?;
+        for index in 0..2 * self.pairs.len() {
+            self.serve(index)?;
         }
         if let Some(recorder) = &self.recorder {
-            self.queue.set(SAMPLER, Some(Instant::ZERO + recorder.sampling));
+            self.queue.set(self.sampler(), Some(Instant::ZERO + recorder.sampling));
         }
         while let Some((at, source)) = self.queue.pop() {
             if at > limit {
@@ -91,17 +113,26 @@ impl World {
             }
             self.now = at;
             self.events += 1;
-            if source == SAMPLER {
+            if source == self.sampler() + 1 {
+                break;
+            } else if source == self.sampler() {
                 self.sample()?;
             } else if LINKS.contains(&source) {
                 self.deliver(source - LINKS[0])?;
             } else {
-                let end = source - HOSTS[0];
-                self.hosts[end].handle_timeout(self.now);
-                self.serve(end)?;
+                let index = source - HOSTS;
+                let now = self.now;
+                self.host(index).handle_timeout(now);
+                self.serve(index)?;
             }
-            if self.hosts.iter().all(Host::is_over) && self.lanes.iter().all(Lane::is_empty) {
-                break;
+            self.replace()?;
+            let mut hosts = self.pairs.iter().flatten();
+            if hosts.clone().all(Host::is_done) || hosts.any(Host::has_failed) {
+                let is_quiet = self.lanes.iter().all(Lane::is_empty);
+                if is_quiet && self.pairs.iter().flatten().all(Host::is_over) {
+                    break;
+                }
+                self.rest(is_quiet);
             }
             if self.events.is_multiple_of(LOOK) && stop.load(Ordering::Relaxed) {
                 break;
@@ -110,11 +141,46 @@ impl World {
         Ok(())
     }
 
-    /// Ends it: what is on the links is judged. Gives the hosts back, when it ended, and the
+    /// Where the sampler stands among the sources; behind it, the end of a rest.
+    fn sampler(&self) -> usize {
+        HOSTS + 2 * self.pairs.len()
+    }
+
+    fn host(&mut self, index: usize) -> &mut Host {
+        &mut self.pairs[index / 2][index % 2]
+    }
+
+    /// Where a connection is over, the next begins.
+    fn replace(&mut self) -> Result<(), RecordingError> {
+        for at in 0..self.pairs.len() {
+            while !self.more.is_empty()
+                && self.pairs[at].iter().all(Host::is_over)
+                && !self.pairs[at].iter().any(Host::has_failed)
+                && let Some(next) = self.more.pop_front()
+            {
+                self.over.push(std::mem::replace(&mut self.pairs[at], next));
+                self.serve(2 * at)?;
+                self.serve(2 * at + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is left of a connection when both applications are done may take for ever; a trial in
+    /// which that can be waits until nothing moves.
+    fn rest(&mut self, is_quiet: bool) {
+        let rests = is_quiet && self.pairs.iter().flatten().all(Host::may_fail);
+        if rests != self.rests {
+            self.rests = rests;
+            self.queue.set(self.sampler() + 1, rests.then(|| self.now + QUIET));
+        }
+    }
+
+    /// Ends it: what is on the links is judged. Gives the pairs back, when it ended, and the
     /// recording, not yet closed.
     pub(crate) fn end(
         mut self,
-    ) -> Result<([Host; 2], Instant, Option<RecordingWriter>), RecordingError> {
+    ) -> Result<(Vec<[Host; 2]>, Instant, Option<RecordingWriter>), RecordingError> {
         for lane in &mut self.lanes {
             for verdict in lane.drain(self.now) {
                 if let Some(recorder) = &mut self.recorder {
@@ -122,7 +188,10 @@ impl World {
                 }
             }
         }
-        Ok((self.hosts, self.now, self.recorder.map(|recorder| recorder.writer)))
+        self.over.append(&mut self.pairs);
+        self.over.extend(self.more);
+        self.over.sort_by_key(|pair| pair[0].address().port);
+        Ok((self.over, self.now, self.recorder.map(|recorder| recorder.writer)))
     }
 
     /// Packets that the endpoints sent so far.
@@ -132,7 +201,7 @@ impl World {
 
     /// What left a link reaches the other end, or does not.
     fn deliver(&mut self, lane: usize) -> Result<(), RecordingError> {
-        let mut reached = [false; 2];
+        let mut reached = std::mem::take(&mut self.reached);
         while let Some(Out { verdict, what }) = self.lanes[lane].poll(self.now) {
             let end = match verdict.direction {
                 Direction::Forward => 1,
@@ -142,7 +211,7 @@ impl World {
             if let Some(Recorder { writer, .. }) = &mut self.recorder {
                 let endpoint = Endpoint::BOTH[end];
                 match &what {
-                    Carried::Untouched(_) if is_delivered => {
+                    Carried::Untouched(..) if is_delivered => {
                         writer.arrived(endpoint, self.now, verdict.id)?;
                     }
                     Carried::Bytes(bytes) if is_delivered => {
@@ -155,35 +224,53 @@ impl World {
             if !is_delivered {
                 continue;
             }
-            let segment = match what {
-                Carried::Untouched(segment) => Some(segment),
-                Carried::Bytes(bytes) => {
-                    let [to, from] = [end, 1 - end].map(|end| self.hosts[end].address());
-                    packets::segment(&bytes, from, to)
+            let found = match what {
+                Carried::Untouched(port, segment) => {
+                    self.pair_of(port).map(|pair| (2 * pair + end, segment))
                 }
+                Carried::Bytes(bytes) => self.taker(end, &bytes),
             };
-            if let Some(segment) = segment {
-                self.hosts[end].handle_segment(self.now, &segment);
-                reached[end] = true;
+            if let Some((index, segment)) = found {
+                let now = self.now;
+                self.host(index).handle_segment(now, &segment);
+                if !reached.contains(&index) {
+                    reached.push(index);
+                }
             }
         }
         self.queue.set(LINKS[lane], self.lanes[lane].poll_at());
-        for (end, reached) in reached.into_iter().enumerate() {
-            if reached {
-                self.serve(end)?;
-            }
+        reached.sort_unstable();
+        for index in reached.drain(..) {
+            self.serve(index)?;
         }
+        self.reached = reached;
         Ok(())
     }
 
+    /// The connection of a client's port, if it is still there.
+    fn pair_of(&self, port: u16) -> Option<usize> {
+        self.pairs.iter().position(|pair| pair[0].address().port == port)
+    }
+
+    /// The host at one end that takes a packet, and the segment in it.
+    fn taker(&self, end: usize, packet: &[u8]) -> Option<(usize, Segment)> {
+        self.pairs.iter().enumerate().find_map(|(at, pair)| {
+            let [to, from] = [end, 1 - end].map(|end| pair[end].address());
+            Some((2 * at + end, packets::segment(packet, from, to)?))
+        })
+    }
+
     /// A host's application goes on, and what its stack has to send goes onto the link.
-    fn serve(&mut self, end: usize) -> Result<(), RecordingError> {
-        let [client, server] = [&self.hosts[0], &self.hosts[1]].map(Host::address);
+    fn serve(&mut self, index: usize) -> Result<(), RecordingError> {
+        let end = index % 2;
+        let pair = &mut self.pairs[index / 2];
+        let [client, server] = [&pair[0], &pair[1]].map(Host::address);
         let ends: [Address; 2] = if end == 0 { [client, server] } else { [server, client] };
-        self.hosts[end].drive(self.now);
+        let host = &mut pair[end];
+        host.drive(self.now);
         loop {
             let mut sent = false;
-            while let Some((segment, cause, ip_id)) = self.hosts[end].poll_transmit(self.now) {
+            while let Some((segment, cause, ip_id)) = host.poll_transmit(self.now) {
                 sent = true;
                 let id = self.next_id;
                 self.next_id += 1;
@@ -194,29 +281,33 @@ impl World {
                     let because = cause.name();
                     writer.left_because(Endpoint::BOTH[end], self.now, id, captured, because)?;
                 }
-                self.lanes[end].send(self.now, id, segment, ip_id);
+                self.lanes[end].send(self.now, id, (client.port, segment), ip_id, ends);
             }
             if sent {
                 self.queue.set(LINKS[end], self.lanes[end].poll_at());
             }
             // Only when all has left that can is an application called that waits for room.
-            if !self.hosts[end].drive(self.now) {
+            if !host.drive(self.now) {
                 break;
             }
         }
-        self.queue.set(HOSTS[end], self.hosts[end].poll_at());
+        self.queue.set(HOSTS + index, host.poll_at());
         Ok(())
     }
 
     /// Looks at both sockets, as `TCP_INFO` would.
     fn sample(&mut self) -> Result<(), RecordingError> {
+        let sampler = self.sampler();
         let Some(Recorder { writer, sampling, .. }) = &mut self.recorder else { return Ok(()) };
-        for host in &self.hosts {
+        // Of many connections the first tells.
+        let is_first = |pair: &&[Host; 2]| pair[0].address().port == self.first;
+        let first = self.over.iter().chain(&self.pairs).find(is_first);
+        for host in first.into_iter().flatten() {
             if let Some(sample) = host.sample(self.now) {
                 writer.sampled(&sample)?;
             }
         }
-        self.queue.set(SAMPLER, Some(self.now + *sampling));
+        self.queue.set(sampler, Some(self.now + *sampling));
         Ok(())
     }
 }

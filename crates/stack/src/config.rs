@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tcplab_units::{Bytes, Span};
 
+use crate::SocketOption;
+
 /// A stack's constants and rules. One for each endpoint, not changed while it lives.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -28,6 +30,9 @@ pub struct Config {
     pub liveness: Liveness,
     /// The machine it runs on.
     pub host: Host,
+    /// What its applications set on their sockets before they connect or listen, in this order.
+    #[serde(skip)]
+    pub socket: Vec<SocketOption>,
 }
 
 /// What is offered in SYN segments, and how connections come and go.
@@ -210,6 +215,8 @@ pub struct Sending {
     /// The send buffer at the start, and the most it is tuned to; equal: never tuned
     /// (`tcp_wmem[1]`, `tcp_wmem[2]`).
     pub buffer: [Bytes; 2],
+    /// The most that SO_SNDBUF may ask for (`net.core.wmem_max`).
+    pub most_asked: Bytes,
     /// The most segments the buffer holds, however small each; `None`: bytes count alone.
     pub segments: Option<u32>,
     /// The most segments in flight, besides all windows; `None`: no such limit.
@@ -252,6 +259,8 @@ pub struct Receiving {
     /// The receive buffer at the start, and the most it is tuned to; equal: never tuned
     /// (`tcp_rmem[1]`, `tcp_rmem[2]`).
     pub buffer: [Bytes; 2],
+    /// The most that SO_RCVBUF may ask for (`net.core.rmem_max`).
+    pub most_asked: Bytes,
     /// The most segments the buffer holds, however small each; `None`: bytes count alone.
     pub segments: Option<u32>,
     /// The most out-of-order segments kept; `None`: what the buffer holds.
@@ -408,6 +417,7 @@ impl Default for Sending {
     fn default() -> Sending {
         Sending {
             buffer: [Bytes::new(16_384), Bytes::new(4_194_304)],
+            most_asked: Bytes::new(4_194_304),
             segments: None,
             unacked: None,
             charges_memory: true,
@@ -424,6 +434,7 @@ impl Default for Receiving {
     fn default() -> Receiving {
         Receiving {
             buffer: [Bytes::new(131_072), Bytes::new(33_554_432)],
+            most_asked: Bytes::new(4_194_304),
             segments: None,
             out_of_order: None,
             window_share: 128,

@@ -1,25 +1,32 @@
 //! The two endpoints: the kernel's TCP, driven by the workload's applications.
 
 use std::fs;
-use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
-use tcplab_recording::{AppLog, Endpoint, EndpointRecord};
+use tcplab_recording::{AppLog, Endpoint, EndpointRecord, OptionRecord};
 use tcplab_scenario::{Case, EndpointSpec};
-use tcplab_workload::{AppReport, Application, Role, SocketOptions, Want, WorkloadSpec};
+use tcplab_workload::{
+    Absent, AppReport, Application, Connections, Corrupted, Side, SocketOptions, SocketRole,
+    WorkloadSpec, verify,
+};
 
+use crate::calls::Caller;
 use crate::clock::Clock;
-use crate::{TrialError, options, sys, sysctl};
+use crate::options::OptionSheet;
+use crate::sampler::Sampled;
+use crate::{TrialError, sys, sysctl};
 
 /// Where the server listens; the namespace is new, so any port is free.
 const PORT: u16 = 5001;
-/// What one read asks for at most.
-const READ_SIZE: usize = 256 * 1024;
+/// How many connections may wait where the scenario does not say.
+const BACKLOG: u32 = 16;
 
 /// What both endpoints and the watch over them share.
 pub(crate) struct Shared {
@@ -28,6 +35,8 @@ pub(crate) struct Shared {
     workload: WorkloadSpec,
     seed: u64,
     received: AtomicU64,
+    /// The client could not connect.
+    is_lost: AtomicBool,
 }
 
 impl Shared {
@@ -38,6 +47,7 @@ impl Shared {
             workload: case.workload.clone(),
             seed,
             received: AtomicU64::new(0),
+            is_lost: AtomicBool::new(false),
         }
     }
 
@@ -53,20 +63,27 @@ impl Shared {
         self.received.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn add_received(&self, count: u64) {
+        self.received.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Whether the client has failed to connect, so that nobody is to be waited for.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn lost_if(&self, is_lost: bool) {
+        self.is_lost.fetch_or(is_lost, Ordering::Relaxed);
+    }
+
     /// Whether what arrived is what was sent.
     pub(crate) fn verify(&self, app: &AppLog) -> Result<(), TrialError> {
-        let (sender, receiver) = match app.client.role {
-            Role::Sender => (&app.client, &app.server),
-            Role::Receiver => (&app.server, &app.client),
-        };
-        let whole = sender.bytes == self.workload.amount();
-        if whole && sender.bytes == receiver.bytes && sender.digest == receiver.digest {
-            return Ok(());
-        }
-        Err(TrialError::Corrupted {
-            sent: sender.bytes.as_u64(),
-            received: receiver.bytes.as_u64(),
-        })
+        verify(&self.workload, self.seed, &app.client, &app.server).map_err(
+            |Corrupted { sent, received }| TrialError::Corrupted {
+                sent: sent.as_u64(),
+                received: received.as_u64(),
+            },
+        )
     }
 }
 
@@ -74,6 +91,8 @@ impl Shared {
 pub(crate) struct Outcome {
     pub(crate) report: AppReport,
     pub(crate) record: EndpointRecord,
+    /// A listening socket that nobody has connected to, open until the trial is over.
+    pub(crate) _socket: Option<OwnedFd>,
     /// Frames that its device dropped before the bridge could read them.
     pub(crate) device_drops: u64,
 }
@@ -84,6 +103,7 @@ pub(crate) struct Prepared<'a> {
     addresses: [Ipv4Addr; 2],
     shared: &'a Shared,
     socket: OwnedFd,
+    options: OptionSheet,
 }
 
 impl Prepared<'_> {
@@ -96,12 +116,20 @@ impl Prepared<'_> {
         let call = |call| {
             move |e: Errno| TrialError::Application { endpoint: end.name(), call, source: e.into() }
         };
-        let socket = open(&shared.endpoint(end).socket, end)?;
-        if end == Endpoint::Server {
+        let asked = &shared.endpoint(end).socket;
+        let (socket, mut options) = open(asked, end)?;
+        let absent = shared.workload.connect;
+        if end == Endpoint::Server && absent != Some(Absent::Closed) {
+            if absent == Some(Absent::Silent) {
+                sys::swallow_everything(socket.as_fd())
+                    .map_err(TrialError::setup("make the server deaf"))?;
+            }
             rustix::net::bind(&socket, &server(addresses)).map_err(call("bind"))?;
-            rustix::net::listen(&socket, 16).map_err(call("listen"))?;
+            let backlog = asked.backlog().unwrap_or(BACKLOG).try_into().unwrap_or(i32::MAX);
+            rustix::net::listen(&socket, backlog).map_err(call("listen"))?;
+            options.connected(socket.as_fd())?;
         }
-        Ok(Prepared { end, addresses, shared, socket })
+        Ok(Prepared { end, addresses, shared, socket, options })
     }
 
     /// Runs the endpoint as soon as `start` says so; its socket is handed to `sockets` for
@@ -109,50 +137,188 @@ impl Prepared<'_> {
     pub(crate) fn run(
         self,
         start: &Receiver<Clock>,
-        sockets: Sender<(Endpoint, OwnedFd)>,
+        sockets: Sender<(Endpoint, Sampled)>,
     ) -> Result<Outcome, TrialError> {
-        let Prepared { end, addresses, shared, socket } = self;
-        let call =
-            |call| move |source| TrialError::Application { endpoint: end.name(), call, source };
-        let asked = &shared.endpoint(end).socket;
-        let role = match end {
-            Endpoint::Client => shared.workload.client_role(),
-            Endpoint::Server => shared.workload.server_role(),
-        };
-        let mut application = Application::new(role, &shared.workload, shared.seed);
+        let Prepared { end, addresses, shared, socket, options } = self;
         // An application that reads late holds back acknowledgements (`__tcp_ack_snd_check` waits
         // for it where the window cannot grow): what others do on this machine must not look like
         // TCP. Where this is not allowed, it reads when it can.
         let _ = sys::run_before_others();
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
-        let stream = if end == Endpoint::Server {
-            let (stream, _) = TcpListener::from(socket).accept().map_err(call("accept"))?;
-            application.start(clock.now());
-            stream
-        } else {
-            application.start(clock.now());
-            rustix::net::connect(&socket, &server(addresses))
-                .map_err(|e| call("connect")(e.into()))?;
-            TcpStream::from(socket)
+        let site = Site { end, shared, clock, server: server(addresses) };
+        let ran = match shared.workload.connections {
+            Some(many) => site.run_many(many, socket, options, sockets)?,
+            None => site.run_one(socket, options, Some(sockets))?,
         };
-        options::verify_congestion(&stream, asked, end.name())?;
-        let duplicate =
-            stream.as_fd().try_clone_to_owned().map_err(call("duplicate its socket"))?;
-        let _ = sockets.send((end, duplicate));
-        drive(&stream, &mut application, clock, shared).map_err(|(name, e)| call(name)(e))?;
-        let options =
-            options::read_back(stream.as_fd(), asked).map_err(call("read its options"))?;
-        // When both ends have let go of theirs, the sampler ends.
-        drop(sockets);
+        let Ran { report, records, listener, socket } = ran;
         Ok(Outcome {
-            report: application.report(),
+            report,
             record: EndpointRecord {
                 address: addresses[end as usize].to_string(),
-                options,
+                options: records,
+                listener,
                 sysctls: sysctl::in_force(),
             },
+            _socket: socket,
             device_drops: device_drops(),
         })
+    }
+}
+
+/// Where the connections of an endpoint are, all alike.
+struct Site<'a> {
+    end: Endpoint,
+    shared: &'a Shared,
+    clock: Clock,
+    server: SocketAddrV4,
+}
+
+/// What a connection leaves at an endpoint.
+struct Ran {
+    report: AppReport,
+    records: Vec<OptionRecord>,
+    listener: Vec<OptionRecord>,
+    socket: Option<OwnedFd>,
+}
+
+impl Site<'_> {
+    /// One connection, whose socket, or the listening one, is open.
+    fn run_one(
+        &self,
+        socket: OwnedFd,
+        options: OptionSheet,
+        sockets: Option<Sender<(Endpoint, Sampled)>>,
+    ) -> Result<Ran, TrialError> {
+        let Site { end, shared, clock, server } = *self;
+        let side = match end {
+            Endpoint::Client => Side::Client,
+            Endpoint::Server => Side::Server,
+        };
+        let application = Application::new(side, &shared.workload, shared.seed);
+        let accepted = &shared.endpoint(end).accepted;
+        let (records, listener) = (Vec::new(), Vec::new());
+        let watched = Watched { end, accepted, sockets, sampled: None, options, records, listener };
+        let socket = Some(socket);
+        let mut caller =
+            Caller { application, shared, clock, server, socket, watched, buffer: Vec::new() };
+        // A server that is not there does nothing.
+        if shared.workload.connect.is_none() || end == Endpoint::Client {
+            caller.drive()?;
+        }
+        let Caller { application, watched, socket, .. } = caller;
+        let Watched { records, listener, .. } = watched;
+        Ok(Ran { report: application.report(), records, listener, socket })
+    }
+
+    /// All of them, several at once, each from a thread of its own; the first is sampled.
+    fn run_many(
+        &self,
+        many: Connections,
+        first: OwnedFd,
+        options: OptionSheet,
+        sockets: Sender<(Endpoint, Sampled)>,
+    ) -> Result<Ran, TrialError> {
+        let next = AtomicU64::new(0);
+        let ran = Mutex::new(Vec::new());
+        let (first, options, sockets) = (&first, &options, &sockets);
+        let work = || -> Result<(), TrialError> {
+            let _ = sys::run_before_others();
+            loop {
+                let nth = next.fetch_add(1, Ordering::Relaxed);
+                if nth >= many.total {
+                    return Ok(());
+                }
+                let (socket, options) = match self.end {
+                    Endpoint::Client => open(&self.shared.endpoint(self.end).socket, self.end)?,
+                    Endpoint::Server => {
+                        let duplicate = first.try_clone();
+                        let again = TrialError::setup("listen in another thread");
+                        (duplicate.map_err(again)?, options.clone())
+                    }
+                };
+                let watched = (nth == 0).then(|| sockets.clone());
+                let one = self.run_one(socket, options, watched)?;
+                // Nobody comes any more.
+                if one.report.started.is_none() {
+                    return Ok(());
+                }
+                ran.lock().unwrap_or_else(PoisonError::into_inner).push((nth, one));
+            }
+        };
+        let worked: Result<Vec<()>, TrialError> = thread::scope(|scope| {
+            let workers: Vec<_> = (0..many.at_once).map(|_| scope.spawn(work)).collect();
+            let ended = |worker: thread::ScopedJoinHandle<'_, _>| {
+                worker.join().unwrap_or_else(|_| Err(crate::serve::panicked()))
+            };
+            workers.into_iter().map(ended).collect()
+        });
+        // Whoever is still waited for does not come.
+        self.shared.lost_if(self.end == Endpoint::Client);
+        worked?;
+        let mut all = ran.into_inner().unwrap_or_else(PoisonError::into_inner);
+        all.sort_by_key(|(nth, _)| *nth);
+        let mut all: Vec<Ran> = all.into_iter().map(|(_, one)| one).collect();
+        let reports = all.iter().map(|one| one.report.clone()).collect();
+        let report = AppReport::of_all(reports).ok_or_else(crate::serve::panicked)?;
+        Ok(Ran { report, socket: None, ..all.swap_remove(0) })
+    }
+}
+
+/// What is to be known of the sockets of an endpoint.
+pub(crate) struct Watched<'a> {
+    end: Endpoint,
+    /// What is asked of an accepted socket.
+    accepted: &'a SocketOptions,
+    /// Takes the connected one for sampling, if it is; when both ends have let go of theirs, the
+    /// sampler ends.
+    sockets: Option<Sender<(Endpoint, Sampled)>>,
+    sampled: Option<Sampled>,
+    /// The options of the socket at hand, as far as they were read.
+    options: OptionSheet,
+    /// Those of the connected one when it was closed, and of the listening one.
+    records: Vec<OptionRecord>,
+    listener: Vec<OptionRecord>,
+}
+
+impl Watched<'_> {
+    /// It is connected; with the listening one, if it was accepted.
+    pub(crate) fn connected(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        listener: Option<BorrowedFd<'_>>,
+    ) -> Result<(), TrialError> {
+        match listener {
+            None => self.options.connected(socket)?,
+            Some(listener) => {
+                self.listener = self.options.records(listener);
+                self.options = OptionSheet::accepted(socket, self.accepted, &self.options)?;
+            }
+        }
+        if let Some(sockets) = &self.sockets {
+            let duplicate = socket.try_clone_to_owned();
+            let sampled = Sampled::new(duplicate.map_err(self.call("duplicate its socket"))?);
+            let _ = sockets.send((self.end, sampled.clone()));
+            self.sampled = Some(sampled);
+        }
+        Ok(())
+    }
+
+    /// It is about to be closed: nobody else may hold it then.
+    pub(crate) fn closes(&mut self, socket: BorrowedFd<'_>) {
+        self.records = self.options.records(socket);
+        if let Some(sampled) = self.sampled.take() {
+            sampled.let_go();
+        }
+    }
+
+    /// A call failed that must not.
+    pub(crate) fn failed(&self, call: &'static str, errno: Errno) -> TrialError {
+        self.call(call)(errno.into())
+    }
+
+    fn call(&self, call: &'static str) -> impl FnOnce(std::io::Error) -> TrialError + use<> {
+        let endpoint = self.end.name();
+        move |source| TrialError::Application { endpoint, call, source }
     }
 }
 
@@ -160,7 +326,7 @@ fn server(addresses: [Ipv4Addr; 2]) -> SocketAddrV4 {
     SocketAddrV4::new(addresses[Endpoint::Server as usize], PORT)
 }
 
-fn open(options: &SocketOptions, end: Endpoint) -> Result<OwnedFd, TrialError> {
+fn open(asked: &SocketOptions, end: Endpoint) -> Result<(OwnedFd, OptionSheet), TrialError> {
     let socket = rustix::net::socket_with(
         AddressFamily::INET,
         SocketType::STREAM,
@@ -168,49 +334,12 @@ fn open(options: &SocketOptions, end: Endpoint) -> Result<OwnedFd, TrialError> {
         None,
     )
     .map_err(|e| TrialError::setup("open a socket")(e.into()))?;
-    options::apply(socket.as_fd(), options, end.name())?;
-    Ok(socket)
-}
-
-/// Does what the application wants until it wants no more.
-fn drive(
-    mut stream: &TcpStream,
-    application: &mut Application,
-    clock: Clock,
-    shared: &Shared,
-) -> Result<(), (&'static str, io::Error)> {
-    let mut buffer = vec![0; READ_SIZE];
-    loop {
-        match application.want() {
-            Want::Write(bytes) => match stream.write(bytes) {
-                Ok(count) => application.wrote(count, clock.now()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(("write", error)),
-            },
-            Want::ShutDown => {
-                stream.shutdown(Shutdown::Write).map_err(|e| ("shut down", e))?;
-                application.shut_down(clock.now());
-            }
-            Want::Read => match stream.read(&mut buffer) {
-                Ok(0) => application.end_of_stream(clock.now()),
-                Ok(count) => {
-                    application.received(&buffer[..count], clock.now());
-                    shared.received.fetch_add(count as u64, Ordering::Relaxed);
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(("read", error)),
-            },
-            Want::Close => {
-                // The sampler holds the socket too, so dropping it here would not close it.
-                return match stream.shutdown(Shutdown::Write) {
-                    Err(error) if error.kind() != io::ErrorKind::NotConnected => {
-                        Err(("close", error))
-                    }
-                    _ => Ok(()),
-                };
-            }
-        }
-    }
+    let role = match end {
+        Endpoint::Client => SocketRole::Client,
+        Endpoint::Server => SocketRole::Listener,
+    };
+    let options = OptionSheet::set(socket.as_fd(), asked, role)?;
+    Ok((socket, options))
 }
 
 /// Frames dropped on the way out of the calling thread's namespace, from `/proc/net/dev`.

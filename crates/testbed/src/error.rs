@@ -20,8 +20,8 @@ pub enum TrialError {
     #[error("cannot set {name} = \"{value}\" at the {endpoint}: {source}")]
     Sysctl { endpoint: &'static str, name: String, value: String, source: io::Error },
     /// A socket option was refused or not taken over.
-    #[error("the {endpoint}'s socket does not take {option} = {value}: {reason}")]
-    SocketOption { endpoint: &'static str, option: &'static str, value: String, reason: String },
+    #[error("the {socket} does not take {option} = {value}: {reason}")]
+    SocketOption { socket: &'static str, option: &'static str, value: String, reason: String },
     /// The application met an error.
     #[error("the {endpoint} failed to {call}: {source}")]
     Application { endpoint: &'static str, call: &'static str, source: io::Error },
@@ -75,6 +75,10 @@ impl TrialError {
                  `modprobe tcp_NAME` as root may load another"
                     .into(),
             ),
+            TrialError::SocketOption { option, .. } => Some(format!(
+                "`tcplab sockopts {option}` tells of it; with `if_refused = \"record\"` beside it \
+                 the trial goes on without"
+            )),
             TrialError::TimeLimit { .. } => Some(
                 "raise `[limits] trial` in the scenario if the transfer really needs longer".into(),
             ),

@@ -9,6 +9,7 @@
 
 mod bridge;
 mod calibrate;
+mod calls;
 mod clock;
 mod connections;
 mod device;
@@ -51,6 +52,7 @@ pub use interfaces::{BridgeRequest, bridge};
 pub use launch::{Launcher, Progress, TrialRequest, may_isolate, run_trial};
 pub use listen::{Listener, Overheard};
 pub use mover::Moving;
+pub use options::{OptionState, Reading, Setting, survey};
 pub use serve::serve;
 pub use shell::{ShellEnd, ShellRequest, shell};
 pub use traffic::{Summary, Traffic, WayTraffic};

@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use tcplab_recording::{Endpoint, Sample};
@@ -11,6 +12,26 @@ use crate::clock::Clock;
 use crate::promptness::be_prompt;
 use crate::tcp_info;
 
+/// A socket that is looked at until its owner wants it closed.
+#[derive(Debug, Clone)]
+pub(crate) struct Sampled(Arc<Mutex<Option<OwnedFd>>>);
+
+impl Sampled {
+    /// A duplicate of the owner's descriptor.
+    pub(crate) fn new(duplicate: OwnedFd) -> Sampled {
+        Sampled(Arc::new(Mutex::new(Some(duplicate))))
+    }
+
+    /// From now on only the owner has it: a socket is closed with its last descriptor.
+    pub(crate) fn let_go(&self) {
+        *self.held() = None;
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<OwnedFd>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Samples each socket that comes through `sockets` every `interval` on a fixed grid, until it is
 /// closed (state CLOSE) and the channel's other end is dropped. Returns how many looks were due
 /// and could not be taken in time.
@@ -18,7 +39,7 @@ pub(crate) fn start(
     clock: Clock,
     real_time: bool,
     interval: Span,
-    sockets: Receiver<(Endpoint, OwnedFd)>,
+    sockets: Receiver<(Endpoint, Sampled)>,
     samples: Sender<Sample>,
 ) -> JoinHandle<u64> {
     thread::spawn(move || {
@@ -39,6 +60,8 @@ pub(crate) fn start(
                 }
             }
             for (endpoint, socket) in &open {
+                let held = socket.held();
+                let Some(socket) = &*held else { continue };
                 let sample = tcp_info::sample(socket.as_fd(), clock.now(), *endpoint);
                 if let Ok(sample) = sample {
                     let _ = samples.send(sample);

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read, Write};
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
@@ -20,6 +20,7 @@ use crate::device::{Device, DeviceEnd, DeviceKind};
 use crate::endpoint::{self, Outcome, Prepared, Shared};
 use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
+use crate::sampler::Sampled;
 use crate::trial::{Scribes, Told};
 use crate::{TrialError, doctor, netem, promptness, sysctl};
 
@@ -108,6 +109,7 @@ fn work_for<R: for<'de> serde::Deserialize<'de>>(
     io::stdin().lock().read_line(&mut line).map_err(TrialError::setup("read the request"))?;
     let request: R = serde_json::from_str(&line)
         .map_err(|error| TrialError::setup("understand the request")(error.into()))?;
+    sysctl::look_around();
     let privilege = namespace::isolate()?;
     die_with(caller);
     // A second way to learn that the caller is gone, should it have been a thread that left.
@@ -167,7 +169,7 @@ fn prepare(
     end: Endpoint,
     kind: DeviceKind,
     shared: &Arc<Shared>,
-    sockets: &Sender<(Endpoint, OwnedFd)>,
+    sockets: &Sender<(Endpoint, Sampled)>,
 ) -> Result<Ready<Device>, TrialError> {
     prepare_with(end, kind, shared, sockets, || Ok(()), |device, ()| device.open())
 }
@@ -178,7 +180,7 @@ pub(crate) fn prepare_with<X: Send + 'static, D>(
     end: Endpoint,
     kind: DeviceKind,
     shared: &Arc<Shared>,
-    sockets: &Sender<(Endpoint, OwnedFd)>,
+    sockets: &Sender<(Endpoint, Sampled)>,
     inside: fn() -> Result<X, TrialError>,
     open: impl FnOnce(DeviceEnd, X) -> Result<D, TrialError>,
 ) -> Result<Ready<D>, TrialError> {

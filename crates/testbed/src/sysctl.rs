@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::sync::OnceLock;
 
 use crate::TrialError;
 
@@ -45,6 +46,29 @@ pub(crate) fn in_force() -> BTreeMap<String, String> {
             Some((format!("net.ipv4.{name}"), value.trim().replace('\t', " ")))
         })
         .collect()
+}
+
+/// Settings of the whole machine that bound what sockets get.
+const OF_THE_MACHINE: &[&str] = &["net.core.rmem_max", "net.core.wmem_max"];
+/// As they were before this process went into a namespace of its own: there, kernels before 6.10
+/// do not show them.
+static SEEN_OUTSIDE: OnceLock<BTreeMap<&'static str, String>> = OnceLock::new();
+
+/// To be called before this process enters a namespace of its own.
+pub(crate) fn look_around() {
+    let read = |name: &&'static str| Some((*name, read(name)?));
+    let _ = SEEN_OUTSIDE.set(OF_THE_MACHINE.iter().filter_map(read).collect());
+}
+
+/// The value of a setting in the calling thread's namespace, or of the machine where no namespace
+/// has one of its own.
+pub(crate) fn value(name: &str) -> Option<String> {
+    read(name).or_else(|| SEEN_OUTSIDE.get()?.get(name).cloned())
+}
+
+fn read(name: &str) -> Option<String> {
+    let value = fs::read_to_string(file_of(name)).ok()?;
+    Some(value.trim().replace('\t', " "))
 }
 
 fn refusal(endpoint: &'static str, name: &str, value: &str, source: io::Error) -> TrialError {

@@ -1,7 +1,6 @@
 //! What surrounds the moving of packets in a trial, however they are moved: who writes down what
 //! happens meanwhile, and how the trial ends.
 
-use std::os::fd::OwnedFd;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
@@ -14,6 +13,7 @@ use tcplab_units::Instant;
 use crate::clock::Clock;
 use crate::endpoint::{Outcome, Shared};
 use crate::launch::TrialRequest;
+use crate::sampler::Sampled;
 use crate::serve::{ADDRESSES, Watch};
 use crate::tape::{self, Tape};
 use crate::{TrialError, sampler};
@@ -42,7 +42,7 @@ impl Scribes {
     pub(crate) fn start(
         request: &TrialRequest,
         clock: Clock,
-        sockets: Receiver<(Endpoint, OwnedFd)>,
+        sockets: Receiver<(Endpoint, Sampled)>,
     ) -> Result<(Scribes, Tape), TrialError> {
         let (tape, playback) = tape::tape(request.snaplen);
         let (sampled, samples) = mpsc::channel();

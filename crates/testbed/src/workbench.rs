@@ -16,7 +16,7 @@ use tcplab_recording::{
     AppLog, Lateness, MoverRecord, RecordingWriter, RingWait, TrialRecord, WorldRecord,
 };
 use tcplab_units::{Bytes, Instant};
-use tcplab_workload::{Application, Role, WorkloadSpec};
+use tcplab_workload::{Application, Side, WorkloadSpec};
 
 use crate::bridge::{Bridge, BridgeReport};
 use crate::clock::Clock;
@@ -258,10 +258,9 @@ fn move_frames(
 }
 
 fn no_application() -> AppLog {
-    let spec =
-        WorkloadSpec { upload: Some(Bytes::new(1)), download: None, write_size: Bytes::new(1) };
-    let report = |role| Application::new(role, &spec, 1).report();
-    AppLog { client: report(Role::Sender), server: report(Role::Receiver) }
+    let spec = WorkloadSpec::uploading(Bytes::new(1));
+    let report = |side| Application::new(side, &spec, 1).report();
+    AppLog { client: report(Side::Client), server: report(Side::Server) }
 }
 
 /// Limits the rate at which a socket sends, in bytes per second.

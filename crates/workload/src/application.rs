@@ -1,384 +1,461 @@
-//! The sender and the receiver of a bulk of data, as state machines.
+//! A program at work, as a state machine.
 
-use tcplab_units::{Bytes, Instant};
+use std::borrow::Cow;
 
-use crate::{AppReport, Digest, Payload, Role, WorkloadSpec};
+use tcplab_units::{Bytes, Instant, Span};
+
+use crate::log::{Log, Returned};
+use crate::report::{AT_MARK, BackReport, END, NOT_AT_MARK, OK, UrgentReport};
+use crate::step::{Half, Read, Step, Toggle, Until, Write};
+use crate::{AppReport, Digest, Payload, Role, Side, WorkloadSpec};
+
+mod streams;
+mod words;
+
+use streams::{Output, Stream};
+use words::{asked, name};
 
 /// What an application would do next on its connection.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Want<'a> {
+    /// Open the connection; report with `did`.
+    Connect,
+    /// Wait for the connection that a client opens; report with `did`.
+    Accept,
     /// Write these bytes; report with `wrote` how many the socket took.
-    Write(&'a [u8]),
-    /// Close the sending half; report with `shut_down`.
-    ShutDown,
-    /// Read; report with `received` or `end_of_stream`.
-    Read,
-    /// Close the connection: the work is done.
+    Write {
+        /// What the call is given, or what is left of it.
+        bytes: &'a [u8],
+        /// MSG_MORE.
+        more: bool,
+        /// MSG_OOB: the last of them is urgent.
+        urgent: bool,
+    },
+    /// Read at most so many bytes; report with `received` or `end_of_stream`.
+    Read(usize),
+    /// Wait until the urgent byte has come; report with `did`, or with `end_of_stream`.
+    AwaitUrgent,
+    /// Read the urgent byte out of band; report with `received_urgent`.
+    ReadUrgent,
+    /// Ask whether the next byte is the urgent one; report with `marked`.
+    AtMark,
+    /// Close a half of the connection, or both; report with `did`.
+    ShutDown(Half),
+    /// Set a socket option; report with `did`.
+    Set(Toggle, bool),
+    /// Nothing until then; ask again.
+    Sleep(Instant),
+    /// Close the connection; report with `did`.
     Close,
+    /// Nothing any more.
+    Nothing,
 }
 
-/// Either end of a [`WorkloadSpec`]. See the crate's documentation for how to drive one.
+/// One end of a [`WorkloadSpec`]. See the crate's documentation for how to drive one.
 #[derive(Debug, Clone)]
-pub enum Application {
-    /// Writes the payload.
-    Sender(Sender),
-    /// Reads it.
-    Receiver(Receiver),
+pub struct Application {
+    role: Role,
+    may_fail: bool,
+    is_stream: bool,
+    /// Whether the other end has anything to send.
+    expects: bool,
+    operations: Vec<Operation>,
+    /// The operation at hand.
+    at: usize,
+    doing: Doing,
+    output: Output,
+    written: Stream,
+    read: Stream,
+    started: Option<Instant>,
+    finished: Option<Instant>,
+    urgent: u64,
+    log: Log,
+}
+
+/// A step, or the end of a repetition.
+#[derive(Debug, Clone)]
+struct Operation {
+    what: What,
+    /// Behind all repetitions that it is in; none where it is in none.
+    way_out: Option<usize>,
+}
+
+#[derive(Debug, Clone)]
+enum What {
+    Step(Step),
+    /// Go back to `from` so many times, `left` of which are to come.
+    Again {
+        from: usize,
+        times: u64,
+        left: u64,
+    },
+}
+
+/// How far the operation at hand is.
+#[derive(Debug, Clone, Default)]
+struct Doing {
+    /// Whether anything of it is known.
+    begun: bool,
+    /// What is left of an amount.
+    left: u64,
+    /// When it is over, where it is a sleep.
+    until: Option<Instant>,
+    /// When the call began that has not returned, and how much it has moved.
+    call: Option<Instant>,
+    moved: u64,
+}
+
+impl Doing {
+    /// An amount is to be moved, if it is not begun already.
+    fn begin(&mut self, amount: Bytes) {
+        if !self.begun {
+            *self = Doing { begun: true, left: amount.as_u64(), ..Doing::default() };
+        }
+    }
 }
 
 impl Application {
-    /// The application that plays `role` in `spec`; `seed` makes the payload.
-    pub fn new(role: Role, spec: &WorkloadSpec, seed: u64) -> Application {
-        match role {
-            Role::Sender => Application::Sender(Sender::new(spec.amount(), spec.write_size, seed)),
-            Role::Receiver => Application::Receiver(Receiver::new()),
+    /// The application at one end of `spec`; `seed` makes the payload.
+    pub fn new(side: Side, spec: &WorkloadSpec, seed: u64) -> Application {
+        let other = match side {
+            Side::Client => Side::Server,
+            Side::Server => Side::Client,
+        };
+        let (program, peer, role) = (spec.program(side), spec.program(other), spec.role(side));
+        let payload = match role {
+            Role::Sender => Payload::new(seed),
+            Role::Receiver => Payload::answering(seed),
+        };
+        let mut operations = Vec::new();
+        lay_out(program.steps(), &mut operations);
+        Application {
+            role,
+            may_fail: spec.may_fail(),
+            is_stream: spec.is_stream(),
+            expects: peer.writes() > Bytes::ZERO,
+            operations,
+            at: 0,
+            doing: Doing::default(),
+            output: Output::new(payload),
+            written: Stream::new(),
+            read: Stream::new(),
+            started: None,
+            finished: None,
+            urgent: 0,
+            log: Log::default(),
         }
     }
 
     /// The same of zeros that nobody looks at: neither end keeps a digest. It is for measuring what
     /// a world costs by itself.
-    pub fn of_zeros(role: Role, spec: &WorkloadSpec) -> Application {
-        let mut application = Application::new(role, spec, 0);
-        application.log().digest = None;
-        if let Application::Sender(sender) = &mut application {
-            sender.payload = None;
-        }
+    pub fn of_zeros(side: Side, spec: &WorkloadSpec) -> Application {
+        let mut application = Application::new(side, spec, 0);
+        application.written.digest = None;
+        application.read.digest = None;
+        application.output.payload = None;
         application
     }
 
     /// Whether all it writes is zeros.
     pub fn writes_zeros(&self) -> bool {
-        matches!(self, Application::Sender(Sender { payload: None, .. }))
+        self.output.payload.is_none()
     }
 
-    /// It begins: just before connecting, or just after the connection was accepted.
-    pub fn start(&mut self, now: Instant) {
-        self.log().started.get_or_insert(now);
+    /// Whether its calls may fail; else a trial in which one does is no trial.
+    pub fn may_fail(&self) -> bool {
+        self.may_fail
     }
 
-    /// What it would do next. Asking changes nothing that can be seen.
-    pub fn want(&mut self) -> Want<'_> {
-        match self {
-            Application::Sender(sender) => sender.want(),
-            Application::Receiver(receiver) => receiver.want(),
+    /// Whether it does nothing but write or read a stream: then a world in which calls take no time
+    /// may do many of them before anything leaves.
+    pub fn is_stream(&self) -> bool {
+        self.is_stream
+    }
+
+    /// What it would do next. Asking again changes nothing that can be seen; the first time, the
+    /// call begins.
+    pub fn want(&mut self, now: Instant) -> Want<'_> {
+        let Some(at) = self.settle(now) else { return Want::Nothing };
+        let What::Step(step) = &self.operations[at].what else { return Want::Nothing };
+        if let (Step::Sleep(_), Some(until)) = (step, self.doing.until) {
+            return Want::Sleep(until);
+        }
+        self.doing.call.get_or_insert(now);
+        match step {
+            Step::Connect => {
+                self.started.get_or_insert(now);
+                Want::Connect
+            }
+            Step::Accept => Want::Accept,
+            Step::Write(Write { more, urgent, .. }) => Want::Write {
+                bytes: &self.output.piece[self.output.taken..],
+                more: *more,
+                urgent: *urgent && self.doing.left == 0,
+            },
+            Step::Read(Read { until, piece }) => {
+                let most = match until {
+                    Until::Amount(_) => piece.as_u64().min(self.doing.left),
+                    Until::End | Until::Once => piece.as_u64(),
+                };
+                Want::Read(most as usize)
+            }
+            Step::AwaitUrgent => Want::AwaitUrgent,
+            Step::ReadUrgent => Want::ReadUrgent,
+            Step::AtMark => Want::AtMark,
+            Step::Shutdown(half) => Want::ShutDown(*half),
+            Step::Set(toggle, on) => Want::Set(*toggle, *on),
+            Step::Close => Want::Close,
+            Step::Sleep(_) | Step::BeginRequest | Step::EndResponse | Step::Repeat { .. } => {
+                unreachable!("no call, and settled")
+            }
         }
     }
 
-    /// The socket took the first `count` bytes of what [`Want::Write`] offered.
+    /// When the call began that the world is asked for and has not reported; none where there is
+    /// none. Also, how much it has moved: what a time-out of it turns on.
+    pub fn call(&self) -> Option<(Instant, u64)> {
+        Some((self.doing.call?, self.doing.moved))
+    }
+
+    /// Goes on to the next operation that something outside must happen for; none at the end.
+    fn settle(&mut self, now: Instant) -> Option<usize> {
+        loop {
+            let at = self.at;
+            match &mut self.operations.get_mut(at)?.what {
+                What::Again { from, times, left } => {
+                    *left -= 1;
+                    let back = *from;
+                    if *left > 0 {
+                        self.go_to(back);
+                    } else {
+                        *left = *times;
+                        self.next();
+                    }
+                }
+                What::Step(step) => {
+                    let doing = &mut self.doing;
+                    match step {
+                        Step::Write(Write { amount, piece, .. }) => {
+                            doing.begin(*amount);
+                            let size = doing.left.min(piece.as_u64());
+                            if !self.output.is_taken() {
+                                return Some(at);
+                            }
+                            if size > 0 {
+                                doing.left -= size;
+                                self.output.draw(size as usize);
+                                return Some(at);
+                            }
+                            self.next();
+                        }
+                        Step::Read(Read { until: Until::Amount(amount), .. }) => {
+                            doing.begin(*amount);
+                            if doing.left > 0 {
+                                return Some(at);
+                            }
+                            self.next();
+                        }
+                        Step::Sleep(span) => {
+                            let span = *span;
+                            let until = *doing.until.get_or_insert(now + span);
+                            if until > now {
+                                return Some(at);
+                            }
+                            self.has_slept(span, until);
+                        }
+                        Step::BeginRequest => {
+                            self.log.ask(now);
+                            self.next();
+                        }
+                        Step::EndResponse => {
+                            self.log.answer(now);
+                            self.next();
+                        }
+                        _ => return Some(at),
+                    }
+                }
+            }
+        }
+    }
+
+    fn next(&mut self) {
+        self.go_to(self.at + 1);
+    }
+
+    fn go_to(&mut self, at: usize) {
+        self.at = at;
+        self.doing = Doing::default();
+    }
+
+    /// Sleep is told where it stands alone: between repeated calls it would take their rows apart.
+    fn has_slept(&mut self, span: Span, until: Instant) {
+        if self.operations[self.at].way_out.is_none() {
+            let (began, step) = (Instant::from_nanos(until.as_nanos() - span.as_nanos()), self.at);
+            let returned =
+                Returned { step, call: "sleep", result: OK.into(), bytes: 0, began, ended: until };
+            self.log.write(returned, || span.to_string());
+        }
+        self.next();
+    }
+
+    /// The socket took the first `count` bytes of what [`Want::Write`] offered. The call has
+    /// returned when it took all, or when [`Application::returned`] says so.
     ///
     /// # Panics
     /// When nothing, or less, was offered.
     pub fn wrote(&mut self, count: usize, now: Instant) {
-        match self {
-            Application::Sender(sender) => sender.wrote(count, now),
-            Application::Receiver(_) => panic!("a receiver writes nothing"),
+        let is_urgent = self.doing.left == 0
+            && matches!(&self.operations[self.at].what, What::Step(Step::Write(it)) if it.urgent);
+        let Output { piece, taken, .. } = &mut self.output;
+        let bytes = &piece[*taken..][..count];
+        *taken += count;
+        let marks = is_urgent && *taken == piece.len();
+        self.written.moved(bytes, now, marks);
+        self.urgent += u64::from(marks);
+        self.doing.moved += count as u64;
+        if self.output.is_taken() {
+            self.returned(now);
         }
     }
 
-    /// The sending half was closed as [`Want::ShutDown`] asked.
-    pub fn shut_down(&mut self, _now: Instant) {
-        match self {
-            Application::Sender(sender) => sender.shut_down(),
-            Application::Receiver(_) => panic!("a receiver closes as a whole"),
-        }
+    /// A write returned although the socket has not taken all that it was given.
+    pub fn returned(&mut self, now: Instant) {
+        self.told(OK.into(), now);
     }
 
     /// A read gave `bytes`, at least one.
     pub fn received(&mut self, bytes: &[u8], now: Instant) {
-        match self {
-            Application::Sender(sender) => sender.log.stray += Bytes::from(bytes.len()),
-            Application::Receiver(receiver) => receiver.received(bytes, now),
+        self.read.moved(bytes, now, false);
+        let count = bytes.len() as u64;
+        self.doing.moved += count;
+        self.doing.left = self.doing.left.saturating_sub(count);
+        self.told(OK.into(), now);
+        if let What::Step(Step::Read(Read { until: Until::Once, .. })) =
+            &self.operations[self.at].what
+        {
+            self.next();
         }
     }
 
     /// A read gave nothing: the other end has closed its sending half.
     pub fn end_of_stream(&mut self, now: Instant) {
-        self.log().finished.get_or_insert(now);
+        self.finished.get_or_insert(now);
+        self.told(END.into(), now);
+        self.leave();
+    }
+
+    /// The urgent byte was read out of band.
+    pub fn received_urgent(&mut self, _byte: u8, now: Instant) {
+        self.urgent += 1;
+        self.doing.moved += 1;
+        self.did(now);
+    }
+
+    /// Whether the next byte is the urgent one.
+    pub fn marked(&mut self, is_at_mark: bool, now: Instant) {
+        self.told(if is_at_mark { AT_MARK } else { NOT_AT_MARK }.into(), now);
+        self.next();
+    }
+
+    /// What [`Want`] asked for was done, and nothing else is to be told of it.
+    pub fn did(&mut self, now: Instant) {
+        self.started.get_or_insert(now);
+        self.told(OK.into(), now);
+        self.next();
+    }
+
+    /// The call failed, with the name of its error as `errno.h` has it.
+    pub fn failed(&mut self, errno: impl Into<Cow<'static, str>>, now: Instant) {
+        let errno = errno.into();
+        let (connects, waits) = match &self.operations[self.at].what {
+            What::Step(step) => (matches!(step, Step::Connect | Step::Accept), errno == "EAGAIN"),
+            What::Again { .. } => (false, false),
+        };
+        self.told(errno, now);
+        self.output.give_up();
+        if connects {
+            // There is nothing to do anything with.
+            let is_close =
+                |operation: &Operation| matches!(operation.what, What::Step(Step::Close));
+            let close = self.operations.iter().position(is_close);
+            self.go_to(close.unwrap_or(self.operations.len()));
+        } else if waits {
+            self.next();
+        } else {
+            self.leave();
+        }
+    }
+
+    /// On behind this step, and behind all repetitions that it is in.
+    fn leave(&mut self) {
+        match self.operations[self.at].way_out {
+            Some(out) => self.go_to(out),
+            None => self.next(),
+        }
+    }
+
+    /// The call at hand has returned.
+    fn told(&mut self, result: Cow<'static, str>, now: Instant) {
+        let began = self.doing.call.take().unwrap_or(now);
+        let bytes = std::mem::take(&mut self.doing.moved);
+        let What::Step(step) = &self.operations[self.at].what else { return };
+        let call = name(step);
+        let asked = || asked(step);
+        let returned = Returned { step: self.at, call, result, bytes, began, ended: now };
+        self.log.write(returned, asked);
     }
 
     /// Its account so far.
     pub fn report(&self) -> AppReport {
-        match self {
-            Application::Sender(sender) => sender.report(),
-            Application::Receiver(receiver) => receiver.report(),
-        }
-    }
-
-    fn log(&mut self) -> &mut Log {
-        match self {
-            Application::Sender(sender) => &mut sender.log,
-            Application::Receiver(receiver) => &mut receiver.log,
-        }
-    }
-}
-
-/// Writes an amount of payload in pieces, closes its half, and waits for the other end to close.
-#[derive(Debug, Clone)]
-pub struct Sender {
-    /// Where the bytes come from; zeros where there is nothing.
-    payload: Option<Payload>,
-    /// Payload bytes not yet drawn from the stream.
-    undrawn: u64,
-    /// The piece being written, and how much of it the socket took.
-    piece: Vec<u8>,
-    taken: usize,
-    write_size: usize,
-    shut_down: bool,
-    log: Log,
-}
-
-impl Sender {
-    /// A sender of the first `amount` bytes of the payload of `seed`.
-    ///
-    /// # Panics
-    /// When `write_size` is zero.
-    pub fn new(amount: Bytes, write_size: Bytes, seed: u64) -> Sender {
-        assert!(write_size > Bytes::ZERO, "pieces of nothing never end");
-        Sender {
-            payload: Some(Payload::new(seed)),
-            undrawn: amount.as_u64(),
-            piece: Vec::new(),
-            taken: 0,
-            write_size: write_size.as_u64() as usize,
-            shut_down: false,
-            log: Log::default(),
-        }
-    }
-
-    /// Whether the socket took every byte.
-    pub fn is_written(&self) -> bool {
-        self.undrawn == 0 && self.taken == self.piece.len()
-    }
-
-    fn want(&mut self) -> Want<'_> {
-        if self.log.finished.is_some() && (self.shut_down || !self.is_written()) {
-            // Also when the other end closed too early: the report tells how far it came.
-            return Want::Close;
-        }
-        if self.is_written() {
-            return if self.shut_down { Want::Read } else { Want::ShutDown };
-        }
-        if self.taken == self.piece.len() {
-            let size = self.undrawn.min(self.write_size as u64);
-            self.piece.resize(size as usize, 0);
-            if let Some(payload) = &mut self.payload {
-                payload.fill(&mut self.piece);
-            }
-            self.undrawn -= size;
-            self.taken = 0;
-        }
-        Want::Write(&self.piece[self.taken..])
-    }
-
-    fn wrote(&mut self, count: usize, now: Instant) {
-        let bytes = &self.piece[self.taken..][..count];
-        self.log.moved(bytes, now);
-        self.taken += count;
-    }
-
-    fn shut_down(&mut self) {
-        assert!(self.is_written(), "the stream would end too early");
-        self.shut_down = true;
-    }
-
-    fn report(&self) -> AppReport {
-        self.log.report(Role::Sender)
-    }
-}
-
-/// Reads until the end of the stream and answers it by closing.
-#[derive(Debug, Clone, Default)]
-pub struct Receiver {
-    log: Log,
-}
-
-impl Receiver {
-    /// A receiver that has read nothing.
-    pub fn new() -> Receiver {
-        Receiver::default()
-    }
-
-    fn want(&self) -> Want<'static> {
-        if self.log.finished.is_some() { Want::Close } else { Want::Read }
-    }
-
-    fn received(&mut self, bytes: &[u8], now: Instant) {
-        self.log.moved(bytes, now);
-    }
-
-    fn report(&self) -> AppReport {
-        self.log.report(Role::Receiver)
-    }
-}
-
-/// What the report is made from.
-#[derive(Debug, Clone)]
-struct Log {
-    digest: Option<Digest>,
-    bytes: Bytes,
-    calls: u64,
-    started: Option<Instant>,
-    first_byte: Option<Instant>,
-    last_byte: Option<Instant>,
-    finished: Option<Instant>,
-    stray: Bytes,
-}
-
-impl Default for Log {
-    fn default() -> Log {
-        Log {
-            digest: Some(Digest::new()),
-            bytes: Bytes::ZERO,
-            calls: 0,
-            started: None,
-            first_byte: None,
-            last_byte: None,
-            finished: None,
-            stray: Bytes::ZERO,
-        }
-    }
-}
-
-impl Log {
-    fn moved(&mut self, bytes: &[u8], now: Instant) {
-        if bytes.is_empty() {
-            return;
-        }
-        if let Some(digest) = &mut self.digest {
-            digest.update(bytes);
-        }
-        self.bytes += Bytes::from(bytes.len());
-        self.calls += 1;
-        self.first_byte.get_or_insert(now);
-        self.last_byte = Some(now);
-    }
-
-    fn report(&self, role: Role) -> AppReport {
+        let (main, back) = match self.role {
+            Role::Sender => (&self.written, &self.read),
+            Role::Receiver => (&self.read, &self.written),
+        };
+        let is_stray = self.role == Role::Sender && !self.expects;
+        let has_back = !is_stray && back.bytes > Bytes::ZERO;
+        let urgent = (self.urgent > 0).then(|| UrgentReport {
+            count: self.urgent,
+            rest: self.written.rest.as_ref().map(Digest::hex),
+        });
         AppReport {
-            role,
-            bytes: self.bytes,
-            digest: self.digest.as_ref().map(Digest::hex).unwrap_or_default(),
-            calls: self.calls,
+            role: self.role,
+            bytes: main.bytes,
+            digest: main.hex(),
+            calls: main.calls,
             started: self.started,
-            first_byte: self.first_byte,
-            last_byte: self.last_byte,
+            first_byte: main.first,
+            last_byte: main.last,
             finished: self.finished,
-            stray: self.stray,
+            stray: if is_stray { back.bytes } else { Bytes::ZERO },
+            back: has_back.then(|| BackReport { bytes: back.bytes, digest: back.hex() }),
+            urgent,
+            log: self.log.rows(),
+            exchanges: self.log.exchanges.clone(),
+            exchanges_left_out: self.log.exchanges_left_out,
+        }
+    }
+}
+
+/// Puts steps one behind the other, with a way back at the end of each repetition.
+fn lay_out(steps: &[Step], operations: &mut Vec<Operation>) {
+    let push = |operations: &mut Vec<Operation>, what| {
+        operations.push(Operation { what, way_out: None });
+    };
+    for step in steps {
+        let Step::Repeat { times, steps } = step else {
+            push(operations, What::Step(step.clone()));
+            continue;
+        };
+        let from = operations.len();
+        lay_out(steps, operations);
+        push(operations, What::Again { from, times: *times, left: *times });
+        // The outer repetition overwrites what the inner ones said.
+        let out = operations.len();
+        for operation in &mut operations[from..] {
+            operation.way_out = Some(out);
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn upload(amount: u64, write_size: u64) -> WorkloadSpec {
-        WorkloadSpec {
-            upload: Some(Bytes::new(amount)),
-            download: None,
-            write_size: Bytes::new(write_size),
-        }
-    }
-
-    /// A connection that takes at most `room` bytes per write and passes them on at once; a
-    /// nanosecond passes with each step. The steps are told as the client sees them.
-    fn run(spec: &WorkloadSpec, room: usize) -> (Vec<String>, AppReport, AppReport) {
-        let mut client = Application::new(spec.client_role(), spec, 7);
-        let mut server = Application::new(spec.server_role(), spec, 7);
-        let (mut steps, mut now) = (Vec::new(), Instant::ZERO);
-        client.start(now);
-        server.start(now);
-        loop {
-            now += tcplab_units::Span::from_nanos(1);
-            match client.want() {
-                Want::Write(bytes) => {
-                    let taken = bytes[..bytes.len().min(room)].to_vec();
-                    steps.push(format!("write {} of {}", taken.len(), bytes.len()));
-                    client.wrote(taken.len(), now);
-                    assert_eq!(server.want(), Want::Read);
-                    server.received(&taken, now);
-                }
-                Want::ShutDown => {
-                    steps.push("shut down".into());
-                    client.shut_down(now);
-                    server.end_of_stream(now);
-                    assert_eq!(server.want(), Want::Close);
-                }
-                Want::Read => {
-                    steps.push("read end".into());
-                    client.end_of_stream(now);
-                }
-                Want::Close => return (steps, client.report(), server.report()),
-            }
-        }
-    }
-
-    #[test]
-    fn an_upload_step_by_step() {
-        let (steps, sent, received) = run(&upload(10, 4), 3);
-        let expected = [
-            "write 3 of 4",
-            "write 1 of 1",
-            "write 3 of 4",
-            "write 1 of 1",
-            "write 2 of 2",
-            "shut down",
-            "read end",
-        ];
-        assert_eq!(steps, expected);
-        assert_eq!(sent.digest, Digest::of_payload(7, 10));
-        assert_eq!((received.digest, received.bytes), (sent.digest, sent.bytes));
-        assert_eq!((sent.calls, sent.started), (5, Some(Instant::ZERO)));
-        assert_eq!(sent.first_byte, Some(Instant::from_nanos(1)));
-        assert_eq!(sent.last_byte, Some(Instant::from_nanos(5)));
-        assert_eq!(received.finished, Some(Instant::from_nanos(6)));
-        assert_eq!(sent.finished, Some(Instant::from_nanos(7)));
-    }
-
-    #[test]
-    fn an_end_that_comes_too_early_ends_the_sender() {
-        let mut sender = Application::new(Role::Sender, &upload(10, 4), 7);
-        assert!(matches!(sender.want(), Want::Write(_)));
-        sender.wrote(4, Instant::ZERO);
-        sender.end_of_stream(Instant::ZERO);
-        assert_eq!(sender.want(), Want::Close);
-        assert_eq!(sender.report().bytes, Bytes::new(4));
-    }
-
-    #[test]
-    fn data_for_a_sender_is_told_and_changes_nothing() {
-        let mut sender = Application::new(Role::Sender, &upload(10, 4), 7);
-        sender.received(b"what?", Instant::ZERO);
-        let report = sender.report();
-        assert_eq!((report.stray, report.bytes), (Bytes::new(5), Bytes::ZERO));
-    }
-
-    #[test]
-    fn a_corrupted_byte_changes_the_digest() {
-        let mut receiver = Application::new(Role::Receiver, &upload(10, 4), 7);
-        let mut bytes = [0; 10];
-        Payload::new(7).fill(&mut bytes);
-        bytes[9] ^= 1;
-        receiver.received(&bytes, Instant::ZERO);
-        assert_ne!(receiver.report().digest, Digest::of_payload(7, 10));
-    }
-
-    #[test]
-    fn a_report_survives_being_written_down() {
-        let (_, report, _) = run(&upload(10, 4), 3);
-        let json = serde_json::to_string(&report).unwrap();
-        assert_eq!(serde_json::from_str::<AppReport>(&json).unwrap(), report);
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn everything_arrives_whatever_the_pieces(
-            amount in 1u64..5_000, write_size in 1u64..900, room in 1usize..700,
-        ) {
-            let (_, sent, received) = run(&upload(amount, write_size), room);
-            proptest::prop_assert_eq!(received.bytes, Bytes::new(amount));
-            proptest::prop_assert_eq!(&received.digest, &Digest::of_payload(7, amount));
-            proptest::prop_assert_eq!(sent.digest, received.digest);
-        }
-    }
-}
+mod tests;

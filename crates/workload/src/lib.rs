@@ -1,39 +1,53 @@
 //! What the applications at both ends do, without doing any input or output themselves.
 //!
-//! A world (the real kernel, or virtual time) asks an [`Application`] what it wants next, does
-//! that on the connection, and reports how it went:
+//! An application works through a [`Program`]: steps, which are calls on a socket and what stands
+//! between them. Named workloads are short for programs of both ends. A world (the real kernel, or
+//! virtual time) asks an [`Application`] what it wants next, does that on the connection, and
+//! reports how it went:
 //!
 //! ```
 //! # use tcplab_units::Instant;
-//! # use tcplab_workload::{Application, Want, WorkloadSpec};
+//! # use tcplab_workload::{Application, Side, Want, WorkloadSpec};
 //! # let spec: WorkloadSpec = serde_json::from_str(r#"{"upload": "100 kB"}"#).unwrap();
 //! # let now = Instant::ZERO;
 //! # let mut peer: Vec<u8> = Vec::new();
-//! let mut client = Application::new(spec.client_role(), &spec, 1);
-//! client.start(now);
+//! let mut client = Application::new(Side::Client, &spec, 1);
 //! loop {
-//!     match client.want() {
-//!         Want::Write(bytes) => {
+//!     match client.want(now) {
+//!         Want::Write { bytes, .. } => {
 //!             let taken = bytes.len().min(1448); // what the socket's buffer had room for
 //!             peer.extend(&bytes[..taken]);
 //!             client.wrote(taken, now);
 //!         }
-//!         Want::ShutDown => client.shut_down(now), // the FIN follows the last byte
-//!         Want::Read => client.end_of_stream(now), // a read that returned nothing
-//!         Want::Close => break,
+//!         Want::Read(_) => client.end_of_stream(now), // a read that returned nothing
+//!         Want::Nothing => break,
+//!         _ => client.did(now), // connected, the FIN sent, closed
 //!     }
 //! }
 //! assert_eq!(peer.len(), 100_000);
 //! ```
 
 mod application;
+mod arrival;
+mod log;
 mod payload;
+mod program;
 mod report;
+mod shapes;
 mod socket;
 mod spec;
+mod step;
 
-pub use application::{Application, Receiver, Sender, Want};
+pub use application::{Application, Want};
+pub use arrival::{Corrupted, verify};
 pub use payload::{Digest, Payload};
-pub use report::{AppReport, Role};
-pub use socket::{SocketError, SocketOptions};
-pub use spec::{WorkloadError, WorkloadSpec};
+pub use program::{Program, ProgramError, Side};
+pub use report::{AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport};
+pub use socket::{
+    Access, IfRefused, Kind, Level, OptionInfo, OptionValue, Outcome, SocketError, SocketOptions,
+    SocketRole, is_of_the_machine, outcome, table,
+};
+pub use spec::{
+    Absent, CloseMode, Connections, Idle, Keystrokes, Pause, Requests, WorkloadError, WorkloadSpec,
+};
+pub use step::{Half, Read, Step, StepError, Toggle, Until, Write};

@@ -17,6 +17,11 @@ impl Payload {
         Payload { rng: Rng::new(seed, "payload"), draw: [0; 8], used: 8 }
     }
 
+    /// The stream of `seed` that goes against the first.
+    pub fn answering(seed: u64) -> Payload {
+        Payload { rng: Rng::new(seed, "answer"), draw: [0; 8], used: 8 }
+    }
+
     /// Fills `bytes` with the next bytes of the stream.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         let left = &self.draw[self.used..];
@@ -59,7 +64,20 @@ impl Digest {
 
     /// The hash of the first `length` bytes of the payload of `seed`: what a receiver must report.
     pub fn of_payload(seed: u64, length: u64) -> String {
-        let (mut payload, mut digest) = (Payload::new(seed), Digest::new());
+        Digest::of(Payload::new(seed), length)
+    }
+
+    /// The hash of several texts, whatever their order.
+    pub(crate) fn of_texts(mut texts: Vec<String>) -> String {
+        texts.sort();
+        let mut digest = Digest::new();
+        texts.iter().for_each(|text| digest.update(text.as_bytes()));
+        digest.hex()
+    }
+
+    /// The hash of the next `length` bytes of a stream.
+    pub fn of(mut payload: Payload, length: u64) -> String {
+        let mut digest = Digest::new();
         let mut chunk = vec![0; 64 << 10];
         let mut left = length;
         while left > 0 {

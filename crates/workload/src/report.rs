@@ -1,15 +1,19 @@
 //! What an application says of its own work.
 
-use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Instant};
+use std::borrow::Cow;
 
-/// What an application does on its connection.
+use serde::{Deserialize, Serialize};
+use tcplab_units::{Bytes, Instant, Span};
+
+use crate::Digest;
+
+/// What an application does on its connection, for the most part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Writes the payload and closes its half of the connection.
+    /// Writes the payload; of two that write, the one that writes more.
     Sender,
-    /// Reads to the end and answers it by closing.
+    /// Reads it.
     Receiver,
 }
 
@@ -33,6 +37,189 @@ pub struct AppReport {
     /// When it saw the other end's end of stream: for a sender, the proof that everything was
     /// read.
     pub finished: Option<Instant>,
-    /// Bytes that came where none were due: data read by a sender.
+    /// Bytes that came where none were due: data read by a sender whose peer has none to send.
     pub stray: Bytes,
+    /// The other direction, where it carried anything: what a sender read, what a receiver wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back: Option<BackReport>,
+    /// The urgent bytes that were written, or read out of band.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub urgent: Option<UrgentReport>,
+    /// Its calls in order, equal consecutive ones in one row.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub log: Vec<CallRow>,
+    /// Requests and when their responses were there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exchanges: Vec<Exchange>,
+    /// Requests beyond those that are kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub exchanges_left_out: u64,
 }
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl AppReport {
+    /// Whether this receiver read exactly what that sender wrote; a byte read out of band counts
+    /// where it was written as urgent.
+    pub fn has_all_of(&self, sender: &AppReport) -> bool {
+        let whole = self.bytes == sender.bytes && self.digest == sender.digest;
+        let rest = sender.urgent.as_ref().and_then(|urgent| urgent.rest.as_ref());
+        let out_of_band = self.urgent.as_ref().map_or(0, |urgent| urgent.count);
+        let all = self.bytes.as_u64() + out_of_band == sender.bytes.as_u64();
+        let back =
+            |report: &AppReport| report.back.as_ref().map(|back| (back.bytes, back.digest.clone()));
+        (whole || all && rest == Some(&self.digest)) && back(self) == back(sender)
+    }
+}
+
+impl AppReport {
+    /// So many rows of a log are kept of many connections.
+    const ROWS_MAX: usize = 20_000;
+
+    /// The account of many connections of one end as one: sums, the first and last times, and a
+    /// digest of their digests, whatever their order. Nothing, of none.
+    pub fn of_all(reports: Vec<AppReport>) -> Option<AppReport> {
+        let mut all = reports.into_iter();
+        let mut sum = all.next()?;
+        let rest: Vec<AppReport> = all.collect();
+        if rest.is_empty() {
+            return Some(sum);
+        }
+        let mut digests = vec![std::mem::take(&mut sum.digest)];
+        let mut back_digests: Vec<String> = sum.back.iter().map(|it| it.digest.clone()).collect();
+        for (index, one) in rest.into_iter().enumerate() {
+            digests.push(one.digest);
+            sum.bytes += one.bytes;
+            sum.calls += one.calls;
+            sum.stray += one.stray;
+            sum.started = earlier(sum.started, one.started);
+            sum.first_byte = earlier(sum.first_byte, one.first_byte);
+            sum.last_byte = sum.last_byte.max(one.last_byte);
+            sum.finished = sum.finished.max(one.finished);
+            if let Some(back) = one.back {
+                back_digests.push(back.digest);
+                let bytes = sum.back.map_or(Bytes::ZERO, |it| it.bytes) + back.bytes;
+                sum.back = Some(BackReport { bytes, digest: String::new() });
+            }
+            let connection = index as u64 + 1;
+            let rows = one.log.into_iter().map(|row| CallRow { connection, ..row });
+            sum.log.extend(rows.take(AppReport::ROWS_MAX.saturating_sub(sum.log.len())));
+            sum.exchanges.extend(one.exchanges);
+            sum.exchanges_left_out += one.exchanges_left_out;
+        }
+        sum.digest = Digest::of_texts(digests);
+        if let Some(back) = &mut sum.back {
+            back.digest = Digest::of_texts(back_digests);
+        }
+        sum.log.sort_by_key(|row| (row.began, row.connection));
+        Some(sum)
+    }
+}
+
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
+}
+
+/// What went against the main direction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackReport {
+    /// How much.
+    pub bytes: Bytes,
+    /// BLAKE3 of it, hexadecimal.
+    pub digest: String,
+}
+
+/// Urgent bytes of an application.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UrgentReport {
+    /// How many were written as urgent, or read out of band.
+    pub count: u64,
+    /// BLAKE3 of what was written without them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<String>,
+}
+
+/// A call, or several equal ones in a row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallRow {
+    /// Such as `write`.
+    pub call: Cow<'static, str>,
+    /// What was asked for, such as `100 B` or `MSG_OOB`; empty where there is nothing to ask.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub asked: String,
+    /// One of [`RESULTS`], or `errno` and a number.
+    pub result: Cow<'static, str>,
+    /// How many calls.
+    pub count: u64,
+    /// What they moved.
+    pub bytes: Bytes,
+    /// When the first began.
+    pub began: Instant,
+    /// When the last ended.
+    pub ended: Instant,
+    /// How long all of them took together.
+    pub took: Span,
+    /// How long the longest took.
+    pub longest: Span,
+    /// Of which connection of the end, in the order in which they began, from 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub connection: u64,
+    /// Whether other calls came in between, because the log was full.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub scattered: bool,
+}
+
+/// A request and its response, as the application saw them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exchange {
+    /// When the request began.
+    pub asked: Instant,
+    /// When its response was there.
+    pub answered: Option<Instant>,
+}
+
+/// How a call ends without error.
+pub(crate) const OK: &str = "ok";
+/// The other end has closed its half: a read gave nothing.
+pub(crate) const END: &str = "end";
+/// The next byte is the urgent one.
+pub(crate) const AT_MARK: &str = "at the mark";
+/// It is not.
+pub(crate) const NOT_AT_MARK: &str = "not at the mark";
+
+/// What calls return: that they did what they should, or the name of their error.
+pub const RESULTS: &[&str] = &[
+    OK,
+    END,
+    AT_MARK,
+    NOT_AT_MARK,
+    "EAGAIN",
+    "ECONNABORTED",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "EHOSTUNREACH",
+    "EINPROGRESS",
+    "EINVAL",
+    "ENETUNREACH",
+    "ENOBUFS",
+    "ENOTCONN",
+    "EPIPE",
+    "ETIMEDOUT",
+];
+
+/// The calls of programs, by their names in the log.
+pub const CALLS: &[&str] = &[
+    "connect",
+    "accept",
+    "write",
+    "read",
+    "poll",
+    "sockatmark",
+    "setsockopt",
+    "shutdown",
+    "close",
+    "sleep",
+];

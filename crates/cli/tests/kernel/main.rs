@@ -14,6 +14,7 @@ mod netem;
 mod outcomes;
 mod processes;
 mod program;
+mod programs;
 mod replay;
 mod shell;
 mod shell_transfers;

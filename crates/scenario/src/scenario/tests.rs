@@ -1,3 +1,5 @@
+use tcplab_workload::OptionValue;
+
 use super::*;
 use crate::{Statistic, catalogue};
 
@@ -52,8 +54,8 @@ fn the_matrix_is_a_product_in_the_written_order() {
         ]
     );
     let last = scenario.cases.last().unwrap();
-    assert_eq!(last.client.socket.congestion.as_deref(), Some("cubic"));
-    assert_eq!(last.client.socket.nodelay, Some(true));
+    assert_eq!(last.client.socket.congestion(), Some("cubic"));
+    assert_eq!(last.client.socket.value("nodelay"), Some(&OptionValue::Flag(true)));
     assert_eq!(last.workload.write_size.as_u64(), 1_000);
     assert_eq!(last.levels[0], ("workload.write_size".into(), "1 kB".into()));
 }

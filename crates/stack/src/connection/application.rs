@@ -240,10 +240,19 @@ impl Connection {
 
     /// Whether reading would give anything: bytes, the end of the stream, or an error (`EPOLLIN`).
     pub fn is_readable(&self) -> bool {
-        self.receiver.unread() > 0
+        self.has_enough_to_read()
             || self.receiver.is_finished()
             || self.error.is_some()
             || self.state == State::Closed
+    }
+
+    /// As much as SO_RCVLOWAT asks for, or as there will be, for the window is closed
+    /// (`tcp_epollin_ready`).
+    fn has_enough_to_read(&self) -> bool {
+        let unread = self.receiver.unread();
+        unread > 0
+            && (unread >= self.receive_low().as_u64()
+                || self.receiver.window_left() <= u64::from(self.receiver.peer_mss()))
     }
 
     /// The send buffer grows with the congestion window (`tcp_sndbuf_expand`).

@@ -19,7 +19,13 @@ pub(super) struct Handshake {
     /// When the SYN or SYN-ACK is repeated.
     again_at: Option<Instant>,
     timeout: Span,
+    /// SYNs or SYN-ACKs that were sent again (`num_retrans`).
     repetitions: u8,
+    /// How often its time was over (`num_timeout`); more where an acknowledgement came that
+    /// TCP_DEFER_ACCEPT let pass.
+    timeouts: u8,
+    /// Whether one did (`acked`).
+    was_acknowledged: bool,
     /// When it was first sent, and that time of the timestamp clock.
     sent: Instant,
     first_clock: u32,
@@ -33,6 +39,8 @@ impl Handshake {
             again_at: None,
             timeout: config.timeout.initial,
             repetitions: 0,
+            timeouts: 0,
+            was_acknowledged: false,
             sent: Instant::ZERO,
             first_clock: 0,
             peer_window: 0,
@@ -134,10 +142,7 @@ impl Connection {
         let asked = self.terms.asked_mss;
         let mss = asked - if timestamps { TIMESTAMPS } else { 0 };
         let scale = self.config.handshake.window_scale.filter(|_| self.terms.scaling);
-        self.receiver.open(mss, asked, scale);
-        if let Some(clamp) = self.options.window_clamp {
-            self.receiver.set_clamp(clamp);
-        }
+        self.receiver.open(mss, asked, scale, self.options.window_clamp);
     }
 
     /// The peer's SYN, with or without ACK.
@@ -259,7 +264,7 @@ impl Connection {
             if self.push_one(now) {
                 self.sender.forget_small();
             }
-        } else if self.buffer.len() > 0 || self.fast.more {
+        } else if self.buffer.len() > 0 || self.fast.more || self.options.defer_accept > 0 {
             self.receiver.wait_for_data(now);
         } else {
             self.send_ack(now, SendCause::Ack);
@@ -319,6 +324,9 @@ impl Connection {
             }
             return false;
         }
+        if acks && self.defers(segment) {
+            return false;
+        }
         if acks {
             let position = position as u64;
             self.establish(now, header.timestamps, position);
@@ -328,6 +336,17 @@ impl Connection {
             }
         }
         acks
+    }
+
+    /// Whether TCP_DEFER_ACCEPT lets an ACK without data pass unheard (`tcp_check_req`).
+    fn defers(&mut self, segment: &Segment) -> bool {
+        let bare = segment.is_empty() && !segment.header.flags.contains(TcpFlags::FIN);
+        let defers = !self.active
+            && !self.fast.pending
+            && bare
+            && self.handshake.timeouts < self.options.defer_accept;
+        self.handshake.was_acknowledged |= defers;
+        defers
     }
 
     /// A RST in SYN-RECEIVED: only an exact one counts (RFC 5961 section 3.2).
@@ -428,14 +447,18 @@ impl Connection {
         } else if self.active {
             self.options.syn_retries.unwrap_or(config.handshake.syn_retries).saturating_add(linear)
         } else {
-            config.handshake.synack_retries
+            // TCP_SYNCNT of the listening socket (`reqsk_timer_handler`).
+            self.options.syn_retries.unwrap_or(config.handshake.synack_retries)
         };
         let user_timeout = self.options.user_timeout;
         let most_time = if user_timeout.is_zero() { self.most_time() } else { Some(user_timeout) };
         let waited = now.since(self.handshake.sent);
         let too_long =
             self.handshake.repetitions > 0 && most_time.is_some_and(|most| waited >= most);
-        if self.handshake.repetitions >= most || too_long {
+        // `syn_ack_recalc`: with TCP_DEFER_ACCEPT, data is waited for all its time.
+        let deferred = self.options.defer_accept;
+        let is_deferring = self.handshake.was_acknowledged && self.handshake.timeouts < deferred;
+        if self.handshake.timeouts >= most && !is_deferring || too_long {
             self.handshake.again_at = None;
             if self.active || self.fast.pending {
                 self.fail(now, ConnectionError::TimedOut);
@@ -444,8 +467,9 @@ impl Connection {
             }
             return;
         }
-        self.handshake.repetitions += 1;
-        if self.handshake.repetitions > linear {
+        let is_quiet = is_deferring && self.handshake.timeouts + 1 < deferred;
+        self.handshake.timeouts = self.handshake.timeouts.saturating_add(1);
+        if self.handshake.timeouts > linear {
             self.handshake.timeout = (self.handshake.timeout * 2).min(config.timeout.most);
         }
         let mut timeout = self.handshake.timeout;
@@ -454,6 +478,9 @@ impl Connection {
             timeout = timeout.min(left.max(self.config.host.tick));
         }
         self.handshake.again_at = Some(self.jiffies.deadline(now, timeout));
-        self.send_syn(now, SendCause::HandshakeAgain);
+        if !is_quiet {
+            self.handshake.repetitions = self.handshake.repetitions.saturating_add(1);
+            self.send_syn(now, SendCause::HandshakeAgain);
+        }
     }
 }

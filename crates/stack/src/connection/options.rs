@@ -1,6 +1,6 @@
 //! Socket options.
 
-use tcplab_units::{Bytes, Instant, Span};
+use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use super::Connection;
 use crate::config::{Config, Nagle};
@@ -41,6 +41,12 @@ pub struct SocketOptions {
     pub fin_wait_2: Option<Span>,
     /// TCP_NOTSENT_LOWAT: a writer is woken only below so many unsent bytes.
     pub unsent_low: Option<Bytes>,
+    /// SO_RCVLOWAT as asked for: a reader is woken only by so many bytes.
+    pub receive_low: Bytes,
+    /// TCP_DEFER_ACCEPT, in timeouts of the SYN-ACK as Linux keeps it; 0: off.
+    pub defer_accept: u8,
+    /// SO_MAX_PACING_RATE; `None`: no limit.
+    pub most_pace: Option<Rate>,
 }
 
 /// One of them.
@@ -80,10 +86,14 @@ pub enum SocketOption {
     UnsentLow(Bytes),
     /// TCP_QUICKACK: true, acknowledgements are not delayed for now; false, they are.
     QuickAck(bool),
+    /// SO_RCVLOWAT.
+    ReceiveLow(Bytes),
+    /// TCP_DEFER_ACCEPT: rounded up to a number of timeouts of the SYN-ACK.
+    DeferAccept(Span),
+    /// SO_MAX_PACING_RATE.
+    MostPace(Option<Rate>),
 }
 
-/// `net.core.rmem_max` and `wmem_max`: the most that can be asked for.
-const MOST_BUFFER: u64 = 212_992;
 /// `SOCK_MIN_RCVBUF`, `SOCK_MIN_SNDBUF`.
 const LEAST_RECEIVE: u64 = 2_304;
 const LEAST_SEND: u64 = 4_608;
@@ -91,6 +101,12 @@ const LEAST_SEND: u64 = 4_608;
 impl SocketOptions {
     /// As a socket of this stack has them at first.
     pub fn of(config: &Config) -> SocketOptions {
+        let mut options = SocketOptions::untouched(config);
+        config.socket.iter().for_each(|option| options.set(*option));
+        options
+    }
+
+    fn untouched(config: &Config) -> SocketOptions {
         SocketOptions {
             no_delay: config.sending.nagle == Nagle::Off,
             cork: false,
@@ -108,7 +124,15 @@ impl SocketOptions {
             syn_retries: None,
             fin_wait_2: None,
             unsent_low: None,
+            receive_low: Bytes::new(1),
+            defer_accept: 0,
+            most_pace: None,
         }
+    }
+
+    /// How long TCP_DEFER_ACCEPT waits, as it is read (`retrans_to_secs`).
+    pub fn defer_accept_span(&self) -> Span {
+        syn_ack_timeouts().take(self.defer_accept.into()).fold(Span::ZERO, |all, span| all + span)
     }
 
     /// The receive buffer that follows from SO_RCVBUF: Linux doubles what is asked for, and keeps
@@ -116,7 +140,7 @@ impl SocketOptions {
     pub(crate) fn effective_receive_buffer(&self, config: &Config) -> Option<Bytes> {
         let asked = self.receive_buffer?.as_u64();
         Some(Bytes::new(if config.receiving.segment_overhead > 0 {
-            (2 * asked.min(MOST_BUFFER)).max(LEAST_RECEIVE)
+            (2 * asked.min(config.receiving.most_asked.as_u64())).max(LEAST_RECEIVE)
         } else {
             asked
         }))
@@ -126,7 +150,7 @@ impl SocketOptions {
     pub(crate) fn effective_send_buffer(&self, config: &Config) -> Option<Bytes> {
         let asked = self.send_buffer?.as_u64();
         Some(Bytes::new(if config.sending.charges_memory {
-            (2 * asked.min(MOST_BUFFER)).max(LEAST_SEND)
+            (2 * asked.min(config.sending.most_asked.as_u64())).max(LEAST_SEND)
         } else {
             asked
         }))
@@ -147,15 +171,41 @@ impl SocketOptions {
             SocketOption::ReceiveBuffer(bytes) => self.receive_buffer = Some(bytes),
             SocketOption::SendBuffer(bytes) => self.send_buffer = Some(bytes),
             SocketOption::MaxSegment(bytes) => self.max_segment = Some(bytes),
-            SocketOption::WindowClamp(bytes) => self.window_clamp = Some(bytes),
+            SocketOption::WindowClamp(bytes) => {
+                self.window_clamp = Some(bytes).filter(|bytes| bytes.as_u64() > 0);
+            }
             SocketOption::SynRetries(count) => self.syn_retries = Some(count),
             SocketOption::FinWait2(span) => self.fin_wait_2 = Some(span),
             SocketOption::UnsentLow(bytes) => {
                 self.unsent_low = Some(bytes).filter(|bytes| bytes.as_u64() > 0);
             }
             SocketOption::QuickAck(_) => {}
+            SocketOption::ReceiveLow(bytes) => self.receive_low = bytes.max(Bytes::new(1)),
+            SocketOption::DeferAccept(span) => self.defer_accept = timeouts_of(span),
+            SocketOption::MostPace(rate) => self.most_pace = rate,
         }
     }
+}
+
+/// The first timeout of a SYN-ACK and the longest, as TCP_DEFER_ACCEPT reckons with them
+/// (`TCP_TIMEOUT_INIT`, `TCP_RTO_MAX`).
+const SYN_ACK_TIMEOUTS: [Span; 2] = [Span::from_secs(1), Span::from_secs(120)];
+
+/// The timeouts of a SYN-ACK, each twice the one before.
+fn syn_ack_timeouts() -> impl Iterator<Item = Span> {
+    let [first, most] = SYN_ACK_TIMEOUTS;
+    std::iter::successors(Some(first), move |span| Some((*span * 2).min(most)))
+}
+
+/// So many timeouts are not less than `span` (`secs_to_retrans`); 0 for none.
+fn timeouts_of(span: Span) -> u8 {
+    let mut sum = Span::ZERO;
+    let short = syn_ack_timeouts().take(usize::from(u8::MAX)).take_while(|timeout| {
+        let goes_on = sum < span;
+        sum += *timeout;
+        goes_on
+    });
+    short.count() as u8
 }
 
 impl Connection {
@@ -186,6 +236,8 @@ impl Connection {
             SocketOption::UserTimeout(span) => self.sender.set_user_timeout(span),
             SocketOption::ReceiveBuffer(_) | SocketOption::SendBuffer(_) => self.apply_buffers(),
             SocketOption::WindowClamp(bytes) => self.receiver.set_clamp(bytes),
+            SocketOption::MostPace(rate) => self.sender.set_most_pace(rate),
+            SocketOption::ReceiveLow(_) => self.apply_receive_low(),
             SocketOption::QuickAck(quick) => {
                 self.receiver.acks.set_quick(quick);
                 if quick && self.state.is_synchronized() {
@@ -194,6 +246,30 @@ impl Connection {
             }
             _ => {}
         }
+    }
+
+    /// The bytes that SO_RCVLOWAT waits for: never more than half of what the buffer is or may
+    /// grow to (`tcp_set_rcvlowat`).
+    pub fn receive_low(&self) -> Bytes {
+        let window = &self.receiver.window;
+        let most = if window.is_locked() {
+            self.receiver.buffer().as_u64()
+        } else {
+            self.config.receiving.buffer[1].as_u64()
+        };
+        self.options.receive_low.min(Bytes::new((most / 2).max(1)))
+    }
+
+    /// Up to where the window may grow now (TCP_WINDOW_CLAMP as read).
+    pub fn window_clamp(&self) -> Bytes {
+        self.receiver.window.most()
+    }
+
+    /// A buffer that is not set becomes large enough for what is waited for
+    /// (`tcp_set_rcvlowat`).
+    pub(super) fn apply_receive_low(&mut self) {
+        let low = self.receive_low();
+        self.receiver.make_room_for(low);
     }
 
     pub(super) fn apply_buffers(&mut self) {

@@ -47,6 +47,9 @@ pub(crate) struct AckPolicy {
     most_delay: Span,
     /// Something is to be acknowledged sooner or later (`ICSK_ACK_SCHED`).
     scheduled: bool,
+    /// It waits for the timer, or for data to go with it, until something arrives: that of the
+    /// SYN-ACK may.
+    waits: bool,
     /// At once (`ICSK_ACK_NOW`).
     now: bool,
     /// A small segment came, and another (`ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
@@ -87,6 +90,7 @@ impl AckPolicy {
             jiffies,
             most_delay,
             scheduled: false,
+            waits: false,
             now: false,
             pushed: false,
             pushed_twice: false,
@@ -134,11 +138,13 @@ impl AckPolicy {
     /// Something is to be acknowledged.
     pub(crate) fn schedule(&mut self) {
         self.scheduled = true;
+        self.waits = false;
     }
 
     /// Something is to be acknowledged at once.
     pub(crate) fn schedule_now(&mut self) {
         self.scheduled = true;
+        self.waits = false;
         self.now = true;
     }
 
@@ -206,6 +212,7 @@ impl AckPolicy {
         rto: Span,
     ) {
         self.scheduled = true;
+        self.waits = false;
         self.arrivals += 1;
         self.streak = self.streak.saturating_add(1);
         self.note_push(small, push);
@@ -231,6 +238,7 @@ impl AckPolicy {
     /// Data arrived behind a gap.
     pub(super) fn gap_arrived(&mut self, small: bool, push: bool) {
         self.scheduled = true;
+        self.waits = false;
         self.arrivals += 1;
         self.streak = 0;
         self.note_push(small, push);
@@ -273,7 +281,7 @@ impl AckPolicy {
 
     /// Whether to acknowledge now, and why; otherwise a timer runs (`__tcp_ack_snd_check`).
     pub(super) fn check(&mut self, now: Instant, seen: &Circumstances) -> Option<SendCause> {
-        if !self.scheduled {
+        if !self.scheduled || self.waits {
             return None;
         }
         let at_once = if seen.gap { SendCause::DuplicateAck } else { SendCause::Ack };
@@ -364,6 +372,7 @@ impl AckPolicy {
     /// (`tcp_rcv_synsent_state_process` where a write is pending).
     pub(super) fn wait_for_data(&mut self, now: Instant, window: u64, peer_mss: u32) {
         self.schedule();
+        self.waits = true;
         self.be_quick(self.config.quick, window, peer_mss);
         let delay = self.config.delay[1];
         self.delay_until = Some((self.jiffies.now(now) + delay, self.jiffies.deadline(now, delay)));

@@ -129,8 +129,14 @@ impl Receiver {
     }
 
     /// Chooses the window for the SYN: a multiple of `mss`; `asked_mss` goes with it.
-    pub(crate) fn open(&mut self, mss: u32, asked_mss: u32, least_scale: Option<u8>) {
-        self.window.open(mss, asked_mss, least_scale);
+    pub(crate) fn open(
+        &mut self,
+        mss: u32,
+        asked_mss: u32,
+        least_scale: Option<u8>,
+        clamp: Option<Bytes>,
+    ) {
+        self.window.open(mss, asked_mss, least_scale, clamp);
     }
 
     /// The connection is established.
@@ -196,8 +202,12 @@ impl Receiver {
 
     /// TCP_WINDOW_CLAMP.
     pub(crate) fn set_clamp(&mut self, clamp: Bytes) {
-        self.window.clamp = clamp.as_u64();
-        self.window.threshold = self.window.threshold.min(self.window.clamp);
+        self.window.set_clamp(clamp);
+    }
+
+    /// The buffer is to hold a window of `bytes`, if nobody set it.
+    pub(crate) fn make_room_for(&mut self, bytes: Bytes) {
+        self.window.make_room_for(bytes);
     }
 
     pub(crate) fn window_threshold(&self) -> u64 {

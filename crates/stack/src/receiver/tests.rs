@@ -8,7 +8,7 @@ const RTO: Span = Span::from_millis(200);
 
 fn receiver(config: &Config) -> Receiver {
     let mut receiver = Receiver::new(config, Jiffies::new(&config.host));
-    receiver.open(MSS, 1460, config.handshake.window_scale);
+    receiver.open(MSS, 1460, config.handshake.window_scale, None);
     receiver.start();
     receiver.sack = true;
     receiver.establish(Instant::ZERO, MSS, MSS);
@@ -37,7 +37,7 @@ fn the_first_window_and_its_scale() {
         config.receiving.buffer = [Bytes::new(buffer), Bytes::new(largest)];
         config.receiving.window_share = share;
         let mut receiver = Receiver::new(&config, Jiffies::new(&config.host));
-        receiver.open(mss, 1460, Some(0));
+        receiver.open(mss, 1460, Some(0), None);
         let found = (receiver.window_offered(), receiver.window_scale());
         assert_eq!(found, (window, scale), "{buffer} of {largest} B");
     }
@@ -75,7 +75,7 @@ fn a_buffer_that_was_set_decides_about_the_scale() {
         config.receiving.buffer = [Bytes::new(65_536); 2];
         config.receiving.locked = locked;
         let mut receiver = Receiver::new(&config, Jiffies::new(&config.host));
-        receiver.open(MSS, 1460, Some(0));
+        receiver.open(MSS, 1460, Some(0), None);
         assert_eq!((receiver.window_offered(), receiver.window_scale()), (31_856, scale));
     }
 }

@@ -1,6 +1,6 @@
 //! How much the peer may send.
 
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Bytes, Instant, Span};
 
 use crate::config::{ReceiveTuning, Receiving};
 
@@ -17,6 +17,9 @@ const FIELD: u64 = 0xffff;
 
 /// `net.core.rmem_max`: what the scale is chosen for at least.
 const RMEM_MAX: u64 = 212_992;
+
+/// Half of `SOCK_MIN_RCVBUF`, bytes.
+const LEAST_CLAMP: u64 = 1_152;
 
 /// The least peer's segment size thought possible, and the usual one (`TCP_MIN_MSS`,
 /// `TCP_MSS_DEFAULT`).
@@ -117,11 +120,18 @@ impl ReceiveWindow {
 
     /// Chooses the first window and its scale (`tcp_select_initial_window`): a multiple of `mss`,
     /// as large as the buffer has room for now; the scale for what the buffer may become.
-    /// `least_scale` is `None` where windows are not scaled.
-    pub(super) fn open(&mut self, mss: u32, asked_mss: u32, least_scale: Option<u8>) {
+    /// `least_scale` is `None` where windows are not scaled, `asked_clamp` where the application
+    /// did not ask for one.
+    pub(super) fn open(
+        &mut self,
+        mss: u32,
+        asked_mss: u32,
+        least_scale: Option<u8>,
+        asked_clamp: Option<Bytes>,
+    ) {
         self.asked_mss = asked_mss;
         let full = self.full();
-        let mut clamp = FIELD << MOST_SCALE;
+        let mut clamp = asked_clamp.map_or(FIELD << MOST_SCALE, |asked| self.possible_clamp(asked));
         if let Some(most) = self.config.most_window {
             clamp = clamp.min(most.as_u64());
         }
@@ -142,6 +152,45 @@ impl ReceiveWindow {
         self.clamp = clamp.min(FIELD << self.scale);
         self.threshold = self.offered;
         self.peer_mss = asked_mss.clamp(MIN_MSS, DEFAULT_MSS);
+    }
+
+    /// TCP_WINDOW_CLAMP: never below half the least buffer (`tcp_set_window_clamp`).
+    fn possible_clamp(&self, asked: Bytes) -> u64 {
+        let least = if self.charges_memory() { LEAST_CLAMP } else { 1 };
+        asked.as_u64().max(least)
+    }
+
+    /// TCP_WINDOW_CLAMP, of a connection that is open: a smaller window comes at once, for a larger
+    /// one there is room up to what was offered already (`tcp_set_window_clamp`).
+    pub(super) fn set_clamp(&mut self, asked: Bytes) {
+        let clamp = self.possible_clamp(asked);
+        self.threshold = if clamp < self.clamp {
+            self.threshold.min(clamp)
+        } else {
+            self.threshold.max(self.offered.min(clamp))
+        };
+        self.clamp = clamp;
+    }
+
+    /// The application waits for so much at once (`tcp_set_rcvlowat`).
+    pub(super) fn make_room_for(&mut self, window: Bytes) {
+        let memory = self.to_memory(window.as_u64());
+        if !self.locked && memory > self.buffer {
+            self.buffer = memory;
+            if self.clamp > 0 {
+                self.clamp = self.clamp.max(window.as_u64());
+            }
+        }
+    }
+
+    /// Up to where it may grow.
+    pub(crate) fn most(&self) -> Bytes {
+        Bytes::new(self.clamp)
+    }
+
+    /// Whether the application set the buffer.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.locked
     }
 
     /// The peer does not scale windows, or this end does not.

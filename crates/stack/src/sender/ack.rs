@@ -328,6 +328,7 @@ impl Sender {
         self.controls = self.congestion.control(now, &mut self.window, &sample);
         self.rate.limit(self.window.app_limited);
         if self.controls {
+            self.limit_pace();
             return;
         }
         if self.is_reducing() {

@@ -410,7 +410,8 @@ impl Sender {
         self.window.last_sent = now;
         self.cwnd_since = now;
         self.heard_at = now;
-        self.pace.on = self.congestion.is_paced() || self.config.sending.paced;
+        self.pace.on =
+            self.congestion.is_paced() || self.config.sending.paced || self.is_pace_limited();
         self.window.is_paced = self.pace.on;
         self.refresh();
         if !self.congestion.is_paced() {
@@ -419,6 +420,7 @@ impl Sender {
             self.set_pacing_rate();
         }
         self.congestion.init(now, &mut self.window);
+        self.limit_pace();
     }
 
     /// What left last was sent again: it does not make a small segment wait.

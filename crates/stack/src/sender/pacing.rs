@@ -21,6 +21,8 @@ pub(super) struct Pace {
     pub(super) waits: bool,
     /// Whether segments are paced at all.
     pub(super) on: bool,
+    /// SO_MAX_PACING_RATE.
+    most: Option<Rate>,
 }
 
 impl Pace {
@@ -58,6 +60,28 @@ impl Pace {
 }
 
 impl Sender {
+    /// SO_MAX_PACING_RATE: from now on all is paced, and never faster (`sk_setsockopt`). Without a
+    /// limit, the pace that there is stays until it is reckoned again.
+    pub(crate) fn set_most_pace(&mut self, most: Option<Rate>) {
+        self.pace.most = most;
+        self.pace.on |= most.is_some();
+        self.window.is_paced = self.pace.on;
+        self.limit_pace();
+    }
+
+    /// Whether the application asked for a pace.
+    pub(super) fn is_pace_limited(&self) -> bool {
+        self.pace.most.is_some()
+    }
+
+    /// Never faster than asked for (`tcp_update_pacing_rate`, `bbr_bw_to_pacing_rate`).
+    pub(super) fn limit_pace(&mut self) {
+        if let Some(most) = self.pace.most {
+            let rate = self.window.pacing_rate.map_or(most, |rate| rate.min(most));
+            self.window.pacing_rate = Some(rate);
+        }
+    }
+
     /// `len` data bytes leave in `segments` segments.
     pub(super) fn pace(&mut self, now: Instant, len: u64) {
         let free = self.counters.data_segments < FREE_SEGMENTS;
@@ -86,5 +110,6 @@ impl Sender {
         let rate = bits * 80_000 / u128::from(smoothed8);
         let rate = u64::try_from(rate).unwrap_or(u64::MAX);
         self.window.pacing_rate = Some(Rate::from_bits_per_second(rate));
+        self.limit_pace();
     }
 }

@@ -8,6 +8,7 @@
 mod counters;
 mod health;
 mod outgoing;
+mod ration;
 mod store;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ use tcplab_units::{Bytes, Instant, Span};
 pub(crate) use self::counters::Counters;
 use self::health::Health;
 use self::outgoing::{Held, Load, Outgoing};
+use self::ration::Ration;
 use self::store::Store;
 use crate::clock::Clock;
 use crate::device::{Device, Received};
@@ -61,6 +63,7 @@ pub(crate) struct Bridge {
     tape: Option<Tape>,
     counters: Arc<Counters>,
     health: Health,
+    ration: Ration,
 }
 
 /// One direction.
@@ -149,6 +152,7 @@ impl Bridge {
             tape,
             counters: Arc::default(),
             health: Health::new(clock),
+            ration: Ration::new(clock.now()),
         }
     }
 
@@ -470,14 +474,15 @@ impl Bridge {
 
     /// Sleeps until a frame comes or one is soon due.
     fn wait(&mut self) -> Result<(), TrialError> {
-        let now = self.clock.now() + self.tuning.lead;
+        let now = self.clock.now();
         let due = self.ways.iter().filter_map(|way| way.link.poll_at()).min();
-        let span = due.map_or(IDLE, |due| due.since(now).min(IDLE));
-        let spin = self.tuning.spin;
-        if due.is_some() && span <= spin {
+        let span = due.map_or(IDLE, |due| due.since(now + self.tuning.lead).min(IDLE));
+        let may_stay_awake = self.ration.allows(now);
+        let awake = if may_stay_awake && span < IDLE { self.tuning.spin } else { Span::ZERO };
+        if span <= awake {
             return Ok(());
         }
-        let span = if span < IDLE { span.saturating_sub(spin) } else { span };
+        let span = span - awake;
         let timeout = Timespec { tv_sec: 0, tv_nsec: span.as_nanos().cast_signed() };
         let mut fds = [
             PollFd::from_borrowed_fd(self.ends[0].as_fd(), PollFlags::IN),
@@ -485,7 +490,9 @@ impl Bridge {
         ];
         match poll(&mut fds, Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {
-                self.health.slept(self.clock.now());
+                let now = self.clock.now();
+                self.health.slept(now);
+                self.ration.slept(now);
                 Ok(())
             }
             Err(errno) => Err(TrialError::setup("wait for frames")(errno.into())),

@@ -6,7 +6,6 @@
 mod kernel;
 mod tap;
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 
@@ -25,6 +24,7 @@ use crate::endpoint::Shared;
 use crate::launch::TrialRequest;
 use crate::namespace::Privilege;
 use crate::promptness::Promptness;
+use crate::sampler::Sampled;
 use crate::serve::{ADDRESSES, Ready, Watch, prepare_with, serde_name};
 use crate::tape::Tape;
 use crate::trial::{Scribes, Told};
@@ -84,7 +84,7 @@ fn joined(
     request: &TrialRequest,
     plan: &TcPlan,
     shared: &Arc<Shared>,
-    sockets: &Sender<(Endpoint, OwnedFd)>,
+    sockets: &Sender<(Endpoint, Sampled)>,
 ) -> Result<[Ready<Seat>; 2], TrialError> {
     let [client, server] = Endpoint::BOTH.map(|end| {
         prepare_with(end, DeviceKind::PacketSocket, shared, sockets, inside, |device, tap| {

@@ -281,35 +281,80 @@ pub(crate) fn set_option(
     Ok(())
 }
 
-/// Reads an integer socket option.
-pub(crate) fn option(
+/// Sets a socket option to what `value` holds.
+pub(crate) fn set_option_bytes(
     socket: BorrowedFd<'_>,
     level: libc::c_int,
     name: libc::c_int,
-) -> io::Result<libc::c_int> {
-    let mut value: libc::c_int = 0;
-    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: both pointers outlive the call and the length is right.
+    value: &[u8],
+) -> io::Result<()> {
+    // SAFETY: the value outlives the call and its length is right.
     check(unsafe {
-        libc::getsockopt(socket.as_raw_fd(), level, name, (&raw mut value).cast(), &raw mut length)
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            value.as_ptr().cast(),
+            value.len() as libc::socklen_t,
+        )
     })?;
-    Ok(value)
+    Ok(())
 }
 
-/// `TCP_INFO` as the kernel wrote it: at most `buffer.len()` bytes, and how many there are.
-pub(crate) fn tcp_info(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+/// Whether the next byte to be read is the urgent one (sockatmark(3)).
+pub(crate) fn at_mark(socket: BorrowedFd<'_>) -> io::Result<bool> {
+    /// `asm-generic/sockios.h`.
+    const SIOCATMARK: libc::Ioctl = 0x8905;
+    let mut is_at_mark: libc::c_int = 0;
+    // SAFETY: the number outlives the call, which writes one.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), SIOCATMARK, &raw mut is_at_mark) })?;
+    Ok(is_at_mark != 0)
+}
+
+/// Whatever comes to a socket is dropped before it sees it (SO_ATTACH_FILTER with a program that
+/// keeps nothing): a listening one does not even refuse.
+pub(crate) fn swallow_everything(socket: BorrowedFd<'_>) -> io::Result<()> {
+    // BPF_RET | BPF_K with 0: keep no byte.
+    let mut keep_nothing = libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: 0 };
+    let program = libc::sock_fprog { len: 1, filter: &raw mut keep_nothing };
+    // SAFETY: the program and its one instruction outlive the call, and the lengths are right.
+    check(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ATTACH_FILTER,
+            (&raw const program).cast(),
+            size_of::<libc::sock_fprog>() as libc::socklen_t,
+        )
+    })?;
+    Ok(())
+}
+
+/// Reads a socket option as the kernel writes it: at most `buffer.len()` bytes, and how many there
+/// are.
+pub(crate) fn option_bytes(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    buffer: &mut [u8],
+) -> io::Result<usize> {
     let mut length = buffer.len() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes into the buffer.
     check(unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
+            level,
+            name,
             buffer.as_mut_ptr().cast(),
             &raw mut length,
         )
     })?;
     Ok(length as usize)
+}
+
+/// `TCP_INFO` as the kernel wrote it: at most `buffer.len()` bytes, and how many there are.
+pub(crate) fn tcp_info(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<usize> {
+    option_bytes(socket, libc::IPPROTO_TCP, libc::TCP_INFO, buffer)
 }
 
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {

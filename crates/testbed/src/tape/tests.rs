@@ -7,7 +7,7 @@ use tcplab_path::{Direction, Link, LinkPlan, Packet};
 use tcplab_recording::{AppLog, EndpointRecord, Recording, TrialRecord, WorldRecord};
 use tcplab_units::{Bytes, Span};
 use tcplab_wire::{ChecksumState, Ecn, FrameView, Ipv4Repr, TcpRepr};
-use tcplab_workload::{Application, Role, WorkloadSpec};
+use tcplab_workload::{Application, Side, WorkloadSpec};
 
 use super::*;
 
@@ -49,10 +49,9 @@ fn recorder(directory: &Path, snaplen: Option<u32>) -> RecordingWriter {
 }
 
 fn finish(writer: RecordingWriter) {
-    let spec =
-        WorkloadSpec { upload: Some(Bytes::new(1)), download: None, write_size: Bytes::new(1) };
-    let report = |role| Application::new(role, &spec, 1).report();
-    let app = AppLog { client: report(Role::Sender), server: report(Role::Receiver) };
+    let spec = WorkloadSpec::uploading(Bytes::new(1));
+    let report = |side| Application::new(side, &spec, 1).report();
+    let app = AppLog { client: report(Side::Client), server: report(Side::Server) };
     let record = TrialRecord {
         path: tcplab_path::PathSpec::default(),
         tcplab: "0".into(),

@@ -162,12 +162,15 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
             metric("payload_intact", "", 1.0),
         ],
         episodes: rows,
+        options: vec![],
         findings: vec![FindingRow {
             rule: "tail-loss".into(),
             statement: "The last window before an interruption was lost whole.".into(),
             remedy: Some("Send less before it.".into()),
             frames: (900..912).collect(),
         }],
+        ends: Vec::new(),
+        ending: None,
         flaws: if number == 2 {
             vec!["packets were handed over late: 1 % by more than 4.1 ms (bound 1 ms)".into()]
         } else {

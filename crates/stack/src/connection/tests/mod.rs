@@ -4,6 +4,7 @@ mod acks;
 mod closing;
 mod handshake;
 mod machine;
+mod options;
 mod pair;
 mod peer;
 mod silence;

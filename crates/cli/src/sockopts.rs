@@ -1,0 +1,325 @@
+//! `tcplab sockopts`.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use tcplab_testbed::{OptionState, Reading, Setting, survey};
+use tcplab_workload::{Access, Level, SocketRole};
+
+use crate::arguments::{OptionLevel, SockoptsArguments};
+use crate::output::answer;
+
+/// Columns of a terminal that are filled.
+const WIDTH: usize = 80;
+/// Of these, those of the names.
+const NAME: usize = 24;
+
+pub(crate) fn sockopts(arguments: &SockoptsArguments) -> Result<ExitCode> {
+    let states = survey().context("cannot open a socket to look at")?;
+    let chosen = chosen(&states, arguments)?;
+    let text = if arguments.json {
+        let all: Vec<Value> = chosen.iter().map(|state| as_json(state)).collect();
+        serde_json::to_string_pretty(&all)? + "\n"
+    } else if chosen.len() <= 1 || is_exact(&chosen, arguments) {
+        chosen.iter().map(|state| in_full(state)).collect::<Vec<_>>().join("\n")
+    } else {
+        table(&chosen)
+    };
+    answer(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Those that are asked for.
+fn chosen<'s>(
+    states: &'s [OptionState],
+    arguments: &SockoptsArguments,
+) -> Result<Vec<&'s OptionState>> {
+    let of_level = |state: &&OptionState| {
+        let level = match state.info.level {
+            Level::Socket | Level::Listen => OptionLevel::Socket,
+            Level::Tcp => OptionLevel::Tcp,
+            Level::Ip => OptionLevel::Ip,
+            Level::Ipv6 => OptionLevel::Ipv6,
+        };
+        arguments.level.is_none_or(|asked| asked == level)
+            && (!arguments.keys || state.info.key.is_some())
+    };
+    let mut chosen: Vec<&OptionState> = states.iter().filter(of_level).collect();
+    if arguments.names.is_empty() {
+        return Ok(chosen);
+    }
+    for name in &arguments.names {
+        if !chosen.iter().any(|state| has_part(state, name)) {
+            bail!(
+                "no option has `{name}` in its name{}; `tcplab sockopts` lists them",
+                if arguments.level.is_some() || arguments.keys { " among those" } else { "" }
+            );
+        }
+    }
+    // A name in full means that option, not those that have it in theirs.
+    let means = |state: &OptionState, name: &String| {
+        let exact = states.iter().any(|any| is_named(any, name));
+        if exact { is_named(state, name) } else { has_part(state, name) }
+    };
+    chosen.retain(|state| arguments.names.iter().any(|name| means(state, name)));
+    Ok(chosen)
+}
+
+fn is_named(state: &OptionState, name: &str) -> bool {
+    state.info.name.eq_ignore_ascii_case(name)
+        || state.info.key.is_some_and(|key| key.eq_ignore_ascii_case(name))
+}
+
+fn has_part(state: &OptionState, part: &str) -> bool {
+    let part = part.to_lowercase();
+    state.info.name.to_lowercase().contains(&part)
+        || state.info.key.is_some_and(|key| key.contains(&part))
+}
+
+/// Whether each was asked for by its name.
+fn is_exact(chosen: &[&OptionState], arguments: &SockoptsArguments) -> bool {
+    !arguments.names.is_empty()
+        && chosen.iter().all(|state| arguments.names.iter().any(|name| is_named(state, name)))
+}
+
+/// A line or two for each, level by level.
+fn table(states: &[&OptionState]) -> String {
+    let mut text = String::new();
+    let mut level = None;
+    for state in states {
+        let info = state.info;
+        if level != Some(info.level) {
+            if level.is_some() {
+                text.push('\n');
+            }
+            text += &format!("{}, {}\n", info.level.name(), info.level.manual());
+            level = Some(info.level);
+        }
+        let mut facts = vec![default(state)];
+        if info.access != Access::Read && !range(state).is_empty() {
+            facts.push(format!("[{}]", range(state)));
+        }
+        facts.extend(state.sysctls.iter().map(|setting| setting.name.to_owned()));
+        if info.privilege.is_some() {
+            facts.push("privileged".into());
+        }
+        for (index, line) in lines_of(&facts, "  ", WIDTH - NAME).into_iter().enumerate() {
+            let name = if index == 0 { info.name } else { "" };
+            text += &format!("{name:<NAME$}{line}\n");
+        }
+        for line in wrapped(info.effect, WIDTH - 4) {
+            text += &format!("    {line}\n");
+        }
+    }
+    text + "\nThe value is that of a fresh TCP socket; in brackets, what can be asked for.\n\
+            `tcplab sockopts NAME` tells all of one, `--help` how to use them.\n"
+}
+
+/// The value of a fresh socket, UDP's too where it differs.
+fn default(state: &OptionState) -> String {
+    let tcp = shown(&state.tcp);
+    match &state.udp {
+        Some(udp) if *udp != state.tcp => format!("{tcp} (UDP: {})", shown(udp)),
+        _ => tcp,
+    }
+}
+
+fn range(state: &OptionState) -> String {
+    state.info.kind.range()
+}
+
+fn shown(reading: &Reading) -> String {
+    match reading {
+        Reading::Value(value) if value.is_empty() => "none".into(),
+        Reading::Value(value) => value.clone(),
+        Reading::Structure(bytes) => format!("{bytes} bytes"),
+        Reading::SetOnly => "set only".into(),
+        Reading::Absent => "absent".into(),
+        Reading::Unreadable(error) => format!("not on such a fresh socket ({error})"),
+    }
+}
+
+/// Everything about one.
+fn in_full(state: &OptionState) -> String {
+    let info = state.info;
+    let mut text = format!("{}  {}, {}\n", info.name, info.level.name(), info.level.manual());
+    for line in wrapped(&format!("{}.", info.effect), WIDTH - 4) {
+        text += &format!("    {line}\n");
+    }
+    let mut fact = |name: &str, told: String| {
+        for (index, line) in wrapped(&told, WIDTH - 17).into_iter().enumerate() {
+            let name = if index == 0 { name } else { "" };
+            text += &format!("  {name:<13}{line}\n");
+        }
+    };
+    fact("default", default(state));
+    if info.access != Access::Read {
+        fact("takes", range(state));
+    }
+    for setting in &state.sysctls {
+        fact(if setting.is_limit { "limit" } else { "default from" }, about(setting));
+    }
+    for (name, told) in [
+        ("needs", info.privilege),
+        ("adjusted", info.adjusted),
+        ("later", info.later),
+        (
+            "doubled",
+            info.doubled.map(|_| "Linux keeps twice what is asked for, for its bookkeeping"),
+        ),
+    ] {
+        if let Some(told) = told {
+            fact(name, told.into());
+        }
+    }
+    if let Some(key) = info.key {
+        fact("scenario", format!("{key}{}", places(info.only)));
+    } else if info.access == Access::Read {
+        fact("access", "it is read only".into());
+    }
+    text
+}
+
+fn places(only: &[SocketRole]) -> String {
+    let place = |role: &SocketRole| match role {
+        SocketRole::Client => "[client] socket",
+        SocketRole::Listener => "[server] socket",
+        SocketRole::Accepted => "[server] accepted",
+    };
+    let all = [SocketRole::Client, SocketRole::Listener, SocketRole::Accepted];
+    let roles = if only.is_empty() { &all[..] } else { only };
+    format!(", in {}", roles.iter().map(place).collect::<Vec<_>>().join(", "))
+}
+
+fn about(setting: &Setting) -> String {
+    let value = setting.value.as_deref().unwrap_or("not to be read here");
+    let whose = if setting.of_the_machine { " (one for the whole machine)" } else { "" };
+    format!("{} = {value}{whose}", setting.name)
+}
+
+fn as_json(state: &OptionState) -> Value {
+    let info = state.info;
+    let reading = |reading: &Reading| match reading {
+        Reading::Value(value) => json!({ "value": value }),
+        Reading::Structure(bytes) => json!({ "bytes": bytes }),
+        Reading::SetOnly => json!({ "set_only": true }),
+        Reading::Absent => json!({ "absent": true }),
+        Reading::Unreadable(error) => json!({ "error": error }),
+    };
+    let sysctl = |setting: &Setting| {
+        json!({
+            "name": setting.name,
+            "value": setting.value,
+            "role": if setting.is_limit { "limit" } else { "default" },
+            "of_the_machine": setting.of_the_machine,
+        })
+    };
+    json!({
+        "name": info.name,
+        "level": info.level.name(),
+        "manual": info.level.manual(),
+        "number": info.number,
+        "key": info.key,
+        "sockets": info.only.iter().map(|role| role.name()).collect::<Vec<_>>(),
+        "access": match info.access {
+            Access::Both => "set and read",
+            Access::Read => "read",
+            Access::Write => "set",
+        },
+        "unit": info.kind.unit(),
+        "range": info.kind.range(),
+        "effect": info.effect,
+        "tcp": reading(&state.tcp),
+        "udp": state.udp.as_ref().map(reading),
+        "here": state.tcp != Reading::Absent
+            || state.udp.as_ref().is_some_and(|udp| *udp != Reading::Absent),
+        "sysctls": state.sysctls.iter().map(sysctl).collect::<Vec<_>>(),
+        "privilege": info.privilege,
+        "doubled": info.doubled.is_some(),
+        "adjusted": info.adjusted,
+        "later": info.later,
+    })
+}
+
+/// Lines of at most `width` columns.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    lines_of(&text.split_whitespace().collect::<Vec<_>>(), " ", width)
+}
+
+/// Parts with `gap` between them, in lines of at most `width` columns.
+fn lines_of(parts: &[impl AsRef<str>], gap: &str, width: usize) -> Vec<String> {
+    let columns = |text: &str| text.chars().count();
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts.iter().map(AsRef::as_ref) {
+        match lines.last_mut() {
+            Some(line) if columns(line) + columns(gap) + columns(part) <= width => {
+                line.push_str(gap);
+                line.push_str(part);
+            }
+            _ => lines.push(part.into()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(names: &[&str]) -> SockoptsArguments {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        SockoptsArguments { names, level: None, keys: false, json: false }
+    }
+
+    #[test]
+    fn options_are_chosen_by_name_and_by_part() {
+        let states = survey().unwrap();
+        let names = |asked: &[&str]| -> Vec<&str> {
+            let chosen = chosen(&states, &arguments(asked)).unwrap();
+            chosen.iter().map(|state| state.info.name).collect()
+        };
+        assert_eq!(names(&["so_rcvbuf"]), ["SO_RCVBUF"]);
+        assert_eq!(names(&["nodelay", "SO_LINGER"]), ["SO_LINGER", "TCP_NODELAY"]);
+        assert_eq!(
+            names(&["keep"]),
+            ["SO_KEEPALIVE", "TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT"]
+        );
+        let tcp = SockoptsArguments { level: Some(OptionLevel::Tcp), ..arguments(&["keep"]) };
+        assert_eq!(chosen(&states, &tcp).unwrap().len(), 3);
+        let told = chosen(&states, &arguments(&["colour"])).unwrap_err().to_string();
+        assert!(told.starts_with("no option has `colour` in its name;"), "{told}");
+    }
+
+    #[test]
+    fn lines_fit_a_terminal() {
+        let states = survey().unwrap();
+        let all: Vec<&OptionState> = states.iter().collect();
+        let long: Vec<String> = table(&all)
+            .lines()
+            .chain(all.iter().map(|state| in_full(state)).collect::<String>().lines())
+            .filter(|line| line.chars().count() > WIDTH)
+            .map(Into::into)
+            .collect();
+        assert_eq!(long, [""; 0]);
+    }
+
+    #[test]
+    fn one_option_is_told_in_full() {
+        let states = survey().unwrap();
+        let state = states.iter().find(|state| state.info.name == "SO_RCVBUF").unwrap();
+        let text = in_full(state);
+        for part in [
+            "SO_RCVBUF  SOL_SOCKET, socket(7)",
+            "default from net.ipv4.tcp_rmem = ",
+            "limit        net.core.rmem_max = ",
+            "(one for the whole machine)",
+            "scenario     rcvbuf, in [client] socket, [server] socket",
+        ] {
+            assert!(text.contains(part), "`{part}` is missing: {text}");
+        }
+        let told = as_json(state);
+        assert_eq!((&told["key"], &told["doubled"]), (&json!("rcvbuf"), &json!(true)));
+        assert_eq!(told["sysctls"][1]["role"], "limit");
+    }
+}

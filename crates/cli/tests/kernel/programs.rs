@@ -1,0 +1,38 @@
+//! Programs of applications, in both worlds: what the socket API promises, seen in the log of the
+//! calls and in the packets.
+
+use std::fs;
+
+use tcplab_workload::{CALLS, RESULTS};
+
+use crate::experiment::Experiment;
+use crate::program::{Io, tcplab};
+
+const SCENARIO: &str = include_str!("programs.toml");
+
+/// The claims of the scenario hold, and the log is one.
+#[test]
+fn calls_return_what_they_promise() {
+    let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
+    for trial in experiment.trials() {
+        for report in [&trial.app.client, &trial.app.server] {
+            for row in &report.log {
+                assert!(CALLS.contains(&&*row.call), "{}: {row:?}", trial.name());
+                assert!(RESULTS.contains(&&*row.result), "{}: {row:?}", trial.name());
+                assert!(row.began <= row.ended && row.longest <= row.took, "{row:?}");
+            }
+            let in_order = report.log.is_sorted_by_key(|row| row.began);
+            assert!(in_order, "{}: {:?}", trial.name(), report.log);
+        }
+    }
+    let calls = fs::read_to_string(experiment.directory().join("calls.csv")).unwrap();
+    assert!(calls.lines().any(|row| row.starts_with("timeout,1,client,1,read,1 B,EAGAIN,1,0,")));
+}
+
+#[test]
+fn and_the_same_in_virtual_time() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
+    let ended = tcplab(home.path(), &["run", "made.toml", "--world", "sim"]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+}

@@ -1,0 +1,163 @@
+//! What each end of a trial did: what its application says, and the capture beside it.
+
+use tcplab_recording::AppLog;
+use tcplab_scenario::{METRICS, Selection, Value};
+use tcplab_trace::{CloseKind, Connection, ConnectionState, End, Trace};
+use tcplab_units::{Bytes, Instant, Span};
+use tcplab_workload::{AppReport, CallRow, Role, Side};
+
+use crate::{EndRow, Ending, Metric};
+
+/// Both ends, the client first; each with the capture that was taken beside it.
+pub(crate) fn ends(app: &AppLog, traces: [&Trace; 2]) -> Vec<EndRow> {
+    let ends = [(Side::Client, &app.client), (Side::Server, &app.server)];
+    ends.into_iter().zip(traces).map(|((end, report), trace)| of_end(end, report, trace)).collect()
+}
+
+fn of_end(end: Side, report: &AppReport, trace: &Trace) -> EndRow {
+    let back = report.back.as_ref().map_or(report.stray, |back| back.bytes);
+    let (written, read) = match report.role {
+        Role::Sender => (report.bytes, back),
+        Role::Receiver => (back, report.bytes),
+    };
+    let mut metrics = vec![bytes("app.read", read), bytes("app.written", written)];
+    if let Some(connection) = trace.connections.first() {
+        metrics.extend(on_the_wire(end, connection));
+    }
+    let answered = |it: &tcplab_workload::Exchange| Some(it.answered?.since(it.asked));
+    EndRow {
+        end,
+        calls: report.log.clone(),
+        response_times_ms: report
+            .exchanges
+            .iter()
+            .filter_map(answered)
+            .map(Span::as_millis_f64)
+            .collect(),
+        metrics,
+    }
+}
+
+/// What the capture beside an end shows of it.
+fn on_the_wire(end: Side, connection: &Connection) -> Vec<Metric> {
+    let Connection { forward, reverse, handshake, .. } = connection;
+    // What it sent, and what it acknowledged and offered windows for.
+    let (sent, taken, syn) = match end {
+        Side::Client => (forward, reverse, &handshake.client),
+        Side::Server => (reverse, forward, &handshake.server),
+    };
+    let count = |name, count: u64| metric(name, count as f64);
+    let mut metrics = vec![
+        count("segments", sent.totals.data_segments),
+        count("segments.urgent", sent.marks.urgent.count),
+        count("nagle.waits", sent.marks.nagle_waits.count),
+        count("keepalive.probes", sent.marks.keep_alives.count),
+        count("window.closed", taken.windows.zero.count),
+        metric("window.closed_for", taken.windows.zero_for.as_secs_f64()),
+    ];
+    metrics.extend(taken.windows.max.map(|window| bytes("window.max", window)));
+    metrics.extend(taken.windows.min.map(|window| bytes("window.min", window)));
+    if syn.seen {
+        metrics.push(count("syn.window", syn.window.into()));
+        metrics.extend(syn.window_scale.map(|scale| count("syn.scale", scale.into())));
+        metrics.extend(syn.mss.map(|mss| count("syn.mss", mss.into())));
+    }
+    let probes: Vec<(Instant, Span)> = sent
+        .marks
+        .keep_alives
+        .frames
+        .iter()
+        .filter_map(|frame| silence_before(connection, *frame))
+        .collect();
+    if let Some((_, silence)) = probes.first() {
+        metrics.push(metric("keepalive.idle", silence.as_secs_f64()));
+    }
+    let spacings = probes.windows(2).map(|pair| pair[1].0.since(pair[0].0));
+    metrics.extend(spacings.map(|span| metric("keepalive.spacing", span.as_secs_f64())));
+    metrics
+}
+
+/// When a frame passed, and how long nothing had before it.
+fn silence_before(connection: &Connection, frame: u64) -> Option<(Instant, Span)> {
+    // Every packet is an acknowledgement of one direction or the other, or a SYN.
+    let packets = [&connection.forward, &connection.reverse].into_iter().flat_map(|flow| {
+        let acks = flow.acks.iter().map(|ack| (ack.frame, ack.at));
+        acks.chain(flow.segments.iter().map(|segment| (segment.frame, segment.at)))
+    });
+    let (mut at, mut before) = (None, None);
+    for (passed, time) in packets {
+        if passed == frame {
+            at = Some(time);
+        } else if passed < frame {
+            before = before.max(Some(time));
+        }
+    }
+    Some((at?, at?.since(before?)))
+}
+
+fn bytes(name: &str, amount: Bytes) -> Metric {
+    metric(name, amount.as_u64() as f64)
+}
+
+fn metric(name: &str, value: f64) -> Metric {
+    let info = METRICS.iter().find(|info| info.name == name).expect("a metric of the list");
+    Metric { name: name.into(), unit: info.unit.into(), value }
+}
+
+/// How a connection ended, as a capture has it.
+pub(crate) fn ending(trace: &Trace) -> Option<Ending> {
+    let life = &trace.connections.first()?.life;
+    let side = |end| match end {
+        End::Client => Side::Client,
+        End::Server => Side::Server,
+    };
+    let reset_by = |end| match end {
+        Side::Client => "reset by the client",
+        Side::Server => "reset by the server",
+    };
+    let Some(close) = life.close else {
+        let how = match life.state {
+            ConnectionState::S0 => "unanswered",
+            ConnectionState::Rej => "refused",
+            _ => "open",
+        };
+        return Some(Ending { how: how.into(), by: None });
+    };
+    let by = side(close.by);
+    let how = match (close.kind, life.state) {
+        (_, ConnectionState::Rej) => "refused",
+        (CloseKind::Graceful | CloseKind::Simultaneous, _) => "closed",
+        (CloseKind::HalfClosed, _) => "half closed",
+        (CloseKind::Reset | CloseKind::ResetAfterFin, _) => {
+            reset_by(close.reset_by.map_or(by, side))
+        }
+    };
+    Some(Ending { how: how.into(), by: Some(by) })
+}
+
+impl EndRow {
+    /// The values of a metric of this end, of its requests or its calls.
+    pub(crate) fn values(&self, name: &str, selection: &Selection) -> Vec<Value> {
+        if name == "response.time" {
+            let times = self.response_times_ms.iter().map(|time| Value::Number(*time));
+            return selection.of(self.end, times);
+        }
+        if let Some(what) = name.strip_prefix("call.") {
+            let calls = self.calls.iter().filter(|row| selection.has_call(&row.call, &row.asked));
+            return selection.of(self.end, calls.filter_map(|row| of_call(row, what)));
+        }
+        let own = self.metrics.iter().filter(|metric| metric.name == name);
+        selection.of(self.end, own.map(|metric| Value::Number(metric.value)))
+    }
+}
+
+fn of_call(row: &CallRow, what: &str) -> Option<Value> {
+    Some(match what {
+        "result" => Value::Text(row.result.clone().into_owned()),
+        "duration" => Value::Number(row.longest.as_secs_f64()),
+        "began" => Value::Number(row.began.as_secs_f64()),
+        "moved" => Value::Number(row.bytes.as_u64() as f64),
+        "count" => Value::Number(row.count as f64),
+        _ => return None,
+    })
+}

@@ -1,0 +1,83 @@
+//! The calls of both applications, in order of time.
+
+use tcplab_lab::Trial;
+use tcplab_units::{Instant, Span};
+
+use crate::number::counted;
+
+/// More rows are in the run's tables only.
+const ROWS_MAX: usize = 200;
+/// A call is shown in the graphs with so much before and after it, at least.
+const MARGIN: Span = Span::from_millis(20);
+
+/// A call, or equal ones in a row, as shown.
+pub(crate) struct CallView {
+    pub(crate) end: &'static str,
+    /// Such as `client 3`, of many connections but the first.
+    pub(crate) whose: String,
+    /// Seconds.
+    pub(crate) began: String,
+    pub(crate) call: String,
+    pub(crate) asked: String,
+    /// Such as `160 times`; empty for one.
+    pub(crate) times: String,
+    pub(crate) result: String,
+    /// Whether it is an error.
+    pub(crate) failed: bool,
+    pub(crate) moved: String,
+    pub(crate) took: String,
+    /// What the graphs show of it, seconds.
+    pub(crate) from: String,
+    pub(crate) until: String,
+}
+
+/// The calls of a trial that are shown, and how many are not.
+pub(crate) fn calls(trial: &Trial) -> (Vec<CallView>, usize) {
+    let mut rows: Vec<_> = trial
+        .ends
+        .iter()
+        .flat_map(|end| end.calls.iter().map(move |call| (end.end, call)))
+        .collect();
+    rows.sort_by_key(|(_, call)| (call.began, call.ended));
+    let left_out = rows.len().saturating_sub(ROWS_MAX);
+    let shown = rows.into_iter().take(ROWS_MAX).map(|(end, call)| {
+        let before = Instant::from_nanos(call.began.as_nanos().saturating_sub(MARGIN.as_nanos()));
+        let moved = if call.bytes.as_u64() > 0 { call.bytes.to_string() } else { String::new() };
+        CallView {
+            end: end.name(),
+            whose: match call.connection {
+                0 => end.name().into(),
+                nth => format!("{} {}", end.name(), nth + 1),
+            },
+            began: seconds(call.began),
+            call: call.call.to_string(),
+            asked: call.asked.clone(),
+            times: if call.count > 1 {
+                counted(call.count as usize, "time", "times")
+            } else {
+                String::new()
+            },
+            result: call.result.to_string(),
+            failed: call.result.starts_with('E') || call.result.starts_with("errno"),
+            moved,
+            took: lasting(call.took, call.longest, call.count),
+            from: seconds(before),
+            until: seconds(call.ended + MARGIN),
+        }
+    });
+    (shown.collect(), left_out)
+}
+
+/// How long a call took; of several all together, and the longest.
+fn lasting(all: Span, longest: Span, count: u64) -> String {
+    let told = |span: Span| match span.as_secs_f64() {
+        seconds if seconds >= 1.0 => format!("{seconds:.3} s"),
+        seconds if seconds >= 1e-3 => format!("{:.2} ms", seconds * 1e3),
+        seconds => format!("{:.0} µs", seconds * 1e6),
+    };
+    if count == 1 { told(all) } else { format!("{}, {} at most", told(all), told(longest)) }
+}
+
+fn seconds(at: Instant) -> String {
+    format!("{:.6}", at.as_secs_f64())
+}

@@ -1,0 +1,106 @@
+//! Which of a metric's values a claim is about.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use tcplab_workload::{CALLS, Side};
+
+use crate::error::Problem;
+use crate::fault::Fault;
+use crate::metrics::{MetricInfo, Scope};
+
+use super::ExpectSpec;
+
+/// Of values that belong to an endpoint or a call, those that count.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selection {
+    /// Those of this end; none: of both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<Side>,
+    /// Those of these calls, such as `close` or `read MSG_OOB`; none: of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// Of each end and trial only so manyth that is left, from 1; none: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u64>,
+}
+
+impl Selection {
+    /// What of the values of one end of a trial counts.
+    pub fn of<T>(&self, end: Side, values: impl Iterator<Item = T>) -> Vec<T> {
+        if self.endpoint.is_some_and(|wanted| wanted != end) {
+            return Vec::new();
+        }
+        match self.nth {
+            None => values.collect(),
+            Some(nth) => values.skip((nth - 1) as usize).take(1).collect(),
+        }
+    }
+
+    /// Whether a call counts, which is named `call` and asks for `asked`.
+    pub fn has_call(&self, call: &str, asked: &str) -> bool {
+        let Some(wanted) = &self.call else { return true };
+        match wanted.strip_prefix(call) {
+            Some("") => true,
+            Some(rest) => rest.strip_prefix(' ') == Some(asked),
+            None => false,
+        }
+    }
+}
+
+/// Such as ` of the client's 2nd read`.
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(end) = self.endpoint {
+            write!(f, " of the {}", end.name())?;
+        }
+        if let Some(call) = &self.call {
+            write!(f, ", {call}")?;
+        }
+        if let Some(nth) = self.nth {
+            write!(f, ", number {nth}")?;
+        }
+        Ok(())
+    }
+}
+
+impl ExpectSpec {
+    pub(super) fn selection(&self, metric: &MetricInfo) -> Result<Selection, Fault> {
+        let (of_ends, of_calls) = match metric.scope {
+            Scope::Trial | Scope::Episode => (false, false),
+            Scope::Endpoint | Scope::Request => (true, false),
+            Scope::Call => (true, true),
+        };
+        let keys = [
+            ("endpoint", self.endpoint.as_ref().map(toml::Spanned::span), of_ends),
+            ("call", self.call.as_ref().map(toml::Spanned::span), of_calls),
+            ("nth", self.nth.as_ref().map(toml::Spanned::span), of_ends),
+        ];
+        for (key, span, fits) in keys {
+            if let Some(span) = span
+                && !fits
+            {
+                let problem = Problem::NotSelected { key, metric: metric.name };
+                return Err(Fault::new(problem, span));
+            }
+        }
+        if let Some(call) = &self.call {
+            let name = call.get_ref().split(' ').next().unwrap_or_default();
+            if !CALLS.contains(&name) {
+                let allowed = CALLS.iter().map(|call| (*call).into()).collect();
+                let problem = Problem::UnknownWord { word: name.into(), allowed };
+                return Err(Fault::new(problem, call.span()));
+            }
+        }
+        if let Some(nth) = &self.nth
+            && *nth.get_ref() == 0
+        {
+            return Err(Fault::new(Problem::NoZeroth, nth.span()));
+        }
+        Ok(Selection {
+            endpoint: self.endpoint.as_ref().map(|it| *it.get_ref()),
+            call: self.call.as_ref().map(|it| it.get_ref().clone()),
+            nth: self.nth.as_ref().map(|it| *it.get_ref()),
+        })
+    }
+}

@@ -1,0 +1,262 @@
+//! What an application calls, done on a model's connection: calls that wait as a kernel's do.
+
+use tcplab_stack::{
+    Connection, ConnectionError, Data, ReadError, Send, SocketOption, State, WriteError,
+};
+use tcplab_units::{Instant, Span};
+use tcplab_workload::{Half, Toggle, Want};
+
+use crate::host::Host;
+
+/// A read that asks for so much takes what there is as it came, without copying it together, bytes.
+const AS_IT_COMES: usize = 256 << 10;
+
+/// How the calls of an application stand.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    /// SO_RCVTIMEO and SO_SNDTIMEO; none: they wait for ever.
+    pub(crate) timeouts: [Option<Span>; 2],
+    /// When the application is to be looked at, whatever happens.
+    pub(crate) wake: Option<Instant>,
+    /// The application has nothing to do any more.
+    pub(crate) is_over: bool,
+    /// The error of the connection was told; it is told once (`sock_error`).
+    has_told: bool,
+    /// SHUT_RD: a read that finds nothing is at the end.
+    is_read_shut: bool,
+    /// `close` was called, and waits until then at most (SO_LINGER).
+    closing: Option<Instant>,
+    /// What a read is copied into.
+    buffer: Vec<u8>,
+}
+
+/// What became of a call.
+enum Done {
+    /// It has returned, and the next may be made.
+    Returned,
+    /// It has begun something that leaves first.
+    Begun,
+    /// It waits: for something of the connection, and until a time at most.
+    Waits(Option<Instant>),
+}
+
+impl Host {
+    /// The application goes on as far as its socket lets it; whether it did anything.
+    pub(crate) fn drive(&mut self, now: Instant) -> bool {
+        let mut moved = false;
+        self.calls.wake = None;
+        while !self.calls.is_over {
+            match self.call(now) {
+                Done::Returned if self.application.is_stream() => moved = true,
+                // What a call sends leaves before the next is made.
+                Done::Returned | Done::Begun => return true,
+                Done::Waits(until) => {
+                    self.calls.wake = until;
+                    break;
+                }
+            }
+        }
+        moved
+    }
+
+    fn call(&mut self, now: Instant) -> Done {
+        match self.application.want(now) {
+            Want::Nothing => {
+                self.calls.is_over = true;
+                Done::Waits(None)
+            }
+            Want::Sleep(until) => Done::Waits(Some(until)),
+            Want::Connect => self.connect(now),
+            Want::Accept => self.accept(now),
+            Want::Write { .. } => self.write(now),
+            Want::Read(most) => self.read(now, most),
+            Want::Close => self.close(now),
+            Want::AwaitUrgent => match &self.connection {
+                Some(connection) if connection.has_urgent() => self.did(now),
+                Some(connection)
+                    if connection.is_readable() && connection.unread().as_u64() == 0 =>
+                {
+                    self.application.end_of_stream(now);
+                    Done::Returned
+                }
+                _ => Done::Waits(None),
+            },
+            Want::ReadUrgent => {
+                match self.connection.as_mut().map(Connection::read_urgent) {
+                    Some(Ok(byte)) => self.application.received_urgent(byte, now),
+                    Some(Err(ReadError::WouldBlock)) => self.application.failed("EAGAIN", now),
+                    Some(Err(_)) => self.application.failed("EINVAL", now),
+                    None => self.application.failed("ENOTCONN", now),
+                }
+                Done::Returned
+            }
+            Want::AtMark => {
+                let is_at_mark = self.connection.as_ref().is_some_and(Connection::is_at_mark);
+                self.application.marked(is_at_mark, now);
+                Done::Returned
+            }
+            Want::ShutDown(half) => self.shut_down(now, half),
+            Want::Set(toggle, on) => {
+                if let Some(connection) = &mut self.connection {
+                    connection.set_option(
+                        now,
+                        match toggle {
+                            Toggle::Cork => SocketOption::Cork(on),
+                            Toggle::NoDelay => SocketOption::NoDelay(on),
+                            Toggle::QuickAck => SocketOption::QuickAck(on),
+                        },
+                    );
+                }
+                self.did(now)
+            }
+        }
+    }
+
+    fn did(&mut self, now: Instant) -> Done {
+        self.application.did(now);
+        Done::Returned
+    }
+
+    fn connect(&mut self, now: Instant) -> Done {
+        if let Some(opening) = self.opening.take() {
+            self.connection = Some(Connection::connect(now, &self.config, opening));
+            return Done::Begun;
+        }
+        let Some(connection) = &self.connection else { return Done::Waits(None) };
+        match (connection.error(), connection.state()) {
+            (Some(error), _) => self.fail(now, error),
+            (None, State::SynSent | State::SynReceived) => Done::Waits(None),
+            _ => self.did(now),
+        }
+    }
+
+    fn accept(&mut self, now: Instant) -> Done {
+        match self.connection.as_ref().map(|it| (it.error(), it.state())) {
+            None | Some((None, State::SynSent | State::SynReceived)) => Done::Waits(None),
+            // It was lost before it was there.
+            Some((Some(error), _)) => self.fail(now, error),
+            Some((None, _)) => {
+                if let Some(connection) = &mut self.connection {
+                    for option in &self.accepted {
+                        connection.set_option(now, *option);
+                    }
+                }
+                self.did(now)
+            }
+        }
+    }
+
+    fn write(&mut self, now: Instant) -> Done {
+        let Some(connection) = &mut self.connection else { return Done::Waits(None) };
+        let Want::Write { bytes, more, urgent } = self.application.want(now) else {
+            return Done::Waits(None);
+        };
+        // It sleeps in its write until the socket calls it.
+        let taken = if connection.awaits_space() {
+            Err(WriteError::WouldBlock)
+        } else if let Some(zeros) = &self.zeros {
+            let part = zeros.part(0..zeros.len().min(bytes.len() as u32));
+            connection.send(now, &part, Send::default()).map(|count| count as usize)
+        } else if more || urgent {
+            let how = Send { more, urgent, ..Send::default() };
+            connection.send(now, &Data::copy_of(bytes), how).map(|count| count as usize)
+        } else {
+            connection.write(now, bytes)
+        };
+        let (began, moved) = self.application.call().unwrap_or((now, 0));
+        match taken {
+            Ok(count) => self.application.wrote(count, now),
+            Err(WriteError::WouldBlock) => match self.calls.timeouts[1].map(|it| began + it) {
+                Some(until) if until <= now && moved == 0 => self.application.failed("EAGAIN", now),
+                Some(until) if until <= now => self.application.returned(now),
+                until => return Done::Waits(until),
+            },
+            // What was taken is told first, the error to the next call.
+            Err(_) if moved > 0 => self.application.returned(now),
+            Err(WriteError::Closed) => self.application.failed("EPIPE", now),
+            Err(WriteError::Broken(_)) if self.calls.has_told => {
+                self.application.failed("EPIPE", now);
+            }
+            Err(WriteError::Broken(error)) => return self.fail(now, error),
+        }
+        Done::Returned
+    }
+
+    fn read(&mut self, now: Instant, most: usize) -> Done {
+        let Some(connection) = &mut self.connection else { return Done::Waits(None) };
+        let calls = &mut self.calls;
+        // SO_RCVLOWAT may ask for more than there is.
+        let got = if !connection.is_readable() {
+            Err(ReadError::WouldBlock)
+        } else if most >= AS_IT_COMES {
+            connection.receive(now, most as u32)
+        } else {
+            calls.buffer.resize(most, 0);
+            connection
+                .read(now, &mut calls.buffer)
+                .map(|count| Data::copy_of(&calls.buffer[..count]))
+        };
+        let (began, _) = self.application.call().unwrap_or((now, 0));
+        match got {
+            Ok(data) if data.is_empty() => self.application.end_of_stream(now),
+            Ok(data) => self.application.received(data.as_slice(), now),
+            Err(ReadError::WouldBlock) if calls.is_read_shut => self.application.end_of_stream(now),
+            Err(ReadError::WouldBlock) => match calls.timeouts[0].map(|it| began + it) {
+                Some(until) if until <= now => self.application.failed("EAGAIN", now),
+                until => return Done::Waits(until),
+            },
+            Err(ReadError::Broken(_)) if calls.has_told => self.application.end_of_stream(now),
+            Err(ReadError::Broken(error)) => return self.fail(now, error),
+            Err(ReadError::NotConnected | ReadError::NoUrgent) => {
+                self.application.failed("ENOTCONN", now);
+            }
+        }
+        Done::Returned
+    }
+
+    fn shut_down(&mut self, now: Instant, half: Half) -> Done {
+        match &mut self.connection {
+            Some(connection) if connection.state() != State::Closed => {
+                if half != Half::Read {
+                    connection.shutdown(now);
+                }
+                self.calls.is_read_shut |= half != Half::Write;
+                self.application.did(now);
+            }
+            _ => self.application.failed("ENOTCONN", now),
+        }
+        Done::Returned
+    }
+
+    fn close(&mut self, now: Instant) -> Done {
+        let Some(connection) = &mut self.connection else { return self.did(now) };
+        let until = match self.calls.closing {
+            None => {
+                let linger = connection.options().linger.unwrap_or_default();
+                connection.close(now);
+                self.calls.closing = Some(now + linger);
+                // What is to be sent leaves before anybody waits for it.
+                if !linger.is_zero() {
+                    return Done::Begun;
+                }
+                now
+            }
+            Some(until) => until,
+        };
+        if now < until && connection.has_unacknowledged() {
+            return Done::Waits(Some(until));
+        }
+        self.application.did(now);
+        Done::Begun
+    }
+
+    /// The connection was lost, which one call is told.
+    fn fail(&mut self, now: Instant, error: ConnectionError) -> Done {
+        if self.has_failed() {
+            return Done::Waits(None);
+        }
+        self.calls.has_told = true;
+        self.application.failed(error.errno(), now);
+        Done::Returned
+    }
+}

@@ -1,0 +1,104 @@
+use super::*;
+use crate::settings;
+
+fn asked(json: &str) -> SocketOptions {
+    serde_json::from_str(json).unwrap()
+}
+
+fn spec(socket: &str) -> EndpointSpec {
+    EndpointSpec { socket: asked(socket), ..EndpointSpec::default() }
+}
+
+/// Nothing that a scenario can ask for is ignored: each option means something, or is refused with
+/// a reason.
+#[test]
+fn every_option_is_decided_upon() {
+    let refused: Vec<(&str, &str)> = [
+        (r#"{"fastopen_connect": true}"#, "no earlier connection has brought a cookie"),
+        (r#"{"fastopen": 5}"#, "no earlier connection has brought a cookie"),
+        (r#"{"ip_tos": 16}"#, "a model's packets have no class of service"),
+        (r#"{"quickack": false}"#, "a model is told so on a connection only"),
+    ]
+    .into();
+    for (socket, reason) in &refused {
+        let told = settings(&spec(socket)).unwrap_err().to_string();
+        assert!(told.contains(reason) && told.contains("in virtual time"), "{told}");
+        let recorded = socket.replace('}', r#", "if_refused": "record"}"#);
+        assert_eq!(settings(&spec(&recorded)), Ok(Config::default()), "{socket}");
+    }
+    let taken = r#"{"reuseaddr": true, "reuseport": true, "sndbuf": "8 KiB", "rcvbuf": "16 KiB",
+        "sndbufforce": "8 MiB", "rcvbufforce": "9 MiB", "keepalive": true, "oobinline": true,
+        "linger": "5 s", "rcvlowat": "2 kB", "max_pacing_rate": "8 Mbit/s", "nodelay": true,
+        "maxseg": 536, "cork": true, "keepidle": "20 s", "keepintvl": "3 s", "keepcnt": 4,
+        "syncnt": 2, "linger2": "9 s", "defer_accept": "5 s", "window_clamp": "10 kB",
+        "quickack": true, "user_timeout": "1500 ms", "notsent_lowat": "16 KiB",
+        "congestion": "reno", "backlog": 5, "rcvtimeo": "1 s", "sndtimeo": "1 s"}"#;
+    let config = settings(&spec(taken)).unwrap();
+    let [taken, refused] = [asked(taken).iter().count(), refused.len() - 1];
+    assert_eq!(taken + refused, table::keyed().count());
+    // Beyond the limit, and doubled.
+    assert_eq!(config.receiving.buffer[0].as_u64(), 2 * (9 << 20));
+    assert_eq!(config.sending.buffer[0].as_u64(), 2 * (8 << 20));
+    let options = OfStack::of(&config);
+    assert_eq!(options.keep_idle, Span::from_secs(20));
+    assert_eq!((options.keep_probes, options.syn_retries), (4, Some(2)));
+    assert_eq!(options.defer_accept, 3);
+    assert_eq!(options.user_timeout, Span::from_millis(1_500));
+}
+
+#[test]
+fn time_outs_are_handed_down() {
+    let of = |socket: &str, accepted: &str| {
+        let accepted = asked(accepted);
+        timeouts(&EndpointSpec { accepted, ..spec(socket) })
+    };
+    let seconds = |n| Some(Span::from_secs(n));
+    assert_eq!(of(r#"{"rcvtimeo": "5 s"}"#, "{}"), [seconds(5), None]);
+    let both = of(r#"{"rcvtimeo": "5 s", "sndtimeo": "2 s"}"#, r#"{"rcvtimeo": "0 s"}"#);
+    assert_eq!(both, [None, seconds(2)]);
+}
+
+#[test]
+fn a_listener_tells_what_became_of_its_options() {
+    let spec = spec(
+        r#"{"backlog": 10000, "rcvbuf": "8 MiB", "defer_accept": "5 s", "ip_tos": 4,
+            "if_refused": "record"}"#,
+    );
+    let records = of_listener(&settings(&spec).unwrap(), &spec);
+    for (name, effective, told, because) in [
+        ("backlog", "4096", Outcome::Clamped, "net.core.somaxconn = 4096"),
+        ("rcvbuf", "8388608 B", Outcome::Clamped, "net.core.rmem_max = 4194304"),
+        ("defer_accept", "7 s", Outcome::Adjusted, "1, 3, 7, 15"),
+        ("ip_tos", "unknown", Outcome::Refused, "no class of service"),
+        ("keepalive", "off", Outcome::Default, ""),
+    ] {
+        let record = records.iter().find(|record| record.name == name).unwrap();
+        assert_eq!((record.effective.as_str(), record.outcome), (effective, told), "{name}");
+        let why = record.because.clone().unwrap_or_default();
+        assert!(why.contains(because) && why.is_empty() == because.is_empty(), "{name}: {why}");
+    }
+}
+
+#[test]
+fn an_accepted_socket_cannot_have_all() {
+    let config = Config::default();
+    let taken = asked(r#"{"nodelay": true, "maxseg": 536, "rcvbuf": "8 KiB", "quickack": false}"#);
+    let options = of_accepted(&config, &taken).unwrap();
+    // In the order of the table; the segment size is settled.
+    assert_eq!(
+        options,
+        [
+            SocketOption::ReceiveBuffer(Bytes::new(8_192)),
+            SocketOption::NoDelay(true),
+            SocketOption::QuickAck(false),
+        ]
+    );
+    for (options, reason) in [
+        (r#"{"congestion": "vegas"}"#, "keeps the congestion control"),
+        (r#"{"rcvbufforce": "8 MiB"}"#, "before its connection is opened"),
+    ] {
+        let told = of_accepted(&config, &asked(options)).unwrap_err().to_string();
+        assert!(told.contains(reason), "{told}");
+    }
+    assert_eq!(of_accepted(&config, &asked(r#"{"congestion": "cubic"}"#)), Ok(vec![]));
+}

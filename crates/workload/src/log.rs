@@ -1,0 +1,112 @@
+//! The calls of an application, written down in a bounded room.
+
+use std::borrow::Cow;
+
+use tcplab_units::{Bytes, Instant, Span};
+
+use crate::report::{CallRow, Exchange};
+
+/// So many rows are kept in order. What comes then is added to the last row of the same step and
+/// result, so that a program of endless repetitions has a finite log.
+const ROWS_MAX: usize = 4_096;
+/// So many requests are kept with their times.
+const EXCHANGES_MAX: usize = 10_000;
+
+/// The log of an application.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Log {
+    rows: Vec<Row>,
+    pub(crate) exchanges: Vec<Exchange>,
+    pub(crate) exchanges_left_out: u64,
+    /// The first of the kept ones that has no response.
+    open: usize,
+}
+
+/// Calls of one step with one result.
+#[derive(Debug, Clone)]
+struct Row {
+    step: usize,
+    told: CallRow,
+}
+
+/// A call that has returned.
+#[derive(Debug, Clone)]
+pub(crate) struct Returned {
+    /// Where in the program.
+    pub(crate) step: usize,
+    pub(crate) call: &'static str,
+    pub(crate) result: Cow<'static, str>,
+    pub(crate) bytes: u64,
+    pub(crate) began: Instant,
+    pub(crate) ended: Instant,
+}
+
+impl Log {
+    /// A call has returned; `asked` is only asked where it begins a row.
+    pub(crate) fn write(&mut self, returned: Returned, asked: impl FnOnce() -> String) {
+        if let Some(last) = self.rows.last_mut()
+            && last.is_of(&returned)
+        {
+            return last.take(&returned);
+        }
+        if self.rows.len() >= ROWS_MAX
+            && let Some(like) = self.rows.iter_mut().rev().find(|row| row.is_of(&returned))
+        {
+            like.told.scattered = true;
+            return like.take(&returned);
+        }
+        let Returned { step, call, result, bytes, began, ended } = returned;
+        let took = ended.since(began);
+        let told = CallRow {
+            call: call.into(),
+            asked: asked(),
+            result,
+            count: 1,
+            bytes: Bytes::new(bytes),
+            began,
+            ended,
+            took,
+            longest: took,
+            connection: 0,
+            scattered: false,
+        };
+        self.rows.push(Row { step, told });
+    }
+
+    /// A request begins.
+    pub(crate) fn ask(&mut self, now: Instant) {
+        if self.exchanges.len() == EXCHANGES_MAX {
+            self.exchanges_left_out += 1;
+        } else {
+            self.exchanges.push(Exchange { asked: now, answered: None });
+        }
+    }
+
+    /// The response to the oldest open one is there.
+    pub(crate) fn answer(&mut self, now: Instant) {
+        if let Some(exchange) = self.exchanges.get_mut(self.open) {
+            exchange.answered = Some(now);
+            self.open += 1;
+        }
+    }
+
+    pub(crate) fn rows(&self) -> Vec<CallRow> {
+        self.rows.iter().map(|row| row.told.clone()).collect()
+    }
+}
+
+impl Row {
+    fn is_of(&self, returned: &Returned) -> bool {
+        self.step == returned.step && self.told.result == returned.result
+    }
+
+    fn take(&mut self, returned: &Returned) {
+        let took: Span = returned.ended.since(returned.began);
+        let told = &mut self.told;
+        told.count += 1;
+        told.bytes += Bytes::new(returned.bytes);
+        told.ended = returned.ended;
+        told.took += took;
+        told.longest = told.longest.max(took);
+    }
+}

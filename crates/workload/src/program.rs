@@ -1,0 +1,176 @@
+//! What an application does: its steps in order.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcplab_units::Bytes;
+
+use crate::step::{Step, Until, Write};
+
+/// So many steps are kept; repetitions count once.
+const STEPS_MAX: usize = 10_000;
+/// Repetitions within repetitions.
+const DEPTH_MAX: usize = 8;
+
+/// One of the two ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// Connects.
+    Client,
+    /// Accepts.
+    Server,
+}
+
+impl Side {
+    /// `client` or `server`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Client => "client",
+            Side::Server => "server",
+        }
+    }
+}
+
+/// The steps of one end, complete: it begins with connecting or accepting and closes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    steps: Vec<Step>,
+}
+
+impl Program {
+    /// The program of these steps; what goes without saying is added.
+    ///
+    /// # Errors
+    /// When the steps cannot be done in this order, or not at this end.
+    pub fn new(side: Side, mut steps: Vec<Step>) -> Result<Program, ProgramError> {
+        let (opening, other) = match side {
+            Side::Client => (Step::Connect, Step::Accept),
+            Side::Server => (Step::Accept, Step::Connect),
+        };
+        if count(&steps, &other) > 0 {
+            return Err(ProgramError::OtherEnd { step: other.to_string(), side: side.name() });
+        }
+        let before = steps.iter().take_while(|step| matches!(step, Step::Sleep(_))).count();
+        match count(&steps, &opening) {
+            0 => steps.insert(0, opening),
+            1 if steps.get(before) == Some(&opening) => {}
+            _ => return Err(ProgramError::NotFirst(opening.to_string())),
+        }
+        let closed = steps.iter().position(|step| *step == Step::Close);
+        match (count(&steps, &Step::Close), closed) {
+            (0, _) => steps.push(Step::Close),
+            (1, Some(at)) => {
+                let late = steps[at + 1..].iter().find(|step| !matches!(step, Step::Sleep(_)));
+                if let Some(late) = late {
+                    return Err(ProgramError::AfterClose(late.to_string()));
+                }
+            }
+            _ => return Err(ProgramError::CloseOnce),
+        }
+        if size(&steps) > STEPS_MAX || depth(&steps) > DEPTH_MAX {
+            return Err(ProgramError::TooLong { steps: STEPS_MAX, depth: DEPTH_MAX });
+        }
+        Ok(Program { steps })
+    }
+
+    /// Its steps in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// How much it writes if nothing comes in between.
+    pub fn writes(&self) -> Bytes {
+        written(&self.steps)
+    }
+
+    /// Whether it reads without waiting for any byte: only to see the other end close.
+    pub fn reads(&self) -> bool {
+        fn any(steps: &[Step]) -> bool {
+            steps.iter().any(|step| match step {
+                Step::Read(read) => read.until != Until::End,
+                Step::Repeat { steps, .. } => any(steps),
+                _ => false,
+            })
+        }
+        any(&self.steps)
+    }
+}
+
+/// How often a step is written, repetitions once.
+fn count(steps: &[Step], wanted: &Step) -> usize {
+    let of = |step: &Step| match step {
+        Step::Repeat { steps, .. } => count(steps, wanted) * 2,
+        step => usize::from(step == wanted),
+    };
+    steps.iter().map(of).sum()
+}
+
+fn size(steps: &[Step]) -> usize {
+    let of = |step: &Step| match step {
+        Step::Repeat { steps, .. } => size(steps),
+        _ => 1,
+    };
+    steps.iter().map(of).sum()
+}
+
+fn depth(steps: &[Step]) -> usize {
+    let of = |step: &Step| match step {
+        Step::Repeat { steps, .. } => 1 + depth(steps),
+        _ => 0,
+    };
+    steps.iter().map(of).max().unwrap_or(0)
+}
+
+fn written(steps: &[Step]) -> Bytes {
+    let of = |step: &Step| match step {
+        Step::Write(Write { amount, .. }) => amount.as_u64(),
+        Step::Repeat { times, steps } => written(steps).as_u64().saturating_mul(*times),
+        _ => 0,
+    };
+    Bytes::new(steps.iter().map(of).fold(0, u64::saturating_add))
+}
+
+/// Why steps are no program.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramError {
+    /// A client cannot accept, a server cannot connect.
+    #[error("`{step}` is not a step of the {side}")]
+    OtherEnd {
+        /// The step.
+        step: String,
+        /// The end it was written for.
+        side: &'static str,
+    },
+    /// The connection is opened late, or more than once.
+    #[error("`{0}` comes once, and before everything but `sleep`")]
+    NotFirst(String),
+    /// The socket is gone by then.
+    #[error("`{0}` comes after `close`: the socket is gone by then")]
+    AfterClose(String),
+    /// A socket is closed twice.
+    #[error("`close` comes once, and not in a repetition")]
+    CloseOnce,
+    /// More than can be meant.
+    #[error("more than {steps} steps, or repetitions more than {depth} deep")]
+    TooLong {
+        /// Steps at most.
+        steps: usize,
+        /// Repetitions within one another at most.
+        depth: usize,
+    },
+}
+
+impl ProgramError {
+    /// What would be right.
+    pub fn help(&self) -> &'static str {
+        match self {
+            ProgramError::OtherEnd { .. } => "a client connects, a server accepts",
+            ProgramError::NotFirst(_) => "leave it out: a program begins with it",
+            ProgramError::AfterClose(_) => "put `close` at the end, or leave it out",
+            ProgramError::CloseOnce => "leave it out: a program closes at its end",
+            ProgramError::TooLong { .. } => {
+                "write repetitions, such as { repeat = 100, steps = [\"write 1 B\"] }"
+            }
+        }
+    }
+}

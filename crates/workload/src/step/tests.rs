@@ -1,0 +1,72 @@
+use super::*;
+
+#[test]
+fn a_step_is_written_as_it_is_read() {
+    for (text, again) in [
+        ("write 100 B", None),
+        ("write 100B", Some("write 100 B")),
+        ("write  10 kB in 100 B", Some("write 10 kB in 100 B")),
+        ("write 100 B in 10 kB", Some("write 100 B")),
+        ("write 5 B more", None),
+        ("write 1 B urgent", None),
+        ("write 10 B in 5 B more urgent", None),
+        ("read 100 B", None),
+        ("read 1 MB in 4 KiB", Some("read 1 MB in 4.096 kB")),
+        ("read to end", None),
+        ("read to end in 10 B", None),
+        ("read up to 3 B", None),
+        ("read urgent", None),
+        ("await urgent", None),
+        ("at mark", None),
+        ("sleep 3 s", None),
+        ("shutdown both", None),
+        ("cork on", None),
+        ("nodelay off", None),
+        ("quickack on", None),
+        ("begin request", None),
+        ("end response", None),
+        ("connect", None),
+        ("accept", None),
+        ("close", None),
+    ] {
+        let step: Step = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(step.to_string(), again.unwrap_or(text));
+        let json = serde_json::to_string(&step).unwrap();
+        assert_eq!(serde_json::from_str::<Step>(&json).unwrap(), step, "{text}");
+    }
+    let text = r#"{"repeat":3,"steps":["write 1 B",{"repeat":2,"steps":["sleep 1 s"]}]}"#;
+    let step: Step = serde_json::from_str(text).unwrap();
+    assert_eq!(serde_json::to_string(&step).unwrap(), text);
+    assert_eq!(step.to_string(), "3 times: write 1 B, 2 times: sleep 1 s");
+}
+
+#[test]
+fn what_is_no_step_is_told() {
+    for (text, told) in [
+        ("wait 3 s", "`wait 3 s` is no step of a program: there are `write AMOUNT"),
+        ("", "`` is no step of a program"),
+        ("write", "`write`: expected `write AMOUNT [in SIZE] [more] [urgent]`, and it ends too"),
+        ("write 100", "`write 100`: `100` has no unit: write an amount of data as `10 MB`"),
+        ("write 3 s", "`write 3 s`: `s` is not a unit of an amount of data"),
+        ("write 0 B", "`write 0 B` moves nothing"),
+        ("write 17 MiB", "`write 17 MiB` gives one call more than 16 MiB"),
+        (
+            "write 1 B now",
+            "`write 1 B now`: expected `write AMOUNT [in SIZE] [more] [urgent]`, not `now`",
+        ),
+        ("read to 5 B", "`read to 5 B`: expected `read to end [in SIZE]`, not `5`"),
+        ("sleep 5 B", "`sleep 5 B`: `B` is not a unit of a time span"),
+        (
+            "shutdown reading",
+            "`shutdown reading`: expected `shutdown read|write|both`, not `reading`",
+        ),
+        ("cork maybe", "`cork maybe`: expected `cork on|off`, not `maybe`"),
+        ("at end", "`at end`: expected `at mark`, not `end`"),
+        ("close now", "`close now`: expected `close`, not `now`"),
+    ] {
+        let error = text.parse::<Step>().unwrap_err().to_string();
+        assert!(error.starts_with(told), "{text}: {error}");
+    }
+    let error = serde_json::from_str::<Step>(r#"{"repeat": 0, "steps": ["close"]}"#).unwrap_err();
+    assert!(error.to_string().starts_with("a repetition needs steps"), "{error}");
+}
