@@ -123,6 +123,15 @@ bench-sim: toolchain ## virtual time side by side with ns-3, on one flow (option
 	@scripts/system-package.sh /usr/include/ns3/core-module.h libns3-dev "the comparison with ns-3"
 	cargo bench --locked --package tcplab-sim --bench sim -- $(BENCH)
 
+.PHONY: bench-load
+bench-load: toolchain ## load and servers side by side with wrk, ab, nginx and iperf3 (options: BENCH="--only bulk")
+	@scripts/system-package.sh /usr/sbin/nginx nginx-light "the comparison with nginx"
+	@scripts/system-package.sh wrk wrk "the comparison with wrk"
+	@scripts/system-package.sh ab apache2-utils "the comparison with ab"
+	@scripts/system-package.sh iperf3 iperf3 "the comparison with iperf3"
+	cargo build --locked --release --package tcplab
+	cargo bench --locked --package tcplab-load --bench load -- $(BENCH)
+
 .PHONY: accuracy
 accuracy: toolchain ## what the analyser finds beside kernel counters, tshark and tcptrace (cases: ARGS="no SACK")
 	cargo bench --locked --package tcplab --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))

@@ -1,7 +1,9 @@
 //! The command line, defined once: parsing, help and error messages come from here.
 
+mod load;
 mod packetdrill;
 mod path;
+mod server;
 mod sockopts;
 mod states;
 mod trace;
@@ -12,11 +14,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tcplab_testbed::Tuning;
 use tcplab_units::{Span, UnitError};
 
+pub(crate) use load::{LoadArguments, Way};
 pub(crate) use packetdrill::PacketdrillArguments;
 pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
     ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
 };
+pub(crate) use server::{ServerArguments, Service};
 pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
 pub(crate) use states::{StateFilter, StatesArguments};
 pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
@@ -120,6 +124,18 @@ pub(crate) enum Command {
     /// them. Exit code 0 when the comparison was made, 1 with --within when a goal is missed, 2
     /// when it could not be made.
     Fidelity(FidelityArguments),
+    /// Serve, in the ways one learns to write servers
+    ///
+    /// One service, seven ways to carry its connections: one after the other, a process or a thread
+    /// for each, a fixed number of either, an event loop. What differs between two of them is the
+    /// design, not the service. It listens on this machine only, unless told otherwise, and prints
+    /// where.
+    Server(ServerArguments),
+    /// Put load on a server, and measure what it makes of it
+    ///
+    /// Time to connect, latency (to the first byte of an answer), response time (to the last) and
+    /// data rate, with the errors by kind. Every answer is checked, its content too.
+    Load(LoadArguments),
     /// Say what this machine can do, a line each
     ///
     /// Each ability is tried: namespaces, devices, congestion controls, timers. A line that is not
@@ -222,8 +238,8 @@ pub(crate) struct TuningArguments {
     /// To wake up from sleep takes 30 to 100 µs on common machines, which packets would come late:
     /// more makes their times more exact on a machine that wakes slowly, and 0 always sleeps. It
     /// costs a processor that long for each packet; where packets follow one another more closely,
-    /// seven eighths of a processor, which the programs at both ends may miss. Written down with all
-    /// that is recorded.
+    /// seven eighths of a processor, which the programs at both ends may miss. Written down with
+    /// all that is recorded.
     #[arg(long, value_name = "SPAN", default_value_t = Tuning::default().spin, value_parser = spin)]
     pub(crate) spin: Span,
 }

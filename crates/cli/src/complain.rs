@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use anyhow::Error;
 use tcplab_lab::LabError;
 use tcplab_lab::verify::AboveCeiling;
+use tcplab_load::LoadError;
 use tcplab_scenario::ScenarioError;
+use tcplab_servers::ServeError;
 use tcplab_testbed::TrialError;
 
 use crate::UNABLE;
@@ -58,5 +60,7 @@ fn remedy(error: &Error) -> Option<String> {
         .downcast_ref::<LabError>()
         .and_then(LabError::remedy)
         .or_else(|| error.downcast_ref::<TrialError>().and_then(TrialError::remedy))
+        .or_else(|| error.downcast_ref::<ServeError>().and_then(ServeError::remedy))
+        .or_else(|| error.downcast_ref::<LoadError>().and_then(LoadError::remedy))
         .or_else(|| error.downcast_ref::<AboveCeiling>().map(AboveCeiling::remedy))
 }

@@ -6,6 +6,7 @@ mod complain;
 mod doctor;
 mod export;
 mod fidelity;
+mod load;
 mod output;
 mod packetdrill;
 mod paths;
@@ -15,6 +16,7 @@ mod replay;
 mod report;
 mod run;
 mod scenarios;
+mod server;
 mod shell;
 mod sockopts;
 mod states;
@@ -51,6 +53,8 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Packetdrill(arguments) => packetdrill::packetdrill(&arguments),
         Command::Fidelity(arguments) => fidelity::fidelity(&arguments),
+        Command::Server(arguments) => server::server(&arguments),
+        Command::Load(arguments) => load::load(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Sockopts(arguments) => sockopts::sockopts(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),

@@ -8,6 +8,7 @@
 mod captures;
 mod paths;
 mod recordings;
+mod servers;
 mod stacks;
 
 /// One format: its name, which is that of the fuzz target and of the folder of its inputs, and
@@ -28,6 +29,7 @@ pub const TARGETS: &[Target] = &[
     ("recording", recordings::recording),
     ("stack", stacks::stack),
     ("packetdrill", stacks::packetdrill),
+    ("http", servers::http),
 ];
 
 /// Shows the bytes to the target of this name.

@@ -4,10 +4,10 @@ use crate::directory::to_json;
 use crate::{EndRow, LabError, OptionRow, Run, RunDirectory, Trial};
 
 /// Writes `metrics.csv` (a row per trial and metric, with what is wrong with the trial),
-/// `episodes.csv` (a row per recovery episode), `calls.csv` (a row per call of an application, equal
-/// ones in a row together), `ends.csv` (a row per end and metric of it), `options.csv` (a row per
-/// trial and socket option that was asked for or changed) and, last, `run.json` (everything), which
-/// makes the run a finished one.
+/// `episodes.csv` (a row per recovery episode), `calls.csv` (a row per call of an application,
+/// equal ones in a row together), `ends.csv` (a row per end and metric of it), `options.csv` (a row
+/// per trial and socket option that was asked for or changed) and, last, `run.json` (everything),
+/// which makes the run a finished one.
 ///
 /// # Errors
 /// When one cannot be written.

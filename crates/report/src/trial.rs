@@ -102,8 +102,8 @@ impl<'a> TrialView<'a> {
             let id = anchor(case_index, Some(trial.number), Some(row.number));
             EpisodeView::new(id, row, transfer.as_ref(), data)
         };
-        let states = states::picture(data);
         let (calls, calls_left_out) = calls(trial);
+        let states = states::picture(data);
         TrialView {
             id,
             open,

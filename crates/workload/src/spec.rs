@@ -64,8 +64,8 @@ pub struct WorkloadSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<Connections>,
     /// Whether calls may fail: their errors are then results like others, and what did not arrive
-    /// is no failure of the trial. Default: false for `upload` and `download` that close orderly and
-    /// have no urgent byte, `requests` and `keystrokes`, true for everything else.
+    /// is no failure of the trial. Default: false for `upload` and `download` that close orderly
+    /// and have no urgent byte, `requests` and `keystrokes`, true for everything else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub may_fail: Option<bool>,
 }

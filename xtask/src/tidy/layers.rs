@@ -19,6 +19,16 @@ struct Layer {
 const LAYERS: &[Layer] = &[
     Layer { name: "units", may_use: &[], why: "quantities stand on nothing" },
     Layer { name: "stats", may_use: &[], why: "statistics know numbers, not where they come from" },
+    Layer {
+        name: "servers",
+        may_use: &[],
+        why: "a server is written from nothing but the calls of the kernel",
+    },
+    Layer {
+        name: "load",
+        may_use: &[],
+        why: "whoever measures servers has nothing in common with them",
+    },
     Layer { name: "wire", may_use: &["units"], why: "packets are bytes and quantities" },
     Layer { name: "capture", may_use: &["units"], why: "capture files carry any frame" },
     Layer {
@@ -59,7 +69,17 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "testbed",
-        may_use: &["units", "wire", "path", "workload", "scenario", "capture", "recording"],
+        may_use: &[
+            "units",
+            "servers",
+            "load",
+            "wire",
+            "path",
+            "workload",
+            "scenario",
+            "capture",
+            "recording",
+        ],
         why: "the real world joins kernels, and knows nothing of the virtual one",
     },
     Layer {
@@ -79,6 +99,8 @@ const LAYERS: &[Layer] = &[
         may_use: &[
             "units",
             "stats",
+            "servers",
+            "load",
             "wire",
             "capture",
             "path",
@@ -125,6 +147,8 @@ const LAYERS: &[Layer] = &[
         may_use: &[
             "units",
             "stats",
+            "servers",
+            "load",
             "wire",
             "capture",
             "path",
@@ -149,6 +173,8 @@ const LAYERS: &[Layer] = &[
         name: "foreign",
         may_use: &[
             "units",
+            "servers",
+            "load",
             "wire",
             "capture",
             "path",
@@ -189,9 +215,10 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         names: &["libc", "netlink*", "rustix", "nix"],
-        homes: &["testbed"],
-        why: "only `testbed` speaks to the kernel",
+        homes: &["testbed", "servers", "load"],
+        why: "only `testbed`, and servers and their clients, speak to the kernel",
     },
+    Foreign { names: &["io-uring"], homes: &["servers"], why: "it is a way to carry connections" },
     Foreign {
         names: &["clap*", "indicatif"],
         homes: &["cli"],

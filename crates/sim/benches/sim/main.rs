@@ -18,8 +18,8 @@ use std::time::Instant;
 use tcplab_scenario::Scenario;
 use tcplab_sim::{SimError, TrialRequest, measure, run_trial};
 
-/// Rates in Mbit/s, how many seconds of virtual time each runs, and how often ns-3 does: a minute of
-/// 10 Gbit/s would keep it busy for an hour.
+/// Rates in Mbit/s, how many seconds of virtual time each runs, and how often ns-3 does: a minute
+/// of 10 Gbit/s would keep it busy for an hour.
 const FLOWS: [(u64, u64, usize); 3] = [(100, 60, usize::MAX), (1_000, 10, 1), (10_000, 1, 1)];
 /// A full segment's data where timestamps are on, and its packet.
 const SEGMENT: f64 = 1448.0;

@@ -1,0 +1,256 @@
+//! `tcplab load`.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tcplab_load::{
+    BulkConfig, BulkOutcome, Check, Config, Direction, Length, Outcome, Pace, Progress, Reference,
+    Renewal, Summary, Target,
+};
+
+use crate::BROKEN;
+use crate::arguments::{LoadArguments, Way};
+use crate::output::{answer, tell};
+use crate::progress::unless_stopped;
+use crate::run::stop_on_signals;
+
+pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let mut display = Display::new(arguments.quiet);
+    if let Some(way) = arguments.bulk {
+        return bulk(arguments, way, &stop, &mut display);
+    }
+    let config = config(arguments)?;
+    let outcome = tcplab_load::run(&config, &mut |progress| {
+        display.show(progress.elapsed, || line(progress));
+        unless_stopped(&stop)
+    });
+    display.clear();
+    let outcome = outcome?;
+    if arguments.json {
+        answer(&(serde_json::to_string_pretty(&outcome)? + "\n"))?;
+    } else {
+        answer(&table(&outcome))?;
+    }
+    for warning in &outcome.warnings {
+        tell(&format!("tcplab: warning: {warning}"));
+    }
+    let is_good = outcome.failed() == 0 && outcome.requests > 0;
+    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
+}
+
+fn config(arguments: &LoadArguments) -> Result<Config> {
+    let target = Target::find(&arguments.target, arguments.size as usize)?;
+    let check = match &arguments.expect {
+        _ if arguments.no_check => Check::Nothing,
+        None => Check::First,
+        Some(path) => {
+            let reference = Reference::of_file(path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            Check::Expected(Arc::new(reference))
+        }
+    };
+    let keep = if arguments.no_keep_alive { Renewal::EachRequest } else { Renewal::Keep };
+    let time = Duration::from_secs_f64(arguments.seconds);
+    Ok(Config {
+        pace: arguments.rate.map_or(Pace::Closed, |per_second| Pace::Open { per_second }),
+        connections: arguments.connections.unwrap_or(10) as usize,
+        renewal: keep,
+        warm_up: arguments.warm_up.to_std(),
+        length: arguments.requests.map_or(Length::Time(time), Length::Count),
+        timeout: arguments.timeout.to_std(),
+        threads: usize::from(arguments.threads),
+        check,
+        ..Config::new(target)
+    })
+}
+
+fn bulk(
+    arguments: &LoadArguments,
+    way: Way,
+    stop: &AtomicBool,
+    display: &mut Display,
+) -> Result<ExitCode> {
+    let config = BulkConfig {
+        address: Target::find(&arguments.target, 1)?.address,
+        direction: match way {
+            Way::Upload => Direction::Upload,
+            Way::Download => Direction::Download,
+        },
+        connections: arguments.connections.unwrap_or(1) as usize,
+        time: Duration::from_secs_f64(arguments.seconds),
+    };
+    let mut last = (Duration::ZERO, 0);
+    let outcome = tcplab_load::bulk(&config, &mut |elapsed, bytes| {
+        display.show(elapsed, || {
+            let (since, before) = std::mem::replace(&mut last, (elapsed, bytes));
+            let seconds = (elapsed - since).as_secs_f64().max(1e-3);
+            format!("{:.0} s  {:.2} Gbit/s", elapsed.as_secs_f64(), gbit(bytes - before, seconds))
+        });
+        unless_stopped(stop)
+    });
+    display.clear();
+    let outcome = outcome?;
+    if arguments.json {
+        answer(&(serde_json::to_string_pretty(&outcome)? + "\n"))?;
+    } else {
+        answer(&bulk_table(&outcome))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn gbit(bytes: u64, seconds: f64) -> f64 {
+    bytes as f64 * 8.0 / 1e9 / seconds
+}
+
+/// A line that changes, on a terminal; one each second elsewhere.
+struct Display {
+    is_quiet: bool,
+    is_terminal: bool,
+    shown: u64,
+}
+
+impl Display {
+    fn new(is_quiet: bool) -> Display {
+        Display { is_quiet, is_terminal: std::io::stderr().is_terminal(), shown: 0 }
+    }
+
+    /// Shows how far it is, once a second.
+    fn show(&mut self, elapsed: Duration, line: impl FnOnce() -> String) {
+        if self.is_quiet || elapsed.as_secs() == self.shown {
+            return;
+        }
+        self.shown = elapsed.as_secs();
+        let line = line();
+        if self.is_terminal {
+            let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
+        } else {
+            tell(&line);
+        }
+    }
+
+    fn clear(&self) {
+        if self.is_terminal && self.shown > 0 {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+fn line(progress: &Progress) -> String {
+    let Progress { elapsed, is_warming_up, requests, errors, bytes, connected } = progress;
+    let seconds = elapsed.as_secs_f64().max(1e-3);
+    let mut line = format!(
+        "{seconds:.0} s  {connected} connected  {requests} answered ({:.0}/s, {:.2} Mbit/s)",
+        *requests as f64 / seconds,
+        *bytes as f64 * 8.0 / 1e6 / seconds,
+    );
+    if *errors > 0 {
+        let _ = write!(line, "  {errors} errors");
+    }
+    if *is_warming_up {
+        line += "  warming up";
+    }
+    line
+}
+
+fn table(outcome: &Outcome) -> String {
+    let mut text = format!(
+        "{} requests in {:.2} s: {:.1} a second, {:.3} Mbit/s\n",
+        outcome.requests,
+        outcome.elapsed.as_secs_f64(),
+        outcome.requests_per_second,
+        outcome.bits_per_second / 1e6,
+    );
+    if let Some(body) = &outcome.body {
+        let _ = writeln!(text, "each with a body of {} bytes, {}", body.length, &body.digest[..16]);
+    }
+    let _ = writeln!(
+        text,
+        "\n{:16} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "milliseconds", "mean", "sd", "50 %", "75 %", "90 %", "99 %", "99.9 %", "longest"
+    );
+    let rows = [
+        ("time to connect", &outcome.connect),
+        ("latency", &outcome.latency),
+        ("response time", &outcome.response),
+        ("sent late", &outcome.late),
+    ];
+    for (name, times) in rows.into_iter().filter(|(_, times)| times.count > 0) {
+        text += &row(name, times);
+    }
+    let _ = writeln!(text, "\n{} connections were made", outcome.connections);
+    for (kind, count) in &outcome.errors {
+        let _ = writeln!(text, "{count} errors: {kind}");
+    }
+    text
+}
+
+fn row(name: &str, times: &Summary) -> String {
+    let shown = |nanos: f64| format!("{:>9.3}", nanos / 1e6);
+    let Summary { mean, deviation, p50, p75, p90, p99, p999, max, .. } = times;
+    let quantiles = [p50, p75, p90, p99, p999, max].map(|nanos| shown(*nanos as f64));
+    format!("{name:16} {} {} {}\n", shown(*mean), shown(*deviation), quantiles.join(" "))
+}
+
+fn bulk_table(outcome: &BulkOutcome) -> String {
+    let seconds = outcome.elapsed.as_secs_f64();
+    let mut text = format!(
+        "{:.2} GB in {seconds:.2} s: {:.3} Gbit/s, with {:.2} s of processor time at this end\n",
+        outcome.bytes as f64 / 1e9,
+        outcome.bits_per_second / 1e9,
+        outcome.processor.as_secs_f64(),
+    );
+    if outcome.each.len() > 1 {
+        for (number, bytes) in outcome.each.iter().enumerate() {
+            let rate = gbit(*bytes, seconds);
+            let _ = writeln!(text, "  connection {}: {rate:.3} Gbit/s", number + 1);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_in_milliseconds() {
+        let times = Summary {
+            count: 3,
+            min: 1,
+            mean: 1_500_000.0,
+            deviation: 250_000.0,
+            p50: 1_000_000,
+            p75: 2_000_000,
+            p90: 3_000_000,
+            p99: 4_000_000,
+            p999: 5_000_000,
+            max: 6_000_000,
+        };
+        let words: Vec<String> =
+            row("latency", &times).split_whitespace().map(str::to_owned).collect();
+        assert_eq!(words.join(" "), "latency 1.500 0.250 1.000 2.000 3.000 4.000 5.000 6.000");
+    }
+
+    #[test]
+    fn progress_tells_what_went_wrong() {
+        let progress = Progress {
+            elapsed: Duration::from_secs(2),
+            is_warming_up: true,
+            requests: 100,
+            errors: 3,
+            bytes: 1_000_000,
+            connected: 10,
+        };
+        assert_eq!(
+            line(&progress),
+            "2 s  10 connected  100 answered (50/s, 4.00 Mbit/s)  3 errors  warming up"
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! `tcplab server`.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use serde_json::json;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use tcplab_servers::{Config, Limits, Server, Stop, Subject, Tally, Transport};
+
+use crate::arguments::{ServerArguments, Service};
+use crate::output::{answer, tell};
+
+pub(crate) fn server(arguments: &ServerArguments) -> Result<ExitCode> {
+    let config = config(arguments);
+    let stop = Stop::new().context("cannot prepare for being stopped")?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let asker = stop.asker().context("cannot prepare for being stopped")?;
+        signal_hook::low_level::pipe::register(signal, asker)
+            .context("cannot prepare for being stopped")?;
+    }
+    let is_asked = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGUSR1, Arc::clone(&is_asked))
+        .context("cannot prepare for being asked")?;
+    let server = Server::open(&config)?;
+    answer(&begun(arguments, &config, server.address()))?;
+    let mut last = (Instant::now(), Tally::default());
+    let tally = server.serve(&stop, &mut |tally| {
+        let (since, before) = last;
+        let is_due = arguments.live && since.elapsed() >= Duration::from_secs(1);
+        if is_asked.swap(false, Ordering::Relaxed) || is_due {
+            tell(&line(tally, &before, since.elapsed()));
+            last = (Instant::now(), *tally);
+        }
+    })?;
+    if arguments.json {
+        answer(&(serde_json::to_string(&tally)? + "\n"))?;
+    } else {
+        answer(&table(&tally))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn config(arguments: &ServerArguments) -> Config {
+    let subject = match (&arguments.file, arguments.service) {
+        (Some(path), _) => Subject::Http(path.clone()),
+        (None, Service::Echo) => Subject::Echo,
+        (None, Service::Daytime) => Subject::Daytime,
+        (None, Service::Discard) => Subject::Discard,
+        (None, Service::Chargen) => Subject::Chargen,
+        (None, Service::Time) => Subject::Time,
+        (None, Service::Users) => Subject::Users,
+    };
+    let mut design = arguments.design.into();
+    let mut config = Config::new(design, subject);
+    if arguments.udp {
+        config.transport = Transport::Udp;
+    }
+    // What is the default for connections is not possible for datagrams.
+    if config.transport == Transport::Udp && design == tcplab_servers::Design::Epoll {
+        design = tcplab_servers::Design::Iterative;
+    }
+    Config {
+        design,
+        workers: arguments.workers.map_or(design.usual_workers(), usize::from),
+        address: SocketAddr::new(arguments.address, arguments.port),
+        backlog: arguments.backlog,
+        limits: Limits {
+            connections: arguments.connections as usize,
+            idle: arguments.idle.to_std(),
+            request: arguments.request.to_std(),
+            drain: arguments.drain.to_std(),
+        },
+        ..config
+    }
+}
+
+fn subject(config: &Config) -> String {
+    match &config.subject {
+        Subject::Echo => "echo".into(),
+        Subject::Daytime => "daytime".into(),
+        Subject::Discard => "discard".into(),
+        Subject::Chargen => "chargen".into(),
+        Subject::Http(path) => format!("{} over HTTP", path.display()),
+        Subject::Time => "time".into(),
+        Subject::Users => "users".into(),
+    }
+}
+
+/// What is said once it listens.
+fn begun(arguments: &ServerArguments, config: &Config, address: SocketAddr) -> String {
+    let transport = if config.transport == Transport::Tcp { "tcp" } else { "udp" };
+    if arguments.json {
+        let value = json!({
+            "listening": address,
+            "transport": transport,
+            "service": subject(config),
+            "design": config.design.name(),
+            "workers": config.workers,
+        });
+        return format!("{value}\n");
+    }
+    let workers = if config.design.usual_workers() == 1 && config.workers == 1 {
+        String::new()
+    } else {
+        format!(", workers {}", config.workers)
+    };
+    let subject = subject(config);
+    format!("listening on {address} ({transport}, {subject}, {}{workers})\n", config.design.name())
+}
+
+/// How things stand, and how much was done a second since the last time.
+fn line(tally: &Tally, before: &Tally, since: Duration) -> String {
+    let per_second =
+        |now: u64, before: u64| now.saturating_sub(before) as f64 / since.as_secs_f64().max(0.001);
+    format!(
+        "tcplab: {} open, {} accepted, {:.0} requests/s, {:.2} Mbit/s out, {:.2} Mbit/s in",
+        tally.open,
+        tally.accepted,
+        per_second(tally.requests, before.requests),
+        per_second(tally.sent, before.sent) * 8.0 / 1e6,
+        per_second(tally.received, before.received) * 8.0 / 1e6,
+    )
+}
+
+fn table(tally: &Tally) -> String {
+    let rows = [
+        ("connections accepted", tally.accepted),
+        ("  ended in order", tally.orderly),
+        ("  reset by the client", tally.reset),
+        ("  took too long", tally.timed_out),
+        ("  broke", tally.broken),
+        ("  cut off at the end", tally.cut),
+        ("requests", tally.requests),
+        ("refused", tally.refused),
+        ("bytes received", tally.received),
+        ("bytes sent", tally.sent),
+        ("pauses, as something was used up", tally.exhausted),
+        ("worker processes that died", tally.lost_workers),
+    ];
+    // What has not happened is not worth a line, but for the main figures.
+    let shown = rows.iter().filter(|(name, count)| {
+        *count > 0 || matches!(*name, "connections accepted" | "requests" | "bytes sent")
+    });
+    shown.map(|(name, count)| format!("{name:34} {count:>14}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_did_not_happen_is_not_told() {
+        let tally = Tally { accepted: 3, orderly: 2, reset: 1, requests: 9, ..Tally::default() };
+        let names: Vec<String> = table(&tally)
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "connections accepted 3",
+                "ended in order 2",
+                "reset by the client 1",
+                "requests 9",
+                "bytes sent 0",
+            ]
+        );
+    }
+
+    #[test]
+    fn rates_are_since_the_last_time() {
+        let before = Tally { requests: 100, sent: 1_000_000, ..Tally::default() };
+        let now = Tally { requests: 300, sent: 3_000_000, open: 2, accepted: 7, ..before };
+        assert_eq!(
+            line(&now, &before, Duration::from_secs(2)),
+            "tcplab: 2 open, 7 accepted, 100 requests/s, 8.00 Mbit/s out, 0.00 Mbit/s in"
+        );
+    }
+}

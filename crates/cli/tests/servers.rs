@@ -1,0 +1,439 @@
+//! `tcplab server` and `tcplab load` as they are typed: each design answers, is not brought down by
+//! clients that behave badly, and loses nobody when it is told to stop.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream, UdpSocket};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::net::sockopt;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+const TCPLAB: &str = env!("CARGO_BIN_EXE_tcplab");
+const DESIGNS: [&str; 7] =
+    ["iterative", "fork", "prefork", "thread", "thread-pool", "epoll", "io-uring"];
+/// Longer than anything here takes; a test that waits so long has failed.
+const LONG: Duration = Duration::from_secs(20);
+
+/// A server that runs. Dropped before it was stopped, it is killed.
+struct Server {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    address: SocketAddr,
+}
+
+impl Server {
+    /// Starts one; none where this machine refuses io_uring.
+    fn start(arguments: &[&str]) -> Option<Server> {
+        let mut command = Command::new(TCPLAB);
+        command.arg("server").args(arguments);
+        Server::run(command, arguments)
+    }
+
+    /// The same with so few descriptors.
+    fn start_with_descriptors(descriptors: u32, arguments: &[&str]) -> Option<Server> {
+        let mut command = Command::new("sh");
+        let script = format!("ulimit -n {descriptors}; exec \"$@\"");
+        command.args(["-c", &script, "sh", TCPLAB, "server"]).args(arguments);
+        Server::run(command, arguments)
+    }
+
+    fn run(mut command: Command, arguments: &[&str]) -> Option<Server> {
+        command.args(["--json", "--drain", "15 s"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        let begun: Value = serde_json::from_str(&line).unwrap_or_else(|error| {
+            let mut told = String::new();
+            let _ = child.stderr.take().unwrap().read_to_string(&mut told);
+            panic!("{arguments:?}: {error}: {line}{told}")
+        });
+        let address = begun["listening"].as_str().unwrap().parse().unwrap();
+        let mut server = Server { child, output, address };
+        // What a design needs is tried once it serves.
+        if arguments.contains(&"io-uring") {
+            std::thread::sleep(Duration::from_millis(100));
+            if server.child.try_wait().unwrap().is_some() {
+                let mut told = String::new();
+                server.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+                assert!(told.contains("io_uring is switched off here"), "{told}");
+                eprintln!("skipped: {told}");
+                return None;
+            }
+        }
+        Some(server)
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Asks it to stop, and gives its counters.
+    fn stop(mut self) -> Value {
+        self.signal(Signal::TERM);
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        let status = self.child.wait().unwrap();
+        let mut told = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        assert!(status.success(), "{status}: {rest}{told}");
+        let tally: Value = serde_json::from_str(&rest).unwrap_or_else(|_| panic!("{rest}{told}"));
+        assert_eq!(tally["open"], 0, "{tally}");
+        tally
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect_timeout(&self.address, LONG).unwrap();
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        stream
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Tries several designs, all at once: much of it is waiting.
+fn each(designs: &[&str], test: impl Fn(&str) + Sync) {
+    std::thread::scope(|scope| {
+        for design in designs {
+            scope.spawn(|| test(design));
+        }
+    });
+}
+
+/// A folder with a small file and a large one.
+fn site() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("index.html"), "<h1>hello</h1>\n").unwrap();
+    fs::write(folder.path().join("large"), large()).unwrap();
+    folder
+}
+
+fn large() -> Vec<u8> {
+    (0..700_000_u32).map(|at| (at % 253) as u8).collect()
+}
+
+/// Sends these bytes and gives all that comes until the server closes.
+fn ask(server: &Server, request: &str) -> String {
+    let mut stream = server.connect();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+const LAST: &str = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+
+#[test]
+fn every_design_serves_the_same() {
+    let site = site();
+    let folder = site.path().to_str().unwrap();
+    each(&DESIGNS, |design| {
+        let Some(server) = Server::start(&["--design", design, "--file", folder]) else { return };
+        let piped = ask(&server, &format!("{GET}HEAD / HTTP/1.1\r\nHost: x\r\n\r\n{LAST}"));
+        assert_eq!(piped.matches("HTTP/1.1 200 OK").count(), 3, "{design}: {piped}");
+        assert_eq!(piped.matches("<h1>hello</h1>").count(), 2, "{design}: {piped}");
+        let large = "GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        let mut stream = server.connect();
+        stream.write_all(large.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        assert!(answer.ends_with(&self::large()), "{design}: {} bytes", answer.len());
+        let gone = ask(&server, &GET.replace("GET /", "GET /gone").replace("1.1\r\n", "1.0\r\n"));
+        assert!(gone.starts_with("HTTP/1.1 404 "), "{design}: {gone}");
+        let tally = server.stop();
+        assert_eq!((&tally["requests"], &tally["refused"]), (&5.into(), &1.into()), "{design}");
+
+        let server = Server::start(&["--design", design]).unwrap();
+        let mut stream = server.connect();
+        let sent = self::large();
+        let mut reader = stream.try_clone().unwrap();
+        let echoed = std::thread::scope(|scope| {
+            let reading = scope.spawn(move || {
+                let mut echoed = Vec::new();
+                reader.read_to_end(&mut echoed).map(|_| echoed).unwrap()
+            });
+            stream.write_all(&sent).unwrap();
+            stream.shutdown(Shutdown::Write).unwrap();
+            reading.join().unwrap()
+        });
+        assert!(echoed == sent, "{design}: {} bytes came back", echoed.len());
+        let tally = server.stop();
+        assert_eq!(tally["orderly"], 1, "{design}: {tally}");
+    });
+}
+
+#[test]
+fn no_client_brings_a_server_down() {
+    let site = site();
+    let folder = site.path().to_str().unwrap();
+    each(&DESIGNS, |design| {
+        let limits = ["--request", "300 ms", "--idle", "600 ms", "--workers", "2"];
+        let arguments = [&["--design", design, "--file", folder][..], &limits].concat();
+        let Some(server) = Server::start(&arguments) else { return };
+        for garbage in ["\0\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\n\r\n"] {
+            let answer = ask(&server, garbage);
+            assert!(answer.starts_with("HTTP/1.1 400 "), "{design}: {answer}");
+        }
+        let huge = format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}", "y".repeat(20_000));
+        assert!(ask(&server, &huge).starts_with("HTTP/1.1 431 "), "{design}");
+        // Resets, before and within a request, and within its answer.
+        for begun in ["", "GET / HT", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"] {
+            let mut stream = server.connect();
+            stream.write_all(begun.as_bytes()).unwrap();
+            sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
+        }
+        // Half a request and the end; a request and the end.
+        let mut stream = server.connect();
+        stream.write_all(b"GET / HT").unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(stream.read(&mut [0; 9]).unwrap(), 0, "{design}");
+        let mut stream = server.connect();
+        stream.write_all(GET.as_bytes()).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.ends_with("<h1>hello</h1>\n"), "{design}: {answer}");
+        // A slow one is told so; a silent one is let go.
+        let (mut slow, mut silent) = (server.connect(), server.connect());
+        let mut told = String::new();
+        slow.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+        slow.read_to_string(&mut told).unwrap();
+        assert!(told.starts_with("HTTP/1.1 408 "), "{design}: {told}");
+        drop(slow);
+        assert_eq!(silent.read(&mut [0; 9]).unwrap(), 0, "{design}");
+        assert!(ask(&server, LAST).ends_with("<h1>hello</h1>\n"), "{design}");
+        let tally = server.stop();
+        assert_eq!(tally["lost_workers"], 0, "{design}: {tally}");
+        assert_eq!(tally["broken"], 0, "{design}: {tally}");
+    });
+}
+
+#[test]
+fn used_up_descriptors_are_waited_for() {
+    each(&["iterative", "fork", "thread", "thread-pool", "epoll", "io-uring"], |design| {
+        let Some(server) =
+            Server::start_with_descriptors(24, &["--design", design, "--workers", "1"])
+        else {
+            return;
+        };
+        let mut streams: Vec<TcpStream> = (0..60).map(|_| server.connect()).collect();
+        // As many as can be are accepted; then there is a pause.
+        std::thread::sleep(Duration::from_millis(50));
+        let mut last = streams.pop().unwrap();
+        drop(streams);
+        last.write_all(b"still there?").unwrap();
+        let mut answer = [0; 12];
+        last.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"still there?", "{design}");
+        drop(last);
+        let tally = server.stop();
+        assert_eq!(tally["accepted"], 60, "{design}: {tally}");
+        // One connection needs one descriptor, whoever else waits; a process has its own.
+        if matches!(design, "thread" | "epoll" | "io-uring") {
+            assert!(tally["exhausted"].as_u64() > Some(0), "{design}: {tally}");
+        }
+    });
+}
+
+#[test]
+fn nobody_who_was_accepted_is_lost_when_a_server_stops() {
+    let site = site();
+    let folder = site.path().to_str().unwrap();
+    each(&DESIGNS, |design| {
+        let arguments = ["--design", design, "--file", folder, "--workers", "2"];
+        let Some(server) = Server::start(&arguments) else { return };
+        // Who carries one connection at a time cannot be asked by more that stay.
+        let one_by_one = matches!(design, "iterative" | "prefork" | "thread-pool");
+        let is_stopping = AtomicBool::new(false);
+        let address = server.address;
+        std::thread::scope(|scope| {
+            let clients: Vec<_> = (0..8)
+                .map(|number| {
+                    let (keeps, is_stopping) = (number % 2 == 0 && !one_by_one, &is_stopping);
+                    scope.spawn(move || client(address, keeps, is_stopping))
+                })
+                .collect();
+            std::thread::sleep(Duration::from_millis(150));
+            is_stopping.store(true, Ordering::Relaxed);
+            let tally = server.stop();
+            let answered: u64 = clients.into_iter().map(|it| it.join().unwrap()).sum();
+            assert!(answered > 8, "{design}: {answered}");
+            assert_eq!(tally["requests"], answered, "{design}: {tally}");
+            assert_eq!(
+                (&tally["cut"], &tally["reset"]),
+                (&0.into(), &0.into()),
+                "{design}: {tally}"
+            );
+        });
+    });
+}
+
+/// Asks until nobody takes a connection any more; each that was taken is answered. How many were.
+fn client(address: SocketAddr, keeps: bool, is_stopping: &AtomicBool) -> u64 {
+    let request = if keeps { GET } else { LAST };
+    let mut answered = 0;
+    loop {
+        let Ok(stream) = TcpStream::connect_timeout(&address, LONG) else {
+            assert!(is_stopping.load(Ordering::Relaxed), "it was refused before the end");
+            return answered;
+        };
+        stream.set_read_timeout(Some(LONG)).unwrap();
+        let mut stream = BufReader::new(stream);
+        loop {
+            stream.get_mut().write_all(request.as_bytes()).expect("a connection takes a request");
+            let mut is_last = false;
+            let mut lines = 0;
+            // The body is one line, after the empty one.
+            loop {
+                let mut line = String::new();
+                stream.read_line(&mut line).unwrap();
+                assert!(!line.is_empty(), "request {answered} was lost");
+                is_last |= line.trim() == "Connection: close";
+                lines += usize::from(line.trim().is_empty());
+                if lines > 0 && line.starts_with("<h1>") {
+                    break;
+                }
+            }
+            answered += 1;
+            if is_last {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn datagrams_are_answered() {
+    let exchange = |arguments: &[&str], letter: &[u8]| {
+        let server = Server::start(arguments).unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.set_read_timeout(Some(LONG)).unwrap();
+        socket.send_to(letter, server.address).unwrap();
+        let mut answer = [0; 2000];
+        let count = socket.recv(&mut answer).unwrap();
+        let tally = server.stop();
+        assert_eq!(tally["requests"], 1, "{arguments:?}: {tally}");
+        String::from_utf8_lossy(&answer[..count]).into_owned()
+    };
+    assert_eq!(exchange(&["--service", "echo", "--udp"], b"hello"), "hello");
+    let pool = ["--service", "time", "--design", "thread-pool", "--workers", "2"];
+    let time = exchange(&pool, b"now");
+    assert!(time.split('.').next().unwrap().parse::<u64>().unwrap() > 1_700_000_000, "{time}");
+    let told = exchange(&["--service", "users"], b"nobody-of-that-name");
+    assert!(told.starts_with("no: ") || told.starts_with("unknown: "), "{told}");
+}
+
+/// What `tcplab load` prints on standard output, and its exit code.
+fn load(arguments: &[&str]) -> (String, i32) {
+    let output = Command::new(TCPLAB).arg("load").args(arguments).output().unwrap();
+    (String::from_utf8(output.stdout).unwrap(), output.status.code().unwrap())
+}
+
+#[test]
+fn load_counts_what_the_server_counts() {
+    let site = site();
+    let folder = site.path().to_str().unwrap();
+    let server = Server::start(&["--file", folder]).unwrap();
+    let url = format!("http://{}/large", server.address);
+    let file = site.path().join("large");
+    let expect = file.to_str().unwrap();
+    for more in [&["-c", "3"][..], &["-c", "3", "--no-keep-alive"], &["--rate", "1000"]] {
+        let with = ["--requests", "50", "--expect", expect, "--json", "-q"];
+        let (told, code) = load(&[&[&url[..]], &with[..], more].concat());
+        assert_eq!(code, 0, "{more:?}: {told}");
+        let outcome: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(outcome["requests"], 50, "{more:?}: {told}");
+        assert_eq!(outcome["body"]["length"], 700_000, "{more:?}: {told}");
+        assert_eq!(outcome["response"]["count"], 50, "{more:?}: {told}");
+        if more.contains(&"--no-keep-alive") {
+            assert_eq!(outcome["connections"], 50, "{told}");
+        }
+    }
+    // What is not as it should be is told, and is no success.
+    let wrong = site.path().join("index.html");
+    let expect = ["--requests", "3", "-q", "--expect", wrong.to_str().unwrap()];
+    let (told, code) = load(&[&[&url[..]], &expect[..]].concat());
+    assert!(code == 1 && told.contains("3 errors: wrong body"), "{code}: {told}");
+    let (told, code) = load(&[&url.replace("large", "gone"), "--requests", "3", "-q"]);
+    assert!(code == 1 && told.contains("3 errors: bad status"), "{code}: {told}");
+    let tally = server.stop();
+    assert_eq!((&tally["requests"], &tally["refused"]), (&156.into(), &3.into()), "{tally}");
+}
+
+#[test]
+fn bulk_arrives_whole() {
+    let server = Server::start(&["--service", "discard"]).unwrap();
+    let address = server.address.to_string();
+    let (told, code) =
+        load(&[&address, "--bulk", "upload", "--seconds", "0.1", "-c", "2", "--json", "-q"]);
+    assert_eq!(code, 0, "{told}");
+    let outcome: Value = serde_json::from_str(&told).unwrap();
+    let tally = server.stop();
+    assert!(tally["received"].as_u64() > Some(0), "{tally}");
+    assert_eq!(tally["received"], outcome["bytes"], "{tally}");
+    let server = Server::start(&["--service", "chargen"]).unwrap();
+    let address = server.address.to_string();
+    let (told, code) = load(&[&address, "--bulk", "download", "--seconds", "0.1", "--json", "-q"]);
+    assert_eq!(code, 0, "{told}");
+    let outcome: Value = serde_json::from_str(&told).unwrap();
+    assert!(outcome["bytes"].as_u64() > Some(0), "{told}");
+    server.stop();
+}
+
+#[test]
+fn mistakes_are_named() {
+    let server = Server::start(&[]).unwrap();
+    let (ip, port) = (server.address.ip().to_string(), server.address.port().to_string());
+    let refused = |arguments: &[&str], told: &[&str]| {
+        let output = Command::new(TCPLAB).args(arguments).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        for part in told {
+            assert!(error.contains(part), "{arguments:?}: {error}");
+        }
+    };
+    refused(
+        &["server", "--address", &ip, "--port", &port],
+        &["cannot listen on 127.0.0.1:", "another program listens there"],
+    );
+    refused(&["server", "--address", "192.0.2.1"], &["take an address of this machine"]);
+    refused(&["server", "--file", "/no/such/file"], &["cannot serve /no/such/file"]);
+    refused(
+        &["server", "--service", "time", "--design", "fork"],
+        &["iterative or has a thread-pool"],
+    );
+    server.stop();
+    refused(
+        &["load", &format!("http://{ip}:{port}/"), "-q"],
+        &["cannot connect to 127.0.0.1:", "nothing listens there: start a server first"],
+    );
+    refused(&["load", "https://127.0.0.1/"], &["`https` is not spoken here"]);
+    refused(&["load", "127.0.0.1:7", "-c", "4000000000"], &["descriptors", "`ulimit -n`"]);
+    refused(&["load", "127.0.0.1:7", "--rate", "0"], &["a rate is more than 0"]);
+}
+
+#[test]
+fn counters_are_told_on_request() {
+    let mut server = Server::start(&[]).unwrap();
+    let mut stream = server.connect();
+    stream.write_all(b"x").unwrap();
+    stream.read_exact(&mut [0]).unwrap();
+    server.signal(Signal::USR1);
+    let mut line = String::new();
+    let mut told = BufReader::new(server.child.stderr.take().unwrap());
+    told.read_line(&mut line).unwrap();
+    assert!(line.starts_with("tcplab: 1 open, 1 accepted, "), "{line}");
+    server.child.stderr = Some(told.into_inner());
+    drop(stream);
+    server.stop();
+}

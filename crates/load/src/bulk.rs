@@ -1,0 +1,179 @@
+//! One way, as fast as it goes: what a connection carries.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::ScopedJoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+
+use crate::error::{LoadError, system};
+use crate::outcome::seconds;
+
+/// Bytes that are written or read at once, as iperf3 does.
+const PIECE: usize = 128 << 10;
+/// How often it is looked whether time is over, while nothing moves.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a server may take to read the rest.
+const LONGEST_END: Duration = Duration::from_secs(30);
+
+/// Which way data goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// To a server that throws it away, and ends when we do.
+    Upload,
+    /// From a server that sends without end.
+    Download,
+}
+
+/// All that is told.
+#[derive(Debug, Clone)]
+pub struct BulkConfig {
+    /// Who is there.
+    pub address: SocketAddr,
+    /// Which way.
+    pub direction: Direction,
+    /// Connections at once, a thread each; at least 1.
+    pub connections: usize,
+    /// How long data is written or read.
+    pub time: Duration,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct BulkOutcome {
+    /// Which way.
+    pub direction: Direction,
+    /// Until the last byte had arrived: for an upload, until the server had read all and ended.
+    #[serde(serialize_with = "seconds")]
+    pub elapsed: Duration,
+    /// Bytes that arrived.
+    pub bytes: u64,
+    /// Bits a second.
+    pub bits_per_second: f64,
+    /// Bytes of each connection.
+    pub each: Vec<u64>,
+    /// Processor time of this side.
+    #[serde(serialize_with = "seconds")]
+    pub processor: Duration,
+}
+
+/// Sends or receives for a while. `observe` is told how long it has been going on and how many
+/// bytes have moved, and can break it off.
+///
+/// # Errors
+/// When the server cannot be reached, or breaks the connection.
+pub fn bulk(
+    config: &BulkConfig,
+    observe: &mut dyn FnMut(Duration, u64) -> ControlFlow<()>,
+) -> Result<BulkOutcome, LoadError> {
+    let address = config.address;
+    let streams = (0..config.connections.max(1))
+        .map(|_| TcpStream::connect_timeout(&address, Duration::from_secs(5)))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|source| LoadError::Unreachable { address, source })?;
+    let begin = Instant::now();
+    let end = begin + config.time;
+    let (stop, moved) = (AtomicBool::new(false), AtomicU64::new(0));
+    let is_over = || stop.load(Ordering::Relaxed) || Instant::now() >= end;
+    let each = std::thread::scope(|scope| {
+        let threads: Vec<_> = streams
+            .into_iter()
+            .map(|stream| {
+                let (is_over, moved) = (&is_over, &moved);
+                scope.spawn(move || {
+                    let bytes = match config.direction {
+                        Direction::Upload => upload(stream, is_over, moved)?,
+                        Direction::Download => download(stream, is_over, moved)?,
+                    };
+                    let used = Duration::try_from(clock_gettime(ClockId::ThreadCPUTime));
+                    Ok((bytes, begin.elapsed(), used.unwrap_or_default()))
+                })
+            })
+            .collect();
+        while !threads.iter().all(ScopedJoinHandle::is_finished) {
+            if observe(begin.elapsed(), moved.load(Ordering::Relaxed)).is_break() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            std::thread::sleep(left.clamp(Duration::from_millis(2), LOOK));
+        }
+        let ended = threads.into_iter().map(|thread| thread.join().expect("it does not die"));
+        ended.collect::<std::io::Result<Vec<_>>>()
+    })
+    .map_err(system("carry data"))?;
+    let elapsed = each.iter().map(|it| it.1).max().unwrap_or_default();
+    let bytes = each.iter().map(|it| it.0).sum();
+    Ok(BulkOutcome {
+        direction: config.direction,
+        elapsed,
+        bytes,
+        bits_per_second: bytes as f64 * 8.0 / elapsed.as_secs_f64().max(1e-9),
+        each: each.iter().map(|it| it.0).collect(),
+        processor: each.iter().map(|it| it.2).sum(),
+    })
+}
+
+/// Writes until time is over, then waits until the server has read all of it.
+fn upload(
+    mut stream: TcpStream,
+    is_over: &impl Fn() -> bool,
+    moved: &AtomicU64,
+) -> std::io::Result<u64> {
+    stream.set_write_timeout(Some(LOOK))?;
+    let piece = vec![0x55; PIECE];
+    let mut bytes = 0;
+    while !is_over() {
+        match stream.write(&piece) {
+            Ok(count) => {
+                bytes += count as u64;
+                moved.fetch_add(count as u64, Ordering::Relaxed);
+            }
+            Err(error) if is_passing(error.kind()) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    stream.shutdown(Shutdown::Write)?;
+    stream.set_read_timeout(Some(LONGEST_END))?;
+    let mut rest = [0; 4096];
+    loop {
+        match stream.read(&mut rest) {
+            Ok(0) => return Ok(bytes),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Reads until time is over.
+fn download(
+    mut stream: TcpStream,
+    is_over: &impl Fn() -> bool,
+    moved: &AtomicU64,
+) -> std::io::Result<u64> {
+    stream.set_read_timeout(Some(LOOK))?;
+    let mut piece = vec![0; PIECE];
+    let mut bytes = 0;
+    while !is_over() {
+        match stream.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => {
+                bytes += count as u64;
+                moved.fetch_add(count as u64, Ordering::Relaxed);
+            }
+            Err(error) if is_passing(error.kind()) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(bytes)
+}
+
+/// Whether it is only that nothing moved for a while.
+fn is_passing(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}

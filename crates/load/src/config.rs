@@ -1,0 +1,88 @@
+//! What load there is to be.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::reference::Reference;
+use crate::target::Target;
+
+/// When requests are sent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pace {
+    /// The next one as soon as the one before is answered, on each connection.
+    Closed,
+    /// So many a second over all connections, evenly, whatever the server does.
+    Open {
+        /// Requests a second, more than 0.
+        per_second: f64,
+    },
+}
+
+/// How long a connection is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renewal {
+    /// As long as the server lets it be.
+    Keep,
+    /// For one request.
+    EachRequest,
+}
+
+/// How long it goes on, after the warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// For a time.
+    Time(Duration),
+    /// For so many requests.
+    Count(u64),
+}
+
+/// What an answer is compared with.
+#[derive(Debug, Clone)]
+pub enum Check {
+    /// All with the first good one.
+    First,
+    /// All with this.
+    Expected(Arc<Reference>),
+    /// Nothing: answers may differ.
+    Nothing,
+}
+
+/// All that a load is told.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Who is asked, and what.
+    pub target: Target,
+    /// When.
+    pub pace: Pace,
+    /// Connections at once, at least 1.
+    pub connections: usize,
+    /// How long each is used.
+    pub renewal: Renewal,
+    /// How long nothing is counted at first: caches and congestion windows fill meanwhile.
+    pub warm_up: Duration,
+    /// How long it goes on then.
+    pub length: Length,
+    /// How long an answer may take.
+    pub timeout: Duration,
+    /// Threads that do it; no more than there are connections.
+    pub threads: usize,
+    /// What answers are compared with.
+    pub check: Check,
+}
+
+impl Config {
+    /// Ten seconds on ten connections, in a closed loop.
+    pub fn new(target: Target) -> Config {
+        Config {
+            target,
+            pace: Pace::Closed,
+            connections: 10,
+            renewal: Renewal::Keep,
+            warm_up: Duration::ZERO,
+            length: Length::Time(Duration::from_secs(10)),
+            timeout: Duration::from_secs(10),
+            threads: 1,
+            check: Check::First,
+        }
+    }
+}

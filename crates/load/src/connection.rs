@@ -1,0 +1,218 @@
+//! One connection of a load, and the request that is on it.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Instant;
+
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
+
+use crate::error::Fault;
+use crate::reference::Standard;
+use crate::reply::{KeepsAfter, Kind, Reply, Verdict};
+
+/// What every request of a load has in common.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) address: SocketAddr,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) kind: Kind,
+    pub(crate) standard: Standard,
+}
+
+/// A connection, or the place for one.
+#[derive(Debug, Default)]
+pub(crate) struct Connection {
+    socket: Option<OwnedFd>,
+    is_connected: bool,
+    /// When connecting began.
+    began: Option<Instant>,
+    exchange: Option<Exchange>,
+    /// When it was last free for another request; none if it always was.
+    pub(crate) freed: Option<Instant>,
+}
+
+/// A request and what is known of its answer.
+#[derive(Debug)]
+struct Exchange {
+    /// When it was due, or else begun.
+    since: Instant,
+    sent: usize,
+    first_byte: Option<Instant>,
+    reply: Reply,
+}
+
+/// What has happened on a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Event {
+    /// It stands, and began to then.
+    Connected { began: Instant },
+    /// Bytes came.
+    Received(u64),
+    /// The exchange, which counts from `since`, is over; the connection may be used again if it
+    /// still stands.
+    Over { since: Instant, first_byte: Option<Instant>, result: Result<(), Fault> },
+}
+
+impl Connection {
+    pub(crate) fn is_connected(&self) -> bool {
+        self.is_connected
+    }
+
+    /// When the exchange, if there is one, was begun or due.
+    pub(crate) fn busy_since(&self) -> Option<Instant> {
+        self.exchange.as_ref().map(|exchange| exchange.since)
+    }
+
+    /// Begins an exchange that counts from `since`. The new socket, if there has to be one, is to
+    /// be watched.
+    pub(crate) fn begin(
+        &mut self,
+        question: &Question,
+        since: Instant,
+        now: Instant,
+    ) -> Result<Option<&OwnedFd>, Fault> {
+        let reply = Reply::new(question.kind, &question.standard);
+        self.exchange = Some(Exchange { since, sent: 0, first_byte: None, reply });
+        if self.socket.is_some() {
+            return Ok(None);
+        }
+        self.began = Some(now);
+        self.is_connected = false;
+        let socket = connect(question.address).map_err(Fault::of)?;
+        Ok(Some(self.socket.insert(socket)))
+    }
+
+    /// Goes on as far as it can, and tells what has happened. `buffer` is for what is received.
+    pub(crate) fn go_on(
+        &mut self,
+        question: &Question,
+        now: Instant,
+        buffer: &mut [u8],
+        tell: &mut dyn FnMut(Event),
+    ) {
+        if let Err(fault) = self.try_to_go_on(question, now, buffer, tell) {
+            self.give_up(fault, tell);
+        }
+    }
+
+    /// The exchange, if there is one, has failed, and the connection with it.
+    pub(crate) fn give_up(&mut self, fault: Fault, tell: &mut dyn FnMut(Event)) {
+        self.close();
+        if let Some(exchange) = self.exchange.take() {
+            tell(exchange.over(Err(fault)));
+        }
+    }
+
+    /// Closes it.
+    pub(crate) fn close(&mut self) {
+        self.socket = None;
+        self.is_connected = false;
+        self.began = None;
+    }
+
+    fn try_to_go_on(
+        &mut self,
+        question: &Question,
+        now: Instant,
+        buffer: &mut [u8],
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<(), Fault> {
+        let Some(socket) = &self.socket else { return Ok(()) };
+        if !self.is_connected {
+            // Both "not yet" and "it has failed" are told by the socket.
+            sockopt::socket_error(socket).and_then(|told| told).map_err(Fault::of)?;
+            match rustix::net::getpeername(socket) {
+                Ok(_) => {}
+                Err(Errno::NOTCONN) => return Ok(()),
+                Err(error) => return Err(Fault::of(error)),
+            }
+            self.is_connected = true;
+            tell(Event::Connected { began: self.began.unwrap_or(now) });
+        }
+        if let Some(exchange) = &mut self.exchange
+            && exchange.sent < question.bytes.len()
+        {
+            exchange.send(socket, &question.bytes)?;
+        }
+        loop {
+            let received = rustix::net::recv(socket, &mut *buffer, RecvFlags::empty());
+            let count = match received {
+                Ok((count, _)) => count,
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(Fault::of(error)),
+            };
+            tell(Event::Received(count as u64));
+            let Some(exchange) = &mut self.exchange else {
+                // A server may end a connection on which nothing is going on. It may not talk.
+                self.close();
+                return Ok(());
+            };
+            if count > 0 {
+                exchange.first_byte.get_or_insert(now);
+            }
+            let verdict = match count {
+                0 => exchange.reply.end(&question.standard),
+                _ => exchange.reply.receive(&buffer[..count], &question.standard),
+            };
+            let (result, keeps) = match verdict {
+                Verdict::More if count < buffer.len() => return Ok(()),
+                Verdict::More => continue,
+                // A server that answers before it was asked everything has not listened.
+                Verdict::Good { .. } if exchange.sent < question.bytes.len() => {
+                    (Err(Fault::Protocol), false)
+                }
+                Verdict::Good { keeps } => (Ok(()), keeps),
+                Verdict::Bad(fault, KeepsAfter(keeps)) => (Err(fault), keeps),
+            };
+            let exchange = self.exchange.take().expect("it was there");
+            if !keeps {
+                self.close();
+            }
+            tell(exchange.over(result));
+            return Ok(());
+        }
+    }
+
+    /// Sends the request at once, where the connection stands already.
+    pub(crate) fn send(&mut self, question: &Question) -> Result<(), Fault> {
+        match (&self.socket, &mut self.exchange) {
+            (Some(socket), Some(exchange)) if self.is_connected => {
+                exchange.send(socket, &question.bytes)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Exchange {
+    fn over(&self, result: Result<(), Fault>) -> Event {
+        Event::Over { since: self.since, first_byte: self.first_byte, result }
+    }
+
+    fn send(&mut self, socket: &OwnedFd, bytes: &[u8]) -> Result<(), Fault> {
+        while self.sent < bytes.len() {
+            match rustix::net::send(socket, &bytes[self.sent..], SendFlags::NOSIGNAL) {
+                Ok(count) => self.sent += count,
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(Fault::of(error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Begins to connect.
+fn connect(address: SocketAddr) -> Result<OwnedFd, Errno> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))?;
+    // Requests are written whole: none has to wait for an acknowledgement.
+    sockopt::set_tcp_nodelay(socket.as_fd(), true)?;
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(error) => Err(error),
+    }
+}

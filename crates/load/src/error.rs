@@ -1,0 +1,146 @@
+//! What can go wrong: with the whole, and with one request.
+
+use std::io;
+use std::net::SocketAddr;
+
+use rustix::io::Errno;
+
+/// Why there is no load.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// Nobody takes a connection.
+    #[error("cannot connect to {address}: {source}")]
+    Unreachable {
+        /// Who was tried.
+        address: SocketAddr,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// More is asked for than this process may have.
+    #[error(
+        "{connections} connections need as many descriptors, and this process may have {allowed}"
+    )]
+    Descriptors {
+        /// What was asked for.
+        connections: usize,
+        /// `RLIMIT_NOFILE`.
+        allowed: u64,
+    },
+    /// The combination makes no sense.
+    #[error("{0}")]
+    Senseless(String),
+    /// A call failed that does not fail.
+    #[error("cannot {what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the kernel says.
+        source: io::Error,
+    },
+}
+
+impl LoadError {
+    /// What would help, where that is known.
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            LoadError::Unreachable { source, .. } => match source.kind() {
+                io::ErrorKind::ConnectionRefused => Some(
+                    "nothing listens there: start a server first, such as `tcplab server`, and take \
+                     the address it prints"
+                        .into(),
+                ),
+                io::ErrorKind::TimedOut => Some(
+                    "the host does not answer: it is down, the route is missing, or a firewall \
+                     drops what comes"
+                        .into(),
+                ),
+                _ => None,
+            },
+            LoadError::Descriptors { .. } => {
+                Some("`ulimit -n` tells and changes it; or use fewer connections".into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Names the call that failed.
+pub(crate) fn system<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> LoadError {
+    move |source| LoadError::System { what, source: source.into() }
+}
+
+/// Why a request was not answered as it should have been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Nobody listened.
+    Refused,
+    /// There was no way there.
+    Unreachable,
+    /// This machine had no port left: each connection takes one, also a minute after its end.
+    NoPort,
+    /// This process had no descriptor left.
+    NoDescriptor,
+    /// The server reset the connection.
+    Reset,
+    /// The server ended the connection before its answer was whole.
+    Closed,
+    /// The answer, or the connection, took too long.
+    Timeout,
+    /// The answer said that something is wrong (its status is 400 or above).
+    Status,
+    /// The answer was as long or as it should not be.
+    Body,
+    /// What came was no answer.
+    Protocol,
+    /// Something else.
+    Other,
+}
+
+impl Fault {
+    /// All of them.
+    pub const ALL: [Fault; 11] = [
+        Fault::Refused,
+        Fault::Unreachable,
+        Fault::NoPort,
+        Fault::NoDescriptor,
+        Fault::Reset,
+        Fault::Closed,
+        Fault::Timeout,
+        Fault::Status,
+        Fault::Body,
+        Fault::Protocol,
+        Fault::Other,
+    ];
+
+    /// As it is shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Fault::Refused => "refused",
+            Fault::Unreachable => "unreachable",
+            Fault::NoPort => "no port left",
+            Fault::NoDescriptor => "no descriptor left",
+            Fault::Reset => "reset",
+            Fault::Closed => "closed early",
+            Fault::Timeout => "timeout",
+            Fault::Status => "bad status",
+            Fault::Body => "wrong body",
+            Fault::Protocol => "no answer that can be read",
+            Fault::Other => "other",
+        }
+    }
+
+    /// What an error of a socket means.
+    pub(crate) fn of(error: Errno) -> Fault {
+        match error {
+            Errno::CONNREFUSED => Fault::Refused,
+            Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::HOSTDOWN | Errno::NETDOWN => {
+                Fault::Unreachable
+            }
+            Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => Fault::NoPort,
+            Errno::MFILE | Errno::NFILE => Fault::NoDescriptor,
+            Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED => Fault::Reset,
+            Errno::TIMEDOUT => Fault::Timeout,
+            _ => Fault::Other,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What came of a load.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+use crate::times::Summary;
+
+/// What came of a load. Times in nanoseconds.
+#[derive(Debug, Clone, Serialize)]
+pub struct Outcome {
+    /// How long was counted, without the warm-up.
+    #[serde(serialize_with = "seconds")]
+    pub elapsed: Duration,
+    /// Requests that were answered as they should be.
+    pub requests: u64,
+    /// Of these, a second.
+    pub requests_per_second: f64,
+    /// Bytes received, heads and all.
+    pub bytes: u64,
+    /// Bits a second of these.
+    pub bits_per_second: f64,
+    /// Connections that were made.
+    pub connections: u64,
+    /// From the beginning of a connection until it stands.
+    pub connect: Summary,
+    /// From when a request was due (open loop), or begun, until the first byte of its answer. To
+    /// make a connection for it, where that is needed, is part of it.
+    pub latency: Summary,
+    /// The same until the last byte.
+    pub response: Summary,
+    /// Open loop: how much later than it could have been a request was sent, by the generator's
+    /// own fault.
+    pub late: Summary,
+    /// Open loop: requests that were due and were never sent, as all connections were busy.
+    pub unsent: u64,
+    /// Requests that were not answered as they should be, by kind.
+    pub errors: BTreeMap<&'static str, u64>,
+    /// What the bodies were.
+    pub body: Option<BodySeen>,
+    /// Processor time of the generator.
+    #[serde(serialize_with = "seconds")]
+    pub processor: Duration,
+    /// Threads of the generator.
+    pub threads: usize,
+    /// Whether it was broken off.
+    pub was_stopped: bool,
+    /// What makes the figures doubtful.
+    pub warnings: Vec<String>,
+}
+
+impl Outcome {
+    /// Requests that were not answered as they should be.
+    pub fn failed(&self) -> u64 {
+        self.errors.values().sum()
+    }
+}
+
+/// What bodies were compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BodySeen {
+    /// Bytes.
+    pub length: u64,
+    /// BLAKE3.
+    pub digest: String,
+}
+
+/// How far a load is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Progress {
+    /// Since the beginning, with the warm-up.
+    pub elapsed: Duration,
+    /// Whether it is still warming up.
+    pub is_warming_up: bool,
+    /// Good answers so far, also of the warm-up.
+    pub requests: u64,
+    /// Others.
+    pub errors: u64,
+    /// Bytes received.
+    pub bytes: u64,
+    /// Connections that stand.
+    pub connected: u64,
+}
+
+pub(crate) fn seconds<S: Serializer>(span: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(span.as_secs_f64())
+}

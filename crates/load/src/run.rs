@@ -1,0 +1,229 @@
+//! A load from beginning to end.
+
+use std::net::TcpStream;
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::ScopedJoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, getrlimit};
+
+use crate::config::{Check, Config, Length, Pace, Renewal};
+use crate::connection::Question;
+use crate::error::{Fault, LoadError, system};
+use crate::outcome::{BodySeen, Outcome, Progress};
+use crate::reference::{Reference, Standard};
+use crate::reply::Kind;
+use crate::target::Protocol;
+use crate::worker::{Counted, Gauges, Load, Worker};
+
+/// How often the observer is told.
+const TICK: Duration = Duration::from_millis(100);
+/// Descriptors that are needed beside those of connections.
+const SPARE: u64 = 32;
+
+/// Puts the load on its target. `observe` is told several times a second how far it is, and can
+/// break it off, which is no error: what was counted until then is the outcome.
+///
+/// # Errors
+/// When nobody takes a connection, and when more is asked for than makes sense or is allowed.
+/// Errors of single requests are part of the outcome.
+pub fn run(
+    config: &Config,
+    observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Outcome, LoadError> {
+    sensible(config)?;
+    reach(config)?;
+    let question = question(config);
+    let begin = Instant::now();
+    let counted_from = begin + config.warm_up;
+    let (end, tickets) = match config.length {
+        Length::Time(time) => (Some(counted_from + time), 0),
+        Length::Count(count) => (None, count),
+    };
+    let load = Load {
+        config,
+        question: &question,
+        begin,
+        counted_from,
+        end,
+        tickets: AtomicU64::new(tickets),
+        stop: AtomicBool::new(false),
+        gauges: Gauges::default(),
+    };
+    let threads = config.threads.clamp(1, config.connections);
+    let workers = (0..threads)
+        .map(|thread| {
+            let share =
+                config.connections / threads + usize::from(thread < config.connections % threads);
+            Worker::new(&load, share, thread, threads)
+        })
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(system("watch sockets"))?;
+    let counted = std::thread::scope(|scope| {
+        let running: Vec<_> =
+            workers.into_iter().map(|worker| scope.spawn(move || worker.work())).collect();
+        while !running.iter().all(ScopedJoinHandle::is_finished) {
+            if observe(&progress(&load)).is_break() {
+                load.stop.store(true, Ordering::Relaxed);
+            }
+            let left = end.map_or(TICK, |end| end.saturating_duration_since(Instant::now()));
+            std::thread::sleep(left.clamp(Duration::from_millis(5), TICK));
+        }
+        let mut counted = Counted::new();
+        for thread in running {
+            counted.add(&thread.join().expect("a worker does not die"));
+        }
+        counted
+    });
+    Ok(outcome(&load, &counted, threads))
+}
+
+fn sensible(config: &Config) -> Result<(), LoadError> {
+    let senseless = |why: &str| Err(LoadError::Senseless(why.into()));
+    if config.connections == 0 {
+        return senseless("a load needs at least one connection");
+    }
+    if let Pace::Open { per_second } = config.pace
+        && !(per_second.is_finite() && per_second > 0.0 && per_second <= 1e7)
+    {
+        return senseless("a rate is more than 0 and at most 10,000,000 requests a second");
+    }
+    if config.timeout.is_zero() {
+        return senseless("an answer needs some time");
+    }
+    // Where it can be known before, it is told before.
+    let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    if config.connections as u64 + SPARE > allowed {
+        return Err(LoadError::Descriptors { connections: config.connections, allowed });
+    }
+    Ok(())
+}
+
+/// Whether somebody takes connections at all.
+fn reach(config: &Config) -> Result<(), LoadError> {
+    let address = config.target.address;
+    let longest = config.timeout.min(Duration::from_secs(5));
+    match TcpStream::connect_timeout(&address, longest) {
+        Ok(_) => Ok(()),
+        Err(source) => Err(LoadError::Unreachable { address, source }),
+    }
+}
+
+fn question(config: &Config) -> Question {
+    let standard = |check: &Check| match check {
+        Check::First => Standard::First(OnceLock::new()),
+        Check::Expected(reference) => Standard::Fixed(reference.clone()),
+        Check::Nothing => Standard::None,
+    };
+    let address = config.target.address;
+    match &config.target.protocol {
+        Protocol::Http { host, path } => {
+            let close = match config.renewal {
+                Renewal::Keep => "",
+                Renewal::EachRequest => "Connection: close\r\n",
+            };
+            let head = format!(
+                "GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: tcplab\r\nAccept: */*\r\n\
+                 {close}\r\n"
+            );
+            let standard = standard(&config.check);
+            Question { address, bytes: head.into_bytes(), kind: Kind::Http, standard }
+        }
+        Protocol::Echo { size } => {
+            // No two places near one another look the same, so what is displaced is noticed.
+            let bytes: Vec<u8> = (0..*size).map(|at| (at % 251) as u8 ^ (at >> 8) as u8).collect();
+            let standard = Standard::Fixed(Reference::of(&bytes).into());
+            Question { address, kind: Kind::Exactly(*size as u64), bytes, standard }
+        }
+    }
+}
+
+fn progress(load: &Load<'_>) -> Progress {
+    let now = Instant::now();
+    let told = |gauge: &AtomicU64| gauge.load(Ordering::Relaxed);
+    Progress {
+        elapsed: now.duration_since(load.begin),
+        is_warming_up: now < load.counted_from,
+        requests: told(&load.gauges.requests),
+        errors: told(&load.gauges.errors),
+        bytes: told(&load.gauges.bytes),
+        connected: told(&load.gauges.connected),
+    }
+}
+
+fn outcome(load: &Load<'_>, counted: &Counted, threads: usize) -> Outcome {
+    let was_stopped = load.stop.load(Ordering::Relaxed);
+    let now = Instant::now();
+    // A time counts from its beginning to its end; a number of requests until the last answer.
+    let (end, requests) = match load.end {
+        Some(end) => (end.min(now), counted.in_time),
+        None => (counted.last.unwrap_or(now), counted.requests),
+    };
+    let elapsed = end.saturating_duration_since(load.counted_from);
+    let seconds = elapsed.as_secs_f64().max(1e-9);
+    let errors = Fault::ALL
+        .iter()
+        .map(|fault| (fault.name(), counted.errors[*fault as usize]))
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    let body = load.question.standard.reference();
+    let mut outcome = Outcome {
+        elapsed,
+        requests: counted.requests,
+        requests_per_second: requests as f64 / seconds,
+        bytes: counted.bytes,
+        bits_per_second: counted.bytes as f64 * 8.0 / seconds,
+        connections: counted.connections,
+        connect: counted.connect.summary(),
+        latency: counted.latency.summary(),
+        response: counted.response.summary(),
+        late: counted.late.summary(),
+        unsent: counted.unsent,
+        errors,
+        body: body.map(|it| BodySeen { length: it.length(), digest: it.digest() }),
+        processor: counted.processor,
+        threads,
+        was_stopped,
+        warnings: Vec::new(),
+    };
+    outcome.warnings = warnings(load.config, &outcome, now.duration_since(load.begin));
+    outcome
+}
+
+/// What makes the figures doubtful.
+fn warnings(config: &Config, outcome: &Outcome, real: Duration) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let share =
+        outcome.processor.as_secs_f64() / (real.as_secs_f64() * outcome.threads as f64).max(1e-9);
+    if share > 0.95 {
+        warnings.push(format!(
+            "the generator was busy {:.0} % of the time: what is shown may be its own limit; \
+             give it more --threads",
+            share * 100.0
+        ));
+    }
+    if matches!(config.pace, Pace::Open { .. }) {
+        let late = &outcome.late;
+        if late.p99 > 1_000_000 || late.p99 * 10 > outcome.latency.p50.max(1) && late.p99 > 200_000
+        {
+            warnings.push(format!(
+                "the generator itself was late: 1 % of requests left more than {:.2} ms after \
+                 they could have, which their latency contains",
+                late.p99 as f64 / 1e6
+            ));
+        }
+        if outcome.unsent > 0 {
+            warnings.push(format!(
+                "{} requests were due and never sent, as all {} connections were busy: the server \
+                 does not keep up, and the times of these would be the longest",
+                outcome.unsent, config.connections
+            ));
+        }
+    }
+    if outcome.requests == 0 {
+        warnings.push("no request was answered as it should be".into());
+    }
+    warnings
+}

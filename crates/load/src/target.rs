@@ -1,0 +1,147 @@
+//! Who is asked, and what.
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+
+/// What is spoken, and what is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1: GET.
+    Http {
+        /// The value of `Host`.
+        host: String,
+        /// From its first `/` on.
+        path: String,
+    },
+    /// What is sent comes back.
+    Echo {
+        /// Bytes of each message, at least 1.
+        size: usize,
+    },
+}
+
+/// A server and a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Where the server is.
+    pub address: SocketAddr,
+    /// What it is asked.
+    pub protocol: Protocol,
+}
+
+/// Why a text names no target.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// HTTPS and others.
+    #[error("`{0}` is not spoken here: http:// and echo:// are")]
+    Scheme(String),
+    /// There is no port.
+    #[error("{0} has no port: write HOST:PORT")]
+    Port(String),
+    /// It cannot be looked up.
+    #[error("cannot find {host}: {source}")]
+    Name {
+        /// What was looked up.
+        host: String,
+        /// Why it was not found.
+        source: io::Error,
+    },
+}
+
+impl Target {
+    /// Reads `http://HOST[:PORT][/PATH]`, `echo://HOST:PORT`, or `HOST:PORT`, which is an echo of
+    /// `size` bytes, and looks the host up.
+    ///
+    /// # Errors
+    /// When it is none of these, and when the host is not found.
+    pub fn find(text: &str, size: usize) -> Result<Target, TargetError> {
+        let (scheme, rest) = text.split_once("://").unwrap_or(("echo", text));
+        match scheme.to_ascii_lowercase().as_str() {
+            "http" => {
+                let at = rest.find(['/', '?']).unwrap_or(rest.len());
+                let (authority, path) = rest.split_at(at);
+                let path = path.split('#').next().unwrap_or_default();
+                let path = if path.starts_with('/') { path.into() } else { format!("/{path}") };
+                let full =
+                    if has_port(authority) { authority.into() } else { format!("{authority}:80") };
+                let protocol = Protocol::Http { host: authority.into(), path: visible(&path) };
+                Ok(Target { address: look_up(&full)?, protocol })
+            }
+            "echo" => {
+                let authority = rest.trim_end_matches('/');
+                if !has_port(authority) {
+                    return Err(TargetError::Port(authority.into()));
+                }
+                let protocol = Protocol::Echo { size: size.max(1) };
+                Ok(Target { address: look_up(authority)?, protocol })
+            }
+            other => Err(TargetError::Scheme(other.into())),
+        }
+    }
+}
+
+fn has_port(authority: &str) -> bool {
+    // The colons of an IPv6 address stand in brackets.
+    let behind = authority.rsplit(']').next().unwrap_or(authority);
+    behind.contains(':')
+}
+
+/// The first address of a host; IPv4 before IPv6, as servers here listen on 127.0.0.1.
+pub(crate) fn look_up(authority: &str) -> Result<SocketAddr, TargetError> {
+    let named = |source| TargetError::Name { host: authority.into(), source };
+    let mut found: Vec<SocketAddr> = authority.to_socket_addrs().map_err(named)?.collect();
+    found.sort_by_key(SocketAddr::is_ipv6);
+    found
+        .first()
+        .copied()
+        .ok_or_else(|| named(io::Error::new(io::ErrorKind::NotFound, "it has no address")))
+}
+
+/// What may not stand in a request line is encoded.
+fn visible(path: &str) -> String {
+    let mut text = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_graphic() {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_read() {
+        let http = |host: &str, path: &str| Protocol::Http { host: host.into(), path: path.into() };
+        for (text, address, protocol) in [
+            ("http://127.0.0.1", "127.0.0.1:80", http("127.0.0.1", "/")),
+            (
+                "http://127.0.0.1:8080/a/b?c=d#e",
+                "127.0.0.1:8080",
+                http("127.0.0.1:8080", "/a/b?c=d"),
+            ),
+            ("HTTP://127.0.0.1:1?x", "127.0.0.1:1", http("127.0.0.1:1", "/?x")),
+            ("http://[::1]/ä b", "[::1]:80", http("[::1]", "/%C3%A4%20b")),
+            ("http://[::1]:81", "[::1]:81", http("[::1]:81", "/")),
+            ("127.0.0.1:7", "127.0.0.1:7", Protocol::Echo { size: 64 }),
+            ("echo://[::1]:7/", "[::1]:7", Protocol::Echo { size: 64 }),
+        ] {
+            let target = Target::find(text, 64).unwrap();
+            assert_eq!(target, Target { address: address.parse().unwrap(), protocol }, "{text}");
+        }
+        for (text, why) in [
+            ("https://127.0.0.1/", "`https` is not spoken here"),
+            ("127.0.0.1", "has no port"),
+            ("127.0.0.1:70000", "cannot find 127.0.0.1:70000"),
+            ("http://:80/", "cannot find"),
+        ] {
+            let told = Target::find(text, 64).map(|found| found.address.to_string());
+            let told = told.map_err(|error| error.to_string());
+            assert!(told.as_ref().is_err_and(|it| it.contains(why)), "{text}: {told:?}");
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! One thread of a load: an event loop over its share of the connections.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::config::{Config, Length, Pace, Renewal};
+use crate::connection::{Connection, Event, Question};
+use crate::error::Fault;
+use crate::schedule::Schedule;
+use crate::times::Times;
+
+/// Told at once.
+const EVENTS: usize = 256;
+/// Received at once.
+const BUFFER: usize = 64 << 10;
+/// How often exchanges are looked at for those that take too long.
+const SWEEP: Duration = Duration::from_millis(20);
+/// How long a connection rests after an error in a closed loop: one that is refused would only be
+/// refused again, a hundred thousand times a second.
+const REST: Duration = Duration::from_millis(10);
+
+/// What all threads share.
+pub(crate) struct Load<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) question: &'a Question,
+    /// When it begins, when counting begins, and when it ends, unless a number of requests decides.
+    pub(crate) begin: Instant,
+    pub(crate) counted_from: Instant,
+    pub(crate) end: Option<Instant>,
+    /// Requests that may still be begun, where their number is what counts.
+    pub(crate) tickets: AtomicU64,
+    pub(crate) stop: AtomicBool,
+    pub(crate) gauges: Gauges,
+}
+
+/// What is shown while it goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Gauges {
+    pub(crate) requests: AtomicU64,
+    pub(crate) errors: AtomicU64,
+    pub(crate) bytes: AtomicU64,
+    pub(crate) connected: AtomicU64,
+}
+
+/// What a thread has counted.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    pub(crate) connect: Times,
+    pub(crate) latency: Times,
+    pub(crate) response: Times,
+    pub(crate) late: Times,
+    /// Good answers, and those of them that came before the end.
+    pub(crate) requests: u64,
+    pub(crate) in_time: u64,
+    pub(crate) bytes: u64,
+    pub(crate) connections: u64,
+    pub(crate) unsent: u64,
+    pub(crate) errors: [u64; Fault::ALL.len()],
+    /// When the last answer came.
+    pub(crate) last: Option<Instant>,
+    pub(crate) processor: Duration,
+}
+
+impl Counted {
+    pub(crate) fn new() -> Counted {
+        Counted {
+            connect: Times::new(),
+            latency: Times::new(),
+            response: Times::new(),
+            late: Times::new(),
+            requests: 0,
+            in_time: 0,
+            bytes: 0,
+            connections: 0,
+            unsent: 0,
+            errors: [0; Fault::ALL.len()],
+            last: None,
+            processor: Duration::ZERO,
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: &Counted) {
+        self.connect.add(&other.connect);
+        self.latency.add(&other.latency);
+        self.response.add(&other.response);
+        self.late.add(&other.late);
+        self.requests += other.requests;
+        self.in_time += other.in_time;
+        self.bytes += other.bytes;
+        self.connections += other.connections;
+        self.unsent += other.unsent;
+        for (sum, count) in self.errors.iter_mut().zip(other.errors) {
+            *sum += count;
+        }
+        self.last = self.last.max(other.last);
+        self.processor += other.processor;
+    }
+}
+
+/// One thread.
+pub(crate) struct Worker<'a> {
+    load: &'a Load<'a>,
+    epoll: OwnedFd,
+    connections: Vec<Connection>,
+    schedule: Option<Schedule>,
+    ledger: Ledger<'a>,
+    is_over: bool,
+    swept: Instant,
+    buffer: Vec<u8>,
+}
+
+/// What has happened, and which connections can be used.
+struct Ledger<'a> {
+    load: &'a Load<'a>,
+    counted: Counted,
+    /// Connections without an exchange; the one that was free last is used next.
+    free: Vec<usize>,
+    /// Connections that rest after an error, and until when.
+    resting: Vec<(Instant, usize)>,
+    /// Connections with an exchange.
+    busy: usize,
+}
+
+impl<'a> Worker<'a> {
+    pub(crate) fn new(
+        load: &'a Load<'a>,
+        connections: usize,
+        thread: usize,
+        threads: usize,
+    ) -> rustix::io::Result<Worker<'a>> {
+        let schedule = match load.config.pace {
+            Pace::Closed => None,
+            Pace::Open { per_second } => {
+                Some(Schedule::new(load.begin, per_second, thread, threads))
+            }
+        };
+        Ok(Worker {
+            load,
+            epoll: epoll::create(CreateFlags::CLOEXEC)?,
+            connections: (0..connections).map(|_| Connection::default()).collect(),
+            schedule,
+            ledger: Ledger {
+                load,
+                counted: Counted::new(),
+                free: (0..connections).rev().collect(),
+                resting: Vec::new(),
+                busy: 0,
+            },
+            is_over: false,
+            swept: load.begin,
+            buffer: vec![0; BUFFER],
+        })
+    }
+
+    pub(crate) fn work(mut self) -> Counted {
+        let mut events =
+            [epoll::Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; EVENTS];
+        loop {
+            let now = Instant::now();
+            self.sweep(now);
+            self.begin_what_is_due(now);
+            if self.is_over && self.ledger.busy == 0 {
+                break;
+            }
+            let timeout = self.timeout(Instant::now());
+            let timeout = Timespec { tv_sec: 0, tv_nsec: timeout.subsec_nanos().into() };
+            // A signal, or no memory for a moment: what is ready is told the next time.
+            let count = epoll::wait(&self.epoll, &mut events[..], Some(&timeout)).unwrap_or(0);
+            let now = Instant::now();
+            for event in &events[..count] {
+                let index = event.data.u64() as usize;
+                self.go_on(index, now);
+            }
+        }
+        if let (Some(schedule), Some(end)) = (&self.schedule, self.load.end) {
+            // Who was stopped did not have the time.
+            let is_stopped = self.load.stop.load(Ordering::Relaxed);
+            self.ledger.counted.unsent = if is_stopped { 0 } else { schedule.left(end) };
+        }
+        if let Ok(used) = Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)) {
+            self.ledger.counted.processor = used;
+        }
+        self.ledger.counted
+    }
+
+    /// How long there is nothing to do but to wait for the sockets.
+    fn timeout(&self, now: Instant) -> Duration {
+        let mut timeout = SWEEP;
+        let can_begin = !self.is_over && !self.ledger.free.is_empty();
+        if let Some(schedule) = self.schedule.as_ref().filter(|_| can_begin) {
+            timeout = timeout.min(schedule.due().saturating_duration_since(now));
+        }
+        let rested = self.ledger.resting.first().map(|rest| rest.0.saturating_duration_since(now));
+        rested.map_or(timeout, |rested| timeout.min(rested))
+    }
+
+    /// Begins all exchanges that can be begun now.
+    fn begin_what_is_due(&mut self, now: Instant) {
+        while let Some(&(until, index)) = self.ledger.resting.first()
+            && until <= now
+        {
+            self.ledger.resting.remove(0);
+            self.ledger.free.push(index);
+        }
+        while let Some(index) = self.ledger.free.last().copied() {
+            if self.is_over {
+                return;
+            }
+            // Each takes time, in which the next may become due.
+            let now = if self.schedule.is_some() { Instant::now() } else { now };
+            let since = match &self.schedule {
+                Some(schedule) if schedule.due() > now => return,
+                Some(schedule) => schedule.due(),
+                None => now,
+            };
+            if !self.may_begin(since) {
+                self.is_over = true;
+                return;
+            }
+            self.ledger.free.pop();
+            if let Some(schedule) = &mut self.schedule {
+                schedule.advance();
+                if since >= self.load.counted_from {
+                    // It could not be sent before a connection was free.
+                    let could = self.connections[index].freed.map_or(since, |it| it.max(since));
+                    self.ledger.counted.late.record(now.saturating_duration_since(could));
+                }
+            }
+            self.begin(index, since, now);
+        }
+    }
+
+    /// Whether another request, counted from `since`, is wanted.
+    fn may_begin(&self, since: Instant) -> bool {
+        if self.load.stop.load(Ordering::Relaxed) || self.load.end.is_some_and(|end| since >= end) {
+            return false;
+        }
+        if matches!(self.load.config.length, Length::Count(_)) && since >= self.load.counted_from {
+            let take = |left: u64| left.checked_sub(1);
+            let tickets = &self.load.tickets;
+            return tickets.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        }
+        true
+    }
+
+    fn begin(&mut self, index: usize, since: Instant, now: Instant) {
+        self.ledger.busy += 1;
+        let question = self.load.question;
+        let connection = &mut self.connections[index];
+        let began = match connection.begin(question, since, now) {
+            Ok(Some(socket)) => {
+                // Told once for each change, so nothing has to be switched on and off.
+                let flags = EventFlags::IN | EventFlags::OUT | EventFlags::ET;
+                let data = EventData::new_u64(index as u64);
+                epoll::add(&self.epoll, socket.as_fd(), data, flags).map_err(Fault::of)
+            }
+            Ok(None) => connection.send(question),
+            Err(fault) => Err(fault),
+        };
+        if let Err(fault) = began {
+            self.give_up(index, fault, now);
+        }
+    }
+
+    fn go_on(&mut self, index: usize, now: Instant) {
+        let (connection, ledger) = (&mut self.connections[index], &mut self.ledger);
+        let was_connected = connection.is_connected();
+        let mut is_answered = false;
+        connection.go_on(self.load.question, now, &mut self.buffer, &mut |event| {
+            is_answered |= matches!(event, Event::Over { .. });
+            ledger.note(index, event, now);
+        });
+        if is_answered {
+            connection.freed = Some(now);
+            if self.load.config.renewal == Renewal::EachRequest {
+                connection.close();
+            }
+        }
+        ledger.note_connected(was_connected, connection.is_connected());
+    }
+
+    /// The exchange has failed, and the connection with it.
+    fn give_up(&mut self, index: usize, fault: Fault, now: Instant) {
+        let (connection, ledger) = (&mut self.connections[index], &mut self.ledger);
+        ledger.note_connected(connection.is_connected(), false);
+        connection.give_up(fault, &mut |event| ledger.note(index, event, now));
+        connection.freed = Some(now);
+    }
+
+    /// Gives up what takes too long, and notices that it is to stop.
+    fn sweep(&mut self, now: Instant) {
+        if now.duration_since(self.swept) < SWEEP {
+            return;
+        }
+        self.swept = now;
+        let is_stopped = self.load.stop.load(Ordering::Relaxed);
+        if is_stopped || self.load.end.is_some_and(|end| now >= end) {
+            self.is_over = true;
+        }
+        for index in 0..self.connections.len() {
+            let Some(since) = self.connections[index].busy_since() else { continue };
+            let is_late = now.saturating_duration_since(since) >= self.load.config.timeout;
+            if is_late {
+                self.give_up(index, Fault::Timeout, now);
+            } else if is_stopped {
+                // Who stops does not wait, and that is nobody's fault.
+                let connection = &mut self.connections[index];
+                self.ledger.note_connected(connection.is_connected(), false);
+                connection.give_up(Fault::Timeout, &mut |_| ());
+                self.ledger.busy -= 1;
+                self.ledger.free.push(index);
+            }
+        }
+    }
+}
+
+impl Ledger<'_> {
+    fn note(&mut self, index: usize, event: Event, now: Instant) {
+        match event {
+            Event::Connected { began } => {
+                if began >= self.load.counted_from {
+                    self.counted.connections += 1;
+                    self.counted.connect.record(now.duration_since(began));
+                }
+            }
+            Event::Received(bytes) => {
+                self.load.gauges.bytes.fetch_add(bytes, Ordering::Relaxed);
+                let is_in_time = self.load.end.is_none_or(|end| now < end);
+                if now >= self.load.counted_from && is_in_time {
+                    self.counted.bytes += bytes;
+                }
+            }
+            Event::Over { since, first_byte, result } => {
+                self.busy -= 1;
+                self.count(since, first_byte, result, now);
+                if result.is_err() && self.load.config.pace == Pace::Closed {
+                    self.resting.push((now + REST, index));
+                } else {
+                    self.free.push(index);
+                }
+            }
+        }
+    }
+
+    fn note_connected(&self, was: bool, is: bool) {
+        let connected = &self.load.gauges.connected;
+        match (was, is) {
+            (false, true) => _ = connected.fetch_add(1, Ordering::Relaxed),
+            (true, false) => _ = connected.fetch_sub(1, Ordering::Relaxed),
+            _ => {}
+        }
+    }
+
+    fn count(
+        &mut self,
+        since: Instant,
+        first_byte: Option<Instant>,
+        result: Result<(), Fault>,
+        now: Instant,
+    ) {
+        let gauges = &self.load.gauges;
+        let gauge = if result.is_ok() { &gauges.requests } else { &gauges.errors };
+        gauge.fetch_add(1, Ordering::Relaxed);
+        if since < self.load.counted_from {
+            return;
+        }
+        match result {
+            Ok(()) => {
+                self.counted.requests += 1;
+                if self.load.end.is_none_or(|end| now < end) {
+                    self.counted.in_time += 1;
+                }
+                self.counted.last = Some(now);
+                let latency = first_byte.unwrap_or(now).saturating_duration_since(since);
+                self.counted.latency.record(latency);
+                self.counted.response.record(now.saturating_duration_since(since));
+            }
+            Err(fault) => self.counted.errors[fault as usize] += 1,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A server that stands still for a while delays everything that was due meanwhile. An open loop
+//! sees all of it, a closed loop one slow answer.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use tcplab_load::{Config, Length, Outcome, Pace, Protocol, Target, run};
+
+const STILL: Duration = Duration::from_millis(400);
+/// The request at which it stands still.
+const WHICH: usize = 20;
+
+/// Echoes single bytes on one connection after the other, and once stands still.
+fn server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, mut byte, mut count) = (stream.unwrap(), [0], 0);
+            while stream.read_exact(&mut byte).is_ok() {
+                count += 1;
+                if count == WHICH {
+                    std::thread::sleep(STILL);
+                }
+                stream.write_all(&byte).unwrap();
+            }
+        }
+    });
+    address
+}
+
+fn load(pace: Pace) -> Outcome {
+    let target = Target { address: server(), protocol: Protocol::Echo { size: 1 } };
+    let config = Config { pace, connections: 1, length: Length::Count(200), ..Config::new(target) };
+    run(&config, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+#[test]
+fn an_open_loop_sees_what_a_closed_one_omits() {
+    let closed = load(Pace::Closed);
+    assert_eq!((closed.requests, closed.failed()), (200, 0));
+    assert!(closed.response.max >= STILL.as_nanos() as u64);
+    // One request of 200 was slow, so nine in ten were not.
+    assert!(closed.response.p90 < STILL.as_nanos() as u64 / 2, "{:?}", closed.response);
+
+    // 200 requests in a second: 80 of them are due while it stands still, half of these have to
+    // wait for at least half of that time.
+    let open = load(Pace::Open { per_second: 200.0 });
+    assert_eq!((open.requests, open.failed()), (200, 0));
+    assert!(open.response.p90 >= STILL.as_nanos() as u64 / 2, "{:?}", open.response);
+    assert_eq!(open.unsent, 0);
+}

@@ -1,0 +1,170 @@
+//! What a server has done, counted where threads and forked processes can all write.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+
+use crate::conversation::End;
+use crate::sys::Shared;
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Count {
+    Accepted,
+    Open,
+    Requests,
+    Refused,
+    Received,
+    Sent,
+    Orderly,
+    Reset,
+    TimedOut,
+    Broken,
+    Cut,
+    Exhausted,
+    Lost,
+}
+
+const COUNTS: usize = 13;
+/// So that two workers do not share a cache line: each has two for itself.
+const STRIDE: usize = 16;
+/// At least.
+const SLOTS: usize = 64;
+
+/// What a server has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Tally {
+    /// Connections that were accepted.
+    pub accepted: u64,
+    /// Connections that are open.
+    pub open: u64,
+    /// Requests that were understood; for services without requests, pieces or connections that
+    /// were served; datagrams.
+    pub requests: u64,
+    /// Of these, and of what was no request, those that were answered with an error.
+    pub refused: u64,
+    /// Bytes.
+    pub received: u64,
+    /// Bytes.
+    pub sent: u64,
+    /// Connections that ended as both sides wanted.
+    pub orderly: u64,
+    /// Connections that their client reset.
+    pub reset: u64,
+    /// Connections that took too long over something.
+    pub timed_out: u64,
+    /// Connections that could not go on.
+    pub broken: u64,
+    /// Connections that were not finished in time when the server had to stop.
+    pub cut: u64,
+    /// Times that accepting had to pause, as descriptors, memory or processes were used up.
+    pub exhausted: u64,
+    /// Worker processes that ended by themselves.
+    pub lost_workers: u64,
+}
+
+/// All counters of a server.
+#[derive(Debug)]
+pub(crate) struct Counters {
+    cells: Shared,
+    slots: usize,
+}
+
+/// Where one worker counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slot<'a> {
+    cells: &'a [AtomicU64],
+}
+
+impl Counters {
+    /// With a place for each of so many workers, and a few more.
+    pub(crate) fn new(workers: usize) -> io::Result<Counters> {
+        let slots = workers.max(SLOTS);
+        Ok(Counters { cells: Shared::new(slots * STRIDE)?, slots })
+    }
+
+    /// The place of a worker; where there are more, some share one, and lose nothing but time.
+    pub(crate) fn slot(&self, worker: usize) -> Slot<'_> {
+        let from = worker % self.slots * STRIDE;
+        Slot { cells: &self.cells.cells()[from..from + STRIDE] }
+    }
+
+    /// Connections that are open now.
+    pub(crate) fn open(&self) -> usize {
+        self.sum(Count::Open) as usize
+    }
+
+    pub(crate) fn tally(&self) -> Tally {
+        Tally {
+            accepted: self.sum(Count::Accepted),
+            open: self.sum(Count::Open),
+            requests: self.sum(Count::Requests),
+            refused: self.sum(Count::Refused),
+            received: self.sum(Count::Received),
+            sent: self.sum(Count::Sent),
+            orderly: self.sum(Count::Orderly),
+            reset: self.sum(Count::Reset),
+            timed_out: self.sum(Count::TimedOut),
+            broken: self.sum(Count::Broken),
+            cut: self.sum(Count::Cut),
+            exhausted: self.sum(Count::Exhausted),
+            lost_workers: self.sum(Count::Lost),
+        }
+    }
+
+    fn sum(&self, count: Count) -> u64 {
+        let cells = self.cells.cells().iter().skip(count as usize).step_by(STRIDE);
+        // A connection may be counted open in one slot and closed in another.
+        cells.fold(0, |sum, cell| sum.wrapping_add(cell.load(Ordering::Relaxed)))
+    }
+}
+
+impl Slot<'_> {
+    pub(crate) fn add(&self, count: Count, amount: u64) {
+        if amount > 0 {
+            self.cells[count as usize].fetch_add(amount, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn accepted(&self) {
+        self.add(Count::Accepted, 1);
+        self.add(Count::Open, 1);
+    }
+
+    /// The worker that counts here alone is dead: its connections are, too.
+    pub(crate) fn died(&self) {
+        let open = self.cells[Count::Open as usize].swap(0, Ordering::Relaxed);
+        self.add(Count::Broken, open);
+    }
+
+    pub(crate) fn ended(&self, end: End) {
+        self.cells[Count::Open as usize].fetch_sub(1, Ordering::Relaxed);
+        let count = match end {
+            End::Orderly => Count::Orderly,
+            End::TimedOut => Count::TimedOut,
+            End::Reset => Count::Reset,
+            End::Broken => Count::Broken,
+            End::Cut => Count::Cut,
+        };
+        self.add(count, 1);
+    }
+}
+
+const _: () = assert!(COUNTS <= STRIDE && Count::Lost as usize + 1 == COUNTS);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_open_in_one_slot_may_be_closed_in_another() {
+        let counters = Counters::new(1).unwrap();
+        counters.slot(1).accepted();
+        counters.slot(2).accepted();
+        counters.slot(66).ended(End::Reset);
+        counters.slot(3).ended(End::Orderly);
+        let tally = counters.tally();
+        assert_eq!((tally.accepted, tally.open, tally.reset, tally.orderly), (2, 0, 1, 1));
+    }
+}

@@ -1,0 +1,215 @@
+//! Services over UDP: a datagram comes, a datagram goes back. What is lost is lost; clients ask
+//! again.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::event::{PollFd, PollFlags};
+
+use crate::calendar::Moment;
+use crate::config::{Config, Design, Subject};
+use crate::counters::{Count, Counters, Slot};
+use crate::design::Queue;
+use crate::error::{ServeError, system};
+use crate::hall::{Watch, wait};
+use crate::service::chargen;
+use crate::stop::Stop;
+use crate::utmp;
+
+/// Designs that make sense without connections.
+pub(crate) const DESIGNS: [Design; 2] = [Design::Iterative, Design::ThreadPool];
+
+/// The largest datagram.
+const LARGEST: usize = 65_535;
+/// Datagrams taken before it is looked whether to stop.
+const ROUNDS: usize = 256;
+
+/// A socket for datagrams.
+#[derive(Debug)]
+pub(crate) struct Datagrams {
+    socket: UdpSocket,
+}
+
+impl Datagrams {
+    pub(crate) fn open(config: &Config) -> io::Result<Datagrams> {
+        let socket = UdpSocket::bind(config.address)?;
+        socket.set_nonblocking(true)?;
+        Ok(Datagrams { socket })
+    }
+
+    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+}
+
+/// A datagram and where it came from.
+type Letter = (Vec<u8>, SocketAddr);
+
+/// Answers until asked to stop, and then what has arrived by then.
+pub(crate) fn serve(
+    datagrams: &Datagrams,
+    config: &Config,
+    stop: &Stop,
+    counters: &Counters,
+    watch: &mut Watch<'_>,
+) -> Result<(), ServeError> {
+    let subject = &config.subject;
+    let socket = &datagrams.socket;
+    if config.design != Design::ThreadPool {
+        let slot = counters.slot(0);
+        receive(socket, stop, slot, watch, &mut |letter, from| {
+            reply(socket, subject, letter, from, slot);
+        });
+        return Ok(());
+    }
+    let queue = Queue::<Letter>::new(config.workers);
+    std::thread::scope(|scope| {
+        for worker in 1..=config.workers {
+            let queue = &queue;
+            let work = move || {
+                while let Some((letter, from)) = queue.pop() {
+                    reply(socket, subject, &letter, from, counters.slot(worker));
+                }
+            };
+            let spawned = std::thread::Builder::new().spawn_scoped(scope, work);
+            if let Err(error) = spawned {
+                queue.end();
+                return Err(system("start a thread")(error));
+            }
+        }
+        receive(socket, stop, counters.slot(0), watch, &mut |letter, from| {
+            while !queue.wait_for_room() {}
+            queue.push((letter.to_vec(), from));
+        });
+        queue.end();
+        Ok(())
+    })
+}
+
+/// Takes what comes until asked to stop and nothing more is there.
+fn receive(
+    socket: &UdpSocket,
+    stop: &Stop,
+    slot: Slot<'_>,
+    watch: &mut Watch<'_>,
+    take: &mut dyn FnMut(&[u8], SocketAddr),
+) {
+    let mut buffer = vec![0; LARGEST];
+    loop {
+        let mut fds = [PollFd::new(stop, PollFlags::IN), PollFd::new(socket, PollFlags::IN)];
+        wait(&mut fds, Watch::TICK);
+        watch.tick();
+        for _ in 0..ROUNDS {
+            match socket.recv_from(&mut buffer) {
+                Ok((length, from)) => {
+                    slot.add(Count::Received, length as u64);
+                    take(&buffer[..length], from);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Nothing is there; or an ICMP message about an answer that nobody wanted.
+                Err(_) => break,
+            }
+        }
+        if !fds[0].revents().is_empty() {
+            return;
+        }
+    }
+}
+
+fn reply(socket: &UdpSocket, subject: &Subject, letter: &[u8], from: SocketAddr, slot: Slot<'_>) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let Some(reply) = answer(subject, letter, from, now) else { return };
+    slot.add(Count::Requests, 1);
+    // What the socket has no room for is lost, as datagrams are.
+    if let Ok(count) = socket.send_to(&reply, from) {
+        slot.add(Count::Sent, count as u64);
+    }
+}
+
+/// What is answered; `now` is the time since the Unix epoch.
+fn answer(
+    subject: &Subject,
+    letter: &[u8],
+    from: SocketAddr,
+    now: std::time::Duration,
+) -> Option<Vec<u8>> {
+    let moment = Moment::at(now.as_secs());
+    match subject {
+        // Two such services would answer each other for ever (CERT CA-1996-01).
+        Subject::Echo | Subject::Chargen | Subject::Daytime if is_service(from) => None,
+        Subject::Echo => Some(letter.to_vec()),
+        Subject::Daytime => Some(moment.daytime().into_bytes()),
+        // Never more than came, and at most the 512 of RFC 864: an answer that is larger than the
+        // question, sent to an address that may be forged, is a weapon.
+        Subject::Chargen => Some(chargen::characters(letter.len().min(512)).to_vec()),
+        Subject::Discard | Subject::Http(_) => None,
+        Subject::Time => {
+            let (seconds, micros) = (now.as_secs(), now.subsec_micros());
+            Some(format!("{seconds}.{micros:06} {}", moment.daytime()).into_bytes())
+        }
+        Subject::Users => Some(is_logged_in(letter).into_bytes()),
+    }
+}
+
+/// Whether a datagram comes from the port of a service, such as another one of these.
+fn is_service(from: SocketAddr) -> bool {
+    let is_own_network = match from.ip() {
+        IpAddr::V4(address) => address.is_unspecified() || address.is_broadcast(),
+        IpAddr::V6(address) => address.is_unspecified(),
+    };
+    from.port() < 1024 || is_own_network
+}
+
+fn is_logged_in(letter: &[u8]) -> String {
+    let user = String::from_utf8_lossy(letter);
+    let user = user.trim_end_matches(['\r', '\n', '\0']);
+    // The name comes back in the answer: it is kept short, and printable.
+    if user.is_empty() || user.len() > 32 || user.chars().any(|it| it.is_control() || it == ' ') {
+        return "error: send the name of a user, at most 32 characters\n".into();
+    }
+    let record = utmp::PLACES.iter().find_map(|place| std::fs::read(place).ok());
+    match record.map(|record| utmp::logins(&record, user)) {
+        None => format!("unknown: this machine keeps no record of logins ({})\n", utmp::PLACES[0]),
+        Some(0) => format!("no: {user} is not logged in\n"),
+        Some(count) => format!("yes: {user} is logged in {count} times\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn datagrams_are_answered() {
+        let now = Duration::new(784_111_777, 250_000_000);
+        let from: SocketAddr = "192.0.2.1:40000".parse().unwrap();
+        let told = |subject: &Subject, letter: &[u8]| {
+            answer(subject, letter, from, now).map(|it| String::from_utf8(it).unwrap())
+        };
+        assert_eq!(told(&Subject::Echo, b"hello").as_deref(), Some("hello"));
+        assert_eq!(told(&Subject::Echo, b"").as_deref(), Some(""));
+        assert_eq!(told(&Subject::Discard, b"hello"), None);
+        let daytime = "Sun Nov  6 08:49:37 1994\r\n";
+        assert_eq!(told(&Subject::Daytime, b"").as_deref(), Some(daytime));
+        let time = format!("784111777.250000 {daytime}");
+        assert_eq!(told(&Subject::Time, b"784111777.1").unwrap(), time);
+        assert_eq!(told(&Subject::Chargen, b"1234").as_deref(), Some(" !\"#"));
+        assert_eq!(told(&Subject::Chargen, &[0; 9999]).unwrap().len(), 512);
+        for strange in [&b""[..], b"a b", b"\x1b[2J", &[b'x'; 33]] {
+            assert!(told(&Subject::Users, strange).unwrap().starts_with("error: "));
+        }
+        let told = told(&Subject::Users, b"nobody-of-that-name\n").unwrap();
+        assert!(told.starts_with("no: ") || told.starts_with("unknown: "), "{told}");
+    }
+
+    #[test]
+    fn services_do_not_answer_one_another() {
+        let now = Duration::from_secs(1);
+        for from in ["192.0.2.1:7", "192.0.2.1:19", "255.255.255.255:4000"] {
+            assert_eq!(answer(&Subject::Echo, b"x", from.parse().unwrap(), now), None, "{from}");
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! Event loops that are told which sockets are ready (epoll(7)): one thread carries thousands of
+//! connections, as many threads as there are workers.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
+
+use crate::calendar::Clock;
+use crate::config::Design;
+use crate::conversation::{Conversation, End};
+use crate::counters::{Count, Slot};
+use crate::door::{Door, Knock, Pause};
+use crate::error::ServeError;
+use crate::hall::{Drain, Hall, Watch, wait};
+use crate::pump::{self, Moved, Now};
+
+/// Names of what is watched, above all connections.
+const DOOR: u64 = u64::MAX;
+const STOP: u64 = u64::MAX - 1;
+const BELL: u64 = u64::MAX - 2;
+/// Told at once.
+const EVENTS: usize = 256;
+/// Accepted at once, before those who are connected have their turn.
+const ACCEPTED: usize = 64;
+/// A worker keeps what it accepts until it has so many connections more than another: handing over
+/// costs a wake-up.
+const SLACK: usize = 2;
+
+pub(super) fn serve(hall: &Hall<'_>, door: &Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
+    let refused = |source: std::io::Error| ServeError::Design { design: Design::Epoll, source };
+    let boxes: Vec<Letterbox> = (0..hall.config.workers)
+        .map(|_| Letterbox::new())
+        .collect::<Result<_, _>>()
+        .map_err(|error| refused(error.into()))?;
+    let mut workers = Vec::new();
+    for number in 0..hall.config.workers {
+        let worker = Worker::new(hall, door, &boxes, number);
+        workers.push(worker.map_err(|error| refused(error.into()))?);
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            workers.into_iter().map(|worker| scope.spawn(move || worker.work())).collect();
+        while !threads.iter().all(ScopedJoinHandle::is_finished) {
+            watch.tick();
+            let mut fds = [PollFd::new(hall.stop, PollFlags::IN)];
+            wait(&mut fds, Watch::TICK);
+            if !fds[0].revents().is_empty() {
+                // The threads know. Waiting for them to end is all that is left.
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Where a worker finds connections that another one has accepted for it.
+struct Letterbox {
+    letters: Mutex<Vec<OwnedFd>>,
+    bell: OwnedFd,
+    /// Connections that the worker has, with those in the box.
+    load: AtomicUsize,
+}
+
+impl Letterbox {
+    fn new() -> rustix::io::Result<Letterbox> {
+        let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Letterbox { letters: Mutex::default(), bell, load: AtomicUsize::new(0) })
+    }
+
+    fn post(&self, socket: OwnedFd) {
+        self.letters.lock().unwrap_or_else(PoisonError::into_inner).push(socket);
+        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+    }
+
+    fn empty(&self) -> Vec<OwnedFd> {
+        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
+        std::mem::take(&mut *self.letters.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+struct Connection {
+    socket: OwnedFd,
+    conversation: Conversation,
+    /// What the kernel is asked to tell of it.
+    watched: EventFlags,
+}
+
+struct Worker<'a> {
+    hall: &'a Hall<'a>,
+    door: &'a Door,
+    boxes: &'a [Letterbox],
+    own: &'a Letterbox,
+    slot: Slot<'a>,
+    epoll: OwnedFd,
+    connections: Vec<Option<Connection>>,
+    /// Places in `connections` that are free.
+    free: Vec<usize>,
+    /// Connections that can go on at once.
+    again: Vec<usize>,
+    buffer: Vec<u8>,
+    clock: Clock,
+    is_at_door: bool,
+    pause: Pause,
+    swept: Instant,
+    stopping: Option<Stopping>,
+}
+
+/// The server was asked to stop.
+struct Stopping {
+    drain: Drain,
+    /// When somebody last came in.
+    latest: Instant,
+}
+
+impl<'a> Worker<'a> {
+    fn new(
+        hall: &'a Hall<'a>,
+        door: &'a Door,
+        boxes: &'a [Letterbox],
+        number: usize,
+    ) -> rustix::io::Result<Worker<'a>> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let own = &boxes[number];
+        epoll::add(&epoll, hall.stop, EventData::new_u64(STOP), EventFlags::IN)?;
+        epoll::add(&epoll, own.bell.as_fd(), EventData::new_u64(BELL), EventFlags::IN)?;
+        let mut worker = Worker {
+            hall,
+            door,
+            boxes,
+            own,
+            slot: hall.counters.slot(number),
+            epoll,
+            connections: Vec::new(),
+            free: Vec::new(),
+            again: Vec::new(),
+            buffer: vec![0; pump::PIECE],
+            clock: Clock::new(),
+            is_at_door: false,
+            pause: Pause::default(),
+            swept: Instant::now(),
+            stopping: None,
+        };
+        worker.stand_at_door(true);
+        Ok(worker)
+    }
+
+    fn work(mut self) {
+        let mut events =
+            vec![Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; EVENTS];
+        while !self.is_done() {
+            let timeout = self.timeout();
+            let timeout = Timespec { tv_sec: 0, tv_nsec: timeout.subsec_nanos().into() };
+            // A signal, or no memory for a moment: what is ready is told the next time.
+            let count = epoll::wait(&self.epoll, &mut events[..], Some(&timeout)).unwrap_or(0);
+            for index in std::mem::take(&mut self.again) {
+                self.turn(index, true);
+            }
+            for event in &events[..count] {
+                match event.data.u64() {
+                    DOOR => self.accept(),
+                    STOP => self.begin_to_stop(),
+                    BELL => {
+                        for socket in self.own.empty() {
+                            self.admit(socket);
+                        }
+                    }
+                    index => {
+                        let flags = EventFlags::IN | EventFlags::HUP | EventFlags::ERR;
+                        let ready = event.flags;
+                        self.turn(index as usize, ready.intersects(flags));
+                    }
+                }
+            }
+            self.sweep();
+        }
+        self.leave();
+    }
+
+    /// How long nothing has to be done.
+    fn timeout(&self) -> Duration {
+        if !self.again.is_empty() {
+            return Duration::ZERO;
+        }
+        if self.stopping.is_some() { Duration::from_millis(10) } else { self.period() }
+    }
+
+    /// How often all connections are looked at for those that take too long.
+    fn period(&self) -> Duration {
+        let limits = self.hall.limits();
+        let shortest = limits.idle.min(limits.request) / 8;
+        shortest.clamp(Duration::from_millis(5), Duration::from_millis(200))
+    }
+
+    fn accept(&mut self) {
+        for _ in 0..ACCEPTED {
+            if !self.hall.has_room() {
+                self.stand_at_door(false);
+                return;
+            }
+            match self.door.accept() {
+                Knock::Came(socket) => {
+                    self.pause.succeeded();
+                    self.slot.accepted();
+                    self.hand_out(socket);
+                    if let Some(stopping) = &mut self.stopping {
+                        stopping.latest = Instant::now();
+                    }
+                }
+                Knock::Nobody => return,
+                Knock::Exhausted => {
+                    self.slot.add(Count::Exhausted, 1);
+                    self.pause.failed(Instant::now());
+                    self.stand_at_door(false);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Gives a connection to the worker with the fewest, if that has clearly fewer than this one.
+    fn hand_out(&mut self, socket: OwnedFd) {
+        let load = |letterbox: &Letterbox| letterbox.load.load(Ordering::Relaxed);
+        let least = self.boxes.iter().min_by_key(|letterbox| load(letterbox)).unwrap_or(self.own);
+        // Another one may be done already, once the server is stopping.
+        if self.stopping.is_none() && load(least) + SLACK <= load(self.own) {
+            least.load.fetch_add(1, Ordering::Relaxed);
+            least.post(socket);
+        } else {
+            self.own.load.fetch_add(1, Ordering::Relaxed);
+            self.admit(socket);
+        }
+    }
+
+    /// Begins the conversation.
+    fn admit(&mut self, socket: OwnedFd) {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.connections.push(None);
+            self.connections.len() - 1
+        });
+        let watched = EventFlags::IN;
+        let data = EventData::new_u64(index as u64);
+        if epoll::add(&self.epoll, socket.as_fd(), data, watched).is_err() {
+            // No memory, or fs.epoll.max_user_watches.
+            self.free.push(index);
+            self.own.load.fetch_sub(1, Ordering::Relaxed);
+            self.slot.add(Count::Exhausted, 1);
+            self.slot.ended(End::Broken);
+            return;
+        }
+        let session = self.hall.service.open();
+        let conversation = Conversation::begin(session, Instant::now(), self.clock.moment());
+        self.connections[index] = Some(Connection { socket, conversation, watched });
+        // Most clients send at once, so there is something to read already.
+        self.turn(index, true);
+    }
+
+    /// Moves a connection on. A mistake in what is served ends the connection, not the server.
+    fn turn(&mut self, index: usize, is_readable: bool) {
+        let Some(Some(connection)) = self.connections.get_mut(index) else { return };
+        let now = Now { instant: Instant::now(), moment: self.clock.moment() };
+        let is_stopping = self.stopping.is_some();
+        let (buffer, slot) = (&mut self.buffer, self.slot);
+        let moved = catch_unwind(AssertUnwindSafe(|| {
+            let Connection { socket, conversation, .. } = connection;
+            if is_stopping {
+                conversation.stop(now.instant);
+            }
+            if is_readable {
+                pump::read(conversation, socket.as_fd(), buffer, now, slot);
+            }
+            pump::write(conversation, socket.as_fd(), now, slot)
+        }));
+        match moved.unwrap_or(Moved::Over(End::Broken)) {
+            Moved::Over(end) => self.dismiss(index, end),
+            Moved::Again => self.again.push(index),
+            Moved::Waits { read, write } => self.watch(index, read, write),
+        }
+    }
+
+    /// Has the kernel tell what a connection waits for.
+    fn watch(&mut self, index: usize, read: bool, write: bool) {
+        let Some(Some(connection)) = self.connections.get_mut(index) else { return };
+        let mut flags = EventFlags::empty();
+        flags.set(EventFlags::IN, read);
+        flags.set(EventFlags::OUT, write);
+        if flags == connection.watched {
+            return;
+        }
+        connection.watched = flags;
+        let data = EventData::new_u64(index as u64);
+        if epoll::modify(&self.epoll, connection.socket.as_fd(), data, flags).is_err() {
+            self.dismiss(index, End::Broken);
+        }
+    }
+
+    fn dismiss(&mut self, index: usize, end: End) {
+        if self.connections[index].take().is_some() {
+            self.free.push(index);
+            self.own.load.fetch_sub(1, Ordering::Relaxed);
+            self.slot.ended(end);
+        }
+    }
+
+    /// Looks at all connections, once in a while, for those that take too long.
+    fn sweep(&mut self) {
+        let now = Instant::now();
+        let period =
+            if self.stopping.is_some() { Duration::from_millis(10) } else { self.period() };
+        if now.duration_since(self.swept) < period {
+            return;
+        }
+        self.swept = now;
+        if !self.is_at_door && self.pause.left(now).is_none() && self.hall.has_room() {
+            self.stand_at_door(true);
+        }
+        let is_cut = self.stopping.as_ref().is_some_and(|it| it.drain.is_over(self.hall.stop));
+        for index in 0..self.connections.len() {
+            let Some(connection) = &mut self.connections[index] else { continue };
+            let conversation = &mut connection.conversation;
+            if is_cut {
+                conversation.cut();
+            } else if now < conversation.deadline(self.hall.limits()) {
+                continue;
+            }
+            conversation.check(now, self.clock.moment(), self.hall.limits());
+            self.turn(index, false);
+        }
+    }
+
+    /// Whether the kernel tells of those who knock: one worker of all, for each.
+    fn stand_at_door(&mut self, there: bool) {
+        if there == self.is_at_door {
+            return;
+        }
+        let door = self.door.as_fd();
+        let done = if there {
+            let flags = EventFlags::IN | EventFlags::EXCLUSIVE;
+            epoll::add(&self.epoll, door, EventData::new_u64(DOOR), flags)
+        } else {
+            epoll::delete(&self.epoll, door)
+        };
+        if done.is_ok() {
+            self.is_at_door = there;
+        }
+    }
+
+    fn begin_to_stop(&mut self) {
+        if self.stopping.is_some() {
+            return;
+        }
+        // It stays readable, and is no news any more.
+        let _ = epoll::delete(&self.epoll, self.hall.stop);
+        self.door.close_to_new();
+        let drain = Drain::begin(self.hall.limits());
+        self.stopping = Some(Stopping { drain, latest: Instant::now() });
+        for index in 0..self.connections.len() {
+            self.turn(index, false);
+        }
+    }
+
+    /// Whether nobody is there and nobody comes any more, or time is over.
+    fn is_done(&self) -> bool {
+        let Some(stopping) = &self.stopping else { return false };
+        let is_empty =
+            self.free.len() == self.connections.len() && self.own.load.load(Ordering::Relaxed) == 0;
+        let is_over = stopping.drain.is_over(self.hall.stop);
+        let is_quiet = self.is_at_door && stopping.latest.elapsed() >= Door::LATECOMERS;
+        is_over || is_empty && is_quiet
+    }
+
+    fn leave(mut self) {
+        for socket in self.own.empty() {
+            drop(socket);
+            self.slot.ended(End::Cut);
+        }
+        for index in 0..self.connections.len() {
+            let Some(connection) = &mut self.connections[index] else { continue };
+            connection.conversation.cut();
+            self.turn(index, false);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! A process for each connection.
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, WaitOptions};
+
+use super::workers::kill;
+use crate::carry::Carrier;
+use crate::config::Design;
+use crate::conversation::End;
+use crate::counters::{Count, Slot};
+use crate::door::Door;
+use crate::entrance::{Entrance, Next};
+use crate::error::{ServeError, system};
+use crate::hall::{Drain, Hall, Watch, single_threaded};
+use crate::sys::{self, Forked};
+
+pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
+    let refused = |source| ServeError::Design { design: Design::Fork, source };
+    single_threaded().map_err(refused)?;
+    let slot = hall.counters.slot(0);
+    let mut children = Children::new(slot)?;
+    let mut entrance = Entrance::new(hall, door, slot)?;
+    loop {
+        watch.tick();
+        children.reap();
+        match entrance.next() {
+            Next::Came(socket) => entrance = carry(hall, socket, entrance, &mut children),
+            Next::Nobody => {}
+            Next::Stop => break,
+        }
+    }
+    entrance.close_to_new();
+    let drain = Drain::begin(hall.limits());
+    while let Some(socket) = entrance.rest(&drain) {
+        entrance = carry(hall, socket, entrance, &mut children);
+        children.reap();
+    }
+    drop(entrance);
+    children.wait(&drain, hall);
+    Ok(())
+}
+
+/// Has a new process carry the connection; where there can be none, this one does. Gives the
+/// entrance back: a child closes it at once, or connections could come in where nobody accepts.
+fn carry<'a>(
+    hall: &Hall<'_>,
+    socket: OwnedFd,
+    mut entrance: Entrance<'a>,
+    children: &mut Children<'_>,
+) -> Entrance<'a> {
+    match sys::fork() {
+        Ok(Forked::Parent(child)) => {
+            children.running.insert(child.as_raw_nonzero().get());
+        }
+        Ok(Forked::Child) => {
+            drop(entrance);
+            let slot = hall.counters.slot(sys::own_number());
+            Carrier::new().carry(hall, &socket, slot, &mut || ());
+            drop(socket);
+            children.say_goodbye();
+            sys::leave();
+        }
+        Err(_) => {
+            entrance.pause();
+            Carrier::new().carry(hall, &socket, hall.counters.slot(0), &mut || ());
+        }
+    }
+    entrance
+}
+
+/// The processes that were split off and not yet waited for.
+struct Children<'a> {
+    /// By number.
+    running: BTreeSet<i32>,
+    /// Each tells its number here when it is done, so that the others need not be asked.
+    done: UnixStream,
+    tell: UnixStream,
+    looked: Instant,
+    slot: Slot<'a>,
+}
+
+impl<'a> Children<'a> {
+    fn new(slot: Slot<'a>) -> Result<Children<'a>, ServeError> {
+        let (done, tell) = UnixStream::pair().map_err(system("listen to children"))?;
+        done.set_nonblocking(true).map_err(system("listen to children"))?;
+        Ok(Children { running: BTreeSet::new(), done, tell, looked: Instant::now(), slot })
+    }
+
+    /// Of a child: the last that it does.
+    fn say_goodbye(&self) {
+        let _ = (&self.tell).write_all(&sys::own_pid().to_ne_bytes());
+    }
+
+    /// Waits for those that are done. Now and then asks all, as one that crashed says nothing.
+    fn reap(&mut self) {
+        const LOOK: Duration = Duration::from_secs(1);
+        let mut numbers = [0; 4096];
+        // A message of four bytes is never split: what is read is a multiple of four.
+        while let Ok(count @ 1..) = self.done.read(&mut numbers) {
+            for number in numbers[..count].chunks_exact(4) {
+                let number = i32::from_ne_bytes(number.try_into().expect("four bytes"));
+                self.wait_for(number, WaitOptions::empty());
+            }
+        }
+        if self.looked.elapsed() >= LOOK {
+            self.looked = Instant::now();
+            for number in self.running.clone() {
+                self.wait_for(number, WaitOptions::NOHANG);
+            }
+        }
+    }
+
+    fn wait_for(&mut self, number: i32, options: WaitOptions) {
+        if !self.running.contains(&number) {
+            return;
+        }
+        match rustix::process::waitpid(Pid::from_raw(number), options) {
+            Ok(None) | Err(rustix::io::Errno::INTR) => return,
+            Ok(Some((_, status))) if status.exit_status() != Some(0) => {
+                // It did not come to count the end of its connection.
+                self.slot.ended(End::Broken);
+                self.slot.add(Count::Lost, 1);
+            }
+            Ok(Some(_)) | Err(_) => {}
+        }
+        self.running.remove(&number);
+    }
+
+    /// Waits for all, as long as there is time, and ends those that then are left.
+    fn wait(&mut self, drain: &Drain, hall: &Hall<'_>) {
+        /// Beyond the drain's end, at which each child ends by itself.
+        const GRACE: Duration = Duration::from_secs(1);
+        let mut over = None;
+        while !self.running.is_empty() {
+            self.reap();
+            if drain.is_over(hall.stop) {
+                let since = *over.get_or_insert_with(Instant::now);
+                if since.elapsed() >= GRACE {
+                    let left = std::mem::take(&mut self.running);
+                    for pid in left.into_iter().filter_map(Pid::from_raw) {
+                        kill(pid);
+                        self.slot.ended(End::Cut);
+                    }
+                }
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}

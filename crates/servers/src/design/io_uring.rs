@@ -1,0 +1,344 @@
+//! Event loops that are told which operations are done (io_uring(7)): what is to be accepted,
+//! received and sent is put into a queue, and one system call hands over all of it and waits for
+//! results. As many threads as there are workers.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::ScopedJoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use rustix::net::Shutdown;
+
+use crate::calendar::Clock;
+use crate::config::Design;
+use crate::conversation::{Conversation, End, Wish};
+use crate::counters::{Count, Slot};
+use crate::door::{Door, Pause, is_passing};
+use crate::error::ServeError;
+use crate::hall::{Drain, Hall, Watch, wait};
+use crate::pump::end_of;
+use crate::sys::{Chunk, Done, Ring};
+
+/// Connections that a worker is ready to accept at once.
+const ACCEPTS: usize = 16;
+/// Bytes of a file that are read at once: io_uring has no `sendfile`.
+const FILE_PIECE: u64 = 128 << 10;
+
+pub(super) fn serve(hall: &Hall<'_>, door: &Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
+    let refused = |source: io::Error| ServeError::Design { design: Design::IoUring, source };
+    // Of a socket that does not block, io_uring asks once and does not wait.
+    rustix::io::ioctl_fionbio(door, false).map_err(|error| refused(error.into()))?;
+    // A ring belongs to the thread that makes it. This one only shows that there can be one.
+    drop(Ring::new().map_err(refused)?);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..hall.config.workers)
+            .map(|number| scope.spawn(move || Worker::new(hall, door, number).map(Worker::work)))
+            .collect();
+        while !threads.iter().all(ScopedJoinHandle::is_finished) {
+            watch.tick();
+            let mut fds = [PollFd::new(hall.stop, PollFlags::IN)];
+            wait(&mut fds, Watch::TICK);
+            if !fds[0].revents().is_empty() {
+                // The threads know. Waiting for them to end is all that is left.
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        let ended = threads.into_iter().map(|thread| thread.join().expect("a worker does not die"));
+        ended.collect::<io::Result<()>>().map_err(refused)
+    })
+}
+
+struct Connection {
+    socket: OwnedFd,
+    conversation: Conversation,
+    is_receiving: bool,
+    /// Bytes of the operation that sends, none when there is none.
+    sending: usize,
+    /// It is to be closed once its operations are done.
+    is_over: bool,
+}
+
+struct Worker<'a> {
+    hall: &'a Hall<'a>,
+    door: &'a Door,
+    slot: Slot<'a>,
+    ring: Ring,
+    connections: Vec<Option<Connection>>,
+    /// Places in `connections` that are free.
+    free: Vec<usize>,
+    /// Connections that this worker is ready to accept.
+    accepts: usize,
+    clock: Clock,
+    pause: Pause,
+    swept: Instant,
+    stopping: Option<Stopping>,
+}
+
+/// The server was asked to stop.
+struct Stopping {
+    drain: Drain,
+    /// When somebody last came in.
+    latest: Instant,
+}
+
+impl<'a> Worker<'a> {
+    fn new(hall: &'a Hall<'a>, door: &'a Door, number: usize) -> io::Result<Worker<'a>> {
+        let mut ring = Ring::new()?;
+        ring.poll(hall.stop.as_fd());
+        Ok(Worker {
+            hall,
+            door,
+            slot: hall.counters.slot(number),
+            ring,
+            connections: Vec::new(),
+            free: Vec::new(),
+            accepts: 0,
+            clock: Clock::new(),
+            pause: Pause::default(),
+            swept: Instant::now(),
+            stopping: None,
+        })
+    }
+
+    fn work(mut self) {
+        while !self.is_done() {
+            self.stand_at_door();
+            self.ring.wait(self.period());
+            let now = Instant::now();
+            while let Some(done) = self.ring.next() {
+                match done {
+                    Done::Accepted(result) => self.accepted(result),
+                    Done::Received(index, result) => self.received(index, result, now),
+                    Done::Sent(index, result) => self.sent(index, result, now),
+                    Done::Ready => self.begin_to_stop(),
+                }
+            }
+            self.sweep(now);
+        }
+        self.leave();
+    }
+
+    /// How often all connections are looked at for those that take too long.
+    fn period(&self) -> Duration {
+        if self.stopping.is_some() {
+            return Duration::from_millis(10);
+        }
+        let limits = self.hall.limits();
+        let shortest = limits.idle.min(limits.request) / 8;
+        shortest.clamp(Duration::from_millis(5), Duration::from_millis(200))
+    }
+
+    /// Is ready to accept, if there is room.
+    fn stand_at_door(&mut self) {
+        if self.pause.left(Instant::now()).is_some() {
+            return;
+        }
+        let room = self.hall.limits().connections.saturating_sub(self.hall.counters.open());
+        while self.accepts < ACCEPTS.min(room) {
+            self.ring.accept(self.door.as_fd());
+            self.accepts += 1;
+        }
+    }
+
+    fn accepted(&mut self, result: io::Result<OwnedFd>) {
+        self.accepts -= 1;
+        let socket = match result {
+            Ok(socket) => socket,
+            Err(error) => {
+                if !Errno::from_io_error(&error).is_some_and(is_passing) {
+                    self.slot.add(Count::Exhausted, 1);
+                    self.pause.failed(Instant::now());
+                }
+                return;
+            }
+        };
+        self.pause.succeeded();
+        self.slot.accepted();
+        if let Some(stopping) = &mut self.stopping {
+            stopping.latest = Instant::now();
+        }
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.connections.push(None);
+            self.connections.len() - 1
+        });
+        let session = self.hall.service.open();
+        let now = Instant::now();
+        let mut conversation = Conversation::begin(session, now, self.clock.moment());
+        if self.stopping.is_some() {
+            conversation.stop(now);
+        }
+        let connection =
+            Connection { socket, conversation, is_receiving: false, sending: 0, is_over: false };
+        self.connections[index] = Some(connection);
+        self.turn(index, now);
+    }
+
+    fn received(&mut self, index: usize, result: io::Result<Option<Chunk>>, now: Instant) {
+        let connection = self.connections[index].as_mut().expect("it waits for this");
+        connection.is_receiving = false;
+        let conversation = &mut connection.conversation;
+        let moment = self.clock.moment();
+        match result {
+            Ok(Some(chunk)) => {
+                let bytes = self.ring.bytes(&chunk);
+                self.slot.add(Count::Received, bytes.len() as u64);
+                // A mistake in what is served ends the connection, not the server.
+                let taken =
+                    catch_unwind(AssertUnwindSafe(|| conversation.received(bytes, now, moment)));
+                if taken.is_err() {
+                    conversation.fail(End::Broken);
+                }
+                self.ring.give_back(chunk);
+            }
+            Ok(None) => conversation.received_end(now, moment),
+            // All buffers are in use for a moment; or a signal came.
+            Err(error) => match Errno::from_io_error(&error) {
+                Some(Errno::NOBUFS | Errno::INTR | Errno::AGAIN) => {}
+                Some(errno) => conversation.fail(end_of(errno)),
+                None => conversation.fail(End::Broken),
+            },
+        }
+        self.turn(index, now);
+    }
+
+    fn sent(&mut self, index: usize, result: io::Result<usize>, now: Instant) {
+        let connection = self.connections[index].as_mut().expect("it waits for this");
+        let length = std::mem::take(&mut connection.sending);
+        let conversation = &mut connection.conversation;
+        match result {
+            Ok(count) => {
+                self.slot.add(Count::Sent, count as u64);
+                if count == length {
+                    let moment = self.clock.moment();
+                    conversation.sent(now, moment);
+                } else {
+                    // All was to be sent: what stopped it is an error that the next call tells.
+                    conversation.fail(End::Reset);
+                }
+            }
+            Err(error) => {
+                conversation.fail(Errno::from_io_error(&error).map_or(End::Broken, end_of));
+            }
+        }
+        self.turn(index, now);
+    }
+
+    /// Asks for what the connection wishes.
+    fn turn(&mut self, index: usize, now: Instant) {
+        let Some(Some(connection)) = self.connections.get_mut(index) else { return };
+        let (requests, refusals) = connection.conversation.output().take_counts();
+        self.slot.add(Count::Requests, requests);
+        self.slot.add(Count::Refused, refusals);
+        if connection.conversation.wish() == Wish::HangUp && connection.sending == 0 {
+            if rustix::net::shutdown(&connection.socket, Shutdown::Write).is_err() {
+                connection.conversation.fail(End::Reset);
+            }
+            connection.conversation.hung_up(now);
+        }
+        match connection.conversation.wish() {
+            Wish::Go { read, write } => {
+                if write && connection.sending == 0 {
+                    let bytes = piece(&mut connection.conversation);
+                    if bytes.is_empty() {
+                        connection.conversation.fail(End::Broken);
+                        return self.turn(index, now);
+                    }
+                    connection.sending = bytes.len();
+                    self.ring.send(connection.socket.as_fd(), index, bytes);
+                }
+                if read && !connection.is_receiving {
+                    connection.is_receiving = true;
+                    self.ring.receive(connection.socket.as_fd(), index);
+                }
+            }
+            // What is being sent comes first.
+            Wish::HangUp => {}
+            Wish::Close(End::Orderly) if connection.sending > 0 => {}
+            Wish::Close(end) => self.dismiss(index, end),
+        }
+    }
+
+    /// Closes a connection, at once or when its operations are done, which this brings about.
+    fn dismiss(&mut self, index: usize, end: End) {
+        let Some(Some(connection)) = self.connections.get_mut(index) else { return };
+        if !std::mem::replace(&mut connection.is_over, true) {
+            self.slot.ended(end);
+        }
+        if connection.is_receiving || connection.sending > 0 {
+            let _ = rustix::net::shutdown(&connection.socket, Shutdown::Both);
+        } else {
+            self.connections[index] = None;
+            self.free.push(index);
+        }
+    }
+
+    /// Looks at all connections, once in a while, for those that take too long.
+    fn sweep(&mut self, now: Instant) {
+        if now.duration_since(self.swept) < self.period() {
+            return;
+        }
+        self.swept = now;
+        let is_cut = self.stopping.as_ref().is_some_and(|it| it.drain.is_over(self.hall.stop));
+        for index in 0..self.connections.len() {
+            let Some(connection) = &mut self.connections[index] else { continue };
+            let conversation = &mut connection.conversation;
+            if is_cut {
+                conversation.cut();
+            } else if now < conversation.deadline(self.hall.limits()) {
+                continue;
+            }
+            conversation.check(now, self.clock.moment(), self.hall.limits());
+            self.turn(index, now);
+        }
+    }
+
+    fn begin_to_stop(&mut self) {
+        self.door.close_to_new();
+        let drain = Drain::begin(self.hall.limits());
+        let now = Instant::now();
+        self.stopping = Some(Stopping { drain, latest: now });
+        for connection in self.connections.iter_mut().flatten() {
+            connection.conversation.stop(now);
+        }
+    }
+
+    /// Whether nobody is there and nobody comes any more, or time is over.
+    fn is_done(&self) -> bool {
+        let Some(stopping) = &self.stopping else { return false };
+        let is_empty = self.free.len() == self.connections.len();
+        let is_quiet = self.accepts > 0 && stopping.latest.elapsed() >= Door::LATECOMERS;
+        stopping.drain.is_over(self.hall.stop) || is_empty && is_quiet
+    }
+
+    fn leave(mut self) {
+        for connection in self.connections.iter_mut().flatten().filter(|it| !it.is_over) {
+            connection.conversation.cut();
+            if let Wish::Close(end) = connection.conversation.wish() {
+                self.slot.ended(end);
+            }
+        }
+    }
+}
+
+/// What is to be sent next: bytes, with the beginning of the file that follows them.
+fn piece(conversation: &mut Conversation) -> Vec<u8> {
+    let mut bytes = conversation.take();
+    let Some(part) = conversation.output().file() else { return bytes };
+    let from = bytes.len();
+    let length = part.left().min(FILE_PIECE) as usize;
+    bytes.resize(from + length, 0);
+    let mut read = 0;
+    while read < length {
+        match rustix::io::pread(part, &mut bytes[from + read..], part.offset() + read as u64) {
+            Ok(count @ 1..) => read += count,
+            Err(Errno::INTR) => {}
+            // It has become shorter than was promised: nothing can make up for that.
+            Ok(0) | Err(_) => return Vec::new(),
+        }
+    }
+    conversation.output().file_sent(length as u64);
+    bytes
+}

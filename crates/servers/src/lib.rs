@@ -1,0 +1,55 @@
+//! Servers as one learns to write them: one service, many ways to carry its connections.
+//!
+//! A [`Service`] knows what is said: bytes in, bytes out, no socket and no clock. A design
+//! ([`Design`]) knows how connections are carried: one after the other, a process or a thread for
+//! each, a fixed number of either, or an event loop. They meet in [`Session`]; so a difference
+//! between two designs is a difference between designs.
+//!
+//! ```no_run
+//! use tcplab_servers::{Config, Design, Server, Stop, Subject};
+//!
+//! let stop = Stop::new()?;
+//! let server = Server::open(&Config::new(Design::Epoll, Subject::Echo))?;
+//! println!("listening on {}", server.address());
+//! let tally = server.serve(&stop, &mut |_| {})?;
+//! println!("{} connections", tally.accepted);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod calendar;
+mod carry;
+mod config;
+mod conversation;
+mod counters;
+mod datagrams;
+mod design;
+mod door;
+mod entrance;
+mod error;
+mod hall;
+mod output;
+mod pump;
+mod service;
+mod stop;
+mod sys;
+mod utmp;
+
+pub use calendar::Moment;
+pub use config::{Config, Design, Limits, Subject, Transport};
+pub use counters::Tally;
+pub use error::ServeError;
+pub use hall::Server;
+pub use output::{After, FilePart, Output};
+pub use service::http::{Body, Files, Found, Http, Missing};
+pub use service::{Phase, Service, Session};
+pub use stop::Stop;
+
+/// Opens a server and serves until it is asked to stop.
+///
+/// The designs with processes fork: call this from a process with a single thread.
+///
+/// # Errors
+/// When it cannot listen, and when what it needs to serve at all is refused.
+pub fn run(config: &Config, stop: &Stop) -> Result<Tally, ServeError> {
+    Server::open(config)?.serve(stop, &mut |_| {})
+}

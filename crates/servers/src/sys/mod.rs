@@ -1,0 +1,144 @@
+//! The system calls that rustix does not have. Nothing else in this crate is `unsafe`.
+#![expect(unsafe_code, reason = "system calls")]
+
+mod ring;
+
+pub(crate) use ring::{Chunk, Done, Ring};
+
+use std::io;
+use std::mem::size_of;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
+
+use rustix::process::{Pid, Signal};
+
+/// Numbers that this process shares with those it forks.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    memory: NonNull<AtomicU64>,
+    length: usize,
+}
+
+// SAFETY: what it points to are atomics, which live as long as it does.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    /// So many, all zero.
+    pub(crate) fn new(length: usize) -> io::Result<Shared> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+        let bytes = length * size_of::<AtomicU64>();
+        // SAFETY: no memory is passed; the kernel chooses where the new mapping lies.
+        let memory = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
+        if memory == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Shared { memory, length })
+    }
+
+    pub(crate) fn cells(&self) -> &[AtomicU64] {
+        // SAFETY: the mapping is as long, aligned to a page, zeroed, and lives as long as `self`.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.length) }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // SAFETY: nobody can have a reference into it any more, and it is unmapped once.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), self.length * size_of::<AtomicU64>()) };
+    }
+}
+
+/// Which of the two a process is after a fork.
+pub(crate) enum Forked {
+    Parent(Pid),
+    Child,
+}
+
+/// Splits the process in two. Must be called while it has a single thread.
+///
+/// The child lives no longer than its parent, and hears of the wish to stop from it alone: a signal
+/// to the whole group (a key on the terminal, a service manager) would ask once for each process,
+/// and so be urgent.
+pub(crate) fn fork() -> io::Result<Forked> {
+    let parent = rustix::process::getpid();
+    // SAFETY: with one thread, no lock can be held by a thread that the child does not have.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            belong_to(parent);
+            Ok(Forked::Child)
+        }
+        pid => Ok(Forked::Parent(Pid::from_raw(pid).expect("a process has a number"))),
+    }
+}
+
+/// Ends a forked process without what the whole program does at its end: that is its parent's.
+pub(crate) fn leave() -> ! {
+    // SAFETY: it does not return, and runs nothing of this process.
+    unsafe { libc::_exit(0) }
+}
+
+fn belong_to(parent: Pid) {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: what is ignored runs no code.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    // Refused nowhere; and were it, the child would serve on until it is done.
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    if rustix::process::getppid() != Some(parent) {
+        // It died before it could be told.
+        leave();
+    }
+}
+
+/// This process's number.
+pub(crate) fn own_pid() -> i32 {
+    rustix::process::getpid().as_raw_nonzero().get()
+}
+
+/// The same, to spread processes over places.
+pub(crate) fn own_number() -> usize {
+    own_pid().unsigned_abs() as usize
+}
+
+/// Threads of this process.
+pub(crate) fn threads() -> io::Result<usize> {
+    Ok(std::fs::read_dir("/proc/self/task")?.count())
+}
+
+/// Has a listening socket drop the segments that begin a connection, and only these: handshakes
+/// that have begun are finished, and what is in its queue stays. Linux applies a socket's filter to
+/// what arrives for a listening socket, too (`tcp_v4_rcv`, `tcp_filter` in net/ipv4/tcp_ipv4.c),
+/// and shows it the TCP header first (socket(7), `SO_ATTACH_FILTER`).
+pub(crate) fn drop_new_connections(socket: BorrowedFd<'_>) -> io::Result<()> {
+    // Where the flags lie (RFC 9293, section 3.1), and two of them.
+    const FLAGS: u32 = 13;
+    const SYN: u32 = 0x02;
+    const ACK: u32 = 0x10;
+    let step =
+        |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
+    let mut program = [
+        step(libc::BPF_LD | libc::BPF_B | libc::BPF_ABS, 0, 0, FLAGS),
+        step(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, 0, 0, SYN | ACK),
+        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, SYN),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, 0),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, u32::MAX),
+    ];
+    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    // SAFETY: the program outlives the call, which copies it; the lengths are right.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ATTACH_FILTER,
+            (&raw const filter).cast(),
+            size_of::<libc::sock_fprog>() as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
