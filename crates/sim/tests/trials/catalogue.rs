@@ -54,7 +54,7 @@ fn the_same_seed_gives_the_same_packets_in_every_scenario() {
                 *amount = amount.map(|whole| whole.min(AMOUNT));
             }
             let [first, again] = [(); 2].map(|()| captures(&case, seed));
-            assert!(first[0].len() > 1_000, "{name}, {}: nothing was captured", case.name);
+            assert!(first[0].len() > 500, "{name}, {}: nothing was captured", case.name);
             assert!(first == again, "{name}, {}: two trials of one seed differ", case.name);
         }
     }
