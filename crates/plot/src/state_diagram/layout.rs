@@ -160,12 +160,12 @@ const BESIDE: &[Drawn] = &[
     (
         TcpState::FinWait1,
         TcpState::Closed,
-        bent((144, 590), [(10, 660), (10, 945)], (800, 898), (330, 912, "start")),
+        bent((144, 590), [(10, 660), (10, 945)], (800, 898), (286, 898, "start")),
     ),
     (
         TcpState::FinWait2,
         TcpState::Closed,
-        bent((144, 746), [(40, 900), (300, 960)], (800, 898), (330, 912, "start")),
+        bent((144, 746), [(40, 900), (300, 960)], (800, 898), (286, 898, "start")),
     ),
     (
         TcpState::CloseWait,
