@@ -90,7 +90,7 @@ fn bulk(
     let outcome = tcplab_load::bulk(&config, &mut |elapsed, bytes| {
         display.show(elapsed, || {
             let (since, before) = std::mem::replace(&mut last, (elapsed, bytes));
-            let seconds = (elapsed - since).as_secs_f64().max(1e-3);
+            let seconds = elapsed.saturating_sub(since).as_secs_f64().max(1e-3);
             format!("{:.0} s  {:.2} Gbit/s", elapsed.as_secs_f64(), gbit(bytes - before, seconds))
         });
         unless_stopped(stop)

@@ -41,6 +41,7 @@ impl Server {
         Server::run(command, arguments)
     }
 
+    #[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
     fn run(mut command: Command, arguments: &[&str]) -> Option<Server> {
         command.args(["--json", "--drain", "15 s"]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -71,9 +71,9 @@ fn tcplab(url: &str, arguments: &Arguments) -> io::Result<Run> {
 pub(crate) fn run_of(outcome: &Value, generator: f64) -> io::Result<Run> {
     let number = |value: &Value| value.as_f64().ok_or_else(|| io::Error::other("no number"));
     let time = |name: &str| number(&outcome["response"][name]).map(|nanos| nanos / 1e6);
-    let errors = outcome["errors"]
-        .as_object()
-        .map_or(0.0, |errors| errors.values().filter_map(Value::as_f64).sum());
+    let errors = outcome["errors"].as_object().map_or(0.0, |errors| {
+        errors.values().filter_map(Value::as_f64).fold(0.0, |sum, count| sum + count)
+    });
     Ok(Run {
         per_second: number(&outcome["requests_per_second"])?,
         p50: time("p50")?,
