@@ -171,10 +171,10 @@ impl<'a> Worker<'a> {
             let timeout = Timespec { tv_sec: 0, tv_nsec: timeout.subsec_nanos().into() };
             // A signal, or no memory for a moment: what is ready is told the next time.
             let count = epoll::wait(&self.epoll, &mut events[..], Some(&timeout)).unwrap_or(0);
-            let now = Instant::now();
             for event in &events[..count] {
                 let index = event.data.u64() as usize;
-                self.go_on(index, now);
+                // What came before it in this round is part of how long its answer took.
+                self.go_on(index, Instant::now());
             }
         }
         if let (Some(schedule), Some(end)) = (&self.schedule, self.load.end) {
@@ -211,8 +211,8 @@ impl<'a> Worker<'a> {
             if self.is_over {
                 return;
             }
-            // Each takes time, in which the next may become due.
-            let now = if self.schedule.is_some() { Instant::now() } else { now };
+            // Each takes time, which is not the next one's, and in which that may become due.
+            let now = Instant::now();
             let since = match &self.schedule {
                 Some(schedule) if schedule.due() > now => return,
                 Some(schedule) => schedule.due(),
