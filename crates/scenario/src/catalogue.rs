@@ -13,8 +13,11 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "interruption",
     "netburner-buffers",
     "socket-options/buffers",
+    "socket-options/keepalive",
+    "socket-options/linger",
     "socket-options/nodelay",
     "socket-options/receive-timeout",
+    "socket-options/urgent",
 ];
 
 #[cfg(test)]
