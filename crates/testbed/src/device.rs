@@ -190,8 +190,7 @@ impl Device {
             };
             // Less than a header would be: nothing.
             if let Some(len) = length.checked_sub(VnetHeader::LEN + link_header) {
-                let mut header = VnetHeader::from_bytes(header);
-                header.csum_start = header.csum_start.saturating_sub(link_header as u16);
+                let header = VnetHeader::from_bytes(header).of_packet(link_header as u16);
                 let link = LinkHeader::default();
                 return Ok(Some(Received { header, at: link_header, len, link }));
             }
@@ -200,8 +199,7 @@ impl Device {
 
     fn receive_frame(&mut self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
         loop {
-            let Frame { mut header, len, tag } = match interfaces::receive(self.fd.as_fd(), buffer)
-            {
+            let Frame { header, len, tag } = match interfaces::receive(self.fd.as_fd(), buffer) {
                 Ok(frame) => frame,
                 Err(error) => match Errno::from_io_error(&error) {
                     Some(Errno::AGAIN | Errno::INTR | Errno::NETDOWN) => return Ok(None),
@@ -215,8 +213,7 @@ impl Device {
             };
             let frame = &buffer[..len.min(buffer.len())];
             let Some((link, at)) = LinkHeader::of(frame, tag) else { continue };
-            header.csum_start = header.csum_start.saturating_sub(at as u16);
-            header.hdr_len = header.hdr_len.saturating_sub(at as u16);
+            let header = header.of_packet(at as u16);
             let packet = &frame[at..];
             // Short frames are filled up, which is no part of the packet.
             let len = if link.is_ip() && header.gso_type == GsoType::None {
@@ -243,19 +240,12 @@ impl Device {
     /// If there are more than 62 parts.
     pub(crate) fn send(
         &mut self,
-        mut header: VnetHeader,
+        header: VnetHeader,
         link: &LinkHeader,
         parts: &[IoSlice<'_>],
     ) -> io::Result<bool> {
         let ethernet = if self.is_interface { link.as_bytes() } else { &self.ethernet };
-        let link_header = ethernet.len() as u16;
-        if header.needs_checksum {
-            header.csum_start += link_header;
-        }
-        if header.hdr_len > 0 {
-            header.hdr_len += link_header;
-        }
-        let header = header.to_bytes();
+        let header = header.of_frame(ethernet.len() as u16).to_bytes();
         let mut all = [IoSlice::new(&[]); MOST_PARTS];
         all[0] = IoSlice::new(&header);
         all[1] = IoSlice::new(ethernet);

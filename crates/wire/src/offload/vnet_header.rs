@@ -77,6 +77,28 @@ impl VnetHeader {
         }
     }
 
+    /// The header of a packet, from that of its frame, whose own header has `link` bytes. What the
+    /// kernel says of a frame counts from the frame's first byte.
+    #[must_use]
+    pub fn of_packet(mut self, link: u16) -> VnetHeader {
+        self.csum_start = self.csum_start.saturating_sub(link);
+        self.hdr_len = self.hdr_len.saturating_sub(link);
+        self
+    }
+
+    /// The header of a frame, from that of its packet, before which stands a header of `link`
+    /// bytes. Linux takes none whose `hdr_len` is longer than the frame (`packet_snd`).
+    #[must_use]
+    pub fn of_frame(mut self, link: u16) -> VnetHeader {
+        if self.needs_checksum {
+            self.csum_start = self.csum_start.saturating_add(link);
+        }
+        if self.hdr_len > 0 {
+            self.hdr_len = self.hdr_len.saturating_add(link);
+        }
+        self
+    }
+
     /// Writes the header.
     pub fn to_bytes(self) -> [u8; VnetHeader::LEN] {
         let mut bytes = [0; VnetHeader::LEN];

@@ -241,3 +241,22 @@ fn assert_only_lengths_and_numbers_differ(
     prop_assert_eq!(piece.flags(), flags);
     Ok(())
 }
+
+/// A kernel that forwards may keep a whole super-packet in one piece, and then `hdr_len` is all of
+/// the frame: a byte more, and the other device takes it no more.
+#[test]
+fn a_header_of_a_frame_is_that_of_its_packet_and_back() {
+    let of_frame = VnetHeader {
+        needs_checksum: true,
+        gso_type: GsoType::TcpV4,
+        hdr_len: 3970,
+        gso_size: 1448,
+        csum_start: 34,
+        csum_offset: 16,
+        ..VnetHeader::COMPLETE
+    };
+    let of_packet = of_frame.of_packet(14);
+    assert_eq!((of_packet.hdr_len, of_packet.csum_start), (3956, 20));
+    assert_eq!(of_packet.of_frame(14), of_frame);
+    assert_eq!(VnetHeader::COMPLETE.of_packet(14).of_frame(14), VnetHeader::COMPLETE);
+}
