@@ -153,6 +153,13 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
+    /// Takes the interface `index` away, and with it the other end of a pair.
+    pub(crate) fn delete(&mut self, index: u32) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        self.ask(RouteNetlinkMessage::DelLink(message), 0)
+    }
+
     /// Whether the interface `index` has a carrier and the kernel acts upon it.
     ///
     /// It notices that both ends of a veth pair are up some time after they are, and drops silently

@@ -41,7 +41,9 @@ pub(super) enum Place {
 /// An end that is set up. Its namespace, if it has one of its own, lives as long as this, or as
 /// long as a process is in it.
 pub(super) struct End {
-    orders: Sender<Order>,
+    /// Both are there until it is dropped.
+    orders: Option<Sender<Order>>,
+    thread: Option<JoinHandle<Result<(), TrialError>>>,
     /// Taken by the one who moves the frames.
     pub(super) device: Option<Device>,
     pub(super) name: String,
@@ -70,12 +72,17 @@ impl End {
         let (orders, incoming) = mpsc::channel();
         let thread = thread::spawn(move || {
             let made = make(place, common, &bridge)?;
-            let (name, block, is_joined) = (made.0.name.clone(), made.0.block, made.1);
+            let (name, block, routes) = (made.0.name.clone(), made.0.block, made.1);
             let _ = tell.send(made.0);
             Device::await_carrier_of(common.kind, &name)?;
-            route(&name, block, is_joined)?;
+            route(&name, block, routes)?;
             let _ = tell_ready.send(());
             follow(&incoming);
+            if routes == Routes::Joined && common.kind == DeviceKind::PacketSocket {
+                // With the namespace of its other end it would go as well, but some time after
+                // (`cleanup_net`), and who looks at once would find it.
+                take_away(&name);
+            }
             Ok(())
         });
         let Ok(Made { device, name, block, sockets }) = made.recv() else {
@@ -83,7 +90,10 @@ impl End {
         };
         let device = Some(device.open()?);
         match ready.recv() {
-            Ok(()) => Ok(End { orders, device, name, block, sockets }),
+            Ok(()) => {
+                let (orders, thread) = (Some(orders), Some(thread));
+                Ok(End { orders, thread, device, name, block, sockets })
+            }
             Err(_) => Err(why_not(thread)),
         }
     }
@@ -92,8 +102,24 @@ impl End {
     pub(super) fn start(&self, mut command: Command) -> io::Result<Pid> {
         belongs_to_caller(&mut command);
         let (tell, started) = mpsc::channel();
-        let _ = self.orders.send((command, tell));
+        let _ = self.orders.as_ref().map(|orders| orders.send((command, tell)));
         started.recv().unwrap_or_else(|_| Err(io::Error::other("the end of the path is gone")))
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.orders.take();
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn take_away(name: &str) {
+    if let Ok(index) = device::interface_index(name)
+        && let Ok(mut netlink) = Netlink::open()
+    {
+        // It may be gone already.
+        let _ = netlink.delete(index);
     }
 }
 
