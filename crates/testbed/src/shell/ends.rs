@@ -102,7 +102,9 @@ impl End {
     pub(super) fn start(&self, mut command: Command) -> io::Result<Pid> {
         belongs_to_caller(&mut command);
         let (tell, started) = mpsc::channel();
-        let _ = self.orders.as_ref().map(|orders| orders.send((command, tell)));
+        if let Some(orders) = &self.orders {
+            let _ = orders.send((command, tell));
+        }
         started.recv().unwrap_or_else(|_| Err(io::Error::other("the end of the path is gone")))
     }
 }
