@@ -198,6 +198,13 @@ impl Drain {
     }
 }
 
+/// An event loop was asked to stop.
+pub(crate) struct Stopping {
+    pub(crate) drain: Drain,
+    /// When somebody last came in.
+    pub(crate) latest: Instant,
+}
+
 /// Whether this process has a single thread, so that it can be split.
 pub(crate) fn single_threaded() -> io::Result<()> {
     if sys::threads()? == 1 {

@@ -47,10 +47,14 @@ fn a_path_does_what_it_promises() {
     fs::write(home.path().join("path.toml"), PATH).unwrap();
     // No test asserts how long anything takes. Where a machine stands still for a while, the rate
     // is off as well; a path that is wrong is wrong each time.
-    let answer = (0..3)
-        .map(|_| verify(home.path()))
-        .find(|answer| off(answer).all(|row| OF_THE_MACHINE.contains(&row.quantity.as_str())))
-        .unwrap_or_else(|| panic!("{:#?}", off(&verify(home.path())).collect::<Vec<_>>()));
+    let is_of_the_machine = |row: &CheckRow| OF_THE_MACHINE.contains(&row.quantity.as_str());
+    let mut answer = verify(home.path());
+    for _ in 0..2 {
+        if !off(&answer).all(is_of_the_machine) {
+            answer = verify(home.path());
+        }
+    }
+    assert!(off(&answer).all(is_of_the_machine), "{:#?}", off(&answer).collect::<Vec<_>>());
     for quantity in ["rate", "delay", "loss"] {
         let of = |row: &&CheckRow| row.quantity == quantity;
         let rows: Vec<_> = answer.real_time.rows.iter().filter(of).collect();

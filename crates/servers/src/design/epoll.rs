@@ -17,7 +17,7 @@ use crate::conversation::{Conversation, End};
 use crate::counters::{Count, Slot};
 use crate::door::{Door, Knock, Pause};
 use crate::error::ServeError;
-use crate::hall::{Drain, Hall, Watch, wait};
+use crate::hall::{Drain, Hall, Stopping, Watch, wait};
 use crate::pump::{self, Moved, Now};
 
 /// Names of what is watched, above all connections.
@@ -109,13 +109,6 @@ struct Worker<'a> {
     pause: Pause,
     swept: Instant,
     stopping: Option<Stopping>,
-}
-
-/// The server was asked to stop.
-struct Stopping {
-    drain: Drain,
-    /// When somebody last came in.
-    latest: Instant,
 }
 
 impl<'a> Worker<'a> {

@@ -18,7 +18,7 @@ use crate::conversation::{Conversation, End, Wish};
 use crate::counters::{Count, Slot};
 use crate::door::{Door, Pause, is_passing};
 use crate::error::ServeError;
-use crate::hall::{Drain, Hall, Watch, wait};
+use crate::hall::{Drain, Hall, Stopping, Watch, wait};
 use crate::pump::end_of;
 use crate::sys::{Chunk, Done, Ring};
 
@@ -75,13 +75,6 @@ struct Worker<'a> {
     pause: Pause,
     swept: Instant,
     stopping: Option<Stopping>,
-}
-
-/// The server was asked to stop.
-struct Stopping {
-    drain: Drain,
-    /// When somebody last came in.
-    latest: Instant,
 }
 
 impl<'a> Worker<'a> {
