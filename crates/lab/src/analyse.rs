@@ -14,7 +14,7 @@ use tcplab_workload::Role;
 use crate::ends::{ending, ends};
 use crate::{
     Case, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory, Summary, Trial,
-    TrialData, claims, options, worlds,
+    TrialData, claims, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -142,7 +142,7 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         trace(recording, &record, Endpoint::Client)?,
         trace(recording, &record, Endpoint::Server)?,
     ];
-    let ends = ends(&app, [&client, &server]);
+    let ends = ends(&app, &record, [&client, &server]);
     let trace = match sending_end {
         Endpoint::Client => client,
         Endpoint::Server => server,
@@ -187,8 +187,7 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         })
         .collect();
     let lost = has_truth.then_some(drops.len());
-    let mut metrics = metrics(&app, flow, &samples, sending_end, lost);
-    metrics.extend(named(options::metrics(&record, connection)));
+    let metrics = metrics(&app, flow, &samples, sending_end, lost);
     let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
     Ok(Trial { ends, ending, flaws, ..whole })
 }

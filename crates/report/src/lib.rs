@@ -3,6 +3,7 @@
 
 mod calls;
 mod check;
+mod ends;
 mod episode;
 mod fidelity;
 mod graphs;

@@ -5,6 +5,7 @@ use tcplab_plot::{Band, Figure};
 use tcplab_recording::Endpoint;
 
 use crate::calls::{CallView, calls};
+use crate::ends::{BothEnds, both_ends};
 use crate::episode::EpisodeView;
 use crate::graphs::figures_of;
 use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
@@ -23,6 +24,8 @@ pub(crate) struct TrialView<'a> {
     pub(crate) trial: &'a Trial,
     pub(crate) warnings: Vec<String>,
     pub(crate) metrics: Vec<(String, String)>,
+    /// The same of each end by itself.
+    pub(crate) ends: Vec<BothEnds>,
     pub(crate) figures: Vec<Figure>,
     pub(crate) bands: Vec<Band>,
     pub(crate) stops: Vec<Stop>,
@@ -111,6 +114,7 @@ impl<'a> TrialView<'a> {
             trial,
             warnings: warnings(trial, data),
             metrics: metrics(trial),
+            ends: both_ends(trial),
             figures,
             bands,
             stops: met.iter().map(stop).collect(),

@@ -208,6 +208,7 @@ const PRESETS: &[(&str, &str)] = embedded![
     "lte",
     "lte-handover",
     "transatlantic",
+    "wifi-bursty",
     "wifi-g",
     "wifi-n",
 ];
