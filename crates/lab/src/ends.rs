@@ -2,7 +2,9 @@
 
 use tcplab_recording::{AppLog, OptionRecord, TrialRecord};
 use tcplab_scenario::{METRICS, Selection, Value};
-use tcplab_trace::{CloseKind, Connection, ConnectionState, End, Trace};
+use tcplab_trace::{
+    CloseKind, Connection, ConnectionState, End, Flow, Segment, SegmentKind, Trace,
+};
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_workload::{AppReport, CallRow, Role, Side};
 
@@ -55,6 +57,7 @@ fn on_the_wire(end: Side, connection: &Connection) -> Vec<Metric> {
     let count = |name, count: u64| metric(name, count as f64);
     let mut metrics = vec![
         count("segments", sent.totals.data_segments),
+        count("segments.new", new_segments(sent)),
         count("segments.urgent", sent.marks.urgent.count),
         count("nagle.waits", sent.marks.nagle_waits.count),
         count("keepalive.probes", sent.marks.keep_alives.count),
@@ -81,6 +84,13 @@ fn on_the_wire(end: Side, connection: &Connection) -> Vec<Metric> {
     let spacings = probes.windows(2).map(|pair| pair[1].0.since(pair[0].0));
     metrics.extend(spacings.map(|span| metric("keepalive.spacing", span.as_secs_f64())));
     metrics
+}
+
+/// Segments with data that had not been sent before.
+fn new_segments(sent: &Flow) -> u64 {
+    let is_new =
+        |segment: &&Segment| segment.kind == SegmentKind::New && segment.payload > Bytes::ZERO;
+    sent.segments.iter().filter(is_new).count() as u64
 }
 
 /// When a frame passed, and how long nothing had before it.

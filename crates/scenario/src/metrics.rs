@@ -188,6 +188,7 @@ pub const METRICS: &[MetricInfo] = &[
     of_end("socket.sndbuf", "bytes", "SO_SNDBUF of its socket when it was closed."),
     of_end("socket.rcvbuf", "bytes", "SO_RCVBUF of it."),
     of_end("segments", "segments", "Packets with data that an end sent, repeats counted."),
+    of_end("segments.new", "segments", "Of these, those whose data had not been sent before."),
     of_end("segments.urgent", "segments", "Packets with URG that it sent."),
     of_end("nagle.waits", "", "Small segments that waited for a delayed acknowledgement."),
     of_end("keepalive.probes", "", "Keep-alive probes that an end sent."),
