@@ -155,6 +155,10 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     if !has_truth {
         warnings.push(UNTOLD.into());
     }
+    let limit = |(end, call): (&str, &str)| {
+        format!("the {end} still waited in {call} when the trial's time was over")
+    };
+    warnings.extend(unfinished(&app).map(limit));
     let told = OptionRow::of(&record);
     warnings.extend(told.iter().filter_map(OptionRow::refusal));
     let Some(connection) = trace.connections.first() else {
@@ -190,6 +194,15 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     let metrics = metrics(&app, flow, &samples, sending_end, lost);
     let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
     Ok(Trial { ends, ending, flaws, ..whole })
+}
+
+/// The calls that had not returned when the trial's time was over, and whose they were.
+fn unfinished(app: &AppLog) -> impl Iterator<Item = (&'static str, &str)> {
+    let ends = [("client", &app.client), ("server", &app.server)];
+    ends.into_iter().flat_map(|(end, report)| {
+        let calls = report.log.iter().filter(|row| row.result == tcplab_workload::WAITING);
+        calls.map(move |row| (end, row.call.as_ref()))
+    })
 }
 
 fn empty_trial(warnings: Vec<String>) -> Trial {

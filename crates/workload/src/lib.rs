@@ -42,7 +42,9 @@ pub use application::{Application, Want};
 pub use arrival::{Corrupted, verify};
 pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError, Side};
-pub use report::{AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport};
+pub use report::{
+    AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport, WAITING,
+};
 pub use socket::{
     Access, IfRefused, Kind, Level, OptionInfo, OptionValue, Outcome, SocketError, SocketOptions,
     SocketRole, is_of_the_machine, outcome, table,
