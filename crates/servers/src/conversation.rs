@@ -1,6 +1,7 @@
 //! A connection apart from its socket: what was read and not yet used, what is to be sent, and when
 //! it has taken too long. Every design carries these.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use crate::calendar::Moment;
@@ -138,7 +139,7 @@ impl Conversation {
     }
 
     /// Takes all output but files, to be sent whole before [`sent`](Self::sent) is called.
-    pub(crate) fn take(&mut self) -> Vec<u8> {
+    pub(crate) fn take(&mut self) -> Cow<'static, [u8]> {
         self.is_in_flight = true;
         self.output.take_pending()
     }
@@ -292,7 +293,7 @@ mod tests {
     fn drain(conversation: &mut Conversation, now: Instant) -> Vec<u8> {
         let bytes = conversation.take();
         conversation.sent(now, &moment());
-        bytes
+        bytes.into_owned()
     }
 
     #[test]

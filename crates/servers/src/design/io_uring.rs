@@ -2,6 +2,7 @@
 //! received and sent is put into a queue, and one system call hands over all of it and waits for
 //! results. As many threads as there are workers.
 
+use std::borrow::Cow;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -317,9 +318,10 @@ impl<'a> Worker<'a> {
 }
 
 /// What is to be sent next: bytes, with the beginning of the file that follows them.
-fn piece(conversation: &mut Conversation) -> Vec<u8> {
-    let mut bytes = conversation.take();
+fn piece(conversation: &mut Conversation) -> Cow<'static, [u8]> {
+    let bytes = conversation.take();
     let Some(part) = conversation.output().file() else { return bytes };
+    let mut bytes = bytes.into_owned();
     let from = bytes.len();
     let length = part.left().min(FILE_PIECE) as usize;
     bytes.resize(from + length, 0);
@@ -329,9 +331,9 @@ fn piece(conversation: &mut Conversation) -> Vec<u8> {
             Ok(count @ 1..) => read += count,
             Err(Errno::INTR) => {}
             // It has become shorter than was promised: nothing can make up for that.
-            Ok(0) | Err(_) => return Vec::new(),
+            Ok(0) | Err(_) => return Cow::default(),
         }
     }
     conversation.output().file_sent(length as u64);
-    bytes
+    Cow::Owned(bytes)
 }
