@@ -97,6 +97,8 @@ fn everything_is_on_it_and_it_stays_small() {
     assert!(episodes >= 30, "the made-up run has only {episodes} episodes");
     assert_eq!(count("<svg class=\"graph time-sequence\""), 20);
     assert_eq!(count("<svg class=\"graph chart\""), 40);
+    assert_eq!(count("<svg class=\"graph bars\""), 10);
+    assert_eq!(count("it returned an error"), 10);
     assert_eq!(count("<svg class=\"ladder\""), episodes);
     assert_eq!(
         count("<svg class=\"pane\""),
