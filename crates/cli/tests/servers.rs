@@ -76,9 +76,9 @@ impl Server {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Asks it to stop, as Ctrl-C does: each of its processes. Gives its counters.
+    /// Asks each of its processes to stop, as a service manager does. Gives its counters.
     fn stop(mut self) -> Value {
-        kill_process_group(Pid::from_child(&self.child), Signal::INT).unwrap();
+        kill_process_group(Pid::from_child(&self.child), Signal::TERM).unwrap();
         let mut rest = String::new();
         self.output.read_to_string(&mut rest).unwrap();
         let status = self.child.wait().unwrap();
