@@ -192,6 +192,23 @@ impl Conversation {
         }
     }
 
+    /// Ends it, if it is cut off, or does what it is time for; whether there was anything to do.
+    pub(crate) fn look(
+        &mut self,
+        is_cut: bool,
+        now: Instant,
+        moment: &Moment,
+        limits: &Limits,
+    ) -> bool {
+        if is_cut {
+            self.cut();
+        } else if now < self.deadline(limits) {
+            return false;
+        }
+        self.check(now, moment, limits);
+        true
+    }
+
     /// Does it, if the time has come.
     pub(crate) fn check(&mut self, now: Instant, moment: &Moment, limits: &Limits) {
         if now < self.deadline(limits) || matches!(self.stage, Stage::Over(_)) {

@@ -6,10 +6,8 @@ use std::borrow::Cow;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::Shutdown;
 
@@ -19,7 +17,7 @@ use crate::conversation::{Conversation, End, Wish};
 use crate::counters::{Count, Slot};
 use crate::door::{Door, Pause, is_passing};
 use crate::error::ServeError;
-use crate::hall::{Drain, Hall, Stopping, Watch, wait};
+use crate::hall::{Drain, Hall, Stopping, Watch};
 use crate::pump::end_of;
 use crate::sys::{Chunk, Done, Ring};
 
@@ -38,15 +36,7 @@ pub(super) fn serve(hall: &Hall<'_>, door: &Door, watch: &mut Watch<'_>) -> Resu
         let threads: Vec<_> = (0..hall.config.workers)
             .map(|number| scope.spawn(move || Worker::new(hall, door, number).map(Worker::work)))
             .collect();
-        while !threads.iter().all(ScopedJoinHandle::is_finished) {
-            watch.tick();
-            let mut fds = [PollFd::new(hall.stop, PollFlags::IN)];
-            wait(&mut fds, Watch::TICK);
-            if !fds[0].revents().is_empty() {
-                // The threads know. Waiting for them to end is all that is left.
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        }
+        watch.attend(&threads, hall.stop);
         let ended = threads.into_iter().map(|thread| thread.join().expect("a worker does not die"));
         ended.collect::<io::Result<()>>().map_err(refused)
     })
@@ -278,13 +268,10 @@ impl<'a> Worker<'a> {
         let is_cut = self.stopping.as_ref().is_some_and(|it| it.drain.is_over(self.hall.stop));
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
-            let conversation = &mut connection.conversation;
-            if is_cut {
-                conversation.cut();
-            } else if now < conversation.deadline(self.hall.limits()) {
+            let moment = self.clock.moment();
+            if !connection.conversation.look(is_cut, now, moment, self.hall.limits()) {
                 continue;
             }
-            conversation.check(now, self.clock.moment(), self.hall.limits());
             self.turn(index, now);
         }
     }
