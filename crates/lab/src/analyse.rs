@@ -12,6 +12,7 @@ use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Role;
 
 use crate::ends::{ending, ends};
+use crate::model::SAME_HOST;
 use crate::{
     Case, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory, Summary, Trial,
     TrialData, claims, options, worlds,
@@ -152,7 +153,7 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     let notes = trace.notes.iter();
     let mut warnings: Vec<String> = notes.map(|note| remark(sending_end, note)).collect();
     let has_truth = record.has_truth();
-    if !has_truth {
+    if !has_truth && !path.same_host {
         warnings.push(UNTOLD.into());
     }
     let told = OptionRow::of(&record);
@@ -450,6 +451,9 @@ fn describe_paths(cases: &[tcplab_scenario::Case]) -> Vec<String> {
 }
 
 fn describe(path: &PathSpec) -> Vec<String> {
+    if path.same_host {
+        return vec![SAME_HOST.into()];
+    }
     Direction::BOTH
         .into_iter()
         .filter_map(|direction| {

@@ -39,6 +39,17 @@ pub struct Run {
     pub claims: Vec<Claim>,
 }
 
+/// Said of a path that there is none of.
+pub(crate) const SAME_HOST: &str =
+    "same host: no path, both ends talk over the loopback of one kernel";
+
+impl Run {
+    /// Whether there is a path between the ends of any case.
+    pub fn has_path(&self) -> bool {
+        self.path.is_empty() || self.path.iter().any(|line| !line.ends_with(SAME_HOST))
+    }
+}
+
 /// One cell of the matrix.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Case {

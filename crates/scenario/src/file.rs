@@ -9,7 +9,7 @@ use tcplab_workload::{SocketOptions, SocketRole, WorkloadSpec};
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec};
+use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec, Stack};
 use crate::error::Problem;
 use crate::expect::ExpectSpec;
 use crate::fault::Fault;
@@ -159,6 +159,9 @@ impl ScenarioFile {
     /// Looks for values that are well written and make no sense.
     fn check(&self) -> Result<(), (String, Problem)> {
         path_file::check(&self.path).map_err(|(key, problem)| (format!("path.{key}"), problem))?;
+        if self.path.same_host {
+            self.check_same_host()?;
+        }
         self.workload.check().map_err(|error| {
             let key = error.key().map_or("workload".into(), |key| format!("workload.{key}"));
             (key, Problem::Workload(error))
@@ -194,6 +197,25 @@ impl ScenarioFile {
         }
         if self.repeat.retries > RETRIES_MAX {
             return Err(("repeat.retries".into(), Problem::Retries { most: RETRIES_MAX }));
+        }
+        Ok(())
+    }
+
+    /// What cannot be where both ends are in one network namespace of the kernel's.
+    fn check_same_host(&self) -> Result<(), (String, Problem)> {
+        let refused = |key: &str, why: &str| Err((key.into(), Problem::Value(why.into())));
+        for (key, end) in [("client.stack", &self.client), ("server.stack", &self.server)] {
+            if end.stack != Stack::Linux {
+                let why = "with `same_host` both ends are this machine's kernel: what its loopback \
+                           costs is processor time, of which a model has none";
+                return refused(key, why);
+            }
+        }
+        if self.client.sysctl != self.server.sysctl {
+            let why = "with `same_host` both ends share one namespace, so there is one value of each \
+                       setting: write the same in `[client]` and `[server]`";
+            let is_at_server = self.client.sysctl.is_empty();
+            return refused(if is_at_server { "server.sysctl" } else { "client.sysctl" }, why);
         }
         Ok(())
     }

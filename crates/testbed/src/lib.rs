@@ -27,6 +27,7 @@ mod netlink;
 mod options;
 mod process;
 mod promptness;
+mod same_host;
 mod sampler;
 mod serve;
 mod shell;
