@@ -47,7 +47,7 @@ pub fn analyse(
         let mut trials = Vec::new();
         for number in 1..=plan.trials {
             let recording = run.recording(&case.name, number)?;
-            let mut trial = examine(&recording, &case.path)?;
+            let mut trial = examine(&recording, case)?;
             trial.put_aside = run.flawed(&case.name, number);
             trial.number = number;
             trial.seed = trial_seed(plan.seed, number);
@@ -131,7 +131,13 @@ fn interruptions(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instant, In
 }
 
 /// What one recording says, but for its number, seed and place.
-fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
+fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial, LabError> {
+    let (path, through) = (&case.path, case.workload.through);
+    if !through.is_tcp() {
+        let metrics = named(of_applications(&recording.app()?)).collect();
+        let medium = Some(through.name().into());
+        return Ok(Trial { metrics, medium, ..empty_trial(Vec::new()) });
+    }
     let (app, record) = (recording.app()?, recording.record()?);
     let (truth, samples) = (recording.truth()?, recording.samples()?);
     let sending_end = sending_end(&app);
@@ -208,6 +214,7 @@ fn empty_trial(warnings: Vec<String>) -> Trial {
         flaws: Vec::new(),
         put_aside: 0,
         warnings,
+        medium: None,
     }
 }
 
@@ -365,23 +372,13 @@ pub(crate) fn metrics(
     sending_end: Endpoint,
     lost: Option<usize>,
 ) -> Vec<Metric> {
-    let (sender, receiver) = match sending_end {
-        Endpoint::Client => (&app.client, &app.server),
-        Endpoint::Server => (&app.server, &app.client),
-    };
-    // From the client's call of connect() to the receiver's last byte.
-    let transfer = app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from));
-    let goodput = transfer.and_then(|span| Rate::of(receiver.bytes, span));
     let round_trips: Vec<f64> = samples
         .iter()
         .filter(|sample| sample.endpoint == sending_end && sample.state == ESTABLISHED)
         .map(|sample| sample.rtt_us as f64 / 1e3)
         .collect();
-    let intact = receiver.has_all_of(sender);
     let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
     let values = [
-        ("transfer_time", transfer.map(Span::as_secs_f64)),
-        ("goodput", goodput.map(Rate::as_mbit_f64)),
         ("retransmissions", Some(flow.totals.retransmissions as f64)),
         ("retransmitted", Some(flow.totals.retransmitted.as_u64() as f64)),
         ("timeouts", Some(timeouts as f64)),
@@ -390,9 +387,29 @@ pub(crate) fn metrics(
         ("max_in_flight", Some(flow.totals.max_in_flight.as_u64() as f64)),
         ("max_window", flow.totals.max_window.map(|window| window.as_u64() as f64)),
         ("mean_rtt", tcplab_stats::mean(&round_trips)),
-        ("payload_intact", Some(f64::from(u8::from(intact)))),
     ];
-    named(values.into_iter().filter_map(|(name, value)| Some((name, value?)))).collect()
+    let values = values.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    named(of_applications(app).into_iter().chain(values)).collect()
+}
+
+/// Those that the applications tell.
+fn of_applications(app: &AppLog) -> Vec<(&'static str, f64)> {
+    let (sender, receiver) = match sending_end(app) {
+        Endpoint::Client => (&app.client, &app.server),
+        Endpoint::Server => (&app.server, &app.client),
+    };
+    // From the client's call of connect() to the receiver's last byte.
+    let transfer = app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from));
+    let goodput = transfer.and_then(|span| Rate::of(receiver.bytes, span));
+    let intact = receiver.has_all_of(sender);
+    [
+        ("transfer_time", transfer.map(Span::as_secs_f64)),
+        ("goodput", goodput.map(Rate::as_mbit_f64)),
+        ("payload_intact", Some(f64::from(u8::from(intact)))),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+    .collect()
 }
 
 /// Values with the units that `METRICS` has for them.

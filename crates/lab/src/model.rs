@@ -130,6 +130,10 @@ pub struct Trial {
     pub put_aside: u32,
     /// What else made the trial less than perfect.
     pub warnings: Vec<String>,
+    /// What its bytes went through, where that was not TCP, such as `a pipe`: then there are no
+    /// packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub medium: Option<String>,
 }
 
 /// A measured value.

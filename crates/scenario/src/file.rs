@@ -161,6 +161,10 @@ impl ScenarioFile {
         path_file::check(&self.path).map_err(|(key, problem)| (format!("path.{key}"), problem))?;
         if self.path.same_host {
             self.check_same_host()?;
+        } else if !self.workload.through.is_tcp() {
+            let why = "what is not TCP needs both ends on the same host: write `same_host = true` in \
+                       `[path]`, and nothing else there";
+            return Err(("workload.through".into(), Problem::Value(why.into())));
         }
         self.workload.check().map_err(|error| {
             let key = error.key().map_or("workload".into(), |key| format!("workload.{key}"));
@@ -210,6 +214,15 @@ impl ScenarioFile {
                            costs is processor time, of which a model has none";
                 return refused(key, why);
             }
+        }
+        let sockets = [
+            ("client.socket", &self.client.socket),
+            ("server.socket", &self.server.socket),
+            ("server.accepted", &self.server.accepted),
+        ];
+        let asked = sockets.into_iter().find(|(_, options)| !options.is_empty());
+        if let (Some((key, _)), false) = (asked, self.workload.through.is_tcp()) {
+            return refused(key, "what is not TCP has no TCP socket with such options: leave it out");
         }
         if self.client.sysctl != self.server.sysctl {
             let why = "with `same_host` both ends share one namespace, so there is one value of each \

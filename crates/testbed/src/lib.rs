@@ -35,6 +35,7 @@ mod sys;
 mod sysctl;
 mod tape;
 mod tcp_info;
+mod through;
 mod traffic;
 mod trial;
 mod tuning;

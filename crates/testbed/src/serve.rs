@@ -24,7 +24,7 @@ use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
 use crate::sampler::Sampled;
 use crate::trial::{Scribes, Told};
-use crate::{TrialError, doctor, netem, promptness, same_host, sysctl};
+use crate::{TrialError, doctor, netem, promptness, same_host, sysctl, through};
 
 /// A /24 across both ends keeps the kernel's reverse path filter out of play.
 pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
@@ -50,6 +50,7 @@ pub fn serve(arguments: &[String]) -> ExitCode {
     let answer = match (task.as_str(), caller.parse().ok().and_then(Pid::from_raw)) {
         ("trial", Some(caller)) => work_for(caller, |request: &TrialRequest, privilege| {
             match request.case.path.backend.unwrap_or_default() {
+                _ if !request.case.workload.through.is_tcp() => through::run(request, privilege)?,
                 _ if request.case.path.same_host => same_host::run(request, privilege)?,
                 Backend::Tcplab => run(request, privilege)?,
                 Backend::Netem => netem::run(request, privilege)?,
