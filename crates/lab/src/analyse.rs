@@ -83,6 +83,7 @@ pub fn analyse(
         calibration: run.calibration(),
         cases,
         claims,
+        plots: scenario.plots.clone(),
     })
 }
 
@@ -445,6 +446,7 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
                 unit: info.unit.into(),
                 count: summary.count,
                 mean: summary.mean,
+                median: Some(summary.median),
                 standard_deviation: summary.standard_deviation,
                 interval: summary.interval.map(|interval| (interval.low, interval.high)),
             })

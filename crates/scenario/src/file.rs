@@ -15,6 +15,7 @@ use crate::expect::ExpectSpec;
 use crate::fault::Fault;
 use crate::matrix::Cell;
 use crate::path_file::{self, Files};
+use crate::plots::PlotSpec;
 
 /// What a file can have at its top.
 pub(crate) const SECTIONS: &[&str] = &[
@@ -28,6 +29,7 @@ pub(crate) const SECTIONS: &[&str] = &[
     "repeat",
     "sampling",
     "limits",
+    "plot",
     "expect",
 ];
 
@@ -79,6 +81,9 @@ pub(crate) struct ScenarioFile {
     /// When to give up.
     #[serde(default)]
     limits: LimitsSpec,
+    /// Pictures in the report: metrics over what is varied.
+    #[serde(default)]
+    pub(crate) plot: Option<Vec<PlotSpec>>,
     /// Claims that the run proves or breaks.
     #[serde(default)]
     pub(crate) expect: Vec<ExpectSpec>,

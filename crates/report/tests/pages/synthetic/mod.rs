@@ -83,6 +83,7 @@ fn frame() -> Run {
             claim("Linux recovers in both ways the paper describes", true),
             claim("and within a second, <always>", false),
         ],
+        plots: vec![],
     }
 }
 
@@ -309,6 +310,7 @@ fn summaries(trials: &[Trial]) -> Vec<Summary> {
                 unit: metric.unit.clone(),
                 count,
                 mean,
+                median: None,
                 standard_deviation: deviation,
                 interval: half.map(|half| (mean - half, mean + half)),
             }
