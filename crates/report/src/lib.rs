@@ -20,6 +20,7 @@ mod text;
 pub mod trace;
 mod trace_page;
 mod transfer;
+mod trends;
 mod trial;
 
 pub use check::check_table;

@@ -13,6 +13,7 @@ use crate::overview::{Overview, Transferred, overviews};
 use crate::path::Paths;
 use crate::place::{Place, differ, everywhere, places, world};
 use crate::summary::{Block, blocks};
+use crate::trends::{Trends, trends};
 use crate::trial::TrialView;
 
 pub(crate) const STYLES: [&str; 4] = [
@@ -132,6 +133,7 @@ fn head(
         pictures,
         overviews,
         warnings,
+        trends: trends(run),
         spread,
         metrics,
         others,
@@ -189,6 +191,8 @@ struct Head<'a> {
     pictures: Vec<String>,
     overviews: Vec<Overview>,
     warnings: Vec<Warnings>,
+    /// Metrics over a number that was varied.
+    trends: Option<Trends>,
     /// Whether any variant has more than one trial.
     spread: bool,
     metrics: Vec<Block>,

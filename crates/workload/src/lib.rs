@@ -30,6 +30,7 @@
 mod application;
 mod arrival;
 mod log;
+mod medium;
 mod payload;
 mod program;
 mod report;
@@ -40,6 +41,7 @@ mod step;
 
 pub use application::{Application, Want};
 pub use arrival::{Corrupted, verify};
+pub use medium::Medium;
 pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError, Side};
 pub use report::{AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport};

@@ -83,6 +83,7 @@ fn frame() -> Run {
             claim("Linux recovers in both ways the paper describes", true),
             claim("and within a second, <always>", false),
         ],
+        plots: vec![],
     }
 }
 
@@ -178,6 +179,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         },
         put_aside: if number == 2 { 2 } else { 0 },
         warnings: vec![],
+        medium: None,
     };
     let ends = seen.client.acks.iter().map(|ack| ack.at).max().unwrap_or(Instant::ZERO);
     let duration = ends.since(Instant::ZERO);
@@ -326,6 +328,7 @@ fn summaries(trials: &[Trial]) -> Vec<Summary> {
                 unit: metric.unit.clone(),
                 count,
                 mean,
+                median: None,
                 standard_deviation: deviation,
                 interval: half.map(|half| (mean - half, mean + half)),
             }
