@@ -18,15 +18,15 @@ pub(super) struct Output {
 
 /// What went one way.
 #[derive(Debug, Clone)]
-pub(super) struct Stream {
+pub(crate) struct Stream {
     /// None where nobody looks at the bytes.
-    pub(super) digest: Option<Digest>,
+    pub(crate) digest: Option<Digest>,
     /// Of what was not urgent, where anything was.
-    pub(super) rest: Option<Digest>,
-    pub(super) bytes: Bytes,
-    pub(super) calls: u64,
-    pub(super) first: Option<Instant>,
-    pub(super) last: Option<Instant>,
+    pub(crate) rest: Option<Digest>,
+    pub(crate) bytes: Bytes,
+    pub(crate) calls: u64,
+    pub(crate) first: Option<Instant>,
+    pub(crate) last: Option<Instant>,
 }
 
 impl Output {
@@ -63,13 +63,13 @@ impl Output {
 }
 
 impl Stream {
-    pub(super) fn new() -> Stream {
+    pub(crate) fn new() -> Stream {
         let digest = Some(Digest::new());
         Stream { digest, rest: None, bytes: Bytes::ZERO, calls: 0, first: None, last: None }
     }
 
     /// Bytes went this way; the last of them urgent where it `marks`.
-    pub(super) fn moved(&mut self, bytes: &[u8], now: Instant, marks: bool) {
+    pub(crate) fn moved(&mut self, bytes: &[u8], now: Instant, marks: bool) {
         if bytes.is_empty() {
             return;
         }
@@ -88,7 +88,7 @@ impl Stream {
         self.last = Some(now);
     }
 
-    pub(super) fn hex(&self) -> String {
+    pub(crate) fn hex(&self) -> String {
         self.digest.as_ref().map(Digest::hex).unwrap_or_default()
     }
 }
