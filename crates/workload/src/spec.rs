@@ -365,6 +365,11 @@ impl WorkloadSpec {
         if self.sending_side() == side { Role::Sender } else { Role::Receiver }
     }
 
+    /// How the server is not there, if it is not.
+    pub fn absent(&self) -> Option<Absent> {
+        self.connect.or_else(|| self.datagrams.as_ref()?.server)
+    }
+
     /// Whether it is a bulk of data and nothing else.
     pub(crate) fn is_stream(&self) -> bool {
         self.is_bulk() && self.urgent_at.is_none()

@@ -187,7 +187,7 @@ impl Client {
                 // what it was to send, it has not sent then (`sock_alloc_send_pskb`).
                 let about = self.mark().to_string();
                 let made =
-                    Made { about, asked: self.size(), ..Made::plain(Call::Send, errno.clone()) };
+                    Made { asked: self.size(), about, ..Made::plain(Call::Send, errno.clone()) };
                 self.ledger.returned(made, now);
                 if std::mem::replace(&mut self.has_failed, true) {
                     self.give_up(&errno, now);
@@ -197,7 +197,7 @@ impl Client {
                 let (request, attempt) = (self.requests.len() as u32, self.tries());
                 let about = format!("no answer to {}", DatagramMark { request, attempt });
                 let asked = self.patience();
-                let made = Made { about, asked, ..Made::plain(Call::Receive, errno.clone()) };
+                let made = Made { asked, about, ..Made::plain(Call::Receive, errno.clone()) };
                 self.ledger.returned(made, now);
                 if errno != "EAGAIN" {
                     self.give_up(&errno, now);
