@@ -5,6 +5,7 @@ use tcplab_plot::{Band, Figure};
 use tcplab_recording::Endpoint;
 
 use crate::calls::{CallView, calls};
+use crate::datagrams::DatagramsView;
 use crate::episode::EpisodeView;
 use crate::graphs::figures_of;
 use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
@@ -24,6 +25,8 @@ pub(crate) struct TrialView<'a> {
     pub(crate) warnings: Vec<String>,
     pub(crate) metrics: Vec<(String, String)>,
     pub(crate) figures: Vec<Figure>,
+    /// In place of figures, where there was no connection.
+    pub(crate) datagrams: Option<DatagramsView>,
     pub(crate) bands: Vec<Band>,
     pub(crate) stops: Vec<Stop>,
     pub(crate) close_ups: Vec<CloseUp<'a>>,
@@ -112,6 +115,7 @@ impl<'a> TrialView<'a> {
             warnings: warnings(trial, data),
             metrics: metrics(trial),
             figures,
+            datagrams: DatagramsView::of(data),
             bands,
             stops: met.iter().map(stop).collect(),
             close_ups: close,
