@@ -243,7 +243,7 @@ pub const METRICS: &[MetricInfo] = &[
     of_end(
         "datagrams.duplicates",
         "",
-        "Of the server: datagrams that it had read before. Of the client: as `duplicate_answers`.",
+        "Of the server: requests that it had read before. Of the client: as `duplicate_answers`.",
     ),
     of_end("app.read", "bytes", "What the application of an end read."),
     of_end("app.written", "bytes", "What its socket took."),

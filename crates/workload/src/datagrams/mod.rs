@@ -124,8 +124,8 @@ pub struct DatagramReport {
     pub sent: u64,
     /// Datagrams that it read.
     pub received: u64,
-    /// Client: answers to requests that had one already. Server: datagrams that it had read
-    /// already, request and try.
+    /// Client: answers to requests that had one already. Server: requests that it had read
+    /// already, sent again or copied.
     pub duplicates: u64,
     /// Client: answers to requests that it had given up.
     pub late: u64,

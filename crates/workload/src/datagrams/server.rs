@@ -66,11 +66,14 @@ impl Server {
             Some(mark) => {
                 self.phase = Phase::Send(mark);
                 self.datagram = self.letters.answer(mark);
-                if self.known.insert(mark) {
-                    mark.to_string()
-                } else {
-                    self.ledger.counts.duplicates += 1;
-                    format!("{mark}, once more")
+                // It cannot know whether its answer to another try arrived.
+                let tries = [0, u32::MAX].map(|attempt| DatagramMark { attempt, ..mark });
+                let is_repeated = self.known.range(tries[0]..=tries[1]).next().is_some();
+                self.ledger.counts.duplicates += u64::from(is_repeated);
+                match (self.known.insert(mark), is_repeated) {
+                    (true, false) => mark.to_string(),
+                    (true, true) => format!("{mark}, asked before"),
+                    (false, _) => format!("{mark}, a copy"),
                 }
             }
         };

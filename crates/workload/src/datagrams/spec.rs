@@ -114,6 +114,11 @@ impl Datagrams {
         Ok(())
     }
 
+    /// The largest packet that its datagrams make, with the headers of IPv4 and UDP.
+    pub fn largest_packet(&self) -> Bytes {
+        self.request.max(self.response.unwrap_or_default()) + Bytes::new(20 + 8)
+    }
+
     /// How long the `attempt`th try, from 1, is waited for.
     pub fn wait(&self, attempt: u32) -> Span {
         let factor = u64::from(self.backoff).saturating_pow(attempt.saturating_sub(1));
