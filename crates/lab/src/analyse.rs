@@ -11,11 +11,12 @@ use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Role;
 
+use crate::datagrams;
 use crate::ends::{ending, ends};
 use crate::model::SAME_HOST;
 use crate::{
-    Case, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory, Summary, Trial,
-    TrialData, claims, options, worlds,
+    Case, Correspondence, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory,
+    Summary, Trial, TrialData, claims, options, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -117,8 +118,19 @@ fn load(recording: &Recording, path: Option<&PathSpec>) -> Result<TrialData, Lab
             .map(|path| interruptions(path, record.seed, record.duration))
             .unwrap_or_default(),
         path: path.unwrap_or(&record.path).clone(),
+        correspondence: correspondence(recording, &record, recording.app().ok().as_ref())?,
         duration: record.duration,
     })
+}
+
+/// What the ends said in datagrams, if they did.
+fn correspondence(
+    recording: &Recording,
+    record: &TrialRecord,
+    app: Option<&AppLog>,
+) -> Result<Option<Correspondence>, LabError> {
+    let report = app.and_then(|app| app.client.datagrams.as_ref());
+    report.map(|report| Correspondence::read(recording, record, report)).transpose()
 }
 
 /// When either direction lets nothing through.
@@ -165,6 +177,11 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
     }
     let told = OptionRow::of(&record);
     warnings.extend(told.iter().filter_map(OptionRow::refusal));
+    if let Some(all) = correspondence(recording, &record, Some(&app))? {
+        let metrics = datagrams::metrics(&app, &all);
+        let trial = Trial { metrics, ends, flaws, options: told, ..empty_trial(warnings) };
+        return Ok(trial);
+    }
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
         return Ok(Trial { ends, ending, flaws, options: told, ..empty_trial(warnings) });
@@ -414,7 +431,9 @@ fn of_applications(app: &AppLog) -> Vec<(&'static str, f64)> {
 }
 
 /// Values with the units that `METRICS` has for them.
-fn named(values: impl IntoIterator<Item = (&'static str, f64)>) -> impl Iterator<Item = Metric> {
+pub(crate) fn named(
+    values: impl IntoIterator<Item = (&'static str, f64)>,
+) -> impl Iterator<Item = Metric> {
     values.into_iter().filter_map(|(name, value)| {
         let unit = tcplab_scenario::metric(name)?.unit.into();
         Some(Metric { name: name.into(), unit, value })

@@ -140,6 +140,13 @@ pub struct Trial {
     pub medium: Option<String>,
 }
 
+impl Trial {
+    /// Whether its ends exchanged datagrams, and there was no connection.
+    pub fn has_datagrams(&self) -> bool {
+        self.metrics.iter().any(|metric| metric.name == "unanswered")
+    }
+}
+
 /// A measured value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
@@ -215,6 +222,9 @@ pub struct EndRow {
     pub calls: Vec<CallRow>,
     /// How long each of its requests took, milliseconds.
     pub response_times_ms: Vec<f64>,
+    /// How often each of its requests was sent, where they are datagrams.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub request_tries: Vec<usize>,
     /// Other metrics of this end; some have several values.
     pub metrics: Vec<Metric>,
 }

@@ -20,6 +20,8 @@ pub(crate) struct CallView {
     pub(crate) began: String,
     pub(crate) call: String,
     pub(crate) asked: String,
+    /// Such as `request 3, try 2`.
+    pub(crate) about: String,
     /// Such as `160 times`; empty for one.
     pub(crate) times: String,
     pub(crate) result: String,
@@ -53,6 +55,7 @@ pub(crate) fn calls(trial: &Trial) -> (Vec<CallView>, usize) {
             began: seconds(call.began),
             call: call.call.to_string(),
             asked: call.asked.clone(),
+            about: call.about.clone(),
             times: if call.count > 1 {
                 counted(call.count as usize, "time", "times")
             } else {

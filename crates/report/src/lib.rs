@@ -3,6 +3,7 @@
 
 mod calls;
 mod check;
+mod datagrams;
 mod episode;
 mod fidelity;
 mod graphs;

@@ -5,6 +5,7 @@ use tcplab_plot::{Band, Figure};
 use tcplab_recording::Endpoint;
 
 use crate::calls::{self, CallView};
+use crate::datagrams::DatagramsView;
 use crate::episode::EpisodeView;
 use crate::graphs::{brief, figures_of};
 use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
@@ -25,6 +26,8 @@ pub(crate) struct TrialView<'a> {
     pub(crate) metrics: Vec<(String, String)>,
     pub(crate) has_connection: bool,
     pub(crate) figures: Vec<Figure>,
+    /// In place of figures, where there was no connection.
+    pub(crate) datagrams: Option<DatagramsView>,
     pub(crate) bands: Vec<Band>,
     pub(crate) stops: Vec<Stop>,
     pub(crate) close_ups: Vec<CloseUp<'a>>,
@@ -122,6 +125,7 @@ impl<'a> TrialView<'a> {
             metrics: metrics(trial),
             has_connection: transfer.is_some(),
             figures,
+            datagrams: DatagramsView::of(data),
             bands,
             stops: met.iter().map(stop).collect(),
             close_ups: close,

@@ -240,6 +240,8 @@ pub(crate) struct Watch<'a> {
     outcomes: [Option<Result<Outcome, TrialError>>; 2],
     told: Instant,
     quiet_since: Option<Instant>,
+    /// The client is done, the server is not, and nothing moves: since when.
+    alone_since: Option<Instant>,
 }
 
 impl<'a> Watch<'a> {
@@ -248,8 +250,9 @@ impl<'a> Watch<'a> {
         shared: &'a Shared,
         incoming: [Receiver<Result<Outcome, TrialError>>; 2],
     ) -> Watch<'a> {
-        let (told, quiet_since) = (Instant::ZERO, None);
-        Watch { limit, shared, incoming, outcomes: [None, None], told, quiet_since }
+        let (told, quiet_since, alone_since) = (Instant::ZERO, None, None);
+        let outcomes = [None, None];
+        Watch { limit, shared, incoming, outcomes, told, quiet_since, alone_since }
     }
 
     pub(crate) fn over(&mut self, state: &BridgeState, recorder_failed: bool) -> bool {
@@ -271,6 +274,13 @@ impl<'a> Watch<'a> {
         let failed = self.outcomes.iter().any(|outcome| matches!(outcome, Some(Err(_))));
         if recorder_failed || failed || now.since(Instant::ZERO) > self.limit {
             return true;
+        }
+        self.alone_since = match self.outcomes {
+            [Some(_), None] if on_path == 0 => self.alone_since.or(Some(now)),
+            _ => None,
+        };
+        if self.alone_since.is_some_and(|since| now.since(since) >= QUIET) {
+            self.shared.rest();
         }
         if self.outcomes.iter().any(Option::is_none) || on_path > 0 {
             self.quiet_since = None;

@@ -12,7 +12,8 @@ use crate::{AppReport, Digest, Payload, Role, Side, WorkloadSpec};
 mod streams;
 mod words;
 
-use streams::{Check, Output, Stream};
+pub(crate) use streams::Stream;
+use streams::{Check, Output};
 use words::{asked, name};
 
 /// What an application would do next on its connection.
@@ -441,6 +442,7 @@ impl Application {
             log: self.log.rows(),
             exchanges: self.log.exchanges.clone(),
             exchanges_left_out: self.log.exchanges_left_out,
+            datagrams: None,
         }
     }
 }

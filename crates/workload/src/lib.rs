@@ -29,6 +29,7 @@
 
 mod application;
 mod arrival;
+mod datagrams;
 mod log;
 mod medium;
 mod payload;
@@ -41,6 +42,9 @@ mod step;
 
 pub use application::{Application, Want};
 pub use arrival::{Corrupted, verify};
+pub use datagrams::{
+    Correspondent, DatagramMark, DatagramReport, DatagramWant, Datagrams, RequestReport,
+};
 pub use medium::Medium;
 pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError, Side};

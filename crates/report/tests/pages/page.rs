@@ -232,6 +232,7 @@ fn a_run_without_anything_is_still_a_page() {
             samples: vec![],
             interruptions: vec![],
             path: tcplab_path::PathSpec::default(),
+            correspondence: None,
             duration: tcplab_units::Span::ZERO,
         })
     };

@@ -189,6 +189,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         samples: seen.samples,
         interruptions: breaks,
         path: path(),
+        correspondence: None,
         duration,
     };
     (made, data)
