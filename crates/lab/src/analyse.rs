@@ -16,7 +16,7 @@ use crate::ends::{ending, ends};
 use crate::model::SAME_HOST;
 use crate::{
     Case, Correspondence, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory,
-    Summary, Trial, TrialData, claims, options, worlds,
+    Summary, Trial, TrialData, claims, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -162,7 +162,7 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
         trace(recording, &record, Endpoint::Client)?,
         trace(recording, &record, Endpoint::Server)?,
     ];
-    let ends = ends(&app, [&client, &server]);
+    let ends = ends(&app, &record, [&client, &server]);
     let trace = match sending_end {
         Endpoint::Client => client,
         Endpoint::Server => server,
@@ -175,6 +175,10 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
     if !has_truth && !path.same_host {
         warnings.push(UNTOLD.into());
     }
+    let limit = |(end, call): (&str, &str)| {
+        format!("the {end} still waited in {call} when the trial's time was over")
+    };
+    warnings.extend(unfinished(&app).map(limit));
     let told = OptionRow::of(&record);
     warnings.extend(told.iter().filter_map(OptionRow::refusal));
     if let Some(all) = correspondence(recording, &record, Some(&app))? {
@@ -212,10 +216,18 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
         })
         .collect();
     let lost = has_truth.then_some(drops.len());
-    let mut metrics = metrics(&app, flow, &samples, sending_end, lost);
-    metrics.extend(named(options::metrics(&record, connection)));
+    let metrics = metrics(&app, flow, &samples, sending_end, lost);
     let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
     Ok(Trial { ends, ending, flaws, ..whole })
+}
+
+/// The calls that had not returned when the trial's time was over, and whose they were.
+fn unfinished(app: &AppLog) -> impl Iterator<Item = (&'static str, &str)> {
+    let ends = [("client", &app.client), ("server", &app.server)];
+    ends.into_iter().flat_map(|(end, report)| {
+        let calls = report.log.iter().filter(|row| row.result == tcplab_workload::WAITING);
+        calls.map(move |row| (end, row.call.as_ref()))
+    })
 }
 
 fn empty_trial(warnings: Vec<String>) -> Trial {

@@ -55,7 +55,7 @@ function byteUnit(step) {
 }
 
 const DATA_LAYERS = ["data", "drop", "fast", "fills", "timeout"];
-const STROKE_LAYERS = ["sack", ...DATA_LAYERS, "dsack"];
+const STROKE_LAYERS = ["sack", ...DATA_LAYERS, "dsack", "triple"];
 const LINE_LAYERS = { acks: "ack", edge: "window edge" };
 const LETTER = 6.2; // pixels of a letter, about
 const REACH = 12; // pixels from the pointer within which something is meant
@@ -252,7 +252,7 @@ class Graph {
         if (distance > nearest) continue;
         nearest = distance;
         const [start, end] = [this.y[1] - bottom, this.y[1] - top];
-        const range = layer.name.endsWith("sack") ? `SACK ${start}-${end}` : `${start}:${end}(${end - start})`;
+        const range = start === end ? `ack ${start}` : layer.name.endsWith("sack") ? `SACK ${start}-${end}` : `${start}:${end}(${end - start})`;
         best = { time, x: this.timeToX(time), y: this.valueToY((start + end) / 2), text: `${range} ${layer.label}` };
       }
     }

@@ -4,6 +4,7 @@
 mod calls;
 mod check;
 mod datagrams;
+mod ends;
 mod episode;
 mod fidelity;
 mod graphs;

@@ -6,6 +6,7 @@ use tcplab_recording::Endpoint;
 
 use crate::calls::{self, CallView};
 use crate::datagrams::DatagramsView;
+use crate::ends::{BothEnds, both_ends};
 use crate::episode::EpisodeView;
 use crate::graphs::{brief, figures_of};
 use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
@@ -25,6 +26,8 @@ pub(crate) struct TrialView<'a> {
     pub(crate) warnings: Vec<String>,
     pub(crate) metrics: Vec<(String, String)>,
     pub(crate) has_connection: bool,
+    /// The same of each end by itself.
+    pub(crate) ends: Vec<BothEnds>,
     pub(crate) figures: Vec<Figure>,
     /// In place of figures, where there was no connection.
     pub(crate) datagrams: Option<DatagramsView>,
@@ -124,6 +127,7 @@ impl<'a> TrialView<'a> {
             warnings: warnings(trial, data),
             metrics: metrics(trial),
             has_connection: transfer.is_some(),
+            ends: both_ends(trial),
             figures,
             datagrams: DatagramsView::of(data),
             bands,

@@ -132,6 +132,14 @@ impl Host {
         self.application.may_fail()
     }
 
+    /// The trial's time is over: where calls may fail, what it waits for is told as that.
+    pub(crate) fn run_out(&mut self, now: Instant) {
+        if self.may_fail() && !self.is_done() {
+            self.application.ran_out(now);
+            self.calls.is_over = true;
+        }
+    }
+
     /// Whether its application has nothing to do any more, or waits for somebody who never came.
     pub(crate) fn is_done(&self) -> bool {
         self.calls.is_over || self.is_unvisited()

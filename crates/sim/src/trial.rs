@@ -93,7 +93,10 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
     let mut world = World::new(pairs, at_once(case), &case.links()?, seed, Some(recorder));
     let limit = Instant::ZERO + case.limits.trial;
     world.run(limit, stop)?;
-    let (pairs, now, writer) = world.end()?;
+    let (mut pairs, now, writer) = world.end()?;
+    if now >= limit {
+        pairs.iter_mut().flatten().for_each(|host| host.run_out(now));
+    }
     let [client, server] = &pairs[0];
     if stop.load(std::sync::atomic::Ordering::Relaxed) {
         return Err(SimError::Stopped);

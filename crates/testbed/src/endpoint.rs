@@ -5,13 +5,14 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use tcplab_recording::{AppLog, Endpoint, EndpointRecord, OptionRecord};
 use tcplab_scenario::{Case, EndpointSpec};
+use tcplab_units::Instant;
 use tcplab_workload::{
     Absent, AppReport, Application, Connections, Correspondent, Corrupted, Datagrams, Side,
     SocketOptions, SocketRole, WorkloadSpec, verify,
@@ -40,6 +41,12 @@ pub(crate) struct Shared {
     is_lost: AtomicBool,
     /// The client is done, and nothing is on the path any more.
     is_at_rest: AtomicBool,
+    /// The trial's time.
+    limit: Instant,
+    /// It is over, and so is what is still waited for.
+    is_over: AtomicBool,
+    /// The connected sockets, as long as they are not closed.
+    connected: Mutex<Vec<Sampled>>,
 }
 
 impl Shared {
@@ -52,6 +59,9 @@ impl Shared {
             received: AtomicU64::new(0),
             is_lost: AtomicBool::new(false),
             is_at_rest: AtomicBool::new(false),
+            limit: Instant::ZERO + case.limits.trial,
+            is_over: AtomicBool::new(false),
+            connected: Mutex::new(Vec::new()),
         }
     }
 
@@ -95,6 +105,36 @@ impl Shared {
 
     pub(crate) fn rest(&self) {
         self.is_at_rest.store(true, Ordering::Relaxed);
+    }
+
+    /// When the trial's time is over.
+    pub(crate) fn limit(&self) -> Instant {
+        self.limit
+    }
+
+    /// Whether that is something to be told: where calls may fail.
+    pub(crate) fn may_run_out(&self) -> bool {
+        self.workload.may_fail()
+    }
+
+    /// Whether it is, for whoever waits.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::SeqCst)
+    }
+
+    /// The trial's time is over. Whoever waits in a call that may fail returns, unless it is one of
+    /// a socket that is not connected, or closed already; whether that is so at all.
+    pub(crate) fn run_out(&self) -> bool {
+        if !self.may_run_out() {
+            return false;
+        }
+        self.is_over.store(true, Ordering::SeqCst);
+        self.connected().iter().for_each(Sampled::wake);
+        true
+    }
+
+    fn connected(&self) -> MutexGuard<'_, Vec<Sampled>> {
+        self.connected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether what arrived is what was sent.
@@ -246,7 +286,8 @@ impl Site<'_> {
         let application = Application::new(side(end), &shared.workload, shared.seed);
         let accepted = &shared.endpoint(end).accepted;
         let (records, listener) = (Vec::new(), Vec::new());
-        let watched = Watched { end, accepted, sockets, sampled: None, options, records, listener };
+        let watched =
+            Watched { end, shared, accepted, sockets, sampled: None, options, records, listener };
         let socket = Some(socket);
         let mut caller =
             Caller { application, shared, clock, server, socket, watched, buffer: Vec::new() };
@@ -318,6 +359,7 @@ impl Site<'_> {
 /// What is to be known of the sockets of an endpoint.
 pub(crate) struct Watched<'a> {
     end: Endpoint,
+    shared: &'a Shared,
     /// What is asked of an accepted socket.
     accepted: &'a SocketOptions,
     /// Takes the connected one for sampling, if it is; when both ends have let go of theirs, the
@@ -345,12 +387,13 @@ impl Watched<'_> {
                 self.options = OptionSheet::accepted(socket, self.accepted, &self.options)?;
             }
         }
+        let duplicate = socket.try_clone_to_owned();
+        let sampled = Sampled::new(duplicate.map_err(self.call("duplicate its socket"))?);
         if let Some(sockets) = &self.sockets {
-            let duplicate = socket.try_clone_to_owned();
-            let sampled = Sampled::new(duplicate.map_err(self.call("duplicate its socket"))?);
             let _ = sockets.send((self.end, sampled.clone()));
-            self.sampled = Some(sampled);
         }
+        self.shared.connected().push(sampled.clone());
+        self.sampled = Some(sampled);
         Ok(())
     }
 
@@ -360,6 +403,11 @@ impl Watched<'_> {
         if let Some(sampled) = self.sampled.take() {
             sampled.let_go();
         }
+    }
+
+    /// Whether there is a connection that is open.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.sampled.is_some()
     }
 
     /// A call failed that must not.

@@ -48,7 +48,9 @@ pub use datagrams::{
 pub use medium::Medium;
 pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError, Side};
-pub use report::{AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport};
+pub use report::{
+    AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport, WAITING,
+};
 pub use socket::{
     Access, IfRefused, Kind, Level, OptionInfo, OptionValue, Outcome, SocketError, SocketOptions,
     SocketRole, is_of_the_machine, outcome, table,

@@ -217,12 +217,16 @@ pub(crate) const AT_MARK: &str = "at the mark";
 /// It is not.
 pub(crate) const NOT_AT_MARK: &str = "not at the mark";
 
+/// The call had not returned when the trial's time was over.
+pub const WAITING: &str = "waiting";
+
 /// What calls return: that they did what they should, or the name of their error.
 pub const RESULTS: &[&str] = &[
     OK,
     END,
     AT_MARK,
     NOT_AT_MARK,
+    WAITING,
     "EAGAIN",
     "ECONNABORTED",
     "ECONNREFUSED",

@@ -128,6 +128,8 @@ fn claim(text: &str, held: bool) -> Claim {
         claim: text.into(),
         check: "episode.type includes \"with time lag\"".into(),
         held,
+        held_alone: u32::from(held),
+        trials: 1,
         found: "reno: without time lag; cubic: with time lag".into(),
     }
 }
