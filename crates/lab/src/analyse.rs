@@ -11,10 +11,12 @@ use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Role;
 
+use crate::datagrams;
 use crate::ends::{ending, ends};
+use crate::model::SAME_HOST;
 use crate::{
-    Case, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory, Summary, Trial,
-    TrialData, claims, worlds,
+    Case, Correspondence, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory,
+    Summary, Trial, TrialData, claims, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -46,7 +48,7 @@ pub fn analyse(
         let mut trials = Vec::new();
         for number in 1..=plan.trials {
             let recording = run.recording(&case.name, number)?;
-            let mut trial = examine(&recording, &case.path)?;
+            let mut trial = examine(&recording, case)?;
             trial.put_aside = run.flawed(&case.name, number);
             trial.number = number;
             trial.seed = trial_seed(plan.seed, number);
@@ -82,6 +84,7 @@ pub fn analyse(
         calibration: run.calibration(),
         cases,
         claims,
+        plots: scenario.plots.clone(),
     })
 }
 
@@ -115,8 +118,19 @@ fn load(recording: &Recording, path: Option<&PathSpec>) -> Result<TrialData, Lab
             .map(|path| interruptions(path, record.seed, record.duration))
             .unwrap_or_default(),
         path: path.unwrap_or(&record.path).clone(),
+        correspondence: correspondence(recording, &record, recording.app().ok().as_ref())?,
         duration: record.duration,
     })
+}
+
+/// What the ends said in datagrams, if they did.
+fn correspondence(
+    recording: &Recording,
+    record: &TrialRecord,
+    app: Option<&AppLog>,
+) -> Result<Option<Correspondence>, LabError> {
+    let report = app.and_then(|app| app.client.datagrams.as_ref());
+    report.map(|report| Correspondence::read(recording, record, report)).transpose()
 }
 
 /// When either direction lets nothing through.
@@ -130,7 +144,13 @@ fn interruptions(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instant, In
 }
 
 /// What one recording says, but for its number, seed and place.
-fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
+fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial, LabError> {
+    let (path, through) = (&case.path, case.workload.through);
+    if !through.is_tcp() {
+        let metrics = named(of_applications(&recording.app()?)).collect();
+        let medium = Some(through.name().into());
+        return Ok(Trial { metrics, medium, ..empty_trial(Vec::new()) });
+    }
     let (app, record) = (recording.app()?, recording.record()?);
     let (truth, samples) = (recording.truth()?, recording.samples()?);
     let sending_end = sending_end(&app);
@@ -152,7 +172,7 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     let notes = trace.notes.iter();
     let mut warnings: Vec<String> = notes.map(|note| remark(sending_end, note)).collect();
     let has_truth = record.has_truth();
-    if !has_truth {
+    if !has_truth && !path.same_host {
         warnings.push(UNTOLD.into());
     }
     let limit = |(end, call): (&str, &str)| {
@@ -161,6 +181,11 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     warnings.extend(unfinished(&app).map(limit));
     let told = OptionRow::of(&record);
     warnings.extend(told.iter().filter_map(OptionRow::refusal));
+    if let Some(all) = correspondence(recording, &record, Some(&app))? {
+        let metrics = datagrams::metrics(&app, &all);
+        let trial = Trial { metrics, ends, flaws, options: told, ..empty_trial(warnings) };
+        return Ok(trial);
+    }
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
         return Ok(Trial { ends, ending, flaws, options: told, ..empty_trial(warnings) });
@@ -219,6 +244,7 @@ fn empty_trial(warnings: Vec<String>) -> Trial {
         flaws: Vec::new(),
         put_aside: 0,
         warnings,
+        medium: None,
     }
 }
 
@@ -376,23 +402,13 @@ pub(crate) fn metrics(
     sending_end: Endpoint,
     lost: Option<usize>,
 ) -> Vec<Metric> {
-    let (sender, receiver) = match sending_end {
-        Endpoint::Client => (&app.client, &app.server),
-        Endpoint::Server => (&app.server, &app.client),
-    };
-    // From the client's call of connect() to the receiver's last byte.
-    let transfer = app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from));
-    let goodput = transfer.and_then(|span| Rate::of(receiver.bytes, span));
     let round_trips: Vec<f64> = samples
         .iter()
         .filter(|sample| sample.endpoint == sending_end && sample.state == ESTABLISHED)
         .map(|sample| sample.rtt_us as f64 / 1e3)
         .collect();
-    let intact = receiver.has_all_of(sender);
     let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
     let values = [
-        ("transfer_time", transfer.map(Span::as_secs_f64)),
-        ("goodput", goodput.map(Rate::as_mbit_f64)),
         ("retransmissions", Some(flow.totals.retransmissions as f64)),
         ("retransmitted", Some(flow.totals.retransmitted.as_u64() as f64)),
         ("timeouts", Some(timeouts as f64)),
@@ -401,13 +417,35 @@ pub(crate) fn metrics(
         ("max_in_flight", Some(flow.totals.max_in_flight.as_u64() as f64)),
         ("max_window", flow.totals.max_window.map(|window| window.as_u64() as f64)),
         ("mean_rtt", tcplab_stats::mean(&round_trips)),
-        ("payload_intact", Some(f64::from(u8::from(intact)))),
     ];
-    named(values.into_iter().filter_map(|(name, value)| Some((name, value?)))).collect()
+    let values = values.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    named(of_applications(app).into_iter().chain(values)).collect()
+}
+
+/// Those that the applications tell.
+fn of_applications(app: &AppLog) -> Vec<(&'static str, f64)> {
+    let (sender, receiver) = match sending_end(app) {
+        Endpoint::Client => (&app.client, &app.server),
+        Endpoint::Server => (&app.server, &app.client),
+    };
+    // From the client's call of connect() to the receiver's last byte.
+    let transfer = app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from));
+    let goodput = transfer.and_then(|span| Rate::of(receiver.bytes, span));
+    let intact = receiver.has_all_of(sender);
+    [
+        ("transfer_time", transfer.map(Span::as_secs_f64)),
+        ("goodput", goodput.map(Rate::as_mbit_f64)),
+        ("payload_intact", Some(f64::from(u8::from(intact)))),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+    .collect()
 }
 
 /// Values with the units that `METRICS` has for them.
-fn named(values: impl IntoIterator<Item = (&'static str, f64)>) -> impl Iterator<Item = Metric> {
+pub(crate) fn named(
+    values: impl IntoIterator<Item = (&'static str, f64)>,
+) -> impl Iterator<Item = Metric> {
     values.into_iter().filter_map(|(name, value)| {
         let unit = tcplab_scenario::metric(name)?.unit.into();
         Some(Metric { name: name.into(), unit, value })
@@ -439,6 +477,7 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
                 unit: info.unit.into(),
                 count: summary.count,
                 mean: summary.mean,
+                median: Some(summary.median),
                 standard_deviation: summary.standard_deviation,
                 interval: summary.interval.map(|interval| (interval.low, interval.high)),
             })
@@ -462,6 +501,9 @@ fn describe_paths(cases: &[tcplab_scenario::Case]) -> Vec<String> {
 }
 
 fn describe(path: &PathSpec) -> Vec<String> {
+    if path.same_host {
+        return vec![SAME_HOST.into()];
+    }
     Direction::BOTH
         .into_iter()
         .filter_map(|direction| {

@@ -201,6 +201,7 @@ mod tests {
             flaws: Vec::new(),
             put_aside: 0,
             warnings: Vec::new(),
+            medium: None,
         };
         Case {
             name: name.into(),

@@ -32,6 +32,13 @@ fn of_end(end: Side, report: &AppReport, options: &[OptionRecord], trace: &Trace
     if let Some(connection) = trace.connections.first() {
         metrics.extend(on_the_wire(end, connection));
     }
+    let datagrams = report.datagrams.as_ref();
+    if let Some(counts) = datagrams {
+        metrics.push(metric("datagrams.sent", counts.sent as f64));
+        metrics.push(metric("datagrams.received", counts.received as f64));
+        metrics.push(metric("datagrams.duplicates", counts.duplicates as f64));
+    }
+    let requests = datagrams.map_or(&[][..], |counts| &counts.requests);
     let answered = |it: &tcplab_workload::Exchange| Some(it.answered?.since(it.asked));
     EndRow {
         end,
@@ -42,6 +49,7 @@ fn of_end(end: Side, report: &AppReport, options: &[OptionRecord], trace: &Trace
             .filter_map(answered)
             .map(Span::as_millis_f64)
             .collect(),
+        request_tries: requests.iter().map(|request| request.tries.len()).collect(),
         metrics,
     }
 }
@@ -157,6 +165,10 @@ impl EndRow {
         if name == "response.time" {
             let times = self.response_times_ms.iter().map(|time| Value::Number(*time));
             return selection.of(self.end, times);
+        }
+        if name == "request.tries" {
+            let tries = self.request_tries.iter().map(|tries| Value::Number(*tries as f64));
+            return selection.of(self.end, tries);
         }
         if let Some(what) = name.strip_prefix("call.") {
             let calls = self.calls.iter().filter(|row| selection.has_call(&row.call, &row.asked));

@@ -41,6 +41,15 @@ pub enum LabError {
     /// A model of a stack is asked for where there are none.
     #[error("case {case} has a model of a stack, which there is in virtual time only")]
     NotOnKernel { case: String },
+    /// Virtual time is asked for where there is only the kernel.
+    #[error(
+        "case {case} is on the same host, which there is on the kernel only: what its loopback costs \
+         is processor time, of which a model has none"
+    )]
+    NotSimulated { case: String },
+    /// The same where this machine refuses the kernel.
+    #[error("case {case} is on the same host, which needs the kernel, and {why}")]
+    KernelNeeded { case: String, why: String, remedy: Option<String> },
     /// The path could not be verified before the trials.
     #[error("the path could not be verified: {source}")]
     Calibration { source: TrialError },
@@ -89,6 +98,10 @@ impl LabError {
             LabError::NotOnKernel { .. } => {
                 Some("leave `--world` out, or run all of it with `--world sim`".into())
             }
+            LabError::NotSimulated { .. } => {
+                Some("leave `--world` out, or `same_host` of the scenario".into())
+            }
+            LabError::KernelNeeded { remedy, .. } => remedy.clone(),
             LabError::Unfinished { path, .. } => {
                 Some(format!("finish it with `tcplab run --resume {}`", path.display()))
             }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::{Calibration, OptionRow};
 use serde::{Deserialize, Serialize};
+use tcplab_scenario::Plot;
 use tcplab_workload::{CallRow, Side};
 
 /// Everything about a run that fits in a table; the packets stay in the trials' directories.
@@ -37,6 +38,20 @@ pub struct Run {
     pub cases: Vec<Case>,
     /// The scenario's expectations and how they went.
     pub claims: Vec<Claim>,
+    /// What is drawn over what was varied. Runs of older versions do not say.
+    #[serde(default)]
+    pub plots: Vec<Plot>,
+}
+
+/// Said of a path that there is none of.
+pub(crate) const SAME_HOST: &str =
+    "same host: no path, both ends talk over the loopback of one kernel";
+
+impl Run {
+    /// Whether there is a path between the ends of any case.
+    pub fn has_path(&self) -> bool {
+        self.path.is_empty() || self.path.iter().any(|line| !line.ends_with(SAME_HOST))
+    }
 }
 
 /// One cell of the matrix.
@@ -119,6 +134,17 @@ pub struct Trial {
     pub put_aside: u32,
     /// What else made the trial less than perfect.
     pub warnings: Vec<String>,
+    /// What its bytes went through, where that was not TCP, such as `a pipe`: then there are no
+    /// packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub medium: Option<String>,
+}
+
+impl Trial {
+    /// Whether its ends exchanged datagrams, and there was no connection.
+    pub fn has_datagrams(&self) -> bool {
+        self.metrics.iter().any(|metric| metric.name == "unanswered")
+    }
 }
 
 /// A measured value.
@@ -143,6 +169,9 @@ pub struct Summary {
     pub count: usize,
     /// Arithmetic mean.
     pub mean: f64,
+    /// The middle one, or between the two in the middle. Runs of older versions do not say.
+    #[serde(default)]
+    pub median: Option<f64>,
     /// Sample standard deviation (n − 1); none for a single trial.
     pub standard_deviation: Option<f64>,
     /// 95 % confidence interval of the mean (Student's t); none for a single trial.
@@ -193,6 +222,9 @@ pub struct EndRow {
     pub calls: Vec<CallRow>,
     /// How long each of its requests took, milliseconds.
     pub response_times_ms: Vec<f64>,
+    /// How often each of its requests was sent, where they are datagrams.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub request_tries: Vec<usize>,
     /// Other metrics of this end; some have several values.
     pub metrics: Vec<Metric>,
 }

@@ -59,14 +59,21 @@ pub(crate) fn of_run(
     refused: impl FnOnce() -> Option<Refusal>,
 ) -> Result<(&'static str, Option<String>), LabError> {
     let modelled = scenario.cases.iter().filter(|case| case.is_modelled()).count();
+    let real = scenario.cases.iter().find(|case| case.path.same_host).map(|case| case.name.clone());
     match asked {
-        World::Sim => Ok((SIM, None)),
+        World::Sim => match real {
+            Some(case) => Err(LabError::NotSimulated { case }),
+            None => Ok((SIM, None)),
+        },
         World::Auto if modelled == scenario.cases.len() => Ok((SIM, None)),
-        World::Auto => Ok(match refused() {
-            Some(refusal) => (SIM, Some(told(&refusal))),
-            None if modelled > 0 => (BOTH, None),
-            None => (KERNEL, None),
-        }),
+        World::Auto => match (refused(), real) {
+            (Some(Refusal { why, remedy }), Some(case)) => {
+                Err(LabError::KernelNeeded { case, why, remedy })
+            }
+            (Some(refusal), None) => Ok((SIM, Some(told(&refusal)))),
+            (None, _) if modelled > 0 => Ok((BOTH, None)),
+            (None, _) => Ok((KERNEL, None)),
+        },
         World::Kernel if modelled == 0 => Ok((KERNEL, None)),
         World::Kernel => {
             let case = scenario.cases.iter().find(|case| case.is_modelled());

@@ -3,6 +3,7 @@
 
 mod calls;
 mod check;
+mod datagrams;
 mod ends;
 mod episode;
 mod fidelity;
@@ -21,6 +22,7 @@ mod text;
 pub mod trace;
 mod trace_page;
 mod transfer;
+mod trends;
 mod trial;
 
 pub use check::check_table;

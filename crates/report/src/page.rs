@@ -8,11 +8,12 @@ use tcplab_lab::{Case, Run, Trial, TrialData};
 
 use crate::check::Verified;
 use crate::matrix::{Matrix, matrix};
-use crate::outcome::{KINDS, sentences};
+use crate::outcome::{KINDS, has_connections, sentences};
 use crate::overview::{Overview, Transferred, overviews};
 use crate::path::Paths;
 use crate::place::{Place, differ, everywhere, places, world};
 use crate::summary::{Block, blocks};
+use crate::trends::{Trends, trends};
 use crate::trial::TrialView;
 
 pub(crate) const STYLES: [&str; 4] = [
@@ -132,9 +133,11 @@ fn head(
         pictures,
         overviews,
         warnings,
+        trends: trends(run),
         spread,
         metrics,
         others,
+        has_connections: has_connections(run),
         matrix: matrix(run),
         kinds: KINDS,
     }
@@ -189,10 +192,14 @@ struct Head<'a> {
     pictures: Vec<String>,
     overviews: Vec<Overview>,
     warnings: Vec<Warnings>,
+    /// Metrics over a number that was varied.
+    trends: Option<Trends>,
     /// Whether any variant has more than one trial.
     spread: bool,
     metrics: Vec<Block>,
     others: Vec<Block>,
+    /// Whether there is anything that TCP could recover.
+    has_connections: bool,
     matrix: Matrix,
     kinds: [(&'static str, &'static str); 3],
 }

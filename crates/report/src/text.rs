@@ -4,7 +4,7 @@ use tcplab_lab::{Case, Run, Trial};
 use tcplab_plot::grouped;
 
 use crate::check::verified;
-use crate::outcome::by_kind;
+use crate::outcome::{by_kind, has_connections};
 use crate::place::{self, Place};
 use crate::summary::{Block, blocks};
 
@@ -56,7 +56,7 @@ pub fn text_table(run: &Run) -> String {
     text.push('\n');
     match &run.calibration {
         Some(calibration) => text.push_str(&verified(calibration)),
-        None if run.world == "sim" => {}
+        None if run.world == "sim" || !run.has_path() => {}
         None => line(&mut text, "! the path was not verified before the trials"),
     }
     // There is nothing between what was asked and what happens.
@@ -228,6 +228,9 @@ fn placed(cell: &str, width: usize, left: bool) -> String {
 }
 
 fn episodes(run: &Run, text: &mut String) {
+    if !has_connections(run) {
+        return line(text, "no TCP connection: the ends exchanged UDP datagrams");
+    }
     let all = run.cases.iter().flat_map(|c| &c.trials).flat_map(|t| &t.episodes);
     let kinds: Vec<String> = by_kind(all).into_iter().map(|(kind, _)| kind).collect();
     let counts =

@@ -19,6 +19,7 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "socket-options/receive-timeout",
     "socket-options/urgent",
     "socket-options/wireless",
+    "sockets-course/datagrams",
 ];
 
 #[cfg(test)]

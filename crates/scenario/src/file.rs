@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tcplab_path::PathSpec;
-use tcplab_workload::{SocketOptions, SocketRole, WorkloadSpec};
+use tcplab_path::{Direction, ElementPlan, PathSpec};
+use tcplab_workload::{Datagrams, Level, SocketOptions, SocketRole, WorkloadSpec};
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec};
+use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec, Stack};
 use crate::error::Problem;
 use crate::expect::ExpectSpec;
 use crate::fault::Fault;
 use crate::matrix::Cell;
 use crate::path_file::{self, Files};
+use crate::plots::PlotSpec;
 
 /// What a file can have at its top.
 pub(crate) const SECTIONS: &[&str] = &[
@@ -28,6 +29,7 @@ pub(crate) const SECTIONS: &[&str] = &[
     "repeat",
     "sampling",
     "limits",
+    "plot",
     "expect",
 ];
 
@@ -79,6 +81,9 @@ pub(crate) struct ScenarioFile {
     /// When to give up.
     #[serde(default)]
     limits: LimitsSpec,
+    /// Pictures in the report: metrics over what is varied.
+    #[serde(default)]
+    pub(crate) plot: Option<Vec<PlotSpec>>,
     /// Claims that the run proves or breaks.
     #[serde(default)]
     pub(crate) expect: Vec<ExpectSpec>,
@@ -159,6 +164,13 @@ impl ScenarioFile {
     /// Looks for values that are well written and make no sense.
     fn check(&self) -> Result<(), (String, Problem)> {
         path_file::check(&self.path).map_err(|(key, problem)| (format!("path.{key}"), problem))?;
+        if self.path.same_host {
+            self.check_same_host()?;
+        } else if !self.workload.through.is_tcp() {
+            let why = "what is not TCP needs both ends on the same host: write `same_host = true` in \
+                       `[path]`, and nothing else there";
+            return Err(("workload.through".into(), Problem::Value(why.into())));
+        }
         self.workload.check().map_err(|error| {
             let key = error.key().map_or("workload".into(), |key| format!("workload.{key}"));
             (key, Problem::Workload(error))
@@ -179,9 +191,15 @@ impl ScenarioFile {
                 return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
             }
             checked("accepted", &endpoint.accepted, SocketRole::Accepted)?;
+            if self.workload.datagrams.is_some() {
+                fits_datagrams(name, endpoint)?;
+            }
             endpoint.check_model().map_err(|error| {
                 (format!("{name}.model.{}", error.key), Problem::Value(error.message))
             })?;
+        }
+        if let Some(datagrams) = &self.workload.datagrams {
+            self.carries(datagrams)?;
         }
         if self.sampling.tcp_info < SamplingSpec::SHORTEST {
             return Err(("sampling.tcp_info".into(), Problem::SampledTooOften));
@@ -196,6 +214,57 @@ impl ScenarioFile {
             return Err(("repeat.retries".into(), Problem::Retries { most: RETRIES_MAX }));
         }
         Ok(())
+    }
+
+    /// What cannot be where both ends are in one network namespace of the kernel's.
+    fn check_same_host(&self) -> Result<(), (String, Problem)> {
+        let refused = |key: &str, why: &str| Err((key.into(), Problem::Value(why.into())));
+        for (key, end) in [("client.stack", &self.client), ("server.stack", &self.server)] {
+            if end.stack != Stack::Linux {
+                let why = "with `same_host` both ends are this machine's kernel: what its loopback \
+                           costs is processor time, of which a model has none";
+                return refused(key, why);
+            }
+        }
+        let sockets = [
+            ("client.socket", &self.client.socket),
+            ("server.socket", &self.server.socket),
+            ("server.accepted", &self.server.accepted),
+        ];
+        let asked = sockets.into_iter().find(|(_, options)| !options.is_empty());
+        if let (Some((key, _)), false) = (asked, self.workload.through.is_tcp()) {
+            return refused(
+                key,
+                "what is not TCP has no TCP socket with such options: leave it out",
+            );
+        }
+        if self.client.sysctl != self.server.sysctl {
+            let why = "with `same_host` both ends share one namespace, so there is one value of each \
+                       setting: write the same in `[client]` and `[server]`";
+            let is_at_server = self.client.sysctl.is_empty();
+            return refused(if is_at_server { "server.sysctl" } else { "client.sysctl" }, why);
+        }
+        Ok(())
+    }
+
+    /// A packet larger than the path takes would go on in fragments, which nobody here follows.
+    fn carries(&self, datagrams: &Datagrams) -> Result<(), (String, Problem)> {
+        let largest = datagrams.largest_packet();
+        let links = Direction::BOTH.into_iter().filter_map(|way| self.path.link(way).ok());
+        let limits = links.flat_map(|link| link.elements).filter_map(|element| match element {
+            ElementPlan::Mtu(plan) => Some(plan.size),
+            _ => None,
+        });
+        match limits.min() {
+            Some(limit) if limit < largest => {
+                let problem = format!(
+                    "datagrams make packets of {largest} with their headers, and the path takes \
+                     {limit}: they would be cut into fragments"
+                );
+                Err(("workload.datagrams".into(), Problem::Value(problem)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The case that it describes, in the given cell; without a name yet.
@@ -216,4 +285,23 @@ impl ScenarioFile {
         case.hash = case.reckon_hash();
         case
     }
+}
+
+/// A socket of datagrams has no options of TCP, and its waiting is told by the workload.
+fn fits_datagrams(name: &str, endpoint: &EndpointSpec) -> Result<(), (String, Problem)> {
+    if !endpoint.accepted.is_empty() {
+        let problem = "there is nothing to accept: datagrams have no connection";
+        return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
+    }
+    for (key, info, _) in endpoint.socket.iter() {
+        let problem = if !matches!(info.level, Level::Socket | Level::Ip) {
+            format!("{} is an option of TCP: datagrams have none", info.name)
+        } else if matches!(key, "rcvtimeo" | "sndtimeo") {
+            format!("`workload.datagrams.timeout` says how long to wait, not {}", info.name)
+        } else {
+            continue;
+        };
+        return Err((format!("{name}.socket.{key}"), Problem::Value(problem)));
+    }
+    Ok(())
 }

@@ -128,6 +128,33 @@ pub const METRICS: &[MetricInfo] = &[
         Better::Lower,
         "Round trip time, averaged over the samples of the sender's smoothed estimate.",
     ),
+    of_trial("unanswered", "", Better::Lower, "Requests in datagrams that had no answer in time."),
+    of_trial("unanswered_share", "%", Better::Lower, "The share of these."),
+    of_trial(
+        "mean_response",
+        "ms",
+        Better::Lower,
+        "From first sending a request in a datagram until its answer was read, on average.",
+    ),
+    of_trial("resent", "", Better::Lower, "Requests in datagrams that were sent again, each time."),
+    of_trial(
+        "late_answers",
+        "",
+        Better::Lower,
+        "Answers that were read after their request was given up.",
+    ),
+    of_trial(
+        "duplicate_answers",
+        "",
+        Better::Lower,
+        "Answers that were read after the first to their request.",
+    ),
+    of_trial(
+        "lost_datagrams",
+        "",
+        Better::Lower,
+        "Datagrams of both directions that did not arrive, as the path has it.",
+    ),
     MetricInfo {
         name: "payload_intact",
         unit: "",
@@ -183,6 +210,21 @@ pub const METRICS: &[MetricInfo] = &[
         scope: Scope::Request,
         kind: MetricKind::Number,
     },
+    MetricInfo {
+        name: "request.tries",
+        unit: "",
+        meaning: "How often a request in a datagram was sent.",
+        better: Better::Lower,
+        scope: Scope::Request,
+        kind: MetricKind::Number,
+    },
+    of_end("datagrams.sent", "", "Datagrams that the socket of an end took."),
+    of_end("datagrams.received", "", "Datagrams that it read."),
+    of_end(
+        "datagrams.duplicates",
+        "",
+        "Of the server: requests that it had read before. Of the client: as `duplicate_answers`.",
+    ),
     of_end("app.read", "bytes", "What the application of an end read."),
     of_end("app.written", "bytes", "What its socket took."),
     of_end("socket.sndbuf", "bytes", "SO_SNDBUF of its socket when it was closed."),
@@ -226,11 +268,10 @@ mod tests {
     fn names_are_unique_and_tell_their_scope() {
         for (i, metric) in METRICS.iter().enumerate() {
             assert!(METRICS[..i].iter().all(|other| other.name != metric.name), "{}", metric.name);
-            for (prefix, scope) in [
-                ("episode.", Scope::Episode),
-                ("call.", Scope::Call),
-                ("response.", Scope::Request),
-            ] {
+            let of_requests =
+                ["response.", "request."].iter().any(|it| metric.name.starts_with(it));
+            assert_eq!(of_requests, metric.scope == Scope::Request, "{}", metric.name);
+            for (prefix, scope) in [("episode.", Scope::Episode), ("call.", Scope::Call)] {
                 let is_of_it = metric.name.starts_with(prefix);
                 assert_eq!(is_of_it, metric.scope == scope, "{}", metric.name);
             }

@@ -235,7 +235,7 @@ impl Host {
         let info = self.connection.as_ref()?.info(now);
         let per_second = |rate: Rate| rate.bits_per_second() / 8;
         Some(Sample {
-            state: number(info.state),
+            state: info.state.number().into(),
             ca_state: info.ca_state as u64,
             backoff: info.backoff.into(),
             cwnd_segments: info.snd_cwnd.into(),
@@ -265,21 +265,5 @@ impl Host {
             reord_seen: info.reord_seen,
             ..Sample::empty(now, self.endpoint)
         })
-    }
-}
-
-/// A state's number in Linux (`include/net/tcp_states.h`).
-fn number(state: State) -> u64 {
-    match state {
-        State::Established => 1,
-        State::SynSent => 2,
-        State::SynReceived => 3,
-        State::FinWait1 => 4,
-        State::FinWait2 => 5,
-        State::TimeWait => 6,
-        State::Closed => 7,
-        State::CloseWait => 8,
-        State::LastAck => 9,
-        State::Closing => 11,
     }
 }

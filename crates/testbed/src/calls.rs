@@ -17,7 +17,7 @@ use crate::endpoint::{Shared, Watched};
 use crate::sys;
 
 /// How often a server that waits for its client looks whether it still can come.
-const LOOK: Span = Span::from_millis(20);
+pub(crate) const LOOK: Span = Span::from_millis(20);
 
 /// An application with its socket.
 pub(crate) struct Caller<'a> {
@@ -249,7 +249,7 @@ fn errno(error: &io::Error) -> Errno {
 }
 
 /// The name of an error in `errno.h`, of those that a socket's calls tell.
-fn name(errno: Errno) -> Cow<'static, str> {
+pub(crate) fn name(errno: Errno) -> Cow<'static, str> {
     const NAMES: &[(Errno, &str)] = &[
         (Errno::AGAIN, "EAGAIN"),
         (Errno::BADF, "EBADF"),

@@ -1,4 +1,4 @@
-//! The two endpoints: the kernel's TCP, driven by the workload's applications.
+//! The two endpoints: the kernel's sockets, driven by the workload's applications.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -14,12 +14,13 @@ use tcplab_recording::{AppLog, Endpoint, EndpointRecord, OptionRecord};
 use tcplab_scenario::{Case, EndpointSpec};
 use tcplab_units::Instant;
 use tcplab_workload::{
-    Absent, AppReport, Application, Connections, Corrupted, Side, SocketOptions, SocketRole,
-    WorkloadSpec, verify,
+    Absent, AppReport, Application, Connections, Correspondent, Corrupted, Datagrams, Side,
+    SocketOptions, SocketRole, WorkloadSpec, verify,
 };
 
 use crate::calls::Caller;
 use crate::clock::Clock;
+use crate::datagrams::Exchange;
 use crate::options::OptionSheet;
 use crate::sampler::Sampled;
 use crate::{TrialError, sys, sysctl};
@@ -38,6 +39,8 @@ pub(crate) struct Shared {
     received: AtomicU64,
     /// The client could not connect.
     is_lost: AtomicBool,
+    /// The client is done, and nothing is on the path any more.
+    is_at_rest: AtomicBool,
     /// The trial's time.
     limit: Instant,
     /// It is over, and so is what is still waited for.
@@ -55,6 +58,7 @@ impl Shared {
             seed,
             received: AtomicU64::new(0),
             is_lost: AtomicBool::new(false),
+            is_at_rest: AtomicBool::new(false),
             limit: Instant::ZERO + case.limits.trial,
             is_over: AtomicBool::new(false),
             open: Mutex::new(Vec::new()),
@@ -66,6 +70,14 @@ impl Shared {
             Endpoint::Client => &self.client,
             Endpoint::Server => &self.server,
         }
+    }
+
+    pub(crate) fn workload(&self) -> &WorkloadSpec {
+        &self.workload
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Payload bytes that have arrived.
@@ -84,6 +96,15 @@ impl Shared {
 
     pub(crate) fn lost_if(&self, is_lost: bool) {
         self.is_lost.fetch_or(is_lost, Ordering::Relaxed);
+    }
+
+    /// Whether no datagram can come any more.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.is_at_rest.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn rest(&self) {
+        self.is_at_rest.store(true, Ordering::Relaxed);
     }
 
     /// When the trial's time is over.
@@ -157,16 +178,22 @@ impl Prepared<'_> {
             move |e: Errno| TrialError::Application { endpoint: end.name(), call, source: e.into() }
         };
         let asked = &shared.endpoint(end).socket;
-        let (socket, mut options) = open(asked, end)?;
-        let absent = shared.workload.connect;
+        let kind = match shared.workload.datagrams {
+            Some(_) => SocketType::DGRAM,
+            None => SocketType::STREAM,
+        };
+        let (socket, mut options) = open(asked, end, kind)?;
+        let absent = shared.workload.absent();
         if end == Endpoint::Server && absent != Some(Absent::Closed) {
             if absent == Some(Absent::Silent) {
                 sys::swallow_everything(socket.as_fd())
                     .map_err(TrialError::setup("make the server deaf"))?;
             }
             rustix::net::bind(&socket, &server(addresses)).map_err(call("bind"))?;
-            let backlog = asked.backlog().unwrap_or(BACKLOG).try_into().unwrap_or(i32::MAX);
-            rustix::net::listen(&socket, backlog).map_err(call("listen"))?;
+            if kind == SocketType::STREAM {
+                let backlog = asked.backlog().unwrap_or(BACKLOG).try_into().unwrap_or(i32::MAX);
+                rustix::net::listen(&socket, backlog).map_err(call("listen"))?;
+            }
             options.connected(socket.as_fd())?;
         }
         Ok(Prepared { end, addresses, shared, socket, options })
@@ -186,9 +213,14 @@ impl Prepared<'_> {
         let _ = sys::run_before_others();
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
         let site = Site { end, shared, clock, server: server(addresses) };
-        let ran = match shared.workload.connections {
-            Some(many) => site.run_many(many, &socket, &options, &sockets)?,
-            None => site.run_one(socket, options, Some(sockets))?,
+        let ran = match (&shared.workload.datagrams, shared.workload.connections) {
+            (Some(datagrams), _) => {
+                // There is nothing to be sampled.
+                drop(sockets);
+                site.exchange(datagrams, socket, &options)?
+            }
+            (None, Some(many)) => site.run_many(many, &socket, &options, &sockets)?,
+            (None, None) => site.run_one(socket, options, Some(sockets))?,
         };
         let Ran { report, records, listener, socket } = ran;
         Ok(Outcome {
@@ -222,6 +254,27 @@ struct Ran {
 }
 
 impl Site<'_> {
+    /// No connection: a socket of datagrams.
+    fn exchange(
+        &self,
+        datagrams: &Datagrams,
+        socket: OwnedFd,
+        options: &OptionSheet,
+    ) -> Result<Ran, TrialError> {
+        let Site { end, shared, clock, server } = *self;
+        let application = Correspondent::new(side(end), datagrams, shared.seed);
+        let records = options.records(socket.as_fd());
+        let socket = Some(socket);
+        let mut exchange = Exchange { application, shared, clock, server, socket, peer: server };
+        exchange.drive()?;
+        let (records, listener) = match end {
+            Endpoint::Client => (records, Vec::new()),
+            Endpoint::Server => (Vec::new(), records),
+        };
+        let Exchange { application, socket, .. } = exchange;
+        Ok(Ran { report: application.report(), records, listener, socket })
+    }
+
     /// One connection, whose socket, or the listening one, is open.
     fn run_one(
         &self,
@@ -230,11 +283,7 @@ impl Site<'_> {
         sockets: Option<Sender<(Endpoint, Sampled)>>,
     ) -> Result<Ran, TrialError> {
         let Site { end, shared, clock, server } = *self;
-        let side = match end {
-            Endpoint::Client => Side::Client,
-            Endpoint::Server => Side::Server,
-        };
-        let application = Application::new(side, &shared.workload, shared.seed);
+        let application = Application::new(side(end), &shared.workload, shared.seed);
         let accepted = &shared.endpoint(end).accepted;
         let (records, listener) = (Vec::new(), Vec::new());
         let watched =
@@ -269,7 +318,10 @@ impl Site<'_> {
                     return Ok(());
                 }
                 let (socket, options) = match self.end {
-                    Endpoint::Client => open(&self.shared.endpoint(self.end).socket, self.end)?,
+                    Endpoint::Client => {
+                        let asked = &self.shared.endpoint(self.end).socket;
+                        open(asked, self.end, SocketType::STREAM)?
+                    }
                     Endpoint::Server => {
                         let duplicate = first.try_clone();
                         let again = TrialError::setup("listen in another thread");
@@ -380,18 +432,24 @@ impl Watched<'_> {
     }
 }
 
+fn side(end: Endpoint) -> Side {
+    match end {
+        Endpoint::Client => Side::Client,
+        Endpoint::Server => Side::Server,
+    }
+}
+
 fn server(addresses: [Ipv4Addr; 2]) -> SocketAddrV4 {
     SocketAddrV4::new(addresses[Endpoint::Server as usize], PORT)
 }
 
-fn open(asked: &SocketOptions, end: Endpoint) -> Result<(OwnedFd, OptionSheet), TrialError> {
-    let socket = rustix::net::socket_with(
-        AddressFamily::INET,
-        SocketType::STREAM,
-        SocketFlags::CLOEXEC,
-        None,
-    )
-    .map_err(|e| TrialError::setup("open a socket")(e.into()))?;
+fn open(
+    asked: &SocketOptions,
+    end: Endpoint,
+    kind: SocketType,
+) -> Result<(OwnedFd, OptionSheet), TrialError> {
+    let socket = rustix::net::socket_with(AddressFamily::INET, kind, SocketFlags::CLOEXEC, None)
+        .map_err(|e| TrialError::setup("open a socket")(e.into()))?;
     let role = match end {
         Endpoint::Client => SocketRole::Client,
         Endpoint::Server => SocketRole::Listener,

@@ -12,7 +12,8 @@ use crate::{AppReport, Digest, Payload, Role, Side, WorkloadSpec};
 mod streams;
 mod words;
 
-use streams::{Output, Stream};
+pub(crate) use streams::Stream;
+use streams::{Check, Output};
 use words::{asked, name};
 
 /// What an application would do next on its connection.
@@ -126,6 +127,15 @@ impl Application {
             Role::Sender => Payload::new(seed),
             Role::Receiver => Payload::answering(seed),
         };
+        // A stream that nothing is mixed into is one payload from its beginning to its end.
+        let (written, read) = match role {
+            _ if !spec.is_stream() => (Stream::new(), Stream::new()),
+            Role::Sender => (Stream::with(Check::Drawn(payload.clone())), Stream::new()),
+            Role::Receiver => {
+                let sent = Payload::new(seed);
+                (Stream::new(), Stream::with(Check::Compared(sent.clone(), sent)))
+            }
+        };
         let mut operations = Vec::new();
         lay_out(program.steps(), &mut operations);
         Application {
@@ -137,8 +147,8 @@ impl Application {
             at: 0,
             doing: Doing::default(),
             output: Output::new(payload),
-            written: Stream::new(),
-            read: Stream::new(),
+            written,
+            read,
             started: None,
             finished: None,
             urgent: 0,
@@ -150,8 +160,8 @@ impl Application {
     /// a world costs by itself.
     pub fn of_zeros(side: Side, spec: &WorkloadSpec) -> Application {
         let mut application = Application::new(side, spec, 0);
-        application.written.digest = None;
-        application.read.digest = None;
+        application.written.check = Check::Nobody;
+        application.read.check = Check::Nobody;
         application.output.payload = None;
         application
     }
@@ -446,6 +456,7 @@ impl Application {
             log: self.log.rows(),
             exchanges: self.log.exchanges.clone(),
             exchanges_left_out: self.log.exchanges_left_out,
+            datagrams: None,
         }
     }
 }

@@ -29,7 +29,9 @@
 
 mod application;
 mod arrival;
+mod datagrams;
 mod log;
+mod medium;
 mod payload;
 mod program;
 mod report;
@@ -40,6 +42,10 @@ mod step;
 
 pub use application::{Application, Want};
 pub use arrival::{Corrupted, verify};
+pub use datagrams::{
+    Correspondent, DatagramMark, DatagramReport, DatagramWant, Datagrams, RequestReport,
+};
+pub use medium::Medium;
 pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError, Side};
 pub use report::{

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Span};
 
-use crate::Digest;
+use crate::{DatagramReport, Digest};
 
 /// What an application does on its connection, for the most part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,6 +54,9 @@ pub struct AppReport {
     /// Requests beyond those that are kept.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub exchanges_left_out: u64,
+    /// What it counted of its datagrams, where it has them in place of a connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<DatagramReport>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -62,6 +65,27 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl AppReport {
+    /// The account of an application that did nothing.
+    pub fn of_nothing(role: Role) -> AppReport {
+        AppReport {
+            role,
+            bytes: Bytes::ZERO,
+            digest: String::new(),
+            calls: 0,
+            started: None,
+            first_byte: None,
+            last_byte: None,
+            finished: None,
+            stray: Bytes::ZERO,
+            back: None,
+            urgent: None,
+            log: Vec::new(),
+            exchanges: Vec::new(),
+            exchanges_left_out: 0,
+            datagrams: None,
+        }
+    }
+
     /// Whether this receiver read exactly what that sender wrote; a byte read out of band counts
     /// where it was written as urgent.
     pub fn has_all_of(&self, sender: &AppReport) -> bool {
@@ -150,6 +174,9 @@ pub struct CallRow {
     /// What was asked for, such as `100 B` or `MSG_OOB`; empty where there is nothing to ask.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub asked: String,
+    /// What it was about, where the application knows, such as `request 3, try 2`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
     /// One of [`RESULTS`], or `errno` and a number.
     pub result: Cow<'static, str>,
     /// How many calls.
@@ -220,6 +247,10 @@ pub const CALLS: &[&str] = &[
     "accept",
     "write",
     "read",
+    "send",
+    "recv",
+    "sendto",
+    "recvfrom",
     "poll",
     "sockatmark",
     "setsockopt",

@@ -6,14 +6,14 @@ use tcplab_units::{Bytes, Span};
 
 use crate::program::ProgramError;
 use crate::step::{READ_SIZE, Step};
-use crate::{Program, Role, Side, shapes};
+use crate::{Datagrams, Medium, Program, Role, Side, shapes};
 
 /// The largest piece handed to the socket at once; a sender holds one in memory.
 pub(crate) const WRITE_SIZE_MAX: Bytes = Bytes::new(16 << 20);
 
 /// What the applications do on their connection: exactly one of `upload`, `download`, `requests`,
 /// `keystrokes`, `idle` and `connect`, which are short for programs, or the programs themselves
-/// (`client` and `server`).
+/// (`client` and `server`); or `datagrams`, which have no connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadSpec {
@@ -42,6 +42,10 @@ pub struct WorkloadSpec {
     /// How the sender of an upload or a download closes. Default: `orderly`.
     #[serde(default, skip_serializing_if = "CloseMode::is_orderly")]
     pub close: CloseMode,
+    /// What an upload or a download goes through: `tcp`, or, with both ends on the same host,
+    /// `unix`, `pipe` or `memory`. Default: `tcp`.
+    #[serde(default, skip_serializing_if = "Medium::is_tcp")]
+    pub through: Medium,
     /// Requests of the client and responses of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<Requests>,
@@ -54,6 +58,9 @@ pub struct WorkloadSpec {
     /// The client only connects, to a server that is not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<Absent>,
+    /// Requests and answers in UDP datagrams, without a connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<Datagrams>,
     /// The client's program. Default, where the server has one: `["read to end"]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Vec<Step>>,
@@ -189,6 +196,9 @@ pub enum Absent {
 }
 
 impl WorkloadSpec {
+    /// The most that is copied in memory, which holds it twice.
+    const COPIED_MAX: Bytes = Bytes::new(256 << 20);
+
     /// The client sends so much.
     pub fn uploading(amount: Bytes) -> WorkloadSpec {
         WorkloadSpec {
@@ -217,12 +227,20 @@ impl WorkloadSpec {
                 ("pause", self.pause.is_some()),
                 ("urgent_at", self.urgent_at.is_some()),
                 ("close", !self.close.is_orderly()),
+                ("through", !self.through.is_tcp()),
             ];
             if let Some((key, _)) = of_bulk.into_iter().find(|(_, given)| *given) {
                 return Err(WorkloadError::OfBulk(key));
             }
         }
+        self.check_medium()?;
         self.check_sizes()?;
+        if let Some(datagrams) = &self.datagrams {
+            datagrams.check()?;
+            if self.connections.is_some() {
+                return Err(WorkloadError::NoConnections);
+            }
+        }
         for (side, steps) in [(Side::Client, &self.client), (Side::Server, &self.server)] {
             if let Some(steps) = steps {
                 Program::new(side, steps.clone())
@@ -230,6 +248,30 @@ impl WorkloadSpec {
             }
         }
         Ok(())
+    }
+
+    /// Refuses what only TCP has.
+    fn check_medium(&self) -> Result<(), WorkloadError> {
+        let is_memory = self.through == Medium::Memory;
+        let of_tcp = [
+            ("urgent_at", self.urgent_at.is_some()),
+            ("close", !self.close.is_orderly()),
+            ("connections", self.connections.is_some()),
+            ("may_fail", self.may_fail.is_some()),
+            ("read_size", is_memory && self.read_size.is_some()),
+            ("think", is_memory && self.think.is_some()),
+            ("pause", is_memory && self.pause.is_some()),
+        ];
+        let of_tcp = of_tcp.into_iter().filter(|_| !self.through.is_tcp());
+        match of_tcp.into_iter().find(|(_, given)| *given) {
+            Some((key, _)) => Err(WorkloadError::NotThrough(key, self.through.name())),
+            None if is_memory && self.bulk() > WorkloadSpec::COPIED_MAX => {
+                let key = if self.upload.is_some() { "upload" } else { "download" };
+                let most = WorkloadSpec::COPIED_MAX.as_u64();
+                Err(WorkloadError::TooMany { key, most })
+            }
+            None => Ok(()),
+        }
     }
 
     /// The shapes that are given; both programs are one.
@@ -242,6 +284,7 @@ impl WorkloadSpec {
             ("keystrokes", self.keystrokes.is_some()),
             ("idle", self.idle.is_some()),
             ("connect", self.connect.is_some()),
+            ("datagrams", self.datagrams.is_some()),
             (program, self.client.is_some() || self.server.is_some()),
         ]
         .into_iter()
@@ -337,6 +380,9 @@ impl WorkloadSpec {
 
     /// How much is sent by the end that sends more, over all connections.
     pub fn amount(&self) -> Bytes {
+        if let Some(Datagrams { count, request, .. }) = &self.datagrams {
+            return Bytes::new(request.as_u64().saturating_mul(*count));
+        }
         let each = self.program(self.sending_side()).writes().as_u64();
         Bytes::new(each.saturating_mul(self.connections.map_or(1, |it| it.total)))
     }
@@ -350,6 +396,11 @@ impl WorkloadSpec {
     /// What an end does for the most part.
     pub fn role(&self, side: Side) -> Role {
         if self.sending_side() == side { Role::Sender } else { Role::Receiver }
+    }
+
+    /// How the server is not there, if it is not.
+    pub fn absent(&self) -> Option<Absent> {
+        self.connect.or_else(|| self.datagrams.as_ref()?.server)
     }
 
     /// Whether it is a bulk of data and nothing else.
@@ -374,7 +425,7 @@ pub enum WorkloadError {
     /// It does nothing.
     #[error(
         "the workload does nothing: there is none of `upload`, `download`, `requests`, \
-         `keystrokes`, `idle`, `connect`, `client` and `server`"
+         `keystrokes`, `idle`, `connect`, `datagrams`, `client` and `server`"
     )]
     Neither,
     /// It is of two kinds.
@@ -389,6 +440,15 @@ pub enum WorkloadError {
     /// The same of another size.
     #[error("`{0}` is {1}: it must be from 1 B to 16 MiB")]
     Size(&'static str, Bytes),
+    /// A datagram has no room for its mark, or does not fit into a packet.
+    #[error("`{0}` is {1}: a datagram must have from 8 B to 1472 B")]
+    DatagramSize(&'static str, Bytes),
+    /// Two ways to say when the next request begins.
+    #[error("`datagrams.every` and `datagrams.think` exclude one another")]
+    EveryAndThink,
+    /// Datagrams have none.
+    #[error("`connections` are not of `datagrams`, which have none")]
+    NoConnections,
     /// A number is larger than it can be.
     #[error("`{key}` can be {most} at most here")]
     TooMany {
@@ -400,6 +460,9 @@ pub enum WorkloadError {
     /// A key belongs to another kind of workload.
     #[error("`{0}` is of `upload` and `download` only")]
     OfBulk(&'static str),
+    /// A key that means nothing to what the bytes go through.
+    #[error("`{0}` means nothing to bytes that go through {1}")]
+    NotThrough(&'static str, &'static str),
     /// The urgent byte lies behind the last one.
     #[error("`urgent_at` is {0}: the urgent byte must be one of those that are sent")]
     BehindTheEnd(Bytes),
@@ -417,9 +480,13 @@ impl WorkloadError {
             WorkloadError::Several(_, key)
             | WorkloadError::Nothing(key)
             | WorkloadError::Size(key, _)
+            | WorkloadError::DatagramSize(key, _)
             | WorkloadError::TooMany { key, .. }
             | WorkloadError::OfBulk(key)
+            | WorkloadError::NotThrough(key, _)
             | WorkloadError::Program(key, _) => Some(key),
+            WorkloadError::EveryAndThink => Some("datagrams.think"),
+            WorkloadError::NoConnections => Some("connections"),
             WorkloadError::WriteSize(_) => Some("write_size"),
             WorkloadError::BehindTheEnd(_) => Some("urgent_at"),
         }
@@ -444,6 +511,15 @@ impl WorkloadError {
             WorkloadError::Size("read_size", _) => "leave it out for 256 KiB",
             WorkloadError::Size(..) => "write a size such as \"100 B\"",
             WorkloadError::TooMany { .. } => "write less",
+            WorkloadError::NotThrough(..) => "leave it out, or `through`",
+            WorkloadError::DatagramSize(..) => {
+                "eight bytes are its mark; more than 1472 B would be cut into fragments"
+            }
+            WorkloadError::EveryAndThink => {
+                "keep one of the two: `every` counts from the beginning of the last request, \
+                 `think` from its end"
+            }
+            WorkloadError::NoConnections => "leave it out: there is one client",
             WorkloadError::OfBulk(_) => {
                 "leave it out, or say what the ends do with `client` and `server`, step by step"
             }

@@ -403,3 +403,28 @@ proptest::proptest! {
         proptest::prop_assert_eq!(verify(&spec, 7, &client, &server), Ok(()));
     }
 }
+
+/// A stream is compared as it comes and hashed at the end; where other bytes come, what is told is
+/// the hash of those.
+#[test]
+fn what_did_not_arrive_as_sent_has_its_own_digest() {
+    let spec: WorkloadSpec = serde_json::from_str(r#"{ "upload": "300 B" }"#).unwrap();
+    let mut sent = vec![0; 300];
+    crate::Payload::new(7).fill(&mut sent);
+    for spoilt in [None, Some(0), Some(150), Some(299)] {
+        let mut came = sent.clone();
+        if let Some(at) = spoilt {
+            came[at] ^= 0x80;
+        }
+        let mut server = Application::new(Side::Server, &spec, 7);
+        let now = Instant::ZERO;
+        assert!(matches!(server.want(now), Want::Accept));
+        server.did(now);
+        for piece in came.chunks(100) {
+            server.received(piece, now);
+        }
+        let mut hash = Digest::new();
+        hash.update(&came);
+        assert_eq!(server.report().digest, hash.hex(), "{spoilt:?}");
+    }
+}
