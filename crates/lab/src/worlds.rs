@@ -59,14 +59,18 @@ pub(crate) fn of_run(
     refused: impl FnOnce() -> Option<Refusal>,
 ) -> Result<(&'static str, Option<String>), LabError> {
     let modelled = scenario.cases.iter().filter(|case| case.is_modelled()).count();
+    let load = scenario.cases.iter().find(|case| case.workload.load.is_some());
+    let only_on_kernel =
+        |case: &Case, refusal| Err(LabError::OnlyOnKernel { case: case.name.clone(), refusal });
     match asked {
-        World::Sim => Ok((SIM, None)),
+        World::Sim => load.map_or(Ok((SIM, None)), |case| only_on_kernel(case, None)),
         World::Auto if modelled == scenario.cases.len() => Ok((SIM, None)),
-        World::Auto => Ok(match refused() {
-            Some(refusal) => (SIM, Some(told(&refusal))),
-            None if modelled > 0 => (BOTH, None),
-            None => (KERNEL, None),
-        }),
+        World::Auto => match (refused(), load) {
+            (Some(refusal), Some(case)) => only_on_kernel(case, Some(refusal)),
+            (Some(refusal), None) => Ok((SIM, Some(told(&refusal)))),
+            (None, _) if modelled > 0 => Ok((BOTH, None)),
+            (None, _) => Ok((KERNEL, None)),
+        },
         World::Kernel if modelled == 0 => Ok((KERNEL, None)),
         World::Kernel => {
             let case = scenario.cases.iter().find(|case| case.is_modelled());

@@ -29,6 +29,7 @@
 
 mod application;
 mod arrival;
+mod load;
 mod log;
 mod payload;
 mod program;
@@ -40,6 +41,7 @@ mod step;
 
 pub use application::{Application, Want};
 pub use arrival::{Corrupted, verify};
+pub use load::{Durations, LoadReport, LoadSpec, ServerDesign, ServerReport};
 pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError, Side};
 pub use report::{AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport};
