@@ -12,6 +12,7 @@ use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Role;
 
 use crate::ends::{ending, ends};
+use crate::model::SAME_HOST;
 use crate::{
     Case, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory, Summary, Trial,
     TrialData, claims, loads, options, worlds,
@@ -46,7 +47,7 @@ pub fn analyse(
         let mut trials = Vec::new();
         for number in 1..=plan.trials {
             let recording = run.recording(&case.name, number)?;
-            let mut trial = examine(&recording, &case.path)?;
+            let mut trial = examine(&recording, case)?;
             trial.put_aside = run.flawed(&case.name, number);
             trial.number = number;
             trial.seed = trial_seed(plan.seed, number);
@@ -143,7 +144,13 @@ fn interruptions(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instant, In
 }
 
 /// What one recording says, but for its number, seed and place.
-fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
+fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial, LabError> {
+    let (path, through) = (&case.path, case.workload.through);
+    if !through.is_tcp() {
+        let metrics = named(of_applications(&recording.app()?)).collect();
+        let medium = Some(through.name().into());
+        return Ok(Trial { metrics, medium, ..empty_trial(Vec::new()) });
+    }
     let (app, record) = (recording.app()?, recording.record()?);
     if let Some(load) = &app.load {
         return loads::examine(recording, path, &app, &record, load);
@@ -168,7 +175,7 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     let notes = trace.notes.iter();
     let mut warnings: Vec<String> = notes.map(|note| remark(sending_end, note)).collect();
     let has_truth = record.has_truth();
-    if !has_truth {
+    if !has_truth && !path.same_host {
         warnings.push(UNTOLD.into());
     }
     let told = OptionRow::of(&record);
@@ -228,6 +235,7 @@ pub(crate) fn empty_trial(warnings: Vec<String>) -> Trial {
         flaws: Vec::new(),
         put_aside: 0,
         warnings,
+        medium: None,
     }
 }
 
@@ -395,23 +403,13 @@ pub(crate) fn metrics(
     sending_end: Endpoint,
     lost: Option<usize>,
 ) -> Vec<Metric> {
-    let (sender, receiver) = match sending_end {
-        Endpoint::Client => (&app.client, &app.server),
-        Endpoint::Server => (&app.server, &app.client),
-    };
-    // From the client's call of connect() to the receiver's last byte.
-    let transfer = app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from));
-    let goodput = transfer.and_then(|span| Rate::of(receiver.bytes, span));
     let round_trips: Vec<f64> = samples
         .iter()
         .filter(|sample| sample.endpoint == sending_end && sample.state == ESTABLISHED)
         .map(|sample| sample.rtt_us as f64 / 1e3)
         .collect();
-    let intact = receiver.has_all_of(sender);
     let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
     let values = [
-        ("transfer_time", transfer.map(Span::as_secs_f64)),
-        ("goodput", goodput.map(Rate::as_mbit_f64)),
         ("retransmissions", Some(flow.totals.retransmissions as f64)),
         ("retransmitted", Some(flow.totals.retransmitted.as_u64() as f64)),
         ("timeouts", Some(timeouts as f64)),
@@ -420,9 +418,29 @@ pub(crate) fn metrics(
         ("max_in_flight", Some(flow.totals.max_in_flight.as_u64() as f64)),
         ("max_window", flow.totals.max_window.map(|window| window.as_u64() as f64)),
         ("mean_rtt", tcplab_stats::mean(&round_trips)),
-        ("payload_intact", Some(f64::from(u8::from(intact)))),
     ];
-    named(values.into_iter().filter_map(|(name, value)| Some((name, value?)))).collect()
+    let values = values.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    named(of_applications(app).into_iter().chain(values)).collect()
+}
+
+/// Those that the applications tell.
+fn of_applications(app: &AppLog) -> Vec<(&'static str, f64)> {
+    let (sender, receiver) = match sending_end(app) {
+        Endpoint::Client => (&app.client, &app.server),
+        Endpoint::Server => (&app.server, &app.client),
+    };
+    // From the client's call of connect() to the receiver's last byte.
+    let transfer = app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from));
+    let goodput = transfer.and_then(|span| Rate::of(receiver.bytes, span));
+    let intact = receiver.has_all_of(sender);
+    [
+        ("transfer_time", transfer.map(Span::as_secs_f64)),
+        ("goodput", goodput.map(Rate::as_mbit_f64)),
+        ("payload_intact", Some(f64::from(u8::from(intact)))),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+    .collect()
 }
 
 /// Values with the units that `METRICS` has for them.
@@ -484,6 +502,9 @@ fn describe_paths(cases: &[tcplab_scenario::Case]) -> Vec<String> {
 }
 
 fn describe(path: &PathSpec) -> Vec<String> {
+    if path.same_host {
+        return vec![SAME_HOST.into()];
+    }
     Direction::BOTH
         .into_iter()
         .filter_map(|direction| {

@@ -200,6 +200,7 @@ mod tests {
             load: None,
             put_aside: 0,
             warnings: Vec::new(),
+            medium: None,
         };
         Case {
             name: name.into(),

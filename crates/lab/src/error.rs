@@ -8,7 +8,6 @@ use tcplab_scenario::ScenarioError;
 use tcplab_sim::SimError;
 use tcplab_testbed::TrialError;
 
-use crate::Refusal;
 use crate::verify::AboveCeiling;
 
 /// Why a run could not be made, finished or read.
@@ -42,12 +41,12 @@ pub enum LabError {
     /// A model of a stack is asked for where there are none.
     #[error("case {case} has a model of a stack, which there is in virtual time only")]
     NotOnKernel { case: String },
-    /// A load is to be run in virtual time.
-    #[error(
-        "case {case} puts a load on a server, which is processes and threads: virtual time has \
-         none{}", because(.refusal.as_ref())
-    )]
-    OnlyOnKernel { case: String, refusal: Option<Refusal> },
+    /// Virtual time is asked for where there is only the kernel.
+    #[error("case {case} {what}")]
+    NotSimulated { case: String, what: &'static str },
+    /// The same where this machine refuses the kernel.
+    #[error("case {case} {what}, and {why}")]
+    KernelNeeded { case: String, what: &'static str, why: String, remedy: Option<String> },
     /// The path could not be verified before the trials.
     #[error("the path could not be verified: {source}")]
     Calibration { source: TrialError },
@@ -69,13 +68,6 @@ pub enum LabError {
     /// The scenario of a run cannot be read any more.
     #[error(transparent)]
     Scenario(#[from] Box<ScenarioError>),
-}
-
-/// Why the kernel cannot be had here.
-fn because(refusal: Option<&Refusal>) -> String {
-    refusal
-        .map(|refusal| format!(", and the kernel cannot be had: {}", refusal.why))
-        .unwrap_or_default()
 }
 
 impl LabError {
@@ -100,13 +92,13 @@ impl LabError {
                  without `--strict`"
                     .into(),
             ),
-            LabError::OnlyOnKernel { refusal: Some(refusal), .. } => refusal.remedy.clone(),
-            LabError::OnlyOnKernel { .. } => {
-                Some("leave `--world` out: it runs on the kernel".into())
-            }
             LabError::NotOnKernel { .. } => {
                 Some("leave `--world` out, or run all of it with `--world sim`".into())
             }
+            LabError::NotSimulated { .. } => {
+                Some("leave `--world` out: it runs on the kernel".into())
+            }
+            LabError::KernelNeeded { remedy, .. } => remedy.clone(),
             LabError::Unfinished { path, .. } => {
                 Some(format!("finish it with `tcplab run --resume {}`", path.display()))
             }

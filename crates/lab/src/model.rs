@@ -43,6 +43,17 @@ pub struct Run {
     pub plots: Vec<Plot>,
 }
 
+/// Said of a path that there is none of.
+pub(crate) const SAME_HOST: &str =
+    "same host: no path, both ends talk over the loopback of one kernel";
+
+impl Run {
+    /// Whether there is a path between the ends of any case.
+    pub fn has_path(&self) -> bool {
+        self.path.is_empty() || self.path.iter().any(|line| !line.ends_with(SAME_HOST))
+    }
+}
+
 /// One cell of the matrix.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Case {
@@ -126,6 +137,10 @@ pub struct Trial {
     pub put_aside: u32,
     /// What else made the trial less than perfect.
     pub warnings: Vec<String>,
+    /// What its bytes went through, where that was not TCP, such as `a pipe`: then there are no
+    /// packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub medium: Option<String>,
 }
 
 /// A measured value.

@@ -49,9 +49,9 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
-    /// Whether the path tells what it did with each packet (`path.jsonl`).
+    /// Whether there is a path that tells what it did with each packet (`path.jsonl`).
     pub fn has_truth(&self) -> bool {
-        self.path.backend.unwrap_or_default() == Backend::Tcplab
+        !self.path.same_host && self.path.backend.unwrap_or_default() == Backend::Tcplab
     }
 }
 

@@ -55,7 +55,7 @@ pub fn text_table(run: &Run) -> String {
     text.push('\n');
     match &run.calibration {
         Some(calibration) => text.push_str(&verified(calibration)),
-        None if run.world == "sim" => {}
+        None if run.world == "sim" || !run.has_path() => {}
         None => line(&mut text, "! the path was not verified before the trials"),
     }
     // There is nothing between what was asked and what happens.

@@ -83,6 +83,10 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
     if case.workload.load.is_some() {
         return Err(SimError::Load);
     }
+    if case.path.same_host {
+        let what = "on the same host there is no path, and a model has no processor time".into();
+        return Err(PathError { key: "same_host".into(), what }.into());
+    }
     let descriptions = ADDRESSES.map(|address| address.to_string());
     let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
     let pairs = pairs(case, seed, |side| Application::new(side, &case.workload, seed))?;

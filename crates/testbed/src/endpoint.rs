@@ -69,6 +69,14 @@ impl Shared {
         }
     }
 
+    pub(crate) fn workload(&self) -> &WorkloadSpec {
+        &self.workload
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Payload bytes that have arrived.
     pub(crate) fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)

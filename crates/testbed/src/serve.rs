@@ -12,6 +12,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use tcplab_path::{Backend, Direction};
 use tcplab_recording::{Endpoint, WorldRecord};
+use tcplab_scenario::Case;
 use tcplab_units::{Bytes, Instant, Span};
 
 use crate::bridge::{Bridge, BridgeState};
@@ -23,11 +24,14 @@ use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
 use crate::sampler::Sampled;
 use crate::trial::{Scribes, Told};
-use crate::{TrialError, doctor, load, netem, promptness, sysctl};
+use crate::{TrialError, doctor, load, netem, promptness, same_host, sysctl, through};
 
 /// A /24 across both ends keeps the kernel's reverse path filter out of play.
 pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
     [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
+/// Where both ends are on one host: two of its loopback's own, so that a packet tells by its
+/// addresses whose it is.
+const LOOPBACK: [Ipv4Addr; 2] = [Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2)];
 /// How often the caller is told how far the trial is.
 const TELL_EVERY: Span = Span::from_millis(200);
 /// Within this, the second end tells how it fared when the first has failed.
@@ -46,6 +50,8 @@ pub fn serve(arguments: &[String]) -> ExitCode {
     let answer = match (task.as_str(), caller.parse().ok().and_then(Pid::from_raw)) {
         ("trial", Some(caller)) => work_for(caller, |request: &TrialRequest, privilege| {
             match request.case.path.backend.unwrap_or_default() {
+                _ if !request.case.workload.through.is_tcp() => through::run(request, privilege)?,
+                _ if request.case.path.same_host => same_host::run(request, privilege)?,
                 Backend::Tcplab => run(request, privilege)?,
                 Backend::Netem => netem::run(request, privilege)?,
             }
@@ -166,6 +172,11 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     };
     let told = Told { world, frames_lost: moved.frames_lost };
     scribes.end(request, &shared, watch, [client.stay, server.stay], have_failed, told)
+}
+
+/// The addresses of client and server.
+pub(crate) fn addresses(case: &Case) -> [Ipv4Addr; 2] {
+    if case.path.same_host { LOOPBACK } else { ADDRESSES }
 }
 
 /// Starts the endpoint's thread in a namespace of its own and waits until it is set up.

@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::endpoint::{Outcome, Shared};
 use crate::launch::TrialRequest;
 use crate::sampler::Sampled;
-use crate::serve::{ADDRESSES, Watch};
+use crate::serve::{Watch, addresses};
 use crate::tape::{self, Tape};
 use crate::{TrialError, sampler};
 
@@ -47,7 +47,7 @@ impl Scribes {
     ) -> Result<(Scribes, Tape), TrialError> {
         let (tape, playback) = tape::tape(request.snaplen);
         let (sampled, samples) = mpsc::channel();
-        let descriptions = ADDRESSES.map(|address| address.to_string());
+        let descriptions = addresses(&request.case).map(|address| address.to_string());
         let epoch = clock.epoch_nanos();
         let writer =
             RecordingWriter::create(&request.directory, epoch, &descriptions, request.snaplen)?;

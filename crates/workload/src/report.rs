@@ -62,6 +62,26 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl AppReport {
+    /// The account of an application that did nothing.
+    pub fn of_nothing(role: Role) -> AppReport {
+        AppReport {
+            role,
+            bytes: Bytes::ZERO,
+            digest: String::new(),
+            calls: 0,
+            started: None,
+            first_byte: None,
+            last_byte: None,
+            finished: None,
+            stray: Bytes::ZERO,
+            back: None,
+            urgent: None,
+            log: Vec::new(),
+            exchanges: Vec::new(),
+            exchanges_left_out: 0,
+        }
+    }
+
     /// Whether this receiver read exactly what that sender wrote; a byte read out of band counts
     /// where it was written as urgent.
     pub fn has_all_of(&self, sender: &AppReport) -> bool {

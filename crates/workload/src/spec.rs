@@ -7,7 +7,7 @@ use tcplab_units::{Bytes, Span};
 use crate::load::LoadSpec;
 use crate::program::ProgramError;
 use crate::step::{READ_SIZE, Step};
-use crate::{Program, Role, Side, shapes};
+use crate::{Medium, Program, Role, Side, shapes};
 
 /// The largest piece handed to the socket at once; a sender holds one in memory.
 pub(crate) const WRITE_SIZE_MAX: Bytes = Bytes::new(16 << 20);
@@ -43,6 +43,10 @@ pub struct WorkloadSpec {
     /// How the sender of an upload or a download closes. Default: `orderly`.
     #[serde(default, skip_serializing_if = "CloseMode::is_orderly")]
     pub close: CloseMode,
+    /// What an upload or a download goes through: `tcp`, or, with both ends on the same host,
+    /// `unix`, `pipe` or `memory`. Default: `tcp`.
+    #[serde(default, skip_serializing_if = "Medium::is_tcp")]
+    pub through: Medium,
     /// Requests of the client and responses of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<Requests>,
@@ -193,6 +197,9 @@ pub enum Absent {
 }
 
 impl WorkloadSpec {
+    /// The most that is copied in memory, which holds it twice.
+    const COPIED_MAX: Bytes = Bytes::new(256 << 20);
+
     /// The client sends so much.
     pub fn uploading(amount: Bytes) -> WorkloadSpec {
         WorkloadSpec {
@@ -221,6 +228,7 @@ impl WorkloadSpec {
                 ("pause", self.pause.is_some()),
                 ("urgent_at", self.urgent_at.is_some()),
                 ("close", !self.close.is_orderly()),
+                ("through", !self.through.is_tcp()),
             ];
             if let Some((key, _)) = of_bulk.into_iter().find(|(_, given)| *given) {
                 return Err(WorkloadError::OfBulk(key));
@@ -232,6 +240,7 @@ impl WorkloadSpec {
             }
             load.check()?;
         }
+        self.check_medium()?;
         self.check_sizes()?;
         for (side, steps) in [(Side::Client, &self.client), (Side::Server, &self.server)] {
             if let Some(steps) = steps {
@@ -240,6 +249,30 @@ impl WorkloadSpec {
             }
         }
         Ok(())
+    }
+
+    /// Refuses what only TCP has.
+    fn check_medium(&self) -> Result<(), WorkloadError> {
+        let is_memory = self.through == Medium::Memory;
+        let of_tcp = [
+            ("urgent_at", self.urgent_at.is_some()),
+            ("close", !self.close.is_orderly()),
+            ("connections", self.connections.is_some()),
+            ("may_fail", self.may_fail.is_some()),
+            ("read_size", is_memory && self.read_size.is_some()),
+            ("think", is_memory && self.think.is_some()),
+            ("pause", is_memory && self.pause.is_some()),
+        ];
+        let of_tcp = of_tcp.into_iter().filter(|_| !self.through.is_tcp());
+        match of_tcp.into_iter().find(|(_, given)| *given) {
+            Some((key, _)) => Err(WorkloadError::NotThrough(key, self.through.name())),
+            None if is_memory && self.bulk() > WorkloadSpec::COPIED_MAX => {
+                let key = if self.upload.is_some() { "upload" } else { "download" };
+                let most = WorkloadSpec::COPIED_MAX.as_u64();
+                Err(WorkloadError::TooMany { key, most })
+            }
+            None => Ok(()),
+        }
     }
 
     /// The shapes that are given; both programs are one.
@@ -418,6 +451,9 @@ pub enum WorkloadError {
     /// A key belongs to another kind of workload.
     #[error("`{0}` is of `upload` and `download` only")]
     OfBulk(&'static str),
+    /// A key that means nothing to what the bytes go through.
+    #[error("`{0}` means nothing to bytes that go through {1}")]
+    NotThrough(&'static str, &'static str),
     /// The urgent byte lies behind the last one.
     #[error("`urgent_at` is {0}: the urgent byte must be one of those that are sent")]
     BehindTheEnd(Bytes),
@@ -437,6 +473,7 @@ impl WorkloadError {
             | WorkloadError::Size(key, _)
             | WorkloadError::TooMany { key, .. }
             | WorkloadError::OfBulk(key)
+            | WorkloadError::NotThrough(key, _)
             | WorkloadError::Program(key, _) => Some(key),
             WorkloadError::WriteSize(_) => Some("write_size"),
             WorkloadError::BehindTheEnd(_) => Some("urgent_at"),
@@ -462,6 +499,7 @@ impl WorkloadError {
             WorkloadError::Size("read_size", _) => "leave it out for 256 KiB",
             WorkloadError::Size(..) => "write a size such as \"100 B\"",
             WorkloadError::TooMany { .. } => "write less",
+            WorkloadError::NotThrough(..) => "leave it out, or `through`",
             WorkloadError::OfBulk(_) => {
                 "leave it out, or say what the ends do with `client` and `server`, step by step"
             }

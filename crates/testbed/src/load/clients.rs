@@ -7,7 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tcplab_load::{
-    Check, Config, Fault, Length, LoadError, Outcome, Pace, Protocol, Reference, Renewal, Summary, Target,
+    Check, Config, Fault, Length, LoadError, Outcome, Pace, Protocol, Reference, Renewal, Summary,
+    Target,
 };
 use tcplab_units::Span;
 use tcplab_workload::{Durations, LoadReport, LoadSpec};

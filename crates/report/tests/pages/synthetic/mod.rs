@@ -180,6 +180,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         load: None,
         put_aside: if number == 2 { 2 } else { 0 },
         warnings: vec![],
+        medium: None,
     };
     let ends = seen.client.acks.iter().map(|ack| ack.at).max().unwrap_or(Instant::ZERO);
     let duration = ends.since(Instant::ZERO);
