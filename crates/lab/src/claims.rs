@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tcplab_scenario::{Expectation, MetricKind, Scope, Statistic, Value};
 
-use crate::{Case, Claim, EpisodeRow, Trial};
+use crate::{Case, Claim, EpisodeRow, Trial, loads};
 
 /// How each expectation went. One that is about several cases holds if it holds in each.
 pub(crate) fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> {
@@ -29,7 +29,7 @@ pub(crate) fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> 
 
 /// Whether it holds in all trials together, or in those of one number alone, and what was found.
 fn judged(expectation: &Expectation, cases: &[Case], number: Option<u32>) -> (bool, String) {
-    let mut held = true;
+    let (mut held, mut is_judged) = (true, false);
     let mut found = Vec::new();
     for (nth, &index) in expectation.cases.iter().enumerate() {
         let Some(case) = cases.get(index) else { continue };
@@ -39,11 +39,17 @@ fn judged(expectation: &Expectation, cases: &[Case], number: Option<u32>) -> (bo
             Some(other) => ratio(&expectation.metric, trial, other).into_iter().collect(),
             None => values(expectation, trial),
         });
-        let values = statistic(expectation.of, values.collect());
+        let values: Vec<Value> = values.collect();
+        if loads::is_left_out(case, against, &values) {
+            found.push(format!("{}: impossible here", case.name));
+            continue;
+        }
+        let values = statistic(expectation.of, values);
+        is_judged = true;
         held &= expectation.checks.iter().all(|check| check.holds(&values));
         found.push(format!("{}: {}", case.name, told(&values, expectation)));
     }
-    (held, found.join("; "))
+    (held && is_judged, found.join("; "))
 }
 
 /// All values of the expectation's metric in a trial: one, or one per end, call or episode.
@@ -199,6 +205,7 @@ mod tests {
             ends: Vec::new(),
             ending: None,
             flaws: Vec::new(),
+            load: None,
             put_aside: 0,
             warnings: Vec::new(),
             medium: None,
