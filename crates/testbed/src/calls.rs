@@ -55,12 +55,18 @@ impl Caller<'_> {
                     let limit = self.shared.limit();
                     if until > limit && self.shared.may_run_out() {
                         self.clock.sleep_until(limit);
-                        return self.ran_out();
+                        self.ran_out();
+                        return Ok(());
                     }
                     self.clock.sleep_until(until);
                     continue;
                 }
-                Want::Connect => ("connect", self.connect()),
+                Want::Connect => {
+                    if let Some(socket) = &self.socket {
+                        self.watched.opens(socket.as_fd())?;
+                    }
+                    ("connect", self.connect())
+                }
                 Want::Accept => match self.accept() {
                     Ok(None) => return Ok(()),
                     Ok(Some(accepted)) => {
@@ -99,7 +105,10 @@ impl Caller<'_> {
                     }
                 }
                 Ok(Returned::Told | Returned::Again) | Err(Errno::INTR) => {}
-                Err(_) if self.shared.is_over() => return self.ran_out(),
+                Err(_) if self.shared.is_over() => {
+                    self.ran_out();
+                    return Ok(());
+                }
                 Err(errno) if self.application.may_fail() => {
                     self.application.failed(name(errno), self.clock.now());
                     self.shared.lost_if(call == "connect");
@@ -110,12 +119,11 @@ impl Caller<'_> {
     }
 
     /// The trial's time is over.
-    fn ran_out(&mut self) -> Result<(), TrialError> {
+    fn ran_out(&mut self) {
         self.application.ran_out(self.clock.now());
-        if let Some(socket) = self.socket.as_ref().filter(|_| self.watched.is_connected()) {
+        if let Some(socket) = self.socket.as_ref().filter(|_| self.watched.is_open()) {
             self.watched.closes(socket.as_fd());
         }
-        Ok(())
     }
 
     fn connect(&mut self) -> Result<Returned, Errno> {
