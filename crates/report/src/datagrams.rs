@@ -14,7 +14,7 @@ use crate::number::{counted, figures};
 /// More requests are in the recording only.
 const ROWS_MAX: usize = 200;
 /// A ladder has no more packets.
-const RUNGS_MAX: usize = 60;
+const RUNGS_MAX: usize = 40;
 
 /// What the ends of a trial said in datagrams, as shown.
 pub(crate) struct DatagramsView {
