@@ -41,6 +41,9 @@ pub enum LabError {
     /// A model of a stack is asked for where there are none.
     #[error("case {case} has a model of a stack, which there is in virtual time only")]
     NotOnKernel { case: String },
+    /// What is compared is TCP's, and there is none.
+    #[error("case {case} exchanges datagrams: there is no TCP whose model could be compared")]
+    NotTcp { case: String },
     /// The path could not be verified before the trials.
     #[error("the path could not be verified: {source}")]
     Calibration { source: TrialError },
@@ -88,6 +91,9 @@ impl LabError {
             ),
             LabError::NotOnKernel { .. } => {
                 Some("leave `--world` out, or run all of it with `--world sim`".into())
+            }
+            LabError::NotTcp { .. } => {
+                Some("run it in both worlds: `tcplab run`, and with `--world sim`".into())
             }
             LabError::Unfinished { path, .. } => {
                 Some(format!("finish it with `tcplab run --resume {}`", path.display()))
