@@ -253,3 +253,6 @@ fn rung(row: &DatagramRow) -> LadderLine {
 fn seconds(at: Instant) -> String {
     format!("{:.4}", at.as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests;
