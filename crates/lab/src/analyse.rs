@@ -13,9 +13,10 @@ use tcplab_workload::Role;
 
 use crate::datagrams;
 use crate::ends::{ending, ends};
+use crate::model::SAME_HOST;
 use crate::{
     Case, Correspondence, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory,
-    Summary, Trial, TrialData, claims, options, worlds,
+    Summary, Trial, TrialData, claims, loads, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -47,7 +48,7 @@ pub fn analyse(
         let mut trials = Vec::new();
         for number in 1..=plan.trials {
             let recording = run.recording(&case.name, number)?;
-            let mut trial = examine(&recording, &case.path)?;
+            let mut trial = examine(&recording, case)?;
             trial.put_aside = run.flawed(&case.name, number);
             trial.number = number;
             trial.seed = trial_seed(plan.seed, number);
@@ -83,6 +84,7 @@ pub fn analyse(
         calibration: run.calibration(),
         cases,
         claims,
+        plots: scenario.plots.clone(),
     })
 }
 
@@ -95,7 +97,8 @@ pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabErr
     let own = |case: &&tcplab_scenario::Case| {
         RunDirectory::trial_directory(&case.name, trial.number) == trial.directory
     };
-    load(&recording, run.scenario().cases.iter().find(own).map(|case| &case.path))
+    let path = run.scenario().cases.iter().find(own).map(|case| &case.path);
+    load(&recording, path, trial.load.is_some())
 }
 
 /// The packets and samples of a recording, wherever it lies; of interruptions it tells nothing.
@@ -103,14 +106,25 @@ pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabErr
 /// # Errors
 /// When it cannot be read.
 pub fn load_recording(recording: &Recording) -> Result<TrialData, LabError> {
-    load(recording, None)
+    load(recording, None, false)
 }
 
-fn load(recording: &Recording, path: Option<&PathSpec>) -> Result<TrialData, LabError> {
+fn load(
+    recording: &Recording,
+    path: Option<&PathSpec>,
+    is_load: bool,
+) -> Result<TrialData, LabError> {
     let record = recording.record()?;
+    let [client, server] = match is_load {
+        true => loads::traces(recording, &record)?,
+        false => [
+            trace(recording, &record, Endpoint::Client)?,
+            trace(recording, &record, Endpoint::Server)?,
+        ],
+    };
     Ok(TrialData {
-        client: trace(recording, &record, Endpoint::Client)?,
-        server: trace(recording, &record, Endpoint::Server)?,
+        client,
+        server,
         samples: recording.samples()?,
         interruptions: path
             .map(|path| interruptions(path, record.seed, record.duration))
@@ -142,8 +156,17 @@ fn interruptions(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instant, In
 }
 
 /// What one recording says, but for its number, seed and place.
-fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
+fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial, LabError> {
+    let (path, through) = (&case.path, case.workload.through);
+    if !through.is_tcp() {
+        let metrics = named(of_applications(&recording.app()?)).collect();
+        let medium = Some(through.name().into());
+        return Ok(Trial { metrics, medium, ..empty_trial(Vec::new()) });
+    }
     let (app, record) = (recording.app()?, recording.record()?);
+    if let Some(load) = &app.load {
+        return loads::examine(recording, path, &app, &record, load);
+    }
     let (truth, samples) = (recording.truth()?, recording.samples()?);
     let sending_end = sending_end(&app);
     let direction = match sending_end {
@@ -154,21 +177,19 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
         trace(recording, &record, Endpoint::Client)?,
         trace(recording, &record, Endpoint::Server)?,
     ];
-    let ends = ends(&app, [&client, &server]);
+    let ends = ends(&app, &record, [&client, &server]);
     let trace = match sending_end {
         Endpoint::Client => client,
         Endpoint::Server => server,
     };
     let ending = ending(&trace);
     let flaws = flaws_of(&record, path, samples.len());
-    let notes = trace.notes.iter();
-    let mut warnings: Vec<String> = notes.map(|note| remark(sending_end, note)).collect();
     let has_truth = record.has_truth();
-    if !has_truth {
+    let told = OptionRow::of(&record);
+    let mut warnings = warnings(&trace, sending_end, &app, &told);
+    if !has_truth && !path.same_host {
         warnings.push(UNTOLD.into());
     }
-    let told = OptionRow::of(&record);
-    warnings.extend(told.iter().filter_map(OptionRow::refusal));
     if let Some(all) = correspondence(recording, &record, Some(&app))? {
         let metrics = datagrams::metrics(&app, &all);
         let trial = Trial { metrics, ends, flaws, options: told, ..empty_trial(warnings) };
@@ -194,7 +215,30 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
     if has_truth {
         warnings.extend(contradictions(&flow.episodes, &owned, drops.len()));
     }
-    let findings = tcplab_findings::examine(connection)
+    let findings = findings_of(connection);
+    let lost = has_truth.then_some(drops.len());
+    let metrics = metrics(&app, flow, &samples, sending_end, lost);
+    let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
+    Ok(Trial { ends, ending, flaws, ..whole })
+}
+
+/// What is less than perfect, by what the capture, the applications and the sockets say.
+fn warnings(
+    trace: &Trace,
+    sending_end: Endpoint,
+    app: &AppLog,
+    options: &[OptionRow],
+) -> Vec<String> {
+    let notes = trace.notes.iter().map(|note| remark(sending_end, note));
+    let limit = |(end, call): (&str, &str)| {
+        format!("the {end} still waited in {call} when the trial's time was over")
+    };
+    let refusals = options.iter().filter_map(OptionRow::refusal);
+    notes.chain(unfinished(app).map(limit)).chain(refusals).collect()
+}
+
+pub(crate) fn findings_of(connection: &Connection) -> Vec<FindingRow> {
+    tcplab_findings::examine(connection)
         .into_iter()
         .map(|finding| FindingRow {
             rule: finding.rule.to_owned(),
@@ -202,15 +246,19 @@ fn examine(recording: &Recording, path: &PathSpec) -> Result<Trial, LabError> {
             remedy: finding.remedy,
             frames: finding.frames,
         })
-        .collect();
-    let lost = has_truth.then_some(drops.len());
-    let mut metrics = metrics(&app, flow, &samples, sending_end, lost);
-    metrics.extend(named(options::metrics(&record, connection)));
-    let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
-    Ok(Trial { ends, ending, flaws, ..whole })
+        .collect()
 }
 
-fn empty_trial(warnings: Vec<String>) -> Trial {
+/// The calls that had not returned when the trial's time was over, and whose they were.
+fn unfinished(app: &AppLog) -> impl Iterator<Item = (&'static str, &str)> {
+    let ends = [("client", &app.client), ("server", &app.server)];
+    ends.into_iter().flat_map(|(end, report)| {
+        let calls = report.log.iter().filter(|row| row.result == tcplab_workload::WAITING);
+        calls.map(move |row| (end, row.call.as_ref()))
+    })
+}
+
+pub(crate) fn empty_trial(warnings: Vec<String>) -> Trial {
     Trial {
         number: 0,
         seed: 0,
@@ -220,10 +268,12 @@ fn empty_trial(warnings: Vec<String>) -> Trial {
         findings: Vec::new(),
         ends: Vec::new(),
         ending: None,
+        load: None,
         options: Vec::new(),
         flaws: Vec::new(),
         put_aside: 0,
         warnings,
+        medium: None,
     }
 }
 
@@ -244,11 +294,21 @@ pub(crate) fn trace(
     record: &TrialRecord,
     endpoint: Endpoint,
 ) -> Result<Trace, LabError> {
+    trace_of(recording, record, endpoint, u64::MAX)
+}
+
+/// The same of so many frames at most.
+pub(crate) fn trace_of(
+    recording: &Recording,
+    record: &TrialRecord,
+    endpoint: Endpoint,
+    most: u64,
+) -> Result<Trace, LabError> {
     let (path, file) = recording.capture(endpoint)?;
     let unreadable = |source| LabError::Capture { path: path.clone(), source };
     let reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
     let mut analyzer = tcplab_trace::Analyzer::new().counting_from(record.epoch_nanos);
-    analyzer.read(reader);
+    analyzer.read_at_most(reader, most);
     Ok(analyzer.finish())
 }
 
@@ -381,23 +441,13 @@ pub(crate) fn metrics(
     sending_end: Endpoint,
     lost: Option<usize>,
 ) -> Vec<Metric> {
-    let (sender, receiver) = match sending_end {
-        Endpoint::Client => (&app.client, &app.server),
-        Endpoint::Server => (&app.server, &app.client),
-    };
-    // From the client's call of connect() to the receiver's last byte.
-    let transfer = app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from));
-    let goodput = transfer.and_then(|span| Rate::of(receiver.bytes, span));
     let round_trips: Vec<f64> = samples
         .iter()
         .filter(|sample| sample.endpoint == sending_end && sample.state == ESTABLISHED)
         .map(|sample| sample.rtt_us as f64 / 1e3)
         .collect();
-    let intact = receiver.has_all_of(sender);
     let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
     let values = [
-        ("transfer_time", transfer.map(Span::as_secs_f64)),
-        ("goodput", goodput.map(Rate::as_mbit_f64)),
         ("retransmissions", Some(flow.totals.retransmissions as f64)),
         ("retransmitted", Some(flow.totals.retransmitted.as_u64() as f64)),
         ("timeouts", Some(timeouts as f64)),
@@ -406,9 +456,29 @@ pub(crate) fn metrics(
         ("max_in_flight", Some(flow.totals.max_in_flight.as_u64() as f64)),
         ("max_window", flow.totals.max_window.map(|window| window.as_u64() as f64)),
         ("mean_rtt", tcplab_stats::mean(&round_trips)),
-        ("payload_intact", Some(f64::from(u8::from(intact)))),
     ];
-    named(values.into_iter().filter_map(|(name, value)| Some((name, value?)))).collect()
+    let values = values.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    named(of_applications(app).into_iter().chain(values)).collect()
+}
+
+/// Those that the applications tell.
+fn of_applications(app: &AppLog) -> Vec<(&'static str, f64)> {
+    let (sender, receiver) = match sending_end(app) {
+        Endpoint::Client => (&app.client, &app.server),
+        Endpoint::Server => (&app.server, &app.client),
+    };
+    // From the client's call of connect() to the receiver's last byte.
+    let transfer = app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from));
+    let goodput = transfer.and_then(|span| Rate::of(receiver.bytes, span));
+    let intact = receiver.has_all_of(sender);
+    [
+        ("transfer_time", transfer.map(Span::as_secs_f64)),
+        ("goodput", goodput.map(Rate::as_mbit_f64)),
+        ("payload_intact", Some(f64::from(u8::from(intact)))),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+    .collect()
 }
 
 /// Values with the units that `METRICS` has for them.
@@ -446,6 +516,7 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
                 unit: info.unit.into(),
                 count: summary.count,
                 mean: summary.mean,
+                median: Some(summary.median),
                 standard_deviation: summary.standard_deviation,
                 interval: summary.interval.map(|interval| (interval.low, interval.high)),
             })
@@ -469,6 +540,9 @@ fn describe_paths(cases: &[tcplab_scenario::Case]) -> Vec<String> {
 }
 
 fn describe(path: &PathSpec) -> Vec<String> {
+    if path.same_host {
+        return vec![SAME_HOST.into()];
+    }
     Direction::BOTH
         .into_iter()
         .filter_map(|direction| {

@@ -108,7 +108,7 @@ struct Distinct {
 fn distinct_paths(run: &RunDirectory) -> Result<Vec<Distinct>, LabError> {
     let mut distinct: Vec<Distinct> = Vec::new();
     for (index, case) in run.scenario().cases.iter().enumerate() {
-        if worlds::is_virtual(&run.plan().world, case) {
+        if worlds::is_virtual(&run.plan().world, case) || case.path.same_host {
             continue;
         }
         let hash =

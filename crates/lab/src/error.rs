@@ -44,6 +44,12 @@ pub enum LabError {
     /// What is compared is TCP's, and there is none.
     #[error("case {case} exchanges datagrams: there is no TCP whose model could be compared")]
     NotTcp { case: String },
+    /// Virtual time is asked for where there is only the kernel.
+    #[error("case {case} {what}")]
+    NotSimulated { case: String, what: &'static str },
+    /// The same where this machine refuses the kernel.
+    #[error("case {case} {what}, and {why}")]
+    KernelNeeded { case: String, what: &'static str, why: String, remedy: Option<String> },
     /// The path could not be verified before the trials.
     #[error("the path could not be verified: {source}")]
     Calibration { source: TrialError },
@@ -95,6 +101,10 @@ impl LabError {
             LabError::NotTcp { .. } => {
                 Some("run it in both worlds: `tcplab run`, and with `--world sim`".into())
             }
+            LabError::NotSimulated { .. } => {
+                Some("leave `--world` out: it runs on the kernel".into())
+            }
+            LabError::KernelNeeded { remedy, .. } => remedy.clone(),
             LabError::Unfinished { path, .. } => {
                 Some(format!("finish it with `tcplab run --resume {}`", path.display()))
             }

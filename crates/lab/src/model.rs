@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::{Calibration, OptionRow};
 use serde::{Deserialize, Serialize};
-use tcplab_workload::{CallRow, Side};
+use tcplab_scenario::Plot;
+use tcplab_workload::{CallRow, LoadReport, Side};
 
 /// Everything about a run that fits in a table; the packets stay in the trials' directories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,20 @@ pub struct Run {
     pub cases: Vec<Case>,
     /// The scenario's expectations and how they went.
     pub claims: Vec<Claim>,
+    /// What is drawn over what was varied. Runs of older versions do not say.
+    #[serde(default)]
+    pub plots: Vec<Plot>,
+}
+
+/// Said of a path that there is none of.
+pub(crate) const SAME_HOST: &str =
+    "same host: no path, both ends talk over the loopback of one kernel";
+
+impl Run {
+    /// Whether there is a path between the ends of any case.
+    pub fn has_path(&self) -> bool {
+        self.path.is_empty() || self.path.iter().any(|line| !line.ends_with(SAME_HOST))
+    }
 }
 
 /// One cell of the matrix.
@@ -108,6 +123,9 @@ pub struct Trial {
     /// How the connection ended. See `ends`.
     #[serde(default)]
     pub ending: Option<Ending>,
+    /// What came of the load, where the workload is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadReport>,
     /// Socket options worth telling: asked for, or changed while it ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<OptionRow>,
@@ -119,6 +137,10 @@ pub struct Trial {
     pub put_aside: u32,
     /// What else made the trial less than perfect.
     pub warnings: Vec<String>,
+    /// What its bytes went through, where that was not TCP, such as `a pipe`: then there are no
+    /// packets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub medium: Option<String>,
 }
 
 impl Trial {
@@ -150,6 +172,9 @@ pub struct Summary {
     pub count: usize,
     /// Arithmetic mean.
     pub mean: f64,
+    /// The middle one, or between the two in the middle. Runs of older versions do not say.
+    #[serde(default)]
+    pub median: Option<f64>,
     /// Sample standard deviation (n − 1); none for a single trial.
     pub standard_deviation: Option<f64>,
     /// 95 % confidence interval of the mean (Student's t); none for a single trial.
@@ -237,8 +262,24 @@ pub struct Claim {
     pub claim: String,
     /// What was checked, such as `episode.type includes "with time lag"`.
     pub check: String,
-    /// Whether it held.
+    /// Whether it held of all trials together.
     pub held: bool,
+    /// In how many of the trials it holds taken by themselves: for what is said of a mean, or of
+    /// something that some trials only have, that may be fewer than all.
+    #[serde(default)]
+    pub held_alone: u32,
+    /// Of how many trials: numbers, each of them one trial of every case.
+    #[serde(default)]
+    pub trials: u32,
     /// What was found, case by case.
     pub found: String,
+}
+
+impl Claim {
+    /// Such as `in 9 of 10 trials by themselves`, where it does not in each.
+    pub fn shortfall(&self) -> Option<String> {
+        let Claim { held_alone, trials, .. } = self;
+        (held_alone < trials && *trials > 1)
+            .then(|| format!("in {held_alone} of {trials} trials by themselves"))
+    }
 }

@@ -43,8 +43,11 @@ const MOST_KEPT: usize = 20;
 pub fn replay(recording: &Recording) -> Result<Replay, LabError> {
     let record = recording.record()?;
     if !record.has_truth() {
-        let why = "netem made its path, and told no verdict".into();
-        return Err(LabError::Replay { why });
+        let why = match record.path.same_host {
+            true => "both ends were on the same host, without a path",
+            false => "netem made its path, and told no verdict",
+        };
+        return Err(LabError::Replay { why: why.into() });
     }
     let mut recorded = BTreeMap::new();
     let mut frames = BTreeMap::new();

@@ -4,10 +4,12 @@
 mod calls;
 mod check;
 mod datagrams;
+mod ends;
 mod episode;
 mod fidelity;
 mod graphs;
 mod interruption;
+mod load;
 mod matrix;
 mod number;
 mod outcome;
@@ -21,6 +23,7 @@ mod text;
 pub mod trace;
 mod trace_page;
 mod transfer;
+mod trends;
 mod trial;
 
 pub use check::check_table;

@@ -13,6 +13,7 @@ use crate::overview::{Overview, Transferred, overviews};
 use crate::path::Paths;
 use crate::place::{Place, differ, everywhere, places, world};
 use crate::summary::{Block, blocks};
+use crate::trends::{Trends, trends};
 use crate::trial::TrialView;
 
 pub(crate) const STYLES: [&str; 4] = [
@@ -92,7 +93,7 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
             })?;
             paths.see(&case.name, trial, &data);
             let view = TrialView::new(&case.name, index, trial, &data, i == 0);
-            if i == 0 {
+            if i == 0 && trial.load.is_none() {
                 transfers.extend(Transferred::of(&view, world));
             }
             warnings.extend(Warnings::of(&view));
@@ -132,6 +133,7 @@ fn head(
         pictures,
         overviews,
         warnings,
+        trends: trends(run),
         spread,
         metrics,
         others,
@@ -190,6 +192,8 @@ struct Head<'a> {
     pictures: Vec<String>,
     overviews: Vec<Overview>,
     warnings: Vec<Warnings>,
+    /// Metrics over a number that was varied.
+    trends: Option<Trends>,
     /// Whether any variant has more than one trial.
     spread: bool,
     metrics: Vec<Block>,

@@ -29,6 +29,9 @@ struct Seen {
 
 impl Paths {
     pub(crate) fn see(&mut self, case: &str, trial: &Trial, data: &TrialData) {
+        if data.path.same_host {
+            return;
+        }
         if let Some(seen) = self.seen.iter_mut().find(|seen| seen.path == data.path) {
             seen.longest = seen.longest.max(data.duration);
             if seen.cases.last().is_none_or(|last| last != case) {

@@ -46,7 +46,8 @@ pub fn text_table(run: &Run) -> String {
             text.push('\n');
         }
         let sign = if claim.held { '✓' } else { '✗' };
-        line(&mut text, &format!("{sign} {}", claim.claim));
+        let shortfall = claim.shortfall().map(|text| format!(" ({text})")).unwrap_or_default();
+        line(&mut text, &format!("{sign} {}{shortfall}", claim.claim));
         for part in wrapped(&format!("{}: {}", claim.check, claim.found), WIDTH - 4) {
             line(&mut text, &format!("    {part}"));
         }
@@ -55,7 +56,7 @@ pub fn text_table(run: &Run) -> String {
     text.push('\n');
     match &run.calibration {
         Some(calibration) => text.push_str(&verified(calibration)),
-        None if run.world == "sim" => {}
+        None if run.world == "sim" || !run.has_path() => {}
         None => line(&mut text, "! the path was not verified before the trials"),
     }
     // There is nothing between what was asked and what happens.

@@ -185,6 +185,16 @@ pub enum Problem {
     NotSelected { key: &'static str, metric: &'static str },
     #[error("`nth` counts from 1")]
     NoZeroth,
+    #[error("`{0}` cannot be drawn: it is no number that each trial has")]
+    NotDrawn(String),
+    #[error("the matrix varies no number over which this could be drawn")]
+    NothingToDrawOver,
+    #[error("the levels of `{0}` are not all numbers")]
+    NoNumbers(String),
+    #[error("`{key}` is not varied")]
+    NotVariedHere { key: String, factors: Vec<String> },
+    #[error("`{0}` cannot be both the axis and the lines")]
+    OverItself(String),
     #[error("no case has `{key}` = `{level}`")]
     NoSuchLevel { key: String, level: String, levels: Vec<String> },
 }
@@ -234,6 +244,16 @@ impl Problem {
             Problem::NotAFactor { key, factors } if !factors.is_empty() => {
                 suggest(key, factors, "the matrix varies")
             }
+            Problem::NotVariedHere { key, factors } => suggest(key, factors, "the matrix varies"),
+            Problem::NotDrawn(_) => "draw a metric of trials, such as `goodput`".into(),
+            Problem::NothingToDrawOver => {
+                "vary a number or a quantity, such as `\"workload.write_size\" = [\"1 kB\", \"64 kB\"]`"
+                    .into()
+            }
+            Problem::NoNumbers(_) => {
+                "numbers, or quantities of one kind, such as \"1 kB\" and \"64 KiB\"".into()
+            }
+            Problem::OverItself(_) => "name another factor, or leave `by` out".into(),
             Problem::NotAFactor { .. } => "leave `where` out: there is only one case".into(),
             Problem::NotSelected { .. } => "`endpoint` and `nth` are for metrics of endpoints, \
                  requests and calls, `call` for those of calls"

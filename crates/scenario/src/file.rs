@@ -9,12 +9,14 @@ use tcplab_workload::{Datagrams, Level, SocketOptions, SocketRole, WorkloadSpec}
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec};
+use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec, Stack};
 use crate::error::Problem;
 use crate::expect::ExpectSpec;
 use crate::fault::Fault;
+use crate::load;
 use crate::matrix::Cell;
 use crate::path_file::{self, Files};
+use crate::plots::PlotSpec;
 
 /// What a file can have at its top.
 pub(crate) const SECTIONS: &[&str] = &[
@@ -28,6 +30,7 @@ pub(crate) const SECTIONS: &[&str] = &[
     "repeat",
     "sampling",
     "limits",
+    "plot",
     "expect",
 ];
 
@@ -79,6 +82,9 @@ pub(crate) struct ScenarioFile {
     /// When to give up.
     #[serde(default)]
     limits: LimitsSpec,
+    /// Pictures in the report: metrics over what is varied.
+    #[serde(default)]
+    pub(crate) plot: Option<Vec<PlotSpec>>,
     /// Claims that the run proves or breaks.
     #[serde(default)]
     pub(crate) expect: Vec<ExpectSpec>,
@@ -159,6 +165,13 @@ impl ScenarioFile {
     /// Looks for values that are well written and make no sense.
     fn check(&self) -> Result<(), (String, Problem)> {
         path_file::check(&self.path).map_err(|(key, problem)| (format!("path.{key}"), problem))?;
+        if self.path.same_host {
+            self.check_same_host()?;
+        } else if !self.workload.through.is_tcp() {
+            let why = "what is not TCP needs both ends on the same host: write `same_host = true` in \
+                       `[path]`, and nothing else there";
+            return Err(("workload.through".into(), Problem::Value(why.into())));
+        }
         self.workload.check().map_err(|error| {
             let key = error.key().map_or("workload".into(), |key| format!("workload.{key}"));
             (key, Problem::Workload(error))
@@ -182,6 +195,9 @@ impl ScenarioFile {
             if self.workload.datagrams.is_some() {
                 fits_datagrams(name, endpoint)?;
             }
+            if self.workload.load.is_some() {
+                load::check_end(name, endpoint)?;
+            }
             endpoint.check_model().map_err(|error| {
                 (format!("{name}.model.{}", error.key), Problem::Value(error.message))
             })?;
@@ -200,6 +216,37 @@ impl ScenarioFile {
         }
         if self.repeat.retries > RETRIES_MAX {
             return Err(("repeat.retries".into(), Problem::Retries { most: RETRIES_MAX }));
+        }
+        Ok(())
+    }
+
+    /// What cannot be where both ends are in one network namespace of the kernel's.
+    fn check_same_host(&self) -> Result<(), (String, Problem)> {
+        let refused = |key: &str, why: &str| Err((key.into(), Problem::Value(why.into())));
+        for (key, end) in [("client.stack", &self.client), ("server.stack", &self.server)] {
+            if end.stack != Stack::Linux {
+                let why = "with `same_host` both ends are this machine's kernel: what its loopback \
+                           costs is processor time, of which a model has none";
+                return refused(key, why);
+            }
+        }
+        let sockets = [
+            ("client.socket", &self.client.socket),
+            ("server.socket", &self.server.socket),
+            ("server.accepted", &self.server.accepted),
+        ];
+        let asked = sockets.into_iter().find(|(_, options)| !options.is_empty());
+        if let (Some((key, _)), false) = (asked, self.workload.through.is_tcp()) {
+            return refused(
+                key,
+                "what is not TCP has no TCP socket with such options: leave it out",
+            );
+        }
+        if self.client.sysctl != self.server.sysctl {
+            let why = "with `same_host` both ends share one namespace, so there is one value of each \
+                       setting: write the same in `[client]` and `[server]`";
+            let is_at_server = self.client.sysctl.is_empty();
+            return refused(if is_at_server { "server.sysctl" } else { "client.sysctl" }, why);
         }
         Ok(())
     }

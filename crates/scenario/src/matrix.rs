@@ -105,6 +105,11 @@ impl<'i> Matrix<'i> {
         cells
     }
 
+    /// The factors in the order they are written.
+    pub(crate) fn factors(&self) -> impl Iterator<Item = &Factor<'i>> {
+        self.0.iter()
+    }
+
     /// The factor of this key.
     pub(crate) fn factor(&self, key: &Key) -> Option<&Factor<'i>> {
         self.0.iter().find(|factor| factor.key == *key)

@@ -101,18 +101,6 @@ const fn of_episode(name: &'static str, unit: &'static str, meaning: &'static st
     MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number }
 }
 
-/// Of the ends where socket options are asked for.
-const CLIENT_SNDBUF: &str =
-    "SO_SNDBUF of the client's socket at the end, where the scenario sets options of it.";
-const CLIENT_RCVBUF: &str = "SO_RCVBUF of it.";
-const CLIENT_WINDOW: &str = "The window that its SYN offers, never scaled.";
-const CLIENT_SCALE: &str = "The shift that its SYN offers for later windows.";
-const SERVER_SNDBUF: &str =
-    "SO_SNDBUF of the accepted socket at the end, where the scenario sets options of the server.";
-const SERVER_RCVBUF: &str = "SO_RCVBUF of it.";
-const SERVER_WINDOW: &str = "The window that the SYN-ACK offers, never scaled.";
-const SERVER_SCALE: &str = "The shift that the SYN-ACK offers for later windows.";
-
 /// Every metric there is, in the order that tables show them.
 pub const METRICS: &[MetricInfo] = &[
     of_trial(
@@ -175,14 +163,6 @@ pub const METRICS: &[MetricInfo] = &[
         scope: Scope::Trial,
         kind: MetricKind::Truth,
     },
-    of_trial("client_sndbuf", "bytes", Better::Neither, CLIENT_SNDBUF),
-    of_trial("client_rcvbuf", "bytes", Better::Neither, CLIENT_RCVBUF),
-    of_trial("client_syn_window", "bytes", Better::Neither, CLIENT_WINDOW),
-    of_trial("client_syn_scale", "", Better::Neither, CLIENT_SCALE),
-    of_trial("server_sndbuf", "bytes", Better::Neither, SERVER_SNDBUF),
-    of_trial("server_rcvbuf", "bytes", Better::Neither, SERVER_RCVBUF),
-    of_trial("server_syn_window", "bytes", Better::Neither, SERVER_WINDOW),
-    of_trial("server_syn_scale", "", Better::Neither, SERVER_SCALE),
     MetricInfo {
         name: "episode.type",
         unit: "",
@@ -200,6 +180,65 @@ pub const METRICS: &[MetricInfo] = &[
     of_episode("episode.lost", "segments", "Transmissions that were lost."),
     of_episode("episode.retransmissions", "segments", "Packets that repeat data."),
     of_episode("episode.timeouts", "", "Retransmissions that a timer sent."),
+    of_trial(
+        "load.rate",
+        "/s",
+        Better::Higher,
+        "Requests of a load that were answered as they should be, a second.",
+    ),
+    of_trial(
+        "load.connect",
+        "ms",
+        Better::Lower,
+        "From the beginning of a connection of a load until it stands: the median.",
+    ),
+    of_trial("load.connect_p99", "ms", Better::Lower, "The same, of which 1 % took longer."),
+    of_trial(
+        "load.latency",
+        "ms",
+        Better::Lower,
+        "From the beginning of a request of a load, its connection included, until the first byte \
+         of its answer: the median.",
+    ),
+    of_trial("load.latency_p99", "ms", Better::Lower, "The same, of which 1 % took longer."),
+    of_trial(
+        "load.response",
+        "ms",
+        Better::Lower,
+        "From the beginning of a request of a load, its connection included, until the last byte \
+         of its answer: the median.",
+    ),
+    of_trial("load.response_mean", "ms", Better::Lower, "The mean of the same."),
+    of_trial("load.response_p99", "ms", Better::Lower, "The same, of which 1 % took longer."),
+    of_trial("load.data_rate", "Mbit/s", Better::Higher, "What the clients of a load received."),
+    of_trial(
+        "load.data_rate_each",
+        "Mbit/s",
+        Better::Higher,
+        "What a client of a load received while it waited for its answer: the size of an answer \
+         over the mean response time.",
+    ),
+    of_trial(
+        "load.server_time",
+        "ms",
+        Better::Lower,
+        "Processor time of the server for a request, of all its processes.",
+    ),
+    of_trial(
+        "load.requests",
+        "",
+        Better::Neither,
+        "Requests that were answered as they should be.",
+    ),
+    of_trial("load.errors", "", Better::Lower, "Requests of a load that were not."),
+    MetricInfo {
+        name: "load.intact",
+        unit: "",
+        meaning: "Whether all that a load was answered was the file, to the byte.",
+        better: Better::Higher,
+        scope: Scope::Trial,
+        kind: MetricKind::Truth,
+    },
     words(
         "connection.end",
         Scope::Trial,
@@ -247,7 +286,10 @@ pub const METRICS: &[MetricInfo] = &[
     ),
     of_end("app.read", "bytes", "What the application of an end read."),
     of_end("app.written", "bytes", "What its socket took."),
+    of_end("socket.sndbuf", "bytes", "SO_SNDBUF of its socket when it was closed."),
+    of_end("socket.rcvbuf", "bytes", "SO_RCVBUF of it."),
     of_end("segments", "segments", "Packets with data that an end sent, repeats counted."),
+    of_end("segments.new", "segments", "Of these, those whose data had not been sent before."),
     of_end("segments.urgent", "segments", "Packets with URG that it sent."),
     of_end("nagle.waits", "", "Small segments that waited for a delayed acknowledgement."),
     of_end("keepalive.probes", "", "Keep-alive probes that an end sent."),
@@ -257,8 +299,8 @@ pub const METRICS: &[MetricInfo] = &[
         "The silence before its first keep-alive probe: since the packet before it.",
     ),
     of_end("keepalive.spacing", "s", "The times between its keep-alive probes, of the first ten."),
-    of_end("syn.window", "bytes", "The window in its SYN."),
-    of_end("syn.scale", "", "The window scale in its SYN: the shift, 0 to 14."),
+    of_end("syn.window", "bytes", "The window in its SYN or SYN-ACK, never scaled."),
+    of_end("syn.scale", "", "The shift that its SYN offers for later windows, 0 to 14."),
     of_end("syn.mss", "bytes", "The largest segment that its SYN allows."),
     of_end("window.max", "bytes", "The largest window that it offered."),
     of_end("window.min", "bytes", "The smallest window that it offered, closed ones included."),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use tcplab_path::{Backend, Direction, PathSpec};
+use tcplab_path::{Backend, Direction, PathError, PathSpec};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -96,6 +96,11 @@ fn read_path_file(
         .map_err(|error| Fault::reading(&error, &table))?;
     let at = |(key, problem): (String, Problem)| Fault::at(&key, problem, &table);
     let path = complete(path, files).map_err(at)?;
+    if path.same_host {
+        let what = "both ends are on the same host: there is no path between them".into();
+        let error = PathError { key: "same_host".into(), what };
+        return Err(at((error.key.clone(), Problem::Path(error))));
+    }
     check(&path).map_err(at)?;
     Ok(PathFile { name: name.into(), title, reference, path })
 }
@@ -116,6 +121,7 @@ pub(crate) fn complete(
     path: PathSpec,
     files: &mut Files<'_>,
 ) -> Result<PathSpec, (String, Problem)> {
+    path.check_same_host().map_err(|error| (error.key.clone(), Problem::Path(error)))?;
     let mut path = match path.preset.clone() {
         None => path,
         Some(name) => {
@@ -208,6 +214,7 @@ const PRESETS: &[(&str, &str)] = embedded![
     "lte",
     "lte-handover",
     "transatlantic",
+    "wifi-bursty",
     "wifi-g",
     "wifi-n",
 ];

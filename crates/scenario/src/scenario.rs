@@ -9,7 +9,7 @@ use crate::fault::Fault;
 use crate::file::ScenarioFile;
 use crate::matrix::Matrix;
 use crate::path_file::{Files, ReadFile, no_files};
-use crate::{Case, Expectation, ScenarioError};
+use crate::{Case, Expectation, Plot, ScenarioError, plots};
 
 /// An experiment: its cases, how often each is tried, and what is claimed of the outcome.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,6 +31,8 @@ pub struct Scenario {
     pub trials: u32,
     /// How often a trial is run again whose path misbehaved.
     pub retries: u32,
+    /// What the report draws over what is varied.
+    pub plots: Vec<Plot>,
     /// What is claimed.
     pub expects: Vec<Expectation>,
     /// The cells of the matrix, the first factor varying slowest; one case without a matrix.
@@ -114,6 +116,10 @@ fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<S
         .iter()
         .map(|expect| expect.resolve(&matrix, &cases, source))
         .collect::<Result<_, _>>()?;
+    let plots = match &file.plot {
+        Some(plots) => plots.iter().map(|it| it.resolve(&matrix)).collect::<Result<_, _>>()?,
+        None => plots::usual(&matrix, &cases),
+    };
     Ok(Scenario {
         name: name.into(),
         title: file.title,
@@ -123,6 +129,7 @@ fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<S
         seed: file.repeat.seed,
         trials: file.repeat.trials,
         retries: file.repeat.retries,
+        plots,
         expects,
         cases,
     })

@@ -361,3 +361,20 @@ proptest::proptest! {
         proptest::prop_assert!(!rendered(&source).is_empty());
     }
 }
+
+/// Where both ends are on one host there is no path, one kernel, and one set of settings.
+#[test]
+fn same_host() {
+    let alone = spoiled(PATH, "[path]\nsame_host = true\n");
+    let settings = "sysctl = { \"net.ipv4.tcp_rmem\" = \"4096 131072 903680\" }";
+    let shown = [
+        spoiled("[path]", "[path]\nsame_host = true"),
+        alone.clone(),
+        alone.replace(settings, "").replace("\"linux\"", "\"model:osx-10.7\""),
+    ];
+    insta::assert_snapshot!("same_host", one_below_the_other(shown.iter().map(|it| rendered(it))));
+    let alike = alone.replace("stack  = \"linux\"", settings);
+    assert_eq!(rendered(&alike), "no error\n");
+    let error = PathFile::parse("same_host = true", "path", &mut |_| Err(String::new()));
+    assert!(error.unwrap_err().to_string().contains("there is no path between them"));
+}

@@ -64,6 +64,9 @@ pub enum SimError {
     /// There is no model of that congestion control.
     #[error("the {endpoint}: `{name}` is no congestion control of a model; there are {known}")]
     Congestion { endpoint: &'static str, name: String, known: String },
+    /// A load has a server of processes and threads.
+    #[error("the workload is a load: its server is processes and threads, which no model has")]
+    Load,
     /// What arrived is not what was sent.
     #[error("{sent} B were sent, and {received} B arrived, or others")]
     Corrupted { sent: u64, received: u64 },
@@ -79,6 +82,13 @@ pub enum SimError {
 /// recording, without its `DONE`.
 pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), SimError> {
     let TrialRequest { case, seed, directory, snaplen } = *request;
+    if case.workload.load.is_some() {
+        return Err(SimError::Load);
+    }
+    if case.path.same_host {
+        let what = "on the same host there is no path, and a model has no processor time".into();
+        return Err(PathError { key: "same_host".into(), what }.into());
+    }
     let descriptions = ADDRESSES.map(|address| address.to_string());
     let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
     if let Some(asked) = &case.workload.datagrams {
@@ -89,7 +99,10 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
     let mut world = World::new(pairs, at_once(case), &case.links()?, seed, Some(recorder));
     let limit = Instant::ZERO + case.limits.trial;
     world.run(limit, stop)?;
-    let (pairs, now, writer) = world.end()?;
+    let (mut pairs, now, writer) = world.end()?;
+    if now >= limit {
+        pairs.iter_mut().flatten().for_each(|host| host.run_out(now));
+    }
     let [client, server] = &pairs[0];
     if stop.load(std::sync::atomic::Ordering::Relaxed) {
         return Err(SimError::Stopped);
@@ -227,7 +240,7 @@ fn app_log(pairs: &[[Host; 2]]) -> AppLog {
         let reports = pairs.iter().map(|pair| pair[end].report()).collect();
         AppReport::of_all(reports).expect("there is a connection")
     };
-    AppLog { client: of(0), server: of(1) }
+    AppLog { client: of(0), server: of(1), load: None }
 }
 
 /// What has arrived of the data that the trial is about.

@@ -27,6 +27,13 @@ impl Sampled {
         *self.held() = None;
     }
 
+    /// Ends what its owner waits for: no packet that this sends is recorded any more.
+    pub(crate) fn wake(&self) {
+        if let Some(socket) = &*self.held() {
+            let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
+        }
+    }
+
     fn held(&self) -> MutexGuard<'_, Option<OwnedFd>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -50,7 +57,7 @@ pub(crate) fn start(
         loop {
             let late = clock.sleep_until(due);
             let skipped = late.as_nanos() / interval.as_nanos();
-            // Without a socket there was nothing to be seen.
+            // Before there is anything to look at nothing is missed.
             missed += if open.is_empty() { 0 } else { skipped };
             due += interval * (skipped + 1);
             loop {

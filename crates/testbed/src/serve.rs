@@ -12,6 +12,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use tcplab_path::{Backend, Direction};
 use tcplab_recording::{Endpoint, WorldRecord};
+use tcplab_scenario::Case;
 use tcplab_units::{Bytes, Instant, Span};
 
 use crate::bridge::{Bridge, BridgeState};
@@ -23,15 +24,20 @@ use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
 use crate::sampler::Sampled;
 use crate::trial::{Scribes, Told};
-use crate::{TrialError, doctor, netem, promptness, sysctl};
+use crate::{TrialError, doctor, load, netem, promptness, same_host, sysctl, through};
 
 /// A /24 across both ends keeps the kernel's reverse path filter out of play.
 pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
     [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
+/// Where both ends are on one host: two of its loopback's own, so that a packet tells by its
+/// addresses whose it is.
+const LOOPBACK: [Ipv4Addr; 2] = [Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2)];
 /// How often the caller is told how far the trial is.
 const TELL_EVERY: Span = Span::from_millis(200);
 /// Within this, the second end tells how it fared when the first has failed.
 const SOON: Duration = Duration::from_millis(100);
+/// Within this, an end tells what it was waiting for when the time was over.
+const AT_ONCE: Duration = Duration::from_secs(1);
 /// Once both applications are done, the path must be empty for this long: the last ACK counts.
 const QUIET: Span = Span::from_millis(50);
 
@@ -46,6 +52,8 @@ pub fn serve(arguments: &[String]) -> ExitCode {
     let answer = match (task.as_str(), caller.parse().ok().and_then(Pid::from_raw)) {
         ("trial", Some(caller)) => work_for(caller, |request: &TrialRequest, privilege| {
             match request.case.path.backend.unwrap_or_default() {
+                _ if !request.case.workload.through.is_tcp() => through::run(request, privilege)?,
+                _ if request.case.path.same_host => same_host::run(request, privilege)?,
                 Backend::Tcplab => run(request, privilege)?,
                 Backend::Netem => netem::run(request, privilege)?,
             }
@@ -58,6 +66,7 @@ pub fn serve(arguments: &[String]) -> ExitCode {
             die_with(caller);
             namespace::isolate().map(|_| say(&Message::Done))
         }
+        ("server", Some(caller)) => load::host(caller),
         ("probe", Some(caller)) => {
             doctor::probe(|| die_with(caller));
             Ok(())
@@ -136,7 +145,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     let case = &request.case;
     let kind = request.device.unwrap_or_else(DeviceKind::best);
     let plans = [case.path.link(Direction::Forward)?, case.path.link(Direction::Reverse)?];
-    let shared = Arc::new(Shared::new(case, request.seed));
+    let shared = Arc::new(Shared::new(request));
     let (sockets, new_sockets) = mpsc::channel();
     sysctl::keep_quiet();
     let [client, server] = Endpoint::BOTH.map(|end| prepare(end, kind, &shared, &sockets));
@@ -165,6 +174,11 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     };
     let told = Told { world, frames_lost: moved.frames_lost };
     scribes.end(request, &shared, watch, [client.stay, server.stay], have_failed, told)
+}
+
+/// The addresses of client and server.
+pub(crate) fn addresses(case: &Case) -> [Ipv4Addr; 2] {
+    if case.path.same_host { LOOPBACK } else { ADDRESSES }
 }
 
 /// Starts the endpoint's thread in a namespace of its own and waits until it is set up.
@@ -281,6 +295,14 @@ impl<'a> Watch<'a> {
 
     /// What the endpoints leave, or why there is none.
     pub(crate) fn outcomes(mut self) -> Result<[Outcome; 2], TrialError> {
+        let waits = |outcomes: &[Option<_>; 2]| outcomes.iter().any(Option::is_none);
+        let failed = self.outcomes.iter().any(|outcome| matches!(outcome, Some(Err(_))));
+        // Where the recorder failed, it is not the time that is over; nobody looks at this then.
+        if waits(&self.outcomes) && !failed && self.shared.run_out() {
+            for (outcome, incoming) in self.outcomes.iter_mut().zip(&self.incoming) {
+                *outcome = outcome.take().or_else(|| incoming.recv_timeout(AT_ONCE).ok());
+            }
+        }
         // An end whose option is refused lets go of its connection, and the other one, which only
         // notices that, may have told first.
         if self.outcomes.iter().any(|outcome| matches!(outcome, Some(Err(_)))) {

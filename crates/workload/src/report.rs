@@ -65,6 +65,27 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl AppReport {
+    /// The account of an application that did nothing.
+    pub fn of_nothing(role: Role) -> AppReport {
+        AppReport {
+            role,
+            bytes: Bytes::ZERO,
+            digest: String::new(),
+            calls: 0,
+            started: None,
+            first_byte: None,
+            last_byte: None,
+            finished: None,
+            stray: Bytes::ZERO,
+            back: None,
+            urgent: None,
+            log: Vec::new(),
+            exchanges: Vec::new(),
+            exchanges_left_out: 0,
+            datagrams: None,
+        }
+    }
+
     /// Whether this receiver read exactly what that sender wrote; a byte read out of band counts
     /// where it was written as urgent.
     pub fn has_all_of(&self, sender: &AppReport) -> bool {
@@ -196,12 +217,16 @@ pub(crate) const AT_MARK: &str = "at the mark";
 /// It is not.
 pub(crate) const NOT_AT_MARK: &str = "not at the mark";
 
+/// The call had not returned when the trial's time was over.
+pub const WAITING: &str = "waiting";
+
 /// What calls return: that they did what they should, or the name of their error.
 pub const RESULTS: &[&str] = &[
     OK,
     END,
     AT_MARK,
     NOT_AT_MARK,
+    WAITING,
     "EAGAIN",
     "ECONNABORTED",
     "ECONNREFUSED",

@@ -18,6 +18,7 @@ mod processes;
 mod program;
 mod programs;
 mod replay;
+mod same_host;
 mod shell;
 mod shell_transfers;
 mod states;

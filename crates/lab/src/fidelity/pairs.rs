@@ -49,6 +49,8 @@ impl Pair {
             }
             begin(&runs, scenario.clone(), plan)
         };
+        // What virtual time refuses is told before anything is made.
+        plan(scenario, World::Sim, || None, trials, seed)?;
         Ok(Pair { kernel: run(World::Kernel, KERNEL)?, model: run(World::Sim, SIM)? })
     }
 }

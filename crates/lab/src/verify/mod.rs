@@ -123,8 +123,14 @@ pub fn measure_path(
     stop: &AtomicBool,
 ) -> Result<PathCheck, TrialError> {
     let links = links(path)?;
-    if path.backend == Some(Backend::Netem) {
-        let why = "netem makes this path; what is verified here is tcplab's own";
+    let another = match path.backend {
+        _ if path.same_host => Some("both ends are on the same host: there is no path"),
+        Some(Backend::Netem) => {
+            Some("netem makes this path; what is verified here is tcplab's own")
+        }
+        _ => None,
+    };
+    if let Some(why) = another {
         let rows = vec![CheckRow::unknown("path", "as described".into(), why)];
         return Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows });
     }
@@ -156,7 +162,11 @@ fn fastest(links: &[LinkPlan; 2]) -> Option<Rate> {
 /// same means.
 pub(crate) fn path_hash(path: &PathSpec) -> Result<String, TrialError> {
     let (links, backend) = (links(path)?, path.backend.unwrap_or_default());
-    let text = serde_json::to_vec(&(links, backend)).expect("plans are plain data");
+    let text = match path.same_host {
+        true => serde_json::to_vec("same host"),
+        false => serde_json::to_vec(&(links, backend)),
+    };
+    let text = text.expect("plans are plain data");
     Ok(blake3::hash(&text).to_hex().to_string())
 }
 

@@ -38,6 +38,10 @@ macro_rules! path_keys {
             /// trials only (not `tcplab shell`). Default: `tcplab`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub backend: Option<Backend>,
+            /// Both ends on one host, which talk over its loopback: there is no path between them,
+            /// and no other key beside this one. In trials on the kernel only. Default: false.
+            #[serde(default, skip_serializing_if = "is_false")]
+            pub same_host: bool,
             $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")]
             pub $key: Option<$type>,)*
             /// What comes behind the elements that the keys above make: further stages, each with
@@ -111,6 +115,31 @@ macro_rules! path_keys {
                 std::iter::once(first).chain(others).collect()
             }
 
+            /// Refuses other keys beside `same_host`. To be asked before a preset is resolved.
+            ///
+            /// # Errors
+            /// The first key that would do nothing.
+            pub fn check_same_host(&self) -> Result<(), PathError> {
+                let given = [
+                    ("preset", self.preset.is_some()),
+                    ("backend", self.backend.is_some()),
+                    $((stringify!($key), self.$key.is_some()),)*
+                    ("stages", self.stages.is_some()),
+                    ("forward", self.forward.is_some()),
+                    ("reverse", self.reverse.is_some()),
+                ];
+                match given.into_iter().find(|(_, is_given)| *is_given) {
+                    Some((key, _)) if self.same_host => Err(PathError {
+                        key: key.into(),
+                        what: format!(
+                            "with `same_host` there is no path that `{key}` could be of: leave out \
+                             one of the two"
+                        ),
+                    }),
+                    _ => Ok(()),
+                }
+            }
+
             /// The key as it is written where it holds for that direction: behind the direction's
             /// name if it stands in the direction's own table. What stands behind the key's first
             /// dot stays.
@@ -154,6 +183,7 @@ macro_rules! path_keys {
                 PathSpec {
                     preset: None,
                     backend: self.backend.or(base.backend),
+                    same_host: self.same_host || base.same_host,
                     forward: link(self.forward, base.forward),
                     reverse: link(self.reverse, base.reverse),
                     $($key: self.$key.or(base.$key),)*
@@ -206,6 +236,11 @@ path_keys! {
     cross: CrossSpec,
     /// A wireless link (802.11) in place of a rate. Default: none.
     wifi: WifiSpec,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_false(is: &bool) -> bool {
+    !is
 }
 
 /// Who does to packets what a path says.

@@ -89,6 +89,10 @@ impl PathSpec {
     /// the path itself cannot be.
     pub fn tc(&self) -> Result<TcPlan, Vec<PathError>> {
         let mut refused = Vec::new();
+        if self.same_host {
+            let what = "on the same host there is no path that tc could be told of".into();
+            refused.push(PathError { key: "same_host".into(), what });
+        }
         let [forward, reverse] = Direction::BOTH.map(|direction| {
             let mut job = Job { path: self, direction, refused: Vec::new(), notes: Vec::new() };
             let link = job.link();

@@ -97,6 +97,8 @@ fn everything_is_on_it_and_it_stays_small() {
     assert!(episodes >= 30, "the made-up run has only {episodes} episodes");
     assert_eq!(count("<svg class=\"graph time-sequence\""), 20);
     assert_eq!(count("<svg class=\"graph chart\""), 40);
+    assert_eq!(count("<svg class=\"graph bars\""), 10);
+    assert_eq!(count("it returned an error"), 10);
     assert_eq!(count("<svg class=\"ladder\""), episodes);
     assert_eq!(
         count("<svg class=\"pane\""),
@@ -120,6 +122,40 @@ fn everything_is_on_it_and_it_stays_small() {
         assert!(count(text) > 0, "{text}");
     }
     assert!(page.len() < 6_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn a_metric_is_drawn_over_what_was_varied_and_told_in_numbers() {
+    let (mut run, mut recordings) = synthetic::run(2);
+    let of = run.cases[0].clone();
+    run.cases.clear();
+    for (design, n, path) in [("fork", "16", "lan"), ("fork", "1", "lan"), ("epoll", "1", "lan")]
+        .into_iter()
+        .chain([("fork", "1", "loopback"), ("epoll", "16", "loopback")])
+    {
+        let pair = |(key, level): (&str, &str)| (key.to_string(), level.to_string());
+        let levels = [("a.design", design), ("load.concurrency", n), ("path", path)];
+        let (name, levels) = (levels.map(|(_, it)| it).join("_"), levels.map(pair).to_vec());
+        run.cases.push(tcplab_lab::Case { name, levels, ..of.clone() });
+    }
+    recordings.truncate(2);
+    let plot = |metric: &str| tcplab_scenario::Plot {
+        metric: metric.into(),
+        over: "load.concurrency".into(),
+        by: Some("a.design".into()),
+    };
+    run.plots = vec![plot("goodput"), plot("transfer_time"), plot("nobody.has_it")];
+    let page = page(&run, &recordings);
+    let section = page.split(r#"id="trends""#).nth(1).expect("there is such a section");
+    let section = section.split("</section>").next().unwrap();
+    let count = |text: &str| section.matches(text).count();
+    assert_eq!(count("<svg class=\"trend\""), 4, "two metrics on two paths");
+    assert_eq!(count("goodput over concurrency"), 1);
+    assert_eq!(count("class=\"line\""), 2, "only fork on the LAN has two levels");
+    assert_eq!(count("class=\"interval\""), 2 * 5);
+    assert_eq!(count("<tr><td>"), 5, "a row for each variant");
+    assert_eq!(count("±"), 10);
+    assert!(section.find(">1</text>") < section.find(">16</text>"), "levels rise");
 }
 
 #[test]

@@ -3,9 +3,11 @@
 #![expect(unsafe_code, reason = "system calls")]
 
 mod ethernet;
+mod packet_ring;
 mod stamp;
 
 pub(crate) use ethernet::without_offloads;
+pub(crate) use packet_ring::{PacketRing, Ringed};
 pub(crate) use stamp::{receive_stamped, stamp_arrivals};
 
 use std::ffi::CString;

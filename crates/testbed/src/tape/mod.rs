@@ -59,6 +59,8 @@ enum Event {
         header: VnetHeader,
         bytes: (usize, usize),
     },
+    /// The same of which only the first bytes are here.
+    SeenCut { endpoint: Endpoint, at: Instant, is_sent: bool, len: usize, bytes: (usize, usize) },
     /// Packets before this one are no longer on the path.
     Gone { before: u64 },
 }
@@ -175,6 +177,25 @@ impl Tape {
             Some(page) => {
                 let bytes = page.put(packet);
                 page.events.push(Event::Seen { endpoint, at, is_sent, header, bytes });
+            }
+            None => self.frames_lost[endpoint as usize] += 1,
+        }
+    }
+
+    /// The same of a packet of `len` bytes of which only the first are here.
+    pub(crate) fn seen_cut(
+        &mut self,
+        endpoint: Endpoint,
+        at: Instant,
+        is_sent: bool,
+        packet: &[u8],
+        len: usize,
+    ) {
+        let packet = &packet[..packet.len().min(self.snaplen)];
+        match self.room(1, packet.len(), 1) {
+            Some(page) => {
+                let bytes = page.put(packet);
+                page.events.push(Event::SeenCut { endpoint, at, is_sent, len, bytes });
             }
             None => self.frames_lost[endpoint as usize] += 1,
         }
@@ -316,6 +337,9 @@ impl Playback {
                 self.write_cut(header, &page[from..to], |_, packet| {
                     writer.seen(endpoint, at, is_sent, packet)
                 })
+            }
+            Event::SeenCut { endpoint, at, is_sent, len, bytes } => {
+                writer.seen(endpoint, at, is_sent, captured(bytes, len))
             }
             Event::LeftCut { endpoint, at, id, len, bytes } => {
                 writer.left(endpoint, at, id, captured(bytes, len))

@@ -1,0 +1,74 @@
+//! Both ends on one host: what passes its loopback is in both captures, each packet once.
+
+use std::fs;
+
+use tcplab_capture::{Direction, Reader};
+use tcplab_lab::Run;
+use tcplab_recording::{Endpoint, Recording};
+use tcplab_wire::FrameView;
+
+use crate::experiment::Experiment;
+use crate::program::{Io, tcplab};
+
+/// What a capture shows of a packet: its TCP sequence and acknowledgement numbers, its length, and
+/// when it passed.
+type Passed = (u32, u32, u32, u64);
+
+/// The packets that went that way past an endpoint.
+fn passed(recording: &Recording, end: Endpoint, way: Direction) -> Vec<Passed> {
+    let mut reader = Reader::new(recording.capture(end).unwrap().1).unwrap();
+    let mut packets = Vec::new();
+    while let Some(record) = reader.next_record().unwrap() {
+        assert!(record.captured.len() <= 128, "captures keep what the headers need");
+        if record.direction() == Some(way) {
+            let tcp = FrameView::of_packet(&record.captured).tcp().expect("only TCP is here");
+            let (seq, ack) = (tcp.seq().as_u32(), tcp.ack().as_u32());
+            let at = record.time.expect("ours have a time").as_nanos();
+            packets.push((seq, ack, record.original_len, at));
+        }
+    }
+    packets
+}
+
+#[test]
+fn the_loopback_is_captured_at_both_ends() {
+    let scenario = "title = \"Same host\"\n[path]\nsame_host = true\n\
+                    [workload]\nupload = \"2 MB\"\n[repeat]\ntrials = 1\n";
+    let Some(run) = Experiment::run(scenario, Io::PacketSocket) else { return };
+    let told = fs::read(run.directory().join("run.json")).unwrap();
+    let told: Run = serde_json::from_slice(&told).unwrap();
+    let trial = &told.cases[0].trials[0];
+    let metric = |name| trial.metrics.iter().find(|it| it.name == name).map(|it| it.value);
+    assert_eq!((metric("payload_intact"), metric("lost")), (Some(1.0), None));
+    assert!(trial.warnings.is_empty() && trial.flaws.is_empty(), "{trial:?}");
+
+    let recording = Recording::open(&run.directory().join(&trial.directory)).unwrap();
+    assert_eq!(recording.record().unwrap().world.device, "loopback");
+    assert!(recording.truth().unwrap().is_empty());
+    let acked = recording.samples().unwrap().iter().map(|sample| sample.bytes_acked).max();
+    assert!(acked.is_some_and(|acked| acked <= 2_000_002), "{acked:?}");
+    for [sender, receiver] in
+        [[Endpoint::Client, Endpoint::Server], [Endpoint::Server, Endpoint::Client]]
+    {
+        let left = passed(&recording, sender, Direction::Outbound);
+        let came = passed(&recording, receiver, Direction::Inbound);
+        let what = |it: &Passed| (it.0, it.1, it.2);
+        assert!(left.len() > 3, "{left:?}");
+        assert!(left.iter().map(what).eq(came.iter().map(what)), "each packet is there, once");
+        let longest = left.iter().map(|it| it.2).max();
+        assert_eq!(sender == Endpoint::Client, longest > Some(1500), "the MTU is the loopback's");
+    }
+
+    let report = fs::read_to_string(run.directory().join("report.html")).unwrap();
+    assert!(report.contains("no path, both ends talk over the loopback"));
+    assert!(!report.contains("The path was not verified"));
+    let home = run.directory().parent().unwrap().parent().unwrap().parent().unwrap();
+    for (line, said) in [
+        (&["run", "made.toml", "--world", "sim"][..], "which there is on the kernel only"),
+        (&["path", "show", "made.toml"], "there is no path between them"),
+    ] {
+        let refused = tcplab(home, line);
+        assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+        assert!(refused.stderr.contains(said), "{}", refused.stderr);
+    }
+}

@@ -1,0 +1,388 @@
+//! Trends: means over a number that was varied, with their intervals, a line for each of several
+//! ways.
+
+use crate::plane::put;
+use crate::scale::{Ticks, decimal};
+use crate::svg::escape;
+
+/// Pixels.
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 300.0;
+const LEFT: f64 = 58.0;
+const TOP: f64 = 26.0;
+const BOTTOM: f64 = 40.0;
+/// Of a letter, about.
+const LETTER: f64 = 6.2;
+/// From one name beside the lines to the next.
+const NAME_ROW: f64 = 14.0;
+/// From an interval to that of the next line at the same number.
+const APART: f64 = 3.0;
+/// Names beside the lines take so much at most.
+const NAMES_MOST: f64 = 150.0;
+/// Values further apart than this factor are drawn on a logarithmic axis.
+const DECADE: f64 = 10.0;
+/// The same of what was measured, where zero matters more.
+const VALUE_DECADES: f64 = 30.0;
+/// So many lines have a colour of their own; those after them share it and are dashed.
+const COLOURS: usize = 7;
+
+/// One picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trend<'a> {
+    /// What it shows.
+    pub title: &'a str,
+    /// What was varied.
+    pub over: &'a str,
+    /// Its levels in rising order, and as people write them.
+    pub levels: &'a [(f64, String)],
+    /// What was measured, with its unit.
+    pub values: &'a str,
+    /// In the order of their colours.
+    pub lines: &'a [TrendLine],
+}
+
+/// A line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrendLine {
+    /// What it is of.
+    pub name: String,
+    /// In rising order of their level.
+    pub points: Vec<TrendPoint>,
+}
+
+/// What was measured at a level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrendPoint {
+    /// Which, from 0.
+    pub level: usize,
+    /// The mean.
+    pub mean: f64,
+    /// The interval in which it lies.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// The vertical scale that several pictures share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrendScale {
+    low: f64,
+    high: f64,
+    is_log: bool,
+}
+
+impl TrendScale {
+    /// Holds all means, and of their intervals what lies no further out than the means are apart:
+    /// few trials give intervals so wide that nothing else could be seen.
+    pub fn over<'a>(lines: impl IntoIterator<Item = &'a TrendLine>) -> TrendScale {
+        let points: Vec<TrendPoint> =
+            lines.into_iter().flat_map(|line| &line.points).copied().collect();
+        let means = || points.iter().map(|point| point.mean).filter(|mean| mean.is_finite());
+        let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
+        if !least.is_finite() {
+            return TrendScale { low: 0.0, high: 1.0, is_log: false };
+        }
+        let intervals = || points.iter().filter_map(|point| point.interval);
+        let high =
+            intervals().map(|(_, high)| high).filter(|it| it.is_finite()).fold(most, f64::max);
+        if least > 0.0 && most / least >= VALUE_DECADES {
+            let low = intervals().map(|(low, _)| low).filter(|low| *low > 0.0);
+            let low = low.fold(least, f64::min).max(least / 2.0);
+            return TrendScale { low: low / 1.15, high: high.min(most * 2.0) * 1.15, is_log: true };
+        }
+        let room = (most - least.min(0.0)).max(f64::MIN_POSITIVE);
+        TrendScale {
+            low: least.min(0.0),
+            high: high.min(most + room * 0.5) + room * 0.06,
+            is_log: false,
+        }
+    }
+
+    fn share(self, value: f64) -> f64 {
+        if self.is_log {
+            let value = value.max(self.low);
+            return (value / self.low).ln() / (self.high / self.low).ln();
+        }
+        (value - self.low) / (self.high - self.low)
+    }
+
+    fn y(self, value: f64) -> f64 {
+        TOP + (1.0 - self.share(value).clamp(0.0, 1.0)) * (HEIGHT - TOP - BOTTOM)
+    }
+
+    /// Marks and the numbers beside them.
+    fn marks(self) -> Vec<(f64, String)> {
+        if !self.is_log {
+            let ticks = Ticks::between(self.low, self.high, 6);
+            return ticks.at.iter().map(|at| (*at, ticks.label(*at))).collect();
+        }
+        let decades = (self.high / self.low).log10();
+        let steps: &[f64] = if decades > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let first = self.low.log10().floor() as i32;
+        let last = self.high.log10().ceil() as i32;
+        (first..=last)
+            .flat_map(|power| steps.iter().map(move |step| (step * 10f64.powi(power), power)))
+            .filter(|(at, _)| (self.low..=self.high).contains(at))
+            .map(|(at, power)| (at, decimal(at, usize::try_from(-power).unwrap_or(0))))
+            .collect()
+    }
+}
+
+/// Draws the lines; `scale` as several pictures share it.
+pub fn trend(trend: &Trend<'_>, scale: TrendScale) -> String {
+    let levels = Levels::of(trend);
+    let mut svg = format!(
+        r#"<svg class="trend" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{0}"><title>{0}</title>"#,
+        escape(&summary(trend))
+    );
+    frame(&mut svg, trend, scale, &levels);
+    let many = trend.lines.len() as f64;
+    for (index, line) in trend.lines.iter().enumerate() {
+        let aside = (index as f64 - (many - 1.0) / 2.0) * APART;
+        draw(&mut svg, line, index, |point: &TrendPoint| levels.x[point.level] + aside, scale);
+    }
+    names(&mut svg, trend, scale, &levels);
+    svg.push_str("</svg>");
+    svg
+}
+
+/// Where the levels lie.
+struct Levels {
+    x: Vec<f64>,
+    right: f64,
+}
+
+impl Levels {
+    fn of(trend: &Trend<'_>) -> Levels {
+        let longest = trend.lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
+        let right = WIDTH - (longest as f64 * LETTER + 22.0).min(NAMES_MOST);
+        let numbers = || trend.levels.iter().map(|(number, _)| *number);
+        let (low, high) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
+        let is_log = low > 0.0 && high / low >= DECADE;
+        let place = |number: f64| if is_log { number.ln() } else { number };
+        let (from, until) = (place(low), place(high));
+        let inset = (trend.lines.len() as f64 * APART / 2.0).max(8.0) + 4.0;
+        let room = right - LEFT - 2.0 * inset;
+        let x = numbers().map(|number| {
+            let share = if until > from { (place(number) - from) / (until - from) } else { 0.5 };
+            LEFT + inset + share * room
+        });
+        Levels { x: x.collect(), right }
+    }
+}
+
+fn frame(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels) {
+    let (right, bottom) = (levels.right, HEIGHT - BOTTOM);
+    for (value, label) in scale.marks() {
+        let y = scale.y(value);
+        put(svg, &format!(r#"<path class="rule" d="M{LEFT} {y:.1}H{right:.1}"/>"#));
+        put(
+            svg,
+            &format!(r#"<text class="value" x="{}" y="{:.1}">{label}</text>"#, LEFT - 7.0, y + 4.0),
+        );
+    }
+    let mut free_from = f64::NEG_INFINITY;
+    for (x, (_, text)) in levels.x.iter().zip(trend.levels) {
+        put(svg, &format!(r#"<path class="rule" d="M{x:.1} {bottom}v5"/>"#));
+        let half = text.chars().count() as f64 * LETTER / 2.0;
+        if x - half >= free_from {
+            free_from = x + half + LETTER;
+            let (y, text) = (bottom + 17.0, escape(text));
+            put(svg, &format!(r#"<text class="level" x="{x:.1}" y="{y}">{text}</text>"#));
+        }
+    }
+    let (middle, below) = (f64::midpoint(LEFT, right), HEIGHT - 5.0);
+    let (over, values) = (escape(trend.over), escape(trend.values));
+    put(svg, &format!(r#"<text class="over" x="{middle:.1}" y="{below}">{over}</text>"#));
+    put(svg, &format!(r#"<text class="unit" x="4" y="12">{values}</text>"#));
+}
+
+fn class(index: usize) -> String {
+    let dashed = if index / COLOURS % 2 == 1 { " dashed" } else { "" };
+    format!("line-{}{dashed}", index % COLOURS)
+}
+
+fn draw(
+    svg: &mut String,
+    line: &TrendLine,
+    index: usize,
+    x: impl Fn(&TrendPoint) -> f64,
+    scale: TrendScale,
+) {
+    put(svg, &format!(r#"<g class="{}">"#, class(index)));
+    let points: Vec<&TrendPoint> = line.points.iter().filter(|it| it.mean.is_finite()).collect();
+    let mut path = String::new();
+    for point in &points {
+        let letter = if path.is_empty() { 'M' } else { 'L' };
+        put(&mut path, &format!("{letter}{:.1} {:.1}", x(point), scale.y(point.mean)));
+    }
+    if points.len() > 1 {
+        put(svg, &format!(r#"<path class="line" d="{path}"/>"#));
+    }
+    for point in &points {
+        let at = x(point);
+        if let Some((low, high)) = point.interval.filter(|(l, h)| l.is_finite() && h.is_finite()) {
+            let (from, until) = (scale.y(low), scale.y(high));
+            put(svg, &format!(r#"<path class="interval" d="M{at:.1} {from:.1}V{until:.1}"/>"#));
+        }
+        put(svg, &marker(index, at, scale.y(point.mean)));
+    }
+    put(svg, "</g>");
+}
+
+/// Lines are told apart without colours, too.
+fn marker(index: usize, x: f64, y: f64) -> String {
+    let shape = match index % 4 {
+        0 => "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0",
+        1 => "m-3.2-3.2h6.4v6.4h-6.4z",
+        2 => "m0-4.4l4.4 4.4-4.4 4.4-4.4-4.4z",
+        _ => "m0-4.2l4.2 7.4h-8.4z",
+    };
+    let open = if index % COLOURS >= 4 { " open" } else { "" };
+    format!(r#"<path class="mark{open}" d="M{x:.1} {y:.1}{shape}"/>"#)
+}
+
+/// The name of each line beside its end, none over another.
+fn names(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels) {
+    let ends = trend.lines.iter().enumerate().filter_map(|(index, line)| {
+        let last = line.points.iter().rfind(|point| point.mean.is_finite())?;
+        Some((scale.y(last.mean), index, last.level))
+    });
+    let mut ends: Vec<(f64, usize, usize)> = ends.collect();
+    ends.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+    let places = apart(&ends.iter().map(|(y, ..)| *y).collect::<Vec<_>>());
+    for ((y, index, level), place) in ends.into_iter().zip(places) {
+        let (from, until) = (levels.x[level] + 12.0, levels.right + 6.0);
+        let (class, name) = (class(index), escape(&trend.lines[index].name));
+        put(svg, &format!(r#"<g class="{class}">"#));
+        put(svg, &format!(r#"<path class="leader" d="M{from:.1} {y:.1}L{until:.1} {place:.1}"/>"#));
+        put(svg, &marker(index, until + 5.0, place));
+        let (x, base) = (until + 13.0, place + 4.0);
+        put(svg, &format!(r#"<text class="name" x="{x:.1}" y="{base:.1}">{name}</text></g>"#));
+    }
+}
+
+/// Rising heights, moved as little as it takes to be a row apart and on the picture.
+fn apart(heights: &[f64]) -> Vec<f64> {
+    let mut places: Vec<f64> = Vec::new();
+    for height in heights {
+        let least = places.last().map_or(TOP, |above| above + NAME_ROW);
+        places.push(height.max(least));
+    }
+    let mut most = HEIGHT - BOTTOM;
+    for place in places.iter_mut().rev() {
+        *place = place.min(most);
+        most = *place - NAME_ROW;
+    }
+    places
+}
+
+fn summary(trend: &Trend<'_>) -> String {
+    let told = trend.lines.iter().filter_map(|line| {
+        let points = || line.points.iter().filter(|point| point.mean.is_finite());
+        let (first, last) = (points().next()?, points().next_back()?);
+        let at = |point: &TrendPoint| {
+            format!("{} at {}", brief(point.mean), trend.levels[point.level].1)
+        };
+        Some(format!("{}: {} to {}", line.name, at(first), at(last)))
+    });
+    let told: Vec<String> = told.collect();
+    format!("{}, {} over {}. {}", trend.title, trend.values, trend.over, told.join("; "))
+}
+
+fn brief(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        v if v >= 1.0 => 2,
+        _ => 3,
+    };
+    decimal(value, decimals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(name: &str, means: &[f64]) -> TrendLine {
+        let point = |(level, mean): (usize, &f64)| TrendPoint {
+            level,
+            mean: *mean,
+            interval: Some((mean * 0.9, mean * 1.1)),
+        };
+        TrendLine { name: name.into(), points: means.iter().enumerate().map(point).collect() }
+    }
+
+    fn levels(numbers: &[f64]) -> Vec<(f64, String)> {
+        numbers.iter().map(|number| (*number, number.to_string())).collect()
+    }
+
+    fn drawn(numbers: &[f64], lines: &[TrendLine]) -> String {
+        let levels = levels(numbers);
+        let scene = Trend {
+            title: "response <time>",
+            over: "concurrency",
+            levels: &levels,
+            values: "response time, ms",
+            lines,
+        };
+        trend(&scene, TrendScale::over(lines))
+    }
+
+    #[test]
+    fn levels_of_equal_ratio_are_equally_far_apart_where_they_span_a_decade() {
+        let lines = [line("fork", &[1.0, 2.0, 3.0])];
+        for (numbers, is_log) in [([1.0, 4.0, 16.0], true), ([1.0, 2.0, 4.0], false)] {
+            let levels = levels(&numbers);
+            let scene = Trend { title: "", over: "", levels: &levels, values: "", lines: &lines };
+            let x = Levels::of(&scene).x;
+            assert_eq!((x[1] - x[0] - (x[2] - x[1])).abs() < 1e-9, is_log, "{numbers:?}");
+        }
+    }
+
+    #[test]
+    fn every_point_is_there_with_its_interval_and_every_line_with_its_name() {
+        let svg = drawn(&[1.0, 8.0], &[line("fork", &[1.0, 2.0]), line("a < b", &[3.0, 4.0])]);
+        assert_eq!(svg.matches(r#"class="line""#).count(), 2);
+        assert_eq!(svg.matches(r#"class="interval""#).count(), 4);
+        assert_eq!(svg.matches(r#"class="mark""#).count(), 4 + 2, "points and names");
+        assert!(svg.contains("a &lt; b") && svg.contains("response &lt;time&gt;"), "{svg}");
+    }
+
+    #[test]
+    fn a_lone_point_is_drawn_and_what_is_no_number_is_not() {
+        let mut lone = line("one", &[5.0, f64::NAN]);
+        lone.points[0].interval = None;
+        let svg = drawn(&[1.0, 2.0], &[lone, line("none", &[])]);
+        assert_eq!(svg.matches(r#"class="mark""#).count(), 2);
+        assert_eq!(svg.matches(r#"class="line""#).count(), 0);
+        assert!(!svg.contains("NaN"), "{svg}");
+    }
+
+    #[test]
+    fn zero_is_on_the_scale_unless_the_values_span_decades() {
+        let near = TrendScale::over(&[line("a", &[10.0, 12.0])]);
+        assert_eq!((near.low, near.is_log), (0.0, false));
+        assert!(near.high > 13.2, "the intervals are on it: {near:?}");
+        let far = TrendScale::over(&[line("a", &[0.3, 300.0])]);
+        assert!(far.is_log && far.low < 0.27 && far.high > 330.0, "{far:?}");
+        let marks: Vec<String> = far.marks().into_iter().map(|(_, label)| label).collect();
+        assert_eq!(marks, ["1", "10", "100"]);
+        let some = TrendScale::over(&[line("a", &[0.5, 20.0])]);
+        let marks: Vec<String> = some.marks().into_iter().map(|(_, label)| label).collect();
+        assert_eq!(marks, ["0.5", "1", "2", "5", "10", "20"]);
+    }
+
+    #[test]
+    fn a_wide_interval_does_not_press_the_rest_flat() {
+        let mut wild = line("a", &[10.0, 12.0]);
+        wild.points[1].interval = Some((-500.0, 524.0));
+        assert!(TrendScale::over(&[wild]).high < 20.0);
+    }
+
+    #[test]
+    fn names_are_a_row_apart_and_on_the_picture() {
+        let places = apart(&[250.0, 251.0, 252.0, 400.0]);
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= NAME_ROW - 1e-9), "{places:?}");
+        assert!(places[3] <= HEIGHT - BOTTOM);
+        assert_eq!(apart(&[100.0, 200.0]), [100.0, 200.0]);
+    }
+}

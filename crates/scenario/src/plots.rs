@@ -1,0 +1,222 @@
+//! The `[[plot]]` sections: which metrics the report draws over a factor of the matrix.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcplab_units::{Bytes, Rate, Span};
+use toml::Spanned;
+
+use crate::Case;
+use crate::error::Problem;
+use crate::fault::Fault;
+use crate::key::Key;
+use crate::matrix::{Factor, Matrix};
+use crate::metrics::{METRICS, MetricKind, Scope, metric};
+
+/// Drawn where the scenario does not say what.
+const USUAL: [&str; 1] = ["goodput"];
+/// The same of a load.
+const USUAL_OF_LOAD: [&str; 2] = ["load.rate", "load.response"];
+/// A line through fewer levels says no more than the table.
+const LEVELS_WORTH_A_LINE: usize = 3;
+
+/// A picture of the report: a metric over a factor whose levels are numbers, a line for each level
+/// of another factor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plot {
+    /// Names a metric of trials, a number.
+    pub metric: String,
+    /// The factor that lies on the horizontal axis.
+    pub over: String,
+    /// The factor whose levels are the lines; none: one line. For each level of the others there is
+    /// a picture of its own.
+    pub by: Option<String>,
+}
+
+/// A picture in the report: a metric over a factor of the matrix, with intervals. Without such
+/// sections goodput (of a load its rate and response time) is drawn over the factor that has most
+/// numbers, if it has three.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlotSpec {
+    /// What is drawn: a metric that each trial has one number of.
+    #[schemars(with = "String", extend("enum" = METRICS.iter().filter(|it| is_drawn(it)).map(|it| it.name).collect::<Vec<_>>()))]
+    metric: Spanned<String>,
+    /// The factor on the horizontal axis, whose levels are numbers or quantities such as
+    /// `"64 KiB"`; the axis is logarithmic if they span a decade. Default: the one that has most.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    over: Option<Spanned<String>>,
+    /// The factor whose levels are the lines. Default: the first other one of the matrix.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    by: Option<Spanned<String>>,
+}
+
+fn is_drawn(info: &crate::MetricInfo) -> bool {
+    info.scope == Scope::Trial && info.kind == MetricKind::Number
+}
+
+impl PlotSpec {
+    pub(crate) fn resolve(&self, matrix: &Matrix<'_>) -> Result<Plot, Fault> {
+        let name = self.metric.get_ref();
+        let Some(info) = metric(name) else {
+            return Err(Fault::new(Problem::UnknownMetric(name.clone()), self.metric.span()));
+        };
+        if !is_drawn(info) {
+            return Err(Fault::new(Problem::NotDrawn(name.clone()), self.metric.span()));
+        }
+        let over = match &self.over {
+            Some(written) => {
+                let factor = find(written, matrix)?;
+                if numbers(factor).is_none() {
+                    let problem = Problem::NoNumbers(factor.key.to_string());
+                    return Err(Fault::new(problem, written.span()));
+                }
+                factor
+            }
+            None => longest(matrix)
+                .ok_or_else(|| Fault::new(Problem::NothingToDrawOver, self.metric.span()))?,
+        };
+        let by = match &self.by {
+            Some(written) => {
+                let factor = find(written, matrix)?;
+                if factor.key == over.key {
+                    let problem = Problem::OverItself(factor.key.to_string());
+                    return Err(Fault::new(problem, written.span()));
+                }
+                Some(factor.key.to_string())
+            }
+            None => other(matrix, &over.key),
+        };
+        Ok(Plot { metric: name.clone(), over: over.key.to_string(), by })
+    }
+}
+
+/// What is drawn where the file does not say.
+pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case]) -> Vec<Plot> {
+    let Some(over) = longest(matrix).filter(|it| it.levels.len() >= LEVELS_WORTH_A_LINE) else {
+        return Vec::new();
+    };
+    let loads = cases.iter().filter(|case| case.workload.load.is_some()).count();
+    let usual: &[&str] = match loads {
+        0 if cases.iter().any(|case| case.workload.amount() == Bytes::ZERO) => &[],
+        0 => &USUAL,
+        _ => &USUAL_OF_LOAD,
+    };
+    let plot = |metric: &str| Plot {
+        metric: metric.into(),
+        over: over.key.to_string(),
+        by: other(matrix, &over.key),
+    };
+    usual.iter().map(|metric| plot(metric)).collect()
+}
+
+fn find<'m, 'i>(
+    written: &Spanned<String>,
+    matrix: &'m Matrix<'i>,
+) -> Result<&'m Factor<'i>, Fault> {
+    Key::parse(written.get_ref()).and_then(|key| matrix.factor(&key)).ok_or_else(|| {
+        let (key, factors) = (written.get_ref().clone(), matrix.keys());
+        Fault::new(Problem::NotVariedHere { key, factors }, written.span())
+    })
+}
+
+/// The factor with most numbers, the first of them.
+fn longest<'m, 'i>(matrix: &'m Matrix<'i>) -> Option<&'m Factor<'i>> {
+    let numeric = matrix.factors().filter(|factor| numbers(factor).is_some());
+    numeric.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most })
+}
+
+fn other(matrix: &Matrix<'_>, over: &Key) -> Option<String> {
+    matrix.factors().find(|factor| factor.key != *over).map(|factor| factor.key.to_string())
+}
+
+fn numbers(factor: &Factor<'_>) -> Option<Vec<f64>> {
+    let texts = factor.levels.iter().map(|level| level.text.as_str()).collect::<Vec<_>>();
+    as_numbers(&texts)
+}
+
+/// Levels as numbers, to be drawn over: plain ones, or quantities of one kind (bytes, seconds, bits
+/// per second). None if one of them is neither, or there is only one.
+pub fn as_numbers(levels: &[&str]) -> Option<Vec<f64>> {
+    if levels.len() < 2 {
+        return None;
+    }
+    let all = |read: &dyn Fn(&str) -> Option<f64>| -> Option<Vec<f64>> {
+        levels.iter().map(|text| read(text).filter(|number| number.is_finite())).collect()
+    };
+    all(&|text| text.replace('_', "").parse().ok())
+        .or_else(|| all(&|text| Some(text.parse::<Bytes>().ok()?.as_u64() as f64)))
+        .or_else(|| all(&|text| Some(text.parse::<Span>().ok()?.as_secs_f64())))
+        .or_else(|| all(&|text| Some(text.parse::<Rate>().ok()?.as_mbit_f64() * 1e6)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scenario;
+
+    fn read(sections: &str) -> Result<Vec<Plot>, String> {
+        let source = format!(
+            "title = \"t\"\n[path]\n[workload]\nupload = \"1 MB\"\n[matrix]\n\
+             \"client.socket.congestion\" = [\"reno\", \"cubic\"]\n\
+             \"workload.write_size\" = [\"1 kB\", \"4 kB\", \"64 KiB\"]\n{sections}"
+        );
+        let read = Scenario::parse(&source, "t").map(|scenario| scenario.plots);
+        read.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_metric_is_drawn_over_what_is_varied() {
+        let plot = |metric: &str, over: &str, by: Option<&str>| Plot {
+            metric: metric.into(),
+            over: over.into(),
+            by: by.map(Into::into),
+        };
+        let (size, congestion) = ("workload.write_size", Some("client.socket.congestion"));
+        assert_eq!(read("").unwrap(), [plot("goodput", size, congestion)], "of itself");
+        for (section, expected) in [
+            ("metric = \"lost\"", plot("lost", size, congestion)),
+            ("metric = \"lost\"\nover = \"workload.write_size\"", plot("lost", size, congestion)),
+        ] {
+            assert_eq!(read(&format!("[[plot]]\n{section}")).unwrap(), [expected], "{section}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_refused() {
+        for (section, why) in [
+            ("metric = \"speed\"", "`speed` is not a metric"),
+            ("metric = \"episode.duration\"", "`episode.duration` cannot be drawn"),
+            (
+                "metric = \"lost\"\nover = \"client.socket.congestion\"",
+                "the levels of `client.socket.congestion` are not all numbers",
+            ),
+            ("metric = \"lost\"\nby = \"path.rate\"", "`path.rate` is not varied"),
+            (
+                "metric = \"lost\"\nby = \"workload.write_size\"",
+                "`workload.write_size` cannot be both",
+            ),
+        ] {
+            let told = read(&format!("[[plot]]\n{section}"));
+            assert!(told.as_ref().is_err_and(|told| told.contains(why)), "{section}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn levels_are_numbers_of_one_kind() {
+        for (levels, numbers) in [
+            (&["1", "4", "16"][..], Some(vec![1.0, 4.0, 16.0])),
+            (&["1_000", "2.5"], Some(vec![1000.0, 2.5])),
+            (&["512 B", "64 KiB"], Some(vec![512.0, 65536.0])),
+            (&["0 ms", "2 s"], Some(vec![0.0, 2.0])),
+            (&["5 Mbit/s", "1 Gbit/s"], Some(vec![5e6, 1e9])),
+            (&["1 kB", "2 s"], None),
+            (&["reno", "1"], None),
+            (&["nan", "1"], None),
+            (&["7"], None),
+        ] {
+            assert_eq!(as_numbers(levels), numbers, "{levels:?}");
+        }
+    }
+}

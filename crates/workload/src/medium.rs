@@ -1,0 +1,41 @@
+//! What the bytes of a workload go through.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the bytes go through: TCP, or, to compare it with, something else that an operating system
+/// has for two programs on one host.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Medium {
+    /// A TCP connection.
+    #[default]
+    Tcp,
+    /// A pair of connected UNIX stream sockets (socketpair(2)).
+    Unix,
+    /// A pipe for each direction (pipe(2)).
+    Pipe,
+    /// Nothing: one thread copies the bytes from one place in memory to another, `write_size` at a
+    /// time, each with a call of `memcpy`. No system call is made, and nobody waits for anybody.
+    Memory,
+}
+
+impl Medium {
+    /// With its article: `a pipe`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Medium::Tcp => "TCP",
+            Medium::Unix => "a UNIX socket",
+            Medium::Pipe => "a pipe",
+            Medium::Memory => "memory",
+        }
+    }
+
+    /// Whether there are packets to be seen.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    pub fn is_tcp(&self) -> bool {
+        *self == Medium::Tcp
+    }
+}
