@@ -15,7 +15,7 @@ use crate::ends::{ending, ends};
 use crate::model::SAME_HOST;
 use crate::{
     Case, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory, Summary, Trial,
-    TrialData, claims, options, worlds,
+    TrialData, claims, loads, options, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -96,7 +96,8 @@ pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabErr
     let own = |case: &&tcplab_scenario::Case| {
         RunDirectory::trial_directory(&case.name, trial.number) == trial.directory
     };
-    load(&recording, run.scenario().cases.iter().find(own).map(|case| &case.path))
+    let path = run.scenario().cases.iter().find(own).map(|case| &case.path);
+    load(&recording, path, trial.load.is_some())
 }
 
 /// The packets and samples of a recording, wherever it lies; of interruptions it tells nothing.
@@ -104,14 +105,25 @@ pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabErr
 /// # Errors
 /// When it cannot be read.
 pub fn load_recording(recording: &Recording) -> Result<TrialData, LabError> {
-    load(recording, None)
+    load(recording, None, false)
 }
 
-fn load(recording: &Recording, path: Option<&PathSpec>) -> Result<TrialData, LabError> {
+fn load(
+    recording: &Recording,
+    path: Option<&PathSpec>,
+    is_load: bool,
+) -> Result<TrialData, LabError> {
     let record = recording.record()?;
+    let [client, server] = match is_load {
+        true => loads::traces(recording, &record)?,
+        false => [
+            trace(recording, &record, Endpoint::Client)?,
+            trace(recording, &record, Endpoint::Server)?,
+        ],
+    };
     Ok(TrialData {
-        client: trace(recording, &record, Endpoint::Client)?,
-        server: trace(recording, &record, Endpoint::Server)?,
+        client,
+        server,
         samples: recording.samples()?,
         interruptions: path
             .map(|path| interruptions(path, record.seed, record.duration))
@@ -140,6 +152,9 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
         return Ok(Trial { metrics, medium, ..empty_trial(Vec::new()) });
     }
     let (app, record) = (recording.app()?, recording.record()?);
+    if let Some(load) = &app.load {
+        return loads::examine(recording, path, &app, &record, load);
+    }
     let (truth, samples) = (recording.truth()?, recording.samples()?);
     let sending_end = sending_end(&app);
     let direction = match sending_end {
@@ -185,15 +200,7 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
     if has_truth {
         warnings.extend(contradictions(&flow.episodes, &owned, drops.len()));
     }
-    let findings = tcplab_findings::examine(connection)
-        .into_iter()
-        .map(|finding| FindingRow {
-            rule: finding.rule.to_owned(),
-            statement: finding.statement,
-            remedy: finding.remedy,
-            frames: finding.frames,
-        })
-        .collect();
+    let findings = findings_of(connection);
     let lost = has_truth.then_some(drops.len());
     let mut metrics = metrics(&app, flow, &samples, sending_end, lost);
     metrics.extend(named(options::metrics(&record, connection)));
@@ -201,7 +208,19 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
     Ok(Trial { ends, ending, flaws, ..whole })
 }
 
-fn empty_trial(warnings: Vec<String>) -> Trial {
+pub(crate) fn findings_of(connection: &Connection) -> Vec<FindingRow> {
+    tcplab_findings::examine(connection)
+        .into_iter()
+        .map(|finding| FindingRow {
+            rule: finding.rule.to_owned(),
+            statement: finding.statement,
+            remedy: finding.remedy,
+            frames: finding.frames,
+        })
+        .collect()
+}
+
+pub(crate) fn empty_trial(warnings: Vec<String>) -> Trial {
     Trial {
         number: 0,
         seed: 0,
@@ -211,6 +230,7 @@ fn empty_trial(warnings: Vec<String>) -> Trial {
         findings: Vec::new(),
         ends: Vec::new(),
         ending: None,
+        load: None,
         options: Vec::new(),
         flaws: Vec::new(),
         put_aside: 0,
@@ -236,11 +256,21 @@ pub(crate) fn trace(
     record: &TrialRecord,
     endpoint: Endpoint,
 ) -> Result<Trace, LabError> {
+    trace_of(recording, record, endpoint, u64::MAX)
+}
+
+/// The same of so many frames at most.
+pub(crate) fn trace_of(
+    recording: &Recording,
+    record: &TrialRecord,
+    endpoint: Endpoint,
+    most: u64,
+) -> Result<Trace, LabError> {
     let (path, file) = recording.capture(endpoint)?;
     let unreadable = |source| LabError::Capture { path: path.clone(), source };
     let reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
     let mut analyzer = tcplab_trace::Analyzer::new().counting_from(record.epoch_nanos);
-    analyzer.read(reader);
+    analyzer.read_at_most(reader, most);
     Ok(analyzer.finish())
 }
 
@@ -414,7 +444,9 @@ fn of_applications(app: &AppLog) -> Vec<(&'static str, f64)> {
 }
 
 /// Values with the units that `METRICS` has for them.
-fn named(values: impl IntoIterator<Item = (&'static str, f64)>) -> impl Iterator<Item = Metric> {
+pub(crate) fn named(
+    values: impl IntoIterator<Item = (&'static str, f64)>,
+) -> impl Iterator<Item = Metric> {
     values.into_iter().filter_map(|(name, value)| {
         let unit = tcplab_scenario::metric(name)?.unit.into();
         Some(Metric { name: name.into(), unit, value })

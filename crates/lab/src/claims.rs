@@ -2,14 +2,14 @@
 
 use tcplab_scenario::{Expectation, MetricKind, Scope, Statistic, Value};
 
-use crate::{Case, Claim, EpisodeRow, Trial};
+use crate::{Case, Claim, EpisodeRow, Trial, loads};
 
 /// How each expectation went. One that is about several cases holds if it holds in each.
 pub(crate) fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> {
     expectations
         .iter()
         .map(|expectation| {
-            let mut held = true;
+            let (mut held, mut judged) = (true, false);
             let mut found = Vec::new();
             for (nth, &index) in expectation.cases.iter().enumerate() {
                 let Some(case) = cases.get(index) else { continue };
@@ -18,14 +18,19 @@ pub(crate) fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> 
                     Some(other) => ratios(&expectation.metric, case, other),
                     None => values(expectation, case),
                 };
+                if loads::is_left_out(case, against, &values) {
+                    found.push(format!("{}: impossible here", case.name));
+                    continue;
+                }
                 let values = statistic(expectation.of, values);
+                judged = true;
                 held &= expectation.checks.iter().all(|check| check.holds(&values));
                 found.push(format!("{}: {}", case.name, told(&values, expectation)));
             }
             Claim {
                 claim: expectation.claim.clone(),
                 check: expectation.to_string(),
-                held,
+                held: held && judged,
                 found: found.join("; "),
             }
         })
@@ -192,6 +197,7 @@ mod tests {
             ends: Vec::new(),
             ending: None,
             flaws: Vec::new(),
+            load: None,
             put_aside: 0,
             warnings: Vec::new(),
             medium: None,

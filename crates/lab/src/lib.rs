@@ -10,6 +10,7 @@ mod environment;
 mod error;
 mod execute;
 pub mod fidelity;
+mod loads;
 mod model;
 mod options;
 mod replay;
@@ -30,4 +31,6 @@ pub use model::{
 pub use options::OptionRow;
 pub use replay::{Difference, Replay, replay};
 pub use tables::write_tables;
+/// Parts of a [`Trial`].
+pub use tcplab_workload::{Durations, LoadReport};
 pub use worlds::{Refusal, World, kernel_refused};

@@ -13,6 +13,7 @@ use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec, Stack};
 use crate::error::Problem;
 use crate::expect::ExpectSpec;
 use crate::fault::Fault;
+use crate::load;
 use crate::matrix::Cell;
 use crate::path_file::{self, Files};
 use crate::plots::PlotSpec;
@@ -191,6 +192,9 @@ impl ScenarioFile {
                 return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
             }
             checked("accepted", &endpoint.accepted, SocketRole::Accepted)?;
+            if self.workload.load.is_some() {
+                load::check_end(name, endpoint)?;
+            }
             endpoint.check_model().map_err(|error| {
                 (format!("{name}.model.{}", error.key), Problem::Value(error.message))
             })?;
@@ -227,7 +231,10 @@ impl ScenarioFile {
         ];
         let asked = sockets.into_iter().find(|(_, options)| !options.is_empty());
         if let (Some((key, _)), false) = (asked, self.workload.through.is_tcp()) {
-            return refused(key, "what is not TCP has no TCP socket with such options: leave it out");
+            return refused(
+                key,
+                "what is not TCP has no TCP socket with such options: leave it out",
+            );
         }
         if self.client.sysctl != self.server.sysctl {
             let why = "with `same_host` both ends share one namespace, so there is one value of each \

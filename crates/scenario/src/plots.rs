@@ -12,8 +12,10 @@ use crate::key::Key;
 use crate::matrix::{Factor, Matrix};
 use crate::metrics::{METRICS, MetricKind, Scope, metric};
 
-/// Drawn where the scenario does not say what, if its trials have it.
+/// Drawn where the scenario does not say what.
 const USUAL: [&str; 1] = ["goodput"];
+/// The same of a load.
+const USUAL_OF_LOAD: [&str; 2] = ["load.rate", "load.response"];
 /// A line through fewer levels says no more than the table.
 const LEVELS_WORTH_A_LINE: usize = 3;
 
@@ -31,7 +33,8 @@ pub struct Plot {
 }
 
 /// A picture in the report: a metric over a factor of the matrix, with intervals. Without such
-/// sections goodput is drawn over the factor that has most numbers, if it has three.
+/// sections goodput (of a load its rate and response time) is drawn over the factor that has most
+/// numbers, if it has three.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlotSpec {
@@ -94,15 +97,18 @@ pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case]) -> Vec<Plot> {
     let Some(over) = longest(matrix).filter(|it| it.levels.len() >= LEVELS_WORTH_A_LINE) else {
         return Vec::new();
     };
-    if cases.iter().any(|case| case.workload.amount() == Bytes::ZERO) {
-        return Vec::new();
-    }
+    let loads = cases.iter().filter(|case| case.workload.load.is_some()).count();
+    let usual: &[&str] = match loads {
+        0 if cases.iter().any(|case| case.workload.amount() == Bytes::ZERO) => &[],
+        0 => &USUAL,
+        _ => &USUAL_OF_LOAD,
+    };
     let plot = |metric: &str| Plot {
         metric: metric.into(),
         over: over.key.to_string(),
         by: other(matrix, &over.key),
     };
-    USUAL.into_iter().map(plot).collect()
+    usual.iter().map(|metric| plot(metric)).collect()
 }
 
 fn find<'m, 'i>(

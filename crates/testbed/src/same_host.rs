@@ -45,7 +45,7 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let case = &request.case;
     let request =
         &TrialRequest { snaplen: Some(request.snaplen.unwrap_or(HEADERS)), ..request.clone() };
-    let shared = Arc::new(Shared::new(case, request.seed));
+    let shared = Arc::new(Shared::new(request));
     // Both ends have the same, as was checked when the scenario was read.
     sysctl::apply(Endpoint::Client.name(), &case.client.sysctl)?;
     take_loopback_up()?;

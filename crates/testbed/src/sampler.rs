@@ -50,7 +50,8 @@ pub(crate) fn start(
         loop {
             let late = clock.sleep_until(due);
             let skipped = late.as_nanos() / interval.as_nanos();
-            missed += skipped;
+            // Before there is anything to look at nothing is missed.
+            missed += if open.is_empty() { 0 } else { skipped };
             due += interval * (skipped + 1);
             loop {
                 match sockets.try_recv() {

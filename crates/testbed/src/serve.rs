@@ -24,7 +24,7 @@ use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
 use crate::sampler::Sampled;
 use crate::trial::{Scribes, Told};
-use crate::{TrialError, doctor, netem, promptness, same_host, sysctl, through};
+use crate::{TrialError, doctor, load, netem, promptness, same_host, sysctl, through};
 
 /// A /24 across both ends keeps the kernel's reverse path filter out of play.
 pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
@@ -64,6 +64,7 @@ pub fn serve(arguments: &[String]) -> ExitCode {
             die_with(caller);
             namespace::isolate().map(|_| say(&Message::Done))
         }
+        ("server", Some(caller)) => load::host(caller),
         ("probe", Some(caller)) => {
             doctor::probe(|| die_with(caller));
             Ok(())
@@ -142,7 +143,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     let case = &request.case;
     let kind = request.device.unwrap_or_else(DeviceKind::best);
     let plans = [case.path.link(Direction::Forward)?, case.path.link(Direction::Reverse)?];
-    let shared = Arc::new(Shared::new(case, request.seed));
+    let shared = Arc::new(Shared::new(request));
     let (sockets, new_sockets) = mpsc::channel();
     sysctl::keep_quiet();
     let [client, server] = Endpoint::BOTH.map(|end| prepare(end, kind, &shared, &sockets));

@@ -31,12 +31,11 @@ const EVERY: Span = Span::from_millis(5);
 /// Runs the trial.
 pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     let case = &request.case;
-    let shared = Arc::new(Shared::new(case, request.seed));
+    let shared = Arc::new(Shared::new(request));
     let medium = case.workload.through;
-    let [client, server] = match Joined::by(medium).map_err(TrialError::setup(format!(
-        "make {}",
-        medium.name()
-    )))? {
+    let [client, server] = match Joined::by(medium)
+        .map_err(TrialError::setup(format!("make {}", medium.name())))?
+    {
         Some([near, far]) => [(Side::Client, near), (Side::Server, far)].map(|(side, mut end)| {
             prepare(&shared, move |shared, clock| end.drive(side, shared, clock))
         }),
@@ -94,6 +93,8 @@ fn outcome_of(report: AppReport) -> Outcome {
         record: EndpointRecord { sysctls: sysctl::in_force(), ..EndpointRecord::default() },
         _socket: None,
         device_drops: 0,
+        load: None,
+        served: None,
     }
 }
 
@@ -133,7 +134,12 @@ impl Joined {
     }
 
     /// Does what the application of that end wants until it wants no more.
-    fn drive(&mut self, side: Side, shared: &Shared, clock: Clock) -> Result<AppReport, TrialError> {
+    fn drive(
+        &mut self,
+        side: Side,
+        shared: &Shared,
+        clock: Clock,
+    ) -> Result<AppReport, TrialError> {
         let failed = |call| {
             let endpoint = side.name();
             move |source| TrialError::Application { endpoint, call, source }

@@ -23,6 +23,10 @@ pub fn verify(
     client: &AppReport,
     server: &AppReport,
 ) -> Result<(), Corrupted> {
+    // A load looks at what arrives itself.
+    if spec.load.is_some() {
+        return Ok(());
+    }
     let (sender, receiver) = match client.role {
         Role::Sender => (client, server),
         Role::Receiver => (server, client),

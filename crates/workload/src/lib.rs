@@ -29,6 +29,7 @@
 
 mod application;
 mod arrival;
+mod load;
 mod log;
 mod medium;
 mod payload;
@@ -41,6 +42,7 @@ mod step;
 
 pub use application::{Application, Want};
 pub use arrival::{Corrupted, verify};
+pub use load::{Durations, LoadReport, LoadSpec, ServerDesign, ServerReport};
 pub use medium::Medium;
 pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError, Side};

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Span};
 
+use crate::load::LoadSpec;
 use crate::program::ProgramError;
 use crate::step::{READ_SIZE, Step};
 use crate::{Medium, Program, Role, Side, shapes};
@@ -12,8 +13,8 @@ use crate::{Medium, Program, Role, Side, shapes};
 pub(crate) const WRITE_SIZE_MAX: Bytes = Bytes::new(16 << 20);
 
 /// What the applications do on their connection: exactly one of `upload`, `download`, `requests`,
-/// `keystrokes`, `idle` and `connect`, which are short for programs, or the programs themselves
-/// (`client` and `server`).
+/// `keystrokes`, `idle` and `connect`, which are short for programs, the programs themselves
+/// (`client` and `server`), or a server of some design under `load`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadSpec {
@@ -58,6 +59,9 @@ pub struct WorkloadSpec {
     /// The client only connects, to a server that is not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<Absent>,
+    /// A server of some design, and many clients that ask it for a file. On the kernel only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadSpec>,
     /// The client's program. Default, where the server has one: `["read to end"]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Vec<Step>>,
@@ -230,6 +234,12 @@ impl WorkloadSpec {
                 return Err(WorkloadError::OfBulk(key));
             }
         }
+        if let Some(load) = &self.load {
+            if self.connections.is_some() {
+                return Err(WorkloadError::Several("load", "connections"));
+            }
+            load.check()?;
+        }
         self.check_medium()?;
         self.check_sizes()?;
         for (side, steps) in [(Side::Client, &self.client), (Side::Server, &self.server)] {
@@ -275,6 +285,7 @@ impl WorkloadSpec {
             ("keystrokes", self.keystrokes.is_some()),
             ("idle", self.idle.is_some()),
             ("connect", self.connect.is_some()),
+            ("load", self.load.is_some()),
             (program, self.client.is_some() || self.server.is_some()),
         ]
         .into_iter()
@@ -369,13 +380,20 @@ impl WorkloadSpec {
     }
 
     /// How much is sent by the end that sends more, over all connections.
+    /// Nothing of a load that lasts for a time.
     pub fn amount(&self) -> Bytes {
+        if let Some(load) = &self.load {
+            return Bytes::new(load.file.as_u64().saturating_mul(load.requests.unwrap_or(0)));
+        }
         let each = self.program(self.sending_side()).writes().as_u64();
         Bytes::new(each.saturating_mul(self.connections.map_or(1, |it| it.total)))
     }
 
     /// The end that sends more; the client where both send the same.
     pub fn sending_side(&self) -> Side {
+        if self.load.is_some() {
+            return Side::Server;
+        }
         let [client, server] = [Side::Client, Side::Server].map(|it| self.program(it).writes());
         if server > client { Side::Server } else { Side::Client }
     }
@@ -407,7 +425,7 @@ pub enum WorkloadError {
     /// It does nothing.
     #[error(
         "the workload does nothing: there is none of `upload`, `download`, `requests`, \
-         `keystrokes`, `idle`, `connect`, `client` and `server`"
+         `keystrokes`, `idle`, `connect`, `load`, `client` and `server`"
     )]
     Neither,
     /// It is of two kinds.

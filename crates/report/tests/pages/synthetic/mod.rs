@@ -177,6 +177,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         } else {
             vec![]
         },
+        load: None,
         put_aside: if number == 2 { 2 } else { 0 },
         warnings: vec![],
         medium: None,
