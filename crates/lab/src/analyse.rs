@@ -486,18 +486,43 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
         .collect()
 }
 
-/// A sentence per direction; per case too, where the path is varied.
+/// A sentence per direction; where the path is varied, for each that differs, with what makes it so.
 fn describe_paths(cases: &[tcplab_scenario::Case]) -> Vec<String> {
-    match cases {
-        [first, rest @ ..] if rest.iter().all(|case| case.path == first.path) => {
-            describe(&first.path)
+    let mut groups: Vec<Vec<&tcplab_scenario::Case>> = Vec::new();
+    for case in cases {
+        match groups.iter_mut().find(|group| group[0].path == case.path) {
+            Some(group) => group.push(case),
+            None => groups.push(vec![case]),
         }
-        _ => cases
-            .iter()
-            .flat_map(|case| {
-                describe(&case.path).into_iter().map(|line| format!("{}, {line}", case.name))
-            })
-            .collect(),
+    }
+    let told = |group: &Vec<&tcplab_scenario::Case>| {
+        let lines = describe(&group[0].path);
+        if group.len() == cases.len() {
+            return lines;
+        }
+        let who = name_of(group);
+        lines.into_iter().map(|line| format!("{who}, {line}")).collect()
+    };
+    groups.iter().flat_map(told).collect()
+}
+
+/// What some cases are called together: by the levels that they have in common, or all by name.
+fn name_of(group: &[&tcplab_scenario::Case]) -> String {
+    let common = |(factor, level): &&(String, String)| {
+        let has = |case: &&tcplab_scenario::Case| {
+            case.levels.iter().any(|(key, its)| (key, its) == (factor, level))
+        };
+        group.iter().all(has)
+    };
+    match group {
+        [one] => one.name.clone(),
+        [first, ..] => {
+            let levels: Vec<&str> =
+                first.levels.iter().filter(common).map(|(_, level)| level.as_str()).collect();
+            let names = || group.iter().map(|case| case.name.as_str()).collect::<Vec<_>>();
+            if levels.is_empty() { names().join(", ") } else { levels.join(", ") }
+        }
+        [] => String::new(),
     }
 }
 

@@ -18,6 +18,11 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "socket-options/nodelay",
     "socket-options/receive-timeout",
     "socket-options/urgent",
+    "sockets-course/baselines",
+    "sockets-course/buffer-size",
+    "sockets-course/digital-unix",
+    "sockets-course/one-kilobyte",
+    "sockets-course/one-kilobyte-linux",
 ];
 
 #[cfg(test)]
