@@ -18,6 +18,7 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "socket-options/nodelay",
     "socket-options/receive-timeout",
     "socket-options/urgent",
+    "sockets-course/concurrent-servers",
 ];
 
 #[cfg(test)]
