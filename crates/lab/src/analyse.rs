@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use tcplab_path::{Backend, Cause, Direction, PathSpec};
+use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::quality::{self, Measure};
 use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
 use tcplab_scenario::{METRICS, trial_seed};
@@ -12,10 +12,9 @@ use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Role;
 
 use crate::ends::{ending, ends};
-use crate::model::SAME_HOST;
 use crate::{
     Case, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory, Summary, Trial,
-    TrialData, claims, loads, options, worlds,
+    TrialData, claims, loads, options, paths, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -78,7 +77,7 @@ pub fn analyse(
         fallback: plan.fallback.clone(),
         started: plan.started.clone(),
         seed: plan.seed,
-        path: describe_paths(&scenario.cases),
+        path: paths::describe(&scenario.cases),
         environment,
         calibration: run.calibration(),
         cases,
@@ -482,63 +481,6 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
                 standard_deviation: summary.standard_deviation,
                 interval: summary.interval.map(|interval| (interval.low, interval.high)),
             })
-        })
-        .collect()
-}
-
-/// A sentence per direction; where the path is varied, for each that differs, with what makes it so.
-fn describe_paths(cases: &[tcplab_scenario::Case]) -> Vec<String> {
-    let mut groups: Vec<Vec<&tcplab_scenario::Case>> = Vec::new();
-    for case in cases {
-        match groups.iter_mut().find(|group| group[0].path == case.path) {
-            Some(group) => group.push(case),
-            None => groups.push(vec![case]),
-        }
-    }
-    let told = |group: &Vec<&tcplab_scenario::Case>| {
-        let lines = describe(&group[0].path);
-        if group.len() == cases.len() {
-            return lines;
-        }
-        let who = name_of(group);
-        lines.into_iter().map(|line| format!("{who}, {line}")).collect()
-    };
-    groups.iter().flat_map(told).collect()
-}
-
-/// What some cases are called together: by the levels that they have in common, or all by name.
-fn name_of(group: &[&tcplab_scenario::Case]) -> String {
-    let common = |(factor, level): &&(String, String)| {
-        let has = |case: &&tcplab_scenario::Case| {
-            case.levels.iter().any(|(key, its)| (key, its) == (factor, level))
-        };
-        group.iter().all(has)
-    };
-    match group {
-        [one] => one.name.clone(),
-        [first, ..] => {
-            let levels: Vec<&str> =
-                first.levels.iter().filter(common).map(|(_, level)| level.as_str()).collect();
-            let names = || group.iter().map(|case| case.name.as_str()).collect::<Vec<_>>();
-            if levels.is_empty() { names().join(", ") } else { levels.join(", ") }
-        }
-        [] => String::new(),
-    }
-}
-
-fn describe(path: &PathSpec) -> Vec<String> {
-    if path.same_host {
-        return vec![SAME_HOST.into()];
-    }
-    Direction::BOTH
-        .into_iter()
-        .filter_map(|direction| {
-            let link = path.link(direction).ok()?;
-            let by = match path.backend.unwrap_or_default() {
-                Backend::Tcplab => "",
-                Backend::Netem => ", by netem",
-            };
-            Some(format!("{direction}{by}: {}", link.describe().join(" ")))
         })
         .collect()
 }

@@ -20,6 +20,7 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "socket-options/urgent",
     "sockets-course/baselines",
     "sockets-course/buffer-size",
+    "sockets-course/concurrent-servers",
     "sockets-course/digital-unix",
     "sockets-course/one-kilobyte",
     "sockets-course/one-kilobyte-linux",
