@@ -14,6 +14,7 @@ pub mod fidelity;
 mod loads;
 mod model;
 mod options;
+mod paths;
 mod replay;
 mod tables;
 pub mod verify;

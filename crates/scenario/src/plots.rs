@@ -46,7 +46,7 @@ pub(crate) struct PlotSpec {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     over: Option<Spanned<String>>,
-    /// The factor whose levels are the lines. Default: the first other one of the matrix.
+    /// The factor whose levels are the lines. Default: of the others that with most levels.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     by: Option<Spanned<String>>,
@@ -127,8 +127,14 @@ fn longest<'m, 'i>(matrix: &'m Matrix<'i>) -> Option<&'m Factor<'i>> {
     numeric.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most })
 }
 
+/// Of the other factors that with most levels, the first of them: few pictures of many lines.
 fn other(matrix: &Matrix<'_>, over: &Key) -> Option<String> {
-    matrix.factors().find(|factor| factor.key != *over).map(|factor| factor.key.to_string())
+    let others = matrix.factors().filter(|factor| factor.key != *over);
+    let most = others.reduce(|most, next| match next.levels.len() > most.levels.len() {
+        true => next,
+        false => most,
+    });
+    most.map(|factor| factor.key.to_string())
 }
 
 fn numbers(factor: &Factor<'_>) -> Option<Vec<f64>> {
