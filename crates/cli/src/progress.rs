@@ -52,14 +52,19 @@ impl Display {
                 self.line(&self.trial);
             }
             Event::Progress(progress) => {
-                let amount = self.amount.as_u64().max(1);
-                let share = (progress.received.as_u64() * STEPS / amount).min(STEPS - 1);
+                let amount = self.amount.as_u64();
+                let share = (progress.received.as_u64() * STEPS).checked_div(amount);
+                let share = share.unwrap_or(STEPS / 2).min(STEPS - 1);
                 self.bar.set_position((self.index - 1) * STEPS + share);
                 let received = progress.received.as_u64() as f64 / 1e6;
+                // A load that lasts for a time moves as much as it can.
+                let of = match self.amount {
+                    Bytes::ZERO => String::new(),
+                    amount => format!(" of {:.1}", amount.as_u64() as f64 / 1e6),
+                };
                 self.bar.set_message(format!(
-                    "{}, {received:.1} of {:.1} MB after {:.1} s",
+                    "{}, {received:.1}{of} MB after {:.1} s",
                     self.trial,
-                    amount as f64 / 1e6,
                     progress.at.as_secs_f64()
                 ));
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use tcplab_path::{Backend, Cause, Direction, PathSpec};
+use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::quality::{self, Measure};
 use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
 use tcplab_scenario::{METRICS, trial_seed};
@@ -13,10 +13,9 @@ use tcplab_workload::Role;
 
 use crate::datagrams;
 use crate::ends::{ending, ends};
-use crate::model::SAME_HOST;
 use crate::{
     Case, Correspondence, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory,
-    Summary, Trial, TrialData, claims, worlds,
+    Summary, Trial, TrialData, claims, loads, paths, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -79,7 +78,7 @@ pub fn analyse(
         fallback: plan.fallback.clone(),
         started: plan.started.clone(),
         seed: plan.seed,
-        path: describe_paths(&scenario.cases),
+        path: paths::describe(&scenario.cases),
         environment,
         calibration: run.calibration(),
         cases,
@@ -97,7 +96,8 @@ pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabErr
     let own = |case: &&tcplab_scenario::Case| {
         RunDirectory::trial_directory(&case.name, trial.number) == trial.directory
     };
-    load(&recording, run.scenario().cases.iter().find(own).map(|case| &case.path))
+    let path = run.scenario().cases.iter().find(own).map(|case| &case.path);
+    load(&recording, path, trial.load.is_some())
 }
 
 /// The packets and samples of a recording, wherever it lies; of interruptions it tells nothing.
@@ -105,14 +105,25 @@ pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabErr
 /// # Errors
 /// When it cannot be read.
 pub fn load_recording(recording: &Recording) -> Result<TrialData, LabError> {
-    load(recording, None)
+    load(recording, None, false)
 }
 
-fn load(recording: &Recording, path: Option<&PathSpec>) -> Result<TrialData, LabError> {
+fn load(
+    recording: &Recording,
+    path: Option<&PathSpec>,
+    is_load: bool,
+) -> Result<TrialData, LabError> {
     let record = recording.record()?;
+    let [client, server] = match is_load {
+        true => loads::traces(recording, &record)?,
+        false => [
+            trace(recording, &record, Endpoint::Client)?,
+            trace(recording, &record, Endpoint::Server)?,
+        ],
+    };
     Ok(TrialData {
-        client: trace(recording, &record, Endpoint::Client)?,
-        server: trace(recording, &record, Endpoint::Server)?,
+        client,
+        server,
         samples: recording.samples()?,
         interruptions: path
             .map(|path| interruptions(path, record.seed, record.duration))
@@ -152,6 +163,9 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
         return Ok(Trial { metrics, medium, ..empty_trial(Vec::new()) });
     }
     let (app, record) = (recording.app()?, recording.record()?);
+    if let Some(load) = &app.load {
+        return loads::examine(recording, path, &app, &record, load);
+    }
     let (truth, samples) = (recording.truth()?, recording.samples()?);
     let sending_end = sending_end(&app);
     let direction = match sending_end {
@@ -169,18 +183,12 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
     };
     let ending = ending(&trace);
     let flaws = flaws_of(&record, path, samples.len());
-    let notes = trace.notes.iter();
-    let mut warnings: Vec<String> = notes.map(|note| remark(sending_end, note)).collect();
     let has_truth = record.has_truth();
+    let told = OptionRow::of(&record);
+    let mut warnings = warnings(&trace, sending_end, &app, &told);
     if !has_truth && !path.same_host {
         warnings.push(UNTOLD.into());
     }
-    let limit = |(end, call): (&str, &str)| {
-        format!("the {end} still waited in {call} when the trial's time was over")
-    };
-    warnings.extend(unfinished(&app).map(limit));
-    let told = OptionRow::of(&record);
-    warnings.extend(told.iter().filter_map(OptionRow::refusal));
     if let Some(all) = correspondence(recording, &record, Some(&app))? {
         let metrics = datagrams::metrics(&app, &all);
         let trial = Trial { metrics, ends, flaws, options: told, ..empty_trial(warnings) };
@@ -206,7 +214,30 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
     if has_truth {
         warnings.extend(contradictions(&flow.episodes, &owned, drops.len()));
     }
-    let findings = tcplab_findings::examine(connection)
+    let findings = findings_of(connection);
+    let lost = has_truth.then_some(drops.len());
+    let metrics = metrics(&app, flow, &samples, sending_end, lost);
+    let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
+    Ok(Trial { ends, ending, flaws, ..whole })
+}
+
+/// What is less than perfect, by what the capture, the applications and the sockets say.
+fn warnings(
+    trace: &Trace,
+    sending_end: Endpoint,
+    app: &AppLog,
+    options: &[OptionRow],
+) -> Vec<String> {
+    let notes = trace.notes.iter().map(|note| remark(sending_end, note));
+    let limit = |(end, call): (&str, &str)| {
+        format!("the {end} still waited in {call} when the trial's time was over")
+    };
+    let refusals = options.iter().filter_map(OptionRow::refusal);
+    notes.chain(unfinished(app).map(limit)).chain(refusals).collect()
+}
+
+pub(crate) fn findings_of(connection: &Connection) -> Vec<FindingRow> {
+    tcplab_findings::examine(connection)
         .into_iter()
         .map(|finding| FindingRow {
             rule: finding.rule.to_owned(),
@@ -214,11 +245,7 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
             remedy: finding.remedy,
             frames: finding.frames,
         })
-        .collect();
-    let lost = has_truth.then_some(drops.len());
-    let metrics = metrics(&app, flow, &samples, sending_end, lost);
-    let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
-    Ok(Trial { ends, ending, flaws, ..whole })
+        .collect()
 }
 
 /// The calls that had not returned when the trial's time was over, and whose they were.
@@ -230,7 +257,7 @@ fn unfinished(app: &AppLog) -> impl Iterator<Item = (&'static str, &str)> {
     })
 }
 
-fn empty_trial(warnings: Vec<String>) -> Trial {
+pub(crate) fn empty_trial(warnings: Vec<String>) -> Trial {
     Trial {
         number: 0,
         seed: 0,
@@ -240,6 +267,7 @@ fn empty_trial(warnings: Vec<String>) -> Trial {
         findings: Vec::new(),
         ends: Vec::new(),
         ending: None,
+        load: None,
         options: Vec::new(),
         flaws: Vec::new(),
         put_aside: 0,
@@ -265,11 +293,21 @@ pub(crate) fn trace(
     record: &TrialRecord,
     endpoint: Endpoint,
 ) -> Result<Trace, LabError> {
+    trace_of(recording, record, endpoint, u64::MAX)
+}
+
+/// The same of so many frames at most.
+pub(crate) fn trace_of(
+    recording: &Recording,
+    record: &TrialRecord,
+    endpoint: Endpoint,
+    most: u64,
+) -> Result<Trace, LabError> {
     let (path, file) = recording.capture(endpoint)?;
     let unreadable = |source| LabError::Capture { path: path.clone(), source };
     let reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
     let mut analyzer = tcplab_trace::Analyzer::new().counting_from(record.epoch_nanos);
-    analyzer.read(reader);
+    analyzer.read_at_most(reader, most);
     Ok(analyzer.finish())
 }
 
@@ -481,38 +519,6 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
                 standard_deviation: summary.standard_deviation,
                 interval: summary.interval.map(|interval| (interval.low, interval.high)),
             })
-        })
-        .collect()
-}
-
-/// A sentence per direction; per case too, where the path is varied.
-fn describe_paths(cases: &[tcplab_scenario::Case]) -> Vec<String> {
-    match cases {
-        [first, rest @ ..] if rest.iter().all(|case| case.path == first.path) => {
-            describe(&first.path)
-        }
-        _ => cases
-            .iter()
-            .flat_map(|case| {
-                describe(&case.path).into_iter().map(|line| format!("{}, {line}", case.name))
-            })
-            .collect(),
-    }
-}
-
-fn describe(path: &PathSpec) -> Vec<String> {
-    if path.same_host {
-        return vec![SAME_HOST.into()];
-    }
-    Direction::BOTH
-        .into_iter()
-        .filter_map(|direction| {
-            let link = path.link(direction).ok()?;
-            let by = match path.backend.unwrap_or_default() {
-                Backend::Tcplab => "",
-                Backend::Netem => ", by netem",
-            };
-            Some(format!("{direction}{by}: {}", link.describe().join(" ")))
         })
         .collect()
 }

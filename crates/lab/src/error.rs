@@ -41,15 +41,15 @@ pub enum LabError {
     /// A model of a stack is asked for where there are none.
     #[error("case {case} has a model of a stack, which there is in virtual time only")]
     NotOnKernel { case: String },
+    /// What is compared is TCP's, and there is none.
+    #[error("case {case} exchanges datagrams: there is no TCP whose model could be compared")]
+    NotTcp { case: String },
     /// Virtual time is asked for where there is only the kernel.
-    #[error(
-        "case {case} is on the same host, which there is on the kernel only: what its loopback costs \
-         is processor time, of which a model has none"
-    )]
-    NotSimulated { case: String },
+    #[error("case {case} {what}")]
+    NotSimulated { case: String, what: &'static str },
     /// The same where this machine refuses the kernel.
-    #[error("case {case} is on the same host, which needs the kernel, and {why}")]
-    KernelNeeded { case: String, why: String, remedy: Option<String> },
+    #[error("case {case} {what}, and {why}")]
+    KernelNeeded { case: String, what: &'static str, why: String, remedy: Option<String> },
     /// The path could not be verified before the trials.
     #[error("the path could not be verified: {source}")]
     Calibration { source: TrialError },
@@ -98,8 +98,11 @@ impl LabError {
             LabError::NotOnKernel { .. } => {
                 Some("leave `--world` out, or run all of it with `--world sim`".into())
             }
+            LabError::NotTcp { .. } => {
+                Some("run it in both worlds: `tcplab run`, and with `--world sim`".into())
+            }
             LabError::NotSimulated { .. } => {
-                Some("leave `--world` out, or `same_host` of the scenario".into())
+                Some("leave `--world` out: it runs on the kernel".into())
             }
             LabError::KernelNeeded { remedy, .. } => remedy.clone(),
             LabError::Unfinished { path, .. } => {

@@ -11,8 +11,10 @@ mod environment;
 mod error;
 mod execute;
 pub mod fidelity;
+mod loads;
 mod model;
 mod options;
+mod paths;
 mod replay;
 mod tables;
 pub mod verify;
@@ -32,4 +34,6 @@ pub use model::{
 pub use options::OptionRow;
 pub use replay::{Difference, Replay, replay};
 pub use tables::write_tables;
+/// Parts of a [`Trial`].
+pub use tcplab_workload::{Durations, LoadReport};
 pub use worlds::{Refusal, World, kernel_refused};

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::{Calibration, OptionRow};
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::Plot;
-use tcplab_workload::{CallRow, Side};
+use tcplab_workload::{CallRow, LoadReport, Side};
 
 /// Everything about a run that fits in a table; the packets stay in the trials' directories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,8 +44,7 @@ pub struct Run {
 }
 
 /// Said of a path that there is none of.
-pub(crate) const SAME_HOST: &str =
-    "same host: no path, both ends talk over the loopback of one kernel";
+pub(crate) const SAME_HOST: &str = "no path: both ends talk over the loopback of the same host";
 
 impl Run {
     /// Whether there is a path between the ends of any case.
@@ -123,6 +122,9 @@ pub struct Trial {
     /// How the connection ended. See `ends`.
     #[serde(default)]
     pub ending: Option<Ending>,
+    /// What came of the load, where the workload is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadReport>,
     /// Socket options worth telling: asked for, or changed while it ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<OptionRow>,

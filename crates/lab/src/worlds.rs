@@ -59,16 +59,16 @@ pub(crate) fn of_run(
     refused: impl FnOnce() -> Option<Refusal>,
 ) -> Result<(&'static str, Option<String>), LabError> {
     let modelled = scenario.cases.iter().filter(|case| case.is_modelled()).count();
-    let real = scenario.cases.iter().find(|case| case.path.same_host).map(|case| case.name.clone());
+    let real = scenario.cases.iter().find_map(|case| Some((case.name.clone(), only_real(case)?)));
     match asked {
         World::Sim => match real {
-            Some(case) => Err(LabError::NotSimulated { case }),
+            Some((case, what)) => Err(LabError::NotSimulated { case, what }),
             None => Ok((SIM, None)),
         },
         World::Auto if modelled == scenario.cases.len() => Ok((SIM, None)),
         World::Auto => match (refused(), real) {
-            (Some(Refusal { why, remedy }), Some(case)) => {
-                Err(LabError::KernelNeeded { case, why, remedy })
+            (Some(Refusal { why, remedy }), Some((case, what))) => {
+                Err(LabError::KernelNeeded { case, what, why, remedy })
             }
             (Some(refusal), None) => Ok((SIM, Some(told(&refusal)))),
             (None, _) if modelled > 0 => Ok((BOTH, None)),
@@ -81,6 +81,20 @@ pub(crate) fn of_run(
             Err(LabError::NotOnKernel { case })
         }
     }
+}
+
+/// Why a case is for the kernel only, if it is.
+fn only_real(case: &Case) -> Option<&'static str> {
+    if case.workload.load.is_some() {
+        return Some(
+            "puts a load on a server, which there is on the kernel only: it is processes and \
+             threads, and a model has none",
+        );
+    }
+    case.path.same_host.then_some(
+        "is on the same host, which there is on the kernel only: what its loopback costs is \
+         processor time, of which a model has none",
+    )
 }
 
 /// That a model stands for the kernel, why, and how to get the kernel.

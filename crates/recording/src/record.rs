@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Backend, PathSpec, Verdict};
 use tcplab_units::Span;
-use tcplab_workload::{AppReport, Outcome};
+use tcplab_workload::{AppReport, LoadReport, Outcome};
 
 use crate::Sketch;
 
@@ -17,6 +17,9 @@ pub struct AppLog {
     pub client: AppReport,
     /// The end that accepted.
     pub server: AppReport,
+    /// What came of the load, where the workload is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadReport>,
 }
 
 /// `result.json`: how the trial was set up and how the world behaved.

@@ -46,7 +46,7 @@ fn report(side: Side) -> AppReport {
 }
 
 fn app() -> AppLog {
-    AppLog { client: report(Side::Client), server: report(Side::Server) }
+    AppLog { client: report(Side::Client), server: report(Side::Server), load: None }
 }
 
 fn record() -> TrialRecord {

@@ -9,6 +9,7 @@ mod episode;
 mod fidelity;
 mod graphs;
 mod interruption;
+mod load;
 mod matrix;
 mod number;
 mod outcome;

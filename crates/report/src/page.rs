@@ -93,7 +93,7 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
             })?;
             paths.see(&case.name, trial, &data);
             let view = TrialView::new(&case.name, index, trial, &data, i == 0);
-            if i == 0 {
+            if i == 0 && trial.load.is_none() {
                 transfers.extend(Transferred::of(&view, world));
             }
             warnings.extend(Warnings::of(&view));

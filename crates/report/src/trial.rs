@@ -10,6 +10,7 @@ use crate::ends::{BothEnds, both_ends};
 use crate::episode::EpisodeView;
 use crate::graphs::{brief, figures_of};
 use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
+use crate::load::LoadView;
 use crate::number::{title, with_unit};
 use crate::page::anchor;
 use crate::states;
@@ -42,6 +43,11 @@ pub(crate) struct TrialView<'a> {
     pub(crate) calls: Vec<CallView>,
     pub(crate) calls_left_out: usize,
     pub(crate) options: Vec<OptionView<'a>>,
+    /// What came of the load, where the workload is one; what is captured is then of its first
+    /// connection.
+    pub(crate) load: Option<LoadView>,
+    /// Whether there is nothing to draw because all is told.
+    pub(crate) is_told: bool,
 }
 
 /// A socket option: asked for and what became of it.
@@ -94,7 +100,7 @@ impl<'a> TrialView<'a> {
         case_index: usize,
         trial: &'a Trial,
         data: &TrialData,
-        open: bool,
+        is_first: bool,
     ) -> TrialView<'a> {
         let id = anchor(case_index, Some(trial.number), None);
         let transfer = Transfer::of(data).map(|transfer| {
@@ -104,7 +110,12 @@ impl<'a> TrialView<'a> {
         });
         let met = transfer.as_ref().map_or(vec![], |t| interruptions(trial, data, t));
         let bands: Vec<Band> = met.iter().map(|i| i.band.clone()).collect();
+        let is_load = trial.load.is_some();
         let mut figures = transfer.as_ref().map_or(vec![], |t| figures_of(&id, t, data, &bands));
+        if is_load {
+            // Of thousands of connections one is seen: how its packets went, once for each case.
+            figures.truncate(if is_first { 1 } else { 0 });
+        }
         let until = transfer.as_ref().map_or(calls::last(trial), |transfer| transfer.until);
         // Below the packets as both ends saw them.
         let packets = figures.len().min(2);
@@ -118,10 +129,10 @@ impl<'a> TrialView<'a> {
             EpisodeView::new(id, row, transfer.as_ref(), data)
         };
         let (calls, calls_left_out) = calls::calls(trial);
-        let states = states::picture(data);
+        let states = states::picture(data).filter(|_| !is_load || is_first);
         TrialView {
             id,
-            open,
+            open: is_first && !is_load,
             case,
             trial,
             warnings: warnings(trial, data),
@@ -139,6 +150,8 @@ impl<'a> TrialView<'a> {
             calls,
             calls_left_out,
             options: trial.options.iter().map(OptionView::new).collect(),
+            load: LoadView::of(trial),
+            is_told: is_load,
         }
     }
 }

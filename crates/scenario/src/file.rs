@@ -13,6 +13,7 @@ use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec, Stack};
 use crate::error::Problem;
 use crate::expect::ExpectSpec;
 use crate::fault::Fault;
+use crate::load;
 use crate::matrix::Cell;
 use crate::path_file::{self, Files};
 use crate::plots::PlotSpec;
@@ -193,6 +194,9 @@ impl ScenarioFile {
             checked("accepted", &endpoint.accepted, SocketRole::Accepted)?;
             if self.workload.datagrams.is_some() {
                 fits_datagrams(name, endpoint)?;
+            }
+            if self.workload.load.is_some() {
+                load::check_end(name, endpoint)?;
             }
             endpoint.check_model().map_err(|error| {
                 (format!("{name}.model.{}", error.key), Problem::Value(error.message))

@@ -12,6 +12,7 @@ mod expect;
 mod fault;
 mod file;
 mod key;
+mod load;
 mod matrix;
 mod metrics;
 mod path_file;

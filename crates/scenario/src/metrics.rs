@@ -180,6 +180,65 @@ pub const METRICS: &[MetricInfo] = &[
     of_episode("episode.lost", "segments", "Transmissions that were lost."),
     of_episode("episode.retransmissions", "segments", "Packets that repeat data."),
     of_episode("episode.timeouts", "", "Retransmissions that a timer sent."),
+    of_trial(
+        "load.rate",
+        "/s",
+        Better::Higher,
+        "Requests of a load that were answered as they should be, a second.",
+    ),
+    of_trial(
+        "load.connect",
+        "ms",
+        Better::Lower,
+        "From the beginning of a connection of a load until it stands: the median.",
+    ),
+    of_trial("load.connect_p99", "ms", Better::Lower, "The same, of which 1 % took longer."),
+    of_trial(
+        "load.latency",
+        "ms",
+        Better::Lower,
+        "From the beginning of a request of a load, its connection included, until the first byte \
+         of its answer: the median.",
+    ),
+    of_trial("load.latency_p99", "ms", Better::Lower, "The same, of which 1 % took longer."),
+    of_trial(
+        "load.response",
+        "ms",
+        Better::Lower,
+        "From the beginning of a request of a load, its connection included, until the last byte \
+         of its answer: the median.",
+    ),
+    of_trial("load.response_mean", "ms", Better::Lower, "The mean of the same."),
+    of_trial("load.response_p99", "ms", Better::Lower, "The same, of which 1 % took longer."),
+    of_trial("load.data_rate", "Mbit/s", Better::Higher, "What the clients of a load received."),
+    of_trial(
+        "load.data_rate_each",
+        "Mbit/s",
+        Better::Higher,
+        "What a client of a load received while it waited for its answer: the size of an answer \
+         over the mean response time.",
+    ),
+    of_trial(
+        "load.server_time",
+        "ms",
+        Better::Lower,
+        "Processor time of the server for a request, of all its processes.",
+    ),
+    of_trial(
+        "load.requests",
+        "",
+        Better::Neither,
+        "Requests that were answered as they should be.",
+    ),
+    of_trial("load.errors", "", Better::Lower, "Requests of a load that were not."),
+    MetricInfo {
+        name: "load.intact",
+        unit: "",
+        meaning: "Whether all that a load was answered was the file, to the byte.",
+        better: Better::Higher,
+        scope: Scope::Trial,
+        kind: MetricKind::Truth,
+    },
     words(
         "connection.end",
         Scope::Trial,

@@ -12,8 +12,10 @@ use crate::key::Key;
 use crate::matrix::{Factor, Matrix};
 use crate::metrics::{METRICS, MetricKind, Scope, metric};
 
-/// Drawn where the scenario does not say what, if its trials have it.
+/// Drawn where the scenario does not say what.
 const USUAL: [&str; 1] = ["goodput"];
+/// The same of a load.
+const USUAL_OF_LOAD: [&str; 2] = ["load.rate", "load.response"];
 /// A line through fewer levels says no more than the table.
 const LEVELS_WORTH_A_LINE: usize = 3;
 
@@ -31,7 +33,8 @@ pub struct Plot {
 }
 
 /// A picture in the report: a metric over a factor of the matrix, with intervals. Without such
-/// sections goodput is drawn over the factor that has most numbers, if it has three.
+/// sections goodput (of a load its rate and response time) is drawn over the factor that has most
+/// numbers, if it has three.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlotSpec {
@@ -43,7 +46,7 @@ pub(crate) struct PlotSpec {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     over: Option<Spanned<String>>,
-    /// The factor whose levels are the lines. Default: the first other one of the matrix.
+    /// The factor whose levels are the lines. Default: of the others that with most levels.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     by: Option<Spanned<String>>,
@@ -94,15 +97,18 @@ pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case]) -> Vec<Plot> {
     let Some(over) = longest(matrix).filter(|it| it.levels.len() >= LEVELS_WORTH_A_LINE) else {
         return Vec::new();
     };
-    if cases.iter().any(|case| case.workload.amount() == Bytes::ZERO) {
-        return Vec::new();
-    }
+    let loads = cases.iter().filter(|case| case.workload.load.is_some()).count();
+    let usual: &[&str] = match loads {
+        0 if cases.iter().any(|case| case.workload.amount() == Bytes::ZERO) => &[],
+        0 => &USUAL,
+        _ => &USUAL_OF_LOAD,
+    };
     let plot = |metric: &str| Plot {
         metric: metric.into(),
         over: over.key.to_string(),
         by: other(matrix, &over.key),
     };
-    USUAL.into_iter().map(plot).collect()
+    usual.iter().map(|metric| plot(metric)).collect()
 }
 
 fn find<'m, 'i>(
@@ -121,8 +127,14 @@ fn longest<'m, 'i>(matrix: &'m Matrix<'i>) -> Option<&'m Factor<'i>> {
     numeric.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most })
 }
 
+/// Of the other factors that with most levels, the first of them: few pictures of many lines.
 fn other(matrix: &Matrix<'_>, over: &Key) -> Option<String> {
-    matrix.factors().find(|factor| factor.key != *over).map(|factor| factor.key.to_string())
+    let others = matrix.factors().filter(|factor| factor.key != *over);
+    let most = others.reduce(|most, next| match next.levels.len() > most.levels.len() {
+        true => next,
+        false => most,
+    });
+    most.map(|factor| factor.key.to_string())
 }
 
 fn numbers(factor: &Factor<'_>) -> Option<Vec<f64>> {

@@ -64,6 +64,9 @@ pub enum SimError {
     /// There is no model of that congestion control.
     #[error("the {endpoint}: `{name}` is no congestion control of a model; there are {known}")]
     Congestion { endpoint: &'static str, name: String, known: String },
+    /// A load has a server of processes and threads.
+    #[error("the workload is a load: its server is processes and threads, which no model has")]
+    Load,
     /// What arrived is not what was sent.
     #[error("{sent} B were sent, and {received} B arrived, or others")]
     Corrupted { sent: u64, received: u64 },
@@ -79,6 +82,9 @@ pub enum SimError {
 /// recording, without its `DONE`.
 pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), SimError> {
     let TrialRequest { case, seed, directory, snaplen } = *request;
+    if case.workload.load.is_some() {
+        return Err(SimError::Load);
+    }
     if case.path.same_host {
         let what = "on the same host there is no path, and a model has no processor time".into();
         return Err(PathError { key: "same_host".into(), what }.into());
@@ -234,7 +240,7 @@ fn app_log(pairs: &[[Host; 2]]) -> AppLog {
         let reports = pairs.iter().map(|pair| pair[end].report()).collect();
         AppReport::of_all(reports).expect("there is a connection")
     };
-    AppLog { client: of(0), server: of(1) }
+    AppLog { client: of(0), server: of(1), load: None }
 }
 
 /// What has arrived of the data that the trial is about.

@@ -3,24 +3,27 @@
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use tcplab_recording::{AppLog, Endpoint, EndpointRecord, OptionRecord};
-use tcplab_scenario::{Case, EndpointSpec};
-use tcplab_units::Instant;
+use tcplab_scenario::EndpointSpec;
+use tcplab_units::{Bytes, Instant};
 use tcplab_workload::{
-    Absent, AppReport, Application, Connections, Correspondent, Corrupted, Datagrams, Side,
-    SocketOptions, SocketRole, WorkloadSpec, verify,
+    Absent, AppReport, Application, Connections, Correspondent, Corrupted, Datagrams, LoadReport,
+    ServerReport, Side, SocketOptions, SocketRole, WorkloadSpec, verify,
 };
 
 use crate::calls::Caller;
 use crate::clock::Clock;
 use crate::datagrams::Exchange;
+use crate::launch::TrialRequest;
+use crate::load::{Clients, ServerProcess};
 use crate::options::OptionSheet;
 use crate::sampler::Sampled;
 use crate::{TrialError, sys, sysctl};
@@ -47,21 +50,28 @@ pub(crate) struct Shared {
     is_over: AtomicBool,
     /// The sockets of connections, as long as they are not closed.
     open: Mutex<Vec<Sampled>>,
+    /// Why the server of a load cannot be had.
+    impossible: OnceLock<String>,
+    /// Where the recording is made.
+    directory: PathBuf,
 }
 
 impl Shared {
-    pub(crate) fn new(case: &Case, seed: u64) -> Shared {
+    pub(crate) fn new(request: &TrialRequest) -> Shared {
+        let TrialRequest { case, seed, directory, .. } = request;
         Shared {
             client: case.client.clone(),
             server: case.server.clone(),
             workload: case.workload.clone(),
-            seed,
+            seed: *seed,
             received: AtomicU64::new(0),
             is_lost: AtomicBool::new(false),
             is_at_rest: AtomicBool::new(false),
             limit: Instant::ZERO + case.limits.trial,
             is_over: AtomicBool::new(false),
             open: Mutex::new(Vec::new()),
+            impossible: OnceLock::new(),
+            directory: directory.clone(),
         }
     }
 
@@ -89,7 +99,17 @@ impl Shared {
         self.received.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Whether the client has failed to connect, so that nobody is to be waited for.
+    /// Why the server of a load cannot be had, if that is known.
+    pub(crate) fn impossible(&self) -> Option<&str> {
+        self.impossible.get().map(String::as_str)
+    }
+
+    /// The server of a load cannot be had.
+    pub(crate) fn is_impossible(&self, why: String) {
+        let _ = self.impossible.set(why);
+    }
+
+    /// Whether the client has failed to connect, or is done, so that nobody is to be waited for.
     pub(crate) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
@@ -156,6 +176,10 @@ pub(crate) struct Outcome {
     pub(crate) _socket: Option<OwnedFd>,
     /// Frames that its device dropped before the bridge could read them.
     pub(crate) device_drops: u64,
+    /// What the clients of a load say of it.
+    pub(crate) load: Option<LoadReport>,
+    /// What its server says.
+    pub(crate) served: Option<ServerReport>,
 }
 
 /// An endpoint with its socket open, the server's listening already.
@@ -163,8 +187,17 @@ pub(crate) struct Prepared<'a> {
     end: Endpoint,
     addresses: [Ipv4Addr; 2],
     shared: &'a Shared,
-    socket: OwnedFd,
-    options: OptionSheet,
+    work: Work,
+}
+
+/// What an endpoint has ready.
+enum Work {
+    /// A socket, the server's listening.
+    Socket(OwnedFd, OptionSheet),
+    /// A server of some design.
+    Server(ServerProcess),
+    /// Its clients.
+    Clients(Clients),
 }
 
 impl Prepared<'_> {
@@ -178,6 +211,17 @@ impl Prepared<'_> {
             move |e: Errno| TrialError::Application { endpoint: end.name(), call, source: e.into() }
         };
         let asked = &shared.endpoint(end).socket;
+        if let Some(load) = &shared.workload.load {
+            let address = server(addresses);
+            let work = match end {
+                Endpoint::Client => Work::Clients(Clients::new(load, address)),
+                Endpoint::Server => {
+                    let (backlog, directory) = (asked.backlog(), &shared.directory);
+                    Work::Server(ServerProcess::start(load, backlog, address, directory)?)
+                }
+            };
+            return Ok(Prepared { end, addresses, shared, work });
+        }
         let kind = match shared.workload.datagrams {
             Some(_) => SocketType::DGRAM,
             None => SocketType::STREAM,
@@ -196,7 +240,7 @@ impl Prepared<'_> {
             }
             options.connected(socket.as_fd())?;
         }
-        Ok(Prepared { end, addresses, shared, socket, options })
+        Ok(Prepared { end, addresses, shared, work: Work::Socket(socket, options) })
     }
 
     /// Runs the endpoint as soon as `start` says so; its socket is handed to `sockets` for
@@ -206,7 +250,11 @@ impl Prepared<'_> {
         start: &Receiver<Clock>,
         sockets: Sender<(Endpoint, Sampled)>,
     ) -> Result<Outcome, TrialError> {
-        let Prepared { end, addresses, shared, socket, options } = self;
+        let Prepared { end, addresses, shared, work } = self;
+        let (socket, options) = match work {
+            Work::Socket(socket, options) => (socket, options),
+            load => return loaded(end, addresses, shared, start, load),
+        };
         // An application that reads late holds back acknowledgements (`__tcp_ack_snd_check` waits
         // for it where the window cannot grow): what others do on this machine must not look like
         // TCP. Where this is not allowed, it reads when it can.
@@ -223,18 +271,52 @@ impl Prepared<'_> {
             (None, None) => site.run_one(socket, options, Some(sockets))?,
         };
         let Ran { report, records, listener, socket } = ran;
-        Ok(Outcome {
-            report,
-            record: EndpointRecord {
-                address: addresses[end as usize].to_string(),
-                options: records,
-                listener,
-                sysctls: sysctl::in_force(),
-            },
-            _socket: socket,
-            device_drops: device_drops(),
-        })
+        let record = EndpointRecord { options: records, listener, ..record(end, addresses) };
+        let (load, served, device_drops) = (None, None, device_drops());
+        Ok(Outcome { report, record, _socket: socket, device_drops, load, served })
     }
+}
+
+fn record(end: Endpoint, addresses: [Ipv4Addr; 2]) -> EndpointRecord {
+    EndpointRecord {
+        address: addresses[end as usize].to_string(),
+        sysctls: sysctl::in_force(),
+        ..EndpointRecord::default()
+    }
+}
+
+/// Runs an end of a load.
+fn loaded(
+    end: Endpoint,
+    addresses: [Ipv4Addr; 2],
+    shared: &Shared,
+    start: &Receiver<Clock>,
+    work: Work,
+) -> Result<Outcome, TrialError> {
+    let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
+    let side = match end {
+        Endpoint::Client => Side::Client,
+        Endpoint::Server => Side::Server,
+    };
+    let started = Some(clock.now());
+    let (load, served) = match work {
+        Work::Clients(clients) => {
+            let load = clients.run(shared);
+            // Its server waits for that.
+            shared.lost_if(true);
+            (Some(load?), None)
+        }
+        Work::Server(server) => (None, server.run(shared)?),
+        Work::Socket(..) => unreachable!("it is no load"),
+    };
+    let received = load.as_ref().map(|it| (it.bytes, it.requests));
+    let sent = served.map(|it| (it.sent, it.requests));
+    let (bytes, calls) = received.or(sent).unwrap_or_default();
+    let finished = Some(clock.now());
+    let nothing = Application::new(side, &shared.workload, shared.seed).report();
+    let report = AppReport { bytes: Bytes::new(bytes), calls, started, finished, ..nothing };
+    let (record, device_drops) = (record(end, addresses), device_drops());
+    Ok(Outcome { report, record, _socket: None, device_drops, load, served })
 }
 
 /// Where the connections of an endpoint are, all alike.

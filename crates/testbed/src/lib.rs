@@ -21,6 +21,7 @@ mod interfaces;
 mod launch;
 mod link_header;
 mod listen;
+mod load;
 mod mover;
 mod namespace;
 mod netem;

@@ -1,11 +1,14 @@
-//! Processes and signals: what a shell does with those that it started.
+//! Processes and signals: what a shell does with those that it started, and how a server hears that
+//! it is to stop.
 #![expect(unsafe_code, reason = "system calls")]
 
 use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 
@@ -91,6 +94,51 @@ fn heard() -> libc::sigset_t {
         }
         set
     }
+}
+
+/// Takes what SIGTERM asks for; -1 before there is anything.
+static ASKED_OF: AtomicI32 = AtomicI32::new(-1);
+
+/// From now on SIGTERM does not end the process, but writes a byte to `asker`.
+pub(crate) fn on_term(asker: OwnedFd) -> io::Result<()> {
+    extern "C" fn ask(_: libc::c_int) {
+        let byte = [1_u8];
+        // SAFETY: write(2) may be called by a signal handler (signal-safety(7)), the byte outlives
+        // the call, and what the interrupted code knows of its own error is put back.
+        unsafe {
+            let errno = *libc::__errno_location();
+            libc::write(ASKED_OF.load(Ordering::Relaxed), byte.as_ptr().cast(), 1);
+            *libc::__errno_location() = errno;
+        }
+    }
+    // It is needed until the process ends.
+    ASKED_OF.store(asker.into_raw_fd(), Ordering::Relaxed);
+    // SAFETY: all zero is a valid value; the handler does only what a handler may.
+    unsafe {
+        let mut action: libc::sigaction = zeroed();
+        action.sa_sigaction = ask as *const () as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigemptyset(&raw mut action.sa_mask);
+        check(libc::sigaction(libc::SIGTERM, &raw const action, std::ptr::null_mut()))?;
+    }
+    Ok(())
+}
+
+/// Processor time of this process and of those that it has waited for, of user and system.
+pub(crate) fn processor_time() -> Duration {
+    let of = |who| {
+        // SAFETY: all zero is a valid value, which outlives the call that fills it.
+        let usage = unsafe {
+            let mut usage: libc::rusage = zeroed();
+            libc::getrusage(who, &raw mut usage);
+            usage
+        };
+        [usage.ru_utime, usage.ru_stime].map(|time| {
+            Duration::from_secs(time.tv_sec.cast_unsigned())
+                + Duration::from_micros(time.tv_usec.cast_unsigned())
+        })
+    };
+    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].into_iter().flat_map(of).sum()
 }
 
 /// The process that `command` starts gets signals as any other, and will be killed when the thread

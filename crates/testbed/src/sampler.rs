@@ -57,7 +57,7 @@ pub(crate) fn start(
         loop {
             let late = clock.sleep_until(due);
             let skipped = late.as_nanos() / interval.as_nanos();
-            // Without a socket there was nothing to be seen.
+            // Before there is anything to look at nothing is missed.
             missed += if open.is_empty() { 0 } else { skipped };
             due += interval * (skipped + 1);
             loop {

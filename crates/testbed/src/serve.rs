@@ -24,7 +24,7 @@ use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
 use crate::sampler::Sampled;
 use crate::trial::{Scribes, Told};
-use crate::{TrialError, doctor, netem, promptness, same_host, sysctl, through};
+use crate::{TrialError, doctor, load, netem, promptness, same_host, sysctl, through};
 
 /// A /24 across both ends keeps the kernel's reverse path filter out of play.
 pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
@@ -51,6 +51,7 @@ pub fn serve(arguments: &[String]) -> ExitCode {
     };
     let answer = match (task.as_str(), caller.parse().ok().and_then(Pid::from_raw)) {
         ("trial", Some(caller)) => work_for(caller, |request: &TrialRequest, privilege| {
+            let request = &load::captured_in_short(request);
             match request.case.path.backend.unwrap_or_default() {
                 _ if !request.case.workload.through.is_tcp() => through::run(request, privilege)?,
                 _ if request.case.path.same_host => same_host::run(request, privilege)?,
@@ -66,6 +67,7 @@ pub fn serve(arguments: &[String]) -> ExitCode {
             die_with(caller);
             namespace::isolate().map(|_| say(&Message::Done))
         }
+        ("server", Some(caller)) => load::host(caller),
         ("probe", Some(caller)) => {
             doctor::probe(|| die_with(caller));
             Ok(())
@@ -144,7 +146,7 @@ fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     let case = &request.case;
     let kind = request.device.unwrap_or_else(DeviceKind::best);
     let plans = [case.path.link(Direction::Forward)?, case.path.link(Direction::Reverse)?];
-    let shared = Arc::new(Shared::new(case, request.seed));
+    let shared = Arc::new(Shared::new(request));
     let (sockets, new_sockets) = mpsc::channel();
     sysctl::keep_quiet();
     let [client, server] = Endpoint::BOTH.map(|end| prepare(end, kind, &shared, &sockets));

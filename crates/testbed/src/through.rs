@@ -31,7 +31,7 @@ const EVERY: Span = Span::from_millis(5);
 /// Runs the trial.
 pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     let case = &request.case;
-    let shared = Arc::new(Shared::new(case, request.seed));
+    let shared = Arc::new(Shared::new(request));
     let medium = case.workload.through;
     let [client, server] = match Joined::by(medium)
         .map_err(TrialError::setup(format!("make {}", medium.name())))?
@@ -93,6 +93,8 @@ fn outcome_of(report: AppReport) -> Outcome {
         record: EndpointRecord { sysctls: sysctl::in_force(), ..EndpointRecord::default() },
         _socket: None,
         device_drops: 0,
+        load: None,
+        served: None,
     }
 }
 

@@ -9,6 +9,7 @@ use tcplab_recording::{
     AppLog, Endpoint, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
 };
 use tcplab_units::Instant;
+use tcplab_workload::LoadReport;
 
 use crate::clock::Clock;
 use crate::endpoint::{Outcome, Shared};
@@ -86,8 +87,9 @@ impl Scribes {
         let capture_drops = miss(&mut writer, told.frames_lost);
         let device_drops = told.world.device_drops + client.device_drops + server.device_drops;
         let world = WorldRecord { device_drops, capture_drops, samples_missed, ..told.world };
-        let Outcome { report: by_client, record: client, .. } = client;
-        let Outcome { report: by_server, record: server, .. } = server;
+        let Outcome { report: by_client, record: client, load, .. } = client;
+        let Outcome { report: by_server, record: server, served, .. } = server;
+        let load = load.map(|load| LoadReport { server: served.unwrap_or_default(), ..load });
         let record = TrialRecord {
             case: request.case.name.clone(),
             case_hash: request.case.hash.clone(),
@@ -95,7 +97,7 @@ impl Scribes {
             server,
             ..record(clock, request.seed, request.case.path.clone(), world)
         };
-        let app = AppLog { client: by_client, server: by_server };
+        let app = AppLog { client: by_client, server: by_server, load };
         writer.finish(&app, &record)?;
         shared.verify(&app)
     }

@@ -18,13 +18,18 @@ pub fn analyze<R: Read>(reader: Reader<R>) -> Trace {
 
 impl<S: Sink> Analyzer<S> {
     /// Takes in all records of a capture.
-    pub fn read<R: Read>(&mut self, mut reader: Reader<R>) {
+    pub fn read<R: Read>(&mut self, reader: Reader<R>) {
+        self.read_at_most(reader, u64::MAX);
+    }
+
+    /// Takes in the first records of a capture, so many at most.
+    pub fn read_at_most<R: Read>(&mut self, mut reader: Reader<R>, most: u64) {
         let mut links = Vec::new();
         add_links(&mut links, &reader);
         let mut last_time = 0;
         let mut copy = Vec::new();
         let wants_comments = self.sink().wants_packets();
-        loop {
+        for _ in 0..most {
             let record = match reader.next_record() {
                 Ok(Some(record)) => record,
                 Ok(None) => break,

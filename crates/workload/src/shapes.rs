@@ -32,7 +32,7 @@ pub(crate) fn steps(spec: &WorkloadSpec, side: Side) -> Vec<Step> {
     let sends = match (spec.upload, spec.download) {
         (Some(_), _) => is_client,
         (_, Some(_)) => !is_client,
-        _ if spec.connect.is_some() => return Vec::new(),
+        _ if spec.connect.is_some() || spec.load.is_some() => return Vec::new(),
         // The other end has a program.
         _ => return vec![to_end(READ_SIZE)],
     };

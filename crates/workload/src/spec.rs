@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Span};
 
-use crate::program::ProgramError;
+use crate::load::LoadSpec;
+use crate::refusal::WorkloadError;
 use crate::step::{READ_SIZE, Step};
 use crate::{Datagrams, Medium, Program, Role, Side, shapes};
 
@@ -13,7 +14,8 @@ pub(crate) const WRITE_SIZE_MAX: Bytes = Bytes::new(16 << 20);
 
 /// What the applications do on their connection: exactly one of `upload`, `download`, `requests`,
 /// `keystrokes`, `idle` and `connect`, which are short for programs, or the programs themselves
-/// (`client` and `server`); or `datagrams`, which have no connection.
+/// (`client` and `server`); or `datagrams`, which have no connection; or a server of some design
+/// under `load`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadSpec {
@@ -61,6 +63,9 @@ pub struct WorkloadSpec {
     /// Requests and answers in UDP datagrams, without a connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<Datagrams>,
+    /// A server of some design, and many clients that ask it for a file. On the kernel only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadSpec>,
     /// The client's program. Default, where the server has one: `["read to end"]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Vec<Step>>,
@@ -233,6 +238,12 @@ impl WorkloadSpec {
                 return Err(WorkloadError::OfBulk(key));
             }
         }
+        if let Some(load) = &self.load {
+            if self.connections.is_some() {
+                return Err(WorkloadError::Several("load", "connections"));
+            }
+            load.check()?;
+        }
         self.check_medium()?;
         self.check_sizes()?;
         if let Some(datagrams) = &self.datagrams {
@@ -285,6 +296,7 @@ impl WorkloadSpec {
             ("idle", self.idle.is_some()),
             ("connect", self.connect.is_some()),
             ("datagrams", self.datagrams.is_some()),
+            ("load", self.load.is_some()),
             (program, self.client.is_some() || self.server.is_some()),
         ]
         .into_iter()
@@ -379,9 +391,13 @@ impl WorkloadSpec {
     }
 
     /// How much is sent by the end that sends more, over all connections.
+    /// Nothing of a load that lasts for a time.
     pub fn amount(&self) -> Bytes {
         if let Some(Datagrams { count, request, .. }) = &self.datagrams {
             return Bytes::new(request.as_u64().saturating_mul(*count));
+        }
+        if let Some(load) = &self.load {
+            return Bytes::new(load.file.as_u64().saturating_mul(load.requests.unwrap_or(0)));
         }
         let each = self.program(self.sending_side()).writes().as_u64();
         Bytes::new(each.saturating_mul(self.connections.map_or(1, |it| it.total)))
@@ -389,6 +405,9 @@ impl WorkloadSpec {
 
     /// The end that sends more; the client where both send the same.
     pub fn sending_side(&self) -> Side {
+        if self.load.is_some() {
+            return Side::Server;
+        }
         let [client, server] = [Side::Client, Side::Server].map(|it| self.program(it).writes());
         if server > client { Side::Server } else { Side::Client }
     }
@@ -413,119 +432,6 @@ impl WorkloadSpec {
         let transfers = self.is_bulk() || self.requests.is_some() || self.keystrokes.is_some();
         let is_plain = self.close.is_orderly() && self.urgent_at.is_none();
         self.may_fail.unwrap_or(!(transfers && is_plain))
-    }
-}
-
-/// Why a workload cannot be run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum WorkloadError {
-    /// It goes in both directions.
-    #[error("`upload` and `download` exclude one another")]
-    Both,
-    /// It does nothing.
-    #[error(
-        "the workload does nothing: there is none of `upload`, `download`, `requests`, \
-         `keystrokes`, `idle`, `connect`, `datagrams`, `client` and `server`"
-    )]
-    Neither,
-    /// It is of two kinds.
-    #[error("`{0}` and `{1}` exclude one another")]
-    Several(&'static str, &'static str),
-    /// The named amount or number is zero.
-    #[error("`{0}` is 0: there is nothing to do")]
-    Nothing(&'static str),
-    /// The pieces are too small or too large.
-    #[error("`write_size` is {0}: it must be from 1 B to 16 MiB")]
-    WriteSize(Bytes),
-    /// The same of another size.
-    #[error("`{0}` is {1}: it must be from 1 B to 16 MiB")]
-    Size(&'static str, Bytes),
-    /// A datagram has no room for its mark, or does not fit into a packet.
-    #[error("`{0}` is {1}: a datagram must have from 8 B to 1472 B")]
-    DatagramSize(&'static str, Bytes),
-    /// Two ways to say when the next request begins.
-    #[error("`datagrams.every` and `datagrams.think` exclude one another")]
-    EveryAndThink,
-    /// Datagrams have none.
-    #[error("`connections` are not of `datagrams`, which have none")]
-    NoConnections,
-    /// A number is larger than it can be.
-    #[error("`{key}` can be {most} at most here")]
-    TooMany {
-        /// Which.
-        key: &'static str,
-        /// What it can be.
-        most: u64,
-    },
-    /// A key belongs to another kind of workload.
-    #[error("`{0}` is of `upload` and `download` only")]
-    OfBulk(&'static str),
-    /// A key that means nothing to what the bytes go through.
-    #[error("`{0}` means nothing to bytes that go through {1}")]
-    NotThrough(&'static str, &'static str),
-    /// The urgent byte lies behind the last one.
-    #[error("`urgent_at` is {0}: the urgent byte must be one of those that are sent")]
-    BehindTheEnd(Bytes),
-    /// Steps that are no program.
-    #[error("{1}")]
-    Program(&'static str, ProgramError),
-}
-
-impl WorkloadError {
-    /// The key it is about; the section itself when a key is missing.
-    pub fn key(&self) -> Option<&'static str> {
-        match self {
-            WorkloadError::Both => Some("download"),
-            WorkloadError::Neither => None,
-            WorkloadError::Several(_, key)
-            | WorkloadError::Nothing(key)
-            | WorkloadError::Size(key, _)
-            | WorkloadError::DatagramSize(key, _)
-            | WorkloadError::TooMany { key, .. }
-            | WorkloadError::OfBulk(key)
-            | WorkloadError::NotThrough(key, _)
-            | WorkloadError::Program(key, _) => Some(key),
-            WorkloadError::EveryAndThink => Some("datagrams.think"),
-            WorkloadError::NoConnections => Some("connections"),
-            WorkloadError::WriteSize(_) => Some("write_size"),
-            WorkloadError::BehindTheEnd(_) => Some("urgent_at"),
-        }
-    }
-
-    /// What would be right.
-    pub fn help(&self) -> &'static str {
-        match self {
-            WorkloadError::Both => "keep one of the two: a trial carries one bulk of data",
-            WorkloadError::Neither => {
-                "write `upload = \"10 MB\"`, or what the ends do, such as\n\
-                 client = [\"write 100 B\", \"sleep 3 s\", \"read 1 B\", \"close\"]"
-            }
-            WorkloadError::Several(..) => {
-                "keep one of the two; `client` and `server` can do both, step by step"
-            }
-            WorkloadError::Nothing("upload" | "download") => {
-                "write an amount of at least 1 B, such as \"10 MB\""
-            }
-            WorkloadError::Nothing(_) => "write at least 1",
-            WorkloadError::WriteSize(_) => "leave it out for 64 KiB",
-            WorkloadError::Size("read_size", _) => "leave it out for 256 KiB",
-            WorkloadError::Size(..) => "write a size such as \"100 B\"",
-            WorkloadError::TooMany { .. } => "write less",
-            WorkloadError::NotThrough(..) => "leave it out, or `through`",
-            WorkloadError::DatagramSize(..) => {
-                "eight bytes are its mark; more than 1472 B would be cut into fragments"
-            }
-            WorkloadError::EveryAndThink => {
-                "keep one of the two: `every` counts from the beginning of the last request, \
-                 `think` from its end"
-            }
-            WorkloadError::NoConnections => "leave it out: there is one client",
-            WorkloadError::OfBulk(_) => {
-                "leave it out, or say what the ends do with `client` and `server`, step by step"
-            }
-            WorkloadError::BehindTheEnd(_) => "the first byte is at \"0 B\"",
-            WorkloadError::Program(_, error) => error.help(),
-        }
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
         None => TrialError::Stopped,
     })?;
     kernel::try_out(&plan)?;
-    let shared = Arc::new(Shared::new(case, request.seed));
+    let shared = Arc::new(Shared::new(request));
     let (sockets, new_sockets) = mpsc::channel();
     sysctl::keep_quiet();
     let [client, server] = joined(request, &plan, &shared, &sockets)?;

@@ -6,7 +6,7 @@ use tcplab_units::{Bytes, Instant, Span};
 
 use super::DatagramMark;
 use crate::Absent;
-use crate::spec::WorkloadError;
+use crate::refusal::WorkloadError;
 
 /// Requests and answers in UDP datagrams, one request at a time, with timeout and retry. Each
 /// datagram begins with the number of its request and of its try, four bytes each.

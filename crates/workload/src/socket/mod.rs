@@ -50,6 +50,11 @@ impl SocketOptions {
         self.values.is_empty()
     }
 
+    /// How many are asked for.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
     /// What is asked for of the option with this key.
     pub fn value(&self, key: &str) -> Option<&OptionValue> {
         self.values.get(key)

@@ -179,6 +179,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         } else {
             vec![]
         },
+        load: None,
         put_aside: if number == 2 { 2 } else { 0 },
         warnings: vec![],
         medium: None,
@@ -211,6 +212,7 @@ fn client() -> EndRow {
         end: serde_json::from_str("\"client\"").expect("an end"),
         calls: serde_json::from_str(calls).expect("a log"),
         response_times_ms: vec![],
+        request_tries: vec![],
         metrics: vec![],
     }
 }

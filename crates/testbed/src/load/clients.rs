@@ -1,0 +1,105 @@
+//! The clients of a load, as the generator makes them.
+
+use std::net::SocketAddrV4;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tcplab_load::{
+    Check, Config, Fault, Length, LoadError, Outcome, Pace, Protocol, Reference, Renewal, Summary,
+    Target,
+};
+use tcplab_units::Span;
+use tcplab_workload::{Durations, LoadReport, LoadSpec};
+
+use super::content;
+use crate::TrialError;
+use crate::endpoint::Shared;
+
+/// How long the server has to say that it never was there.
+const SAY_SO: Duration = Duration::from_millis(500);
+
+/// The clients.
+pub(crate) struct Clients {
+    config: Config,
+}
+
+impl Clients {
+    pub(crate) fn new(spec: &LoadSpec, server: SocketAddrV4) -> Clients {
+        let protocol = Protocol::Http { host: server.to_string(), path: "/".into() };
+        let config = Config::new(Target { address: server.into(), protocol });
+        let expected = Arc::new(Reference::of(&content(spec.file.as_u64())));
+        let pace = spec.rate.map_or(Pace::Closed, |rate| Pace::Open { per_second: rate as f64 });
+        let length = match (spec.length(), spec.requests) {
+            (Some(time), _) => Length::Time(time.to_std()),
+            (None, count) => Length::Count(count.unwrap_or_default()),
+        };
+        let renewal = if spec.keep_alive { Renewal::Keep } else { Renewal::EachRequest };
+        Clients {
+            config: Config {
+                pace,
+                connections: spec.concurrency as usize,
+                renewal,
+                warm_up: spec.warm_up.to_std(),
+                length,
+                check: Check::Expected(expected),
+                ..config
+            },
+        }
+    }
+
+    /// Puts the load on the server. Where that cannot be had here, the report says so.
+    pub(crate) fn run(&self, shared: &Shared) -> Result<LoadReport, TrialError> {
+        let mut told = 0;
+        let ran = tcplab_load::run(&self.config, &mut |progress| {
+            shared.add_received(progress.bytes.saturating_sub(told));
+            told = progress.bytes;
+            match shared.impossible() {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
+        });
+        // A server that gives up says why a moment later than its clients notice it.
+        let is_odd = ran.as_ref().map_or(true, |outcome| outcome.requests == 0);
+        let until = Instant::now() + SAY_SO;
+        while is_odd && shared.impossible().is_none() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(5));
+        }
+        if let Some(why) = shared.impossible() {
+            return Ok(LoadReport { impossible: Some(why.into()), ..LoadReport::default() });
+        }
+        ran.map(report).map_err(|error| refused(&error))
+    }
+}
+
+fn report(outcome: Outcome) -> LoadReport {
+    LoadReport {
+        impossible: None,
+        elapsed: Span::from_nanos(outcome.elapsed.as_nanos() as u64),
+        requests: outcome.requests,
+        requests_per_second: outcome.requests_per_second,
+        bytes: outcome.bytes,
+        bits_per_second: outcome.bits_per_second,
+        connections: outcome.connections,
+        connect: durations(&outcome.connect),
+        latency: durations(&outcome.latency),
+        response: durations(&outcome.response),
+        unsent: outcome.unsent,
+        // Each answer was compared with the file.
+        is_intact: outcome.requests > 0 && !outcome.errors.contains_key(Fault::Body.name()),
+        errors: outcome.errors.iter().map(|(kind, n)| ((*kind).into(), *n)).collect(),
+        processor_s: outcome.processor.as_secs_f64(),
+        remarks: outcome.warnings,
+        ..LoadReport::default()
+    }
+}
+
+fn durations(summary: &Summary) -> Durations {
+    let Summary { count, min, mean, deviation, p50, p75, p90, p99, p999, max } = *summary;
+    Durations { count, min, mean, deviation, p50, p75, p90, p99, p999, max }
+}
+
+fn refused(error: &LoadError) -> TrialError {
+    TrialError::Reported { message: format!("the clients: {error}"), remedy: error.remedy() }
+}

@@ -1,0 +1,136 @@
+//! The server's process, as the trial sees it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddrV4;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tcplab_workload::{LoadSpec, ServerReport};
+
+use super::content;
+use super::host::{Order, Said};
+use crate::endpoint::Shared;
+use crate::{TrialError, process};
+
+/// A server that does not listen by then never does.
+const START: Duration = Duration::from_secs(10);
+/// It finishes what it has accepted within a second, and its workers have one more.
+const STOP: Duration = Duration::from_secs(5);
+/// How often it is looked whether the clients are done.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A server that listens. It is killed when this is dropped, and when the thread that started it
+/// ends; its own processes end with it.
+pub(crate) struct ServerProcess {
+    child: Child,
+    said: Receiver<Said>,
+    /// What it serves, removed at the end.
+    file: PathBuf,
+}
+
+impl ServerProcess {
+    /// Starts it in the namespace of the calling thread, and waits until it listens; its file is
+    /// made in `directory`.
+    pub(crate) fn start(
+        spec: &LoadSpec,
+        backlog: Option<u32>,
+        address: SocketAddrV4,
+        directory: &Path,
+    ) -> Result<ServerProcess, TrialError> {
+        let file = directory.join("served");
+        fs::write(&file, content(spec.file.as_u64()))
+            .map_err(TrialError::setup("write the file that is served"))?;
+        let (design, workers) = (spec.design, spec.workers);
+        let order = Order { design, workers, file: file.clone(), address, backlog };
+        let (child, said) = spawn(&order)?;
+        let server = ServerProcess { child, said, file };
+        match server.said.recv_timeout(START) {
+            Ok(Said::Listening) => Ok(server),
+            Ok(Said::Failed { message, remedy }) => Err(TrialError::Reported { message, remedy }),
+            _ => Err(died()),
+        }
+    }
+
+    /// Waits until the clients are done and has it stop. None where its design cannot be had here:
+    /// the clients are told.
+    pub(crate) fn run(self, shared: &Shared) -> Result<Option<ServerReport>, TrialError> {
+        while !shared.is_lost() {
+            match self.said.recv_timeout(LOOK) {
+                Ok(Said::Impossible(why)) => {
+                    shared.is_impossible(why);
+                    return Ok(None);
+                }
+                Ok(Said::Failed { message, remedy }) => {
+                    return Err(TrialError::Reported { message, remedy });
+                }
+                Ok(_) | Err(RecvTimeoutError::Disconnected) => return Err(died()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).ok_or_else(died)?;
+        // If it has died, its last word tells.
+        let _ = kill_process(pid, Signal::TERM);
+        match self.said.recv_timeout(STOP) {
+            Ok(Said::Done(report)) => Ok(Some(report)),
+            Ok(Said::Impossible(why)) => {
+                shared.is_impossible(why);
+                Ok(None)
+            }
+            Ok(Said::Failed { message, remedy }) => Err(TrialError::Reported { message, remedy }),
+            _ => Err(died()),
+        }
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_file(&self.file);
+    }
+}
+
+fn spawn(order: &Order) -> Result<(Child, Receiver<Said>), TrialError> {
+    let failed = || TrialError::setup("start the server's process");
+    let program = std::env::current_exe().map_err(failed())?;
+    // This very process was started with a task and its caller's number at the end.
+    let own: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let before = own.len().saturating_sub(2);
+    let mut command = Command::new(program);
+    command
+        .args(&own[..before])
+        .args(["server", &std::process::id().to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    process::belongs_to_caller(&mut command);
+    let mut child = command.spawn().map_err(failed())?;
+    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(died());
+    };
+    let mut line = serde_json::to_string(order).expect("plain data has a JSON form");
+    line.push('\n');
+    stdin.write_all(line.as_bytes()).map_err(failed())?;
+    let (sender, said) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let Ok(message) = serde_json::from_str(&line) else { break };
+            if sender.send(message).is_err() {
+                break;
+            }
+        }
+    });
+    Ok((child, said))
+}
+
+fn died() -> TrialError {
+    TrialError::Reported {
+        message: "the server's process ended early, or did not end when it was asked to".into(),
+        remedy: None,
+    }
+}

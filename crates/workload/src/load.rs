@@ -1,0 +1,258 @@
+//! A server of a certain design under load: what is asked for, and what came of it.
+//!
+//! Unlike programs this cannot be done step by step: how processes, threads and event loops carry
+//! connections is what is looked at. A world that has them runs it as a whole.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcplab_units::{Bytes, Span};
+
+use crate::refusal::WorkloadError;
+use crate::spec::WRITE_SIZE_MAX;
+
+/// A server that has a file, and clients that ask for it over HTTP/1.1, as many at a time as
+/// `concurrency` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoadSpec {
+    /// How the server carries its connections.
+    pub design: ServerDesign,
+    /// How many processes, threads or event loops a design of a fixed number has: from 1 to 1024.
+    /// Default: 8 processes or threads, an event loop for each processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1024))]
+    pub workers: Option<u64>,
+    /// The size of the file, at most 16 MiB. Default: 3 kB.
+    #[serde(default = "three_kilobytes")]
+    pub file: Bytes,
+    /// How many connections there are at once: from 1 to 10000. Default: 1.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 10000))]
+    pub concurrency: u64,
+    /// For how long, after the warm-up. Default, without `requests`: 1 s.
+    #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
+    pub lasting: Option<Span>,
+    /// For how many requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub requests: Option<u64>,
+    /// Whether a connection is used for many requests. Default: false, a connection for each.
+    #[serde(default)]
+    pub keep_alive: bool,
+    /// So many requests a second over all connections, whatever the server does: an open loop,
+    /// whose times count from when a request was due. Default: the next request of a connection
+    /// begins when the one before has its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub rate: Option<u64>,
+    /// How long nothing is counted at first. Default: not at all.
+    #[serde(default)]
+    pub warm_up: Span,
+}
+
+fn three_kilobytes() -> Bytes {
+    Bytes::new(3_000)
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// How a server carries its connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServerDesign {
+    /// One after the other.
+    Iterative,
+    /// A process for each.
+    Fork,
+    /// A fixed number of processes, each of which accepts for itself.
+    Prefork,
+    /// A thread for each.
+    Thread,
+    /// A fixed number of threads, which take connections from a queue.
+    ThreadPool,
+    /// Event loops that are told which sockets are ready (epoll(7)).
+    Epoll,
+    /// Event loops that are told which operations are done (`io_uring(7)`).
+    IoUring,
+}
+
+impl ServerDesign {
+    /// As it is written in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ServerDesign::Iterative => "iterative",
+            ServerDesign::Fork => "fork",
+            ServerDesign::Prefork => "prefork",
+            ServerDesign::Thread => "thread",
+            ServerDesign::ThreadPool => "thread-pool",
+            ServerDesign::Epoll => "epoll",
+            ServerDesign::IoUring => "io-uring",
+        }
+    }
+}
+
+impl LoadSpec {
+    const WORKERS_MAX: u64 = 1024;
+    const CONCURRENCY_MAX: u64 = 10_000;
+    const RATE_MAX: u64 = 1_000_000;
+    /// Where nothing is said of its length.
+    const USUAL_LENGTH: Span = Span::from_secs(1);
+
+    /// For how long it goes on after the warm-up; none where a number of requests decides.
+    pub fn length(&self) -> Option<Span> {
+        match self.requests {
+            Some(_) => None,
+            None => Some(self.lasting.unwrap_or(LoadSpec::USUAL_LENGTH)),
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), WorkloadError> {
+        let numbers = [
+            ("load.workers", self.workers, LoadSpec::WORKERS_MAX),
+            ("load.concurrency", Some(self.concurrency), LoadSpec::CONCURRENCY_MAX),
+            ("load.requests", self.requests, u64::MAX),
+            ("load.rate", self.rate, LoadSpec::RATE_MAX),
+            ("load.for", self.lasting.map(Span::as_nanos), u64::MAX),
+        ];
+        for (key, number, most) in numbers {
+            match number {
+                Some(0) => return Err(WorkloadError::Nothing(key)),
+                Some(number) if number > most => return Err(WorkloadError::TooMany { key, most }),
+                _ => {}
+            }
+        }
+        if self.file == Bytes::ZERO || self.file > WRITE_SIZE_MAX {
+            return Err(WorkloadError::Size("load.file", self.file));
+        }
+        if self.lasting.is_some() && self.requests.is_some() {
+            return Err(WorkloadError::Several("load.for", "load.requests"));
+        }
+        Ok(())
+    }
+}
+
+/// What came of a load.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadReport {
+    /// Why the server could not be run here at all; nothing of what follows was then measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impossible: Option<String>,
+    /// How long was counted.
+    pub elapsed: Span,
+    /// Requests that were answered as they should be.
+    pub requests: u64,
+    /// Of these, a second.
+    pub requests_per_second: f64,
+    /// Bytes that the clients received, heads of answers and all.
+    pub bytes: u64,
+    /// Bits of these a second.
+    pub bits_per_second: f64,
+    /// Connections that were made.
+    pub connections: u64,
+    /// From the beginning of a connection until it stands.
+    pub connect: Durations,
+    /// From the beginning of a request, its connection included, or from when it was due, until the
+    /// first byte of its answer.
+    pub latency: Durations,
+    /// The same until the last byte.
+    pub response: Durations,
+    /// Of an open loop: requests that were due and never sent, as all connections were busy.
+    pub unsent: u64,
+    /// Requests that were not answered as they should be, by kind.
+    pub errors: BTreeMap<String, u64>,
+    /// Whether all that was answered was the file, to the byte.
+    pub is_intact: bool,
+    /// Processor time of the clients, s.
+    pub processor_s: f64,
+    /// What makes these figures doubtful.
+    pub remarks: Vec<String>,
+    /// What the server says.
+    pub server: ServerReport,
+}
+
+impl LoadReport {
+    /// Requests that were not answered as they should be.
+    pub fn failed(&self) -> u64 {
+        self.errors.values().sum()
+    }
+}
+
+/// How long something took, each time: nanoseconds, to three digits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Durations {
+    /// How many there are.
+    pub count: u64,
+    /// The shortest.
+    pub min: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation.
+    pub deviation: f64,
+    /// Half of them are no longer.
+    pub p50: u64,
+    /// Three quarters.
+    pub p75: u64,
+    /// Nine in ten.
+    pub p90: u64,
+    /// 99 in 100.
+    pub p99: u64,
+    /// 999 in 1000.
+    pub p999: u64,
+    /// The longest.
+    pub max: u64,
+}
+
+/// What a server says of its work, the warm-up included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerReport {
+    /// Connections that it accepted.
+    pub accepted: u64,
+    /// Requests that it answered.
+    pub requests: u64,
+    /// Bytes that it sent.
+    pub sent: u64,
+    /// Processor time of all its processes from when it listened until its end, s.
+    pub processor_s: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Side, WorkloadSpec};
+
+    #[test]
+    fn contradictions_name_their_key() {
+        for (load, expected) in [
+            (r#""design": "fork""#, Ok(())),
+            (r#""design": "io-uring", "workers": 2, "rate": 100, "for": "2 s""#, Ok(())),
+            (r#""design": "fork", "concurrency": 0"#, Err("load.concurrency")),
+            (r#""design": "fork", "workers": 1025"#, Err("load.workers")),
+            (r#""design": "fork", "file": "0 B""#, Err("load.file")),
+            (r#""design": "fork", "for": "0 s""#, Err("load.for")),
+            (r#""design": "fork", "for": "1 s", "requests": 9"#, Err("load.requests")),
+        ] {
+            let json = format!(r#"{{"load": {{{load}}}}}"#);
+            let spec: WorkloadSpec = serde_json::from_str(&json).unwrap();
+            let told = spec.check().map_err(|error| error.key().unwrap_or_default());
+            assert_eq!(told, expected, "{json}");
+        }
+        let both = r#"{"load": {"design": "fork"}, "upload": "1 B"}"#;
+        let both: WorkloadSpec = serde_json::from_str(both).unwrap();
+        assert!(both.check().is_err());
+        let many = r#"{"load": {"design": "fork"}, "connections": {"total": 2}}"#;
+        let many: WorkloadSpec = serde_json::from_str(many).unwrap();
+        assert_eq!(many.check().map_err(|error| error.key()), Err(Some("connections")));
+    }
+
+    #[test]
+    fn a_load_is_no_program_and_its_server_sends() {
+        let spec: WorkloadSpec =
+            serde_json::from_str(r#"{"load": {"design": "fork", "requests": 10}}"#).unwrap();
+        assert_eq!(spec.sending_side(), Side::Server);
+        assert_eq!(spec.amount().as_u64(), 30_000);
+        assert_eq!(spec.load.unwrap().length(), None);
+    }
+}
