@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, sockopt};
-use tcplab_units::Span;
+use tcplab_units::{Instant, Span};
 use tcplab_workload::{Application, Half, Toggle, Want};
 
 use crate::TrialError;
@@ -52,13 +52,9 @@ impl Caller<'_> {
             let (call, returned) = match self.application.want(now) {
                 Want::Nothing => return Ok(()),
                 Want::Sleep(until) => {
-                    let limit = self.shared.limit();
-                    if until > limit && self.shared.may_run_out() {
-                        self.clock.sleep_until(limit);
-                        self.ran_out();
+                    if !self.slept(until) {
                         return Ok(());
                     }
-                    self.clock.sleep_until(until);
                     continue;
                 }
                 Want::Connect => {
@@ -116,6 +112,18 @@ impl Caller<'_> {
                 Err(errno) => return Err(self.watched.failed(call, errno)),
             }
         }
+    }
+
+    /// Whether it has slept until then before the trial's time was over.
+    fn slept(&mut self, until: Instant) -> bool {
+        let limit = self.shared.limit();
+        if until > limit && self.shared.may_run_out() {
+            self.clock.sleep_until(limit);
+            self.ran_out();
+            return false;
+        }
+        self.clock.sleep_until(until);
+        true
     }
 
     /// The trial's time is over.
