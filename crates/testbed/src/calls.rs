@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, sockopt};
-use tcplab_units::Span;
+use tcplab_units::{Instant, Span};
 use tcplab_workload::{Application, Half, Toggle, Want};
 
 use crate::TrialError;
@@ -51,16 +51,8 @@ impl Caller<'_> {
             let now = self.clock.now();
             let (call, returned) = match self.application.want(now) {
                 Want::Nothing => return Ok(()),
-                Want::Sleep(until) => {
-                    let limit = self.shared.limit();
-                    if until > limit && self.shared.may_run_out() {
-                        self.clock.sleep_until(limit);
-                        self.ran_out();
-                        return Ok(());
-                    }
-                    self.clock.sleep_until(until);
-                    continue;
-                }
+                Want::Sleep(until) if self.sleep(until) => continue,
+                Want::Sleep(_) => return Ok(()),
                 Want::Connect => {
                     if let Some(socket) = &self.socket {
                         self.watched.opens(socket.as_fd())?;
@@ -116,6 +108,17 @@ impl Caller<'_> {
                 Err(errno) => return Err(self.watched.failed(call, errno)),
             }
         }
+    }
+
+    /// Whether it woke before the trial's time was over.
+    fn sleep(&mut self, until: Instant) -> bool {
+        let limit = self.shared.limit();
+        let is_over = until > limit && self.shared.may_run_out();
+        self.clock.sleep_until(if is_over { limit } else { until });
+        if is_over {
+            self.ran_out();
+        }
+        !is_over
     }
 
     /// The trial's time is over.
