@@ -174,11 +174,12 @@ fn group(run: &Run, block: &Block) -> Group {
     let half = |case: &str| spread(case).map_or("", |s| s.half.as_str());
     let halves = run.cases.iter().map(|case| half(&case.name).chars().count()).max().unwrap_or(0);
     let mean = |case: &str| {
-        let Some(row) = row(case) else {
-            return format!("–{:pad$}", "", pad = if varies { halves + 3 } else { 0 });
-        };
-        let mean = row.mean.as_str();
-        if varies { format!("{mean} ± {:>halves$}", half(case)) } else { mean.to_string() }
+        let mean = row(case).map_or("–", |row| row.mean.as_str());
+        match (varies, row(case)) {
+            (false, _) => mean.to_string(),
+            (true, None) => format!("{mean}   {:halves$}", ""),
+            (true, Some(_)) => format!("{mean} ± {:>halves$}", half(case)),
+        }
     };
     let cases = || run.cases.iter().map(|case| case.name.as_str());
     let mut columns = vec![Column::new(&block.name, &block.unit, cases().map(mean).collect())];

@@ -51,12 +51,10 @@ impl Caller<'_> {
             let now = self.clock.now();
             let (call, returned) = match self.application.want(now) {
                 Want::Nothing => return Ok(()),
-                Want::Sleep(until) => {
-                    if !self.slept(until) {
-                        return Ok(());
-                    }
-                    continue;
-                }
+                Want::Sleep(until) => match self.sleep(until) {
+                    true => continue,
+                    false => return Ok(()),
+                },
                 Want::Connect => {
                     if let Some(socket) = &self.socket {
                         self.watched.opens(socket.as_fd())?;
@@ -114,16 +112,15 @@ impl Caller<'_> {
         }
     }
 
-    /// Whether it has slept until then before the trial's time was over.
-    fn slept(&mut self, until: Instant) -> bool {
+    /// Whether it woke before the trial's time was over.
+    fn sleep(&mut self, until: Instant) -> bool {
         let limit = self.shared.limit();
-        if until > limit && self.shared.may_run_out() {
-            self.clock.sleep_until(limit);
+        let is_over = until > limit && self.shared.may_run_out();
+        self.clock.sleep_until(if is_over { limit } else { until });
+        if is_over {
             self.ran_out();
-            return false;
         }
-        self.clock.sleep_until(until);
-        true
+        !is_over
     }
 
     /// The trial's time is over.
