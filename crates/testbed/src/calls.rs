@@ -51,10 +51,8 @@ impl Caller<'_> {
             let now = self.clock.now();
             let (call, returned) = match self.application.want(now) {
                 Want::Nothing => return Ok(()),
-                Want::Sleep(until) => match self.sleep(until) {
-                    true => continue,
-                    false => return Ok(()),
-                },
+                Want::Sleep(until) if self.sleep(until) => continue,
+                Want::Sleep(_) => return Ok(()),
                 Want::Connect => {
                     if let Some(socket) = &self.socket {
                         self.watched.opens(socket.as_fd())?;
