@@ -18,7 +18,9 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "socket-options/nodelay",
     "socket-options/receive-timeout",
     "socket-options/urgent",
+    "socket-options/wireless",
     "sockets-course/concurrent-servers",
+    "sockets-course/datagrams",
 ];
 
 #[cfg(test)]

@@ -18,15 +18,28 @@ pub(super) struct Output {
 
 /// What went one way.
 #[derive(Debug, Clone)]
-pub(super) struct Stream {
-    /// None where nobody looks at the bytes.
-    pub(super) digest: Option<Digest>,
+pub(crate) struct Stream {
+    pub(crate) check: Check,
     /// Of what was not urgent, where anything was.
-    pub(super) rest: Option<Digest>,
-    pub(super) bytes: Bytes,
-    pub(super) calls: u64,
-    pub(super) first: Option<Instant>,
-    pub(super) last: Option<Instant>,
+    pub(crate) rest: Option<Digest>,
+    pub(crate) bytes: Bytes,
+    pub(crate) calls: u64,
+    pub(crate) first: Option<Instant>,
+    pub(crate) last: Option<Instant>,
+}
+
+/// How it is known which bytes they were.
+#[derive(Debug, Clone)]
+pub(crate) enum Check {
+    /// Nobody looks at them.
+    Nobody,
+    /// By their hash.
+    Hashed(Digest),
+    /// They are the beginning of this payload, from which they were drawn. Hashing them takes
+    /// longer than a fast path does, and can wait.
+    Drawn(Payload),
+    /// They are so as far as they have come; what follows is compared with the second.
+    Compared(Payload, Payload),
 }
 
 impl Output {
@@ -63,21 +76,34 @@ impl Output {
 }
 
 impl Stream {
-    pub(super) fn new() -> Stream {
-        let digest = Some(Digest::new());
-        Stream { digest, rest: None, bytes: Bytes::ZERO, calls: 0, first: None, last: None }
+    pub(crate) fn new() -> Stream {
+        Stream::with(Check::Hashed(Digest::new()))
+    }
+
+    pub(crate) fn with(check: Check) -> Stream {
+        Stream { check, rest: None, bytes: Bytes::ZERO, calls: 0, first: None, last: None }
     }
 
     /// Bytes went this way; the last of them urgent where it `marks`.
-    pub(super) fn moved(&mut self, bytes: &[u8], now: Instant, marks: bool) {
+    pub(crate) fn moved(&mut self, bytes: &[u8], now: Instant, marks: bool) {
         if bytes.is_empty() {
             return;
         }
-        if let Some(digest) = &mut self.digest {
-            if marks && self.rest.is_none() {
-                self.rest = Some(digest.clone());
+        match &mut self.check {
+            Check::Hashed(digest) => {
+                if marks && self.rest.is_none() {
+                    self.rest = Some(digest.clone());
+                }
+                digest.update(bytes);
             }
-            digest.update(bytes);
+            Check::Compared(payload, ahead) => {
+                if !ahead.goes_on_with(bytes) {
+                    let mut digest = Digest::after(payload.clone(), self.bytes.as_u64());
+                    digest.update(bytes);
+                    self.check = Check::Hashed(digest);
+                }
+            }
+            Check::Nobody | Check::Drawn(_) => {}
         }
         if let Some(rest) = &mut self.rest {
             rest.update(&bytes[..bytes.len() - usize::from(marks)]);
@@ -88,7 +114,13 @@ impl Stream {
         self.last = Some(now);
     }
 
-    pub(super) fn hex(&self) -> String {
-        self.digest.as_ref().map(Digest::hex).unwrap_or_default()
+    pub(crate) fn hex(&self) -> String {
+        match &self.check {
+            Check::Nobody => String::new(),
+            Check::Hashed(digest) => digest.hex(),
+            Check::Drawn(payload) | Check::Compared(payload, _) => {
+                Digest::of(payload.clone(), self.bytes.as_u64())
+            }
+        }
     }
 }

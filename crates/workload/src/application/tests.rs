@@ -279,6 +279,32 @@ fn an_error_leaves_repetitions_and_goes_on_behind_them() {
 }
 
 #[test]
+fn what_is_waited_for_when_the_time_is_over_is_told() {
+    let at = |millis| Instant::ZERO + Span::from_millis(millis);
+    let mut reader = client(r#"["read 2 B", "write 1 B"]"#);
+    reader.did(at(0));
+    assert!(matches!(reader.want(at(1)), Want::Read(2)));
+    reader.received(&[0], at(2));
+    assert!(matches!(reader.want(at(3)), Want::Read(1)));
+    reader.ran_out(at(9));
+    assert_eq!(reader.want(at(9)), Want::Nothing);
+    let last = reader.report().log.last().cloned().unwrap();
+    assert_eq!((&*last.result, last.began, last.ended), (WAITING, at(3), at(9)));
+    // Who is done has nothing to tell any more.
+    let rows = reader.report().log.len();
+    reader.ran_out(at(10));
+    assert_eq!(reader.report().log.len(), rows);
+
+    let mut sleeper = client(r#"["sleep 1 s", "write 1 B"]"#);
+    sleeper.want(at(0));
+    sleeper.did(at(0));
+    sleeper.want(at(1));
+    sleeper.ran_out(at(9));
+    let last = sleeper.report().log.last().cloned().unwrap();
+    assert_eq!((&*last.call, &*last.result, last.took), ("sleep", WAITING, Span::from_millis(8)));
+}
+
+#[test]
 fn without_a_connection_there_is_nothing_but_to_close() {
     let mut end = client(r#"["sleep 1 s", "connect", "write 1 B", "close", "sleep 2 s"]"#);
     let second = |n: u64| Instant::from_nanos(n * 1_000_000_000);
@@ -375,5 +401,30 @@ proptest::proptest! {
         proptest::prop_assert_eq!(receiver.bytes, Bytes::new(amount));
         proptest::prop_assert_eq!(&receiver.digest, &Digest::of_payload(7, amount));
         proptest::prop_assert_eq!(verify(&spec, 7, &client, &server), Ok(()));
+    }
+}
+
+/// A stream is compared as it comes and hashed at the end; where other bytes come, what is told is
+/// the hash of those.
+#[test]
+fn what_did_not_arrive_as_sent_has_its_own_digest() {
+    let spec: WorkloadSpec = serde_json::from_str(r#"{ "upload": "300 B" }"#).unwrap();
+    let mut sent = vec![0; 300];
+    crate::Payload::new(7).fill(&mut sent);
+    for spoilt in [None, Some(0), Some(150), Some(299)] {
+        let mut came = sent.clone();
+        if let Some(at) = spoilt {
+            came[at] ^= 0x80;
+        }
+        let mut server = Application::new(Side::Server, &spec, 7);
+        let now = Instant::ZERO;
+        assert!(matches!(server.want(now), Want::Accept));
+        server.did(now);
+        for piece in came.chunks(100) {
+            server.received(piece, now);
+        }
+        let mut hash = Digest::new();
+        hash.update(&came);
+        assert_eq!(server.report().digest, hash.hex(), "{spoilt:?}");
     }
 }
