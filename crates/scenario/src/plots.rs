@@ -39,7 +39,7 @@ pub struct Plot {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlotSpec {
     /// What is drawn: a metric that each trial has one number of.
-    #[schemars(with = "String", extend("enum" = METRICS.iter().filter(|it| is_drawn(it)).map(|it| it.name).collect::<Vec<_>>()))]
+    #[schemars(with = "String", extend("enum" = drawn()))]
     metric: Spanned<String>,
     /// The factor on the horizontal axis, whose levels are numbers or quantities such as
     /// `"64 KiB"`; the axis is logarithmic if they span a decade. Default: the one that has most.
@@ -50,6 +50,11 @@ pub(crate) struct PlotSpec {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     by: Option<Spanned<String>>,
+}
+
+/// The metrics that can be drawn.
+fn drawn() -> Vec<&'static str> {
+    METRICS.iter().filter(|info| is_drawn(info)).map(|info| info.name).collect()
 }
 
 fn is_drawn(info: &crate::MetricInfo) -> bool {
@@ -130,10 +135,8 @@ fn longest<'m, 'i>(matrix: &'m Matrix<'i>) -> Option<&'m Factor<'i>> {
 /// Of the other factors that with most levels, the first of them: few pictures of many lines.
 fn other(matrix: &Matrix<'_>, over: &Key) -> Option<String> {
     let others = matrix.factors().filter(|factor| factor.key != *over);
-    let most = others.reduce(|most, next| match next.levels.len() > most.levels.len() {
-        true => next,
-        false => most,
-    });
+    let most =
+        others.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most });
     most.map(|factor| factor.key.to_string())
 }
 
