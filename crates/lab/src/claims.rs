@@ -29,7 +29,8 @@ pub(crate) fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> 
 
 /// Whether it holds in all trials together, or in those of one number alone, and what was found.
 fn judged(expectation: &Expectation, cases: &[Case], number: Option<u32>) -> (bool, String) {
-    let (mut judged, mut left_out) = (Vec::new(), Vec::new());
+    let mut judged = Vec::new();
+    let mut left_out = Vec::new();
     for (nth, &index) in expectation.cases.iter().enumerate() {
         let Some(case) = cases.get(index) else { continue };
         let against = expectation.baselines.get(nth).and_then(|&index| cases.get(index));
@@ -49,7 +50,8 @@ fn judged(expectation: &Expectation, cases: &[Case], number: Option<u32>) -> (bo
     }
     let mut found = in_short(&judged, expectation);
     found.extend(left_out);
-    (!judged.is_empty() && judged.iter().all(|one| one.held), found.join("; "))
+    let held = !judged.is_empty() && judged.iter().all(|one| one.held);
+    (held, found.join("; "))
 }
 
 /// A case, what was found of it, and whether that is as expected.

@@ -249,3 +249,6 @@ fn number_frames(rows: &mut [DatagramRow], capture: &[Seen]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

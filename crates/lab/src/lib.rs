@@ -35,5 +35,5 @@ pub use options::OptionRow;
 pub use replay::{Difference, Replay, replay};
 pub use tables::write_tables;
 /// Parts of a [`Trial`].
-pub use tcplab_workload::{Durations, LoadReport};
+pub use tcplab_workload::{DatagramMark, Durations, LoadReport, RequestReport, Side};
 pub use worlds::{Refusal, World, kernel_refused};

@@ -4,17 +4,17 @@
 use std::collections::BTreeMap;
 
 use tcplab_lab::{Correspondence, DatagramKind, DatagramRow, TrialData};
+use tcplab_lab::{RequestReport, Side};
 use tcplab_plot::{LadderScene, decimal, ladder};
 use tcplab_trace::{Fate, LadderLine};
 use tcplab_units::{Instant, Span};
-use tcplab_workload::{RequestReport, Side};
 
 use crate::number::{counted, figures};
 
 /// More requests are in the recording only.
 const ROWS_MAX: usize = 200;
 /// A ladder has no more packets.
-const RUNGS_MAX: usize = 60;
+const RUNGS_MAX: usize = 40;
 
 /// What the ends of a trial said in datagrams, as shown.
 pub(crate) struct DatagramsView {
@@ -163,41 +163,56 @@ fn were(count: usize) -> String {
     format!("{} {}", figures(count as f64), if count == 1 { "was" } else { "were" })
 }
 
-/// The datagrams of the requests that did not go as they should, as long as there is room, with
-/// those between folded; and which these are.
+/// The datagrams of the requests that did not go as they should, in order of time and as long as
+/// there is room, with those of others folded between them; and which these are.
 fn rungs<'a>(
     all: &'a Correspondence,
     of: impl Fn(usize) -> &'a [&'a DatagramRow],
 ) -> (Vec<LadderLine>, String) {
-    let mut lines: Vec<LadderLine> = Vec::new();
-    let (mut shown, mut smooth, mut odd) = (0, 0, 0);
-    for (index, it) in all.requests.iter().enumerate() {
-        let rows = of(index + 1);
-        if is_smooth(it, rows) {
-            smooth += 1;
-            continue;
+    let numbered = || all.requests.iter().enumerate().map(|(index, it)| (index + 1, it));
+    let odd: Vec<usize> =
+        numbered().filter(|(number, it)| !is_smooth(it, of(*number))).map(|it| it.0).collect();
+    let mut room = RUNGS_MAX;
+    let shown = odd.iter().take_while(|number| {
+        let fits = of(**number).len() <= room;
+        room = room.saturating_sub(of(**number).len());
+        fits
+    });
+    let shown: Vec<usize> = shown.copied().collect();
+    let mut own: Vec<(usize, LadderLine)> = numbered()
+        .flat_map(|(number, _)| of(number).iter().map(move |it| (number, rung(it))))
+        .collect();
+    for number in &shown {
+        let last = own.iter_mut().filter(|(of, _)| of == number).max_by_key(|(_, line)| line.at);
+        if let Some((_, line)) = last.filter(|_| all.requests[number - 1].answered.is_none()) {
+            let told = format!("request {number} stays without an answer");
+            line.note = Some(line.note.take().map_or(told.clone(), |why| format!("{why}; {told}")));
         }
-        odd += 1;
-        if lines.len() + rows.len() > RUNGS_MAX {
-            continue;
-        }
-        if smooth > 0 {
-            lines.push(fold(smooth, it.asked));
-        }
-        (shown, smooth) = (shown + 1, 0);
-        let mut own: Vec<LadderLine> = rows.iter().map(|row| rung(row)).collect();
-        own.sort_by_key(|line| line.at);
-        if it.answered.is_none()
-            && let Some(last) = own.last_mut()
-            && last.note.is_none()
-        {
-            last.note = Some(format!("request {} stays without an answer", index + 1));
-        }
-        lines.extend(own);
     }
-    let what = counted(odd, "request", "requests");
-    let told = if shown < odd {
-        format!("The first {shown} of {what} that did not go at once")
+    own.sort_by_key(|(_, line)| line.at);
+    let mut lines: Vec<LadderLine> = Vec::new();
+    let mut left = shown.iter().map(|number| of(*number).len()).sum::<usize>();
+    for (number, line) in own {
+        if left == 0 {
+            break;
+        }
+        if shown.contains(&number) {
+            left -= 1;
+            lines.push(line);
+            continue;
+        }
+        match lines.last_mut().filter(|last| last.folded > 0) {
+            Some(last) => last.folded += 1,
+            None => lines.push(LadderLine { frame: 0, note: None, folded: 1, ..line }),
+        }
+    }
+    for line in lines.iter_mut().filter(|line| line.folded > 0) {
+        let what = counted(line.folded as usize, "datagram", "datagrams");
+        (line.label, line.fate) = (format!("{what} of other requests"), Fate::Arrived);
+    }
+    let what = counted(odd.len(), "request", "requests");
+    let told = if shown.len() < odd.len() {
+        format!("The first {} of {what} that did not go at once", shown.len())
     } else {
         format!("{what} that did not go at once")
     };
@@ -207,19 +222,6 @@ fn rungs<'a>(
 /// Sent once, answered once, and nothing else.
 fn is_smooth(it: &RequestReport, rows: &[&DatagramRow]) -> bool {
     it.answered.is_some() && it.tries.len() == 1 && rows.len() == 2
-}
-
-fn fold(count: u64, at: Instant) -> LadderLine {
-    let what = if count == 1 { "request" } else { "requests" };
-    LadderLine {
-        at,
-        frame: 0,
-        from_sender: true,
-        label: format!("{count} {what} answered at the first try"),
-        fate: Fate::Arrived,
-        note: None,
-        folded: count,
-    }
 }
 
 fn rung(row: &DatagramRow) -> LadderLine {
@@ -251,3 +253,6 @@ fn rung(row: &DatagramRow) -> LadderLine {
 fn seconds(at: Instant) -> String {
     format!("{:.4}", at.as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests;

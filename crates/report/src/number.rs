@@ -112,11 +112,11 @@ mod tests {
             ("mean_rtt", "mean RTT"),
             ("max_in_flight", "most in flight"),
             ("max_window", "largest window"),
-            ("load.connect", "time to connect"),
-            ("load.connect_p99", "time to connect, 99 %"),
             ("socket.sndbuf", "socket send buffer"),
             ("syn.scale", "SYN scale"),
             ("window.min", "smallest window"),
+            ("load.connect", "time to connect"),
+            ("load.connect_p99", "time to connect, 99 %"),
         ] {
             assert_eq!(title(name), text);
         }

@@ -39,7 +39,7 @@ pub struct Plot {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlotSpec {
     /// What is drawn: a metric that each trial has one number of.
-    #[schemars(with = "String", extend("enum" = drawn()))]
+    #[schemars(with = "String", extend("enum" = drawn_names()))]
     metric: Spanned<String>,
     /// The factor on the horizontal axis, whose levels are numbers or quantities such as
     /// `"64 KiB"`; the axis is logarithmic if they span a decade. Default: the one that has most.
@@ -52,9 +52,9 @@ pub(crate) struct PlotSpec {
     by: Option<Spanned<String>>,
 }
 
-/// The metrics that can be drawn.
-fn drawn() -> Vec<&'static str> {
-    METRICS.iter().filter(|info| is_drawn(info)).map(|info| info.name).collect()
+/// What can be drawn, for the schema.
+fn drawn_names() -> Vec<&'static str> {
+    METRICS.iter().filter(|it| is_drawn(it)).map(|it| it.name).collect()
 }
 
 fn is_drawn(info: &crate::MetricInfo) -> bool {

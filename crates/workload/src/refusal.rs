@@ -89,6 +89,9 @@ impl WorkloadError {
                 "write `upload = \"10 MB\"`, or what the ends do, such as\n\
                  client = [\"write 100 B\", \"sleep 3 s\", \"read 1 B\", \"close\"]"
             }
+            WorkloadError::Several("datagrams", _) | WorkloadError::Several(_, "datagrams") => {
+                "keep one of the two: datagrams have no connection for the other"
+            }
             WorkloadError::Several(..) => {
                 "keep one of the two; `client` and `server` can do both, step by step"
             }
