@@ -45,8 +45,8 @@ pub(crate) struct Ringed<'a> {
 }
 
 impl PacketRing {
-    /// Beside an interface of the calling thread's namespace, for packets of one EtherType, of which
-    /// at least the first `keep` bytes are wanted.
+    /// Beside an interface of the calling thread's namespace, for packets of one EtherType; at least
+    /// the first `keep` bytes of each are wanted.
     pub(crate) fn open(interface: u32, ether_type: u16, keep: usize) -> io::Result<PacketRing> {
         let socket = unbound_packet_socket()?;
         let fd = socket.as_fd();
