@@ -136,6 +136,13 @@ bench-load: toolchain ## load and servers side by side with wrk, ab, nginx and i
 accuracy: toolchain ## what the analyser finds beside kernel counters, tshark and tcptrace (cases: ARGS="no SACK")
 	cargo bench --locked --package tcplab --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))
 
+# What their names begin with; `make catalogue CATALOGUE="socket-options/linger --trials 3"`.
+CATALOGUE ?= socket-options/ sockets-course/
+
+.PHONY: catalogue
+catalogue: toolchain ## the socket scenarios ten times on the kernel and in virtual time, claim by claim (an hour)
+	cargo bench --locked --package tcplab --bench catalogue -- $(CATALOGUE)
+
 # Suites of packetdrill scripts, such as those of Linux: `make conformance SCRIPTS=linux/tools/testing/selftests/net/packetdrill`.
 # Other stacks: STACK=model:haiku-2017-after.
 SCRIPTS ?=

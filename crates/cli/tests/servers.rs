@@ -3,13 +3,14 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream, UdpSocket};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::net::sockopt;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 
 const TCPLAB: &str = env!("CARGO_BIN_EXE_tcplab");
@@ -43,6 +44,8 @@ impl Server {
 
     #[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
     fn run(mut command: Command, arguments: &[&str]) -> Option<Server> {
+        // A group of its own, as a shell makes one, so that a signal reaches all its processes.
+        command.process_group(0);
         command.args(["--json", "--drain", "15 s"]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
@@ -73,9 +76,9 @@ impl Server {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Asks it to stop, and gives its counters.
+    /// Asks each of its processes to stop, as a service manager does. Gives its counters.
     fn stop(mut self) -> Value {
-        self.signal(Signal::TERM);
+        kill_process_group(Pid::from_child(&self.child), Signal::TERM).unwrap();
         let mut rest = String::new();
         self.output.read_to_string(&mut rest).unwrap();
         let status = self.child.wait().unwrap();
@@ -437,4 +440,43 @@ fn counters_are_told_on_request() {
     server.child.stderr = Some(told.into_inner());
     drop(stream);
     server.stop();
+}
+
+#[test]
+fn a_file_that_shrinks_while_it_is_sent_ends_its_connection_and_nothing_else() {
+    /// More than the sockets at both ends hold.
+    const LENGTH: u64 = 64 << 20;
+    each(&["thread", "epoll", "io-uring"], |design| {
+        let site = site();
+        let shrinking = fs::File::create(site.path().join("shrinking")).unwrap();
+        shrinking.set_len(LENGTH).unwrap();
+        let folder = site.path().to_str().unwrap();
+        let Some(server) = Server::start(&["--design", design, "--file", folder]) else { return };
+        let mut stream = server.connect();
+        stream.write_all(GET.replace("GET /", "GET /shrinking").as_bytes()).unwrap();
+        let mut begun = [0; 10_000];
+        stream.read_exact(&mut begun).unwrap();
+        assert!(begun.starts_with(b"HTTP/1.1 200 OK"), "{design}");
+        shrinking.set_len(0).unwrap();
+        let mut rest = Vec::new();
+        // Less than was promised, then the end or a reset: in no case a wait, or other bytes.
+        let _ = stream.read_to_end(&mut rest);
+        assert!((begun.len() + rest.len()) as u64 <= LENGTH, "{design}: {}", rest.len());
+        assert!(rest.iter().all(|byte| *byte == 0), "{design}");
+        assert!(ask(&server, LAST).ends_with("<h1>hello</h1>\n"), "{design}");
+        let tally = server.stop();
+        assert_eq!(tally["broken"], 1, "{design}: {tally}");
+    });
+}
+
+#[test]
+fn ipv6_is_served_and_asked() {
+    if TcpListener::bind("[::1]:0").is_err() {
+        return;
+    }
+    let server = Server::start(&["--address", "::1"]).unwrap();
+    let (told, code) = load(&[&server.address.to_string(), "--requests", "5", "-q"]);
+    assert_eq!(code, 0, "{told}");
+    let tally = server.stop();
+    assert_eq!(tally["requests"], 5, "{tally}");
 }

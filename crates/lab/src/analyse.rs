@@ -11,10 +11,11 @@ use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Role;
 
+use crate::datagrams;
 use crate::ends::{ending, ends};
 use crate::{
-    Case, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory, Summary, Trial,
-    TrialData, claims, loads, options, paths, worlds,
+    Case, Correspondence, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory,
+    Summary, Trial, TrialData, claims, loads, paths, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -128,8 +129,19 @@ fn load(
             .map(|path| interruptions(path, record.seed, record.duration))
             .unwrap_or_default(),
         path: path.unwrap_or(&record.path).clone(),
+        correspondence: correspondence(recording, &record, recording.app().ok().as_ref())?,
         duration: record.duration,
     })
+}
+
+/// What the ends said in datagrams, if they did.
+fn correspondence(
+    recording: &Recording,
+    record: &TrialRecord,
+    app: Option<&AppLog>,
+) -> Result<Option<Correspondence>, LabError> {
+    let report = app.and_then(|app| app.client.datagrams.as_ref());
+    report.map(|report| Correspondence::read(recording, record, report)).transpose()
 }
 
 /// When either direction lets nothing through.
@@ -164,21 +176,24 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
         trace(recording, &record, Endpoint::Client)?,
         trace(recording, &record, Endpoint::Server)?,
     ];
-    let ends = ends(&app, [&client, &server]);
+    let ends = ends(&app, &record, [&client, &server]);
     let trace = match sending_end {
         Endpoint::Client => client,
         Endpoint::Server => server,
     };
     let ending = ending(&trace);
     let flaws = flaws_of(&record, path, samples.len());
-    let notes = trace.notes.iter();
-    let mut warnings: Vec<String> = notes.map(|note| remark(sending_end, note)).collect();
     let has_truth = record.has_truth();
+    let told = OptionRow::of(&record);
+    let mut warnings = warnings(&trace, sending_end, &app, &told);
     if !has_truth && !path.same_host {
         warnings.push(UNTOLD.into());
     }
-    let told = OptionRow::of(&record);
-    warnings.extend(told.iter().filter_map(OptionRow::refusal));
+    if let Some(all) = correspondence(recording, &record, Some(&app))? {
+        let metrics = datagrams::metrics(&app, &all);
+        let trial = Trial { metrics, ends, flaws, options: told, ..empty_trial(warnings) };
+        return Ok(trial);
+    }
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
         return Ok(Trial { ends, ending, flaws, options: told, ..empty_trial(warnings) });
@@ -201,10 +216,24 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
     }
     let findings = findings_of(connection);
     let lost = has_truth.then_some(drops.len());
-    let mut metrics = metrics(&app, flow, &samples, sending_end, lost);
-    metrics.extend(named(options::metrics(&record, connection)));
+    let metrics = metrics(&app, flow, &samples, sending_end, lost);
     let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
     Ok(Trial { ends, ending, flaws, ..whole })
+}
+
+/// What is less than perfect, by what the capture, the applications and the sockets say.
+fn warnings(
+    trace: &Trace,
+    sending_end: Endpoint,
+    app: &AppLog,
+    options: &[OptionRow],
+) -> Vec<String> {
+    let notes = trace.notes.iter().map(|note| remark(sending_end, note));
+    let limit = |(end, call): (&str, &str)| {
+        format!("the {end} still waited in {call} when the trial's time was over")
+    };
+    let refusals = options.iter().filter_map(OptionRow::refusal);
+    notes.chain(unfinished(app).map(limit)).chain(refusals).collect()
 }
 
 pub(crate) fn findings_of(connection: &Connection) -> Vec<FindingRow> {
@@ -217,6 +246,15 @@ pub(crate) fn findings_of(connection: &Connection) -> Vec<FindingRow> {
             frames: finding.frames,
         })
         .collect()
+}
+
+/// The calls that had not returned when the trial's time was over, and whose they were.
+fn unfinished(app: &AppLog) -> impl Iterator<Item = (&'static str, &str)> {
+    let ends = [("client", &app.client), ("server", &app.server)];
+    ends.into_iter().flat_map(|(end, report)| {
+        let calls = report.log.iter().filter(|row| row.result == tcplab_workload::WAITING);
+        calls.map(move |row| (end, row.call.as_ref()))
+    })
 }
 
 pub(crate) fn empty_trial(warnings: Vec<String>) -> Trial {

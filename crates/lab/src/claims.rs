@@ -1,41 +1,57 @@
 //! Judging a scenario's expectations by what was measured.
 
+use std::collections::BTreeSet;
+
 use tcplab_scenario::{Expectation, MetricKind, Scope, Statistic, Value};
 
 use crate::{Case, Claim, EpisodeRow, Trial, loads};
 
 /// How each expectation went. One that is about several cases holds if it holds in each.
 pub(crate) fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> {
+    let trials = cases.iter().flat_map(|case| &case.trials);
+    let numbers: BTreeSet<u32> = trials.map(|trial| trial.number).collect();
     expectations
         .iter()
         .map(|expectation| {
-            let mut judged = Vec::new();
-            let mut left_out = Vec::new();
-            for (nth, &index) in expectation.cases.iter().enumerate() {
-                let Some(case) = cases.get(index) else { continue };
-                let against = expectation.baselines.get(nth).and_then(|&index| cases.get(index));
-                let values = match against {
-                    Some(other) => ratios(&expectation.metric, case, other),
-                    None => values(expectation, case),
-                };
-                if loads::is_left_out(case, against, &values) {
-                    left_out.push(format!("{}: impossible here", case.name));
-                    continue;
-                }
-                let values = statistic(expectation.of, values);
-                let held = expectation.checks.iter().all(|check| check.holds(&values));
-                judged.push(Judged { case: &case.name, values, held });
-            }
-            let mut found = in_short(&judged, expectation);
-            found.extend(left_out);
+            let (held, found) = judged(expectation, cases, None);
+            let alone = numbers.iter().filter(|n| judged(expectation, cases, Some(**n)).0);
             Claim {
                 claim: expectation.claim.clone(),
                 check: expectation.to_string(),
-                held: !judged.is_empty() && judged.iter().all(|one| one.held),
-                found: found.join("; "),
+                held,
+                held_alone: alone.count() as u32,
+                trials: numbers.len() as u32,
+                found,
             }
         })
         .collect()
+}
+
+/// Whether it holds in all trials together, or in those of one number alone, and what was found.
+fn judged(expectation: &Expectation, cases: &[Case], number: Option<u32>) -> (bool, String) {
+    let mut judged = Vec::new();
+    let mut left_out = Vec::new();
+    for (nth, &index) in expectation.cases.iter().enumerate() {
+        let Some(case) = cases.get(index) else { continue };
+        let against = expectation.baselines.get(nth).and_then(|&index| cases.get(index));
+        let trials = case.trials.iter().filter(|trial| number.is_none_or(|n| trial.number == n));
+        let values = trials.flat_map(|trial| match against {
+            Some(other) => ratio(&expectation.metric, trial, other).into_iter().collect(),
+            None => values(expectation, trial),
+        });
+        let values: Vec<Value> = values.collect();
+        if loads::is_left_out(case, against, &values) {
+            left_out.push(format!("{}: impossible here", case.name));
+            continue;
+        }
+        let values = statistic(expectation.of, values);
+        let held = expectation.checks.iter().all(|check| check.holds(&values));
+        judged.push(Judged { case: &case.name, values, held });
+    }
+    let mut found = in_short(&judged, expectation);
+    found.extend(left_out);
+    let held = !judged.is_empty() && judged.iter().all(|one| one.held);
+    (held, found.join("; "))
 }
 
 /// A case, what was found of it, and whether that is as expected.
@@ -62,36 +78,29 @@ fn in_short(judged: &[Judged<'_>], expectation: &Expectation) -> Vec<String> {
     bad.into_iter().map(alone).chain([rest]).collect()
 }
 
-/// All values of the expectation's metric in a case: one per trial, or one per episode.
-fn values(expectation: &Expectation, case: &Case) -> Vec<Value> {
+/// All values of the expectation's metric in a trial: one, or one per end, call or episode.
+fn values(expectation: &Expectation, trial: &Trial) -> Vec<Value> {
     let name = expectation.metric.as_str();
-    case.trials
-        .iter()
-        .flat_map(|trial| match expectation.metric_info().scope {
-            Scope::Trial => of_trial(name, trial),
-            Scope::Endpoint | Scope::Request | Scope::Call => {
-                let ends = trial.ends.iter();
-                ends.flat_map(|end| end.values(name, &expectation.selection)).collect()
-            }
-            Scope::Episode => {
-                trial.episodes.iter().filter_map(|episode| of_episode(name, episode)).collect()
-            }
-        })
-        .collect()
+    match expectation.metric_info().scope {
+        Scope::Trial => of_trial(name, trial),
+        Scope::Endpoint | Scope::Request | Scope::Call => {
+            trial.ends.iter().flat_map(|end| end.values(name, &expectation.selection)).collect()
+        }
+        Scope::Episode => {
+            trial.episodes.iter().filter_map(|episode| of_episode(name, episode)).collect()
+        }
+    }
 }
 
-/// A metric divided by that of another case, trial by trial: trials of one number have the same
-/// seed. What has no such trial, or divides by nothing, is left out.
-fn ratios(name: &str, case: &Case, other: &Case) -> Vec<Value> {
+/// A metric divided by that of the trial of another case with the same number, and so the same
+/// seed. Where there is no such trial, or nothing to divide by, there is no ratio.
+fn ratio(name: &str, trial: &Trial, other: &Case) -> Option<Value> {
     let number = |trial: &Trial| {
         trial.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value)
     };
-    let ratio = |trial: &Trial| {
-        let against = other.trials.iter().find(|other| other.number == trial.number)?;
-        let against = number(against).filter(|value| *value > 0.0)?;
-        Some(Value::Number(number(trial)? / against))
-    };
-    case.trials.iter().filter_map(ratio).collect()
+    let against = other.trials.iter().find(|other| other.number == trial.number)?;
+    let against = number(against).filter(|value| *value > 0.0)?;
+    Some(Value::Number(number(trial)? / against))
 }
 
 fn of_trial(name: &str, trial: &Trial) -> Vec<Value> {

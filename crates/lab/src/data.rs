@@ -5,6 +5,8 @@ use tcplab_recording::Sample;
 use tcplab_trace::Trace;
 use tcplab_units::{Instant, Span};
 
+use crate::Correspondence;
+
 /// A trial's recording, analysed. All times share one zero: the trial's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialData {
@@ -18,6 +20,8 @@ pub struct TrialData {
     pub interruptions: Vec<(Instant, Instant)>,
     /// What was between the ends.
     pub path: PathSpec,
+    /// What the ends said in datagrams, where they did so in place of a connection.
+    pub correspondence: Option<Correspondence>,
     /// From zero to the end of the recording.
     pub duration: Span,
 }

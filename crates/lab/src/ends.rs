@@ -1,29 +1,44 @@
 //! What each end of a trial did: what its application says, and the capture beside it.
 
-use tcplab_recording::AppLog;
+use tcplab_recording::{AppLog, OptionRecord, TrialRecord};
 use tcplab_scenario::{METRICS, Selection, Value};
-use tcplab_trace::{CloseKind, Connection, ConnectionState, End, Trace};
+use tcplab_trace::{
+    CloseKind, Connection, ConnectionState, End, Flow, Segment, SegmentKind, Trace,
+};
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_workload::{AppReport, CallRow, Role, Side};
 
+use crate::options::buffers;
 use crate::{EndRow, Ending, Metric};
 
 /// Both ends, the client first; each with the capture that was taken beside it.
-pub(crate) fn ends(app: &AppLog, traces: [&Trace; 2]) -> Vec<EndRow> {
-    let ends = [(Side::Client, &app.client), (Side::Server, &app.server)];
-    ends.into_iter().zip(traces).map(|((end, report), trace)| of_end(end, report, trace)).collect()
+pub(crate) fn ends(app: &AppLog, record: &TrialRecord, traces: [&Trace; 2]) -> Vec<EndRow> {
+    let ends = [
+        (Side::Client, &app.client, &record.client.options),
+        (Side::Server, &app.server, &record.server.options),
+    ];
+    let rows = ends.into_iter().zip(traces);
+    rows.map(|((end, report, options), trace)| of_end(end, report, options, trace)).collect()
 }
 
-fn of_end(end: Side, report: &AppReport, trace: &Trace) -> EndRow {
+fn of_end(end: Side, report: &AppReport, options: &[OptionRecord], trace: &Trace) -> EndRow {
     let back = report.back.as_ref().map_or(report.stray, |back| back.bytes);
     let (written, read) = match report.role {
         Role::Sender => (report.bytes, back),
         Role::Receiver => (back, report.bytes),
     };
     let mut metrics = vec![bytes("app.read", read), bytes("app.written", written)];
+    metrics.extend(buffers(options).map(|(name, size)| metric(name, size)));
     if let Some(connection) = trace.connections.first() {
         metrics.extend(on_the_wire(end, connection));
     }
+    let datagrams = report.datagrams.as_ref();
+    if let Some(counts) = datagrams {
+        metrics.push(metric("datagrams.sent", counts.sent as f64));
+        metrics.push(metric("datagrams.received", counts.received as f64));
+        metrics.push(metric("datagrams.duplicates", counts.duplicates as f64));
+    }
+    let requests = datagrams.map_or(&[][..], |counts| &counts.requests);
     let answered = |it: &tcplab_workload::Exchange| Some(it.answered?.since(it.asked));
     EndRow {
         end,
@@ -34,6 +49,7 @@ fn of_end(end: Side, report: &AppReport, trace: &Trace) -> EndRow {
             .filter_map(answered)
             .map(Span::as_millis_f64)
             .collect(),
+        request_tries: requests.iter().map(|request| request.tries.len()).collect(),
         metrics,
     }
 }
@@ -49,6 +65,7 @@ fn on_the_wire(end: Side, connection: &Connection) -> Vec<Metric> {
     let count = |name, count: u64| metric(name, count as f64);
     let mut metrics = vec![
         count("segments", sent.totals.data_segments),
+        count("segments.new", new_segments(sent)),
         count("segments.urgent", sent.marks.urgent.count),
         count("nagle.waits", sent.marks.nagle_waits.count),
         count("keepalive.probes", sent.marks.keep_alives.count),
@@ -75,6 +92,13 @@ fn on_the_wire(end: Side, connection: &Connection) -> Vec<Metric> {
     let spacings = probes.windows(2).map(|pair| pair[1].0.since(pair[0].0));
     metrics.extend(spacings.map(|span| metric("keepalive.spacing", span.as_secs_f64())));
     metrics
+}
+
+/// Segments with data that had not been sent before.
+fn new_segments(sent: &Flow) -> u64 {
+    let is_new =
+        |segment: &&Segment| segment.kind == SegmentKind::New && segment.payload > Bytes::ZERO;
+    sent.segments.iter().filter(is_new).count() as u64
 }
 
 /// When a frame passed, and how long nothing had before it.
@@ -141,6 +165,10 @@ impl EndRow {
         if name == "response.time" {
             let times = self.response_times_ms.iter().map(|time| Value::Number(*time));
             return selection.of(self.end, times);
+        }
+        if name == "request.tries" {
+            let tries = self.request_tries.iter().map(|tries| Value::Number(*tries as f64));
+            return selection.of(self.end, tries);
         }
         if let Some(what) = name.strip_prefix("call.") {
             let calls = self.calls.iter().filter(|row| selection.has_call(&row.call, &row.asked));

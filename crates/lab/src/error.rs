@@ -41,6 +41,9 @@ pub enum LabError {
     /// A model of a stack is asked for where there are none.
     #[error("case {case} has a model of a stack, which there is in virtual time only")]
     NotOnKernel { case: String },
+    /// What is compared is TCP's, and there is none.
+    #[error("case {case} exchanges datagrams: there is no TCP whose model could be compared")]
+    NotTcp { case: String },
     /// Virtual time is asked for where there is only the kernel.
     #[error("case {case} {what}")]
     NotSimulated { case: String, what: &'static str },
@@ -94,6 +97,9 @@ impl LabError {
             ),
             LabError::NotOnKernel { .. } => {
                 Some("leave `--world` out, or run all of it with `--world sim`".into())
+            }
+            LabError::NotTcp { .. } => {
+                Some("run it in both worlds: `tcplab run`, and with `--world sim`".into())
             }
             LabError::NotSimulated { .. } => {
                 Some("leave `--world` out: it runs on the kernel".into())

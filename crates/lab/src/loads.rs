@@ -40,7 +40,7 @@ pub(crate) fn examine(
     Ok(Trial {
         metrics: if load.impossible.is_none() { named(values).collect() } else { Vec::new() },
         findings: client.connections.first().map(findings_of).unwrap_or_default(),
-        ends: ends(app, [&client, &server]),
+        ends: ends(app, record, [&client, &server]),
         ending: ending(&client),
         flaws: match load.impossible {
             None => flaws_of(record, path, 0).into_iter().chain(flaws(load)).collect(),

@@ -142,6 +142,13 @@ pub struct Trial {
     pub medium: Option<String>,
 }
 
+impl Trial {
+    /// Whether its ends exchanged datagrams, and there was no connection.
+    pub fn has_datagrams(&self) -> bool {
+        self.metrics.iter().any(|metric| metric.name == "unanswered")
+    }
+}
+
 /// A measured value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Metric {
@@ -217,6 +224,9 @@ pub struct EndRow {
     pub calls: Vec<CallRow>,
     /// How long each of its requests took, milliseconds.
     pub response_times_ms: Vec<f64>,
+    /// How often each of its requests was sent, where they are datagrams.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub request_tries: Vec<usize>,
     /// Other metrics of this end; some have several values.
     pub metrics: Vec<Metric>,
 }
@@ -251,8 +261,24 @@ pub struct Claim {
     pub claim: String,
     /// What was checked, such as `episode.type includes "with time lag"`.
     pub check: String,
-    /// Whether it held.
+    /// Whether it held of all trials together.
     pub held: bool,
+    /// In how many of the trials it holds taken by themselves: for what is said of a mean, or of
+    /// something that some trials only have, that may be fewer than all.
+    #[serde(default)]
+    pub held_alone: u32,
+    /// Of how many trials: numbers, each of them one trial of every case.
+    #[serde(default)]
+    pub trials: u32,
     /// What was found, case by case.
     pub found: String,
+}
+
+impl Claim {
+    /// Such as `in 9 of 10 trials by themselves`, where it does not in each.
+    pub fn shortfall(&self) -> Option<String> {
+        let Claim { held_alone, trials, .. } = self;
+        (held_alone < trials && *trials > 1)
+            .then(|| format!("in {held_alone} of {trials} trials by themselves"))
+    }
 }

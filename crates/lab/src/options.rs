@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use tcplab_recording::{OptionRecord, TrialRecord};
-use tcplab_trace::{Connection, SynOptions};
 use tcplab_workload::{Outcome, SocketRole};
 
 /// A socket option of one socket.
@@ -52,42 +51,14 @@ impl OptionRow {
     }
 }
 
-/// Metrics of what came of the options, at the ends where some were asked for: buffer sizes as
-/// they were at the end, and what the SYN of that end offered.
-pub(crate) fn metrics(record: &TrialRecord, connection: &Connection) -> Vec<(&'static str, f64)> {
-    let (client, server) = (&record.client, &record.server);
-    let handshake = &connection.handshake;
-    let is_asked = |rows: &[OptionRecord]| rows.iter().any(|row| row.requested.is_some());
-    let mut values = Vec::new();
-    if is_asked(&client.options) {
-        values.extend(sizes(&client.options, ["client_sndbuf", "client_rcvbuf"]));
-        values.extend(offers(&handshake.client, ["client_syn_window", "client_syn_scale"]));
-    }
-    if is_asked(&server.listener) || is_asked(&server.options) {
-        values.extend(sizes(&server.options, ["server_sndbuf", "server_rcvbuf"]));
-        values.extend(offers(&handshake.server, ["server_syn_window", "server_syn_scale"]));
-    }
-    values
-}
-
-/// The sizes of both buffers, bytes.
-fn sizes(
-    rows: &[OptionRecord],
-    names: [&'static str; 2],
-) -> impl Iterator<Item = (&'static str, f64)> {
-    names.into_iter().zip(["sndbuf", "rcvbuf"]).filter_map(|(name, key)| {
-        let row = rows.iter().find(|row| row.name == key)?;
-        let bytes = row.effective.strip_suffix(" B")?.parse().ok()?;
-        Some((name, bytes))
-    })
-}
-
-fn offers(
-    syn: &SynOptions,
-    [window, scale]: [&'static str; 2],
-) -> impl Iterator<Item = (&'static str, f64)> {
-    let seen = syn.seen.then_some((window, f64::from(syn.window)));
-    seen.into_iter().chain(syn.window_scale.map(|shift| (scale, f64::from(shift))))
+/// The sizes of both buffers at the end, bytes, where they are known.
+pub(crate) fn buffers(rows: &[OptionRecord]) -> impl Iterator<Item = (&'static str, f64)> {
+    [("socket.sndbuf", "sndbuf"), ("socket.rcvbuf", "rcvbuf")].into_iter().filter_map(
+        |(metric, option)| {
+            let row = rows.iter().find(|row| row.name == option)?;
+            Some((metric, row.effective.strip_suffix(" B")?.parse().ok()?))
+        },
+    )
 }
 
 #[cfg(test)]
@@ -142,7 +113,7 @@ mod tests {
             row("rcvbuf", Some("1000 B"), ["131072 B", "2304 B"], Outcome::Raised),
             row("sndbuf", None, ["16384 B", "unknown"], Outcome::Default),
         ];
-        let values: Vec<_> = sizes(&rows, ["client_sndbuf", "client_rcvbuf"]).collect();
-        assert_eq!(values, [("client_rcvbuf", 2304.0)]);
+        let values: Vec<_> = buffers(&rows).collect();
+        assert_eq!(values, [("socket.rcvbuf", 2304.0)]);
     }
 }

@@ -140,6 +140,7 @@ fn calls(run: &Run) -> String {
         "took_s",
         "longest_s",
         "scattered",
+        "about",
     ]);
     for (case, trial, end) in all_ends(run) {
         for call in &end.calls {
@@ -158,6 +159,7 @@ fn calls(run: &Run) -> String {
                 &call.took.as_secs_f64().to_string(),
                 &call.longest.as_secs_f64().to_string(),
                 &call.scattered.to_string(),
+                &call.about,
             ]);
         }
     }
@@ -176,6 +178,9 @@ fn ends(run: &Run) -> String {
         }
         for time in &end.response_times_ms {
             add("response.time", "ms", *time);
+        }
+        for tries in &end.request_tries {
+            add("request.tries", "", *tries as f64);
         }
     }
     table

@@ -129,6 +129,10 @@ impl Frame {
         let (size, name) = match unit {
             Unit::Bytes => byte_unit(Ticks::between(window.low, window.high, most).step),
             Unit::Named(name) => (1.0, name.as_str()),
+            Unit::Rows(names) => {
+                self.names(svg, window, names);
+                return "";
+            }
         };
         let (low, high) = (window.low / size, window.high / size);
         let values = Ticks::between(low, high, most);
@@ -139,6 +143,16 @@ impl Frame {
             put(svg, &format!(r#"<text class="value" x="{x}" y="{y:.1}">{label}</text>"#));
         }
         name
+    }
+
+    /// The names of rows, each at the top of its row.
+    fn names(&self, svg: &mut String, window: &Window, names: &[String]) {
+        for (index, name) in names.iter().enumerate() {
+            let top = self.y((names.len() - index) as f64, window.low, window.high);
+            let (x, y) = (self.left + 4, top + 14.0);
+            put(svg, &format!(r#"<path d="M{} {top:.1}H{}"/>"#, self.left, self.right()));
+            put(svg, &format!(r#"<text class="row" x="{x}" y="{y:.1}">{}</text>"#, escape(name)));
+        }
     }
 
     fn others(&self, svg: &mut String, window: &Window, factor: f64) {

@@ -37,8 +37,8 @@ pub struct LadderScene<'a> {
     pub sender: &'a str,
     /// Name above the right line.
     pub receiver: &'a str,
-    /// The flow the packets are of: tells which are retransmissions.
-    pub flow: &'a Flow,
+    /// The flow the packets are of, if it is one of TCP: tells which are retransmissions.
+    pub flow: Option<&'a Flow>,
     /// The packets in order of time.
     pub lines: &'a [LadderLine],
     /// When the path let nothing through.
@@ -140,7 +140,8 @@ fn rows<'a>(scene: &LadderScene<'a>) -> Vec<Row<'a>> {
 }
 
 /// Whether the packet repeats data.
-fn again(flow: &Flow, line: &LadderLine) -> bool {
+fn again(flow: Option<&Flow>, line: &LadderLine) -> bool {
+    let Some(flow) = flow else { return false };
     let found = flow.segments.binary_search_by_key(&line.frame, |s| s.frame);
     line.from_sender && found.is_ok_and(|i| flow.segments[i].kind != SegmentKind::New)
 }
@@ -226,7 +227,10 @@ fn times(svg: &mut String, line: &LadderLine, middle: i64) {
     let y = middle - FALL / 2 + 4;
     let nanos = line.at.as_nanos();
     let time = format!("{}.{:04}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 100_000);
-    put(svg, &format!(r#"<text class="frame" x="{FRAMES}" y="{y}">{}</text>"#, line.frame));
+    // What never passed the tap has none.
+    if line.frame > 0 {
+        put(svg, &format!(r#"<text class="frame" x="{FRAMES}" y="{y}">{}</text>"#, line.frame));
+    }
     put(svg, &format!(r#"<text class="time" x="{TIMES}" y="{y}">{time}</text>"#));
 }
 

@@ -5,6 +5,7 @@
 //! page decides about dark mode and print; layers are `<path>`s with a class each, so a page can
 //! zoom, hide and read them.
 
+mod bars;
 mod chart;
 mod coverage;
 mod dots;
@@ -24,6 +25,7 @@ mod time_sequence;
 mod trend;
 pub mod xpl;
 
+pub use bars::{Bar, Bars, bars};
 pub use chart::{Chart, chart};
 pub use dots::{Dots, dots};
 pub use ladder::{LadderScene, ladder, ladder_svg};

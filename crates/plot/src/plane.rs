@@ -76,6 +76,8 @@ pub(crate) enum Unit {
     Bytes,
     /// Something of this name.
     Named(String),
+    /// Nothing: rows with a name each, from the top, one unit high.
+    Rows(Vec<String>),
 }
 
 /// What graphs of one trial have in common: the stretch of time and what happened to the path.
@@ -174,8 +176,12 @@ impl Graph<'_> {
             unit = match &self.unit {
                 Unit::Bytes => "bytes".into(),
                 Unit::Named(name) => escape(name),
+                Unit::Rows(_) => "".into(),
             },
         );
+        if let Unit::Rows(names) = &self.unit {
+            put(&mut svg, &format!(r#" data-rows="{}""#, escape(&names.join("|"))));
+        }
         if let Some((factor, unit)) = self.right {
             put(&mut svg, &format!(r#" data-right="{factor} {}""#, escape(unit)));
         }

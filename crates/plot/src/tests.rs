@@ -132,7 +132,7 @@ fn a_small_ladder() {
         title: "Ladder of \"episode\" 1",
         sender: "client",
         receiver: "server",
-        flow: &small(),
+        flow: Some(&small()),
         lines: &lines_of,
         interruptions: &[(ms(25), ms(105))],
     };

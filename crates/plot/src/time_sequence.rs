@@ -83,6 +83,7 @@ impl Plot<'_> {
             ),
             layer("drop", self.lost(), self.dropped()),
             layer("dsack", "received twice (D-SACK)", self.received_twice()),
+            layer("triple", "third duplicate acknowledgement", self.third_duplicates()),
         ]
     }
 
@@ -176,6 +177,15 @@ impl Plot<'_> {
             }
         }
         strokes(new, STROKES, self.widest())
+    }
+
+    fn third_duplicates(&self) -> String {
+        let mut path = PathData::default();
+        for ack in self.flow.third_duplicates() {
+            let Stroke { x, from, to } = self.stroke(ack.at, ack.ack.as_u64(), ack.ack.as_u64());
+            path.stroke(x, from, to);
+        }
+        path.finish()
     }
 
     fn received_twice(&self) -> String {

@@ -55,7 +55,7 @@ function byteUnit(step) {
 }
 
 const DATA_LAYERS = ["data", "drop", "fast", "fills", "timeout"];
-const STROKE_LAYERS = ["sack", ...DATA_LAYERS, "dsack"];
+const STROKE_LAYERS = ["sack", ...DATA_LAYERS, "dsack", "triple"];
 const LINE_LAYERS = { acks: "ack", edge: "window edge" };
 const LETTER = 6.2; // pixels of a letter, about
 const REACH = 12; // pixels from the pointer within which something is meant
@@ -68,6 +68,7 @@ class Graph {
     this.x = pair(svg.dataset.x);
     this.y = pair(svg.dataset.y);
     this.unit = svg.dataset.unit;
+    this.rows = svg.dataset.rows?.split("|"); // named rows instead of values
     const right = /^(\S+) (.*)$/.exec(svg.dataset.right || "");
     this.right = right && { factor: Number(right[1]), unit: right[2] };
     const box = this.plane.viewBox.baseVal;
@@ -161,6 +162,16 @@ class Graph {
       const x = this.timeToX(at).toFixed(1);
       svg += `<path d="M${x} ${this.top}V${bottom}"/><text class="time" x="${x}" y="${bottom + 16}">${decimal(at, times.decimals)} s</text>`;
     }
+    if (this.rows) {
+      this.rows.forEach((name, i) => {
+        const y = this.valueToY(this.rows.length - i);
+        if (y < this.top - 1 || y + 14 > bottom) return;
+        svg += `<path d="M${this.left} ${y.toFixed(1)}H${right}"/><text class="row" x="${this.left + 4}" y="${(y + 14).toFixed(1)}">${name.replace(/[&<]/g, (c) => `&#${c.charCodeAt(0)};`)}</text>`;
+      });
+      this.svg.querySelector(".ticks").innerHTML = svg;
+      this.nameBands(0);
+      return;
+    }
     const most = Math.min(8, Math.max(2, Math.floor(this.height / 28)));
     const [size, unit] = this.unit === "bytes" ? byteUnit(ticks(low, high, most).step) : [1, this.unit];
     const values = ticks(low / size, high / size, most);
@@ -241,15 +252,23 @@ class Graph {
         if (distance > nearest) continue;
         nearest = distance;
         const [start, end] = [this.y[1] - bottom, this.y[1] - top];
-        const range = layer.name.endsWith("sack") ? `SACK ${start}-${end}` : `${start}:${end}(${end - start})`;
+        const range = start === end ? `ack ${start}` : layer.name.endsWith("sack") ? `SACK ${start}-${end}` : `${start}:${end}(${end - start})`;
         best = { time, x: this.timeToX(time), y: this.valueToY((start + end) / 2), text: `${range} ${layer.label}` };
       }
     }
     return best;
   }
 
+  /** What was going on, where there are rows instead of values. */
+  goingOn(x) {
+    const row = (units) => this.rows[Math.floor((units / this.units[1]) * this.rows.length)];
+    return this.read().flatMap((layer) => layer.path.classList.contains("off") ? [] :
+      layer.xs.flatMap((from, i) => i % 2 || from > x || layer.xs[i + 1] < x ? [] : [row(layer.ys[i])]));
+  }
+
   valuesAt(time) {
     const x = this.toUnits(time);
+    if (this.rows) return this.goingOn(x);
     const texts = [];
     for (const layer of this.read()) {
       if (layer.path.classList.contains("off") || (this.sequence && !LINE_LAYERS[layer.name])) continue;

@@ -195,6 +195,7 @@ class Group {
 
   /** Reads out what is at a place, and what was at that time in the other graphs. */
   touched(graph, place) {
+    if (!graph.view) return; // not drawn yet
     const time = graph.xToTime(place.x);
     for (const other of this.graphs) other.point(time, other === graph ? place.y : null);
   }

@@ -1,6 +1,7 @@
 //! The calls of both applications, in order of time.
 
 use tcplab_lab::Trial;
+use tcplab_plot::{Band, Bar, Bars, Figure, View, bars};
 use tcplab_units::{Instant, Span};
 
 use crate::number::counted;
@@ -19,6 +20,8 @@ pub(crate) struct CallView {
     pub(crate) began: String,
     pub(crate) call: String,
     pub(crate) asked: String,
+    /// Such as `request 3, try 2`.
+    pub(crate) about: String,
     /// Such as `160 times`; empty for one.
     pub(crate) times: String,
     pub(crate) result: String,
@@ -52,13 +55,14 @@ pub(crate) fn calls(trial: &Trial) -> (Vec<CallView>, usize) {
             began: seconds(call.began),
             call: call.call.to_string(),
             asked: call.asked.clone(),
+            about: call.about.clone(),
             times: if call.count > 1 {
                 counted(call.count as usize, "time", "times")
             } else {
                 String::new()
             },
             result: call.result.to_string(),
-            failed: call.result.starts_with('E') || call.result.starts_with("errno"),
+            failed: is_failure(&call.result),
             moved,
             took: lasting(call.took, call.longest, call.count),
             from: seconds(before),
@@ -66,6 +70,46 @@ pub(crate) fn calls(trial: &Trial) -> (Vec<CallView>, usize) {
         }
     });
     (shown.collect(), left_out)
+}
+
+/// When the last call of the first connection returned.
+pub(crate) fn last(trial: &Trial) -> Instant {
+    let calls = trial.ends.iter().flat_map(|end| &end.calls);
+    calls.filter(|call| call.connection == 0).map(|call| call.ended).max().unwrap_or(Instant::ZERO)
+}
+
+/// When each call of the first connection began and when it returned, a row for each kind of call
+/// of an end; nothing where nothing was called.
+pub(crate) fn figure(trial: &Trial, until: Instant, bands: &[Band]) -> Option<Figure> {
+    let mut rows: Vec<String> = Vec::new();
+    let (mut single, mut several, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    for end in &trial.ends {
+        for call in end.calls.iter().filter(|call| call.connection == 0) {
+            let name = format!("{} {}", end.end.name(), call.call);
+            let row = rows.iter().position(|it| *it == name).unwrap_or_else(|| {
+                rows.push(name);
+                rows.len() - 1
+            });
+            let bars = match (is_failure(&call.result), call.count) {
+                (true, _) => &mut failed,
+                (false, 1) => &mut single,
+                (false, _) => &mut several,
+            };
+            bars.push(Bar { row, from: call.began, until: call.ended });
+        }
+    }
+    let layers = [
+        ("calls", "equal calls in a row", several),
+        ("call", "a call, until it returned", single),
+        ("failed", "it returned an error", failed),
+    ];
+    let view = View { from: Instant::ZERO, until, bands };
+    let title = "What the applications called";
+    (!rows.is_empty()).then(|| bars(&Bars { title, rows: &rows, layers: &layers }, &view))
+}
+
+fn is_failure(result: &str) -> bool {
+    result.starts_with('E') || result.starts_with("errno")
 }
 
 /// How long a call took; of several all together, and the longest.

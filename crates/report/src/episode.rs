@@ -57,7 +57,7 @@ fn drawn(row: &EpisodeRow, transfer: &Transfer<'_>, data: &TrialData) -> Option<
         title: &title,
         sender: transfer.sender.name(),
         receiver: transfer.receiver().name(),
-        flow,
+        flow: Some(flow),
         lines: &lines,
         interruptions: &data.interruptions,
     }))

@@ -35,15 +35,18 @@ pub(crate) fn figures_of(
         let id = format!("{id}-receiver");
         figures.push(time_sequence(&id, &named(receiver, "receiver"), flow, &view));
     }
-    // What became of each interruption is told above the sequence numbers.
-    let brief: Vec<Band> =
-        bands.iter().map(|b| Band { label: b.short.clone(), class: "", ..b.clone() }).collect();
+    let brief = brief(bands);
     let view = View { bands: &brief, ..view };
     figures.push(window_chart(flow, &view));
     figures.push(congestion_chart(flow, &samples, &view));
     figures.push(rate_chart(flow, &view));
     figures.push(round_trip_chart(&samples, &view));
     figures
+}
+
+/// The same without what became of each interruption: that is told above the sequence numbers.
+pub(crate) fn brief(bands: &[Band]) -> Vec<Band> {
+    bands.iter().map(|b| Band { label: b.short.clone(), class: "", ..b.clone() }).collect()
 }
 
 fn named(endpoint: &str, role: &str) -> String {

@@ -3,6 +3,8 @@
 
 mod calls;
 mod check;
+mod datagrams;
+mod ends;
 mod episode;
 mod fidelity;
 mod graphs;

@@ -47,12 +47,19 @@ pub(crate) fn title(name: &str) -> String {
     }
     let words = name.split(['_', '.']).map(|word| match word {
         "rtt" => "RTT",
+        "syn" => "SYN",
+        "mss" => "MSS",
+        "app" => "application",
+        "sndbuf" => "send buffer",
+        "rcvbuf" => "receive buffer",
+        "min" => "least",
         "max" => "most",
         word => word,
     });
     let title = words.collect::<Vec<_>>().join(" ");
     match title.as_str() {
-        "most window" => "largest window".to_string(),
+        "most window" | "window most" => "largest window".to_string(),
+        "window least" => "smallest window".to_string(),
         "load rate" => "requests answered".to_string(),
         "load connect" => "time to connect".to_string(),
         "load response" => "response time".to_string(),
@@ -105,6 +112,9 @@ mod tests {
             ("mean_rtt", "mean RTT"),
             ("max_in_flight", "most in flight"),
             ("max_window", "largest window"),
+            ("socket.sndbuf", "socket send buffer"),
+            ("syn.scale", "SYN scale"),
+            ("window.min", "smallest window"),
             ("load.connect", "time to connect"),
             ("load.connect_p99", "time to connect, 99 %"),
         ] {

@@ -30,6 +30,9 @@ fn claims(run: &Run) -> Option<String> {
 fn episodes(run: &Run) -> String {
     let rows: Vec<&EpisodeRow> =
         run.cases.iter().flat_map(|case| &case.trials).flat_map(|trial| &trial.episodes).collect();
+    if !has_connections(run) {
+        return "There was no TCP connection: the ends exchanged UDP datagrams.".to_string();
+    }
     if rows.is_empty() {
         return "No packet of a transfer had to be recovered.".to_string();
     }
@@ -45,6 +48,12 @@ fn episodes(run: &Run) -> String {
         counted(rows.len(), "recovery episode", "recovery episodes"),
         kinds.join(", "),
     )
+}
+
+/// Whether any trial is not one of datagrams alone.
+pub(crate) fn has_connections(run: &Run) -> bool {
+    let mut trials = run.cases.iter().flat_map(|case| &case.trials).peekable();
+    trials.peek().is_none() || trials.any(|trial| !trial.has_datagrams())
 }
 
 /// How many episodes are of each type, in the paper's order, unknown names last.

@@ -48,7 +48,7 @@ pub(crate) struct Mark {
 impl Transferred {
     /// None when the trial's captures hold no transfer.
     pub(crate) fn of(view: &TrialView<'_>, world: &'static str) -> Option<Transferred> {
-        let figure = view.figures.first()?;
+        let figure = view.figures.first().filter(|_| view.has_connection)?;
         Some(Transferred {
             case: view.case.to_string(),
             world,

@@ -8,7 +8,7 @@ use tcplab_lab::{Case, Run, Trial, TrialData};
 
 use crate::check::Verified;
 use crate::matrix::{Matrix, matrix};
-use crate::outcome::{KINDS, sentences};
+use crate::outcome::{KINDS, has_connections, sentences};
 use crate::overview::{Overview, Transferred, overviews};
 use crate::path::Paths;
 use crate::place::{Place, differ, everywhere, places, world};
@@ -137,6 +137,7 @@ fn head(
         spread,
         metrics,
         others,
+        has_connections: has_connections(run),
         matrix: matrix(run),
         kinds: KINDS,
     }
@@ -197,6 +198,8 @@ struct Head<'a> {
     spread: bool,
     metrics: Vec<Block>,
     others: Vec<Block>,
+    /// Whether there is anything that TCP could recover.
+    has_connections: bool,
     matrix: Matrix,
     kinds: [(&'static str, &'static str); 3],
 }

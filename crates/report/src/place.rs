@@ -3,6 +3,7 @@
 use tcplab_lab::{Case, Run, StackUsed};
 
 use crate::number::counted;
+use crate::outcome::has_connections;
 use crate::page::anchor;
 
 /// One variant.
@@ -76,7 +77,9 @@ pub(crate) fn headline(run: &Run) -> String {
     let in_world = |name: &str| -> Vec<&Case> {
         run.cases.iter().filter(|case| known && case.world == name).collect()
     };
-    let parts: Vec<String> = [("kernel", "on the kernel's own TCP"), ("sim", "in virtual time")]
+    let connects = has_connections(run);
+    let kernel = if connects { "on the kernel's own TCP" } else { "on the kernel's own UDP" };
+    let parts: Vec<String> = [("kernel", kernel), ("sim", "in virtual time")]
         .into_iter()
         .filter_map(|(name, words)| {
             let cases = in_world(name);
@@ -84,6 +87,10 @@ pub(crate) fn headline(run: &Run) -> String {
             let on = if models { ", on models: " } else { " (" };
             let close = if models { "" } else { ")" };
             let stacks = stacks(&cases);
+            // Datagrams need no model.
+            if models && !connects && !cases.is_empty() {
+                return Some(format!("{} {words}", amount(&cases)));
+            }
             (!cases.is_empty()).then(|| format!("{} {words}{on}{stacks}{close}", amount(&cases)))
         })
         .collect();
@@ -91,7 +98,7 @@ pub(crate) fn headline(run: &Run) -> String {
         return format!("{}.", parts.join("; "));
     }
     let place = match run.world.as_str() {
-        "kernel" => "on the kernel's own TCP".to_string(),
+        "kernel" => kernel.to_string(),
         "sim" => "in virtual time".to_string(),
         other => format!("in the world “{other}”"),
     };

@@ -4,7 +4,7 @@ use tcplab_lab::{Case, Run, Trial};
 use tcplab_plot::grouped;
 
 use crate::check::verified;
-use crate::outcome::by_kind;
+use crate::outcome::{by_kind, has_connections};
 use crate::place::{self, Place};
 use crate::summary::{Block, blocks};
 
@@ -46,7 +46,8 @@ pub fn text_table(run: &Run) -> String {
             text.push('\n');
         }
         let sign = if claim.held { '✓' } else { '✗' };
-        line(&mut text, &format!("{sign} {}", claim.claim));
+        let shortfall = claim.shortfall().map(|text| format!(" ({text})")).unwrap_or_default();
+        line(&mut text, &format!("{sign} {}{shortfall}", claim.claim));
         for part in wrapped(&format!("{}: {}", claim.check, claim.found), WIDTH - 4) {
             line(&mut text, &format!("    {part}"));
         }
@@ -230,6 +231,9 @@ fn placed(cell: &str, width: usize, left: bool) -> String {
 }
 
 fn episodes(run: &Run, text: &mut String) {
+    if !has_connections(run) {
+        return line(text, "no TCP connection: the ends exchanged UDP datagrams");
+    }
     let all = run.cases.iter().flat_map(|c| &c.trials).flat_map(|t| &t.episodes);
     let kinds: Vec<String> = by_kind(all).into_iter().map(|(kind, _)| kind).collect();
     let counts =

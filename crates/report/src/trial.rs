@@ -4,9 +4,11 @@ use tcplab_lab::{FindingRow, Metric, OptionRow, Trial, TrialData, remark};
 use tcplab_plot::{Band, Figure};
 use tcplab_recording::Endpoint;
 
-use crate::calls::{CallView, calls};
+use crate::calls::{self, CallView};
+use crate::datagrams::DatagramsView;
+use crate::ends::{BothEnds, both_ends};
 use crate::episode::EpisodeView;
-use crate::graphs::figures_of;
+use crate::graphs::{brief, figures_of};
 use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
 use crate::load::LoadView;
 use crate::number::{title, with_unit};
@@ -24,7 +26,12 @@ pub(crate) struct TrialView<'a> {
     pub(crate) trial: &'a Trial,
     pub(crate) warnings: Vec<String>,
     pub(crate) metrics: Vec<(String, String)>,
+    pub(crate) has_connection: bool,
+    /// The same of each end by itself.
+    pub(crate) ends: Vec<BothEnds>,
     pub(crate) figures: Vec<Figure>,
+    /// In place of figures, where there was no connection.
+    pub(crate) datagrams: Option<DatagramsView>,
     pub(crate) bands: Vec<Band>,
     pub(crate) stops: Vec<Stop>,
     pub(crate) close_ups: Vec<CloseUp<'a>>,
@@ -96,7 +103,11 @@ impl<'a> TrialView<'a> {
         is_first: bool,
     ) -> TrialView<'a> {
         let id = anchor(case_index, Some(trial.number), None);
-        let transfer = Transfer::of(data);
+        let transfer = Transfer::of(data).map(|transfer| {
+            // Calls may return when no packet comes any more.
+            let until = transfer.until.max(calls::last(trial));
+            Transfer { until, ..transfer }
+        });
         let met = transfer.as_ref().map_or(vec![], |t| interruptions(trial, data, t));
         let bands: Vec<Band> = met.iter().map(|i| i.band.clone()).collect();
         let is_load = trial.load.is_some();
@@ -105,6 +116,10 @@ impl<'a> TrialView<'a> {
             // Of thousands of connections one is seen: how its packets went, once for each case.
             figures.truncate(if is_first { 1 } else { 0 });
         }
+        let until = transfer.as_ref().map_or(calls::last(trial), |transfer| transfer.until);
+        // Below the packets as both ends saw them.
+        let packets = figures.len().min(2);
+        figures.splice(packets..packets, calls::figure(trial, until, &brief(&bands)));
         let close = match (&transfer, figures.first()) {
             (Some(transfer), Some(figure)) => close_ups(&met, transfer, &figure.plane),
             _ => vec![],
@@ -113,7 +128,7 @@ impl<'a> TrialView<'a> {
             let id = anchor(case_index, Some(trial.number), Some(row.number));
             EpisodeView::new(id, row, transfer.as_ref(), data)
         };
-        let (calls, calls_left_out) = calls(trial);
+        let (calls, calls_left_out) = calls::calls(trial);
         let states = states::picture(data).filter(|_| !is_load || is_first);
         TrialView {
             id,
@@ -122,7 +137,10 @@ impl<'a> TrialView<'a> {
             trial,
             warnings: warnings(trial, data),
             metrics: metrics(trial),
+            has_connection: transfer.is_some(),
+            ends: both_ends(trial),
             figures,
+            datagrams: DatagramsView::of(data),
             bands,
             stops: met.iter().map(stop).collect(),
             close_ups: close,

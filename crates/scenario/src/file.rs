@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tcplab_path::PathSpec;
-use tcplab_workload::{SocketOptions, SocketRole, WorkloadSpec};
+use tcplab_path::{Direction, ElementPlan, PathSpec};
+use tcplab_workload::{Datagrams, Level, SocketOptions, SocketRole, WorkloadSpec};
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -192,12 +192,18 @@ impl ScenarioFile {
                 return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
             }
             checked("accepted", &endpoint.accepted, SocketRole::Accepted)?;
+            if self.workload.datagrams.is_some() {
+                fits_datagrams(name, endpoint)?;
+            }
             if self.workload.load.is_some() {
                 load::check_end(name, endpoint)?;
             }
             endpoint.check_model().map_err(|error| {
                 (format!("{name}.model.{}", error.key), Problem::Value(error.message))
             })?;
+        }
+        if let Some(datagrams) = &self.workload.datagrams {
+            self.carries(datagrams)?;
         }
         if self.sampling.tcp_info < SamplingSpec::SHORTEST {
             return Err(("sampling.tcp_info".into(), Problem::SampledTooOften));
@@ -245,6 +251,26 @@ impl ScenarioFile {
         Ok(())
     }
 
+    /// A packet larger than the path takes would go on in fragments, which nobody here follows.
+    fn carries(&self, datagrams: &Datagrams) -> Result<(), (String, Problem)> {
+        let largest = datagrams.largest_packet();
+        let links = Direction::BOTH.into_iter().filter_map(|way| self.path.link(way).ok());
+        let limits = links.flat_map(|link| link.elements).filter_map(|element| match element {
+            ElementPlan::Mtu(plan) => Some(plan.size),
+            _ => None,
+        });
+        match limits.min() {
+            Some(limit) if limit < largest => {
+                let problem = format!(
+                    "datagrams make packets of {largest} with their headers, and the path takes \
+                     {limit}: they would be cut into fragments"
+                );
+                Err(("workload.datagrams".into(), Problem::Value(problem)))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The case that it describes, in the given cell; without a name yet.
     pub(crate) fn case(&self, cell: &Cell<'_, '_>) -> Case {
         let levels =
@@ -263,4 +289,23 @@ impl ScenarioFile {
         case.hash = case.reckon_hash();
         case
     }
+}
+
+/// A socket of datagrams has no options of TCP, and its waiting is told by the workload.
+fn fits_datagrams(name: &str, endpoint: &EndpointSpec) -> Result<(), (String, Problem)> {
+    if !endpoint.accepted.is_empty() {
+        let problem = "there is nothing to accept: datagrams have no connection";
+        return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
+    }
+    for (key, info, _) in endpoint.socket.iter() {
+        let problem = if !matches!(info.level, Level::Socket | Level::Ip) {
+            format!("{} is an option of TCP: datagrams have none", info.name)
+        } else if matches!(key, "rcvtimeo" | "sndtimeo") {
+            format!("`workload.datagrams.timeout` says how long to wait, not {}", info.name)
+        } else {
+            continue;
+        };
+        return Err((format!("{name}.socket.{key}"), Problem::Value(problem)));
+    }
+    Ok(())
 }

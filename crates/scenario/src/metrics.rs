@@ -101,18 +101,6 @@ const fn of_episode(name: &'static str, unit: &'static str, meaning: &'static st
     MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number }
 }
 
-/// Of the ends where socket options are asked for.
-const CLIENT_SNDBUF: &str =
-    "SO_SNDBUF of the client's socket at the end, where the scenario sets options of it.";
-const CLIENT_RCVBUF: &str = "SO_RCVBUF of it.";
-const CLIENT_WINDOW: &str = "The window that its SYN offers, never scaled.";
-const CLIENT_SCALE: &str = "The shift that its SYN offers for later windows.";
-const SERVER_SNDBUF: &str =
-    "SO_SNDBUF of the accepted socket at the end, where the scenario sets options of the server.";
-const SERVER_RCVBUF: &str = "SO_RCVBUF of it.";
-const SERVER_WINDOW: &str = "The window that the SYN-ACK offers, never scaled.";
-const SERVER_SCALE: &str = "The shift that the SYN-ACK offers for later windows.";
-
 /// Every metric there is, in the order that tables show them.
 pub const METRICS: &[MetricInfo] = &[
     of_trial(
@@ -140,6 +128,33 @@ pub const METRICS: &[MetricInfo] = &[
         Better::Lower,
         "Round trip time, averaged over the samples of the sender's smoothed estimate.",
     ),
+    of_trial("unanswered", "", Better::Lower, "Requests in datagrams that had no answer in time."),
+    of_trial("unanswered_share", "%", Better::Lower, "The share of these."),
+    of_trial(
+        "mean_response",
+        "ms",
+        Better::Lower,
+        "From first sending a request in a datagram until its answer was read, on average.",
+    ),
+    of_trial("resent", "", Better::Lower, "Requests in datagrams that were sent again, each time."),
+    of_trial(
+        "late_answers",
+        "",
+        Better::Lower,
+        "Answers that were read after their request was given up.",
+    ),
+    of_trial(
+        "duplicate_answers",
+        "",
+        Better::Lower,
+        "Answers that were read after the first to their request.",
+    ),
+    of_trial(
+        "lost_datagrams",
+        "",
+        Better::Lower,
+        "Datagrams of both directions that did not arrive, as the path has it.",
+    ),
     MetricInfo {
         name: "payload_intact",
         unit: "",
@@ -148,14 +163,6 @@ pub const METRICS: &[MetricInfo] = &[
         scope: Scope::Trial,
         kind: MetricKind::Truth,
     },
-    of_trial("client_sndbuf", "bytes", Better::Neither, CLIENT_SNDBUF),
-    of_trial("client_rcvbuf", "bytes", Better::Neither, CLIENT_RCVBUF),
-    of_trial("client_syn_window", "bytes", Better::Neither, CLIENT_WINDOW),
-    of_trial("client_syn_scale", "", Better::Neither, CLIENT_SCALE),
-    of_trial("server_sndbuf", "bytes", Better::Neither, SERVER_SNDBUF),
-    of_trial("server_rcvbuf", "bytes", Better::Neither, SERVER_RCVBUF),
-    of_trial("server_syn_window", "bytes", Better::Neither, SERVER_WINDOW),
-    of_trial("server_syn_scale", "", Better::Neither, SERVER_SCALE),
     MetricInfo {
         name: "episode.type",
         unit: "",
@@ -262,9 +269,27 @@ pub const METRICS: &[MetricInfo] = &[
         scope: Scope::Request,
         kind: MetricKind::Number,
     },
+    MetricInfo {
+        name: "request.tries",
+        unit: "",
+        meaning: "How often a request in a datagram was sent.",
+        better: Better::Lower,
+        scope: Scope::Request,
+        kind: MetricKind::Number,
+    },
+    of_end("datagrams.sent", "", "Datagrams that the socket of an end took."),
+    of_end("datagrams.received", "", "Datagrams that it read."),
+    of_end(
+        "datagrams.duplicates",
+        "",
+        "Of the server: requests that it had read before. Of the client: as `duplicate_answers`.",
+    ),
     of_end("app.read", "bytes", "What the application of an end read."),
     of_end("app.written", "bytes", "What its socket took."),
+    of_end("socket.sndbuf", "bytes", "SO_SNDBUF of its socket when it was closed."),
+    of_end("socket.rcvbuf", "bytes", "SO_RCVBUF of it."),
     of_end("segments", "segments", "Packets with data that an end sent, repeats counted."),
+    of_end("segments.new", "segments", "Of these, those whose data had not been sent before."),
     of_end("segments.urgent", "segments", "Packets with URG that it sent."),
     of_end("nagle.waits", "", "Small segments that waited for a delayed acknowledgement."),
     of_end("keepalive.probes", "", "Keep-alive probes that an end sent."),
@@ -274,8 +299,8 @@ pub const METRICS: &[MetricInfo] = &[
         "The silence before its first keep-alive probe: since the packet before it.",
     ),
     of_end("keepalive.spacing", "s", "The times between its keep-alive probes, of the first ten."),
-    of_end("syn.window", "bytes", "The window in its SYN."),
-    of_end("syn.scale", "", "The window scale in its SYN: the shift, 0 to 14."),
+    of_end("syn.window", "bytes", "The window in its SYN or SYN-ACK, never scaled."),
+    of_end("syn.scale", "", "The shift that its SYN offers for later windows, 0 to 14."),
     of_end("syn.mss", "bytes", "The largest segment that its SYN allows."),
     of_end("window.max", "bytes", "The largest window that it offered."),
     of_end("window.min", "bytes", "The smallest window that it offered, closed ones included."),
@@ -302,11 +327,10 @@ mod tests {
     fn names_are_unique_and_tell_their_scope() {
         for (i, metric) in METRICS.iter().enumerate() {
             assert!(METRICS[..i].iter().all(|other| other.name != metric.name), "{}", metric.name);
-            for (prefix, scope) in [
-                ("episode.", Scope::Episode),
-                ("call.", Scope::Call),
-                ("response.", Scope::Request),
-            ] {
+            let of_requests =
+                ["response.", "request."].iter().any(|it| metric.name.starts_with(it));
+            assert_eq!(of_requests, metric.scope == Scope::Request, "{}", metric.name);
+            for (prefix, scope) in [("episode.", Scope::Episode), ("call.", Scope::Call)] {
                 let is_of_it = metric.name.starts_with(prefix);
                 assert_eq!(is_of_it, metric.scope == scope, "{}", metric.name);
             }

@@ -214,6 +214,7 @@ const PRESETS: &[(&str, &str)] = embedded![
     "lte",
     "lte-handover",
     "transatlantic",
+    "wifi-bursty",
     "wifi-g",
     "wifi-n",
 ];

@@ -210,6 +210,23 @@ fn programs() {
 }
 
 #[test]
+fn datagrams() {
+    let of = |text: &'static str| ("upload = \"10 MB\"", text);
+    check(
+        "datagrams",
+        &[
+            of("datagrams = { }"),
+            of("datagrams = { count = 5, retries = 11 }"),
+            of("datagrams = { count = 5, request = \"1500 B\" }"),
+            of("datagrams = { count = 5, every = \"1 s\", think = \"1 s\" }"),
+            of("datagrams = { count = 5, server = \"gone\" }"),
+            of("upload = \"10 MB\"\ndatagrams = { count = 5 }"),
+            of("datagrams = { count = 5 }"),
+        ],
+    );
+}
+
+#[test]
 fn stacks_and_sysctls() {
     check(
         "stacks_and_sysctls",

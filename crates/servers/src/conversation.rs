@@ -1,6 +1,7 @@
 //! A connection apart from its socket: what was read and not yet used, what is to be sent, and when
 //! it has taken too long. Every design carries these.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use crate::calendar::Moment;
@@ -138,7 +139,7 @@ impl Conversation {
     }
 
     /// Takes all output but files, to be sent whole before [`sent`](Self::sent) is called.
-    pub(crate) fn take(&mut self) -> Vec<u8> {
+    pub(crate) fn take(&mut self) -> Cow<'static, [u8]> {
         self.is_in_flight = true;
         self.output.take_pending()
     }
@@ -189,6 +190,23 @@ impl Conversation {
             (_, _, Some(until)) if self.is_idle() => until.max(self.moved + QUIET),
             _ => self.moved + limits.idle,
         }
+    }
+
+    /// Ends it, if it is cut off, or does what it is time for; whether there was anything to do.
+    pub(crate) fn look(
+        &mut self,
+        is_cut: bool,
+        now: Instant,
+        moment: &Moment,
+        limits: &Limits,
+    ) -> bool {
+        if is_cut {
+            self.cut();
+        } else if now < self.deadline(limits) {
+            return false;
+        }
+        self.check(now, moment, limits);
+        true
     }
 
     /// Does it, if the time has come.
@@ -292,7 +310,7 @@ mod tests {
     fn drain(conversation: &mut Conversation, now: Instant) -> Vec<u8> {
         let bytes = conversation.take();
         conversation.sent(now, &moment());
-        bytes
+        bytes.into_owned()
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, Timespec};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
 use crate::config::{Config, Limits, Subject, Transport};
@@ -172,6 +173,19 @@ pub(crate) struct Watch<'a> {
 impl Watch<'_> {
     /// How long the main thread of a design waits at most before it comes by here.
     pub(crate) const TICK: Duration = Duration::from_millis(200);
+
+    /// Is there while the threads of an event loop, which notice the wish to stop themselves, work.
+    pub(crate) fn attend<T>(&mut self, threads: &[ScopedJoinHandle<'_, T>], stop: &Stop) {
+        while !threads.iter().all(ScopedJoinHandle::is_finished) {
+            self.tick();
+            let mut fds = [PollFd::new(stop, PollFlags::IN)];
+            wait(&mut fds, Watch::TICK);
+            if !fds[0].revents().is_empty() {
+                // The threads know. Waiting for them to end is all that is left.
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
 
     pub(crate) fn tick(&mut self) {
         if self.told.elapsed() >= Watch::TICK {

@@ -1,5 +1,6 @@
 //! What a session wants to send.
 
+use std::borrow::Cow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
@@ -59,7 +60,7 @@ pub enum After {
 /// does its client.
 #[derive(Debug, Default)]
 pub struct Output {
-    bytes: Vec<u8>,
+    bytes: Cow<'static, [u8]>,
     sent: usize,
     file: Option<FilePart>,
     after: After,
@@ -83,12 +84,21 @@ impl Output {
 
     /// Adds bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+        self.bytes.to_mut().extend_from_slice(bytes);
+    }
+
+    /// Adds bytes that are there for good, which are not copied if nothing else is to be sent.
+    pub fn push_lasting(&mut self, bytes: &'static [u8]) {
+        if self.pending().is_empty() {
+            (self.bytes, self.sent) = (Cow::Borrowed(bytes), 0);
+        } else {
+            self.push(bytes);
+        }
     }
 
     /// Room for that many bytes, so that adding them moves nothing.
     pub fn reserve(&mut self, bytes: usize) {
-        self.bytes.reserve(bytes);
+        self.bytes.to_mut().reserve(bytes);
     }
 
     /// Adds a part of a file, after which nothing can be added before it is sent.
@@ -136,7 +146,7 @@ impl Output {
         self.sent += count;
         if self.sent >= self.bytes.len() {
             // An idle connection holds no memory for what it once sent.
-            self.bytes = Vec::new();
+            self.bytes = Cow::default();
             self.sent = 0;
         }
     }
@@ -150,11 +160,15 @@ impl Output {
     }
 
     /// All pending bytes, to be sent by whoever takes them; they are as good as sent.
-    pub(crate) fn take_pending(&mut self) -> Vec<u8> {
-        let mut bytes = std::mem::take(&mut self.bytes);
-        bytes.drain(..self.sent);
-        self.sent = 0;
-        bytes
+    pub(crate) fn take_pending(&mut self) -> Cow<'static, [u8]> {
+        let sent = std::mem::take(&mut self.sent);
+        match std::mem::take(&mut self.bytes) {
+            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[sent..]),
+            Cow::Owned(mut bytes) => {
+                bytes.drain(..sent);
+                Cow::Owned(bytes)
+            }
+        }
     }
 
     /// Requests and refusals counted since the last time.

@@ -132,6 +132,14 @@ impl Host {
         self.application.may_fail()
     }
 
+    /// The trial's time is over: where calls may fail, what it waits for is told as that.
+    pub(crate) fn run_out(&mut self, now: Instant) {
+        if self.may_fail() && !self.is_done() {
+            self.application.ran_out(now);
+            self.calls.is_over = true;
+        }
+    }
+
     /// Whether its application has nothing to do any more, or waits for somebody who never came.
     pub(crate) fn is_done(&self) -> bool {
         self.calls.is_over || self.is_unvisited()
@@ -227,7 +235,7 @@ impl Host {
         let info = self.connection.as_ref()?.info(now);
         let per_second = |rate: Rate| rate.bits_per_second() / 8;
         Some(Sample {
-            state: number(info.state),
+            state: info.state.number().into(),
             ca_state: info.ca_state as u64,
             backoff: info.backoff.into(),
             cwnd_segments: info.snd_cwnd.into(),
@@ -257,21 +265,5 @@ impl Host {
             reord_seen: info.reord_seen,
             ..Sample::empty(now, self.endpoint)
         })
-    }
-}
-
-/// A state's number in Linux (`include/net/tcp_states.h`).
-fn number(state: State) -> u64 {
-    match state {
-        State::Established => 1,
-        State::SynSent => 2,
-        State::SynReceived => 3,
-        State::FinWait1 => 4,
-        State::FinWait2 => 5,
-        State::TimeWait => 6,
-        State::Closed => 7,
-        State::CloseWait => 8,
-        State::LastAck => 9,
-        State::Closing => 11,
     }
 }

@@ -1,6 +1,7 @@
 //! The virtual world: two model stacks, a path between them, and no clock but the next event.
 
 mod calls;
+mod datagrams;
 mod host;
 mod lane;
 mod options;

@@ -16,7 +16,7 @@ pub(crate) struct Address {
 /// The header of IPv4 without options (RFC 791 section 3.1).
 const IP_HEADER: u64 = 20;
 /// `sysctl_ip_default_ttl`.
-const TTL: u8 = 64;
+pub(crate) const TTL: u8 = 64;
 
 /// How long the packet of a segment is.
 pub(crate) fn size(segment: &Segment) -> Bytes {

@@ -11,15 +11,17 @@ use tcplab_recording::{
 use tcplab_scenario::{Case, EndpointSpec};
 use tcplab_stack::{ConnectionError, congestion};
 use tcplab_units::{Bytes, Instant, Span};
-use tcplab_workload::{AppReport, Application, Corrupted, Role, Side, SocketRole, verify};
+use tcplab_workload::{
+    AppReport, Application, Corrupted, Datagrams, Role, Side, SocketRole, verify,
+};
 
 use crate::host::Host;
 use crate::packets::Address;
 use crate::world::{Recorder, World};
-use crate::{SettingsError, options, settings};
+use crate::{SettingsError, datagrams, options, settings};
 
 /// Where the server listens; the client's port is the first that Linux gives out.
-const PORTS: [u16; 2] = [32_768, 5_001];
+pub(crate) const PORTS: [u16; 2] = [32_768, 5_001];
 /// The zero of virtual time: 2000-01-01 00:00:00 UTC, nanoseconds since the Unix epoch. It is the
 /// same for each trial, so that its bytes are.
 const EPOCH_NANOS: u64 = 946_684_800_000_000_000;
@@ -89,29 +91,26 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
     }
     let descriptions = ADDRESSES.map(|address| address.to_string());
     let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
+    if let Some(asked) = &case.workload.datagrams {
+        return exchange_datagrams(request, asked, writer, stop);
+    }
     let pairs = pairs(case, seed, |side| Application::new(side, &case.workload, seed))?;
     let recorder = Recorder::new(writer, case.sampling.tcp_info);
     let mut world = World::new(pairs, at_once(case), &case.links()?, seed, Some(recorder));
     let limit = Instant::ZERO + case.limits.trial;
     world.run(limit, stop)?;
-    let (pairs, now, writer) = world.end()?;
+    let (mut pairs, now, writer) = world.end()?;
+    if now >= limit {
+        pairs.iter_mut().flatten().for_each(|host| host.run_out(now));
+    }
     let [client, server] = &pairs[0];
     if stop.load(std::sync::atomic::Ordering::Relaxed) {
         return Err(SimError::Stopped);
     }
     let app = app_log(&pairs);
-    let record = TrialRecord {
-        tcplab: env!("CARGO_PKG_VERSION").into(),
-        case: case.name.clone(),
-        case_hash: case.hash.clone(),
-        seed,
-        path: case.path.clone(),
-        epoch_nanos: EPOCH_NANOS,
-        duration: now.since(Instant::ZERO),
-        client: record(&case.client, client, SocketRole::Client),
-        server: record(&case.server, server, SocketRole::Accepted),
-        world: WorldRecord { name: "sim".into(), device: "none".into(), ..WorldRecord::default() },
-    };
+    let client = record(&case.client, client, SocketRole::Client);
+    let server = record(&case.server, server, SocketRole::Accepted);
+    let record = trial_record(request, now, [client, server]);
     if let Some(writer) = writer {
         writer.finish(&app, &record)?;
     }
@@ -125,12 +124,59 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
         let received = main_received(&app).as_u64();
         return Err(SimError::Overdue { limit: case.limits.trial, received });
     }
+    check(case, seed, &app)
+}
+
+/// A trial without connections.
+fn exchange_datagrams(
+    request: &TrialRequest<'_>,
+    asked: &Datagrams,
+    writer: RecordingWriter,
+    stop: &AtomicBool,
+) -> Result<(), SimError> {
+    let TrialRequest { case, seed, .. } = *request;
+    let ended = datagrams::run(case, asked, seed, Some(writer), stop)?;
+    if stop.load(std::sync::atomic::Ordering::Relaxed) {
+        return Err(SimError::Stopped);
+    }
+    if let Some(writer) = ended.writer {
+        writer.finish(&ended.app, &trial_record(request, ended.now, ended.records))?;
+    }
+    if !ended.is_done {
+        let received = ended.app.server.bytes.as_u64();
+        return Err(SimError::Overdue { limit: case.limits.trial, received });
+    }
+    check(case, seed, &ended.app)
+}
+
+/// Whether what arrived is what was sent.
+fn check(case: &Case, seed: u64, app: &AppLog) -> Result<(), SimError> {
     verify(&case.workload, seed, &app.client, &app.server).map_err(
         |Corrupted { sent, received }| SimError::Corrupted {
             sent: sent.as_u64(),
             received: received.as_u64(),
         },
     )
+}
+
+fn trial_record(
+    request: &TrialRequest<'_>,
+    now: Instant,
+    [client, server]: [EndpointRecord; 2],
+) -> TrialRecord {
+    let TrialRequest { case, seed, .. } = *request;
+    TrialRecord {
+        tcplab: env!("CARGO_PKG_VERSION").into(),
+        case: case.name.clone(),
+        case_hash: case.hash.clone(),
+        seed,
+        path: case.path.clone(),
+        epoch_nanos: EPOCH_NANOS,
+        duration: now.since(Instant::ZERO),
+        client,
+        server,
+        world: WorldRecord { name: "sim".into(), device: "none".into(), ..WorldRecord::default() },
+    }
 }
 
 /// What a trial without a recording was.
@@ -152,6 +198,12 @@ pub struct Measured {
 /// # Errors
 /// When its stacks or its path cannot be made.
 pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
+    if let Some(asked) = &case.workload.datagrams {
+        let ended = datagrams::run(case, asked, seed, None, &AtomicBool::new(false))?;
+        let datagrams::Ended { events, packets, now, app, .. } = ended;
+        let received = app.server.bytes.as_u64();
+        return Ok(Measured { events, packets, duration: now.since(Instant::ZERO), received });
+    }
     let pairs = pairs(case, seed, |side| Application::of_zeros(side, &case.workload))?;
     let mut world = World::new(pairs, at_once(case), &case.links()?, seed, None);
     world.run(Instant::ZERO + case.limits.trial, &AtomicBool::new(false))?;
@@ -162,7 +214,6 @@ pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
 }
 
 /// Client and server of each connection, in the order in which they begin.
-#[expect(clippy::large_stack_arrays, reason = "two hosts, which go to the heap at once")]
 fn pairs(
     case: &Case,
     seed: u64,

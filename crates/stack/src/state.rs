@@ -91,6 +91,22 @@ impl State {
         }
     }
 
+    /// Its number in Linux (`include/net/tcp_states.h`).
+    pub fn number(self) -> u8 {
+        match self {
+            State::Established => 1,
+            State::SynSent => 2,
+            State::SynReceived => 3,
+            State::FinWait1 => 4,
+            State::FinWait2 => 5,
+            State::TimeWait => 6,
+            State::Closed => 7,
+            State::CloseWait => 8,
+            State::LastAck => 9,
+            State::Closing => 11,
+        }
+    }
+
     /// Whether breaking off sends a RST (`tcp_need_reset`, RFC 9293 section 3.10.5).
     pub(crate) fn resets_on_abort(self) -> bool {
         matches!(

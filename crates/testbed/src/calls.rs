@@ -17,7 +17,7 @@ use crate::endpoint::{Shared, Watched};
 use crate::sys;
 
 /// How often a server that waits for its client looks whether it still can come.
-const LOOK: Span = Span::from_millis(20);
+pub(crate) const LOOK: Span = Span::from_millis(20);
 
 /// An application with its socket.
 pub(crate) struct Caller<'a> {
@@ -52,10 +52,21 @@ impl Caller<'_> {
             let (call, returned) = match self.application.want(now) {
                 Want::Nothing => return Ok(()),
                 Want::Sleep(until) => {
+                    let limit = self.shared.limit();
+                    if until > limit && self.shared.may_run_out() {
+                        self.clock.sleep_until(limit);
+                        self.ran_out();
+                        return Ok(());
+                    }
                     self.clock.sleep_until(until);
                     continue;
                 }
-                Want::Connect => ("connect", self.connect()),
+                Want::Connect => {
+                    if let Some(socket) = &self.socket {
+                        self.watched.opens(socket.as_fd())?;
+                    }
+                    ("connect", self.connect())
+                }
                 Want::Accept => match self.accept() {
                     Ok(None) => return Ok(()),
                     Ok(Some(accepted)) => {
@@ -94,12 +105,24 @@ impl Caller<'_> {
                     }
                 }
                 Ok(Returned::Told | Returned::Again) | Err(Errno::INTR) => {}
+                Err(_) if self.shared.is_over() => {
+                    self.ran_out();
+                    return Ok(());
+                }
                 Err(errno) if self.application.may_fail() => {
                     self.application.failed(name(errno), self.clock.now());
                     self.shared.lost_if(call == "connect");
                 }
                 Err(errno) => return Err(self.watched.failed(call, errno)),
             }
+        }
+    }
+
+    /// The trial's time is over.
+    fn ran_out(&mut self) {
+        self.application.ran_out(self.clock.now());
+        if let Some(socket) = self.socket.as_ref().filter(|_| self.watched.is_open()) {
+            self.watched.closes(socket.as_fd());
         }
     }
 
@@ -114,6 +137,9 @@ impl Caller<'_> {
         let Some(listener) = &self.socket else { return Ok(None) };
         let timeout = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos().cast_signed() };
         while poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&timeout))? == 0 {
+            if self.shared.is_over() {
+                return Err(Errno::CANCELED);
+            }
             if self.shared.is_lost() {
                 return Ok(None);
             }
@@ -133,6 +159,7 @@ impl Caller<'_> {
         let count = rustix::net::send(socket, bytes, flags)?;
         let now = self.clock.now();
         self.application.wrote(count, now);
+        self.go_on()?;
         if count < offered {
             self.application.returned(now);
         }
@@ -145,6 +172,7 @@ impl Caller<'_> {
             self.buffer.resize(most, 0);
         }
         let (count, _) = rustix::net::recv(socket, &mut self.buffer[..most], RecvFlags::empty())?;
+        self.go_on()?;
         let now = self.clock.now();
         if count == 0 {
             self.application.end_of_stream(now);
@@ -155,10 +183,16 @@ impl Caller<'_> {
         Ok(Returned::Told)
     }
 
+    /// What a call returned counts, unless the trial's time is over: then it was made to return.
+    fn go_on(&self) -> Result<(), Errno> {
+        if self.shared.is_over() { Err(Errno::CANCELED) } else { Ok(()) }
+    }
+
     fn await_urgent(&mut self) -> Result<Returned, Errno> {
         let Some(socket) = &self.socket else { return Err(Errno::BADF) };
         let mut asked = [PollFd::new(socket, PollFlags::PRI | PollFlags::RDHUP)];
         poll(&mut asked, None)?;
+        self.go_on()?;
         if asked[0].revents().contains(PollFlags::PRI) {
             return Ok(Returned::Done);
         }
@@ -215,7 +249,7 @@ fn errno(error: &io::Error) -> Errno {
 }
 
 /// The name of an error in `errno.h`, of those that a socket's calls tell.
-fn name(errno: Errno) -> Cow<'static, str> {
+pub(crate) fn name(errno: Errno) -> Cow<'static, str> {
     const NAMES: &[(Errno, &str)] = &[
         (Errno::AGAIN, "EAGAIN"),
         (Errno::BADF, "EBADF"),

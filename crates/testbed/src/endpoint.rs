@@ -1,4 +1,4 @@
-//! The two endpoints: the kernel's TCP, driven by the workload's applications.
+//! The two endpoints: the kernel's sockets, driven by the workload's applications.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -6,21 +6,22 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use tcplab_recording::{AppLog, Endpoint, EndpointRecord, OptionRecord};
 use tcplab_scenario::EndpointSpec;
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Instant};
 use tcplab_workload::{
-    Absent, AppReport, Application, Connections, Corrupted, LoadReport, ServerReport, Side,
-    SocketOptions, SocketRole, WorkloadSpec, verify,
+    Absent, AppReport, Application, Connections, Correspondent, Corrupted, Datagrams, LoadReport,
+    ServerReport, Side, SocketOptions, SocketRole, WorkloadSpec, verify,
 };
 
 use crate::calls::Caller;
 use crate::clock::Clock;
+use crate::datagrams::Exchange;
 use crate::launch::TrialRequest;
 use crate::load::{Clients, ServerProcess};
 use crate::options::OptionSheet;
@@ -41,6 +42,14 @@ pub(crate) struct Shared {
     received: AtomicU64,
     /// The client could not connect.
     is_lost: AtomicBool,
+    /// The client is done, and nothing is on the path any more.
+    is_at_rest: AtomicBool,
+    /// The trial's time.
+    limit: Instant,
+    /// It is over, and so is what is still waited for.
+    is_over: AtomicBool,
+    /// The sockets of connections, as long as they are not closed.
+    open: Mutex<Vec<Sampled>>,
     /// Why the server of a load cannot be had.
     impossible: OnceLock<String>,
     /// Where the recording is made.
@@ -57,6 +66,10 @@ impl Shared {
             seed: *seed,
             received: AtomicU64::new(0),
             is_lost: AtomicBool::new(false),
+            is_at_rest: AtomicBool::new(false),
+            limit: Instant::ZERO + case.limits.trial,
+            is_over: AtomicBool::new(false),
+            open: Mutex::new(Vec::new()),
             impossible: OnceLock::new(),
             directory: directory.clone(),
         }
@@ -103,6 +116,45 @@ impl Shared {
 
     pub(crate) fn lost_if(&self, is_lost: bool) {
         self.is_lost.fetch_or(is_lost, Ordering::Relaxed);
+    }
+
+    /// Whether no datagram can come any more.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.is_at_rest.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn rest(&self) {
+        self.is_at_rest.store(true, Ordering::Relaxed);
+    }
+
+    /// When the trial's time is over.
+    pub(crate) fn limit(&self) -> Instant {
+        self.limit
+    }
+
+    /// Whether that is something to be told: where calls may fail.
+    pub(crate) fn may_run_out(&self) -> bool {
+        self.workload.may_fail()
+    }
+
+    /// Whether it is, for whoever waits.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::SeqCst)
+    }
+
+    /// The trial's time is over: whoever waits in a call that may fail returns, unless it is
+    /// `close`. Whether there may be such calls at all.
+    pub(crate) fn run_out(&self) -> bool {
+        if !self.may_run_out() {
+            return false;
+        }
+        self.is_over.store(true, Ordering::SeqCst);
+        self.open().iter().for_each(Sampled::wake);
+        true
+    }
+
+    fn open(&self) -> MutexGuard<'_, Vec<Sampled>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether what arrived is what was sent.
@@ -170,16 +222,22 @@ impl Prepared<'_> {
             };
             return Ok(Prepared { end, addresses, shared, work });
         }
-        let (socket, mut options) = open(asked, end)?;
-        let absent = shared.workload.connect;
+        let kind = match shared.workload.datagrams {
+            Some(_) => SocketType::DGRAM,
+            None => SocketType::STREAM,
+        };
+        let (socket, mut options) = open(asked, end, kind)?;
+        let absent = shared.workload.absent();
         if end == Endpoint::Server && absent != Some(Absent::Closed) {
             if absent == Some(Absent::Silent) {
                 sys::swallow_everything(socket.as_fd())
                     .map_err(TrialError::setup("make the server deaf"))?;
             }
             rustix::net::bind(&socket, &server(addresses)).map_err(call("bind"))?;
-            let backlog = asked.backlog().unwrap_or(BACKLOG).try_into().unwrap_or(i32::MAX);
-            rustix::net::listen(&socket, backlog).map_err(call("listen"))?;
+            if kind == SocketType::STREAM {
+                let backlog = asked.backlog().unwrap_or(BACKLOG).try_into().unwrap_or(i32::MAX);
+                rustix::net::listen(&socket, backlog).map_err(call("listen"))?;
+            }
             options.connected(socket.as_fd())?;
         }
         Ok(Prepared { end, addresses, shared, work: Work::Socket(socket, options) })
@@ -203,9 +261,14 @@ impl Prepared<'_> {
         let _ = sys::run_before_others();
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
         let site = Site { end, shared, clock, server: server(addresses) };
-        let ran = match shared.workload.connections {
-            Some(many) => site.run_many(many, &socket, &options, &sockets)?,
-            None => site.run_one(socket, options, Some(sockets))?,
+        let ran = match (&shared.workload.datagrams, shared.workload.connections) {
+            (Some(datagrams), _) => {
+                // There is nothing to be sampled.
+                drop(sockets);
+                site.exchange(datagrams, socket, &options)?
+            }
+            (None, Some(many)) => site.run_many(many, &socket, &options, &sockets)?,
+            (None, None) => site.run_one(socket, options, Some(sockets))?,
         };
         let Ran { report, records, listener, socket } = ran;
         let record = EndpointRecord { options: records, listener, ..record(end, addresses) };
@@ -273,6 +336,27 @@ struct Ran {
 }
 
 impl Site<'_> {
+    /// No connection: a socket of datagrams.
+    fn exchange(
+        &self,
+        datagrams: &Datagrams,
+        socket: OwnedFd,
+        options: &OptionSheet,
+    ) -> Result<Ran, TrialError> {
+        let Site { end, shared, clock, server } = *self;
+        let application = Correspondent::new(side(end), datagrams, shared.seed);
+        let records = options.records(socket.as_fd());
+        let socket = Some(socket);
+        let mut exchange = Exchange { application, shared, clock, server, socket, peer: server };
+        exchange.drive()?;
+        let (records, listener) = match end {
+            Endpoint::Client => (records, Vec::new()),
+            Endpoint::Server => (Vec::new(), records),
+        };
+        let Exchange { application, socket, .. } = exchange;
+        Ok(Ran { report: application.report(), records, listener, socket })
+    }
+
     /// One connection, whose socket, or the listening one, is open.
     fn run_one(
         &self,
@@ -281,14 +365,11 @@ impl Site<'_> {
         sockets: Option<Sender<(Endpoint, Sampled)>>,
     ) -> Result<Ran, TrialError> {
         let Site { end, shared, clock, server } = *self;
-        let side = match end {
-            Endpoint::Client => Side::Client,
-            Endpoint::Server => Side::Server,
-        };
-        let application = Application::new(side, &shared.workload, shared.seed);
+        let application = Application::new(side(end), &shared.workload, shared.seed);
         let accepted = &shared.endpoint(end).accepted;
         let (records, listener) = (Vec::new(), Vec::new());
-        let watched = Watched { end, accepted, sockets, sampled: None, options, records, listener };
+        let watched =
+            Watched { end, shared, accepted, sockets, sampled: None, options, records, listener };
         let socket = Some(socket);
         let mut caller =
             Caller { application, shared, clock, server, socket, watched, buffer: Vec::new() };
@@ -319,7 +400,10 @@ impl Site<'_> {
                     return Ok(());
                 }
                 let (socket, options) = match self.end {
-                    Endpoint::Client => open(&self.shared.endpoint(self.end).socket, self.end)?,
+                    Endpoint::Client => {
+                        let asked = &self.shared.endpoint(self.end).socket;
+                        open(asked, self.end, SocketType::STREAM)?
+                    }
                     Endpoint::Server => {
                         let duplicate = first.try_clone();
                         let again = TrialError::setup("listen in another thread");
@@ -333,6 +417,9 @@ impl Site<'_> {
                     return Ok(());
                 }
                 ran.lock().unwrap_or_else(PoisonError::into_inner).push((nth, one));
+                if self.shared.is_over() {
+                    return Ok(());
+                }
             }
         };
         let worked: Result<Vec<()>, TrialError> = thread::scope(|scope| {
@@ -357,6 +444,7 @@ impl Site<'_> {
 /// What is to be known of the sockets of an endpoint.
 pub(crate) struct Watched<'a> {
     end: Endpoint,
+    shared: &'a Shared,
     /// What is asked of an accepted socket.
     accepted: &'a SocketOptions,
     /// Takes the connected one for sampling, if it is; when both ends have let go of theirs, the
@@ -384,10 +472,19 @@ impl Watched<'_> {
                 self.options = OptionSheet::accepted(socket, self.accepted, &self.options)?;
             }
         }
-        if let Some(sockets) = &self.sockets {
+        self.opens(socket)?;
+        if let (Some(sockets), Some(sampled)) = (&self.sockets, &self.sampled) {
+            let _ = sockets.send((self.end, sampled.clone()));
+        }
+        Ok(())
+    }
+
+    /// Calls on it may wait from now on, until the trial's time is over.
+    pub(crate) fn opens(&mut self, socket: BorrowedFd<'_>) -> Result<(), TrialError> {
+        if self.sampled.is_none() {
             let duplicate = socket.try_clone_to_owned();
             let sampled = Sampled::new(duplicate.map_err(self.call("duplicate its socket"))?);
-            let _ = sockets.send((self.end, sampled.clone()));
+            self.shared.open().push(sampled.clone());
             self.sampled = Some(sampled);
         }
         Ok(())
@@ -401,6 +498,11 @@ impl Watched<'_> {
         }
     }
 
+    /// Whether there is a socket that calls may wait for.
+    pub(crate) fn is_open(&self) -> bool {
+        self.sampled.is_some()
+    }
+
     /// A call failed that must not.
     pub(crate) fn failed(&self, call: &'static str, errno: Errno) -> TrialError {
         self.call(call)(errno.into())
@@ -412,18 +514,24 @@ impl Watched<'_> {
     }
 }
 
+fn side(end: Endpoint) -> Side {
+    match end {
+        Endpoint::Client => Side::Client,
+        Endpoint::Server => Side::Server,
+    }
+}
+
 fn server(addresses: [Ipv4Addr; 2]) -> SocketAddrV4 {
     SocketAddrV4::new(addresses[Endpoint::Server as usize], PORT)
 }
 
-fn open(asked: &SocketOptions, end: Endpoint) -> Result<(OwnedFd, OptionSheet), TrialError> {
-    let socket = rustix::net::socket_with(
-        AddressFamily::INET,
-        SocketType::STREAM,
-        SocketFlags::CLOEXEC,
-        None,
-    )
-    .map_err(|e| TrialError::setup("open a socket")(e.into()))?;
+fn open(
+    asked: &SocketOptions,
+    end: Endpoint,
+    kind: SocketType,
+) -> Result<(OwnedFd, OptionSheet), TrialError> {
+    let socket = rustix::net::socket_with(AddressFamily::INET, kind, SocketFlags::CLOEXEC, None)
+        .map_err(|e| TrialError::setup("open a socket")(e.into()))?;
     let role = match end {
         Endpoint::Client => SocketRole::Client,
         Endpoint::Server => SocketRole::Listener,

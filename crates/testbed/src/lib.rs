@@ -12,6 +12,7 @@ mod calibrate;
 mod calls;
 mod clock;
 mod connections;
+mod datagrams;
 mod device;
 mod doctor;
 mod endpoint;

@@ -27,6 +27,13 @@ impl Sampled {
         *self.held() = None;
     }
 
+    /// Ends what its owner waits for: no packet that this sends is recorded any more.
+    pub(crate) fn wake(&self) {
+        if let Some(socket) = &*self.held() {
+            let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
+        }
+    }
+
     fn held(&self) -> MutexGuard<'_, Option<OwnedFd>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -36,6 +36,8 @@ const LOOPBACK: [Ipv4Addr; 2] = [Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2
 const TELL_EVERY: Span = Span::from_millis(200);
 /// Within this, the second end tells how it fared when the first has failed.
 const SOON: Duration = Duration::from_millis(100);
+/// Within this, an end tells what it was waiting for when the time was over.
+const AT_ONCE: Duration = Duration::from_secs(1);
 /// Once both applications are done, the path must be empty for this long: the last ACK counts.
 const QUIET: Span = Span::from_millis(50);
 
@@ -242,6 +244,8 @@ pub(crate) struct Watch<'a> {
     outcomes: [Option<Result<Outcome, TrialError>>; 2],
     told: Instant,
     quiet_since: Option<Instant>,
+    /// The client is done, the server is not, and nothing moves: since when.
+    alone_since: Option<Instant>,
 }
 
 impl<'a> Watch<'a> {
@@ -250,8 +254,9 @@ impl<'a> Watch<'a> {
         shared: &'a Shared,
         incoming: [Receiver<Result<Outcome, TrialError>>; 2],
     ) -> Watch<'a> {
-        let (told, quiet_since) = (Instant::ZERO, None);
-        Watch { limit, shared, incoming, outcomes: [None, None], told, quiet_since }
+        let (told, quiet_since, alone_since) = (Instant::ZERO, None, None);
+        let outcomes = [None, None];
+        Watch { limit, shared, incoming, outcomes, told, quiet_since, alone_since }
     }
 
     pub(crate) fn over(&mut self, state: &BridgeState, recorder_failed: bool) -> bool {
@@ -274,6 +279,13 @@ impl<'a> Watch<'a> {
         if recorder_failed || failed || now.since(Instant::ZERO) > self.limit {
             return true;
         }
+        self.alone_since = match self.outcomes {
+            [Some(_), None] if on_path == 0 => self.alone_since.or(Some(now)),
+            _ => None,
+        };
+        if self.alone_since.is_some_and(|since| now.since(since) >= QUIET) {
+            self.shared.rest();
+        }
         if self.outcomes.iter().any(Option::is_none) || on_path > 0 {
             self.quiet_since = None;
             return false;
@@ -284,6 +296,14 @@ impl<'a> Watch<'a> {
 
     /// What the endpoints leave, or why there is none.
     pub(crate) fn outcomes(mut self) -> Result<[Outcome; 2], TrialError> {
+        let waits = |outcomes: &[Option<_>; 2]| outcomes.iter().any(Option::is_none);
+        let failed = self.outcomes.iter().any(|outcome| matches!(outcome, Some(Err(_))));
+        // Where the recorder failed, it is not the time that is over; nobody looks at this then.
+        if waits(&self.outcomes) && !failed && self.shared.run_out() {
+            for (outcome, incoming) in self.outcomes.iter_mut().zip(&self.incoming) {
+                *outcome = outcome.take().or_else(|| incoming.recv_timeout(AT_ONCE).ok());
+            }
+        }
         // An end whose option is refused lets go of its connection, and the other one, which only
         // notices that, may have told first.
         if self.outcomes.iter().any(|outcome| matches!(outcome, Some(Err(_)))) {

@@ -152,6 +152,7 @@ fn rungs(flow: &Flow, episode: &Episode, from: u64) -> Vec<Rung> {
         let line = LadderLine { at, frame, from_sender: true, label, fate, note, folded: 0 };
         rungs.push(Rung { line, run });
     }
+    let third: Vec<u64> = flow.third_duplicates().map(|ack| ack.frame).collect();
     let mut sacked = false;
     for ack in flow.acks.iter().filter(|a| a.frame >= from && a.frame <= last) {
         let first_sack = !sacked && !ack.sack.is_empty() && ack.frame > first;
@@ -164,6 +165,8 @@ fn rungs(flow: &Flow, episode: &Episode, from: u64) -> Vec<Rung> {
             Some("first SACK")
         } else if episode.evidence == (Evidence::DuplicateAcks { frame: ack.frame }) {
             Some("first duplicate")
+        } else if third.binary_search(&ack.frame).is_ok() {
+            Some("third duplicate")
         } else {
             None
         };

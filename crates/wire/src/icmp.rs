@@ -1,6 +1,7 @@
-//! What a router says of a packet that is too large for the next link.
+//! What a router says of a packet that is too large for the next link, and a host of one for a port
+//! that nobody has.
 
-use crate::{IpPacket, IpRepr, checksum, protocol};
+use crate::{IpPacket, IpRepr, Ipv4Repr, checksum, protocol};
 
 /// "Too big" to be built: the one ICMP message that TCP cannot do without, since path MTU discovery
 /// lives by it (RFC 1191, RFC 8201).
@@ -37,27 +38,76 @@ impl TooBigRepr<'_> {
         let about = self.about;
         assert_eq!(about.version(), version, "an error is told in the version it is about");
         let (type_, code) = if version == 4 { (3, 4) } else { (2, 0) };
-        let room = longest - ip.header_len() - HEADER;
-        let quoted = &about.bytes()[..about.bytes().len().min(room)];
+        // IPv6 has 32 bits for the MTU, of which the low half is where IPv4 has its 16.
+        let error = Error { type_, code, word: self.mtu.into(), about, longest };
+        error.to_packet(ip, number)
+    }
+}
 
+/// "Port unreachable" to be built, in IPv4: what a host says of a datagram for a port that no
+/// socket has. It is Destination Unreachable (type 3), code 3 (RFC 792; RFC 1122 section 4.1.3.1).
+#[derive(Debug, Clone, Copy)]
+pub struct PortUnreachableRepr<'a> {
+    /// The datagram, which is quoted up to [`TooBigRepr::LONGEST_V4`] bytes in all.
+    pub about: IpPacket<'a>,
+}
+
+impl PortUnreachableRepr<'_> {
+    /// The message with this IP header, checksums and all.
+    pub fn to_packet(&self, ip: &Ipv4Repr) -> Vec<u8> {
+        let (about, longest) = (self.about, TooBigRepr::LONGEST_V4);
+        let error = Error { type_: UNREACHABLE, code: PORT, word: 0, about, longest };
+        error.to_packet(&(*ip).into(), protocol::ICMP)
+    }
+}
+
+/// The bytes that "port unreachable" quotes, if an IPv4 packet is one that is whole and right: the
+/// header of a datagram that did not reach its port, and what followed it.
+pub fn port_unreachable<'a>(ip: &IpPacket<'a>) -> Option<&'a [u8]> {
+    let message = ip.payload();
+    let is_one = ip.version() == 4
+        && ip.protocol() == protocol::ICMP
+        && message.get(..2) == Some(&[UNREACHABLE, PORT])
+        && ip.is_whole()
+        && checksum::internet(message) == 0;
+    if is_one { message.get(HEADER..) } else { None }
+}
+
+const UNREACHABLE: u8 = 3;
+const PORT: u8 = 3;
+
+/// An error about a packet, of either version.
+struct Error<'a> {
+    type_: u8,
+    code: u8,
+    /// What stands behind the checksum.
+    word: u32,
+    about: IpPacket<'a>,
+    /// The longest message with its IP header.
+    longest: usize,
+}
+
+impl Error<'_> {
+    fn to_packet(&self, ip: &IpRepr, number: u8) -> Vec<u8> {
+        let room = self.longest - ip.header_len() - HEADER;
+        let quoted = &self.about.bytes()[..self.about.bytes().len().min(room)];
         let mut packet = Vec::with_capacity(ip.header_len() + HEADER + quoted.len());
         ip.emit(number, HEADER + quoted.len(), &mut packet);
         let at = packet.len();
-        packet.extend_from_slice(&[type_, code, 0, 0]);
-        // IPv6 has 32 bits for the MTU, of which the low half is where IPv4 has its 16.
-        packet.extend_from_slice(&u32::from(self.mtu).to_be_bytes());
+        packet.extend_from_slice(&[self.type_, self.code, 0, 0]);
+        packet.extend_from_slice(&self.word.to_be_bytes());
         packet.extend_from_slice(quoted);
         // Only ICMPv6 covers the pseudo-header (RFC 4443 section 2.3).
-        let sum = match version {
-            4 => checksum::internet(&packet[at..]),
-            _ => checksum::transport(ip.src(), ip.dst(), number, &packet[at..]),
+        let sum = match ip {
+            IpRepr::V4(_) => checksum::internet(&packet[at..]),
+            IpRepr::V6(_) => checksum::transport(ip.src(), ip.dst(), number, &packet[at..]),
         };
         packet[at + 2..at + 4].copy_from_slice(&sum.to_be_bytes());
         packet
     }
 }
 
-/// Type, code, checksum, MTU.
+/// Type, code, checksum, and a word such as the MTU.
 const HEADER: usize = 8;
 
 #[cfg(test)]
@@ -123,6 +173,23 @@ mod tests {
         assert_eq!(message[4..8], [0, 0, 0x05, 0x14]);
         assert_eq!(checksum::transport(ip.src(), ip.dst(), protocol::ICMPV6, message), 0);
         assert_ne!(checksum::internet(message), 0);
+    }
+
+    /// Summed by hand as above: 0303 and the SYN, less its pseudo-header.
+    #[test]
+    fn a_port_that_nobody_has() {
+        let back = Ipv4Repr { src: v4().dst, dst: v4().src, id: 0, ..v4() };
+        let packet = PortUnreachableRepr { about: look(&LINUX_SYN) }.to_packet(&back);
+        let sum = 0x0303_u32 + 0xffff + (0xffff - 0x14f5);
+        let checksum = !((sum & 0xffff) + (sum >> 16)) as u16;
+        let [high, low] = checksum.to_be_bytes();
+        assert_eq!(look(&packet).payload()[..8], [3, 3, high, low, 0, 0, 0, 0]);
+        assert_eq!(port_unreachable(&look(&packet)), Some(&LINUX_SYN[..]));
+        let mut damaged = packet.clone();
+        damaged[40] ^= 1;
+        assert_eq!(port_unreachable(&look(&damaged)), None);
+        let other = TooBigRepr { mtu: 1400, about: look(&LINUX_SYN) }.to_packet(&back.into());
+        assert_eq!(port_unreachable(&look(&other)), None);
     }
 
     #[test]

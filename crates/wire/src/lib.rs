@@ -1,10 +1,10 @@
-//! The shapes of packets: Ethernet, IPv4, IPv6 and TCP.
+//! The shapes of packets: Ethernet, IPv4, IPv6, TCP and UDP.
 //!
 //! Two halves, kept apart. **Views** ([`FrameView`], [`IpPacket`], [`TcpPacket`]) are total: they
 //! show whatever a capture holds, cut off or malformed as it may be, and what is wrong with it is
 //! a value ([`Anomaly`]), never an error and never a panic. **Representations** ([`IpRepr`],
-//! [`TcpRepr`], [`TooBigRepr`]) build only packets that are legal, with lengths and checksums
-//! filled in.
+//! [`TcpRepr`], [`UdpRepr`], [`TooBigRepr`]) build only packets that are legal, with lengths and
+//! checksums filled in.
 //!
 //! [`offload`] turns what a kernel hands over when it leaves work to the network card
 //! (super-packets, half-made checksums) into the packets a wire would carry.
@@ -22,6 +22,7 @@ mod options;
 mod repr;
 mod sequence;
 mod tcp;
+mod udp;
 
 #[cfg(test)]
 mod tests;
@@ -30,10 +31,11 @@ pub use anomaly::{Anomaly, Layer};
 pub use cookie::Cookie;
 pub use flags::TcpFlags;
 pub use frame::FrameView;
-pub use icmp::TooBigRepr;
+pub use icmp::{PortUnreachableRepr, TooBigRepr, port_unreachable};
 pub use ip::{Ecn, Fragment, IpPacket, protocol};
 pub use link::LinkType;
 pub use options::{SackBlock, SackBlocks, TcpOption, TcpOptions};
 pub use repr::{IpRepr, Ipv4Repr, Ipv6Repr, TcpRepr};
 pub use sequence::{SeqNumber, SeqUnwrapper};
 pub use tcp::{ChecksumState, TcpPacket};
+pub use udp::{UdpPacket, UdpRepr};

@@ -5,14 +5,15 @@ use std::borrow::Cow;
 use tcplab_units::{Bytes, Instant, Span};
 
 use crate::log::{Log, Returned};
-use crate::report::{AT_MARK, BackReport, END, NOT_AT_MARK, OK, UrgentReport};
+use crate::report::{AT_MARK, BackReport, END, NOT_AT_MARK, OK, UrgentReport, WAITING};
 use crate::step::{Half, Read, Step, Toggle, Until, Write};
 use crate::{AppReport, Digest, Payload, Role, Side, WorkloadSpec};
 
 mod streams;
 mod words;
 
-use streams::{Check, Output, Stream};
+pub(crate) use streams::Stream;
+use streams::{Check, Output};
 use words::{asked, name};
 
 /// What an application would do next on its connection.
@@ -395,6 +396,20 @@ impl Application {
         }
     }
 
+    /// The trial's time is over: what is waited for will not be known, and nothing else is done.
+    pub fn ran_out(&mut self, now: Instant) {
+        if self.settle(now).is_none() {
+            return;
+        }
+        if let Some(until) = self.doing.until
+            && let What::Step(Step::Sleep(span)) = &self.operations[self.at].what
+        {
+            self.doing.call = Some(Instant::from_nanos(until.as_nanos() - span.as_nanos()));
+        }
+        self.told(WAITING.into(), now);
+        self.go_to(self.operations.len());
+    }
+
     /// On behind this step, and behind all repetitions that it is in.
     fn leave(&mut self) {
         match self.operations[self.at].way_out {
@@ -441,6 +456,7 @@ impl Application {
             log: self.log.rows(),
             exchanges: self.log.exchanges.clone(),
             exchanges_left_out: self.log.exchanges_left_out,
+            datagrams: None,
         }
     }
 }

@@ -29,11 +29,13 @@
 
 mod application;
 mod arrival;
+mod datagrams;
 mod load;
 mod log;
 mod medium;
 mod payload;
 mod program;
+mod refusal;
 mod report;
 mod shapes;
 mod socket;
@@ -42,16 +44,20 @@ mod step;
 
 pub use application::{Application, Want};
 pub use arrival::{Corrupted, verify};
+pub use datagrams::{
+    Correspondent, DatagramMark, DatagramReport, DatagramWant, Datagrams, RequestReport,
+};
 pub use load::{Durations, LoadReport, LoadSpec, ServerDesign, ServerReport};
 pub use medium::Medium;
 pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError, Side};
-pub use report::{AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport};
+pub use refusal::WorkloadError;
+pub use report::{
+    AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport, WAITING,
+};
 pub use socket::{
     Access, IfRefused, Kind, Level, OptionInfo, OptionValue, Outcome, SocketError, SocketOptions,
     SocketRole, is_of_the_machine, outcome, table,
 };
-pub use spec::{
-    Absent, CloseMode, Connections, Idle, Keystrokes, Pause, Requests, WorkloadError, WorkloadSpec,
-};
+pub use spec::{Absent, CloseMode, Connections, Idle, Keystrokes, Pause, Requests, WorkloadSpec};
 pub use step::{Half, Read, Step, StepError, Toggle, Until, Write};

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Span};
 
-use crate::spec::{WRITE_SIZE_MAX, WorkloadError};
+use crate::refusal::WorkloadError;
+use crate::spec::WRITE_SIZE_MAX;
 
 /// A server that has a file, and clients that ask for it over HTTP/1.1, as many at a time as
 /// `concurrency` says.

@@ -42,8 +42,26 @@ pub(crate) struct Returned {
 }
 
 impl Log {
+    const KINDS: usize = 8;
+
+    /// A step for a call that has a row of its own while there is room for rows; then that of its
+    /// `kind`, below [`Log::KINDS`].
+    pub(crate) fn own_step(&self, kind: usize) -> usize {
+        if self.rows.len() < ROWS_MAX { Log::KINDS + self.rows.len() } else { kind }
+    }
+
     /// A call has returned; `asked` is only asked where it begins a row.
     pub(crate) fn write(&mut self, returned: Returned, asked: impl FnOnce() -> String) {
+        self.write_about(returned, String::new(), asked);
+    }
+
+    /// The same of a call that the application knows more about.
+    pub(crate) fn write_about(
+        &mut self,
+        returned: Returned,
+        about: String,
+        asked: impl FnOnce() -> String,
+    ) {
         if let Some(last) = self.rows.last_mut()
             && last.is_of(&returned)
         {
@@ -60,6 +78,7 @@ impl Log {
         let told = CallRow {
             call: call.into(),
             asked: asked(),
+            about,
             result,
             count: 1,
             bytes: Bytes::new(bytes),
@@ -108,5 +127,7 @@ impl Row {
         told.ended = returned.ended;
         told.took += took;
         told.longest = told.longest.max(took);
+        // It was of the first.
+        told.about.clear();
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Span};
 
-use crate::Digest;
+use crate::{DatagramReport, Digest};
 
 /// What an application does on its connection, for the most part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,6 +54,9 @@ pub struct AppReport {
     /// Requests beyond those that are kept.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub exchanges_left_out: u64,
+    /// What it counted of its datagrams, where it has them in place of a connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<DatagramReport>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -79,6 +82,7 @@ impl AppReport {
             log: Vec::new(),
             exchanges: Vec::new(),
             exchanges_left_out: 0,
+            datagrams: None,
         }
     }
 
@@ -170,6 +174,9 @@ pub struct CallRow {
     /// What was asked for, such as `100 B` or `MSG_OOB`; empty where there is nothing to ask.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub asked: String,
+    /// What it was about, where the application knows, such as `request 3, try 2`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
     /// One of [`RESULTS`], or `errno` and a number.
     pub result: Cow<'static, str>,
     /// How many calls.
@@ -210,12 +217,16 @@ pub(crate) const AT_MARK: &str = "at the mark";
 /// It is not.
 pub(crate) const NOT_AT_MARK: &str = "not at the mark";
 
+/// The call had not returned when the trial's time was over.
+pub const WAITING: &str = "waiting";
+
 /// What calls return: that they did what they should, or the name of their error.
 pub const RESULTS: &[&str] = &[
     OK,
     END,
     AT_MARK,
     NOT_AT_MARK,
+    WAITING,
     "EAGAIN",
     "ECONNABORTED",
     "ECONNREFUSED",
@@ -236,6 +247,10 @@ pub const CALLS: &[&str] = &[
     "accept",
     "write",
     "read",
+    "send",
+    "recv",
+    "sendto",
+    "recvfrom",
     "poll",
     "sockatmark",
     "setsockopt",

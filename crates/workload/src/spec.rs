@@ -5,16 +5,17 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Span};
 
 use crate::load::LoadSpec;
-use crate::program::ProgramError;
+use crate::refusal::WorkloadError;
 use crate::step::{READ_SIZE, Step};
-use crate::{Medium, Program, Role, Side, shapes};
+use crate::{Datagrams, Medium, Program, Role, Side, shapes};
 
 /// The largest piece handed to the socket at once; a sender holds one in memory.
 pub(crate) const WRITE_SIZE_MAX: Bytes = Bytes::new(16 << 20);
 
 /// What the applications do on their connection: exactly one of `upload`, `download`, `requests`,
-/// `keystrokes`, `idle` and `connect`, which are short for programs, the programs themselves
-/// (`client` and `server`), or a server of some design under `load`.
+/// `keystrokes`, `idle` and `connect`, which are short for programs, or the programs themselves
+/// (`client` and `server`); or `datagrams`, which have no connection; or a server of some design
+/// under `load`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadSpec {
@@ -59,6 +60,9 @@ pub struct WorkloadSpec {
     /// The client only connects, to a server that is not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<Absent>,
+    /// Requests and answers in UDP datagrams, without a connection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<Datagrams>,
     /// A server of some design, and many clients that ask it for a file. On the kernel only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadSpec>,
@@ -242,6 +246,12 @@ impl WorkloadSpec {
         }
         self.check_medium()?;
         self.check_sizes()?;
+        if let Some(datagrams) = &self.datagrams {
+            datagrams.check()?;
+            if self.connections.is_some() {
+                return Err(WorkloadError::NoConnections);
+            }
+        }
         for (side, steps) in [(Side::Client, &self.client), (Side::Server, &self.server)] {
             if let Some(steps) = steps {
                 Program::new(side, steps.clone())
@@ -285,6 +295,7 @@ impl WorkloadSpec {
             ("keystrokes", self.keystrokes.is_some()),
             ("idle", self.idle.is_some()),
             ("connect", self.connect.is_some()),
+            ("datagrams", self.datagrams.is_some()),
             ("load", self.load.is_some()),
             (program, self.client.is_some() || self.server.is_some()),
         ]
@@ -382,6 +393,9 @@ impl WorkloadSpec {
     /// How much is sent by the end that sends more, over all connections.
     /// Nothing of a load that lasts for a time.
     pub fn amount(&self) -> Bytes {
+        if let Some(Datagrams { count, request, .. }) = &self.datagrams {
+            return Bytes::new(request.as_u64().saturating_mul(*count));
+        }
         if let Some(load) = &self.load {
             return Bytes::new(load.file.as_u64().saturating_mul(load.requests.unwrap_or(0)));
         }
@@ -403,6 +417,11 @@ impl WorkloadSpec {
         if self.sending_side() == side { Role::Sender } else { Role::Receiver }
     }
 
+    /// How the server is not there, if it is not.
+    pub fn absent(&self) -> Option<Absent> {
+        self.connect.or_else(|| self.datagrams.as_ref()?.server)
+    }
+
     /// Whether it is a bulk of data and nothing else.
     pub(crate) fn is_stream(&self) -> bool {
         self.is_bulk() && self.urgent_at.is_none()
@@ -413,99 +432,6 @@ impl WorkloadSpec {
         let transfers = self.is_bulk() || self.requests.is_some() || self.keystrokes.is_some();
         let is_plain = self.close.is_orderly() && self.urgent_at.is_none();
         self.may_fail.unwrap_or(!(transfers && is_plain))
-    }
-}
-
-/// Why a workload cannot be run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum WorkloadError {
-    /// It goes in both directions.
-    #[error("`upload` and `download` exclude one another")]
-    Both,
-    /// It does nothing.
-    #[error(
-        "the workload does nothing: there is none of `upload`, `download`, `requests`, \
-         `keystrokes`, `idle`, `connect`, `load`, `client` and `server`"
-    )]
-    Neither,
-    /// It is of two kinds.
-    #[error("`{0}` and `{1}` exclude one another")]
-    Several(&'static str, &'static str),
-    /// The named amount or number is zero.
-    #[error("`{0}` is 0: there is nothing to do")]
-    Nothing(&'static str),
-    /// The pieces are too small or too large.
-    #[error("`write_size` is {0}: it must be from 1 B to 16 MiB")]
-    WriteSize(Bytes),
-    /// The same of another size.
-    #[error("`{0}` is {1}: it must be from 1 B to 16 MiB")]
-    Size(&'static str, Bytes),
-    /// A number is larger than it can be.
-    #[error("`{key}` can be {most} at most here")]
-    TooMany {
-        /// Which.
-        key: &'static str,
-        /// What it can be.
-        most: u64,
-    },
-    /// A key belongs to another kind of workload.
-    #[error("`{0}` is of `upload` and `download` only")]
-    OfBulk(&'static str),
-    /// A key that means nothing to what the bytes go through.
-    #[error("`{0}` means nothing to bytes that go through {1}")]
-    NotThrough(&'static str, &'static str),
-    /// The urgent byte lies behind the last one.
-    #[error("`urgent_at` is {0}: the urgent byte must be one of those that are sent")]
-    BehindTheEnd(Bytes),
-    /// Steps that are no program.
-    #[error("{1}")]
-    Program(&'static str, ProgramError),
-}
-
-impl WorkloadError {
-    /// The key it is about; the section itself when a key is missing.
-    pub fn key(&self) -> Option<&'static str> {
-        match self {
-            WorkloadError::Both => Some("download"),
-            WorkloadError::Neither => None,
-            WorkloadError::Several(_, key)
-            | WorkloadError::Nothing(key)
-            | WorkloadError::Size(key, _)
-            | WorkloadError::TooMany { key, .. }
-            | WorkloadError::OfBulk(key)
-            | WorkloadError::NotThrough(key, _)
-            | WorkloadError::Program(key, _) => Some(key),
-            WorkloadError::WriteSize(_) => Some("write_size"),
-            WorkloadError::BehindTheEnd(_) => Some("urgent_at"),
-        }
-    }
-
-    /// What would be right.
-    pub fn help(&self) -> &'static str {
-        match self {
-            WorkloadError::Both => "keep one of the two: a trial carries one bulk of data",
-            WorkloadError::Neither => {
-                "write `upload = \"10 MB\"`, or what the ends do, such as\n\
-                 client = [\"write 100 B\", \"sleep 3 s\", \"read 1 B\", \"close\"]"
-            }
-            WorkloadError::Several(..) => {
-                "keep one of the two; `client` and `server` can do both, step by step"
-            }
-            WorkloadError::Nothing("upload" | "download") => {
-                "write an amount of at least 1 B, such as \"10 MB\""
-            }
-            WorkloadError::Nothing(_) => "write at least 1",
-            WorkloadError::WriteSize(_) => "leave it out for 64 KiB",
-            WorkloadError::Size("read_size", _) => "leave it out for 256 KiB",
-            WorkloadError::Size(..) => "write a size such as \"100 B\"",
-            WorkloadError::TooMany { .. } => "write less",
-            WorkloadError::NotThrough(..) => "leave it out, or `through`",
-            WorkloadError::OfBulk(_) => {
-                "leave it out, or say what the ends do with `client` and `server`, step by step"
-            }
-            WorkloadError::BehindTheEnd(_) => "the first byte is at \"0 B\"",
-            WorkloadError::Program(_, error) => error.help(),
-        }
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) ->
             title: &drawn.title(index),
             sender: &drawn.sender,
             receiver: &drawn.receiver,
-            flow: drawn.flow,
+            flow: Some(drawn.flow),
             lines: &drawn.lines,
             interruptions: &[],
         };

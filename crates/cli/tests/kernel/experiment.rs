@@ -9,7 +9,7 @@ use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
 use tcplab_workload::Role;
 use tempfile::TempDir;
 
-use crate::program::{Io, allowed, tcplab};
+use crate::program::{Ended, Io, allowed, tcplab};
 use crate::tap::{Sent, Tap};
 
 /// A path that nothing but interruptions (and random loss, where asked for) takes packets from: the
@@ -20,6 +20,28 @@ rate  = "20 Mbit/s"
 delay = "10 ms"
 queue = "2000 packets"
 "#;
+
+/// A scenario that takes no time.
+pub(crate) const TINY: &str = r#"
+title = "Tiny"
+
+[path]
+delay = "1 ms"
+
+[workload]
+upload = "100 kB"
+
+[repeat]
+trials = 1
+"#;
+
+/// Runs a scenario that starts as [`TINY`] does, in that place.
+pub(crate) fn tiny(home: &Path, rest: &str, options: &[&str]) -> Ended {
+    fs::write(home.join("tiny.toml"), format!("{TINY}{rest}")).unwrap();
+    let mut arguments = vec!["run", "tiny.toml", "--no-calibration"];
+    arguments.extend(options);
+    tcplab(home, &arguments)
+}
 
 /// A finished run.
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 //! say so (`SKIPPED: …`) and pass. No test asserts how long anything takes.
 
 mod captures;
+mod datagrams;
 mod experiment;
 mod fidelity;
 mod full;

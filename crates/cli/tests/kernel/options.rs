@@ -5,25 +5,8 @@ use std::fs;
 use tcplab_recording::{OptionRecord, Recording};
 use tcplab_workload::Outcome::{self, Adjusted, AsAsked, Clamped, Default, Doubled, Inherited};
 
-use crate::experiment::only_entry;
-use crate::program::{Ended, namespaces_allowed, tcplab};
-
-const PATH: &str = r#"
-title = "Options"
-[path]
-delay = "1 ms"
-[workload]
-upload = "100 kB"
-[repeat]
-trials = 1
-"#;
-
-fn run(home: &tempfile::TempDir, more: &str, options: &[&str]) -> Ended {
-    fs::write(home.path().join("options.toml"), format!("{PATH}{more}")).unwrap();
-    let mut arguments = vec!["run", "options.toml", "--no-calibration"];
-    arguments.extend(options);
-    tcplab(home.path(), &arguments)
-}
+use crate::experiment::{only_entry, tiny};
+use crate::program::namespaces_allowed;
 
 const ASKED: &str = r#"
 [client]
@@ -47,12 +30,12 @@ fn options_are_read_back_on_all_sockets() {
             "sim" => ASKED.replace(r#"congestion = "no-such""#, "ip_tos = 16"),
             _ => ASKED.into(),
         };
-        let ended = run(&home, &asked, &["--world", world]);
+        let ended = tiny(home.path(), &asked, &["--world", world]);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         // Lines are broken to the terminal's width.
         let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("was refused"), "{world}: {}", ended.stdout);
-        let directory = only_entry(&home.path().join("runs/options"));
+        let directory = only_entry(&home.path().join("runs/tiny"));
         let trial = only_entry(&directory.join("trials"));
         let record = Recording::open(&trial).unwrap().record().unwrap();
         let check = |options: &[OptionRecord], expected: &[(&str, &str, Outcome)]| {
@@ -116,7 +99,7 @@ fn a_refused_option_ends_the_trial_unless_it_is_recorded() {
             ["the socket that the server accepted does not take congestion", "tcplab doctor"],
         ),
     ] {
-        let ended = run(&home, side, &["--world", "kernel"]);
+        let ended = tiny(home.path(), side, &["--world", "kernel"]);
         assert_eq!(ended.code, Some(2), "{}", ended.stderr);
         for part in parts {
             assert!(ended.stderr.contains(part), "`{part}` is missing: {}", ended.stderr);

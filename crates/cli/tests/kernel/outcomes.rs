@@ -5,29 +5,13 @@ use std::fs;
 use tcplab_lab::Run;
 use tcplab_recording::Recording;
 
-use crate::experiment::only_entry;
+use crate::experiment::{TINY, only_entry, tiny};
 use crate::program::{namespaces_allowed, tcplab};
-
-const TINY: &str = r#"
-title = "Tiny"
-
-[path]
-delay = "1 ms"
-
-[workload]
-upload = "100 kB"
-
-[repeat]
-trials = 1
-"#;
 
 /// Runs a scenario that starts as `TINY` does; gives its home, code, output and errors.
 fn run(rest: &str, options: &[&str]) -> (tempfile::TempDir, crate::program::Ended) {
     let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("tiny.toml"), format!("{TINY}{rest}")).unwrap();
-    let mut arguments = vec!["run", "tiny.toml", "--no-calibration"];
-    arguments.extend(options);
-    let ended = tcplab(home.path(), &arguments);
+    let ended = tiny(home.path(), rest, options);
     (home, ended)
 }
 

@@ -8,19 +8,10 @@ use std::process::{Command, Stdio};
 use tcplab_recording::Recording;
 use tempfile::TempDir;
 
-use crate::experiment::only_entry;
+use crate::experiment::{TINY, only_entry};
 use crate::leftovers::killed_in_transfer;
 use crate::program::{ended, skipped};
 
-const TINY: &str = r#"
-title = "Tiny"
-
-[path]
-delay = "1 ms"
-
-[workload]
-upload = "100 kB"
-"#;
 /// The user called nobody, nearly everywhere.
 const NOBODY: u32 = 65_534;
 

@@ -27,14 +27,17 @@ impl Pair {
     /// time, and the model may have changed.
     ///
     /// # Errors
-    /// When a stack of the scenario is a model's already, so that the kernel cannot run it, or when
-    /// a directory cannot be made or read.
+    /// When a stack of the scenario is a model's already, so that the kernel cannot run it, when it
+    /// has no connection, or when a directory cannot be made or read.
     pub fn prepare(
         place: &Path,
         scenario: &Scenario,
         trials: Option<u32>,
         seed: Option<u64>,
     ) -> Result<Pair, LabError> {
+        if let Some(case) = scenario.cases.iter().find(|case| case.workload.datagrams.is_some()) {
+            return Err(LabError::NotTcp { case: case.name.clone() });
+        }
         let run = |world, folder: &str| -> Result<RunDirectory, LabError> {
             // Only `auto` asks whether the kernel is refused; here its first trial tells.
             let (runs, plan) = (place.join(folder), plan(scenario, world, || None, trials, seed)?);

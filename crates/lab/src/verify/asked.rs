@@ -37,10 +37,16 @@ pub(super) struct Asked {
     pub(super) largest: Bytes,
     /// No more passes the entrance than this.
     policed: Option<Rate>,
+    /// Packets that come less often than this find wireless links idle, mostly.
+    pub(super) turn: Span,
+    /// Whether a wireless link gives some packets up.
+    pub(super) gives_up: bool,
 }
 
 /// Interruptions are looked for so far ahead.
 const FAR: Span = Span::from_secs(3600);
+/// So small a share of lost packets no measurement of some thousands sees.
+const NEGLIGIBLE: f64 = 1e-6;
 const CHANGES: &str = "it changes with time";
 const SHARED: &str = "cross traffic shares the bottleneck";
 
@@ -66,6 +72,10 @@ impl Asked {
                         ServerPlan::Rate(rate) => *rate,
                         other => {
                             let why = Some(changing(other));
+                            if let ServerPlan::Wifi(wifi) = other {
+                                asked.turn = asked.turn.max(wifi.turn() * 2);
+                                asked.gives_up |= wifi.loss() > NEGLIGIBLE;
+                            }
                             (asked.no_rate, asked.no_delay, asked.no_jitter) = (why, why, why);
                             continue;
                         }
@@ -122,6 +132,8 @@ impl Asked {
             blocked: Vec::new(),
             largest: Bytes::new(1500),
             policed: None,
+            turn: Span::ZERO,
+            gives_up: false,
         }
     }
 

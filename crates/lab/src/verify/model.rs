@@ -90,10 +90,10 @@ fn of_link(plan: &LinkPlan, seed: u64, direction: Direction, packets: u64) -> Ve
     rows
 }
 
-/// Packets come just as fast as the slowest transmitter sends them.
+/// Packets come just as fast as the slowest transmitter sends them, a wireless one with some room.
 fn spacing(asked: &Asked, size: Bytes) -> Span {
     let busy = asked.narrowest().map_or(Span::from_micros(100), |rate| transmission(rate, size));
-    busy.max(Span::from_nanos(1))
+    busy.max(asked.turn).max(Span::from_nanos(1))
 }
 
 fn run(
@@ -168,7 +168,6 @@ impl Tally {
         }
         self.sent += 1;
         let on_line = verdict.transmission.map_or(verdict.entered, |sent| sent.ended);
-        self.to_interrupt += u64::from(windows.hold(on_line));
         if let Some(transmission) = verdict.transmission {
             let first = self.first.get_or_insert(transmission.began);
             *first = transmission.began.min(*first);
@@ -185,8 +184,12 @@ impl Tally {
             }
             Fate::Dropped(Cause::Loss) => self.lost += 1,
             Fate::Dropped(Cause::Interruption { .. } | Cause::Blackhole) => self.interrupted += 1,
-            _ => self.other += 1,
+            _ => {
+                self.other += 1;
+                return;
+            }
         }
+        self.to_interrupt += u64::from(windows.hold(on_line));
     }
 }
 

@@ -76,7 +76,7 @@ fn keeps_order(asked: &Asked) -> bool {
 /// Between probes: each has left the transmitters long before the next comes.
 fn gap(asked: &Asked) -> Span {
     let busy = asked.narrowest().map_or(Span::ZERO, |rate| transmission(rate, Train::SMALLEST));
-    CLOSEST.max(busy * 2)
+    CLOSEST.max(busy * 2).max(asked.turn)
 }
 
 /// The same, so far apart that none waits for the one before because of its jitter.

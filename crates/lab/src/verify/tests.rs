@@ -133,11 +133,31 @@ fn the_model_keeps_to_its_laws() {
         r#"{ "rate": "9 Mbit/s", "interruption": { "every": "1 s", "lasting": "50 ms" } }"#,
         r#"{ "delay": "1 ms", "duplicate": "2 %", "corrupt": "1 %", "mark": "10 %" }"#,
         r#"{ "rate": "1 Gbit/s", "reorder": { "probability": "2 %", "gap": 3 } }"#,
+        WIRELESS,
     ] {
         let path: PathSpec = serde_json::from_str(path).unwrap();
         let rows = check_model(&path, 7, 100_000).unwrap();
         assert_eq!(with(&rows, Outcome::Off), Vec::<String>::new(), "{rows:#?}");
         assert!(with(&rows, Outcome::Ok).len() >= 4, "{rows:#?}");
+    }
+}
+
+/// A link that is busy for far longer with a small packet than its rate says.
+const WIRELESS: &str = r#"{
+    "wifi": { "standard": "g", "rate": "54 Mbit/s", "error": "10 %", "stations": 3 },
+    "loss": { "gilbert_elliott": { "p": "0.1 %", "r": "33 %" } },
+    "interruption": { "up": "7 s", "lasting": "300 ms" }
+}"#;
+
+#[test]
+fn probes_find_a_wireless_link_idle() {
+    let links = links(&serde_json::from_str(WIRELESS).unwrap()).unwrap();
+    let plan = Plan::of(&links, Span::from_secs(3), 1);
+    // A full frame and its acknowledgement take 0.39 ms (1500 B at 30.5 Mbit/s), and four take
+    // turns, so that a packet in a thousandth of a second would wait for the one before.
+    for probes in [plan.probes.forward, plan.probes.reverse].into_iter().flatten() {
+        assert!(probes.gap > Span::from_micros(2 * 4 * 390), "{probes:?}");
+        assert!(probes.count > 300, "{probes:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! `struct tcp_info` by the names that scripts use.
 
+use tcplab_stack::Info;
 use tcplab_stack::congestion::State as CaState;
-use tcplab_stack::{Info, State};
 use tcplab_units::Span;
 
 use crate::constants::constant;
@@ -15,7 +15,7 @@ pub(super) fn field(info: &Info, name: &str) -> Option<i64> {
         rate.map_or(-1, |rate| rate.bytes_in(Span::from_secs(1)).as_u64() as i64)
     };
     Some(match name.strip_prefix("tcpi_")? {
-        "state" => state(info.state),
+        "state" => info.state.number().into(),
         "ca_state" => ca_state(info.ca_state),
         "retransmits" => info.retransmits.into(),
         "probes" => info.probes.into(),
@@ -86,22 +86,6 @@ fn options(info: &Info) -> i64 {
     .filter(|(set, _)| *set)
     .filter_map(|(_, name)| constant(name))
     .fold(0, |all, bit| all | bit)
-}
-
-/// `net/tcp_states.h`.
-fn state(state: State) -> i64 {
-    match state {
-        State::Established => 1,
-        State::SynSent => 2,
-        State::SynReceived => 3,
-        State::FinWait1 => 4,
-        State::FinWait2 => 5,
-        State::TimeWait => 6,
-        State::Closed => 7,
-        State::CloseWait => 8,
-        State::LastAck => 9,
-        State::Closing => 11,
-    }
 }
 
 /// `enum tcp_ca_state`.

@@ -186,12 +186,25 @@ impl WifiPlan {
         Rate::from_bits_per_second(u64::try_from(rate).unwrap_or(u64::MAX))
     }
 
-    /// The probability that a packet is given up: each time it is sent it is damaged, or its frame
-    /// collides, whatever happened before.
-    pub(crate) fn loss(&self) -> f64 {
+    /// About how long it takes until a station has had its turn and a packet of 1500 B is through:
+    /// each of the others sends one such frame meanwhile, and what fails is sent again. Packets
+    /// that come less often than this hardly ever wait for one another.
+    pub fn turn(&self) -> Span {
+        let alone = FULL_PACKET.bits() as f64 / self.saturation().bits_per_second().max(1) as f64;
+        let turns = f64::from(self.stations + 1) / (1.0 - self.failure()).max(f64::EPSILON);
+        Span::from_nanos((alone * turns * 1e9) as u64)
+    }
+
+    /// The probability that a packet is given up, from 0 to 1: each time it is sent it fails,
+    /// whatever happened before.
+    pub fn loss(&self) -> f64 {
+        libm::pow(self.failure(), f64::from(self.retries) + 1.0)
+    }
+
+    /// The probability that a packet is damaged or its frame collides, each time it is sent.
+    fn failure(&self) -> f64 {
         let collision = contention::collision(self.stations, self.cw_min, self.cw_max);
-        let failure = 1.0 - (1.0 - self.error.as_f64()) * (1.0 - collision);
-        libm::pow(failure, f64::from(self.retries) + 1.0)
+        1.0 - (1.0 - self.error.as_f64()) * (1.0 - collision)
     }
 
     pub(crate) fn describe(&self) -> String {

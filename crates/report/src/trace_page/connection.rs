@@ -277,7 +277,7 @@ fn episode_view(
             title: &title,
             sender,
             receiver,
-            flow,
+            flow: Some(flow),
             lines: &lines,
             interruptions: &[],
         }),

@@ -27,6 +27,15 @@ addEventListener('load', async () => {
   };
   seen.tools = await comes(() => !document.querySelector('.tools').hidden);
   const whole = marks();
+  // The time of the pointer is read out in every graph.
+  const graph = document.querySelector('.time-sequence');
+  const { left, top } = graph.getBoundingClientRect();
+  const place = { clientX: left + 66, clientY: top + 99, bubbles: true };
+  seen.rows = document.querySelector('.bars').querySelectorAll('.row').length;
+  seen.read = await comes(() => {
+    graph.dispatchEvent(new PointerEvent('pointermove', place));
+    return document.querySelector('.bars').closest('figure').querySelector('.readout').textContent.split(' s · ')[1];
+  });
   button(/Interruption 1/).click();
   seen.zoomed = await comes(() => marks() !== whole);
   const light = background();
@@ -46,7 +55,10 @@ fn the_page_works_in_a_browser() {
     };
     let page = tcplab_report::render(&run, load).expect("a made-up run can be shown");
     if let Some(seen) = seen_in(&page, USE) {
-        assert_eq!(seen, r#"{"tools":true,"zoomed":true,"dark":true,"wrong":[]}"#);
+        assert_eq!(
+            seen,
+            r#"{"tools":true,"rows":3,"read":"client write","zoomed":true,"dark":true,"wrong":[]}"#
+        );
     }
 }
 

@@ -97,6 +97,8 @@ fn everything_is_on_it_and_it_stays_small() {
     assert!(episodes >= 30, "the made-up run has only {episodes} episodes");
     assert_eq!(count("<svg class=\"graph time-sequence\""), 20);
     assert_eq!(count("<svg class=\"graph chart\""), 40);
+    assert_eq!(count("<svg class=\"graph bars\""), 10);
+    assert_eq!(count("it returned an error"), 10);
     assert_eq!(count("<svg class=\"ladder\""), episodes);
     assert_eq!(
         count("<svg class=\"pane\""),
@@ -230,6 +232,7 @@ fn a_run_without_anything_is_still_a_page() {
             samples: vec![],
             interruptions: vec![],
             path: tcplab_path::PathSpec::default(),
+            correspondence: None,
             duration: tcplab_units::Span::ZERO,
         })
     };

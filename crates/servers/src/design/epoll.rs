@@ -5,11 +5,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
+use rustix::event::{EventfdFlags, Timespec};
 
 use crate::calendar::Clock;
 use crate::config::Design;
@@ -17,7 +16,7 @@ use crate::conversation::{Conversation, End};
 use crate::counters::{Count, Slot};
 use crate::door::{Door, Knock, Pause};
 use crate::error::ServeError;
-use crate::hall::{Drain, Hall, Stopping, Watch, wait};
+use crate::hall::{Drain, Hall, Stopping, Watch};
 use crate::pump::{self, Moved, Now};
 
 /// Names of what is watched, above all connections.
@@ -46,15 +45,7 @@ pub(super) fn serve(hall: &Hall<'_>, door: &Door, watch: &mut Watch<'_>) -> Resu
     std::thread::scope(|scope| {
         let threads: Vec<_> =
             workers.into_iter().map(|worker| scope.spawn(move || worker.work())).collect();
-        while !threads.iter().all(ScopedJoinHandle::is_finished) {
-            watch.tick();
-            let mut fds = [PollFd::new(hall.stop, PollFlags::IN)];
-            wait(&mut fds, Watch::TICK);
-            if !fds[0].revents().is_empty() {
-                // The threads know. Waiting for them to end is all that is left.
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        }
+        watch.attend(&threads, hall.stop);
     });
     Ok(())
 }
@@ -315,13 +306,10 @@ impl<'a> Worker<'a> {
         let is_cut = self.stopping.as_ref().is_some_and(|it| it.drain.is_over(self.hall.stop));
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
-            let conversation = &mut connection.conversation;
-            if is_cut {
-                conversation.cut();
-            } else if now < conversation.deadline(self.hall.limits()) {
+            let moment = self.clock.moment();
+            if !connection.conversation.look(is_cut, now, moment, self.hall.limits()) {
                 continue;
             }
-            conversation.check(now, self.clock.moment(), self.hall.limits());
             self.turn(index, false);
         }
     }

@@ -2,13 +2,12 @@
 //! received and sent is put into a queue, and one system call hands over all of it and waits for
 //! results. As many threads as there are workers.
 
+use std::borrow::Cow;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::Shutdown;
 
@@ -18,7 +17,7 @@ use crate::conversation::{Conversation, End, Wish};
 use crate::counters::{Count, Slot};
 use crate::door::{Door, Pause, is_passing};
 use crate::error::ServeError;
-use crate::hall::{Drain, Hall, Stopping, Watch, wait};
+use crate::hall::{Drain, Hall, Stopping, Watch};
 use crate::pump::end_of;
 use crate::sys::{Chunk, Done, Ring};
 
@@ -37,15 +36,7 @@ pub(super) fn serve(hall: &Hall<'_>, door: &Door, watch: &mut Watch<'_>) -> Resu
         let threads: Vec<_> = (0..hall.config.workers)
             .map(|number| scope.spawn(move || Worker::new(hall, door, number).map(Worker::work)))
             .collect();
-        while !threads.iter().all(ScopedJoinHandle::is_finished) {
-            watch.tick();
-            let mut fds = [PollFd::new(hall.stop, PollFlags::IN)];
-            wait(&mut fds, Watch::TICK);
-            if !fds[0].revents().is_empty() {
-                // The threads know. Waiting for them to end is all that is left.
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        }
+        watch.attend(&threads, hall.stop);
         let ended = threads.into_iter().map(|thread| thread.join().expect("a worker does not die"));
         ended.collect::<io::Result<()>>().map_err(refused)
     })
@@ -277,13 +268,10 @@ impl<'a> Worker<'a> {
         let is_cut = self.stopping.as_ref().is_some_and(|it| it.drain.is_over(self.hall.stop));
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
-            let conversation = &mut connection.conversation;
-            if is_cut {
-                conversation.cut();
-            } else if now < conversation.deadline(self.hall.limits()) {
+            let moment = self.clock.moment();
+            if !connection.conversation.look(is_cut, now, moment, self.hall.limits()) {
                 continue;
             }
-            conversation.check(now, self.clock.moment(), self.hall.limits());
             self.turn(index, now);
         }
     }
@@ -317,9 +305,10 @@ impl<'a> Worker<'a> {
 }
 
 /// What is to be sent next: bytes, with the beginning of the file that follows them.
-fn piece(conversation: &mut Conversation) -> Vec<u8> {
-    let mut bytes = conversation.take();
+fn piece(conversation: &mut Conversation) -> Cow<'static, [u8]> {
+    let bytes = conversation.take();
     let Some(part) = conversation.output().file() else { return bytes };
+    let mut bytes = bytes.into_owned();
     let from = bytes.len();
     let length = part.left().min(FILE_PIECE) as usize;
     bytes.resize(from + length, 0);
@@ -329,9 +318,9 @@ fn piece(conversation: &mut Conversation) -> Vec<u8> {
             Ok(count @ 1..) => read += count,
             Err(Errno::INTR) => {}
             // It has become shorter than was promised: nothing can make up for that.
-            Ok(0) | Err(_) => return Vec::new(),
+            Ok(0) | Err(_) => return Cow::default(),
         }
     }
     conversation.output().file_sent(length as u64);
-    bytes
+    Cow::Owned(bytes)
 }

@@ -13,8 +13,9 @@ const COLUMNS: usize = 72;
 const LINE: usize = COLUMNS + 2;
 /// After as many bytes the pattern repeats: a line for each character.
 const PERIOD: usize = CHARACTERS * LINE;
-/// What is added at once: whole periods, so that the next piece begins as the first one did.
-const PIECE: usize = Output::FULL.div_ceil(PERIOD) * PERIOD;
+/// What is added at once: whole periods, so that the next piece begins as the first one did. Nobody
+/// keeps a copy of it, so that it may be more than is enough.
+const PIECE: usize = (4 * Output::FULL).div_ceil(PERIOD) * PERIOD;
 
 static PATTERN: [u8; PIECE] = pattern();
 
@@ -57,7 +58,7 @@ impl Service for Chargen {
 impl Session for Generating {
     fn advance(&mut self, input: &[u8], _now: &Moment, output: &mut Output) -> usize {
         if output.is_empty() && !output.is_full() {
-            output.push(&PATTERN);
+            output.push_lasting(&PATTERN);
             if self.is_stopping {
                 output.end(After::Linger);
             }

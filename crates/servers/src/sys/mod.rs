@@ -66,6 +66,8 @@ pub(crate) enum Forked {
 /// and so be urgent.
 pub(crate) fn fork() -> io::Result<Forked> {
     let parent = rustix::process::getpid();
+    // A signal that comes before the child ignores it would run the handler of both.
+    let _held = Held::signals();
     // SAFETY: with one thread, no lock can be held by a thread that the child does not have.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
@@ -83,8 +85,42 @@ pub(crate) fn leave() -> ! {
     unsafe { libc::_exit(0) }
 }
 
+/// The signals that ask to stop.
+const STOPPING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// They wait while this exists: of a child that comes to ignore them, for ever.
+struct Held {
+    before: libc::sigset_t,
+}
+
+impl Held {
+    fn signals() -> Held {
+        // SAFETY: a set of zeros is a set, the calls only write to the sets that they are given,
+        // and the numbers are those of signals.
+        unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            let mut before = set;
+            libc::sigemptyset(&raw mut set);
+            for signal in STOPPING {
+                libc::sigaddset(&raw mut set, signal);
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, &raw mut before);
+            Held { before }
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // SAFETY: the set is the one that this thread had.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
+        }
+    }
+}
+
 fn belong_to(parent: Pid) {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+    for signal in STOPPING {
         // SAFETY: what is ignored runs no code.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }

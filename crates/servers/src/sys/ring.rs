@@ -2,6 +2,7 @@
 //! the ring until the operation is done.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::borrow::Cow;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
@@ -33,7 +34,7 @@ pub(crate) struct Ring {
     uring: IoUring,
     buffers: Buffers,
     /// What is being sent, by token.
-    sending: Vec<Option<Vec<u8>>>,
+    sending: Vec<Option<Cow<'static, [u8]>>>,
     /// Operations that are not done.
     in_flight: usize,
 }
@@ -106,7 +107,7 @@ impl Ring {
     }
 
     /// Sends all the bytes, which belong to the ring until then. One at a time for each token.
-    pub(crate) fn send(&mut self, socket: BorrowedFd<'_>, token: usize, bytes: Vec<u8>) {
+    pub(crate) fn send(&mut self, socket: BorrowedFd<'_>, token: usize, bytes: Cow<'static, [u8]>) {
         if self.sending.len() <= token {
             self.sending.resize_with(token + 1, || None);
         }

@@ -1,6 +1,7 @@
 //! Whole trials in virtual time.
 
 mod catalogue;
+mod datagrams;
 mod states;
 mod truth_twice;
 

@@ -386,6 +386,21 @@ pub struct Ack {
     pub comment: Option<String>,
 }
 
+impl Flow {
+    /// The acknowledgements that are each the third duplicate of a number, on which RFC 5681
+    /// section 3.2 sends what is missing again.
+    pub fn third_duplicates(&self) -> impl Iterator<Item = &Ack> {
+        let (mut number, mut duplicates) = (Offset::ZERO, 0_u64);
+        self.acks.iter().filter(move |ack| {
+            if ack.ack != number {
+                (number, duplicates) = (ack.ack, 0);
+            }
+            duplicates += u64::from(ack.duplicate);
+            ack.duplicate && duplicates == 3
+        })
+    }
+}
+
 /// A recovery episode: from the first evidence of loss until the loss is repaired.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Episode {

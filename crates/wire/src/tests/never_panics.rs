@@ -18,7 +18,7 @@ proptest! {
     fn on_bytes_that_claim_to_be_ip(
         mut bytes in prop::collection::vec(any::<u8>(), 1..200),
         start in prop::sample::select(vec![0x44, 0x45, 0x46, 0x4f, 0x60]),
-        next in prop::sample::select(vec![0_u8, 6, 43, 44, 51, 60, 135]),
+        next in prop::sample::select(vec![0_u8, 1, 6, 17, 43, 44, 51, 60, 135]),
         original in 0..300_u32,
     ) {
         bytes[0] = start;
@@ -63,6 +63,11 @@ fn ask_everything(link: u16, bytes: &[u8], original: u32) {
         let _ = (ip.header_checksum_is_right(), ip.is_whole(), ip.protocol(), ip.fragment());
         assert!(ip.payload().len() as u64 <= u64::from(ip.payload_len()));
         assert!(ip.header_len() + ip.payload().len() == ip.bytes().len());
+        if let Some(udp) = UdpPacket::of(ip) {
+            let _ = (udp.src_port(), udp.dst_port(), udp.checksum(), udp.checksum_state());
+            assert!(udp.payload().len() + 8 <= ip.payload().len());
+        }
+        assert!(port_unreachable(&ip).is_none_or(|quoted| quoted.len() < ip.payload().len()));
     }
     if let Some(tcp) = view.tcp() {
         let _ = (tcp.seq(), tcp.ack(), tcp.window(), tcp.urgent_pointer(), tcp.checksum_state());

@@ -18,19 +18,19 @@ pub(super) struct Output {
 
 /// What went one way.
 #[derive(Debug, Clone)]
-pub(super) struct Stream {
-    pub(super) check: Check,
+pub(crate) struct Stream {
+    pub(crate) check: Check,
     /// Of what was not urgent, where anything was.
-    pub(super) rest: Option<Digest>,
-    pub(super) bytes: Bytes,
-    pub(super) calls: u64,
-    pub(super) first: Option<Instant>,
-    pub(super) last: Option<Instant>,
+    pub(crate) rest: Option<Digest>,
+    pub(crate) bytes: Bytes,
+    pub(crate) calls: u64,
+    pub(crate) first: Option<Instant>,
+    pub(crate) last: Option<Instant>,
 }
 
 /// How it is known which bytes they were.
 #[derive(Debug, Clone)]
-pub(super) enum Check {
+pub(crate) enum Check {
     /// Nobody looks at them.
     Nobody,
     /// By their hash.
@@ -76,16 +76,16 @@ impl Output {
 }
 
 impl Stream {
-    pub(super) fn new() -> Stream {
+    pub(crate) fn new() -> Stream {
         Stream::with(Check::Hashed(Box::default()))
     }
 
-    pub(super) fn with(check: Check) -> Stream {
+    pub(crate) fn with(check: Check) -> Stream {
         Stream { check, rest: None, bytes: Bytes::ZERO, calls: 0, first: None, last: None }
     }
 
     /// Bytes went this way; the last of them urgent where it `marks`.
-    pub(super) fn moved(&mut self, bytes: &[u8], now: Instant, marks: bool) {
+    pub(crate) fn moved(&mut self, bytes: &[u8], now: Instant, marks: bool) {
         if bytes.is_empty() {
             return;
         }
@@ -114,7 +114,7 @@ impl Stream {
         self.last = Some(now);
     }
 
-    pub(super) fn hex(&self) -> String {
+    pub(crate) fn hex(&self) -> String {
         match &self.check {
             Check::Nobody => String::new(),
             Check::Hashed(digest) => digest.hex(),

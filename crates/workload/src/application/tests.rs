@@ -279,6 +279,32 @@ fn an_error_leaves_repetitions_and_goes_on_behind_them() {
 }
 
 #[test]
+fn what_is_waited_for_when_the_time_is_over_is_told() {
+    let at = |millis| Instant::ZERO + Span::from_millis(millis);
+    let mut reader = client(r#"["read 2 B", "write 1 B"]"#);
+    reader.did(at(0));
+    assert!(matches!(reader.want(at(1)), Want::Read(2)));
+    reader.received(&[0], at(2));
+    assert!(matches!(reader.want(at(3)), Want::Read(1)));
+    reader.ran_out(at(9));
+    assert_eq!(reader.want(at(9)), Want::Nothing);
+    let last = reader.report().log.last().cloned().unwrap();
+    assert_eq!((&*last.result, last.began, last.ended), (WAITING, at(3), at(9)));
+    // Who is done has nothing to tell any more.
+    let rows = reader.report().log.len();
+    reader.ran_out(at(10));
+    assert_eq!(reader.report().log.len(), rows);
+
+    let mut sleeper = client(r#"["sleep 1 s", "write 1 B"]"#);
+    sleeper.want(at(0));
+    sleeper.did(at(0));
+    sleeper.want(at(1));
+    sleeper.ran_out(at(9));
+    let last = sleeper.report().log.last().cloned().unwrap();
+    assert_eq!((&*last.call, &*last.result, last.took), ("sleep", WAITING, Span::from_millis(8)));
+}
+
+#[test]
 fn without_a_connection_there_is_nothing_but_to_close() {
     let mut end = client(r#"["sleep 1 s", "connect", "write 1 B", "close", "sleep 2 s"]"#);
     let second = |n: u64| Instant::from_nanos(n * 1_000_000_000);

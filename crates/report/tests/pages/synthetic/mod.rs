@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 
 use tcplab_lab::verify::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_lab::{
-    Calibration, Case, Claim, EpisodeRow, FindingRow, Metric, Run, StackUsed, Summary, Trial,
-    TrialData,
+    Calibration, Case, Claim, EndRow, EpisodeRow, FindingRow, Metric, Run, StackUsed, Summary,
+    Trial, TrialData,
 };
 use tcplab_path::{Direction, PathSpec};
 use tcplab_trace::{
@@ -128,6 +128,8 @@ fn claim(text: &str, held: bool) -> Claim {
         claim: text.into(),
         check: "episode.type includes \"with time lag\"".into(),
         held,
+        held_alone: u32::from(held),
+        trials: 1,
         found: "reno: without time lag; cubic: with time lag".into(),
     }
 }
@@ -170,7 +172,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
             remedy: Some("Send less before it.".into()),
             frames: (900..912).collect(),
         }],
-        ends: Vec::new(),
+        ends: vec![client()],
         ending: None,
         flaws: if number == 2 {
             vec!["packets were handed over late: 1 % by more than 4.1 ms (bound 1 ms)".into()]
@@ -190,9 +192,29 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         samples: seen.samples,
         interruptions: breaks,
         path: path(),
+        correspondence: None,
         duration,
     };
     (made, data)
+}
+
+/// What the application of the client called, as its log tells it.
+fn client() -> EndRow {
+    let calls = r#"[
+        { "call": "connect", "result": "ok", "count": 1, "bytes": "0 B", "began": 0,
+          "ended": 10000000, "took": "10 ms", "longest": "10 ms" },
+        { "call": "write", "asked": "64 kB", "result": "ok", "count": 100, "bytes": "6.4 MB",
+          "began": 10000000, "ended": 900000000, "took": "850 ms", "longest": "20 ms" },
+        { "call": "<i>read", "result": "ECONNRESET", "count": 1, "bytes": "0 B",
+          "began": 900000000, "ended": 900000000, "took": "0 s", "longest": "0 s" }
+    ]"#;
+    EndRow {
+        end: serde_json::from_str("\"client\"").expect("an end"),
+        calls: serde_json::from_str(calls).expect("a log"),
+        response_times_ms: vec![],
+        request_tries: vec![],
+        metrics: vec![],
+    }
 }
 
 /// The bench of the interruption paper.

@@ -1,0 +1,100 @@
+//! Datagrams on the kernel's sockets and in virtual time: the same seeds, the same losses, the same
+//! answers; and an independent reader finds nothing wrong with the packets.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tcplab_recording::{Endpoint, Recording};
+use tcplab_workload::DatagramReport;
+
+use crate::experiment::{Experiment, only_entry};
+use crate::program::{Io, installed, tcplab};
+
+const SCENARIO: &str = r#"
+title = "Datagrams"
+[path]
+delay = "5 ms"
+[workload]
+datagrams = { count = 14, timeout = "400 ms", retries = 1, backoff = 1 }
+[matrix.channel.lossy]
+"path.loss" = "20 %"
+"path.duplicate" = "10 %"
+[matrix.channel.closed]
+"workload.datagrams.count" = 4
+"workload.datagrams.server" = "closed"
+"workload.datagrams.connected" = true
+[repeat]
+trials = 1
+retries = 0
+[[expect]]
+claim    = "Nobody has the port, and the socket hears of it"
+where    = { channel = "closed" }
+metric   = "call.result"
+endpoint = "client"
+call     = "recv"
+equals   = "ECONNREFUSED"
+[[expect]]
+claim    = "Requests are lost, and sent again"
+where    = { channel = "lossy" }
+metric   = "resent"
+at_least = 2
+[[expect]]
+claim    = "What was read is what was sent"
+metric   = "payload_intact"
+equals   = true
+"#;
+
+#[test]
+fn both_worlds_lose_and_answer_the_same() {
+    let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
+    let ended = tcplab(home.path(), &["run", "made.toml", "--world", "sim"]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    assert!(ended.stdout.contains("no TCP connection: the ends exchanged UDP datagrams"));
+    let modelled = only_entry(&home.path().join("runs/made"));
+    for trial in experiment.trials() {
+        let own = Recording::open(&modelled.join(&trial.row.directory)).unwrap();
+        let app = own.app().unwrap();
+        let pairs = [(&trial.app.client, &app.client), (&trial.app.server, &app.server)];
+        for (kernel, virtual_time) in pairs {
+            let [kernel, virtual_time] = [kernel, virtual_time].map(|it| it.datagrams.as_ref());
+            assert_eq!(kernel.map(told), virtual_time.map(told), "{}", trial.name());
+        }
+        let sent = trial.truth.iter().filter(|row| row.frame.is_some()).count();
+        assert_eq!(sent, own.truth().unwrap().iter().filter(|row| row.frame.is_some()).count());
+        for directory in [&trial.directory, &modelled.join(&trial.row.directory)] {
+            checksums_are_right(&directory.join(Endpoint::Client.capture_file()));
+        }
+    }
+}
+
+/// All but the times.
+fn told(report: &DatagramReport) -> DatagramReport {
+    let mut told = report.clone();
+    for request in &mut told.requests {
+        request.asked = tcplab_units::Instant::ZERO;
+        request.answered = request.answered.map(|_| tcplab_units::Instant::ZERO);
+        request.tries.fill(tcplab_units::Instant::ZERO);
+    }
+    told
+}
+
+/// As tshark has it: 1 is "good". What ICMP quotes is as it was before the device completed it.
+fn checksums_are_right(capture: &Path) {
+    if !installed(&["tshark"]) {
+        return;
+    }
+    let mut tshark = Command::new("tshark");
+    tshark.args(["-n", "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]);
+    tshark.args(["-Y", "not icmp", "-T", "fields", "-e", "ip.checksum.status"]);
+    tshark.args(["-e", "udp.checksum.status", "-e", "udp.length", "-r"]).arg(capture);
+    let output = tshark.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.lines().count() >= 4, "{}", capture.display());
+    for line in told.lines() {
+        assert_eq!(line, "1\t1\t72", "{}", capture.display());
+    }
+}

@@ -1,0 +1,254 @@
+//! Datagrams of a trial without a connection: what the application says of each request, and what
+//! became of every datagram on its way.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+
+use tcplab_path::{Direction, Fate};
+use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
+use tcplab_units::Instant;
+use tcplab_wire::{FrameView, LinkType, UdpPacket, port_unreachable};
+use tcplab_workload::{DatagramMark, DatagramReport, RequestReport, Side};
+
+use crate::{LabError, Metric};
+
+/// What the ends of a trial said to one another in datagrams.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Correspondence {
+    /// The client's requests, in order.
+    pub requests: Vec<RequestReport>,
+    /// Every datagram that was sent or made, in order of time.
+    pub datagrams: Vec<DatagramRow>,
+}
+
+/// A datagram, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatagramRow {
+    /// Who sent it, or would have sent a copy that the path made.
+    pub from: Side,
+    /// What it is.
+    pub kind: DatagramKind,
+    /// Which request and try it is about, where the capture holds so much of it.
+    pub mark: Option<DatagramMark>,
+    /// Whether the path made it.
+    pub is_copy: bool,
+    /// When it came to the path.
+    pub sent: Instant,
+    /// When it came to the other end.
+    pub arrived: Option<Instant>,
+    /// Why it did not, in words; `not seen at the other end` where the path tells nothing.
+    pub lost: Option<String>,
+    /// Its frame in the client's capture, if it passed there.
+    pub frame: Option<u64>,
+}
+
+/// What a datagram is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DatagramKind {
+    /// Of the client.
+    Request,
+    /// Of the server.
+    Answer,
+    /// ICMP "port unreachable", about one of these.
+    Unreachable,
+}
+
+/// What a capture shows of a packet.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    frame: u64,
+    at: Instant,
+    from: Side,
+    kind: DatagramKind,
+    mark: Option<DatagramMark>,
+}
+
+impl Correspondence {
+    /// That of a recording whose client tells of `report`.
+    pub(crate) fn read(
+        recording: &Recording,
+        record: &TrialRecord,
+        report: &DatagramReport,
+    ) -> Result<Correspondence, LabError> {
+        let captures = [
+            seen(recording, record, Endpoint::Client)?,
+            seen(recording, record, Endpoint::Server)?,
+        ];
+        let mut datagrams = if record.has_truth() {
+            judged(&recording.truth()?, &captures)
+        } else {
+            untold(&captures)
+        };
+        datagrams.sort_by_key(|row| (row.arrived.unwrap_or(row.sent), row.sent));
+        number_frames(&mut datagrams, &captures[0]);
+        datagrams.sort_by_key(|row| (row.sent, row.is_copy, row.frame));
+        Ok(Correspondence { requests: report.requests.clone(), datagrams })
+    }
+
+    /// Those that the path dropped.
+    pub fn lost(&self) -> usize {
+        self.datagrams.iter().filter(|row| row.lost.is_some()).count()
+    }
+}
+
+/// The values that `METRICS` names.
+pub(crate) fn metrics(app: &AppLog, all: &Correspondence) -> Vec<Metric> {
+    let [Some(report), Some(server)] = [&app.client.datagrams, &app.server.datagrams] else {
+        return Vec::new();
+    };
+    let damaged = report.damaged + server.damaged;
+    let requests = &report.requests;
+    let times: Vec<f64> =
+        requests.iter().filter_map(|it| Some(it.response_time()?.as_millis_f64())).collect();
+    let share = 100.0 * report.unanswered() as f64 / requests.len().max(1) as f64;
+    let values = [
+        ("unanswered", Some(report.unanswered() as f64)),
+        ("unanswered_share", Some(share)),
+        ("mean_response", tcplab_stats::mean(&times)),
+        ("resent", Some(report.resent() as f64)),
+        ("late_answers", Some(report.late as f64)),
+        ("duplicate_answers", Some(report.duplicates as f64)),
+        ("lost_datagrams", Some(all.lost() as f64)),
+        ("payload_intact", Some(f64::from(u8::from(damaged == 0)))),
+    ];
+    crate::analyse::named(values.into_iter().filter_map(|(name, value)| Some((name, value?))))
+        .collect()
+}
+
+/// What passed one end.
+fn seen(
+    recording: &Recording,
+    record: &TrialRecord,
+    endpoint: Endpoint,
+) -> Result<Vec<Seen>, LabError> {
+    let (path, file) = recording.capture(endpoint)?;
+    let unreadable = |source| LabError::Capture { path: path.clone(), source };
+    let mut reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
+    let client: Option<IpAddr> = record.client.address.parse().ok();
+    let mut all = Vec::new();
+    let mut frame = 0;
+    while let Ok(Some(packet)) = reader.next_record() {
+        frame += 1;
+        let nanos = packet.time.map_or(record.epoch_nanos, tcplab_capture::UnixTime::as_nanos);
+        let at = Instant::from_nanos(nanos.saturating_sub(record.epoch_nanos));
+        // Recordings of trials have no link header.
+        let view = FrameView::new(LinkType::RawIp, packet.captured, packet.original_len);
+        let Some(ip) = view.ip() else { continue };
+        let from = if Some(ip.src()) == client { Side::Client } else { Side::Server };
+        let (kind, mark) = match (UdpPacket::of(ip), port_unreachable(&ip)) {
+            (Some(udp), _) => {
+                let kind = match from {
+                    Side::Client => DatagramKind::Request,
+                    Side::Server => DatagramKind::Answer,
+                };
+                (kind, DatagramMark::read(udp.payload()))
+            }
+            (None, Some(quoted)) => {
+                let about = FrameView::new(LinkType::RawIp, quoted, 0xffff);
+                let udp = about.ip().and_then(UdpPacket::of);
+                let mark = udp.and_then(|udp| DatagramMark::read(udp.payload()));
+                (DatagramKind::Unreachable, mark)
+            }
+            (None, None) => continue,
+        };
+        all.push(Seen { frame, at, from, kind, mark });
+    }
+    Ok(all)
+}
+
+/// The path's own word on each datagram.
+fn judged(truth: &[TruthRow], captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
+    let end = |direction| match direction {
+        Direction::Forward => 0,
+        Direction::Reverse => 1,
+    };
+    let mut sent: BTreeMap<u64, Seen> = BTreeMap::new();
+    for row in truth {
+        let capture = &captures[end(row.verdict.direction)];
+        let Some(frame) = row.frame else { continue };
+        if let Ok(at) = capture.binary_search_by_key(&frame, |seen| seen.frame) {
+            sent.insert(row.verdict.id, capture[at]);
+        }
+    }
+    let rows = truth.iter().filter_map(|row| {
+        let verdict = &row.verdict;
+        let seen = sent.get(&verdict.origin.unwrap_or(verdict.id))?;
+        // What the path itself answers goes the other way.
+        let is_own = (end(verdict.direction) == 0) == (seen.from == Side::Client);
+        is_own.then(|| DatagramRow {
+            from: seen.from,
+            kind: seen.kind,
+            mark: seen.mark,
+            is_copy: verdict.is_made(),
+            sent: verdict.entered,
+            arrived: (verdict.fate == Fate::Delivered).then_some(verdict.left),
+            lost: (verdict.fate != Fate::Delivered).then(|| verdict.fate.to_string()),
+            frame: None,
+        })
+    });
+    rows.collect()
+}
+
+/// Where the path tells nothing: what was seen at the other end, too.
+fn untold(captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
+    let mut rows = Vec::new();
+    for (end, side) in [Side::Client, Side::Server].into_iter().enumerate() {
+        let mut there = queues(captures[1 - end].iter().filter(|seen| seen.from == side));
+        for seen in captures[end].iter().filter(|seen| seen.from == side) {
+            let arrived = there.get_mut(&seen.key()).and_then(VecDeque::pop_front);
+            rows.push(DatagramRow {
+                from: side,
+                kind: seen.kind,
+                mark: seen.mark,
+                is_copy: false,
+                sent: seen.at,
+                arrived: arrived.map(|(_, at)| at),
+                lost: arrived.is_none().then(|| "not seen at the other end".into()),
+                frame: None,
+            });
+        }
+    }
+    rows
+}
+
+impl Seen {
+    fn key(&self) -> Alike {
+        Alike::of(self.from, self.kind, self.mark)
+    }
+}
+
+/// What datagrams that cannot be told apart have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Alike(bool, DatagramKind, Option<DatagramMark>);
+
+impl Alike {
+    fn of(from: Side, kind: DatagramKind, mark: Option<DatagramMark>) -> Alike {
+        Alike(from == Side::Client, kind, mark)
+    }
+}
+
+/// Frames and times of alike datagrams, in order.
+fn queues<'s>(all: impl Iterator<Item = &'s Seen>) -> BTreeMap<Alike, VecDeque<(u64, Instant)>> {
+    let mut queues: BTreeMap<Alike, VecDeque<(u64, Instant)>> = BTreeMap::new();
+    for seen in all {
+        queues.entry(seen.key()).or_default().push_back((seen.frame, seen.at));
+    }
+    queues
+}
+
+/// The frames of the client's capture; rows are in the order in which they were there.
+fn number_frames(rows: &mut [DatagramRow], capture: &[Seen]) {
+    let mut frames = queues(capture.iter());
+    for row in rows {
+        let passed = match row.from {
+            Side::Client => !row.is_copy,
+            Side::Server => row.arrived.is_some(),
+        };
+        if passed && let Some(queue) = frames.get_mut(&Alike::of(row.from, row.kind, row.mark)) {
+            row.frame = queue.pop_front().map(|(frame, _)| frame);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! The virtual world without connections: two hosts that exchange datagrams through the path.
+//!
+//! There is no stack to model: a datagram leaves when it is sent, and what arrives whole waits at
+//! its port. What remains of a kernel is what it says of ports that nobody has.
+
+mod station;
+
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet, Verdict};
+use tcplab_recording::{
+    AppLog, Captured, Endpoint, EndpointRecord, RecordingError, RecordingWriter,
+};
+use tcplab_scenario::{Case, EndpointSpec};
+use tcplab_units::{Instant, Span};
+use tcplab_workload::{Correspondent, Datagrams, Side};
+
+use crate::packets::Address;
+use crate::trial::{ADDRESSES, PORTS};
+use crate::{SettingsError, SimError};
+use station::Station;
+
+/// What a world of datagrams leaves.
+pub(crate) struct Ended {
+    pub(crate) app: AppLog,
+    /// Client and server.
+    pub(crate) records: [EndpointRecord; 2],
+    pub(crate) now: Instant,
+    pub(crate) writer: Option<RecordingWriter>,
+    /// Whether the client had asked everything.
+    pub(crate) is_done: bool,
+    pub(crate) events: u64,
+    pub(crate) packets: u64,
+}
+
+/// Two hosts and the path between them.
+struct World {
+    now: Instant,
+    stations: [Station; 2],
+    links: [Link; 2],
+    /// The id of the next packet.
+    next_id: u64,
+    writer: Option<RecordingWriter>,
+    events: u64,
+}
+
+/// Runs the datagrams of a case until the client has closed its socket and nothing is on the links,
+/// its limit has come, or `stop` is set.
+pub(crate) fn run(
+    case: &Case,
+    datagrams: &Datagrams,
+    seed: u64,
+    writer: Option<RecordingWriter>,
+    stop: &AtomicBool,
+) -> Result<Ended, SimError> {
+    for (endpoint, spec) in [("client", &case.client), ("server", &case.server)] {
+        refuse_options(endpoint, spec)?;
+    }
+    let address = |end: usize| Address { ip: ADDRESSES[end], port: PORTS[end] };
+    let station = |side, end: usize| {
+        let application = Correspondent::new(side, datagrams, seed);
+        Station::new(application, address(end), address(1 - end), seed)
+    };
+    let client = station(Side::Client, 0);
+    let server = station(Side::Server, 1).absent(datagrams.server);
+    let [forward, reverse]: [LinkPlan; 2] = case.links()?;
+    let mut world = World {
+        now: Instant::ZERO,
+        stations: [client, server],
+        links: [
+            Link::new(&forward, seed, Direction::Forward),
+            Link::new(&reverse, seed, Direction::Reverse),
+        ],
+        next_id: 1,
+        writer,
+        events: 0,
+    };
+    world.run(Instant::ZERO + case.limits.trial, stop)?;
+    let is_done = world.stations[0].is_over();
+    world.end()?;
+    let record = |spec: &EndpointSpec, ip: Ipv4Addr| EndpointRecord {
+        address: ip.to_string(),
+        sysctls: spec.sysctl.clone(),
+        ..EndpointRecord::default()
+    };
+    let [client, server] = &world.stations;
+    Ok(Ended {
+        app: AppLog { client: client.report(), server: server.report(), load: None },
+        records: [record(&case.client, ADDRESSES[0]), record(&case.server, ADDRESSES[1])],
+        now: world.now,
+        writer: world.writer,
+        is_done,
+        events: world.events,
+        packets: world.next_id - 1,
+    })
+}
+
+/// A socket of datagrams has no options in virtual time.
+fn refuse_options(endpoint: &'static str, spec: &EndpointSpec) -> Result<(), SimError> {
+    let Some((_, info, value)) = spec.socket.iter().chain(spec.accepted.iter()).next() else {
+        return Ok(());
+    };
+    let source = SettingsError::Option {
+        option: info.name,
+        value: value.to_string(),
+        reason: "sockets of datagrams have no options there; leave it out, or run it in the \
+                 kernel (--world kernel)"
+            .into(),
+    };
+    Err(SimError::Settings { endpoint, source })
+}
+
+impl World {
+    fn run(&mut self, limit: Instant, stop: &AtomicBool) -> Result<(), RecordingError> {
+        for end in [0, 1] {
+            self.serve(end)?;
+        }
+        loop {
+            let is_empty = self.links.iter().all(|link| link.in_flight().next().is_none());
+            if self.stations[0].is_over() && is_empty {
+                return Ok(());
+            }
+            let departures = self.links.iter().map(Link::next_departure);
+            let wakes = self.stations.iter().map(Station::wake);
+            // What arrives comes before what a host does by itself.
+            let due = departures.chain(wakes).enumerate();
+            let Some((at, source)) = due.filter_map(|(source, at)| Some((at?, source))).min()
+            else {
+                return Ok(());
+            };
+            if at > limit {
+                self.now = limit;
+                return Ok(());
+            }
+            self.now = at;
+            self.events += 1;
+            match source {
+                0 | 1 => self.deliver(source)?,
+                _ => self.serve(source - 2)?,
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What is on the links is judged, and the server, for which nobody comes any more, ends.
+    fn end(&mut self) -> Result<(), RecordingError> {
+        for link in &mut self.links {
+            for departure in link.drain(self.now) {
+                if let Some(writer) = &mut self.writer {
+                    writer.judged(&departure.verdict)?;
+                }
+            }
+        }
+        self.stations[1].stop();
+        self.serve(1)
+    }
+
+    /// What left a link reaches the other end, or does not.
+    fn deliver(&mut self, way: usize) -> Result<(), RecordingError> {
+        let end = 1 - way;
+        while let Some(departure) = self.links[way].poll(self.now) {
+            let (verdict, bytes) = (departure.verdict, departure.packet.bytes);
+            // An answer of the path itself goes back to who sent what it is about.
+            let end = match verdict.direction {
+                Direction::Forward => 1,
+                Direction::Reverse => 0,
+            };
+            let is_delivered = verdict.fate == Fate::Delivered;
+            if let Some(writer) = &mut self.writer {
+                let endpoint = Endpoint::BOTH[end];
+                if is_delivered && is_as_sent(&verdict) {
+                    writer.arrived(endpoint, self.now, verdict.id)?;
+                } else if is_delivered {
+                    writer.entered(endpoint, self.now, whole(&bytes))?;
+                }
+                writer.judged(&verdict)?;
+            }
+            if is_delivered && let Some(answer) = self.stations[end].take(self.now, &bytes) {
+                self.send(end, answer)?;
+            }
+        }
+        self.serve(end)?;
+        self.serve(way)
+    }
+
+    /// An application goes on, and what it sends goes onto the link.
+    fn serve(&mut self, end: usize) -> Result<(), RecordingError> {
+        while let Some(packet) = self.stations[end].drive(self.now) {
+            self.send(end, packet)?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, end: usize, packet: Vec<u8>) -> Result<(), RecordingError> {
+        let id = self.next_id;
+        self.next_id += 1;
+        if let Some(writer) = &mut self.writer {
+            writer.left(Endpoint::BOTH[end], self.now, id, whole(&packet))?;
+        }
+        self.links[end].handle_packet(self.now, Packet::new(id, packet));
+        Ok(())
+    }
+}
+
+/// Whether a packet that was delivered is the one that an endpoint sent, bit by bit.
+fn is_as_sent(verdict: &Verdict) -> bool {
+    !verdict.is_made() && !verdict.marked && verdict.corrupted.is_none()
+}
+
+/// A packet of which all is kept.
+fn whole(bytes: &[u8]) -> Captured<'_> {
+    Captured { bytes, original_len: bytes.len() as u32 }
+}
+
+/// The least time between two ICMP errors to one host, once it has had [`ICMP_BURST`] of them:
+/// `icmp_ratelimit`, 1000 ms.
+const ICMP_EVERY: Span = Span::from_secs(1);
+/// How many a host may be told without waiting (`XRLIM_BURST_FACTOR`, net/ipv4/inetpeer.c).
+const ICMP_BURST: u64 = 6;

@@ -1,0 +1,243 @@
+//! A host with one socket of UDP.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+
+use tcplab_units::{Instant, Rng, Span};
+use tcplab_wire::{
+    ChecksumState, Ecn, FrameView, IpPacket, Ipv4Repr, LinkType, PortUnreachableRepr, UdpPacket,
+    UdpRepr, port_unreachable,
+};
+use tcplab_workload::{Absent, AppReport, Correspondent, DatagramWant};
+
+use super::{ICMP_BURST, ICMP_EVERY};
+use crate::packets::{Address, TTL};
+
+/// What the other end is told where nobody has its port.
+const REFUSED: &str = "ECONNREFUSED";
+
+/// A host, the socket on it and the application that has it.
+pub(super) struct Station {
+    application: Box<Correspondent>,
+    own: Address,
+    /// To whom it speaks: the server's station, like the server, to whoever asked last, which is
+    /// the only client there is.
+    other: Address,
+    port: Port,
+    /// Whether it was given an address with `connect`.
+    is_connected: bool,
+    /// Datagrams that wait to be read.
+    inbox: VecDeque<Vec<u8>>,
+    /// The pending error of the socket, which the next call is told.
+    error: Option<&'static str>,
+    /// When the application is to be looked at, whatever happens.
+    wake: Option<Instant>,
+    is_over: bool,
+    icmp: Bucket,
+    /// IPv4's identification counts up (RFC 6864 lets it be anything here).
+    ip_id: u16,
+}
+
+/// How a host's port stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Port {
+    /// A socket has it.
+    Open,
+    /// A socket has it whose filter lets nothing through.
+    Deaf,
+    /// No socket has it.
+    Closed,
+}
+
+impl Station {
+    pub(super) fn new(
+        application: Correspondent,
+        own: Address,
+        other: Address,
+        seed: u64,
+    ) -> Station {
+        let mut random = Rng::new(seed, &format!("{} identification", own.ip));
+        Station {
+            application: Box::new(application),
+            own,
+            other,
+            port: Port::Open,
+            is_connected: false,
+            inbox: VecDeque::new(),
+            error: None,
+            wake: None,
+            is_over: false,
+            icmp: Bucket::full(),
+            ip_id: random.next_u64() as u16,
+        }
+    }
+
+    /// The same, but not there.
+    pub(super) fn absent(self, absent: Option<Absent>) -> Station {
+        let port = match absent {
+            None => Port::Open,
+            Some(Absent::Silent) => Port::Deaf,
+            Some(Absent::Closed) => Port::Closed,
+        };
+        Station { port, ..self }
+    }
+
+    pub(super) fn wake(&self) -> Option<Instant> {
+        self.wake
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    pub(super) fn report(&self) -> AppReport {
+        self.application.report()
+    }
+
+    /// Nobody comes any more.
+    pub(super) fn stop(&mut self) {
+        self.application.stop();
+    }
+
+    /// The application goes on until it waits; what it sends is given, and it is to be asked again.
+    pub(super) fn drive(&mut self, now: Instant) -> Option<Vec<u8>> {
+        self.wake = None;
+        loop {
+            match self.application.want(now) {
+                DatagramWant::Connect => {
+                    self.is_connected = true;
+                    self.application.did(now);
+                }
+                DatagramWant::Send(datagram) => {
+                    if let Some(error) = self.error.take() {
+                        self.application.failed(error, now);
+                        continue;
+                    }
+                    let header = Ipv4Repr {
+                        src: self.own.ip,
+                        dst: self.other.ip,
+                        id: self.ip_id,
+                        ttl: TTL,
+                        ecn: Ecn::NotEct,
+                    };
+                    self.ip_id = self.ip_id.wrapping_add(1);
+                    let ports = UdpRepr { src_port: self.own.port, dst_port: self.other.port };
+                    let packet = ports.to_packet(&header.into(), datagram);
+                    self.application.sent(now);
+                    return Some(packet);
+                }
+                DatagramWant::Receive(until) => {
+                    if let Some(error) = self.error.take() {
+                        self.application.failed(error, now);
+                    } else if let Some(datagram) = self.inbox.pop_front() {
+                        self.application.received(&datagram, now);
+                    } else if until.is_some_and(|until| until <= now) {
+                        self.application.failed("EAGAIN", now);
+                    } else {
+                        self.wake = until;
+                        return None;
+                    }
+                }
+                DatagramWant::Sleep(until) => {
+                    self.wake = Some(until);
+                    return None;
+                }
+                DatagramWant::Close => {
+                    self.port = Port::Closed;
+                    self.application.did(now);
+                }
+                DatagramWant::Nothing => {
+                    self.is_over = true;
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// A packet came in; what the host answers by itself.
+    pub(super) fn take(&mut self, now: Instant, packet: &[u8]) -> Option<Vec<u8>> {
+        let ip = FrameView::of_packet(packet).ip()?;
+        let is_right = ip.header_checksum_is_right() && ip.dst() == IpAddr::V4(self.own.ip);
+        if !is_right || !ip.is_whole() {
+            return None;
+        }
+        if let Some(quoted) = port_unreachable(&ip) {
+            if self.is_connected && self.has_sent(quoted) {
+                self.error = Some(REFUSED);
+            }
+            return None;
+        }
+        // A wrong sum is dropped without a word (`udp_lib_checksum_complete`).
+        let udp = UdpPacket::of(ip).filter(|it| it.checksum_state() == ChecksumState::Right)?;
+        if udp.dst_port() != self.own.port || self.port == Port::Closed {
+            return self.refuse(now, ip);
+        }
+        let from = (ip.src(), udp.src_port());
+        if self.is_connected && from != (IpAddr::V4(self.other.ip), self.other.port) {
+            return self.refuse(now, ip);
+        }
+        if self.port == Port::Open {
+            self.inbox.push_back(udp.payload().to_vec());
+        }
+        None
+    }
+
+    /// Whether a quoted datagram is one of this socket to the other.
+    fn has_sent(&self, quoted: &[u8]) -> bool {
+        // It may be quoted in part.
+        let quoted = FrameView::new(LinkType::RawIp, quoted, 0xffff).ip().and_then(UdpPacket::of);
+        quoted.is_some_and(|udp| {
+            let (from, to) = ((udp.ip().src(), udp.src_port()), (udp.ip().dst(), udp.dst_port()));
+            from == (IpAddr::V4(self.own.ip), self.own.port)
+                && to == (IpAddr::V4(self.other.ip), self.other.port)
+        })
+    }
+
+    /// Nobody has the port (RFC 1122 section 4.1.3.1), which is told if not too much is.
+    fn refuse(&mut self, now: Instant, about: IpPacket<'_>) -> Option<Vec<u8>> {
+        let IpAddr::V4(dst) = about.src() else { return None };
+        if !self.icmp.takes(now) {
+            return None;
+        }
+        let id = self.ip_id;
+        self.ip_id = self.ip_id.wrapping_add(1);
+        let header = Ipv4Repr { src: self.own.ip, dst, id, ttl: TTL, ecn: Ecn::NotEct };
+        Some(PortUnreachableRepr { about }.to_packet(&header))
+    }
+}
+
+/// What may be told of errors (`inet_peer_xrlim_allow`).
+struct Bucket {
+    tokens: Span,
+    since: Instant,
+}
+
+impl Bucket {
+    fn full() -> Bucket {
+        Bucket { tokens: ICMP_EVERY * ICMP_BURST, since: Instant::ZERO }
+    }
+
+    fn takes(&mut self, now: Instant) -> bool {
+        let tokens = (self.tokens + now.since(self.since)).min(ICMP_EVERY * ICMP_BURST);
+        let is_enough = tokens >= ICMP_EVERY;
+        self.tokens = if is_enough { tokens - ICMP_EVERY } else { tokens };
+        self.since = now;
+        is_enough
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Six at once, the next when a second has passed since the bucket was empty.
+    #[test]
+    fn errors_are_told_six_at_once_and_then_once_a_second() {
+        let mut bucket = Bucket::full();
+        let told: Vec<u64> = (0..40)
+            .map(|step| step * 100)
+            .filter(|millis| bucket.takes(Instant::ZERO + Span::from_millis(*millis)))
+            .collect();
+        assert_eq!(told, [0, 100, 200, 300, 400, 500, 1_000, 2_000, 3_000]);
+    }
+}

@@ -1,0 +1,112 @@
+//! Applications that exchange datagrams, on the kernel's sockets.
+
+use std::net::SocketAddrV4;
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use tcplab_units::{Instant, Span};
+use tcplab_workload::{Correspondent, DatagramWant, Datagrams};
+
+use crate::TrialError;
+use crate::calls::{LOOK, name};
+use crate::clock::Clock;
+use crate::endpoint::Shared;
+
+/// An application with its socket.
+pub(crate) struct Exchange<'a> {
+    pub(crate) application: Correspondent,
+    pub(crate) shared: &'a Shared,
+    pub(crate) clock: Clock,
+    /// Where the server is.
+    pub(crate) server: SocketAddrV4,
+    /// Until it is closed.
+    pub(crate) socket: Option<OwnedFd>,
+    /// To whom it sends: the server, or whoever asked last.
+    pub(crate) peer: SocketAddrV4,
+}
+
+impl Exchange<'_> {
+    /// Does what the application wants until it wants no more.
+    pub(crate) fn drive(&mut self) -> Result<(), TrialError> {
+        let mut connected = false;
+        loop {
+            let now = self.clock.now();
+            let Some(socket) = &self.socket else { return Ok(()) };
+            match self.application.want(now) {
+                DatagramWant::Nothing => return Ok(()),
+                DatagramWant::Sleep(until) => {
+                    self.clock.sleep_until(until);
+                }
+                DatagramWant::Connect => match rustix::net::connect(socket, &self.server) {
+                    Ok(()) => {
+                        connected = true;
+                        self.application.did(self.clock.now());
+                    }
+                    Err(errno) => self.failed(errno),
+                },
+                DatagramWant::Send(datagram) => {
+                    let sent = if connected {
+                        rustix::net::send(socket, datagram, SendFlags::empty())
+                    } else {
+                        rustix::net::sendto(socket, datagram, SendFlags::empty(), &self.peer)
+                    };
+                    match sent {
+                        Ok(_) => self.application.sent(self.clock.now()),
+                        Err(errno) => self.failed(errno),
+                    }
+                }
+                DatagramWant::Receive(until) => self.receive(until),
+                DatagramWant::Close => {
+                    self.socket = None;
+                    self.application.did(self.clock.now());
+                }
+            }
+        }
+    }
+
+    /// The call failed; one that was interrupted is made again.
+    fn failed(&mut self, errno: Errno) {
+        if errno != Errno::INTR {
+            self.application.failed(name(errno), self.clock.now());
+        }
+    }
+
+    /// Waits with `poll`, whose timer is as fine as the clock (SO_RCVTIMEO counts in ticks of the
+    /// kernel), and reads what there is: nothing, where the time has come.
+    fn receive(&mut self, until: Option<Instant>) {
+        let Some(socket) = &self.socket else { return };
+        // A server looks from time to time whether anything can still come.
+        let now = self.clock.now();
+        let patience =
+            until.map_or(LOOK, |until| if until > now { until.since(now) } else { Span::ZERO });
+        let timeout = Timespec {
+            tv_sec: (patience.as_nanos() / 1_000_000_000).cast_signed(),
+            tv_nsec: (patience.as_nanos() % 1_000_000_000).cast_signed(),
+        };
+        match poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&timeout)) {
+            Ok(0) if until.is_none() => {
+                if self.shared.is_at_rest() {
+                    self.application.stop();
+                }
+                return;
+            }
+            Ok(_) => {}
+            Err(errno) => return self.failed(errno),
+        }
+        let mut datagram = [0; Datagrams::SIZE_MAX.as_u64() as usize + 1];
+        match rustix::net::recvfrom(socket, &mut datagram, RecvFlags::DONTWAIT) {
+            Ok((count, _, from)) => {
+                self.application.received(&datagram[..count], self.clock.now());
+                self.shared.add_received(count as u64);
+                if let Some(Ok(from)) = from.map(SocketAddrV4::try_from) {
+                    self.peer = from;
+                }
+            }
+            // What `poll` saw was not right, and was dropped when it was looked at.
+            Err(Errno::AGAIN) if until.is_none_or(|until| self.clock.now() < until) => {}
+            Err(errno) => self.failed(errno),
+        }
+    }
+}
