@@ -33,6 +33,8 @@ pub use model::{
 pub use options::OptionRow;
 pub use replay::{Difference, Replay, replay};
 pub use tables::write_tables;
+/// What the rows of datagrams are made of.
+pub use tcplab_workload::{DatagramMark, RequestReport, Side};
 /// Parts of a [`Trial`].
 pub use tcplab_workload::{Durations, LoadReport};
 pub use worlds::{Refusal, World, kernel_refused};

@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_lab::{Correspondence, DatagramKind, DatagramRow, TrialData};
+use tcplab_lab::{Correspondence, DatagramKind, DatagramRow, RequestReport, Side, TrialData};
 use tcplab_plot::{LadderScene, decimal, ladder};
 use tcplab_trace::{Fate, LadderLine};
 use tcplab_units::{Instant, Span};
-use tcplab_workload::{RequestReport, Side};
 
 use crate::number::{counted, figures};
 

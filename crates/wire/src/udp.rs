@@ -142,8 +142,8 @@ mod tests {
         assert_eq!((udp.payload(), udp.checksum_state()), (&b"hi!"[..], ChecksumState::Right));
     }
 
-    /// With two bytes of data the pseudo-header sums to 14e2 and the header to 9393; 578a brings the
-    /// sum to ffff, whose complement would say that there is none.
+    /// With two bytes of data the pseudo-header sums to 14e2 and the header to 9393; 578a brings
+    /// the sum to ffff, whose complement would say that there is none.
     #[test]
     fn a_sum_of_zero_is_told_as_its_other_form() {
         let checksum_with = |data: u16| {

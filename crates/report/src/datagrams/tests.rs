@@ -1,4 +1,4 @@
-use tcplab_workload::DatagramMark;
+use tcplab_lab::DatagramMark;
 
 use super::*;
 
