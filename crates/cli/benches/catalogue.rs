@@ -60,10 +60,14 @@ fn asked() -> (Vec<String>, u32) {
     (names, trials)
 }
 
+/// Runs a scenario. Recordings of hundreds of transfers are gigabytes: they are not kept.
 fn run(name: &str, world: &str, trials: u32) -> Result<Run, String> {
+    let target = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target");
+    let place = tempfile::tempdir_in(target).map_err(|error| error.to_string())?;
     let ended = Command::new(env!("CARGO_BIN_EXE_tcplab"))
         .args(["run", name, "--json", "--world", world, "--trials", &trials.to_string()])
-        .args(["--runs", concat!(env!("CARGO_MANIFEST_DIR"), "/../../runs")])
+        .arg("--runs")
+        .arg(place.path())
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .output()

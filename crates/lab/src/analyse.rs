@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use tcplab_path::{Backend, Cause, Direction, PathSpec};
+use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::quality::{self, Measure};
 use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
 use tcplab_scenario::{METRICS, trial_seed};
@@ -13,10 +13,9 @@ use tcplab_workload::Role;
 
 use crate::datagrams;
 use crate::ends::{ending, ends};
-use crate::model::SAME_HOST;
 use crate::{
     Case, Correspondence, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory,
-    Summary, Trial, TrialData, claims, loads, worlds,
+    Summary, Trial, TrialData, claims, loads, paths, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -79,7 +78,7 @@ pub fn analyse(
         fallback: plan.fallback.clone(),
         started: plan.started.clone(),
         seed: plan.seed,
-        path: describe_paths(&scenario.cases),
+        path: paths::describe(&scenario.cases),
         environment,
         calibration: run.calibration(),
         cases,
@@ -520,38 +519,6 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
                 standard_deviation: summary.standard_deviation,
                 interval: summary.interval.map(|interval| (interval.low, interval.high)),
             })
-        })
-        .collect()
-}
-
-/// A sentence per direction; per case too, where the path is varied.
-fn describe_paths(cases: &[tcplab_scenario::Case]) -> Vec<String> {
-    match cases {
-        [first, rest @ ..] if rest.iter().all(|case| case.path == first.path) => {
-            describe(&first.path)
-        }
-        _ => cases
-            .iter()
-            .flat_map(|case| {
-                describe(&case.path).into_iter().map(|line| format!("{}, {line}", case.name))
-            })
-            .collect(),
-    }
-}
-
-fn describe(path: &PathSpec) -> Vec<String> {
-    if path.same_host {
-        return vec![SAME_HOST.into()];
-    }
-    Direction::BOTH
-        .into_iter()
-        .filter_map(|direction| {
-            let link = path.link(direction).ok()?;
-            let by = match path.backend.unwrap_or_default() {
-                Backend::Tcplab => "",
-                Backend::Netem => ", by netem",
-            };
-            Some(format!("{direction}{by}: {}", link.describe().join(" ")))
         })
         .collect()
 }

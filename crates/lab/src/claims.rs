@@ -29,8 +29,8 @@ pub(crate) fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> 
 
 /// Whether it holds in all trials together, or in those of one number alone, and what was found.
 fn judged(expectation: &Expectation, cases: &[Case], number: Option<u32>) -> (bool, String) {
-    let (mut held, mut is_judged) = (true, false);
-    let mut found = Vec::new();
+    let mut judged = Vec::new();
+    let mut left_out = Vec::new();
     for (nth, &index) in expectation.cases.iter().enumerate() {
         let Some(case) = cases.get(index) else { continue };
         let against = expectation.baselines.get(nth).and_then(|&index| cases.get(index));
@@ -41,15 +41,41 @@ fn judged(expectation: &Expectation, cases: &[Case], number: Option<u32>) -> (bo
         });
         let values: Vec<Value> = values.collect();
         if loads::is_left_out(case, against, &values) {
-            found.push(format!("{}: impossible here", case.name));
+            left_out.push(format!("{}: impossible here", case.name));
             continue;
         }
         let values = statistic(expectation.of, values);
-        is_judged = true;
-        held &= expectation.checks.iter().all(|check| check.holds(&values));
-        found.push(format!("{}: {}", case.name, told(&values, expectation)));
+        let held = expectation.checks.iter().all(|check| check.holds(&values));
+        judged.push(Judged { case: &case.name, values, held });
     }
-    (held && is_judged, found.join("; "))
+    let mut found = in_short(&judged, expectation);
+    found.extend(left_out);
+    let held = !judged.is_empty() && judged.iter().all(|one| one.held);
+    (held, found.join("; "))
+}
+
+/// A case, what was found of it, and whether that is as expected.
+struct Judged<'c> {
+    case: &'c str,
+    values: Vec<Value>,
+    held: bool,
+}
+
+/// So many cases are told one by one.
+const TOLD_ALONE: usize = 8;
+
+/// What was found case by case; of many cases those that are not as expected, and the others as
+/// one.
+fn in_short(judged: &[Judged<'_>], expectation: &Expectation) -> Vec<String> {
+    let alone = |one: &Judged<'_>| format!("{}: {}", one.case, told(&one.values, expectation));
+    let (good, bad): (Vec<_>, Vec<_>) = judged.iter().partition(|one| one.held);
+    if judged.len() <= TOLD_ALONE || good.len() < 2 {
+        return judged.iter().map(alone).collect();
+    }
+    let values: Vec<Value> = good.iter().flat_map(|one| one.values.iter().cloned()).collect();
+    let others = if bad.is_empty() { "all" } else { "the other" };
+    let rest = format!("{others} {}: {}", good.len(), told(&values, expectation));
+    bad.into_iter().map(alone).chain([rest]).collect()
 }
 
 /// All values of the expectation's metric in a trial: one, or one per end, call or episode.
@@ -229,6 +255,29 @@ mod tests {
             checks: vec![check],
             cases: vec![0, 1],
             baselines: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn of_many_cases_those_are_told_that_are_not_as_expected() {
+        let scenario = |claim: &str| {
+            let delays: Vec<String> = (1..=9).map(|ms| format!("\"{ms} ms\"")).collect();
+            let source = format!(
+                "title = \"t\"\n[path]\n[workload]\nupload = \"1 B\"\n[matrix]\n\
+                 \"path.delay\" = [{}]\n[[expect]]\nclaim = \"c\"\n\
+                 metric = \"transfer_time\"\n{claim}",
+                delays.join(", ")
+            );
+            tcplab_scenario::Scenario::parse(&source, "t").unwrap()
+        };
+        let cases: Vec<Case> =
+            (1..=9).map(|n| case(&format!("{n}ms"), &[], f64::from(n))).collect();
+        for (claim, held, found) in [
+            ("at_most = \"9 s\"", true, "all 9: 1 to 9 s"),
+            ("at_most = \"8 s\"", false, "9ms: 9 s; the other 8: 1 to 8 s"),
+        ] {
+            let told = &judge(&scenario(claim).expects, &cases)[0];
+            assert_eq!((told.held, told.found.as_str()), (held, found));
         }
     }
 

@@ -10,7 +10,7 @@ use tcplab_testbed::{DeviceKind, Launcher, Progress, TrialRequest, Tuning, run_t
 use tcplab_units::Span;
 
 use crate::calibration::calibrate;
-use crate::{LabError, Plan, Refusal, RunDirectory, World, analyse, environment, worlds};
+use crate::{LabError, Plan, Refusal, RunDirectory, World, analyse, environment, loads, worlds};
 
 /// What happens in a run, for whoever shows it.
 #[derive(Debug, Clone, Copy)]
@@ -226,6 +226,13 @@ impl Trials<'_> {
         run_trial(&self.bench.launcher, &request, self.stop, told)
             .map_err(|source| LabError::Trial { case: case.name.clone(), number, source })?;
         let recording = Recording::open(stage)?;
-        Ok(analyse::flaws_of(&recording.record()?, &case.path, recording.samples()?.len()))
+        let record = recording.record()?;
+        let load = recording.app()?.load;
+        if load.as_ref().is_some_and(|load| load.impossible.is_some()) {
+            return Ok(Vec::new());
+        }
+        let mut flaws = analyse::flaws_of(&record, &case.path, recording.samples()?.len());
+        flaws.extend(load.as_ref().and_then(loads::flaws));
+        Ok(flaws)
     }
 }

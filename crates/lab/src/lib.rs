@@ -14,6 +14,7 @@ pub mod fidelity;
 mod loads;
 mod model;
 mod options;
+mod paths;
 mod replay;
 mod tables;
 pub mod verify;
@@ -33,8 +34,6 @@ pub use model::{
 pub use options::OptionRow;
 pub use replay::{Difference, Replay, replay};
 pub use tables::write_tables;
-/// What the rows of datagrams are made of.
-pub use tcplab_workload::{DatagramMark, RequestReport, Side};
 /// Parts of a [`Trial`].
-pub use tcplab_workload::{Durations, LoadReport};
+pub use tcplab_workload::{DatagramMark, Durations, LoadReport, RequestReport, Side};
 pub use worlds::{Refusal, World, kernel_refused};

@@ -42,10 +42,20 @@ pub(crate) fn examine(
         findings: client.connections.first().map(findings_of).unwrap_or_default(),
         ends: ends(app, record, [&client, &server]),
         ending: ending(&client),
-        flaws: if load.impossible.is_none() { flaws_of(record, path, 0) } else { Vec::new() },
+        flaws: match load.impossible {
+            None => flaws_of(record, path, 0).into_iter().chain(flaws(load)).collect(),
+            Some(_) => Vec::new(),
+        },
         load: Some(load.clone()),
         ..empty_trial(warnings)
     })
+}
+
+/// What makes a load worth running again: that nothing is known of it.
+pub(crate) fn flaws(load: &LoadReport) -> Option<String> {
+    let is_silent = load.impossible.is_none() && load.requests == 0 && load.failed() == 0;
+    is_silent
+        .then(|| format!("no request was answered or refused in the {} that count", load.elapsed))
 }
 
 /// What `METRICS` has of a load.
@@ -154,6 +164,9 @@ mod tests {
             assert!(tcplab_scenario::metric(name).is_some(), "{name}");
         }
         let nothing = values(&LoadReport::default());
+        assert!(flaws(&load).is_none() && flaws(&LoadReport::default()).is_some());
+        let impossible = LoadReport { impossible: Some("no".into()), ..LoadReport::default() };
+        assert_eq!(flaws(&impossible), None, "it would be again");
         assert_eq!(nothing.len(), 5, "no times where nothing was answered: {nothing:?}");
     }
 }

@@ -44,8 +44,7 @@ pub struct Run {
 }
 
 /// Said of a path that there is none of.
-pub(crate) const SAME_HOST: &str =
-    "same host: no path, both ends talk over the loopback of one kernel";
+pub(crate) const SAME_HOST: &str = "no path: both ends talk over the loopback of the same host";
 
 impl Run {
     /// Whether there is a path between the ends of any case.

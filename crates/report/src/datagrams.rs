@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_lab::{Correspondence, DatagramKind, DatagramRow, RequestReport, Side, TrialData};
+use tcplab_lab::{Correspondence, DatagramKind, DatagramRow, TrialData};
+use tcplab_lab::{RequestReport, Side};
 use tcplab_plot::{LadderScene, decimal, ladder};
 use tcplab_trace::{Fate, LadderLine};
 use tcplab_units::{Instant, Span};

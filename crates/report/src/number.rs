@@ -42,6 +42,9 @@ pub(crate) fn with_unit(value: f64, unit: &str) -> String {
 
 /// A metric's name for people: `transfer_time` as `transfer time`, `mean_rtt` as `mean RTT`.
 pub(crate) fn title(name: &str) -> String {
+    if let Some(name) = name.strip_suffix("_p99") {
+        return format!("{}, 99 %", title(name));
+    }
     let words = name.split(['_', '.']).map(|word| match word {
         "rtt" => "RTT",
         "syn" => "SYN",
@@ -57,7 +60,13 @@ pub(crate) fn title(name: &str) -> String {
     match title.as_str() {
         "most window" | "window most" => "largest window".to_string(),
         "window least" => "smallest window".to_string(),
-        _ => title,
+        "load rate" => "requests answered".to_string(),
+        "load connect" => "time to connect".to_string(),
+        "load response" => "response time".to_string(),
+        "load data rate each" => "data rate of a client".to_string(),
+        "load server time" => "server's processor time for a request".to_string(),
+        "load response mean" => "response time, mean".to_string(),
+        _ => title.strip_prefix("load ").unwrap_or(&title).to_string(),
     }
 }
 
@@ -106,6 +115,8 @@ mod tests {
             ("socket.sndbuf", "socket send buffer"),
             ("syn.scale", "SYN scale"),
             ("window.min", "smallest window"),
+            ("load.connect", "time to connect"),
+            ("load.connect_p99", "time to connect, 99 %"),
         ] {
             assert_eq!(title(name), text);
         }

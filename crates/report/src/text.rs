@@ -175,7 +175,11 @@ fn group(run: &Run, block: &Block) -> Group {
     let halves = run.cases.iter().map(|case| half(&case.name).chars().count()).max().unwrap_or(0);
     let mean = |case: &str| {
         let mean = row(case).map_or("–", |row| row.mean.as_str());
-        if varies { format!("{mean} ± {:>halves$}", half(case)) } else { mean.to_string() }
+        match (varies, row(case)) {
+            (false, _) => mean.to_string(),
+            (true, None) => format!("{mean}   {:halves$}", ""),
+            (true, Some(_)) => format!("{mean} ± {:>halves$}", half(case)),
+        }
     };
     let cases = || run.cases.iter().map(|case| case.name.as_str());
     let mut columns = vec![Column::new(&block.name, &block.unit, cases().map(mean).collect())];

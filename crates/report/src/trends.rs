@@ -51,7 +51,7 @@ pub(crate) struct Row {
 /// What its trials came to.
 pub(crate) struct Cell {
     pub(crate) mean: String,
-    /// Half of the interval.
+    /// Half of the interval; empty where there is none.
     pub(crate) half: String,
     pub(crate) median: String,
 }
@@ -172,7 +172,7 @@ fn cell(summary: &Summary) -> Cell {
     let Some(half) = half else {
         let mean = figures(summary.mean);
         return Cell {
-            half: "–".into(),
+            half: String::new(),
             median: summary.median.map_or(mean.clone(), figures),
             mean,
         };
@@ -180,7 +180,7 @@ fn cell(summary: &Summary) -> Cell {
     let places = decimals_for_error(half);
     Cell {
         mean: decimal(summary.mean, places),
-        half: format!("± {}", decimal(half, places)),
+        half: decimal(half, places),
         median: summary.median.map_or("–".into(), |median| decimal(median, places)),
     }
 }

@@ -19,7 +19,13 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "socket-options/receive-timeout",
     "socket-options/urgent",
     "socket-options/wireless",
+    "sockets-course/baselines",
+    "sockets-course/buffer-size",
+    "sockets-course/concurrent-servers",
     "sockets-course/datagrams",
+    "sockets-course/digital-unix",
+    "sockets-course/one-kilobyte",
+    "sockets-course/one-kilobyte-linux",
 ];
 
 #[cfg(test)]

@@ -39,17 +39,22 @@ pub struct Plot {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlotSpec {
     /// What is drawn: a metric that each trial has one number of.
-    #[schemars(with = "String", extend("enum" = METRICS.iter().filter(|it| is_drawn(it)).map(|it| it.name).collect::<Vec<_>>()))]
+    #[schemars(with = "String", extend("enum" = drawn_names()))]
     metric: Spanned<String>,
     /// The factor on the horizontal axis, whose levels are numbers or quantities such as
     /// `"64 KiB"`; the axis is logarithmic if they span a decade. Default: the one that has most.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     over: Option<Spanned<String>>,
-    /// The factor whose levels are the lines. Default: the first other one of the matrix.
+    /// The factor whose levels are the lines. Default: of the others that with most levels.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     by: Option<Spanned<String>>,
+}
+
+/// What can be drawn, for the schema.
+fn drawn_names() -> Vec<&'static str> {
+    METRICS.iter().filter(|it| is_drawn(it)).map(|it| it.name).collect()
 }
 
 fn is_drawn(info: &crate::MetricInfo) -> bool {
@@ -127,8 +132,14 @@ fn longest<'m, 'i>(matrix: &'m Matrix<'i>) -> Option<&'m Factor<'i>> {
     numeric.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most })
 }
 
+/// Of the other factors that with most levels, the first of them: few pictures of many lines.
 fn other(matrix: &Matrix<'_>, over: &Key) -> Option<String> {
-    matrix.factors().find(|factor| factor.key != *over).map(|factor| factor.key.to_string())
+    let others = matrix.factors().filter(|factor| factor.key != *over);
+    let most = others.reduce(|most, next| match next.levels.len() > most.levels.len() {
+        true => next,
+        false => most,
+    });
+    most.map(|factor| factor.key.to_string())
 }
 
 fn numbers(factor: &Factor<'_>) -> Option<Vec<f64>> {

@@ -367,10 +367,17 @@ proptest::proptest! {
 fn same_host() {
     let alone = spoiled(PATH, "[path]\nsame_host = true\n");
     let settings = "sysctl = { \"net.ipv4.tcp_rmem\" = \"4096 131072 903680\" }";
+    let bare = alone.replace(settings, "").replace("socket = { nodelay = true }", "");
+    let bare = bare.replace("client.socket.congestion", "workload.write_size");
+    let bare = bare.replace("reno", "1 kB").replace("cubic", "2 kB");
     let shown = [
         spoiled("[path]", "[path]\nsame_host = true"),
         alone.clone(),
         alone.replace(settings, "").replace("\"linux\"", "\"model:osx-10.7\""),
+        spoiled("upload = \"10 MB\"", "upload = \"10 MB\"\nthrough = \"pipe\""),
+        alone.replace(settings, "").replace("\"10 MB\"\n", "\"10 MB\"\nthrough = \"pipe\"\n"),
+        bare.replace("\"10 MB\"\n", "\"10 MB\"\nthrough = \"memory\"\nthink = \"1 s\"\n"),
+        bare.replace("\"10 MB\"\n", "\"1 GB\"\nthrough = \"memory\"\n"),
     ];
     insta::assert_snapshot!("same_host", one_below_the_other(shown.iter().map(|it| rendered(it))));
     let alike = alone.replace("stack  = \"linux\"", settings);

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, sockopt};
-use tcplab_units::Span;
+use tcplab_units::{Instant, Span};
 use tcplab_workload::{Application, Half, Toggle, Want};
 
 use crate::TrialError;
@@ -51,16 +51,16 @@ impl Caller<'_> {
             let now = self.clock.now();
             let (call, returned) = match self.application.want(now) {
                 Want::Nothing => return Ok(()),
-                Want::Sleep(until) => {
-                    let limit = self.shared.limit();
-                    if until > limit && self.shared.may_run_out() {
-                        self.clock.sleep_until(limit);
-                        return self.ran_out();
+                Want::Sleep(until) => match self.sleep(until) {
+                    true => continue,
+                    false => return Ok(()),
+                },
+                Want::Connect => {
+                    if let Some(socket) = &self.socket {
+                        self.watched.opens(socket.as_fd())?;
                     }
-                    self.clock.sleep_until(until);
-                    continue;
+                    ("connect", self.connect())
                 }
-                Want::Connect => ("connect", self.connect()),
                 Want::Accept => match self.accept() {
                     Ok(None) => return Ok(()),
                     Ok(Some(accepted)) => {
@@ -99,7 +99,10 @@ impl Caller<'_> {
                     }
                 }
                 Ok(Returned::Told | Returned::Again) | Err(Errno::INTR) => {}
-                Err(_) if self.shared.is_over() => return self.ran_out(),
+                Err(_) if self.shared.is_over() => {
+                    self.ran_out();
+                    return Ok(());
+                }
                 Err(errno) if self.application.may_fail() => {
                     self.application.failed(name(errno), self.clock.now());
                     self.shared.lost_if(call == "connect");
@@ -109,13 +112,23 @@ impl Caller<'_> {
         }
     }
 
+    /// Whether it woke before the trial's time was over.
+    fn sleep(&mut self, until: Instant) -> bool {
+        let limit = self.shared.limit();
+        let is_over = until > limit && self.shared.may_run_out();
+        self.clock.sleep_until(if is_over { limit } else { until });
+        if is_over {
+            self.ran_out();
+        }
+        !is_over
+    }
+
     /// The trial's time is over.
-    fn ran_out(&mut self) -> Result<(), TrialError> {
+    fn ran_out(&mut self) {
         self.application.ran_out(self.clock.now());
-        if let Some(socket) = self.socket.as_ref().filter(|_| self.watched.is_connected()) {
+        if let Some(socket) = self.socket.as_ref().filter(|_| self.watched.is_open()) {
             self.watched.closes(socket.as_fd());
         }
-        Ok(())
     }
 
     fn connect(&mut self) -> Result<Returned, Errno> {

@@ -48,8 +48,8 @@ pub(crate) struct Shared {
     limit: Instant,
     /// It is over, and so is what is still waited for.
     is_over: AtomicBool,
-    /// The connected sockets, as long as they are not closed.
-    connected: Mutex<Vec<Sampled>>,
+    /// The sockets of connections, as long as they are not closed.
+    open: Mutex<Vec<Sampled>>,
     /// Why the server of a load cannot be had.
     impossible: OnceLock<String>,
     /// Where the recording is made.
@@ -69,7 +69,7 @@ impl Shared {
             is_at_rest: AtomicBool::new(false),
             limit: Instant::ZERO + case.limits.trial,
             is_over: AtomicBool::new(false),
-            connected: Mutex::new(Vec::new()),
+            open: Mutex::new(Vec::new()),
             impossible: OnceLock::new(),
             directory: directory.clone(),
         }
@@ -142,19 +142,19 @@ impl Shared {
         self.is_over.load(Ordering::SeqCst)
     }
 
-    /// The trial's time is over. Whoever waits in a call that may fail returns, unless it is one of
-    /// a socket that is not connected, or closed already; whether that is so at all.
+    /// The trial's time is over: whoever waits in a call that may fail returns, unless it is
+    /// `close`. Whether there may be such calls at all.
     pub(crate) fn run_out(&self) -> bool {
         if !self.may_run_out() {
             return false;
         }
         self.is_over.store(true, Ordering::SeqCst);
-        self.connected().iter().for_each(Sampled::wake);
+        self.open().iter().for_each(Sampled::wake);
         true
     }
 
-    fn connected(&self) -> MutexGuard<'_, Vec<Sampled>> {
-        self.connected.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> MutexGuard<'_, Vec<Sampled>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether what arrived is what was sent.
@@ -417,6 +417,9 @@ impl Site<'_> {
                     return Ok(());
                 }
                 ran.lock().unwrap_or_else(PoisonError::into_inner).push((nth, one));
+                if self.shared.is_over() {
+                    return Ok(());
+                }
             }
         };
         let worked: Result<Vec<()>, TrialError> = thread::scope(|scope| {
@@ -469,13 +472,21 @@ impl Watched<'_> {
                 self.options = OptionSheet::accepted(socket, self.accepted, &self.options)?;
             }
         }
-        let duplicate = socket.try_clone_to_owned();
-        let sampled = Sampled::new(duplicate.map_err(self.call("duplicate its socket"))?);
-        if let Some(sockets) = &self.sockets {
+        self.opens(socket)?;
+        if let (Some(sockets), Some(sampled)) = (&self.sockets, &self.sampled) {
             let _ = sockets.send((self.end, sampled.clone()));
         }
-        self.shared.connected().push(sampled.clone());
-        self.sampled = Some(sampled);
+        Ok(())
+    }
+
+    /// Calls on it may wait from now on, until the trial's time is over.
+    pub(crate) fn opens(&mut self, socket: BorrowedFd<'_>) -> Result<(), TrialError> {
+        if self.sampled.is_none() {
+            let duplicate = socket.try_clone_to_owned();
+            let sampled = Sampled::new(duplicate.map_err(self.call("duplicate its socket"))?);
+            self.shared.open().push(sampled.clone());
+            self.sampled = Some(sampled);
+        }
         Ok(())
     }
 
@@ -487,8 +498,8 @@ impl Watched<'_> {
         }
     }
 
-    /// Whether there is a connection that is open.
-    pub(crate) fn is_connected(&self) -> bool {
+    /// Whether there is a socket that calls may wait for.
+    pub(crate) fn is_open(&self) -> bool {
         self.sampled.is_some()
     }
 

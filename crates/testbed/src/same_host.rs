@@ -31,6 +31,8 @@ use crate::{TrialError, promptness, sysctl};
 
 /// How often the ring is emptied: it holds what a busy loopback does in much longer.
 const EVERY: Span = Span::from_millis(5);
+/// How long the recorder is waited for at the end; one that has failed takes no more.
+const PATIENCE: Span = Span::from_secs(20);
 /// What captures keep of each packet where nothing else was asked for: its headers, however long.
 const HEADERS: u32 = 128;
 /// Every EtherType (`ETH_P_ALL`): the only way to see what goes out, too.
@@ -139,13 +141,14 @@ impl Onlooker {
         }
     }
 
-    /// Takes what has passed.
-    fn look(&mut self) {
+    /// Takes what has passed, as far as there is room on the tape; the rest can wait in the ring.
+    /// Whether it took all.
+    fn look(&mut self) -> bool {
         let Onlooker { clock, ring, tape, addresses, wall_offset } = self;
         // Where the wall clock was set meanwhile, the kernel's times moved with it.
         let moved = Clock::wall_offset().wrapping_sub(*wall_offset);
         let epoch = clock.epoch_nanos().saturating_add_signed(moved);
-        let mut note = |packet: Ringed<'_>| {
+        let note = |tape: &mut Tape, packet: Ringed<'_>| {
             let Some(endpoint) = whose(&packet, *addresses) else { return };
             let at = Instant::from_nanos(packet.at_nanos.saturating_sub(epoch)).min(clock.now());
             if packet.bytes.len() < packet.len {
@@ -154,13 +157,21 @@ impl Onlooker {
                 tape.seen(endpoint, at, packet.is_sent, undone(&packet), packet.bytes);
             }
         };
-        while ring.take(&mut note) {}
-        self.tape.pass_on(|| 0);
+        let mut is_room;
+        while {
+            is_room = tape.has_room(ring.most());
+            is_room && ring.take(|packet| note(tape, packet))
+        } {}
+        tape.pass_on(|| 0);
+        is_room
     }
 
     /// Frames of client and server that found no room on the tape or in the ring.
     fn finish(mut self) -> [u64; 2] {
-        self.look();
+        let until = self.clock.now() + PATIENCE;
+        while !self.look() && self.clock.now() < until {
+            self.clock.sleep_until(self.clock.now() + EVERY);
+        }
         let [client, server] = self.tape.frames_lost();
         // Of those that the ring had no room for, nobody knows whose they were.
         [client + self.ring.dropped(), server]

@@ -51,6 +51,7 @@ pub fn serve(arguments: &[String]) -> ExitCode {
     };
     let answer = match (task.as_str(), caller.parse().ok().and_then(Pid::from_raw)) {
         ("trial", Some(caller)) => work_for(caller, |request: &TrialRequest, privilege| {
+            let request = &load::captured_in_short(request);
             match request.case.path.backend.unwrap_or_default() {
                 _ if !request.case.workload.through.is_tcp() => through::run(request, privilege)?,
                 _ if request.case.path.same_host => same_host::run(request, privilege)?,

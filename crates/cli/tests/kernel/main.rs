@@ -11,6 +11,7 @@ mod fidelity;
 mod full;
 mod interfaces;
 mod leftovers;
+mod load;
 mod netem;
 mod options;
 mod outcomes;

@@ -60,7 +60,7 @@ fn the_loopback_is_captured_at_both_ends() {
     }
 
     let report = fs::read_to_string(run.directory().join("report.html")).unwrap();
-    assert!(report.contains("no path, both ends talk over the loopback"));
+    assert!(report.contains("both ends talk over the loopback of the same host"));
     assert!(!report.contains("The path was not verified"));
     let home = run.directory().parent().unwrap().parent().unwrap().parent().unwrap();
     for (line, said) in [
@@ -70,5 +70,31 @@ fn the_loopback_is_captured_at_both_ends() {
         let refused = tcplab(home, line);
         assert_eq!(refused.code, Some(2), "{}", refused.stdout);
         assert!(refused.stderr.contains(said), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn what_is_not_tcp_moves_the_same_bytes_without_a_packet() {
+    let scenario = "title = \"Baselines\"\n[path]\nsame_host = true\n\
+                    [workload]\nupload = \"1 MB\"\nwrite_size = \"1 kB\"\n\
+                    [matrix]\n\"workload.through\" = [\"unix\", \"pipe\", \"memory\"]\n\
+                    [repeat]\ntrials = 1\n";
+    let Some(run) = Experiment::run(scenario, Io::PacketSocket) else { return };
+    let told = fs::read(run.directory().join("run.json")).unwrap();
+    let told: Run = serde_json::from_slice(&told).unwrap();
+    let report = fs::read_to_string(run.directory().join("report.html")).unwrap();
+    for (case, medium) in told.cases.iter().zip(["a UNIX socket", "a pipe", "memory"]) {
+        let trial = &case.trials[0];
+        let names: Vec<&str> = trial.metrics.iter().map(|metric| metric.name.as_str()).collect();
+        assert_eq!(names, ["transfer_time", "goodput", "payload_intact"], "{medium}");
+        assert!((trial.metrics[2].value - 1.0).abs() < f64::EPSILON, "{medium}");
+        assert_eq!(trial.medium.as_deref(), Some(medium));
+        assert!(trial.warnings.is_empty() && trial.flaws.is_empty(), "{trial:?}");
+        let said = format!("The bytes went through {medium}, between two ends on the same host");
+        assert!(report.contains(&said), "{medium}");
+        let recording = Recording::open(&run.directory().join(&trial.directory)).unwrap();
+        let app = recording.app().unwrap();
+        assert_eq!((app.client.calls, app.client.bytes.as_u64()), (1000, 1_000_000), "{medium}");
+        assert!(app.server.has_all_of(&app.client), "{medium}");
     }
 }

@@ -12,6 +12,18 @@ pub(crate) use server::ServerProcess;
 use tcplab_servers::Design;
 use tcplab_workload::ServerDesign;
 
+use crate::launch::TrialRequest;
+
+/// What captures keep of each packet where nothing else was asked for: its headers, however long.
+/// A load makes thousands of connections that carry all the same.
+const HEADERS: u32 = 128;
+
+/// The request, with short captures if it is a load.
+pub(crate) fn captured_in_short(request: &TrialRequest) -> TrialRequest {
+    let usual = request.case.workload.load.as_ref().map(|_| HEADERS);
+    TrialRequest { snaplen: request.snaplen.or(usual), ..request.clone() }
+}
+
 /// What the server has in its file: no two places near one another look the same, so what is
 /// displaced is noticed.
 fn content(length: u64) -> Vec<u8> {

@@ -45,8 +45,8 @@ pub(crate) struct Ringed<'a> {
 }
 
 impl PacketRing {
-    /// Beside an interface of the calling thread's namespace, for packets of one EtherType, of which
-    /// at least the first `keep` bytes are wanted.
+    /// Beside an interface of the calling thread's namespace, for packets of one EtherType, of
+    /// which at least the first `keep` bytes are wanted.
     pub(crate) fn open(interface: u32, ether_type: u16, keep: usize) -> io::Result<PacketRing> {
         let socket = unbound_packet_socket()?;
         let fd = socket.as_fd();
@@ -121,6 +121,11 @@ impl PacketRing {
         status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
         self.next = (self.next + 1) % self.slots;
         true
+    }
+
+    /// No packet has more bytes here.
+    pub(crate) fn most(&self) -> usize {
+        self.slot - BEFORE
     }
 
     /// Packets that found no room, from the beginning.

@@ -201,6 +201,11 @@ impl Tape {
         }
     }
 
+    /// Whether a packet of so many bytes that is seen now would be kept.
+    pub(crate) fn has_room(&mut self, bytes: usize) -> bool {
+        self.room(1, bytes, 1).is_some()
+    }
+
     /// The path judged a packet; if an endpoint was handed it just as the other sent it, when.
     pub(crate) fn judged(&mut self, verdict: &Verdict, arrived: Option<Instant>) {
         if let Some(page) = self.room(1, 0, 0) {

@@ -17,8 +17,9 @@ pub struct Datagrams {
     #[schemars(range(min = 1, max = 10000))]
     pub count: u64,
     /// The size of a request: 8 B to 1472 B, which is what an Ethernet carries in one packet.
-    /// Larger datagrams would be cut into fragments, all of which must arrive (RFC 8085 section
-    /// 3.2). Default: 64 B.
+    /// Larger datagrams would be cut into fragments, all of which must arrive (RFC 8085
+    /// section 3.2).
+    /// Default: 64 B.
     #[serde(default = "default_size")]
     pub request: Bytes,
     /// The size of an answer, in the same limits. Default: the server sends back what it got, as an

@@ -212,6 +212,7 @@ fn client() -> EndRow {
         end: serde_json::from_str("\"client\"").expect("an end"),
         calls: serde_json::from_str(calls).expect("a log"),
         response_times_ms: vec![],
+        request_tries: vec![],
         metrics: vec![],
     }
 }

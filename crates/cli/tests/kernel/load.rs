@@ -1,0 +1,105 @@
+//! A server of a design under load: what its clients get, and what is left of it.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tcplab_capture::Reader;
+use tcplab_lab::Run;
+use tcplab_recording::{Endpoint, Recording};
+
+use crate::experiment::Experiment;
+use crate::processes::{Family, Machine, await_that};
+use crate::program::{Io, command, namespaces_allowed, tcplab};
+
+/// Processes, threads and event loops, across a path and on one host.
+const SCENARIO: &str = r#"
+title = "Servers"
+[path]
+[workload]
+load = { design = "fork", requests = 40, concurrency = 4 }
+[matrix.place]
+lan      = { "path.delay" = "1 ms" }
+loopback = { "path.same_host" = true }
+[matrix]
+"workload.load.design" = ["fork", "prefork", "thread", "epoll", "io-uring"]
+[repeat]
+trials = 1
+"#;
+
+#[test]
+fn each_design_answers_each_request_and_is_gone() {
+    let Some(run) = Experiment::run(SCENARIO, Io::PacketSocket) else { return };
+    let told = fs::read(run.directory().join("run.json")).unwrap();
+    let told: Run = serde_json::from_slice(&told).unwrap();
+    for case in &told.cases {
+        let (name, trial) = (&case.name, &case.trials[0]);
+        let load = trial.load.as_ref().unwrap_or_else(|| panic!("{name} has no load"));
+        if let Some(why) = &load.impossible {
+            assert!(name.ends_with("io-uring"), "{name} is impossible: {why}");
+            assert!(trial.metrics.is_empty() && trial.warnings.iter().any(|it| it.contains(why)));
+            continue;
+        }
+        let metric =
+            |name: &str| trial.metrics.iter().find(|it| it.name == name).map(|it| it.value);
+        assert_eq!(metric("load.requests"), Some(40.0), "{name}");
+        assert_eq!(
+            (metric("load.errors"), metric("load.intact")),
+            (Some(0.0), Some(1.0)),
+            "{name}"
+        );
+        // Beside the requests' connections there is the one that looks whether somebody is there.
+        assert_eq!((load.server.accepted, load.server.requests), (41, 40), "{name}");
+        assert!(metric("load.server_time") > Some(0.0), "{name}");
+        let directory = run.directory().join(&trial.directory);
+        assert!(!directory.join("served").exists(), "{name}: the file is still there");
+        if name.starts_with("lan") {
+            // A round trip to connect, and one more to the first byte.
+            assert!(metric("load.connect") >= Some(2.0), "{name}: {trial:?}");
+            assert!(metric("load.latency") >= Some(4.0), "{name}: {trial:?}");
+            assert_eq!(metric("lost"), Some(0.0), "{name}");
+        }
+        let recording = Recording::open(&directory).unwrap();
+        assert_eq!(recording.app().unwrap().load.as_ref(), Some(load), "{name}");
+        for end in Endpoint::BOTH {
+            let mut reader = Reader::new(recording.capture(end).unwrap().1).unwrap();
+            let mut frames = 0;
+            while let Some(record) = reader.next_record().unwrap() {
+                assert!(record.captured.len() <= 128, "{name}: thousands carry all the same");
+                frames += 1;
+            }
+            assert!(frames > 41 * 6, "{name}: all connections are captured: {frames}");
+        }
+    }
+    let home = run.directory().parent().unwrap().parent().unwrap().parent().unwrap();
+    let refused = tcplab(home, &["run", "made.toml", "--world", "sim"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    assert!(refused.stderr.contains("processes and threads"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_server_that_splits_its_process_leaves_none_however_the_run_ends() {
+    if !namespaces_allowed() {
+        return;
+    }
+    for (design, signal) in [("fork", Signal::KILL), ("prefork", Signal::INT)] {
+        let home = tempfile::tempdir().unwrap();
+        let scenario = SCENARIO.replace("requests = 40", "for = \"60 s\"").replace(
+            "\"fork\", \"prefork\", \"thread\", \"epoll\", \"io-uring\"",
+            &format!("\"{design}\""),
+        );
+        fs::write(home.path().join("long.toml"), scenario).unwrap();
+        let mut program = command(home.path(), &["run", "long.toml", "--no-calibration"]);
+        let family = Family::of(&mut program, design);
+        let before = Machine::now();
+        let mut child =
+            program.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // The program, the trial, the server, and what this has split off.
+        assert!(await_that(|| family.members().len() > 3), "{design}: no server came");
+        let had = family.namespaces();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        child.wait().unwrap();
+        family.is_gone(design, &before, &had);
+    }
+}
