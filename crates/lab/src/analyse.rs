@@ -114,13 +114,14 @@ fn load(
     is_load: bool,
 ) -> Result<TrialData, LabError> {
     let record = recording.record()?;
-    let [client, server] = match is_load {
-        true => loads::traces(recording, &record)?,
-        false => [
-            trace(recording, &record, Endpoint::Client)?,
-            trace(recording, &record, Endpoint::Server)?,
-        ],
-    };
+    let most = if is_load { loads::FRAMES } else { u64::MAX };
+    let [mut client, mut server] = [
+        trace_of(recording, &record, Endpoint::Client, most)?,
+        trace_of(recording, &record, Endpoint::Server, most)?,
+    ];
+    if is_load {
+        loads::keep_the_first(&mut client, &mut server);
+    }
     Ok(TrialData {
         client,
         server,

@@ -14,7 +14,7 @@ use crate::{Case, LabError, Trial};
 
 /// So many frames of a capture are looked at: enough for the first connection, however many others
 /// begin beside it.
-const FRAMES: u64 = 5_000;
+pub(crate) const FRAMES: u64 = 5_000;
 
 /// What the recording of a load says, but for its number, seed and place.
 pub(crate) fn examine(
@@ -24,7 +24,9 @@ pub(crate) fn examine(
     record: &TrialRecord,
     load: &LoadReport,
 ) -> Result<Trial, LabError> {
-    let [client, server] = traces(recording, record)?;
+    let read = |endpoint| trace_of(recording, record, endpoint, FRAMES);
+    let (mut client, mut server) = (read(Endpoint::Client)?, read(Endpoint::Server)?);
+    keep_the_first(&mut client, &mut server);
     let mut warnings = Vec::new();
     if let Some(why) = &load.impossible {
         warnings.push(format!("impossible here: {why}"));
@@ -90,20 +92,17 @@ fn values(load: &LoadReport) -> Vec<(&'static str, f64)> {
     values
 }
 
-/// The captures at both ends, explained: of the first connection that carried data.
-pub(crate) fn traces(recording: &Recording, record: &TrialRecord) -> Result<[Trace; 2], LabError> {
-    let read = |endpoint| trace_of(recording, record, endpoint, FRAMES);
-    let (mut client, mut server) = (read(Endpoint::Client)?, read(Endpoint::Server)?);
+/// Leaves of what was captured at both ends only the first connection that carried data.
+pub(crate) fn keep_the_first(client: &mut Trace, server: &mut Trace) {
     let has_data = |connection: &&Connection| {
         connection.forward.totals.unique + connection.reverse.totals.unique > Bytes::ZERO
     };
     let first = client.connections.iter().find(has_data);
     let ends = first.map(|connection| (connection.client, connection.server));
-    for trace in [&mut client, &mut server] {
+    for trace in [client, server] {
         trace.connections.retain(|connection| Some((connection.client, connection.server)) == ends);
         trace.connections.truncate(1);
     }
-    Ok([client, server])
 }
 
 /// Why no trial of a case could be run, if none could.

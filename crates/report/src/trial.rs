@@ -114,7 +114,7 @@ impl<'a> TrialView<'a> {
         let mut figures = transfer.as_ref().map_or(vec![], |t| figures_of(&id, t, data, &bands));
         if is_load {
             // Of thousands of connections one is seen: how its packets went, once for each case.
-            figures.truncate(if is_first { 1 } else { 0 });
+            figures.truncate(usize::from(is_first));
         }
         let until = transfer.as_ref().map_or(calls::last(trial), |transfer| transfer.until);
         // Below the packets as both ends saw them.

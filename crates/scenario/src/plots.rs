@@ -135,10 +135,8 @@ fn longest<'m, 'i>(matrix: &'m Matrix<'i>) -> Option<&'m Factor<'i>> {
 /// Of the other factors that with most levels, the first of them: few pictures of many lines.
 fn other(matrix: &Matrix<'_>, over: &Key) -> Option<String> {
     let others = matrix.factors().filter(|factor| factor.key != *over);
-    let most = others.reduce(|most, next| match next.levels.len() > most.levels.len() {
-        true => next,
-        false => most,
-    });
+    let most =
+        others.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most });
     most.map(|factor| factor.key.to_string())
 }
 
