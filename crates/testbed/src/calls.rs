@@ -51,8 +51,12 @@ impl Caller<'_> {
             let now = self.clock.now();
             let (call, returned) = match self.application.want(now) {
                 Want::Nothing => return Ok(()),
-                Want::Sleep(until) if self.sleep(until) => continue,
-                Want::Sleep(_) => return Ok(()),
+                Want::Sleep(until) => {
+                    if self.sleep(until) {
+                        continue;
+                    }
+                    return Ok(());
+                }
                 Want::Connect => {
                     if let Some(socket) = &self.socket {
                         self.watched.opens(socket.as_fd())?;
