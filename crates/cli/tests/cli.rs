@@ -446,3 +446,13 @@ fn packetdrills_scripts_run_on_a_model() {
     }
     insta::assert_snapshot!(all);
 }
+
+/// What the founding course's tables claim, and why, in virtual time: everywhere the same.
+#[test]
+fn the_courses_measurements_hold_in_virtual_time() {
+    let home = home();
+    for name in ["sockets-course/digital-unix", "sockets-course/one-kilobyte"] {
+        let output = command(home.path(), &["run", name, "--quick"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    }
+}

@@ -43,9 +43,10 @@ const MOST_KEPT: usize = 20;
 pub fn replay(recording: &Recording) -> Result<Replay, LabError> {
     let record = recording.record()?;
     if !record.has_truth() {
-        let why = match record.path.same_host {
-            true => "both ends were on the same host, without a path",
-            false => "netem made its path, and told no verdict",
+        let why = if record.path.same_host {
+            "both ends were on the same host, without a path"
+        } else {
+            "netem made its path, and told no verdict"
         };
         return Err(LabError::Replay { why: why.into() });
     }

@@ -214,7 +214,6 @@ pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
 }
 
 /// Client and server of each connection, in the order in which they begin.
-#[expect(clippy::large_stack_arrays, reason = "two hosts, which go to the heap at once")]
 fn pairs(
     case: &Case,
     seed: u64,

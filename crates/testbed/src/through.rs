@@ -152,7 +152,6 @@ impl Joined {
                 Want::Nothing => return Ok(application.report()),
                 Want::Sleep(until) => {
                     clock.sleep_until(until);
-                    continue;
                 }
                 Want::Write { bytes, .. } => match self.write(bytes) {
                     Ok(count) => application.wrote(count, clock.now()),

@@ -34,7 +34,6 @@ impl Medium {
     }
 
     /// Whether there are packets to be seen.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     pub fn is_tcp(&self) -> bool {
         *self == Medium::Tcp
     }

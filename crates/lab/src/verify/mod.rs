@@ -162,9 +162,10 @@ fn fastest(links: &[LinkPlan; 2]) -> Option<Rate> {
 /// same means.
 pub(crate) fn path_hash(path: &PathSpec) -> Result<String, TrialError> {
     let (links, backend) = (links(path)?, path.backend.unwrap_or_default());
-    let text = match path.same_host {
-        true => serde_json::to_vec("same host"),
-        false => serde_json::to_vec(&(links, backend)),
+    let text = if path.same_host {
+        serde_json::to_vec("same host")
+    } else {
+        serde_json::to_vec(&(links, backend))
     };
     let text = text.expect("plans are plain data");
     Ok(blake3::hash(&text).to_hex().to_string())

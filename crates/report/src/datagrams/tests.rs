@@ -108,7 +108,7 @@ fn the_ladder_shows_what_did_not_go_at_once() {
         "2 datagrams of other requests",
         "request 2, try 1",
         "answer to request 2, try 2",
-        "request 3 stays without an",
+        "request 3 stays",
         "100 ms of silence",
     ] {
         assert!(ladder.contains(text), "{text}");

@@ -34,7 +34,7 @@ pub(crate) enum Check {
     /// Nobody looks at them.
     Nobody,
     /// By their hash.
-    Hashed(Digest),
+    Hashed(Box<Digest>),
     /// They are the beginning of this payload, from which they were drawn. Hashing them takes
     /// longer than a fast path does, and can wait.
     Drawn(Payload),
@@ -77,7 +77,7 @@ impl Output {
 
 impl Stream {
     pub(crate) fn new() -> Stream {
-        Stream::with(Check::Hashed(Digest::new()))
+        Stream::with(Check::Hashed(Box::default()))
     }
 
     pub(crate) fn with(check: Check) -> Stream {
@@ -92,7 +92,7 @@ impl Stream {
         match &mut self.check {
             Check::Hashed(digest) => {
                 if marks && self.rest.is_none() {
-                    self.rest = Some(digest.clone());
+                    self.rest = Some(Digest::clone(digest));
                 }
                 digest.update(bytes);
             }
@@ -100,7 +100,7 @@ impl Stream {
                 if !ahead.goes_on_with(bytes) {
                     let mut digest = Digest::after(payload.clone(), self.bytes.as_u64());
                     digest.update(bytes);
-                    self.check = Check::Hashed(digest);
+                    self.check = Check::Hashed(Box::new(digest));
                 }
             }
             Check::Nobody | Check::Drawn(_) => {}
