@@ -21,7 +21,7 @@ fn passed(recording: &Recording, end: Endpoint, way: Direction) -> Vec<Passed> {
     while let Some(record) = reader.next_record().unwrap() {
         assert!(record.captured.len() <= 128, "captures keep what the headers need");
         if record.direction() == Some(way) {
-            let tcp = FrameView::of_packet(&record.captured).tcp().expect("only TCP is here");
+            let tcp = FrameView::of_packet(record.captured).tcp().expect("only TCP is here");
             let (seq, ack) = (tcp.seq().as_u32(), tcp.ack().as_u32());
             let at = record.time.expect("ours have a time").as_nanos();
             packets.push((seq, ack, record.original_len, at));

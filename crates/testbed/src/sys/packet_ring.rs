@@ -103,7 +103,7 @@ impl PacketRing {
         let (header, address) = unsafe {
             let behind = size_of::<libc::tpacket2_hdr>().next_multiple_of(libc::TPACKET_ALIGNMENT);
             let address = slot.add(behind).cast::<libc::sockaddr_ll>().read_unaligned();
-            (slot.cast::<libc::tpacket2_hdr>().read(), address)
+            (slot.cast::<libc::tpacket2_hdr>().read_unaligned(), address)
         };
         let link = usize::from(header.tp_net - header.tp_mac);
         let (len, here) = (header.tp_len as usize, header.tp_snaplen as usize);
