@@ -214,7 +214,7 @@ fn what_is_not_a_key_or_a_value_is_refused() {
     for (json, reason) in [
         (
             r#"{ "rat": "1 Mbit/s" }"#,
-            "unknown field `rat`, expected one of `preset`, `backend`, `rate`",
+            "unknown field `rat`, expected one of `preset`, `backend`, `same_host`, `rate`",
         ),
         (r#"{ "forward": { "forward": {} } }"#, "unknown field `forward`"),
         (r#"{ "loss": "101 %" }"#, "`101 %` is out of range for a probability"),
@@ -241,7 +241,7 @@ fn the_schema_describes_every_key_and_allows_no_other() {
     let schema = serde_json::to_value(schemars::schema_for!(PathSpec)).unwrap();
     let link = &schema["$defs"]["LinkSpec"];
     let interruption = &schema["$defs"]["Interruption"];
-    for (table, keys) in [(&schema, 22), (link, 18), (interruption, 6)] {
+    for (table, keys) in [(&schema, 23), (link, 18), (interruption, 6)] {
         assert_eq!(table["additionalProperties"], serde_json::json!(false), "{table}");
         let properties = table["properties"].as_object().unwrap();
         assert_eq!(properties.len(), keys);

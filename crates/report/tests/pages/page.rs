@@ -154,7 +154,7 @@ fn a_metric_is_drawn_over_what_was_varied_and_told_in_numbers() {
     assert_eq!(count("class=\"line\""), 2, "only fork on the LAN has two levels");
     assert_eq!(count("class=\"interval\""), 2 * 5);
     assert_eq!(count("<tr><td>"), 5, "a row for each variant");
-    assert_eq!(count("±"), 10);
+    assert_eq!(count("</b> ± "), 10);
     assert!(section.find(">1</text>") < section.find(">16</text>"), "levels rise");
 }
 
