@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -44,6 +44,8 @@ pub(crate) enum Served {
 pub(crate) struct Server {
     running: Running,
     address: SocketAddr,
+    /// What it says at its end would otherwise find nobody.
+    _output: Option<BufReader<ChildStdout>>,
 }
 
 impl Server {
@@ -93,12 +95,13 @@ pub(crate) fn own(arguments: &[&str]) -> io::Result<Server> {
     command.args(["server", "--json", "--workers", "1", "--drain", "1 s"]).args(arguments);
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let mut line = String::new();
-    BufReader::new(child.stdout.take().expect("it was asked for")).read_line(&mut line)?;
+    let mut output = BufReader::new(child.stdout.take().expect("it was asked for"));
+    output.read_line(&mut line)?;
     let running = Running(child);
     let begun: Value = serde_json::from_str(&line)?;
     let address = begun["listening"].as_str().and_then(|text| text.parse().ok());
     let address = address.ok_or_else(|| io::Error::other("it does not say where it listens"))?;
-    Ok(Server { running, address })
+    Ok(Server { running, address, _output: Some(output) })
 }
 
 /// Starts nginx as a single process, without a log, and with connections that stay.
@@ -133,5 +136,5 @@ fn nginx(site: &Site) -> io::Result<Server> {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    Ok(Server { running, address })
+    Ok(Server { running, address, _output: None })
 }

@@ -26,8 +26,9 @@ addEventListener('load', async () => {
     return what();
   };
   seen.tools = await comes(() => !document.querySelector('.tools').hidden);
-  const whole = marks();
-  // The time of the pointer is read out in every graph.
+  // The time of the pointer is read out in every graph, once it is drawn: a browser without a
+  // window may not say how large it is, and a button has it drawn all the same.
+  button(/^All$/).click();
   const graph = document.querySelector('.time-sequence');
   const { left, top } = graph.getBoundingClientRect();
   const place = { clientX: left + 66, clientY: top + 99, bubbles: true };
@@ -36,6 +37,7 @@ addEventListener('load', async () => {
     graph.dispatchEvent(new PointerEvent('pointermove', place));
     return document.querySelector('.bars').closest('figure').querySelector('.readout').textContent.split(' s · ')[1];
   });
+  const whole = marks();
   button(/Interruption 1/).click();
   seen.zoomed = await comes(() => marks() !== whole);
   const light = background();
