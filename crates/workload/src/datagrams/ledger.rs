@@ -121,7 +121,6 @@ impl Ledger {
             Role::Receiver => (&self.read, &self.written),
         };
         AppReport {
-            role: self.role,
             bytes: main.bytes,
             digest: main.hex(),
             calls: main.calls,
@@ -129,14 +128,11 @@ impl Ledger {
             first_byte: main.first,
             last_byte: main.last,
             finished: self.finished,
-            stray: Bytes::ZERO,
             back: (back.bytes > Bytes::ZERO)
                 .then(|| BackReport { bytes: back.bytes, digest: back.hex() }),
-            urgent: None,
             log: self.log.rows(),
-            exchanges: Vec::new(),
-            exchanges_left_out: 0,
             datagrams: Some(self.counts.clone()),
+            ..AppReport::of_nothing(self.role)
         }
     }
 }
