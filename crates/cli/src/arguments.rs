@@ -1,6 +1,7 @@
 //! The command line, defined once: parsing, help and error messages come from here.
 
 mod load;
+mod metrics;
 mod packetdrill;
 mod path;
 mod server;
@@ -15,6 +16,7 @@ use tcplab_testbed::Tuning;
 use tcplab_units::{Span, UnitError};
 
 pub(crate) use load::{LoadArguments, Way};
+pub(crate) use metrics::MetricsArguments;
 pub(crate) use packetdrill::PacketdrillArguments;
 pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
@@ -148,6 +150,10 @@ pub(crate) enum Command {
     /// differs), unit and range, what it does, the sysctl that the default or the limit comes from,
     /// what setting it needs. What this kernel does not have is shown as absent.
     Sockopts(SockoptsArguments),
+    /// List what trials are measured by: names, units, which way is good, who tells it
+    ///
+    /// The names that claims, plots, comparisons, tables and reports use.
+    Metrics(MetricsArguments),
     /// For tcplab's own use: the process of a trial
     #[command(name = WORLD, hide = true)]
     World {
