@@ -201,9 +201,8 @@ pub(crate) struct RunArguments {
     /// Fail if the path of a trial misbehaves each time, instead of using the trial with a flag
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Print the run's tables as JSON instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -285,8 +284,18 @@ pub(crate) struct ReportArguments {
     /// Where run directories are looked for
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
-    /// Print the run's tables as JSON instead of text
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+}
+
+/// How a run's tables are printed.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Shown {
+    /// Print every metric, not only those that people ask for first
     #[arg(long)]
+    pub(crate) details: bool,
+    /// Print the run's tables as JSON instead of text
+    #[arg(long, conflicts_with = "details")]
     pub(crate) json: bool,
 }
 

@@ -223,20 +223,9 @@ fn examine(
     };
     let flow = flow_of(connection, sending_end);
     let drops = drops(flow, &truth, direction);
-    let owned = shared_out(&drops, &flow.episodes);
-    let episodes: Vec<EpisodeRow> = flow
-        .episodes
-        .iter()
-        .zip(&owned)
-        .enumerate()
-        .map(|(index, (episode, own))| {
-            let own = has_truth.then_some(own.as_slice());
-            episode_row(index + 1, episode, connection, flow, own)
-        })
-        .collect();
-    if has_truth {
-        warnings.extend(contradictions(&flow.episodes, &owned, drops.len()));
-    }
+    let (episodes, contradictions) =
+        episode_rows(connection, flow, has_truth.then_some(drops.as_slice()));
+    warnings.extend(contradictions);
     let findings = findings_of(connection);
     let lost = has_truth.then_some(drops.len());
     let ideal = ideal(path, direction, &record, round_trip);
@@ -246,6 +235,21 @@ fn examine(
         interruptions::costs(flow, &interruption_times(path, record.seed, record.duration));
     let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
     Ok(Trial { interruptions, ends, ending, flaws, ..whole })
+}
+
+/// The episodes of a direction, and where they contradict what the path dropped, if it tells.
+fn episode_rows(
+    connection: &Connection,
+    flow: &Flow,
+    drops: Option<&[Dropped]>,
+) -> (Vec<EpisodeRow>, Vec<String>) {
+    let owned = shared_out(drops.unwrap_or_default(), &flow.episodes);
+    let row = |(index, (episode, own)): (usize, (&Episode, &Vec<&Dropped>))| {
+        episode_row(index + 1, episode, connection, flow, drops.map(|_| own.as_slice()))
+    };
+    let rows = flow.episodes.iter().zip(&owned).enumerate().map(row).collect();
+    let told = drops.map(|drops| contradictions(&flow.episodes, &owned, drops.len()));
+    (rows, told.unwrap_or_default())
 }
 
 /// What is less than perfect, by what the capture, the applications and the sockets say.

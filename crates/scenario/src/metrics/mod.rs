@@ -25,6 +25,24 @@ pub struct MetricInfo {
     pub source: Source,
 }
 
+impl MetricInfo {
+    /// Whether it is one to look up when the others ask for it: not among those that are shown
+    /// first.
+    pub fn is_detail(&self) -> bool {
+        const ALONE: [&str; 6] = [
+            "throughput",
+            "base_rtt",
+            "ideal_time",
+            "cpu_per_byte",
+            "p95_response",
+            "retransmitted",
+        ];
+        // Shares, causes and quantiles of what stands beside them.
+        let of_another = ["retransmissions.", "rtt.", "limit."];
+        ALONE.contains(&self.name) || of_another.iter().any(|it| self.name.starts_with(it))
+    }
+}
+
 /// Who tells the values of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -170,6 +170,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
             metric("payload_intact", "", 1.0),
         ],
         episodes: rows,
+        interruptions: Vec::new(),
         options: vec![],
         findings: vec![FindingRow {
             rule: "tail-loss".into(),
