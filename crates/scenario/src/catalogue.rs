@@ -9,7 +9,10 @@ pub fn catalogue() -> &'static [(&'static str, &'static str)] {
 
 const CATALOGUE: &[(&str, &str)] = embedded![
     "scenarios":
-    "haiku-patches",
+    "haiku-tcp/jitter",
+    "haiku-tcp/loss",
+    "haiku-tcp/receives",
+    "haiku-tcp/sends",
     "interruption",
     "netburner-buffers",
     "socket-options/buffers",
