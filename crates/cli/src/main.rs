@@ -17,6 +17,7 @@ mod replay;
 mod report;
 mod run;
 mod scenarios;
+mod series;
 mod server;
 mod shell;
 mod sockopts;

@@ -13,9 +13,18 @@ use crate::arguments::{Io, RunArguments, WORLD};
 use crate::complain::complain;
 use crate::output::tell;
 use crate::progress::{Display, unless_stopped};
+use crate::series::Series;
 use crate::{UNABLE, report, scenarios};
 
+/// Runs an experiment, or all of a folder.
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
+    match Series::find(arguments.scenario.as_deref().unwrap_or_default())? {
+        Some(series) => series.run(arguments),
+        None => run_one(arguments),
+    }
+}
+
+pub(crate) fn run_one(arguments: &RunArguments) -> Result<ExitCode> {
     let run = open(arguments)?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;

@@ -8,6 +8,9 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+#[path = "cli/series.rs"]
+mod series;
+
 const GOOD: &str = r#"title = "Small"
 
 [path]

@@ -17,6 +17,7 @@ mod overview;
 mod page;
 mod path;
 mod place;
+mod scatter;
 pub mod states;
 mod summary;
 mod text;

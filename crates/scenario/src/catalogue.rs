@@ -14,7 +14,6 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "haiku-tcp/receives",
     "haiku-tcp/sends",
     "interruption",
-    "netburner-buffers",
     "socket-options/buffers",
     "socket-options/keepalive",
     "socket-options/linger",
@@ -29,6 +28,19 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "sockets-course/digital-unix",
     "sockets-course/one-kilobyte",
     "sockets-course/one-kilobyte-linux",
+    "throughput-vs-response/linux-buffers",
+    "throughput-vs-response/linux-nodelay-and-cork",
+    "throughput-vs-response/nagle-and-push",
+    "throughput-vs-response/out-of-order",
+    "throughput-vs-response/receives",
+    "throughput-vs-response/sends",
+    "tuning/bufferbloat",
+    "tuning/data-centre-lan",
+    "tuning/long-fat-path",
+    "tuning/lossy-wifi",
+    "tuning/mobile",
+    "tuning/satellite",
+    "tuning/small-messages",
 ];
 
 #[cfg(test)]

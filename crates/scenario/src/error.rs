@@ -191,6 +191,12 @@ pub enum Problem {
     NothingToDrawOver,
     #[error("the levels of `{0}` are not all numbers")]
     NoNumbers(String),
+    #[error("`{0}` has no better direction")]
+    NoMerit(String),
+    #[error("`{0}` against itself is a line that says nothing")]
+    AgainstItself(String),
+    #[error("nothing is varied, so there would be one point")]
+    NothingToCompare,
     #[error("`{key}` is not varied")]
     NotVariedHere { key: String, factors: Vec<String> },
     #[error("`{0}` cannot be both the axis and the lines")]
@@ -250,6 +256,15 @@ impl Problem {
             Problem::NothingToDrawOver => {
                 "vary a number or a quantity, such as `\"workload.write_size\" = [\"1 kB\", \"64 kB\"]`"
                     .into()
+            }
+            Problem::NoMerit(_) => {
+                "draw against each other what people want more or less of, such as `goodput` and \
+                 `mean_response`; `tcplab metrics` says which way each is better"
+                    .into()
+            }
+            Problem::AgainstItself(_) => "name another metric".into(),
+            Problem::NothingToCompare => {
+                "vary something, or leave `against` out".into()
             }
             Problem::NoNumbers(_) => {
                 "numbers, or quantities of one kind, such as \"1 kB\" and \"64 KiB\"".into()
