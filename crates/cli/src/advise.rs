@@ -271,9 +271,8 @@ fn told_of_choice(text: &mut String, choice: &Choice) {
 fn times(gain: &Gain) -> String {
     let factor = gain.factor;
     let is_little = (0.9..1.1).contains(&factor);
-    let told = |factor: f64| match is_little {
-        true => format!("{:+.1} %", (factor - 1.0) * 100.0),
-        false => format!("{factor:.2}"),
+    let told = |factor: f64| {
+        if is_little { format!("{:+.1} %", (factor - 1.0) * 100.0) } else { format!("{factor:.2}") }
     };
     let sign = if is_little { "" } else { "× " };
     match gain.interval {

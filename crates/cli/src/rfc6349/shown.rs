@@ -3,19 +3,13 @@
 use std::path::PathBuf;
 
 use tcplab_lab::advise::{amount, span};
-use tcplab_lab::rfc6349::{Baseline, Row, Test};
-use tcplab_path::Direction;
+use tcplab_lab::rfc6349::{Baseline, Row};
 
 /// Columns of the bar of the ideal.
 const BAR: usize = 30;
 
 /// Steps one to three.
-pub(super) fn baseline(title: &str, test: &Test, baseline: &Baseline, world: &str) -> String {
-    let way = match test.direction {
-        Direction::Forward => "from client to server",
-        Direction::Reverse => "from server to client",
-    };
-    let world = if world == "sim" { "in virtual time" } else { "on this machine's kernel" };
+pub(super) fn baseline(title: &str, baseline: &Baseline) -> String {
     let asked = |text: String| format!("   (asked for: {text})");
     let of = |told: &dyn Fn(&tcplab_lab::rfc6349::Asked) -> Option<String>| {
         baseline.asked.as_ref().and_then(told).map(asked).unwrap_or_default()
@@ -23,7 +17,7 @@ pub(super) fn baseline(title: &str, test: &Test, baseline: &Baseline, world: &st
     let bdp = baseline.bdp();
     let scale = (0..14).find(|shift| 65_535_u64 << shift >= bdp.as_u64()).unwrap_or(14);
     let lines = [
-        format!("RFC 6349: {title}, {way}, {world}\n"),
+        format!("RFC 6349: {title}\n"),
         format!(
             "1. path MTU             {} B{}",
             baseline.mtu.as_u64(),

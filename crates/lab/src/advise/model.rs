@@ -4,8 +4,9 @@ use tcplab_units::{Bytes, Rate, Span};
 
 use super::Situation;
 
-/// √(3/2): Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP congestion avoidance
-/// algorithm" (1997), equation 3, where every segment is counted, as Linux and RFC 3465 do.
+/// √(3/2): Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP congestion
+/// avoidance algorithm" (1997), equation 3, where every segment is counted, as Linux and RFC 3465
+/// do.
 const MATHIS: f64 = 1.224_744_871_391_589;
 /// RFC 9438 section 5.1, equation 6, with C = 0.4 and β = 0.7.
 const CUBIC: f64 = 1.054;

@@ -147,77 +147,66 @@ fn window(situation: &Situation) -> Option<Advice> {
     let bdp = situation.bdp()?;
     // A lost segment comes again a round trip later; meanwhile as much again arrives and waits.
     let room = Bytes::new(bdp.as_u64() * 2);
-    let basis = "bandwidth-delay product = rate × round trip (RFC 6349 section 3.3.1); twice that, \
-                 for while a lost segment is sent again as much again arrives and must wait";
-    let shift = (0..14).find(|shift| WINDOW_MAX << shift >= room.as_u64()).unwrap_or(14);
     let narrow = situation.seen.as_ref().and_then(|seen| {
         let share = seen.share(Limit::ReceiveWindow) + seen.share(Limit::SendBuffer);
         let window = seen.window.filter(|window| window.as_u64() < room.as_u64())?;
         (share >= NOTABLE).then_some((window, share))
     });
-    let maximum = (room.as_u64() * 2).next_power_of_two().max(6 << 20);
-    let sysctls = vec![
-        format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {maximum}\"   at the receiver"),
-        format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {maximum}\"   at the sender"),
-        "and no SO_RCVBUF or SO_SNDBUF: setting either ends the kernel's own tuning".into(),
-    ];
-    let changes = vec![
-        Change::new("server.sysctl.'net.ipv4.tcp_rmem'", format!("4096 131072 {maximum}")),
-        Change::new("client.sysctl.'net.ipv4.tcp_wmem'", format!("4096 16384 {maximum}")),
-    ];
-    if let Some((window, share)) = narrow {
-        let law = Law::named(&situation.congestion)?;
-        let goodput = |window| law.goodput(situation, window).map(Rate::as_mbit_f64);
-        let expected = goodput(Some(window)).zip(goodput(Some(room)));
-        return Some(Advice {
-            id: "buffers",
-            what: format!("Let the receive window and the send buffer grow to {}.", amount(room)),
-            how: sysctls,
-            why: format!(
-                "For {} of the time the window was full: {} of a bandwidth-delay product of {}.",
-                percent(share),
-                amount(window),
-                amount(bdp)
-            ),
-            basis: basis.into(),
-            expected: expected.map(|(before, after)| Expected {
-                metric: "goodput",
-                unit: "Mbit/s",
-                before,
-                after,
-            }),
-            changes,
-        });
-    }
     // Linux grows to 6 MiB by itself (net.ipv4.tcp_rmem), half of which or more is window.
-    let is_enough = room.as_u64() <= 3 << 20;
-    Some(Advice {
-        id: "buffers",
-        what: if is_enough {
-            format!(
-                "Leave the buffers to the kernel; of your own, set no less than {}.",
-                amount(room)
-            )
-        } else {
-            format!("Let the kernel's buffers grow to a window of {}.", amount(room))
-        },
-        how: if is_enough {
-            vec![format!(
-                "elsewhere than on Linux: SO_RCVBUF and SO_SNDBUF of {} each",
-                amount(room)
-            )]
-        } else {
-            sysctls
-        },
-        why: format!(
+    let is_enough = narrow.is_none() && room.as_u64() <= 3 << 20;
+    let maximum = (room.as_u64() * 2).next_power_of_two().max(6 << 20);
+    let shift = (0..14).find(|shift| WINDOW_MAX << shift >= room.as_u64()).unwrap_or(14);
+    let why = match narrow {
+        Some((window, share)) => format!(
+            "For {} of the time the window was full: {} of a bandwidth-delay product of {}.",
+            percent(share),
+            amount(window),
+            amount(bdp)
+        ),
+        None => format!(
             "The path holds {} on its way; the window scale that takes is {shift}{}.",
             amount(bdp),
             if is_enough { ", and Linux tunes its buffers up to 6 MiB by itself" } else { "" }
         ),
-        basis: basis.into(),
-        expected: None,
-        changes: if is_enough { Vec::new() } else { changes },
-    })
+    };
+    let expected = narrow.and_then(|(window, _)| {
+        let law = Law::named(&situation.congestion)?;
+        let goodput = |window| law.goodput(situation, Some(window)).map(Rate::as_mbit_f64);
+        let (before, after) = goodput(window).zip(goodput(room))?;
+        Some(Expected { metric: "goodput", unit: "Mbit/s", before, after })
+    });
+    let (what, how, changes) = if is_enough {
+        let what = format!(
+            "Leave the buffers to the kernel; of your own, set no less than {}.",
+            amount(room)
+        );
+        let how =
+            format!("elsewhere than on Linux: SO_RCVBUF and SO_SNDBUF of {} each", amount(room));
+        (what, vec![how], Vec::new())
+    } else {
+        let what = format!("Let the receive window and the send buffer grow to {}.", amount(room));
+        (what, larger_buffers(maximum), larger_buffers_tried(maximum))
+    };
+    let basis =
+        "bandwidth-delay product = rate × round trip (RFC 6349 section 3.3.1); twice that, \
+                 for while a lost segment is sent again as much again arrives and must wait"
+            .into();
+    Some(Advice { id: "buffers", what, how, why, basis, expected, changes })
+}
+
+fn larger_buffers(maximum: u64) -> Vec<String> {
+    vec![
+        format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {maximum}\"   at the receiver"),
+        format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {maximum}\"   at the sender"),
+        "and no SO_RCVBUF or SO_SNDBUF: setting either ends the kernel's own tuning".into(),
+    ]
+}
+
+fn larger_buffers_tried(maximum: u64) -> Vec<Change> {
+    vec![
+        Change::new("server.sysctl.'net.ipv4.tcp_rmem'", format!("4096 131072 {maximum}")),
+        Change::new("client.sysctl.'net.ipv4.tcp_wmem'", format!("4096 16384 {maximum}")),
+    ]
 }
 
 /// Pieces that fill segments.

@@ -11,7 +11,7 @@ use tcplab_units::{Bytes, Rate, Span};
 
 use crate::{Ideal, LabError, Run, RunDirectory, load_trial};
 
-pub use outcome::{Row, rows, sum_up};
+pub use outcome::{Row, Told, row, rows, sum_up};
 
 /// A test as it is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,9 +70,7 @@ impl Test {
         let idle = json!({ "workload.requests":
             { "count": 30, "request": "1 B", "response": "1 B", "think": "20 ms" } });
         let full = json!({ (format!("workload.{}", self.workload())): self.payload(self.lasting) });
-        // Either comes in place of the other.
-        let mut file = self.file("Baseline of the path", json!({ "upload": "1 B" }));
-        file["workload"] = json!({});
+        let mut file = self.file("Baseline of the path", &json!({}));
         file["matrix"] = json!({ "step": { "1-round-trip": idle, "2-bottleneck": full } });
         file["repeat"] = json!({ "trials": 1 });
         tcplab_scenario::compose(&file)
@@ -81,8 +79,7 @@ impl Test {
     /// The sweep over the window of one connection.
     pub fn windows(&self, baseline: &Baseline) -> String {
         let mut levels = Map::new();
-        for eighths in WINDOWS {
-            let window = window(baseline.bdp().as_u64() * eighths / 8, baseline);
+        for window in baseline.windows().into_iter().map(Bytes::as_u64) {
             levels.insert(format!("{window} B"), self.bounded(window));
         }
         let mut file =
@@ -93,22 +90,24 @@ impl Test {
     }
 
     /// Several connections that share the bandwidth-delay product.
-    pub fn several(&self, baseline: &Baseline) -> String {
+    ///
+    /// None where one is all there may be: that is in the sweep.
+    pub fn several(&self, baseline: &Baseline) -> Option<String> {
+        if self.connections < 2 {
+            return None;
+        }
         let mut levels = Map::new();
         for connections in counts(self.connections) {
-            let window = window(baseline.bdp().as_u64() / connections, baseline);
+            let window = baseline.shared_window(connections).as_u64();
             let mut level = self.bounded(window);
-            if connections > 1 {
-                let many = json!({ "total": connections, "at_once": connections });
-                level["workload.connections"] = many;
-                let each = self.payload(self.lasting).as_u64() / connections;
-                level[format!("workload.{}", self.workload())] = json!(Bytes::new(each.max(1)));
-            }
+            level["workload.connections"] = json!({ "total": connections, "at_once": connections });
+            let each = self.payload(self.lasting).as_u64() / connections;
+            level[format!("workload.{}", self.workload())] = json!(Bytes::new(each.max(1)));
             levels.insert(connections.to_string(), level);
         }
         let mut file = self.transfer("Several connections that share the bandwidth-delay product");
         file["matrix"] = json!({ "connections": levels });
-        tcplab_scenario::compose(&file)
+        Some(tcplab_scenario::compose(&file))
     }
 
     fn workload(&self) -> &'static str {
@@ -136,10 +135,10 @@ impl Test {
 
     fn transfer(&self, title: &str) -> Value {
         let workload = json!({ (self.workload()): self.payload(self.lasting) });
-        self.file(title, workload)
+        self.file(title, &workload)
     }
 
-    fn file(&self, title: &str, workload: Value) -> Value {
+    fn file(&self, title: &str, workload: &Value) -> Value {
         let [sender, _] = self.ends();
         let mut file = json!({
             "title": format!("RFC 6349: {title}"),
@@ -175,16 +174,24 @@ fn window(bytes: u64, baseline: &Baseline) -> u64 {
     (bytes / segment).max(FEWEST_SEGMENTS) * segment
 }
 
-/// One, two, four… up to that many.
-fn counts(most: u64) -> Vec<u64> {
-    let mut counts: Vec<u64> = std::iter::successors(Some(1), |count| Some(count * 2))
-        .take_while(|it| *it < most)
-        .collect();
-    counts.push(most.max(1));
-    counts
+/// Two, four… up to that many.
+pub fn counts(most: u64) -> Vec<u64> {
+    let doubled = std::iter::successors(Some(2), |count| Some(count * 2));
+    doubled.take_while(|count| *count < most).chain([most]).filter(|count| *count > 1).collect()
 }
 
 impl Baseline {
+    /// The windows of the sweep.
+    pub fn windows(&self) -> Vec<Bytes> {
+        let product = self.bdp().as_u64();
+        WINDOWS.iter().map(|eighths| Bytes::new(window(product * eighths / 8, self))).collect()
+    }
+
+    /// The window of each of several connections.
+    pub fn shared_window(&self, connections: u64) -> Bytes {
+        Bytes::new(window(self.bdp().as_u64() / connections.max(1), self))
+    }
+
     /// What the run of [`Test::baseline`] shows; none where a step showed nothing.
     ///
     /// # Errors

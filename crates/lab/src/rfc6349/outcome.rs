@@ -15,7 +15,7 @@ pub struct Row {
     pub connections: u64,
     /// The window that each was to have.
     pub window: Bytes,
-    /// The largest that was offered.
+    /// The largest that was offered; to another host, the most that was in flight.
     pub offered: Option<Bytes>,
     /// What such windows can carry at best on this path: windows over round trip, at most the
     /// bottleneck's rate.
@@ -48,48 +48,61 @@ pub fn rows(
             (1, level.trim_end_matches(" B").parse().unwrap_or_default())
         } else {
             let connections: u64 = level.parse().unwrap_or(1);
-            (connections, super::window(baseline.bdp().as_u64() / connections.max(1), baseline))
+            (connections, baseline.shared_window(connections).as_u64())
         };
         let mut seen = Vec::new();
         for trial in &case.trials {
-            seen.extend(Seen::of(test, trial, directory)?);
+            seen.extend(Told::of(test, trial, directory)?);
         }
         let median =
-            |of: fn(&Seen) -> f64| tcplab_stats::median(&seen.iter().map(of).collect::<Vec<_>>());
+            |of: fn(&Told) -> f64| tcplab_stats::median(&seen.iter().map(of).collect::<Vec<_>>());
         let Some(goodput) = median(|seen| seen.goodput) else { continue };
-        let windows = (window * connections * 8) as f64 / baseline.rtt.as_secs_f64().max(1e-9);
-        let best = baseline.best().bits_per_second() as f64;
-        let ideal = windows.min(best).max(1.0);
-        let base = baseline.rtt.as_millis_f64();
-        rows.push(Row {
-            connections,
-            window: Bytes::new(window),
+        let told = Told {
             offered: seen.iter().filter_map(|seen| seen.offered).max(),
-            ideal: Rate::from_bits_per_second(ideal as u64),
             goodput,
-            // Of the ideal transfer time at the rate of the path, not at that of the window.
-            transfer_time_ratio: best / 1e6 / goodput.max(1e-9),
             efficiency: median(|seen| seen.efficiency).unwrap_or(100.0),
-            buffer_delay: median(|seen| seen.rtt).map_or(0.0, |rtt| (rtt - base) / base * 100.0),
-        });
+            rtt: median(|seen| seen.rtt).unwrap_or_default(),
+        };
+        rows.push(row(baseline, connections, Bytes::new(window), &told));
     }
     rows.sort_by_key(|row| (row.connections, row.window));
     Ok(rows)
 }
 
-/// What a trial shows, all its connections together.
-struct Seen {
+/// What a transfer shows, all its connections together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Told {
     /// Mbit/s.
-    goodput: f64,
+    pub goodput: f64,
     /// Per cent.
-    efficiency: f64,
+    pub efficiency: f64,
     /// The mean round trip, ms.
-    rtt: f64,
-    offered: Option<Bytes>,
+    pub rtt: f64,
+    /// The largest window that was offered, or the most that was in flight, if that was seen.
+    pub offered: Option<Bytes>,
 }
 
-impl Seen {
-    fn of(test: &Test, trial: &Trial, directory: &RunDirectory) -> Result<Option<Seen>, LabError> {
+/// What a test came to, held against what its windows and the path allow.
+pub fn row(baseline: &Baseline, connections: u64, window: Bytes, told: &Told) -> Row {
+    let windows = (window.as_u64() * connections * 8) as f64;
+    let by_windows = windows / baseline.rtt.as_secs_f64().max(1e-9);
+    let best = baseline.best().bits_per_second() as f64;
+    let base = baseline.rtt.as_millis_f64();
+    Row {
+        connections,
+        window,
+        offered: told.offered,
+        ideal: Rate::from_bits_per_second(by_windows.min(best).max(1.0) as u64),
+        goodput: told.goodput,
+        // Of the ideal transfer time at the rate of the path, not at that of the window.
+        transfer_time_ratio: best / 1e6 / told.goodput.max(1e-9),
+        efficiency: told.efficiency,
+        buffer_delay: (told.rtt - base) / base * 100.0,
+    }
+}
+
+impl Told {
+    fn of(test: &Test, trial: &Trial, directory: &RunDirectory) -> Result<Option<Told>, LabError> {
         let Some(goodput) = trial.metrics.iter().find(|metric| metric.name == "goodput") else {
             return Ok(None);
         };
@@ -109,7 +122,7 @@ impl Seen {
         if samples == 0 || all == 0 {
             return Ok(None);
         }
-        Ok(Some(Seen {
+        Ok(Some(Told {
             goodput: goodput.value,
             efficiency: (all - again.min(all)) as f64 / all as f64 * 100.0,
             rtt: weighted.sum::<f64>() / samples as f64,
@@ -122,8 +135,8 @@ impl Seen {
 pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
     let best = baseline.best().as_mbit_f64();
     let mut told = Vec::new();
-    let bdp = super::window(baseline.bdp().as_u64(), baseline);
-    let full = rows.iter().find(|row| row.connections == 1 && row.window.as_u64() >= bdp);
+    let product = baseline.shared_window(1);
+    let full = rows.iter().find(|row| row.connections == 1 && row.window >= product);
     if let Some(row) = full {
         let share = row.goodput / best * 100.0;
         told.push(format!(
@@ -146,11 +159,7 @@ pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
             most.goodput / best * 100.0
         ));
     }
-    let narrow = rows.iter().filter(|row| row.connections == 1);
-    let short: Vec<&Row> = narrow
-        .filter(|row| row.goodput < 0.7 * row.ideal.as_mbit_f64() && row.efficiency < 99.5)
-        .collect();
-    if !short.is_empty() {
+    if full.is_some_and(|row| row.goodput < 0.7 * best && row.efficiency < 100.0) {
         told.push(
             "Windows are not all: throughput stays below what they allow, and segments are sent \
              again. Loss keeps the congestion window small: `tcplab advise --path …` says what \
@@ -158,9 +167,8 @@ pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
                 .into(),
         );
     }
-    if let Some(row) =
-        rows.iter().filter(|row| row.buffer_delay > 100.0).min_by_key(|row| row.window)
-    {
+    let mut single = rows.iter().filter(|row| row.connections == 1);
+    if let Some(row) = single.find(|row| row.buffer_delay > 100.0) {
         told.push(format!(
             "From a window of {} on the queue more than doubles the round trip.",
             crate::advise::amount(row.window)
