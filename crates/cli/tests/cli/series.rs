@@ -21,7 +21,7 @@ trials = 1
 [[expect]]
 claim    = "It is fast"
 metric   = "goodput"
-at_least = {least}
+at_least = "{least} Mbit/s"
 "#
     )
 }
