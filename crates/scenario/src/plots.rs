@@ -37,8 +37,8 @@ pub struct Plot {
 }
 
 /// A picture in the report: a metric over a factor of the matrix, or against another metric, with
-/// intervals. Without such sections goodput (of a load its rate and response time) is drawn over the factor that has most
-/// numbers, if it has three.
+/// intervals. Without such sections goodput (of a load its rate and response time) is drawn over
+/// the factor that has most numbers, if it has three.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlotSpec {
