@@ -238,13 +238,20 @@ fn draw(svg: &mut String, point: &ParetoPoint, places: &Places, is_front: bool) 
 }
 
 /// The names of the points of the front, each at the first place beside its point where it covers
-/// no other name and no point, or else where it covers least.
+/// no other name, no point and no line, or else where it covers least.
 fn names(svg: &mut String, scene: &Pareto<'_>, places: &Places, front: &[usize]) {
     let marks = scene.points.iter().filter(|point| point.is_drawn()).map(|point| {
         let (x, y) = (places.x(point.across.mean), places.y(point.up.mean));
         Area { left: x - 5.0, right: x + 5.0, top: y - 5.0, bottom: y + 5.0 }
     });
     let mut taken: Vec<Area> = marks.collect();
+    taken.extend(front.windows(2).flat_map(|pair| {
+        let [from, until] = [pair[0], pair[1]].map(|index| {
+            let point = &scene.points[index];
+            (places.x(point.across.mean), places.y(point.up.mean))
+        });
+        [Area::along(from, (until.0, from.1)), Area::along((until.0, from.1), until)]
+    }));
     for index in front {
         let point = &scene.points[*index];
         let name = fitted(&point.name, NAMES_MOST);
@@ -275,6 +282,16 @@ struct Area {
 }
 
 impl Area {
+    /// A line from one place to another, and a little beside it.
+    fn along(from: (f64, f64), until: (f64, f64)) -> Area {
+        Area {
+            left: from.0.min(until.0) - 1.0,
+            right: from.0.max(until.0) + 1.0,
+            top: from.1.min(until.1) - 1.0,
+            bottom: from.1.max(until.1) + 1.0,
+        }
+    }
+
     /// Where a name of this width could stand, the likeliest first.
     fn beside((x, y): (f64, f64), wide: f64) -> Vec<Area> {
         let at = |left: f64, middle: f64| Area {
