@@ -205,10 +205,8 @@ fn line(svg: &mut String, scene: &Pareto<'_>, places: &Places, front: &[usize]) 
     for index in front {
         let point = &scene.points[*index];
         let (x, y) = (places.x(point.across.mean), places.y(point.up.mean));
-        match d.is_empty() {
-            true => put(&mut d, &format!("M{x:.1} {y:.1}")),
-            false => put(&mut d, &format!("H{x:.1}V{y:.1}")),
-        }
+        let step = if d.is_empty() { format!("M{x:.1} {y:.1}") } else { format!("H{x:.1}V{y:.1}") };
+        d.push_str(&step);
     }
     if front.len() > 1 {
         path(svg, "front", &d);
