@@ -1,6 +1,6 @@
 //! Graphs as SVG text: time-sequence, window, rate, ladder, state diagram, strips, panes of these,
-//! trends over a number that was varied, and what a path will do; of many trials forests, heat maps,
-//! distributions and every trial as a dot.
+//! trends over a number that was varied, and what a path will do; of many trials forests, heat
+//! maps, distributions and every trial as a dot.
 //!
 //! Everything drawn is complete without scripts. Colours are CSS variables of [`STYLE`], so a
 //! page decides about dark mode and print; layers are `<path>`s with a class each, so a page can
@@ -22,6 +22,7 @@ mod pane;
 mod path_data;
 mod path_picture;
 mod plane;
+mod pyramid;
 mod round_trips;
 mod scale;
 mod series;
@@ -44,6 +45,7 @@ pub use ladder::{LadderScene, ladder, ladder_svg};
 pub use pane::{Pane, pane};
 pub use path_picture::{PathPicture, path_picture, path_svg};
 pub use plane::{Band, Figure, Key, Plane, View};
+pub use pyramid::{LayerLevels, Level, Tile};
 pub use scale::{decimal, grouped, spoken};
 pub use series::{Series, advertised_window, delivered_rate, in_flight, round_trips, sent_rate};
 pub use spread::{Spread, SpreadRow, spread};

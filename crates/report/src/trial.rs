@@ -1,8 +1,9 @@
 //! One trial: its graphs and its episodes.
 
 use tcplab_lab::{FindingRow, Metric, OptionRow, Trial, TrialData, remark};
-use tcplab_plot::{Band, Figure};
+use tcplab_plot::{Band, Figure, View};
 use tcplab_recording::Endpoint;
+use tcplab_units::Instant;
 
 use crate::calls::{self, CallView};
 use crate::datagrams::DatagramsView;
@@ -10,9 +11,11 @@ use crate::ends::{BothEnds, both_ends};
 use crate::episode::EpisodeView;
 use crate::graphs::{brief, figures_of};
 use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
+use crate::limits::LimitsView;
 use crate::load::LoadView;
 use crate::number::{title, with_unit};
 use crate::page::anchor;
+use crate::stalls::Stalls;
 use crate::states;
 use crate::summary::{is_truth, is_yes, rank};
 use crate::text::less_than_perfect;
@@ -35,6 +38,9 @@ pub(crate) struct TrialView<'a> {
     pub(crate) bands: Vec<Band>,
     pub(crate) stops: Vec<Stop>,
     pub(crate) close_ups: Vec<CloseUp<'a>>,
+    /// What bounded the rate, below the first of the figures.
+    pub(crate) limits: Option<LimitsView>,
+    pub(crate) stalls: Option<Stalls>,
     /// How both ends walked through the diagram of states, and the same in sentences.
     pub(crate) states: Option<(String, Vec<String>)>,
     /// What the episodes do not tell themselves.
@@ -144,6 +150,8 @@ impl<'a> TrialView<'a> {
             bands,
             stops: met.iter().map(stop).collect(),
             close_ups: close,
+            limits: transfer.as_ref().and_then(limits),
+            stalls: transfer.as_ref().and_then(|it| Stalls::of(it.at_sender)),
             states,
             findings: findings(trial),
             episodes: trial.episodes.iter().map(episode).collect(),
@@ -154,6 +162,12 @@ impl<'a> TrialView<'a> {
             is_told: is_load,
         }
     }
+}
+
+/// Over the same time as the graphs.
+fn limits(transfer: &Transfer<'_>) -> Option<LimitsView> {
+    let view = View { from: Instant::ZERO, until: transfer.until, bands: &[] };
+    LimitsView::of(transfer.at_sender, &view)
 }
 
 fn stop(interruption: &Interruption<'_>) -> Stop {
