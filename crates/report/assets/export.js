@@ -166,7 +166,12 @@ function addMenu(figure) {
   const button = holder.firstChild;
   caption.append(holder);
   let menu = null;
-  const close = () => { menu?.remove(); menu = null; button.setAttribute("aria-expanded", "false"); };
+  const close = () => {
+    const closed = menu;
+    menu = null; // first: what is removed loses the focus, which closes the menu
+    closed?.remove();
+    button.setAttribute("aria-expanded", "false");
+  };
   const open = () => {
     menu = document.createElement("span");
     menu.className = "menu";

@@ -12,7 +12,7 @@ use tcplab_stats::{Paired, VarianceShares, marginal_means, paired};
 
 use crate::factors::at;
 use crate::measure::{Measured, short};
-use crate::number::{counted, decimals_for_error, title, with_unit};
+use crate::number::{counted, decimals_for_error, title};
 
 const CONFIDENCE: f64 = 0.95;
 /// At twice as much one does not speak of percent any more.
@@ -25,7 +25,7 @@ pub(crate) fn answer(measured: &Measured, shares: Option<&VarianceShares>) -> St
         return format!(
             "{} is the same in every trial: {}.",
             capital(&title(measured.info.name)),
-            measured.points.first().map_or("–".into(), |it| with_unit(it.value, &measured.unit)),
+            measured.points.first().map_or("–".into(), |it| told(it.value, &measured.unit)),
         );
     };
     let blocks = measured.blocks(factor, |_| true);
@@ -36,9 +36,7 @@ pub(crate) fn answer(measured: &Measured, shares: Option<&VarianceShares>) -> St
         );
     };
     let mut text = standing.told(measured);
-    if standing.is_decided() {
-        text += &depends(measured, factor, standing.best, shares);
-    }
+    text += &depends(measured, factor, &standing, shares);
     text
 }
 
@@ -74,7 +72,7 @@ fn alone(measured: &Measured) -> String {
                 1 => "one trial, so how sure that is cannot be told".to_owned(),
                 n => format!("all {n} trials alike"),
             };
-            format!("{name} is {} ({trials}).", with_unit(summary.mean, &measured.unit))
+            format!("{name} is {} ({trials}).", told(summary.mean, &measured.unit))
         }
     }
 }
@@ -119,7 +117,7 @@ impl Standing {
         let Some((next, next_mean, pair)) = self.others.first() else { return String::new() };
         let blocks = counted(pair.blocks, "pair of trials", "pairs of trials");
         let by = advantage(measured, pair, *next_mean);
-        let mean = with_unit(rounded(measured.unscaled(self.mean)), &measured.unit);
+        let mean = told(measured.unscaled(self.mean), &measured.unit);
         if pair.interval.is_none() {
             return format!(
                 "Which {of} is best is undecided: {best} has the {} {metric}, {by} {}, but in a single \
@@ -131,6 +129,8 @@ impl Standing {
         let level = |level: &usize| name(*level).to_owned();
         let close = self.others.iter().filter(|(_, _, it)| !is_apart(it)).map(|(it, ..)| it);
         let close: Vec<String> = close.map(level).collect();
+        let alike = pair.interval.is_some_and(|it| it.high <= it.low) && !is_apart(pair);
+        let by = if alike { "as much as".to_owned() } else { by };
         if close.is_empty() {
             return format!(
                 "{of} {best} gives the {} {metric}, {mean} on average: {by} {}{} ({blocks}).",
@@ -146,11 +146,15 @@ impl Standing {
                 name(*next),
             );
         }
+        let worse = match self.others.len() - close.len() {
+            1 => "The other is worse.".to_owned(),
+            several => format!("The {several} others are worse."),
+        };
         format!(
             "Which {of} gives the {} {metric} is undecided between {best} and {}: {best} comes out \
-             {by} {} ({blocks}). The others are worse.",
+             {by} {} ({blocks}). {worse}",
             measured.superlative(),
-            and(&close),
+            few(&close),
             name(*next),
         )
     }
@@ -175,7 +179,7 @@ fn advantage(measured: &Measured, pair: &Paired, other: f64) -> String {
         if alike { " in every trial".into() } else { format!(" (95 % interval {low} to {high})") }
     };
     if other <= 0.0 && !measured.by_ratio {
-        let told = |value: f64| with_unit(rounded(value), &measured.unit);
+        let told = |value: f64| told(value, &measured.unit);
         let word = if pair.mean < 0.0 { "less" } else { "more" };
         return format!("{} {word}{} than", told(pair.mean.abs()), interval(&told));
     }
@@ -197,36 +201,55 @@ fn advantage(measured: &Measured, pair: &Paired, other: f64) -> String {
     format!("{} {word}{turned} than", told(pair.mean))
 }
 
-/// Where another level is best at levels of another factor, surely.
-fn depends(measured: &Measured, factor: usize, best: usize, shares: &VarianceShares) -> String {
+/// What is sure at single levels of the factor that matters most to this one: where another level
+/// is better than the best over all; where that is undecided, which is best of all.
+fn depends(
+    measured: &Measured,
+    factor: usize,
+    standing: &Standing,
+    shares: &VarianceShares,
+) -> String {
     let with = shares.pairs.iter().filter(|((a, b), _)| *a == factor || *b == factor);
     let Some(((a, b), _)) = with.max_by(|one, other| one.1.total_cmp(&other.1)) else {
         return String::new();
     };
     let other = if *a == factor { *b } else { *a };
     let name = |level: usize| measured.factors[factor].levels[level].as_str();
-    let exceptions = (0..measured.factors[other].levels.len()).filter_map(|level| {
+    let sure = (0..measured.factors[other].levels.len()).filter_map(|level| {
         let blocks = measured.blocks(factor, at(other, level));
         let here = Standing::of(measured, factor, &blocks)?;
-        let (_, _, pair) = here.others.iter().find(|(it, ..)| *it == best)?;
-        let where_ = &measured.factors[other].levels[level];
-        is_apart(pair).then(|| format!("{} at {where_}", name(here.best)))
+        let is_sure = if standing.is_decided() {
+            let overall = here.others.iter().find(|(it, ..)| *it == standing.best);
+            overall.is_some_and(|(_, _, pair)| is_apart(pair))
+        } else {
+            here.is_decided()
+        };
+        let place = &measured.factors[other].levels[level];
+        is_sure.then(|| format!("{} at {place}", name(here.best)))
     });
-    let exceptions: Vec<String> = exceptions.collect();
-    if exceptions.is_empty() {
-        return String::new();
-    }
+    let sure: Vec<String> = sure.collect();
     let by = short(&measured.factors[other].key);
-    format!(" Not everywhere: by {by}, better is {}.", and(&exceptions))
+    match (sure.is_empty(), standing.is_decided()) {
+        (true, _) => String::new(),
+        (false, true) => format!(" Not everywhere: by {by}, better is {}.", and(&sure)),
+        (false, false) => format!(" It is decided by {by}: best is {}.", and(&sure)),
+    }
 }
 
 /// Three figures are enough for a sentence.
-fn rounded(value: f64) -> f64 {
-    if value == 0.0 || !value.is_finite() {
-        return value;
+fn told(value: f64, unit: &str) -> String {
+    let size = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    let places = (2.0 - size).clamp(0.0, 4.0) as usize;
+    let whole = value.fract() == 0.0;
+    format!("{} {unit}", decimal(value, if whole { 0 } else { places })).trim_end().to_owned()
+}
+
+/// The first of many names.
+fn few(names: &[String]) -> String {
+    match names {
+        [first, second, _, _, ..] => format!("{first}, {second} and {} more", names.len() - 2),
+        names => and(names),
     }
-    let unit = 10f64.powi(value.abs().log10().floor() as i32 - 2);
-    (value / unit).round() * unit
 }
 
 fn and(names: &[String]) -> String {

@@ -11,7 +11,8 @@ use tcplab_lab::{
 };
 use tcplab_path::{Direction, PathSpec};
 use tcplab_trace::{
-    Connection, Episode, EpisodeKind, Evidence, Flow, LostSegment, Segment, SegmentKind, Trace,
+    Connection, Episode, EpisodeKind, Evidence, Flow, Limit, LimitPeriod, LimitShares, LostSegment,
+    Segment, SegmentKind, Stall, StallCause, Trace,
 };
 use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
 
@@ -71,6 +72,9 @@ pub(crate) fn many(count: usize) -> (Run, Vec<(String, TrialData)>) {
         let made = (1..=each).map(|number| {
             let mut trial = of.trials[number as usize % of.trials.len()].clone();
             trial.number = number;
+            if number != 2 {
+                trial.flaws.clear();
+            }
             trial.directory = format!("trials/{name}_{label}-{number}");
             let noise = (0..4).map(|_| rng.below(1_000) as f64 / 1_000.0 - 0.5).sum::<f64>();
             let goodput =
@@ -241,6 +245,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
             rows.push(row(rows.len() + 1, i as u64 + 1, &episode));
         }
     }
+    limits(&mut seen.client);
     let time = transfer::duration(&seen).as_secs_f64();
     let metric =
         |name: &str, unit: &str, value| Metric { name: name.into(), unit: unit.into(), value };
@@ -289,6 +294,29 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         duration,
     };
     (made, data)
+}
+
+/// Slow start, the path, and a stall at the end of each interruption's second.
+fn limits(flow: &mut Flow) {
+    let last = flow.acks.last().map_or(0, |ack| ack.at.as_nanos());
+    let edges = [0, last / 10, last / 2, last * 6 / 10, last];
+    let kinds = [Limit::SlowStart, Limit::Path, Limit::Timeout, Limit::ReceiveWindow];
+    for (edge, limit) in edges.windows(2).zip(kinds) {
+        let mut shares = LimitShares::default();
+        let place = Limit::ALL.iter().position(|it| *it == limit).expect("it is one of them");
+        shares.spans[place] = Span::from_nanos(edge[1] - edge[0]);
+        flow.shares.spans[place] = shares.spans[place];
+        let (from, until) = (Instant::from_nanos(edge[0]), Instant::from_nanos(edge[1]));
+        let (acked, frames) = (Bytes::new(1_448), (1, 2));
+        flow.limits.push(LimitPeriod { limit, shares, from, until, acked, frames });
+    }
+    flow.stalls.push(Stall {
+        from: Instant::from_nanos(edges[2]),
+        until: Instant::from_nanos(edges[3]),
+        frames: (3, 4),
+        cause: StallCause::Timeout,
+        in_flight: Bytes::new(1_448),
+    });
 }
 
 /// What the application of the client called, as its log tells it.
