@@ -128,8 +128,8 @@ fn factor_view(
         .collect();
     let mut figures = Vec::new();
     figures.extend(effect(measured, factor, &means));
-    figures.push(strips(measured, factor, &levels));
     figures.push(distribution(measured, factor, &levels));
+    figures.push(strips(measured, factor, &levels));
     figures.extend(response_times(measured, index, responses));
     FactorView {
         key: factor.key.clone(),
