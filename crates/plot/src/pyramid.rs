@@ -69,7 +69,7 @@ impl Mark {
 pub(crate) fn strokes(class: &'static str, mut marks: Vec<Mark>, edges: (u64, u64)) -> LayerLevels {
     marks.sort_unstable();
     marks.dedup();
-    let levels = levels(edges, marks, |marks, column, row| merged(marks, column, row));
+    let levels = levels(edges, marks, merged);
     let levels = levels.into_iter().map(|(column, marks)| Level {
         column,
         tiles: marks.chunks(TILE).map(|marks| stroke_tile(marks, column)).collect(),

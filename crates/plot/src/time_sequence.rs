@@ -175,7 +175,7 @@ impl Plot<'_> {
     }
 
     fn triple_marks(&self) -> Vec<Mark> {
-        self.flow.third_duplicates().into_iter().map(|ack| self.level(ack)).collect()
+        self.flow.third_duplicates().map(|ack| self.level(ack)).collect()
     }
 
     /// An acknowledgement as a stroke without height.

@@ -1,10 +1,10 @@
 //! The answer of a run in a sentence or two, as far as its trials give one.
 //!
-//! The rule: of the factors that somebody may choose (those that leave the path as it is; all, where
-//! there is no other) the one that explains most of the differences in the main metric is asked.
-//! Its level with the best mean over complete blocks is held against every other level, by the
-//! differences within blocks and their intervals, which all hold together with 95 % (Bonferroni).
-//! Where they leave out zero that level is called best; where not, that is undecided.
+//! The rule: of the factors that somebody may choose (those that leave the path as it is; all,
+//! where there is no other) the one that explains most of the differences in the main metric is
+//! asked. Its level with the best mean over complete blocks is held against every other level, by
+//! the differences within blocks and their intervals, which all hold together with 95 %
+//! (Bonferroni). Where they leave out zero that level is called best; where not, that is undecided.
 
 use tcplab_plot::decimal;
 use tcplab_scenario::Better;
@@ -185,7 +185,7 @@ fn advantage(measured: &Measured, pair: &Paired, other: f64) -> String {
     }
     let middle = ratio(pair.mean);
     if middle >= TWICE {
-        let told = |value: f64| decimal(ratio(value), if middle >= 10.0 { 0 } else { 1 });
+        let told = |value: f64| decimal(ratio(value), usize::from(middle < 10.0));
         return format!("{} times{} that of", told(pair.mean), interval(&told));
     }
     let half = pair.interval.map_or(0.0, |it| (ratio(it.high) - ratio(it.low)) / 2.0 * 100.0);

@@ -91,7 +91,7 @@ fn responses(case: &Case) -> Vec<f64> {
 fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<Shown> {
     if run.cases.len() > MOST_ROWS {
         let pair = factors?.pairs.first().and_then(|pair| pair.figures.first());
-        let figure = pair.or_else(|| factors?.factors.first()?.figures.first())?;
+        let figure = pair.or_else(|| factors?.mains.first()?.figures.first())?;
         let title = match factors?.pairs.first() {
             Some(pair) => format!("{}: {}", title(measured.info.name), pair.title),
             None => figure.title.clone(),

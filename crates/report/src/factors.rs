@@ -23,7 +23,7 @@ pub(crate) struct Factors {
     pub(crate) metric: String,
     /// Whether means are geometric ones.
     pub(crate) by_ratio: bool,
-    pub(crate) factors: Vec<FactorView>,
+    pub(crate) mains: Vec<FactorView>,
     pub(crate) pairs: Vec<PairView>,
     /// The share of the variance that nothing of this explains.
     pub(crate) rest: String,
@@ -92,7 +92,7 @@ impl Factors {
         Some(Factors {
             metric: title(measured.info.name),
             by_ratio: measured.by_ratio,
-            factors: order.into_iter().map(view).collect(),
+            mains: order.into_iter().map(view).collect(),
             pairs: pairs.into_iter().map(pair).collect(),
             rest: shares.map_or(String::new(), |it| percent(it.rest)),
             unbalanced: is_unbalanced(measured),
@@ -157,7 +157,7 @@ fn effect(measured: &Measured, factor: &Factor, means: &[Marginal]) -> Option<Sh
     let title = format!("Main effect of {over}");
     let scene = Trend { title: &title, over: &over, levels: &levels, values: &name, lines: &lines };
     let svg = trend(&scene, TrendScale::over(&lines));
-    (!means.is_empty()).then(|| Shown::new("Mean of each level", svg, trend_csv(&scene)))
+    (!means.is_empty()).then(|| Shown::new("Mean of each level", svg, &trend_csv(&scene)))
 }
 
 /// Numbers where they are, everything else one after the other.
@@ -191,8 +191,8 @@ pub(crate) fn row(name: &str, values: &[f64]) -> SpreadRow {
 }
 
 /// Where the true median lies in 95 of 100 samples at least: between the order statistics that the
-/// binomial distribution says (Conover, Practical Nonparametric Statistics, section 3.2). None of so
-/// few values that even the outermost do not hold it so surely.
+/// binomial distribution says (Conover, Practical Nonparametric Statistics, section 3.2). None of
+/// so few values that even the outermost do not hold it so surely.
 fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -356,7 +356,7 @@ fn lines(measured: &Measured, (x, y): (&Factor, &Factor), cells: &[Vec<Option<Ce
     let title = format!("{over} and {}", short(&y.key));
     let scene = Trend { title: &title, over: &over, levels: &levels, values: &name, lines: &lines };
     let svg = trend(&scene, TrendScale::over(&lines));
-    Shown::new(&format!("A line for each {}", short(&y.key)), svg, trend_csv(&scene))
+    Shown::new(&format!("A line for each {}", short(&y.key)), svg, &trend_csv(&scene))
 }
 
 /// The points of one level of a factor.
@@ -371,8 +371,8 @@ mod tests {
     #[test]
     fn the_interval_of_a_median_is_between_the_right_order_statistics() {
         let first = |n: u32| (1..=n).map(f64::from).collect::<Vec<f64>>();
-        // Conover's table: of 5 values none, of 6 the outermost, of 10 the 2nd and 9th, of 20 the 6th
-        // and 15th.
+        // Conover's table: of 5 values none, of 6 the outermost, of 10 the 2nd and 9th, of 20 the
+        // 6th and 15th.
         for (n, ends) in
             [(5, None), (6, Some((1.0, 6.0))), (10, Some((2.0, 9.0))), (20, Some((6.0, 15.0)))]
         {

@@ -12,11 +12,11 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    pub(crate) fn new(title: &str, svg: String, csv: String) -> Shown {
-        Shown { title: title.to_owned(), svg, csv: tcplab_plot::escape(&csv).into_owned() }
+    pub(crate) fn new(title: &str, svg: String, csv: &str) -> Shown {
+        Shown { title: title.to_owned(), svg, csv: tcplab_plot::escape(csv).into_owned() }
     }
 
     pub(crate) fn drawn(title: &str, drawn: Drawn) -> Shown {
-        Shown::new(title, drawn.svg, drawn.csv)
+        Shown::new(title, drawn.svg, &drawn.csv)
     }
 }

@@ -173,7 +173,10 @@ impl Gathered {
 pub(crate) fn head(run: &Run, gathered: Gathered, links: Links) -> Head<'_> {
     let mut metrics = blocks(run);
     let spread = metrics.iter().flat_map(|block| &block.rows).any(|row| row.spread.is_some());
-    let others = metrics.split_off(metrics.len().min(SHOWN_METRICS));
+    // Those to look up come after all others, and unfold.
+    metrics.sort_by_key(|block| block.is_detail);
+    let first = metrics.iter().take(SHOWN_METRICS).filter(|block| !block.is_detail).count();
+    let others = metrics.split_off(first);
     let places = places(run);
     let path = run.path.iter().map(|line| line.split_once(": ").unwrap_or(("", line))).collect();
     let trends = trends(run);
@@ -218,7 +221,7 @@ fn kind_counts(run: &Run) -> Vec<(String, String, Vec<usize>)> {
     run.cases.iter().enumerate().map(row).collect()
 }
 
-pub(crate) fn foot<'a>(run: &'a Run, links: Links) -> Foot<'a> {
+pub(crate) fn foot(run: &Run, links: Links) -> Foot<'_> {
     let trials = run.cases.iter().map(|case| case.trials.len()).max().unwrap_or(0);
     let all: usize = run.cases.iter().map(|case| case.trials.len()).sum();
     let up = links.up();

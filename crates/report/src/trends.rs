@@ -81,7 +81,7 @@ fn group(run: &Run, plot: &Plot) -> Option<Group> {
         let of = common.join(", ");
         let title = if of.is_empty() { name.clone() } else { format!("{name} ({of})") };
         let scene = Trend { title: &title, over, levels: &levels, values: &values, lines };
-        Shown::new(&of, trend(&scene, scale), trend_csv(&scene))
+        Shown::new(&of, trend(&scene, scale), &trend_csv(&scene))
     });
     let meaning = metric(&plot.metric).map_or("", |info| info.meaning);
     Some(Group { name: format!("{name} over {over}"), meaning, pictures: pictures.collect() })

@@ -3,6 +3,7 @@
 use tcplab_lab::{FindingRow, Metric, OptionRow, Trial, TrialData, remark};
 use tcplab_plot::{Band, Figure, View};
 use tcplab_recording::Endpoint;
+use tcplab_scenario::{MetricInfo, metric as metric_info};
 use tcplab_units::Instant;
 
 use crate::calls::{self, CallView};
@@ -29,6 +30,8 @@ pub(crate) struct TrialView<'a> {
     pub(crate) trial: &'a Trial,
     pub(crate) warnings: Vec<String>,
     pub(crate) metrics: Vec<(String, String)>,
+    /// Those to look up.
+    pub(crate) more_metrics: Vec<(String, String)>,
     pub(crate) has_connection: bool,
     /// The same of each end by itself.
     pub(crate) ends: Vec<BothEnds>,
@@ -142,7 +145,8 @@ impl<'a> TrialView<'a> {
             case,
             trial,
             warnings: warnings(trial, data),
-            metrics: metrics(trial),
+            metrics: metrics(trial, false),
+            more_metrics: metrics(trial, true),
             has_connection: transfer.is_some(),
             ends: both_ends(trial),
             figures,
@@ -191,9 +195,11 @@ fn warnings(trial: &Trial, data: &TrialData) -> Vec<String> {
     warnings
 }
 
-/// What people ask for first, then as the run lists them.
-fn metrics(trial: &Trial) -> Vec<(String, String)> {
-    let mut metrics: Vec<&Metric> = trial.metrics.iter().collect();
+/// What people ask for first, then as the run lists them; or those to look up.
+fn metrics(trial: &Trial, details: bool) -> Vec<(String, String)> {
+    let is_detail = |metric: &&Metric| metric_info(&metric.name).is_some_and(MetricInfo::is_detail);
+    let mut metrics: Vec<&Metric> =
+        trial.metrics.iter().filter(|metric| is_detail(metric) == details).collect();
     metrics.sort_by_key(|m| rank(&m.name));
     let text = |m: &Metric| match is_truth(&m.name) {
         true if is_yes(m.value) => "yes".to_string(),
