@@ -157,7 +157,9 @@ impl Levels {
     fn of(trend: &Trend<'_>) -> Levels {
         let widest = trend.lines.iter().map(|line| width(&line.name)).fold(0.0, f64::max);
         // A line alone needs no name.
-        let names = if widest > 0.0 { widest.min(NAMES_MOST) + NAMES_ASIDE } else { 8.0 };
+        let last = trend.levels.last().map_or(0.0, |(_, text)| width(text) / 2.0);
+        let named = if widest > 0.0 { widest.min(NAMES_MOST) + NAMES_ASIDE } else { 0.0 };
+        let names = named.max(last);
         let right = WIDTH - names;
         let numbers = || trend.levels.iter().map(|(number, _)| *number);
         let (low, high) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));

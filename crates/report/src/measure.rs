@@ -14,11 +14,12 @@ const USUAL: [&str; 4] = ["load.rate", "goodput", "mean_response", "transfer_tim
 const DECADE: f64 = 10.0;
 
 /// The main metric: of the scenario's first plot, else of the first claim about a number that each
-/// trial has one of, else by the workload. None if no trial has any of these.
+/// trial has one of and that is better one way, else by the workload. None if no trial has any.
 pub(crate) fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
     let plotted = run.plots.iter().map(|plot| plot.metric.as_str());
     let claimed = run.claims.iter().filter_map(|claim| {
-        claim.check.split_whitespace().find(|word| metric(word).is_some_and(is_number))
+        let is_merit = |info: &MetricInfo| is_number(info) && info.better != Better::Neither;
+        claim.check.split_whitespace().find(|word| metric(word).is_some_and(is_merit))
     });
     let usual = USUAL.into_iter();
     let infos = plotted.chain(claimed).chain(usual).filter_map(metric);
