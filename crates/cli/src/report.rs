@@ -1,10 +1,11 @@
 //! `tcplab report`, and what `tcplab run` ends with.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use tcplab_lab::{Run, RunDirectory};
+use tcplab_lab::{Run, RunDirectory, Trial};
 
 use crate::BROKEN;
 use crate::arguments::{ReportArguments, Shown};
@@ -30,9 +31,7 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
 
 /// Writes tables and report of a finished run and prints its summary.
 pub(crate) fn write_and_print(run: &RunDirectory, result: &Run, shown: Shown) -> Result<ExitCode> {
-    let html = tcplab_report::render(result, |trial| tcplab_lab::load_trial(run, trial))
-        .context("cannot make the report")?;
-    let place = run.replace("report.html", html.as_bytes())?;
+    let place = write_report(run, result)?;
     tcplab_lab::write_tables(run, result)?;
     let mut text = if shown.json {
         serde_json::to_string_pretty(result)?
@@ -46,4 +45,22 @@ pub(crate) fn write_and_print(run: &RunDirectory, result: &Run, shown: Shown) ->
     answer(&text)?;
     let held = result.claims.iter().all(|claim| claim.held);
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
+}
+
+/// Writes the report: one file, or of many trials a folder. Where somebody begins to read.
+fn write_report(run: &RunDirectory, result: &Run) -> Result<PathBuf> {
+    const FAILED: &str = "cannot make the report";
+    let load = |trial: &Trial| tcplab_lab::load_trial(run, trial);
+    let trials: usize = result.cases.iter().map(|case| case.trials.len()).sum();
+    if trials <= tcplab_report::ONE_FILE {
+        let html = tcplab_report::render(result, load).context(FAILED)?;
+        let place = run.replace("report.html", html.as_bytes())?;
+        run.remove("report")?;
+        return Ok(place);
+    }
+    let stage = run.stage_folder("report")?;
+    tcplab_report::write_folder(result, load, &stage).context(FAILED)?;
+    let place = run.keep_folder(&stage, "report")?;
+    run.remove("report.html")?;
+    Ok(place.join("index.html"))
 }

@@ -27,8 +27,8 @@ impl Axis {
             return Axis { low: low / 1.1, high: high * 1.1, is_log: true };
         }
         // What all have in common is not stretched until it looks like a difference.
-        let least = if high == low && high == 0.0 { 1.0 } else { high.abs().max(low.abs()) * 0.01 };
-        let room = (high - low).max(least);
+        let size = high.abs().max(low.abs());
+        let room = (high - low).max(if size > 0.0 { size * 0.01 } else { 1.0 });
         let (from, until) = (low - room * 0.06, high + room * 0.06);
         let from = if low >= 0.0 && low < room * 0.5 { 0.0 } else { from };
         Axis { low: from, high: until, is_log: false }

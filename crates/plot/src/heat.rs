@@ -148,8 +148,8 @@ fn rgb([r, g, b]: [u8; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// The colour map cividis: as light as the value is large, evenly for the eye, and the same to readers
-/// who cannot tell red from green (Nuñez, Anderton and Renslow, PLOS ONE 13(7), 2018). The
+/// The colour map cividis: as light as the value is large, evenly for the eye, and the same to
+/// readers who cannot tell red from green (Nuñez, Anderton and Renslow, PLOS ONE 13(7), 2018). The
 /// polynomials are those of d3-scale-chromatic.
 fn cividis(t: f64) -> [u8; 3] {
     let level = |value: f64| value.round().clamp(0.0, 255.0) as u8;

@@ -112,7 +112,7 @@ fn dots(row: &SpreadRow, x: impl Fn(f64) -> f64, y: f64) -> String {
         row.values.iter().copied().filter(|it| it.is_finite()).map(x).collect();
     places.sort_by(f64::total_cmp);
     let mut d = String::new();
-    for near in places.chunk_by(|a, b| (a / DOT).floor() == (b / DOT).floor()) {
+    for near in places.chunk_by(|a, b| (a / DOT) as i64 == (b / DOT) as i64) {
         let many = near.len().min(MOST_ASIDE);
         let mut drawn: Vec<(i64, usize)> = Vec::new();
         for (index, at) in near.iter().enumerate() {

@@ -156,7 +156,11 @@ struct Levels {
 impl Levels {
     fn of(trend: &Trend<'_>) -> Levels {
         let widest = trend.lines.iter().map(|line| width(&line.name)).fold(0.0, f64::max);
-        let right = WIDTH - widest.min(NAMES_MOST) - NAMES_ASIDE;
+        // A line alone needs no name.
+        let last = trend.levels.last().map_or(0.0, |(_, text)| width(text) / 2.0);
+        let named = if widest > 0.0 { widest.min(NAMES_MOST) + NAMES_ASIDE } else { 0.0 };
+        let names = named.max(last);
+        let right = WIDTH - names;
         let numbers = || trend.levels.iter().map(|(number, _)| *number);
         let (low, high) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
         let is_log = low > 0.0 && high / low >= DECADE;
@@ -245,7 +249,8 @@ fn marker(index: usize, x: f64, y: f64) -> String {
 
 /// The name of each line beside its end, none over another.
 fn names(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels) {
-    let ends = trend.lines.iter().enumerate().filter_map(|(index, line)| {
+    let named = trend.lines.iter().enumerate().filter(|(_, line)| !line.name.is_empty());
+    let ends = named.filter_map(|(index, line)| {
         let last = line.points.iter().rfind(|point| point.mean.is_finite())?;
         Some((scale.y(last.mean), index, last.level))
     });

@@ -4,8 +4,9 @@ use tcplab_lab::{Case, Run};
 use tcplab_plot::{Estimate, Merit, Pareto, ParetoPoint, pareto};
 use tcplab_scenario::{Better, Plot, metric};
 
+use crate::figure::Shown;
 use crate::number::title;
-use crate::trends::{Group, Picture, distinct, level_of, summary};
+use crate::trends::{Group, distinct, level_of, summary};
 
 /// What the pictures show, for whoever has not seen such a one.
 const MEANING: &str = "Each point is a variant, with its 95 % intervals. The line joins those that \
@@ -47,9 +48,9 @@ pub(crate) fn group(run: &Run, plot: &Plot, against: &str) -> Option<Group> {
         let title = if common.is_empty() { of.clone() } else { format!("{of} ({common})") };
         let (across, up) = (merit(across, against), merit(up, &plot.metric));
         let scene = Pareto { title: &title, across, up, kinds: &kinds, points: &points };
-        (!points.is_empty()).then(|| Picture { svg: pareto(&scene).svg, of: common })
+        (!points.is_empty()).then(|| Shown::drawn(&common, pareto(&scene)))
     });
-    let pictures: Vec<Picture> = pictures.collect();
+    let pictures: Vec<Shown> = pictures.collect();
     (!pictures.is_empty()).then(|| Group { name: of.clone(), meaning: MEANING, pictures })
 }
 

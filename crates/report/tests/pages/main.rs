@@ -1,6 +1,8 @@
 //! The pages, as text and in a real browser.
 
+mod answers;
 mod browser;
+mod folder;
 mod page;
 mod synthetic;
 mod trace;
