@@ -88,9 +88,9 @@ impl Series {
         // Where tables go to another program, this is for people all the same.
         let text = table(&outcomes);
         if arguments.shown.json {
-            tell(text.trim_end())
+            tell(text.trim_end());
         } else {
-            answer(&text)?
+            answer(&text)?;
         }
         Ok(worst(&outcomes))
     }
