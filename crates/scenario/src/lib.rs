@@ -6,6 +6,7 @@
 
 mod case;
 mod catalogue;
+mod design;
 mod embedded;
 mod error;
 mod expect;
@@ -18,6 +19,7 @@ mod metrics;
 mod path_file;
 mod plots;
 mod profile;
+mod repeat;
 mod scenario;
 mod schema;
 mod sysctl;
@@ -30,5 +32,6 @@ pub use metrics::{Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scop
 pub use path_file::{PathFile, ReadFile, presets};
 pub use plots::{Plot, as_numbers};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
+pub use repeat::{Keep, RecordingSpec, Until};
 pub use scenario::{Scenario, TrialId, trial_seed};
 pub use schema::schema;
