@@ -1,6 +1,8 @@
 //! From a scenario to a run directory: plan, trials, resume, tables, claims.
 
 mod analyse;
+mod analysed;
+mod blocks;
 mod calibration;
 mod claims;
 mod data;
@@ -10,12 +12,17 @@ mod ends;
 mod environment;
 mod error;
 mod execute;
+mod extend;
+mod failing;
 pub mod fidelity;
 mod loads;
 mod model;
 mod options;
 mod paths;
+mod plan;
+mod prospect;
 mod replay;
+mod simulate;
 mod tables;
 pub mod verify;
 mod worlds;
@@ -24,14 +31,18 @@ pub use analyse::{analyse, load_recording, load_trial, remark};
 pub use calibration::Calibration;
 pub use data::TrialData;
 pub use datagrams::{Correspondence, DatagramKind, DatagramRow};
-pub use directory::{Plan, RunDirectory};
+pub use directory::RunDirectory;
 pub use environment::environment;
 pub use error::LabError;
-pub use execute::{Bench, Event, begin, execute, plan};
+pub use execute::{Bench, Event, begin, execute};
+pub use extend::{Extension, extend};
 pub use model::{
-    Case, Claim, EndRow, Ending, EpisodeRow, FindingRow, Metric, Run, StackUsed, Summary, Trial,
+    Case, Claim, EndRow, Ending, EpisodeRow, Failure, FindingRow, Metric, Run, StackUsed, Stopping,
+    Summary, Trial, Width,
 };
 pub use options::OptionRow;
+pub use plan::{Instead, Plan, plan};
+pub use prospect::{Foreseen, Prospect, prospect, prospect_of, prospect_of_extension};
 pub use replay::{Difference, Replay, replay};
 pub use tables::write_tables;
 /// Parts of a [`Trial`].

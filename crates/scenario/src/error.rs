@@ -248,34 +248,6 @@ impl Problem {
             Problem::Workload(error) => error.help().into(),
             Problem::SampledTooOften => "write a time of at least \"1 ms\"".into(),
             Problem::NoTime => "write a time such as \"120 s\"".into(),
-            Problem::TrialsAndUntil => {
-                "leave `trials` out: `until.min` and `until.max` are its bounds".into()
-            }
-            Problem::NoWidth => "write a share of the mean, such as \"2 %\"".into(),
-            Problem::NoNumberOfTrials(_) => "name one such as `transfer_time` or `goodput`".into(),
-            Problem::TooManyCases { .. } => "leave combinations out with `exclude` in `[design]`, \
-                 or take a sample of them, such as\n\
-                 sample = { latin_hypercube = 100 }"
-                .into(),
-            Problem::NoPair => {
-                "write lists of keys, such as\npairs = [[\"path.rate\", \"path.delay\"]]".into()
-            }
-            Problem::ExcludesNothing => "leave it out, or look at `pairs`: what advances together \
-                 never meets another's level"
-                .into(),
-            Problem::ExcludesAll => "write the levels of what is to be left out, such as\n\
-                 exclude = [{ \"path.delay\" = \"500 ms\", \"client.socket.congestion\" = \"bbr\" }]"
-                .into(),
-            Problem::NotOneSample => {
-                "write one of them, such as\nsample = { latin_hypercube = 40 }".into()
-            }
-            Problem::SampleTooLarge { .. } => "leave `sample` out to run them all".into(),
-            Problem::NoSample { .. } => "take fewer, exclude less, or use `random`".into(),
-            Problem::NoCaseLeft | Problem::NothingToCompare => {
-                "`exclude`, `pairs` and `sample` in `[design]` say which combinations are cases; \
-                 `tcplab run --dry-run` lists them"
-                    .into()
-            }
             Problem::MatrixNotATable
             | Problem::NotAKey(_)
             | Problem::LevelsNotAList(_)
@@ -321,9 +293,46 @@ impl Problem {
                  requests and calls, `call` for those of calls"
                 .into(),
             Problem::NoSuchLevel { level, levels, .. } => suggest(level, levels, "its levels are"),
-            _ => return None,
+            _ => return self.help_with_design().map(Into::into),
         };
         Some(help)
+    }
+
+    /// The same of what is wrong with how cases are chosen and repeated.
+    fn help_with_design(&self) -> Option<&'static str> {
+        Some(match self {
+            Problem::TrialsAndUntil => {
+                "leave `trials` out: `until.min` and `until.max` are its bounds"
+            }
+            Problem::NoWidth => "write a share of the mean, such as \"2 %\"",
+            Problem::NoNumberOfTrials(_) => "name one such as `transfer_time` or `goodput`",
+            Problem::TooManyCases { .. } => {
+                "leave combinations out with `exclude` in `[design]`, \
+                 or take a sample of them, such as\n\
+                 sample = { latin_hypercube = 100 }"
+            }
+            Problem::NoPair => {
+                "write lists of keys, such as\npairs = [[\"path.rate\", \"path.delay\"]]"
+            }
+            Problem::ExcludesNothing => {
+                "leave it out, or look at `pairs`: what advances together \
+                 never meets another's level"
+            }
+            Problem::ExcludesAll => {
+                "write the levels of what is to be left out, such as\n\
+                 exclude = [{ \"path.delay\" = \"500 ms\", \"client.socket.congestion\" = \"bbr\" }]"
+            }
+            Problem::NotOneSample => {
+                "write one of them, such as\nsample = { latin_hypercube = 40 }"
+            }
+            Problem::SampleTooLarge { .. } => "leave `sample` out to run them all",
+            Problem::NoSample { .. } => "take fewer, exclude less, or use `random`",
+            Problem::NoCaseLeft | Problem::NothingToCompare => {
+                "`exclude`, `pairs` and `sample` in `[design]` say which combinations are cases; \
+                 `tcplab run --dry-run` lists them"
+            }
+            _ => return None,
+        })
     }
 
     /// Whether what the schema says of the key helps.

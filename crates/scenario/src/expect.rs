@@ -342,7 +342,7 @@ impl ExpectSpec {
     }
 
     /// Of each case what it is held against: the one that differs from it in these levels alone,
-    /// and in those that advance with them. A case whose other is not in the design is not compared.
+    /// and in those that advance with them. A case whose other is not in the design is left out.
     fn baselines(
         &self,
         matrix: &Matrix<'_>,
