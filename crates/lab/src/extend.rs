@@ -214,8 +214,10 @@ impl<'a> Arrangement<'a> {
         let known = Known::of(directory).ok_or("was not finished, or another version made it")?;
         let Identity { case, seed, tcplab, kernel, snaplen } = &known.identity;
         let cases = self.cases.get(case.as_str()).ok_or("belongs to no case of the new plan")?;
-        let number =
-            *self.numbers.get(seed).ok_or("has a seed that is not one of the new plan's")?;
+        let number = *self
+            .numbers
+            .get(seed)
+            .ok_or("is of another seed than the new plan, or beyond its number of trials")?;
         let is_virtual = cases.iter().any(|case| worlds::is_virtual(&self.plan.world, case));
         if *tcplab != self.tcplab {
             return Err(format!("was made by tcplab {tcplab}, this is {}", self.tcplab));
