@@ -274,7 +274,8 @@ impl Trials<'_> {
                     let error = LabError::Flawed { case, number, flaws: flaws.clone() };
                     (flaws, Some(error).filter(|_| again || bench.strict))
                 }
-                Err(error) if error.is_stop() || error.reach() == Reach::All => {
+                // Who is asked to stop takes the trial's process with it, whatever that says then.
+                Err(error) if self.is_over(&error) => {
                     let _ = fs::remove_dir_all(&stage);
                     return Err(error);
                 }
@@ -301,12 +302,17 @@ impl Trials<'_> {
         }
     }
 
+    /// Whether no other trial is run after this.
+    fn is_over(&self, error: &LabError) -> bool {
+        error.is_stop() || error.reach() == Reach::All || self.stop.load(Ordering::Relaxed)
+    }
+
     /// Runs a trial that is not counted, and keeps what it leaves as `warm-up/<case>-<number>`.
     /// Whether it goes well is none of its business.
     fn warm_up(&self, case: &Case, number: u32) -> Result<(), LabError> {
         let stage = self.run.stage_trial(&case.name, number)?;
         match self.once(case, number, &stage, &mut |_| {}) {
-            Err(error) if error.is_stop() || error.reach() == Reach::All => {
+            Err(error) if self.is_over(&error) => {
                 let _ = fs::remove_dir_all(&stage);
                 Err(error)
             }
