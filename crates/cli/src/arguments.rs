@@ -1,6 +1,7 @@
 //! The command line, defined once: parsing, help and error messages come from here.
 
 mod load;
+mod metrics;
 mod packetdrill;
 mod path;
 mod run;
@@ -16,6 +17,7 @@ use tcplab_testbed::Tuning;
 use tcplab_units::{Span, UnitError};
 
 pub(crate) use load::{LoadArguments, Way};
+pub(crate) use metrics::MetricsArguments;
 pub(crate) use packetdrill::PacketdrillArguments;
 pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
@@ -154,6 +156,10 @@ pub(crate) enum Command {
     /// differs), unit and range, what it does, the sysctl that the default or the limit comes from,
     /// what setting it needs. What this kernel does not have is shown as absent.
     Sockopts(SockoptsArguments),
+    /// List what trials are measured by: names, units, which way is good, who tells it
+    ///
+    /// The names that claims, plots, comparisons, tables and reports use.
+    Metrics(MetricsArguments),
     /// For tcplab's own use: the process of a trial
     #[command(name = WORLD, hide = true)]
     World {
@@ -220,8 +226,18 @@ pub(crate) struct ReportArguments {
     /// Where run directories are looked for
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
-    /// Print the run's tables as JSON instead of text
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+}
+
+/// How a run's tables are printed.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Shown {
+    /// Print every metric, not only those that people ask for first
     #[arg(long)]
+    pub(crate) details: bool,
+    /// Print the run's tables as JSON instead of text
+    #[arg(long, conflicts_with = "details")]
     pub(crate) json: bool,
 }
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use tcplab_lab::{Run, RunDirectory};
 
-use crate::arguments::ReportArguments;
+use crate::arguments::{ReportArguments, Shown};
 use crate::output::answer;
 use crate::progress::Display;
 use crate::{BROKEN, UNABLE};
@@ -26,25 +26,25 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
         ControlFlow::Continue(())
     });
     display.clear();
-    write_and_print(&run, &mut result?, arguments.json)
+    write_and_print(&run, &mut result?, arguments.shown)
 }
 
 /// Writes tables and report of a finished run and prints its summary.
 pub(crate) fn write_and_print(
     run: &RunDirectory,
     result: &mut Run,
-    json: bool,
+    shown: Shown,
 ) -> Result<ExitCode> {
     let html = tcplab_report::render(result, |trial| tcplab_lab::load_trial(run, trial))
         .context("cannot make the report")?;
     let place = run.replace("report.html", html.as_bytes())?;
     tcplab_lab::write_tables(run, result)?;
-    if json {
+    if shown.json {
         // Not all that is known of each trial is in memory.
         let tables = run.path().join("run.json");
         answer(&fs::read_to_string(&tables).context("cannot read the tables just written")?)?;
     } else {
-        let text = tcplab_report::text_table(result);
+        let text = tcplab_report::text_table(result, shown.details);
         answer(&format!("{text}\nreport: {}\n", place.display()))?;
     }
     let is_whole = result.cases.iter().all(|case| case.failures.is_empty());

@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     }
     let reported = result
         .map_err(Into::into)
-        .and_then(|mut result| report::write_and_print(&run, &mut result, arguments.json));
+        .and_then(|mut result| report::write_and_print(&run, &mut result, arguments.shown));
     if reported.is_err() {
         tell(&format!("all trials are there; {}", how_to_go_on(&run)));
     }
@@ -86,7 +86,7 @@ fn bench(arguments: &RunArguments) -> Result<Bench> {
 fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
     let bench = bench(arguments)?;
     let text = |prospect: &Prospect| -> Result<String> {
-        match arguments.json {
+        match arguments.shown.json {
             true => Ok(serde_json::to_string_pretty(prospect)? + "\n"),
             false => Ok(prospect.to_string()),
         }

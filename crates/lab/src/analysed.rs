@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tcplab_recording::Recording;
 use tcplab_scenario::{Case, trial_seed};
+use tcplab_units::Span;
 
 use crate::analyse::examine;
 use crate::directory::replace_in;
@@ -119,10 +120,20 @@ impl RunDirectory {
         }
     }
 
+    /// The round trip of the idle path of a case as it was measured, if it was.
+    fn round_trip(&self, case: &Case) -> Option<Span> {
+        if worlds::is_virtual(&self.plan().world, case) {
+            return None;
+        }
+        let calibration = self.calibration()?;
+        let mut checks = calibration.paths.iter().filter(|it| it.cases.contains(&case.name));
+        checks.find_map(|check| check.round_trip)
+    }
+
     /// Analyses the trial that was made in `stage`, and lets go of packets that are not kept.
     pub(crate) fn settle(&self, stage: &Path, case: &Case, number: u32) -> Result<(), LabError> {
         let recording = Recording::open(stage)?;
-        let mut trial = examine(&recording, case)?;
+        let mut trial = examine(&recording, case, self.round_trip(case))?;
         trial.put_aside = self.flawed(&case.name, number);
         trial.has_packets = self.plan().keep.has(number) || !trial.flaws.is_empty();
         let keeps = trial.has_packets;
@@ -148,7 +159,7 @@ impl RunDirectory {
         let analysed = match known {
             Some(known) if is_current(&known) || !recording.has_packets() => known,
             known => {
-                let mut trial = examine(&recording, case)?;
+                let mut trial = examine(&recording, case, self.round_trip(case))?;
                 trial.put_aside = self.flawed(&case.name, number);
                 // Who made the trial stays who made it.
                 let identity = match known {

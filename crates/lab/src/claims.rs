@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tcplab_scenario::{Expectation, MetricKind, Scope, Statistic, Value};
 
-use crate::{Case, Claim, EpisodeRow, Trial, loads};
+use crate::{Case, Claim, EpisodeRow, InterruptionRow, Trial, loads};
 
 /// What trials say about each expectation: all that is needed of them to judge.
 pub(crate) struct Gathered<'e> {
@@ -136,6 +136,9 @@ fn values(expectation: &Expectation, trial: &Trial) -> Vec<Value> {
         Scope::Endpoint | Scope::Request | Scope::Call => {
             trial.ends.iter().flat_map(|end| end.values(name, &expectation.selection)).collect()
         }
+        Scope::Interruption => {
+            trial.interruptions.iter().filter_map(|it| of_interruption(name, it)).collect()
+        }
         Scope::Episode => {
             trial.episodes.iter().filter_map(|episode| of_episode(name, episode)).collect()
         }
@@ -181,6 +184,15 @@ fn of_episode(name: &str, episode: &EpisodeRow) -> Option<Value> {
         "episode.timeouts" => Value::Number(episode.timeouts as f64),
         _ => return None,
     })
+}
+
+fn of_interruption(name: &str, interruption: &InterruptionRow) -> Option<Value> {
+    let value = match name {
+        "interruption.recovery" => interruption.recovery_s,
+        "interruption.lost" => interruption.lost_bytes,
+        _ => None,
+    };
+    value.map(Value::Number)
 }
 
 /// The statistic that the expectation looks at; texts have none and stay as they are.
@@ -284,6 +296,7 @@ mod tests {
             directory: "trials/x-1".into(),
             metrics: vec![metric],
             episodes,
+            interruptions: Vec::new(),
             options: vec![],
             findings: Vec::new(),
             ends: Vec::new(),

@@ -15,7 +15,10 @@ mod execute;
 mod extend;
 mod failing;
 pub mod fidelity;
+mod ideal;
+mod interruptions;
 mod loads;
+mod metrics;
 mod model;
 mod options;
 mod paths;
@@ -36,9 +39,10 @@ pub use environment::environment;
 pub use error::LabError;
 pub use execute::{Bench, Event, begin, execute};
 pub use extend::{Extension, extend};
+pub use ideal::Ideal;
 pub use model::{
-    Case, Claim, EndRow, Ending, EpisodeRow, Failure, FindingRow, Metric, Run, StackUsed, Stopping,
-    Summary, Trial, Width,
+    Case, Claim, EndRow, Ending, EpisodeRow, Failure, FindingRow, InterruptionRow, Metric, Run,
+    StackUsed, Stopping, Summary, Trial, Width,
 };
 pub use options::OptionRow;
 pub use plan::{Instead, Plan, plan};

@@ -5,10 +5,13 @@ use std::mem;
 
 use tcplab_workload::CallRow;
 
-use crate::{EndRow, EpisodeRow, LabError, Metric, OptionRow, Run, RunDirectory, Trial};
+use crate::{
+    EndRow, EpisodeRow, InterruptionRow, LabError, Metric, OptionRow, Run, RunDirectory, Trial,
+};
 
 /// Writes `trials.csv` (a row per trial, with how it went), `metrics.csv` (a row per trial and
 /// metric, with what is wrong with the trial), `episodes.csv` (a row per recovery episode),
+/// `interruptions.csv` (a row per interruption of the path during a transfer),
 /// `calls.csv` (a row per call of an application, equal ones in a row together), `ends.csv` (a row
 /// per end and metric of it), `options.csv` (a row per trial and socket option that was asked for
 /// or changed) and, last, `run.json` (everything), which makes the run a finished one. One trial
@@ -19,9 +22,10 @@ use crate::{EndRow, EpisodeRow, LabError, Metric, OptionRow, Run, RunDirectory, 
 pub fn write_tables(directory: &RunDirectory, run: &mut Run) -> Result<(), LabError> {
     let gaps = skeleton(run);
     directory.replace("trials.csv", trials(run).as_bytes())?;
-    let tables: [(&str, String, Rows); 5] = [
+    let tables: [(&str, String, Rows); 6] = [
         ("metrics.csv", row(METRICS), metrics),
         ("episodes.csv", row(EPISODES), episodes),
+        ("interruptions.csv", row(INTERRUPTIONS), interruptions),
         ("calls.csv", row(CALLS), calls),
         ("ends.csv", row(ENDS), ends),
         ("options.csv", row(OPTIONS), options),
@@ -189,6 +193,25 @@ fn episodes(case: &str, trial: &Trial) -> String {
         ])
     };
     trial.episodes.iter().map(of).collect()
+}
+
+const INTERRUPTIONS: [&str; 7] =
+    ["case", "trial", "interruption", "start_s", "lasting_s", "recovery_s", "lost_bytes"];
+
+fn interruptions(case: &str, trial: &Trial) -> String {
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let of = |interruption: &InterruptionRow| {
+        row([
+            case,
+            &trial.number.to_string(),
+            &interruption.number.to_string(),
+            &interruption.start_s.to_string(),
+            &interruption.lasting_s.to_string(),
+            &number(interruption.recovery_s),
+            &number(interruption.lost_bytes),
+        ])
+    };
+    trial.interruptions.iter().map(of).collect()
 }
 
 const OPTIONS: [&str; 12] = [

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Io, TuningArguments};
+use super::{Io, Shown, TuningArguments};
 
 pub(crate) const AFTER: &str = "\
 Examples:
@@ -75,9 +75,8 @@ pub(crate) struct RunArguments {
     /// A trial whose path misbehaves each time has failed, instead of being used with a flag
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Print the run's tables, or with --dry-run the plan, as JSON instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

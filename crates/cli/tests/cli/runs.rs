@@ -88,7 +88,7 @@ fn tables(run: &Path) -> Vec<(String, String)> {
 
 fn same(one: &Path, other: &Path, what: &str) {
     let (ours, theirs) = (tables(one), tables(other));
-    assert_eq!(ours.len(), 7, "{what}: six tables and run.json");
+    assert_eq!(ours.len(), 8, "{what}: seven tables and run.json");
     for ((name, ours), (other, theirs)) in ours.iter().zip(&theirs) {
         assert_eq!(name, other, "{what}");
         let differs = |(ours, theirs): &(&str, &str)| ours != theirs;
