@@ -158,3 +158,19 @@ fn a_picture_has_no_line_for_each_point() {
     let told = parse(&format!("{paired}[[plot]]\nmetric = \"lost\"\nby = \"path.rate\"\n"));
     assert!(told.unwrap_err().contains("both the axis and the lines"));
 }
+
+/// docs/designs.md shows parts of a file; each of them can be read.
+#[test]
+fn the_examples_of_the_page_are_good() {
+    let page = include_str!("../../../../docs/designs.md");
+    let examples: Vec<&str> = page.split("```toml\n").skip(1).collect();
+    assert!(examples.len() >= 6, "{}", examples.len());
+    for example in examples {
+        let (example, _) = example.split_once("```").unwrap();
+        let matrix = if example.contains("[matrix]") { "" } else { "[matrix]\n" };
+        let varied = if matrix.is_empty() { "" } else { TWO };
+        let head = HEAD.strip_suffix("[matrix]\n").unwrap();
+        let read = Scenario::parse(&format!("{head}{matrix}{varied}{example}"), "page");
+        assert!(read.is_ok(), "{example}\n{}", read.unwrap_err());
+    }
+}
