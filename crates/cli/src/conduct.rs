@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use tcplab_lab::{Bench, Run, RunDirectory};
+use tcplab_lab::{Bench, Instead, Run, RunDirectory};
 use tcplab_scenario::Scenario;
 
 use crate::arguments::World;
@@ -24,7 +24,7 @@ pub(crate) fn conduct(
     stop: &Arc<AtomicBool>,
 ) -> Result<(RunDirectory, Run)> {
     let refused = || launcher().ok().and_then(|launcher| tcplab_lab::kernel_refused(&launcher));
-    let plan = tcplab_lab::plan(&scenario, world.into(), refused, None, None)?;
+    let plan = tcplab_lab::plan(&scenario, world.into(), refused, Instead::default())?;
     if let Some(fallback) = &plan.fallback {
         tell(fallback);
     }
@@ -41,10 +41,10 @@ pub(crate) fn conduct(
         });
     display.clear();
     let how = || format!("go on with: tcplab run --resume {}", directory.path().display());
-    let run = ran.with_context(how)?;
+    let mut run = ran.with_context(how)?;
     let html = tcplab_report::render(&run, |trial| tcplab_lab::load_trial(&directory, trial))
         .context("cannot make the report")?;
     directory.replace("report.html", html.as_bytes())?;
-    tcplab_lab::write_tables(&directory, &run)?;
+    tcplab_lab::write_tables(&directory, &mut run)?;
     Ok((directory, run))
 }

@@ -6,17 +6,18 @@ use std::ops::ControlFlow;
 use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::quality::{self, Measure};
 use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
-use tcplab_scenario::{METRICS, trial_seed};
+use tcplab_scenario::METRICS;
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_workload::Role;
 
+use crate::claims::Gathered;
 use crate::datagrams;
 use crate::ends::{ending, ends};
 use crate::metrics::{Sources, named, of_applications};
 use crate::{
     Case, Correspondence, EpisodeRow, FindingRow, Ideal, LabError, OptionRow, Run, RunDirectory,
-    Summary, Trial, TrialData, claims, interruptions, loads, paths, worlds,
+    Summary, Trial, TrialData, interruptions, loads, paths, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -24,8 +25,8 @@ const UNTOLD: &str = "netem made the path and tells nothing of what it did: loss
                       the capture shows; how the path differs from the one asked for is in \
                       result.json (world.notes)";
 
-/// Reads every recording of a finished run and says what came out. `tell` hears of each trial, and
-/// may break off.
+/// Reads what came of every trial of a finished run, and says what came out. `tell` hears of each
+/// trial, and may break off.
 ///
 /// # Errors
 /// When trials are missing or unreadable, or `tell` broke off.
@@ -33,32 +34,31 @@ pub fn analyse(
     run: &RunDirectory,
     mut tell: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Run, LabError> {
-    let (plan, scenario) = (run.plan(), run.scenario());
-    let total = scenario.cases.len() * plan.trials as usize;
-    let done = run.kept();
-    if done < total {
+    let (plan, scenario, blocks) = (run.plan(), run.scenario(), run.blocks());
+    let total = scenario.cases.len() * blocks as usize;
+    let is_there = |case: &tcplab_scenario::Case| {
+        (1..=blocks).filter(|&number| run.has_trial(&case.name, number)).count()
+    };
+    let done = scenario.cases.iter().map(is_there).sum();
+    if done < total || (plan.until.is_some() && run.stopping().is_none()) {
         return Err(LabError::Unfinished { path: run.path().into(), done, total });
     }
     let environment = run.environment()?;
     let release = environment.iter().find(|(name, _)| name == "kernel").map(|(_, value)| value);
     let kernel = format!("Linux {}", release.map_or("", String::as_str));
-    let calibration = run.calibration();
     let mut analysed = 0;
+    let mut gathered = Gathered::new(&scenario.expects);
     let mut cases = Vec::new();
-    for case in &scenario.cases {
-        let checks = calibration.iter().flat_map(|it| &it.paths);
-        let round_trip = checks
-            .filter(|check| check.cases.contains(&case.name))
-            .find_map(|check| check.round_trip);
-        let mut trials = Vec::new();
-        for number in 1..=plan.trials {
-            let recording = run.recording(&case.name, number)?;
-            let mut trial = examine(&recording, case, round_trip)?;
-            trial.put_aside = run.flawed(&case.name, number);
-            trial.number = number;
-            trial.seed = trial_seed(plan.seed, number);
-            trial.directory = RunDirectory::trial_directory(&case.name, number);
-            trials.push(trial);
+    for (index, case) in scenario.cases.iter().enumerate() {
+        let (mut trials, mut failures) = (Vec::new(), Vec::new());
+        for number in 1..=blocks {
+            if let Some(failure) = run.failure(&case.name, number) {
+                failures.push(failure);
+            } else {
+                let trial = run.trial(case, number)?;
+                gathered.see(index, &trial);
+                trials.push(in_memory(trial));
+            }
             analysed += 1;
             if tell(analysed, total).is_break() {
                 return Err(LabError::Stopped);
@@ -71,10 +71,11 @@ pub fn analyse(
             world: worlds::of_case(&plan.world, case).into(),
             stacks: worlds::stacks(&plan.world, case, kernel.trim_end()),
             trials,
+            failures,
             summaries,
         });
     }
-    let claims = claims::judge(&scenario.expects, &cases);
+    let claims = gathered.judge(&cases);
     Ok(Run {
         name: plan.name.clone(),
         title: scenario.title.clone(),
@@ -84,13 +85,31 @@ pub fn analyse(
         fallback: plan.fallback.clone(),
         started: plan.started.clone(),
         seed: plan.seed,
+        warm_up: plan.warm_up,
+        stopping: run.stopping(),
         path: paths::describe(&scenario.cases),
         environment,
-        calibration,
+        calibration: run.calibration(),
         cases,
         claims,
         plots: scenario.plots.clone(),
     })
+}
+
+/// What stays in memory of a trial: of one whose packets are not kept only what is told of many
+/// together, so that memory does not grow with what each of ten thousand trials has to say.
+fn in_memory(trial: Trial) -> Trial {
+    if trial.has_packets {
+        return trial;
+    }
+    let short = |episode: EpisodeRow| EpisodeRow { story: String::new(), ..episode };
+    Trial {
+        episodes: trial.episodes.into_iter().map(short).collect(),
+        ends: Vec::new(),
+        findings: Vec::new(),
+        options: Vec::new(),
+        ..trial
+    }
 }
 
 /// The packets and samples of one trial, for looking at.
@@ -174,7 +193,7 @@ fn interruption_times(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instan
 
 /// What one recording says, but for its number, seed and place.
 /// `round_trip` is that of its idle path as it was measured, if it was.
-fn examine(
+pub(crate) fn examine(
     recording: &Recording,
     case: &tcplab_scenario::Case,
     round_trip: Option<Span>,
@@ -305,6 +324,7 @@ pub(crate) fn empty_trial(warnings: Vec<String>) -> Trial {
         put_aside: 0,
         warnings,
         medium: None,
+        has_packets: true,
     }
 }
 

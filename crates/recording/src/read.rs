@@ -1,7 +1,7 @@
 //! Reading a recording back.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::iter::FusedIterator;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +28,29 @@ impl Recording {
             return Err(RecordingError::Unfinished { path: directory.into() });
         }
         Ok(Recording { directory: directory.into() })
+    }
+
+    /// Whether it still has its packets: captures, samples and the path's log.
+    pub fn has_packets(&self) -> bool {
+        Endpoint::BOTH.iter().all(|end| self.directory.join(end.capture_file()).exists())
+    }
+
+    /// Removes them; what the applications did and how the trial was set up stays.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn forget_packets(&self) -> Result<(), RecordingError> {
+        let captures = Endpoint::BOTH.map(Endpoint::capture_file);
+        for name in captures.into_iter().chain([TRUTH_FILE, SAMPLES_FILE]) {
+            let path = self.directory.join(name);
+            match fs::remove_file(&path) {
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(RecordingError::File { verb: "remove", path, source });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The capture taken at `endpoint`, opened, and where it is.

@@ -7,6 +7,7 @@
 mod case;
 mod catalogue;
 mod compose;
+mod design;
 mod embedded;
 mod error;
 mod expect;
@@ -19,6 +20,7 @@ mod metrics;
 mod path_file;
 mod plots;
 mod profile;
+mod repeat;
 mod scenario;
 mod schema;
 mod sysctl;
@@ -34,5 +36,6 @@ pub use metrics::{
 pub use path_file::{PathFile, ReadFile, presets};
 pub use plots::{Plot, as_numbers};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
+pub use repeat::{Keep, RecordingSpec, Until};
 pub use scenario::{Scenario, TrialId, trial_seed};
 pub use schema::schema;

@@ -51,7 +51,7 @@ pub use calibrate::{
 pub use connections::{SocketTimer, TcpSocket, TimerKind};
 pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};
-pub use error::TrialError;
+pub use error::{Reach, TrialError};
 pub use interfaces::{BridgeRequest, bridge};
 pub use launch::{Launcher, Progress, TrialRequest, may_isolate, run_trial};
 pub use listen::{Listener, Overheard};

@@ -91,7 +91,8 @@ fn usage() -> TrialError {
 }
 
 fn failed(error: &TrialError) -> Message {
-    Message::Failed { message: error.to_string(), remedy: error.remedy() }
+    let (message, remedy) = (error.to_string(), error.remedy());
+    Message::Failed { message, remedy, reach: error.reach() }
 }
 
 /// One line to the caller. If the caller is gone, so is the reason to go on.
