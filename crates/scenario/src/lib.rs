@@ -11,6 +11,7 @@ mod error;
 mod expect;
 mod fault;
 mod file;
+mod flows;
 mod key;
 mod load;
 mod matrix;
@@ -26,6 +27,7 @@ pub use case::{Case, EndpointSpec, LimitsSpec, STANDS_FOR_THE_KERNEL, SamplingSp
 pub use catalogue::catalogue;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Selection, Statistic, Value};
+pub use flows::{Flow, FlowConnection, FlowEnd, FlowSpec};
 pub use metrics::{Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, metric};
 pub use path_file::{PathFile, ReadFile, presets};
 pub use plots::{Plot, as_numbers};
