@@ -7,6 +7,7 @@ use tcplab_units::{Bytes, Rng, Span};
 /// A size or a time: always the same, or drawn anew each time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "LawOf{T}")]
 pub enum Law<T> {
     /// Always this.
     Fixed(T),
@@ -17,6 +18,7 @@ pub enum Law<T> {
 /// From what a size or a time is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[schemars(rename = "DistributionOf{T}")]
 pub enum Distribution<T> {
     /// Exponential with this mean. Such times between arrivals make a Poisson process.
     Exponential(T),
@@ -32,6 +34,7 @@ pub enum Distribution<T> {
 /// A Pareto distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ParetoOf{T}")]
 pub struct Pareto<T> {
     /// Its mean, before it is cut off.
     pub mean: T,
@@ -43,6 +46,7 @@ pub struct Pareto<T> {
 /// A log-normal distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "LogNormalOf{T}")]
 pub struct LogNormal<T> {
     /// Half of the values are below.
     pub median: T,

@@ -60,6 +60,7 @@ pub struct OnOff {
 /// Networking 3(3), 1995).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "FlowArrivals")]
 pub struct Arrivals {
     /// The time from one to the next: `{ exponential = "200 ms" }` makes a Poisson process.
     pub every: Law<Span>,
