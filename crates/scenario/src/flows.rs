@@ -149,7 +149,8 @@ impl Case {
         let mut all = Vec::new();
         for (index, Flow { name, spec }) in self.flows.iter().enumerate() {
             let begin = Instant::ZERO + spec.start;
-            let until = spec.lasting.unwrap_or(limit).min(limit);
+            let rest = Span::from_nanos(limit.as_nanos().saturating_sub(spec.start.as_nanos()));
+            let until = spec.lasting.unwrap_or(rest).min(rest);
             for nth in 0..spec.count {
                 let planned = match &spec.traffic {
                     None => {

@@ -44,7 +44,7 @@ mod step;
 mod traffic;
 
 pub use application::{Application, Want};
-pub use arrival::{Corrupted, verify};
+pub use arrival::{Corrupted, verify, verify_flow};
 pub use datagrams::{
     Correspondent, DatagramMark, DatagramReport, DatagramWant, Datagrams, RequestReport,
 };

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Rng, Span};
 
-/// A size or a time: always the same, or drawn anew each time.
+/// A size or a time: always the same, such as `"30 kB"`, or drawn anew each time, such as
+/// `{ exponential = "30 kB" }`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "LawOf{T}")]
