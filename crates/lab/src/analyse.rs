@@ -11,12 +11,12 @@ use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Role;
 
-use crate::datagrams;
 use crate::ends::{ending, ends};
 use crate::{
     Case, Correspondence, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory,
     Summary, Trial, TrialData, claims, loads, paths, worlds,
 };
+use crate::{datagrams, flows};
 
 /// Said of each trial whose path was another's.
 const UNTOLD: &str = "netem made the path and tells nothing of what it did: losses are those that \
@@ -122,6 +122,11 @@ fn load(
     if is_load {
         loads::keep_the_first(&mut client, &mut server);
     }
+    let app = recording.app().ok();
+    if let Some(app) = &app {
+        flows::subject_first(&mut client, app);
+        flows::subject_first(&mut server, app);
+    }
     Ok(TrialData {
         client,
         server,
@@ -130,7 +135,7 @@ fn load(
             .map(|path| interruptions(path, record.seed, record.duration))
             .unwrap_or_default(),
         path: path.unwrap_or(&record.path).clone(),
-        correspondence: correspondence(recording, &record, recording.app().ok().as_ref())?,
+        correspondence: correspondence(recording, &record, app.as_ref())?,
         duration: record.duration,
     })
 }
@@ -173,10 +178,24 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
         Endpoint::Client => Direction::Forward,
         Endpoint::Server => Direction::Reverse,
     };
-    let [client, server] = [
+    let [mut client, mut server] = [
         trace(recording, &record, Endpoint::Client)?,
         trace(recording, &record, Endpoint::Server)?,
     ];
+    flows::subject_first(&mut client, &app);
+    flows::subject_first(&mut server, &app);
+    let traces = [&client, &server];
+    let has_truth = record.has_truth();
+    let known = flows::Known {
+        recording,
+        app: &app,
+        path,
+        truth: &truth,
+        has_truth,
+        traces,
+        duration: record.duration,
+    };
+    let (flow_rows, shared) = known.examine()?;
     let ends = ends(&app, &record, [&client, &server]);
     let trace = match sending_end {
         Endpoint::Client => client,
@@ -184,7 +203,6 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
     };
     let ending = ending(&trace);
     let flaws = flaws_of(&record, path, samples.len());
-    let has_truth = record.has_truth();
     let told = OptionRow::of(&record);
     let mut warnings = warnings(&trace, sending_end, &app, &told);
     if !has_truth && !path.same_host {
@@ -217,8 +235,11 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
     }
     let findings = findings_of(connection);
     let lost = has_truth.then_some(drops.len());
-    let metrics = metrics(&app, flow, &samples, sending_end, lost);
-    let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
+    let mut metrics = metrics(&app, flow, &samples, sending_end, lost);
+    metrics.extend(shared);
+    let flows = flow_rows;
+    let whole =
+        Trial { metrics, flows, episodes, findings, options: told, ..empty_trial(warnings) };
     Ok(Trial { ends, ending, flaws, ..whole })
 }
 
@@ -274,6 +295,7 @@ pub(crate) fn empty_trial(warnings: Vec<String>) -> Trial {
         put_aside: 0,
         warnings,
         medium: None,
+        flows: Vec::new(),
     }
 }
 

@@ -11,6 +11,7 @@ mod environment;
 mod error;
 mod execute;
 pub mod fidelity;
+mod flows;
 mod loads;
 mod model;
 mod options;
@@ -28,6 +29,7 @@ pub use directory::{Plan, RunDirectory};
 pub use environment::environment;
 pub use error::LabError;
 pub use execute::{Bench, Event, begin, execute, plan};
+pub use flows::{FlowConnectionRow, FlowRow, FlowSeries};
 pub use model::{
     Case, Claim, EndRow, Ending, EpisodeRow, FindingRow, Metric, Run, StackUsed, Summary, Trial,
 };

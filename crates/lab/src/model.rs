@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Calibration, OptionRow};
+use crate::{Calibration, FlowRow, OptionRow};
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::Plot;
 use tcplab_workload::{CallRow, LoadReport, Side};
@@ -140,6 +140,10 @@ pub struct Trial {
     /// packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<String>,
+    /// What came of each flow, where there are several; everything else is about the first that is
+    /// not in the background.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowRow>,
 }
 
 impl Trial {

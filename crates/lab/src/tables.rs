@@ -6,8 +6,9 @@ use crate::{EndRow, LabError, OptionRow, Run, RunDirectory, Trial};
 /// Writes `metrics.csv` (a row per trial and metric, with what is wrong with the trial),
 /// `episodes.csv` (a row per recovery episode), `calls.csv` (a row per call of an application,
 /// equal ones in a row together), `ends.csv` (a row per end and metric of it), `options.csv` (a row
-/// per trial and socket option that was asked for or changed) and, last, `run.json` (everything),
-/// which makes the run a finished one.
+/// per trial and socket option that was asked for or changed), `flows.csv` (a row per flow and
+/// trial, where there are several flows) and, last, `run.json` (everything), which makes the run a
+/// finished one.
 ///
 /// # Errors
 /// When one cannot be written.
@@ -17,6 +18,9 @@ pub fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), LabError>
     directory.replace("calls.csv", calls(run).as_bytes())?;
     directory.replace("ends.csv", ends(run).as_bytes())?;
     directory.replace("options.csv", options(run).as_bytes())?;
+    if let Some(table) = crate::flows::table(run) {
+        directory.replace("flows.csv", table.as_bytes())?;
+    }
     directory.replace(crate::directory::RUN, &to_json(run))?;
     Ok(())
 }

@@ -97,7 +97,7 @@ impl Scribes {
             server,
             ..record(clock, request.seed, request.case.path.clone(), world)
         };
-        let app = AppLog { client: by_client, server: by_server, load };
+        let app = AppLog { client: by_client, server: by_server, load, flows: Vec::new() };
         writer.finish(&app, &record)?;
         shared.verify(&app)
     }
