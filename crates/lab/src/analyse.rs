@@ -236,6 +236,9 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
     let findings = findings_of(connection);
     let lost = has_truth.then_some(drops.len());
     let mut metrics = metrics(&app, flow, &samples, sending_end, lost);
+    if let Some(subject) = flow_rows.iter().find(|flow| !flow.background) {
+        metrics = subject.typical(metrics);
+    }
     metrics.extend(shared);
     let flows = flow_rows;
     let whole =

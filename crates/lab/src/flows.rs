@@ -87,6 +87,16 @@ impl FlowRow {
         tcplab_stats::median(&self.values(name))
     }
 
+    /// Of several connections, what each has, in place of `first`'s: the median.
+    pub(crate) fn typical(&self, first: Vec<Metric>) -> Vec<Metric> {
+        let typical = |metric: Metric| match metric.name.as_str() {
+            // That is of all of them.
+            "payload_intact" => metric,
+            name => Metric { value: self.median(name).unwrap_or(metric.value), ..metric },
+        };
+        if self.connections.len() > 1 { first.into_iter().map(typical).collect() } else { first }
+    }
+
     /// Payload that its receivers read.
     pub fn bytes(&self) -> u64 {
         self.connections.iter().map(|row| row.bytes).sum()

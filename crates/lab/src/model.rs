@@ -141,7 +141,8 @@ pub struct Trial {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<String>,
     /// What came of each flow, where there are several; everything else is about the first that is
-    /// not in the background.
+    /// not in the background. If that has several connections, the metrics are their medians, and
+    /// what the capture shows is of the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowRow>,
 }

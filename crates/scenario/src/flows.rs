@@ -125,6 +125,11 @@ pub struct FlowConnection {
 }
 
 impl FlowConnection {
+    /// The server's port of the flow with this index.
+    pub fn server_port(flow: usize) -> u16 {
+        PORTS[1] + flow as u16
+    }
+
     /// The seed of what it sends, given that of its trial: each sends other bytes.
     pub fn seed(&self, trial: u64) -> u64 {
         trial.wrapping_add(u64::from(self.ports[0] - PORTS[0]))
@@ -168,7 +173,7 @@ impl Case {
                     }
                     FlowConnection {
                         flow: index,
-                        ports: [0, PORTS[1] + index as u16],
+                        ports: [0, FlowConnection::server_port(index)],
                         start: begin + after,
                         stops: stops.map(|span| begin + span),
                         workload,

@@ -1,12 +1,13 @@
 //! The two endpoints: the kernel's sockets, driven by the workload's applications.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use rustix::io::Errno;
@@ -22,6 +23,7 @@ use tcplab_workload::{
 use crate::calls::Caller;
 use crate::clock::Clock;
 use crate::datagrams::Exchange;
+use crate::flows::{Flows, Listeners, Station};
 use crate::launch::TrialRequest;
 use crate::load::{Clients, ServerProcess};
 use crate::options::OptionSheet;
@@ -31,13 +33,15 @@ use crate::{TrialError, sys, sysctl};
 /// Where the server listens; the namespace is new, so any port is free.
 const PORT: u16 = 5001;
 /// How many connections may wait where the scenario does not say.
-const BACKLOG: u32 = 16;
+pub(crate) const BACKLOG: u32 = 16;
 
 /// What both endpoints and the watch over them share.
 pub(crate) struct Shared {
     client: EndpointSpec,
     server: EndpointSpec,
     workload: WorkloadSpec,
+    /// Where there are several flows.
+    flows: Option<Flows>,
     seed: u64,
     received: AtomicU64,
     /// The client could not connect.
@@ -63,6 +67,7 @@ impl Shared {
             client: case.client.clone(),
             server: case.server.clone(),
             workload: case.workload.clone(),
+            flows: Flows::of(case, *seed),
             seed: *seed,
             received: AtomicU64::new(0),
             is_lost: AtomicBool::new(false),
@@ -84,6 +89,11 @@ impl Shared {
 
     pub(crate) fn workload(&self) -> &WorkloadSpec {
         &self.workload
+    }
+
+    /// The flows, where there are several.
+    pub(crate) fn flows(&self) -> Option<&Flows> {
+        self.flows.as_ref()
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -134,7 +144,7 @@ impl Shared {
 
     /// Whether that is something to be told: where calls may fail.
     pub(crate) fn may_run_out(&self) -> bool {
-        self.workload.may_fail()
+        self.flows.as_ref().map_or_else(|| self.workload.may_fail(), Flows::may_run_out)
     }
 
     /// Whether it is, for whoever waits.
@@ -159,18 +169,22 @@ impl Shared {
 
     /// Whether what arrived is what was sent.
     pub(crate) fn verify(&self, app: &AppLog) -> Result<(), TrialError> {
-        verify(&self.workload, self.seed, &app.client, &app.server).map_err(
-            |Corrupted { sent, received }| TrialError::Corrupted {
-                sent: sent.as_u64(),
-                received: received.as_u64(),
-            },
-        )
+        let verified = match &self.flows {
+            Some(flows) => flows.verify(app),
+            None => verify(&self.workload, self.seed, &app.client, &app.server),
+        };
+        verified.map_err(|Corrupted { sent, received }| TrialError::Corrupted {
+            sent: sent.as_u64(),
+            received: received.as_u64(),
+        })
     }
 }
 
 /// What an endpoint leaves.
 pub(crate) struct Outcome {
     pub(crate) report: AppReport,
+    /// Of several flows, what the application of each connection did, by the client's port.
+    pub(crate) flows: BTreeMap<u16, AppReport>,
     pub(crate) record: EndpointRecord,
     /// A listening socket that nobody has connected to, open until the trial is over.
     pub(crate) _socket: Option<OwnedFd>,
@@ -194,6 +208,8 @@ pub(crate) struct Prepared<'a> {
 enum Work {
     /// A socket, the server's listening.
     Socket(OwnedFd, OptionSheet),
+    /// Several flows, at the server with its sockets.
+    Flows(Option<Listeners>),
     /// A server of some design.
     Server(ServerProcess),
     /// Its clients.
@@ -221,6 +237,11 @@ impl Prepared<'_> {
                 }
             };
             return Ok(Prepared { end, addresses, shared, work });
+        }
+        if let Some(flows) = &shared.flows {
+            let listens = end == Endpoint::Server;
+            let listeners = listens.then(|| Listeners::open(flows, addresses[1])).transpose()?;
+            return Ok(Prepared { end, addresses, shared, work: Work::Flows(listeners) });
         }
         let kind = match shared.workload.datagrams {
             Some(_) => SocketType::DGRAM,
@@ -253,6 +274,9 @@ impl Prepared<'_> {
         let Prepared { end, addresses, shared, work } = self;
         let (socket, options) = match work {
             Work::Socket(socket, options) => (socket, options),
+            Work::Flows(listeners) => {
+                return flow(end, addresses, shared, start, sockets, listeners.as_ref());
+            }
             load => return loaded(end, addresses, shared, start, load),
         };
         // An application that reads late holds back acknowledgements (`__tcp_ack_snd_check` waits
@@ -273,8 +297,34 @@ impl Prepared<'_> {
         let Ran { report, records, listener, socket } = ran;
         let record = EndpointRecord { options: records, listener, ..record(end, addresses) };
         let (load, served, device_drops) = (None, None, device_drops());
-        Ok(Outcome { report, record, _socket: socket, device_drops, load, served })
+        let flows = BTreeMap::new();
+        Ok(Outcome { report, flows, record, _socket: socket, device_drops, load, served })
     }
+}
+
+/// Runs an end of several flows.
+fn flow(
+    end: Endpoint,
+    addresses: [Ipv4Addr; 2],
+    shared: &Shared,
+    start: &Receiver<Clock>,
+    sockets: Sender<(Endpoint, Sampled)>,
+    listeners: Option<&Listeners>,
+) -> Result<Outcome, TrialError> {
+    let _ = sys::run_before_others();
+    let (Ok(clock), Some(flows)) = (start.recv(), shared.flows()) else {
+        return Err(TrialError::Stopped);
+    };
+    let ran = Mutex::default();
+    let station = Station { end, addresses, shared, flows, clock, sockets, ran };
+    let (ran, flows) = match listeners {
+        None => station.connect_all()?,
+        Some(listeners) => station.accept_all(listeners)?,
+    };
+    let Ran { report, records, listener, socket } = ran;
+    let record = EndpointRecord { options: records, listener, ..record(end, addresses) };
+    let (load, served, device_drops) = (None, None, device_drops());
+    Ok(Outcome { report, flows, record, _socket: socket, device_drops, load, served })
 }
 
 fn record(end: Endpoint, addresses: [Ipv4Addr; 2]) -> EndpointRecord {
@@ -307,7 +357,7 @@ fn loaded(
             (Some(load?), None)
         }
         Work::Server(server) => (None, server.run(shared)?),
-        Work::Socket(..) => unreachable!("it is no load"),
+        Work::Socket(..) | Work::Flows(_) => unreachable!("it is no load"),
     };
     let received = load.as_ref().map(|it| (it.bytes, it.requests));
     let sent = served.map(|it| (it.sent, it.requests));
@@ -316,7 +366,8 @@ fn loaded(
     let nothing = Application::new(side, &shared.workload, shared.seed).report();
     let report = AppReport { bytes: Bytes::new(bytes), calls, started, finished, ..nothing };
     let (record, device_drops) = (record(end, addresses), device_drops());
-    Ok(Outcome { report, record, _socket: None, device_drops, load, served })
+    let flows = BTreeMap::new();
+    Ok(Outcome { report, flows, record, _socket: None, device_drops, load, served })
 }
 
 /// Where the connections of an endpoint are, all alike.
@@ -328,8 +379,9 @@ struct Site<'a> {
 }
 
 /// What a connection leaves at an endpoint.
-struct Ran {
-    report: AppReport,
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) report: AppReport,
     records: Vec<OptionRecord>,
     listener: Vec<OptionRecord>,
     socket: Option<OwnedFd>,
@@ -367,19 +419,16 @@ impl Site<'_> {
         let Site { end, shared, clock, server } = *self;
         let application = Application::new(side(end), &shared.workload, shared.seed);
         let accepted = &shared.endpoint(end).accepted;
-        let (records, listener) = (Vec::new(), Vec::new());
-        let watched =
-            Watched { end, shared, accepted, sockets, sampled: None, options, records, listener };
-        let socket = Some(socket);
+        let watched = Watched::of_flow((end, shared), accepted, sockets, None, options);
+        let (socket, arrived, buffer) = (Some(socket), None, Vec::new());
         let mut caller =
-            Caller { application, shared, clock, server, socket, watched, buffer: Vec::new() };
+            Caller { application, shared, clock, server, socket, arrived, watched, buffer };
         // A server that is not there does nothing.
         if shared.workload.connect.is_none() || end == Endpoint::Client {
             caller.drive()?;
         }
         let Caller { application, watched, socket, .. } = caller;
-        let Watched { records, listener, .. } = watched;
-        Ok(Ran { report: application.report(), records, listener, socket })
+        Ok(watched.left(application.report(), socket))
     }
 
     /// All of them, several at once, each from a thread of its own; the first is sampled.
@@ -450,6 +499,8 @@ pub(crate) struct Watched<'a> {
     /// Takes the connected one for sampling, if it is; when both ends have let go of theirs, the
     /// sampler ends.
     sockets: Option<Sender<(Endpoint, Sampled)>>,
+    /// Whose samples these are, if it is a flow that has its own.
+    flow: Option<Arc<str>>,
     sampled: Option<Sampled>,
     /// The options of the socket at hand, as far as they were read.
     options: OptionSheet,
@@ -458,7 +509,25 @@ pub(crate) struct Watched<'a> {
     listener: Vec<OptionRecord>,
 }
 
-impl Watched<'_> {
+impl<'a> Watched<'a> {
+    /// Of a socket with these options; of `flow`, if that has samples of its own.
+    pub(crate) fn of_flow(
+        (end, shared): (Endpoint, &'a Shared),
+        accepted: &'a SocketOptions,
+        sockets: Option<Sender<(Endpoint, Sampled)>>,
+        flow: Option<Arc<str>>,
+        options: OptionSheet,
+    ) -> Watched<'a> {
+        let (records, listener, sampled) = (Vec::new(), Vec::new(), None);
+        Watched { end, shared, accepted, sockets, flow, sampled, options, records, listener }
+    }
+
+    /// What it leaves, with the application's report.
+    pub(crate) fn left(self, report: AppReport, socket: Option<OwnedFd>) -> Ran {
+        let Watched { records, listener, .. } = self;
+        Ran { report, records, listener, socket }
+    }
+
     /// It is connected; with the listening one, if it was accepted.
     pub(crate) fn connected(
         &mut self,
@@ -483,7 +552,8 @@ impl Watched<'_> {
     pub(crate) fn opens(&mut self, socket: BorrowedFd<'_>) -> Result<(), TrialError> {
         if self.sampled.is_none() {
             let duplicate = socket.try_clone_to_owned();
-            let sampled = Sampled::new(duplicate.map_err(self.call("duplicate its socket"))?);
+            let duplicate = duplicate.map_err(self.call("duplicate its socket"))?;
+            let sampled = Sampled::new(duplicate, self.flow.clone());
             self.shared.open().push(sampled.clone());
             self.sampled = Some(sampled);
         }
@@ -514,7 +584,7 @@ impl Watched<'_> {
     }
 }
 
-fn side(end: Endpoint) -> Side {
+pub(crate) fn side(end: Endpoint) -> Side {
     match end {
         Endpoint::Client => Side::Client,
         Endpoint::Server => Side::Server,
@@ -525,7 +595,7 @@ fn server(addresses: [Ipv4Addr; 2]) -> SocketAddrV4 {
     SocketAddrV4::new(addresses[Endpoint::Server as usize], PORT)
 }
 
-fn open(
+pub(crate) fn open(
     asked: &SocketOptions,
     end: Endpoint,
     kind: SocketType,

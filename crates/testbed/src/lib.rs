@@ -17,6 +17,7 @@ mod device;
 mod doctor;
 mod endpoint;
 mod error;
+mod flows;
 mod interfaces;
 mod launch;
 mod link_header;
