@@ -7,15 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Direction, Fate, PathSpec};
 use tcplab_recording::{
-    AppLog, ConnectionLog, Endpoint, FlowLog, Recording, RecordingError, Sample, TruthRow,
+    AppLog, ConnectionLog, Endpoint, FlowLog, Recording, RecordingError, Sample, TrialRecord,
+    TruthRow,
 };
 use tcplab_scenario::Value;
 use tcplab_trace::{Connection, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Exchange;
 
-use crate::analyse::{flow_of, metrics, named, sending_end};
-use crate::{Metric, Run, Trial};
+use crate::analyse::{flow_of, sending_end};
+use crate::metrics::{Sources, named};
+use crate::{Ideal, Metric, Run, Trial};
 use sharing::Arrivals;
 
 /// One of several flows of a trial.
@@ -131,16 +133,41 @@ pub(crate) struct Known<'a> {
     pub(crate) path: &'a PathSpec,
     /// Nothing, where the path tells nothing.
     pub(crate) truth: &'a [TruthRow],
-    pub(crate) has_truth: bool,
+    pub(crate) record: &'a TrialRecord,
     /// As captured at the client and at the server.
     pub(crate) traces: [&'a Trace; 2],
-    /// How long the trial took.
-    pub(crate) duration: Span,
 }
+
+/// What came of the flows of a trial; nothing of one that has none.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) rows: Vec<FlowRow>,
+    /// What they are together.
+    together: Vec<Metric>,
+}
+
+impl Told {
+    /// The metrics of the trial, given those of the connection that it is about.
+    pub(crate) fn metrics(&self, first: Vec<Metric>) -> Vec<Metric> {
+        let mut metrics = match self.rows.iter().find(|flow| !flow.background) {
+            Some(subject) => subject.typical(first),
+            None => first,
+        };
+        metrics.extend(self.together.iter().cloned());
+        metrics
+    }
+}
+
+/// The yardstick for a transfer in a direction.
+type Yardstick<'a> = dyn Fn(Direction) -> Option<Ideal> + 'a;
 
 impl Known<'_> {
     /// The flows, and the metrics that the trial has of them together.
-    pub(crate) fn examine(&self) -> Result<(Vec<FlowRow>, Vec<Metric>), RecordingError> {
+    pub(crate) fn examine(&self, ideal: &Yardstick<'_>) -> Result<Told, RecordingError> {
+        if self.app.flows.is_empty() {
+            return Ok(Told::default());
+        }
+        let ideals = Direction::BOTH.map(|way| (way, ideal(way)));
         let dropped: BTreeSet<(Direction, u64)> = self
             .truth
             .iter()
@@ -164,7 +191,7 @@ impl Known<'_> {
             for (nth, connection) in log.connections.iter().enumerate() {
                 let at = |end: Endpoint| captured[end as usize].get(&connection.ports).copied();
                 let samples = if nth == 0 { &samples[..] } else { &[] };
-                connections.push(self.connection(connection, &at, samples, &dropped));
+                connections.push(self.connection(connection, &at, samples, (&dropped, &ideals)));
                 arrivals.push(arrived(connection, &at));
             }
             rows.push(self.row(log, connections, &arrivals));
@@ -173,8 +200,8 @@ impl Known<'_> {
             }
             all.extend(arrivals);
         }
-        let metrics = self.together(&subjects, &all);
-        Ok((rows, named(metrics).collect()))
+        let together = named(self.together(&subjects, &all)).collect();
+        Ok(Told { rows, together })
     }
 
     fn row(
@@ -183,8 +210,8 @@ impl Known<'_> {
         connections: Vec<FlowConnectionRow>,
         arrivals: &[Arrivals],
     ) -> FlowRow {
-        let interval = (self.duration / INTERVALS).max(SHORTEST);
-        let count = self.duration.as_nanos().div_ceil(interval.as_nanos());
+        let interval = (self.record.duration / INTERVALS).max(SHORTEST);
+        let count = self.record.duration.as_nanos().div_ceil(interval.as_nanos());
         let until = |n: u64| {
             let at = Instant::ZERO + interval * n;
             arrivals.iter().map(|it| it.until(at)).sum::<u64>()
@@ -199,7 +226,7 @@ impl Known<'_> {
         log: &ConnectionLog,
         captured: &dyn Fn(Endpoint) -> Option<&'c Connection>,
         samples: &[Sample],
-        dropped: &BTreeSet<(Direction, u64)>,
+        (dropped, ideals): (&BTreeSet<(Direction, u64)>, &[(Direction, Option<Ideal>); 2]),
     ) -> FlowConnectionRow {
         let app = AppLog::of(log.client.clone(), log.server.clone());
         let end = sending_end(&app);
@@ -213,7 +240,10 @@ impl Known<'_> {
             let data = |it: &&tcplab_trace::Segment| it.payload > Bytes::ZERO || it.fin;
             let lost = flow.segments.iter().filter(data);
             let lost = lost.filter(|it| dropped.contains(&(way, it.frame))).count();
-            metrics(&app, flow, samples, end, self.has_truth.then_some(lost))
+            let lost = self.record.has_truth().then_some(lost);
+            let ideal = ideals.iter().find(|(of, _)| *of == way).and_then(|(_, ideal)| *ideal);
+            let record = self.record;
+            Sources { app: &app, flow, samples, lost, ideal, record }.metrics()
         });
         let answered = |it: &Exchange| Some(it.answered?.since(it.asked).as_millis_f64());
         FlowConnectionRow {

@@ -12,7 +12,10 @@ mod error;
 mod execute;
 pub mod fidelity;
 mod flows;
+mod ideal;
+mod interruptions;
 mod loads;
+mod metrics;
 mod model;
 mod options;
 mod paths;
@@ -30,8 +33,10 @@ pub use environment::environment;
 pub use error::LabError;
 pub use execute::{Bench, Event, begin, execute, plan};
 pub use flows::{FlowConnectionRow, FlowRow, FlowSeries};
+pub use ideal::Ideal;
 pub use model::{
-    Case, Claim, EndRow, Ending, EpisodeRow, FindingRow, Metric, Run, StackUsed, Summary, Trial,
+    Case, Claim, EndRow, Ending, EpisodeRow, FindingRow, InterruptionRow, Metric, Run, StackUsed,
+    Summary, Trial,
 };
 pub use options::OptionRow;
 pub use replay::{Difference, Replay, replay};

@@ -79,7 +79,7 @@ impl ExpectSpec {
         let is_of_flows = match metric.scope {
             Scope::Trial => metric.kind == MetricKind::Number,
             Scope::Request => true,
-            Scope::Episode | Scope::Endpoint | Scope::Call => false,
+            Scope::Episode | Scope::Interruption | Scope::Endpoint | Scope::Call => false,
         };
         if !is_of_flows {
             let problem = Problem::NotSelected { key: "flow", metric: metric.name };
@@ -102,7 +102,7 @@ impl ExpectSpec {
     ) -> Result<Selection, Fault> {
         self.check_flow(metric, cases)?;
         let (of_ends, of_calls) = match metric.scope {
-            Scope::Trial | Scope::Episode => (false, false),
+            Scope::Trial | Scope::Episode | Scope::Interruption => (false, false),
             Scope::Endpoint | Scope::Request => (true, false),
             Scope::Call => (true, true),
         };
