@@ -189,6 +189,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         put_aside: if number == 2 { 2 } else { 0 },
         warnings: vec![],
         medium: None,
+        flows: Vec::new(),
     };
     let ends = seen.client.acks.iter().map(|ack| ack.at).max().unwrap_or(Instant::ZERO);
     let duration = ends.since(Instant::ZERO);
