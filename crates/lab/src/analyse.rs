@@ -241,7 +241,7 @@ fn examine(
         interruptions::costs(flow, &interruption_times(path, record.seed, record.duration));
     let (metrics, flows) = (flows.metrics(metrics), flows.rows);
     let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
-    Ok(Trial { flows, interruptions, ends, ending, flaws, ..whole })
+    Ok(Trial { interruptions, ends, ending, flaws, flows, ..whole })
 }
 
 /// The episodes of a direction, and where they contradict what the path dropped, if it tells.

@@ -158,6 +158,13 @@ impl Told {
     }
 }
 
+/// What is known of the path for all flows.
+struct Path {
+    /// Packets that it dropped, by their frames in the sender's capture.
+    dropped: BTreeSet<(Direction, u64)>,
+    ideals: [(Direction, Option<Ideal>); 2],
+}
+
 /// The yardstick for a transfer in a direction.
 type Yardstick<'a> = dyn Fn(Direction) -> Option<Ideal> + 'a;
 
@@ -168,12 +175,13 @@ impl Known<'_> {
             return Ok(Told::default());
         }
         let ideals = Direction::BOTH.map(|way| (way, ideal(way)));
-        let dropped: BTreeSet<(Direction, u64)> = self
+        let dropped = self
             .truth
             .iter()
             .filter(|row| row.verdict.fate.cause().is_some())
             .filter_map(|row| Some((row.verdict.direction, row.frame?)))
             .collect();
+        let path = Path { dropped, ideals };
         let captured = self.traces.map(|trace| {
             trace.connections.iter().map(|it| (ports(it), it)).collect::<BTreeMap<_, _>>()
         });
@@ -182,16 +190,17 @@ impl Known<'_> {
         let mut all = Vec::new();
         let subject = self.app.flows.iter().position(|flow| !flow.background);
         for (index, log) in self.app.flows.iter().enumerate() {
-            let samples = match subject == Some(index) {
-                true => self.recording.samples()?,
-                false => self.recording.samples_of(&log.name)?,
+            let samples = if subject == Some(index) {
+                self.recording.samples()?
+            } else {
+                self.recording.samples_of(&log.name)?
             };
             let mut arrivals = Vec::new();
             let mut connections = Vec::new();
             for (nth, connection) in log.connections.iter().enumerate() {
                 let at = |end: Endpoint| captured[end as usize].get(&connection.ports).copied();
                 let samples = if nth == 0 { &samples[..] } else { &[] };
-                connections.push(self.connection(connection, &at, samples, (&dropped, &ideals)));
+                connections.push(self.connection(connection, &at, samples, &path));
                 arrivals.push(arrived(connection, &at));
             }
             rows.push(self.row(log, connections, &arrivals));
@@ -226,7 +235,7 @@ impl Known<'_> {
         log: &ConnectionLog,
         captured: &dyn Fn(Endpoint) -> Option<&'c Connection>,
         samples: &[Sample],
-        (dropped, ideals): (&BTreeSet<(Direction, u64)>, &[(Direction, Option<Ideal>); 2]),
+        path: &Path,
     ) -> FlowConnectionRow {
         let app = AppLog::of(log.client.clone(), log.server.clone());
         let end = sending_end(&app);
@@ -239,9 +248,9 @@ impl Known<'_> {
             let flow = flow_of(connection, end);
             let data = |it: &&tcplab_trace::Segment| it.payload > Bytes::ZERO || it.fin;
             let lost = flow.segments.iter().filter(data);
-            let lost = lost.filter(|it| dropped.contains(&(way, it.frame))).count();
+            let lost = lost.filter(|it| path.dropped.contains(&(way, it.frame))).count();
             let lost = self.record.has_truth().then_some(lost);
-            let ideal = ideals.iter().find(|(of, _)| *of == way).and_then(|(_, ideal)| *ideal);
+            let ideal = path.ideals.iter().find(|(of, _)| *of == way).and_then(|(_, it)| *it);
             let record = self.record;
             Sources { app: &app, flow, samples, lost, ideal, record }.metrics()
         });

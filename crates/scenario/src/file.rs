@@ -76,9 +76,9 @@ pub(crate) struct ScenarioFile {
     #[serde(skip)]
     flows_written: Vec<String>,
     /// What is varied: keys of `path`, `client`, `server`, `workload`, `flow`, `sampling` and
-    /// `limits`, in quotes and with dots between their parts (`"client.socket.congestion"`), each with the list
-    /// of its levels. Every combination is a case. To change several keys together, give the
-    /// factor a name of your own and each of its levels a name and the keys it sets:
+    /// `limits`, in quotes and with dots between their parts (`"client.socket.congestion"`), each
+    /// with the list of its levels. Every combination is a case. To change several keys together,
+    /// give the factor a name of your own and each of its levels a name and the keys it sets:
     /// `variant = { old = { "client.stack" = "model:osx-10.7" }, new = { … } }`.
     #[serde(default, rename = "matrix")]
     #[schemars(with = "BTreeMap<String, Levels>")]

@@ -190,16 +190,13 @@ impl World {
         {
             *awaited -= usize::from(!pair[0].is_background());
             let is_free = |pair: &[Host; 2]| pair.iter().all(Host::is_over);
-            let at = match self.pairs.iter().position(is_free) {
-                Some(at) => {
-                    self.over.push(std::mem::replace(&mut self.pairs[at], pair));
-                    at
-                }
-                None => {
-                    self.queue.insert(self.sampler(), 2);
-                    self.pairs.push(pair);
-                    self.pairs.len() - 1
-                }
+            let at = if let Some(at) = self.pairs.iter().position(is_free) {
+                self.over.push(std::mem::replace(&mut self.pairs[at], pair));
+                at
+            } else {
+                self.queue.insert(self.sampler(), 2);
+                self.pairs.push(pair);
+                self.pairs.len() - 1
             };
             self.serve(2 * at)?;
             self.serve(2 * at + 1)?;

@@ -13,9 +13,10 @@ use tcplab_workload::{Application, Half, Toggle, Want};
 
 use crate::TrialError;
 use crate::clock::Clock;
-use crate::endpoint::{Shared, Watched};
+use crate::endpoint::Shared;
 use crate::flows::sleep_while;
 use crate::sys;
+use crate::watched::Watched;
 
 /// How often a server that waits for its client looks whether it still can come.
 pub(crate) const LOOK: Span = Span::from_millis(20);

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use rustix::io::Errno;
@@ -28,6 +28,7 @@ use crate::launch::TrialRequest;
 use crate::load::{Clients, ServerProcess};
 use crate::options::OptionSheet;
 use crate::sampler::Sampled;
+use crate::watched::Watched;
 use crate::{TrialError, sys, sysctl};
 
 /// Where the server listens; the namespace is new, so any port is free.
@@ -163,7 +164,7 @@ impl Shared {
         true
     }
 
-    fn open(&self) -> MutexGuard<'_, Vec<Sampled>> {
+    pub(crate) fn open(&self) -> MutexGuard<'_, Vec<Sampled>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -387,9 +388,9 @@ struct Site<'a> {
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) report: AppReport,
-    records: Vec<OptionRecord>,
-    listener: Vec<OptionRecord>,
-    socket: Option<OwnedFd>,
+    pub(crate) records: Vec<OptionRecord>,
+    pub(crate) listener: Vec<OptionRecord>,
+    pub(crate) socket: Option<OwnedFd>,
 }
 
 impl Site<'_> {
@@ -492,100 +493,6 @@ impl Site<'_> {
         let reports = all.iter().map(|one| one.report.clone()).collect();
         let report = AppReport::of_all(reports).ok_or_else(crate::serve::panicked)?;
         Ok(Ran { report, socket: None, ..all.swap_remove(0) })
-    }
-}
-
-/// What is to be known of the sockets of an endpoint.
-pub(crate) struct Watched<'a> {
-    end: Endpoint,
-    shared: &'a Shared,
-    /// What is asked of an accepted socket.
-    accepted: &'a SocketOptions,
-    /// Takes the connected one for sampling, if it is; when both ends have let go of theirs, the
-    /// sampler ends.
-    sockets: Option<Sender<(Endpoint, Sampled)>>,
-    /// Whose samples these are, if it is a flow that has its own.
-    flow: Option<Arc<str>>,
-    sampled: Option<Sampled>,
-    /// The options of the socket at hand, as far as they were read.
-    options: OptionSheet,
-    /// Those of the connected one when it was closed, and of the listening one.
-    records: Vec<OptionRecord>,
-    listener: Vec<OptionRecord>,
-}
-
-impl<'a> Watched<'a> {
-    /// Of a socket with these options; of `flow`, if that has samples of its own.
-    pub(crate) fn of_flow(
-        (end, shared): (Endpoint, &'a Shared),
-        accepted: &'a SocketOptions,
-        sockets: Option<Sender<(Endpoint, Sampled)>>,
-        flow: Option<Arc<str>>,
-        options: OptionSheet,
-    ) -> Watched<'a> {
-        let (records, listener, sampled) = (Vec::new(), Vec::new(), None);
-        Watched { end, shared, accepted, sockets, flow, sampled, options, records, listener }
-    }
-
-    /// What it leaves, with the application's report.
-    pub(crate) fn left(self, report: AppReport, socket: Option<OwnedFd>) -> Ran {
-        let Watched { records, listener, .. } = self;
-        Ran { report, records, listener, socket }
-    }
-
-    /// It is connected; with the listening one, if it was accepted.
-    pub(crate) fn connected(
-        &mut self,
-        socket: BorrowedFd<'_>,
-        listener: Option<BorrowedFd<'_>>,
-    ) -> Result<(), TrialError> {
-        match listener {
-            None => self.options.connected(socket)?,
-            Some(listener) => {
-                self.listener = self.options.records(listener);
-                self.options = OptionSheet::accepted(socket, self.accepted, &self.options)?;
-            }
-        }
-        self.opens(socket)?;
-        if let (Some(sockets), Some(sampled)) = (&self.sockets, &self.sampled) {
-            let _ = sockets.send((self.end, sampled.clone()));
-        }
-        Ok(())
-    }
-
-    /// Calls on it may wait from now on, until the trial's time is over.
-    pub(crate) fn opens(&mut self, socket: BorrowedFd<'_>) -> Result<(), TrialError> {
-        if self.sampled.is_none() {
-            let duplicate = socket.try_clone_to_owned();
-            let duplicate = duplicate.map_err(self.call("duplicate its socket"))?;
-            let sampled = Sampled::new(duplicate, self.flow.clone());
-            self.shared.open().push(sampled.clone());
-            self.sampled = Some(sampled);
-        }
-        Ok(())
-    }
-
-    /// It is about to be closed: nobody else may hold it then.
-    pub(crate) fn closes(&mut self, socket: BorrowedFd<'_>) {
-        self.records = self.options.records(socket);
-        if let Some(sampled) = self.sampled.take() {
-            sampled.let_go();
-        }
-    }
-
-    /// Whether there is a socket that calls may wait for.
-    pub(crate) fn is_open(&self) -> bool {
-        self.sampled.is_some()
-    }
-
-    /// A call failed that must not.
-    pub(crate) fn failed(&self, call: &'static str, errno: Errno) -> TrialError {
-        self.call(call)(errno.into())
-    }
-
-    fn call(&self, call: &'static str) -> impl FnOnce(std::io::Error) -> TrialError + use<> {
-        let endpoint = self.end.name();
-        move |source| TrialError::Application { endpoint, call, source }
     }
 }
 

@@ -18,10 +18,11 @@ use tcplab_workload::{AppReport, Application, Corrupted, verify_flow};
 
 use crate::calls::{Caller, LOOK};
 use crate::clock::Clock;
-use crate::endpoint::{BACKLOG, Ran, Shared, Watched, open, side};
+use crate::endpoint::{BACKLOG, Ran, Shared, open, side};
 use crate::options::OptionSheet;
 use crate::sampler::Sampled;
 use crate::serve::QUIET;
+use crate::watched::Watched;
 use crate::{TrialError, sys};
 
 /// The flows of a trial as both ends see them.

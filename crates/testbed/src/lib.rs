@@ -42,6 +42,7 @@ mod through;
 mod traffic;
 mod trial;
 mod tuning;
+mod watched;
 #[doc(hidden)]
 pub mod workbench;
 

@@ -86,7 +86,9 @@ fn convergence_is_when_shares_begin_to_stay_fair() {
 
 proptest! {
     #[test]
-    fn jains_index_is_between_one_nth_and_one(shares in prop::collection::vec(0.0..1e9_f64, 1..20)) {
+    fn jains_index_is_between_one_nth_and_one(
+        shares in prop::collection::vec(0.0..1e9_f64, 1..20),
+    ) {
         prop_assume!(shares.iter().sum::<f64>() > 0.0);
         let index = jain(&shares).unwrap();
         let least = 1.0 / shares.len() as f64;

@@ -27,10 +27,10 @@ fn flow(name: &str, background: bool, connections: u16) -> FlowRow {
     }
 }
 
-fn page(flows: Vec<FlowRow>) -> String {
+fn page(flows: &[FlowRow]) -> String {
     let (mut run, recordings): (Run, _) = synthetic::run(1);
     for trial in run.cases.iter_mut().flat_map(|case| &mut case.trials) {
-        trial.flows.clone_from(&flows);
+        trial.flows = flows.to_vec();
     }
     let load = |trial: &tcplab_lab::Trial| {
         let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
@@ -41,10 +41,10 @@ fn page(flows: Vec<FlowRow>) -> String {
 
 #[test]
 fn each_flow_has_a_row_and_a_line() {
-    let page = page(vec![flow("cross", true, 1), flow("main", false, 1), flow("web", false, 3)]);
+    let page = page(&[flow("cross", true, 1), flow("main", false, 1), flow("web", false, 3)]);
     for told in [
         "What each flow received",
-        r#"<td>cross <span class="about">in the background</span></td>"#,
+        r#"<td>cross<span class="about">, in the background</span></td>"#,
         r#"<span class="key key-flow-1" data-layer="flow-1">cross, in the background</span>"#,
         r#"<span class="key key-flow-3" data-layer="flow-3">web</span>"#,
         // Sums of counts, medians of times.
@@ -59,8 +59,8 @@ fn each_flow_has_a_row_and_a_line() {
 
 #[test]
 fn many_flows_share_a_line() {
-    let flows = (1..=9).map(|n| flow(&format!("f{n}"), false, 1)).collect();
-    let page = page(flows);
+    let flows: Vec<_> = (1..=9).map(|n| flow(&format!("f{n}"), false, 1)).collect();
+    let page = page(&flows);
     assert!(page.contains(r#"data-layer="flow-5">f5</span>"#));
     assert!(page.contains(r#"data-layer="flow-others">4 others together</span>"#));
     // Four times 1 Mbit/s and 2 Mbit/s.
@@ -70,5 +70,5 @@ fn many_flows_share_a_line() {
 
 #[test]
 fn a_trial_with_one_connection_has_no_such_section() {
-    assert!(!page(Vec::new()).contains("What each flow received"));
+    assert!(!page(&[]).contains("What each flow received"));
 }

@@ -362,8 +362,8 @@ pub const METRICS: &[MetricInfo] = &[
         Source::Captures,
         "Mbit/s",
         Better::Higher,
-        "Payload of all of several flows, each byte once, from the first call of connect() until \
-         the last of it arrived.",
+        "Payload of all of several flows and both directions, each byte once, from the first call \
+         of connect() until the last of it arrived.",
     ),
     of_trial(
         "path_utilisation",
