@@ -6,6 +6,7 @@
 
 mod case;
 mod catalogue;
+mod compose;
 mod embedded;
 mod error;
 mod expect;
@@ -25,6 +26,7 @@ mod sysctl;
 
 pub use case::{Case, EndpointSpec, LimitsSpec, STANDS_FOR_THE_KERNEL, SamplingSpec, Stack};
 pub use catalogue::catalogue;
+pub use compose::compose;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Selection, Statistic, Value};
 pub use flows::{Flow, FlowConnection, FlowEnd, FlowSpec};
