@@ -16,6 +16,7 @@ mod execute;
 mod extend;
 mod failing;
 pub mod fidelity;
+mod flows;
 mod ideal;
 mod interruptions;
 mod loads;
@@ -41,6 +42,7 @@ pub use environment::environment;
 pub use error::LabError;
 pub use execute::{Bench, Event, begin, execute};
 pub use extend::{Extension, extend};
+pub use flows::{FlowConnectionRow, FlowRow, FlowSeries};
 pub use ideal::Ideal;
 pub use model::{
     Case, Claim, EndRow, Ending, EpisodeRow, Failure, FindingRow, InterruptionRow, Metric, Run,

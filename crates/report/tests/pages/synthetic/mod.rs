@@ -193,6 +193,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         warnings: vec![],
         medium: None,
         has_packets: true,
+        flows: Vec::new(),
     };
     let ends = seen.client.acks.iter().map(|ack| ack.at).max().unwrap_or(Instant::ZERO);
     let duration = ends.since(Instant::ZERO);
