@@ -3,6 +3,7 @@
 mod analyse;
 mod calibration;
 mod claims;
+pub mod compare;
 mod data;
 mod datagrams;
 mod directory;
