@@ -71,13 +71,16 @@ fn compared(case: &Matched<'_>) -> ComparedCase {
     }
 }
 
+/// A trial's number and its value.
+type Numbered = (u32, f64);
+
 /// The values of a metric on both sides, in pairs where there are any; and what is to be told of
 /// trials that lack it.
 fn values(
     case: &Matched<'_>,
     compared: &ComparedCase,
     info: &MetricInfo,
-) -> (Option<[Vec<f64>; 2]>, Option<String>) {
+) -> (Option<[Vec<Numbered>; 2]>, Option<String>) {
     let value = |trial: &Trial| {
         trial.metrics.iter().find(|metric| metric.name == info.name).map(|metric| metric.value)
     };
@@ -99,13 +102,15 @@ fn values(
         format!("{name}: {metric}: {}; what is missing is left out", missing.join(", "))
     });
     let both = if compared.pairs.is_empty() {
-        sides.map(|(_, case)| case.trials.iter().filter_map(value).collect::<Vec<f64>>())
+        let numbered = |trial: &Trial| Some((trial.number, value(trial)?));
+        sides.map(|(_, case)| case.trials.iter().filter_map(numbered).collect::<Vec<_>>())
     } else {
-        let of = |case: &Case, number: u32| {
-            case.trials.iter().find(|trial| trial.number == number).and_then(value)
+        let of = |case: &Case, number: u32| -> Option<Numbered> {
+            let trial = case.trials.iter().find(|trial| trial.number == number)?;
+            Some((number, value(trial)?))
         };
         let both = compared.pairs.iter().filter_map(|[x, y]| Some((of(case.a, *x)?, of(case.b, *y)?)));
-        let (a, b): (Vec<f64>, Vec<f64>) = both.unzip();
+        let (a, b): (Vec<Numbered>, Vec<Numbered>) = both.unzip();
         [a, b]
     };
     (both.iter().all(|values| !values.is_empty()).then_some(both), missing)
@@ -127,10 +132,11 @@ fn tested_of(
     case: &Matched<'_>,
     compared: &ComparedCase,
     info: &MetricInfo,
-    values: [Vec<f64>; 2],
+    numbered: [Vec<Numbered>; 2],
     asked: &Asked,
 ) -> Tested {
     let is_paired = !compared.pairs.is_empty();
+    let values = numbered.each_ref().map(|of| of.iter().map(|(_, v)| *v).collect::<Vec<f64>>());
     let medians = values.each_ref().map(|values| median(values).unwrap_or_default());
     let apart: Vec<f64> = values[1].iter().zip(&values[0]).map(|(b, a)| b - a).collect();
     let (test, shift) = if is_paired {
@@ -160,6 +166,7 @@ fn tested_of(
         unit: info.unit.into(),
         better: info.better.into(),
         is_paired,
+        telling: telling(&numbered, is_paired.then_some(estimate), medians),
         medians,
         median_intervals: values.each_ref().map(|values| median_interval(values, &stream)),
         difference: estimate,
@@ -174,6 +181,23 @@ fn tested_of(
         values,
     };
     Tested { row, is_virtual: compared.is_virtual, is_constant, spread, design }
+}
+
+/// See [`Row::telling`]; `shift` is that of pairs.
+fn telling([a, b]: &[Vec<Numbered>; 2], shift: Option<f64>, medians: [f64; 2]) -> [u32; 2] {
+    let Some(shift) = shift else {
+        let closest = |values: &[Numbered], median: f64| {
+            let far = |(_, value): &&Numbered| (value - median).abs();
+            let found = values.iter().min_by(|x, y| far(x).total_cmp(&far(y)));
+            found.map_or(1, |(number, _)| *number)
+        };
+        return [closest(a, medians[0]), closest(b, medians[1])];
+    };
+    let pairs = || a.iter().zip(b);
+    let far = |((_, x), (_, y)): &(&Numbered, &Numbered)| (y - x - shift).abs();
+    let differing = pairs().filter(|((_, x), (_, y))| x.total_cmp(y).is_ne());
+    let found = differing.min_by(|one, other| far(one).total_cmp(&far(other)));
+    found.or_else(|| pairs().next()).map_or([1, 1], |((x, _), (y, _))| [*x, *y])
 }
 
 /// Of the values of both sides around their own means.

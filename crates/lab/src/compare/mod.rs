@@ -104,6 +104,9 @@ pub struct Row {
     pub is_paired: bool,
     /// The values of A and of B; of pairs in the same order.
     pub values: [Vec<f64>; 2],
+    /// The numbers of the trials that show it best, in A and in B: of pairs, whose difference is not
+    /// nothing and closest to that of all; else those closest to the medians.
+    pub telling: [u32; 2],
     /// Their medians.
     pub medians: [f64; 2],
     /// 95 % intervals of these (bootstrap, BCa).
