@@ -2,6 +2,7 @@
 
 mod compare;
 mod load;
+mod metrics;
 mod packetdrill;
 mod path;
 mod server;
@@ -17,6 +18,7 @@ use tcplab_units::{Span, UnitError};
 
 pub(crate) use compare::CompareArguments;
 pub(crate) use load::{LoadArguments, Way};
+pub(crate) use metrics::MetricsArguments;
 pub(crate) use packetdrill::PacketdrillArguments;
 pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
@@ -160,6 +162,10 @@ pub(crate) enum Command {
     /// differs), unit and range, what it does, the sysctl that the default or the limit comes from,
     /// what setting it needs. What this kernel does not have is shown as absent.
     Sockopts(SockoptsArguments),
+    /// List what trials are measured by: names, units, which way is good, who tells it
+    ///
+    /// The names that claims, plots, comparisons, tables and reports use.
+    Metrics(MetricsArguments),
     /// For tcplab's own use: the process of a trial
     #[command(name = WORLD, hide = true)]
     World {
@@ -207,9 +213,8 @@ pub(crate) struct RunArguments {
     /// Fail if the path of a trial misbehaves each time, instead of using the trial with a flag
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Print the run's tables as JSON instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) shown: Shown,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -291,8 +296,18 @@ pub(crate) struct ReportArguments {
     /// Where run directories are looked for
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
-    /// Print the run's tables as JSON instead of text
+    #[command(flatten)]
+    pub(crate) shown: Shown,
+}
+
+/// How a run's tables are printed.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Shown {
+    /// Print every metric, not only those that people ask for first
     #[arg(long)]
+    pub(crate) details: bool,
+    /// Print the run's tables as JSON instead of text
+    #[arg(long, conflicts_with = "details")]
     pub(crate) json: bool,
 }
 

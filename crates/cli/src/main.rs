@@ -8,6 +8,7 @@ mod doctor;
 mod export;
 mod fidelity;
 mod load;
+mod metrics;
 mod output;
 mod packetdrill;
 mod paths;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Command::Load(arguments) => load::load(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Sockopts(arguments) => sockopts::sockopts(&arguments),
+        Command::Metrics(arguments) => metrics::metrics(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };
     result.unwrap_or_else(|error| complain::complain(&error))

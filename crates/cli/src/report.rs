@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use tcplab_lab::{Run, RunDirectory};
 
 use crate::BROKEN;
-use crate::arguments::ReportArguments;
+use crate::arguments::{ReportArguments, Shown};
 use crate::output::answer;
 use crate::progress::Display;
 
@@ -25,22 +25,22 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
         ControlFlow::Continue(())
     });
     display.clear();
-    write_and_print(&run, &result?, arguments.json)
+    write_and_print(&run, &result?, arguments.shown)
 }
 
 /// Writes tables and report of a finished run and prints its summary.
-pub(crate) fn write_and_print(run: &RunDirectory, result: &Run, json: bool) -> Result<ExitCode> {
+pub(crate) fn write_and_print(run: &RunDirectory, result: &Run, shown: Shown) -> Result<ExitCode> {
     let html = tcplab_report::render(result, |trial| tcplab_lab::load_trial(run, trial))
         .context("cannot make the report")?;
     let place = run.replace("report.html", html.as_bytes())?;
     tcplab_lab::write_tables(run, result)?;
-    let mut text = if json {
+    let mut text = if shown.json {
         serde_json::to_string_pretty(result)?
     } else {
-        tcplab_report::text_table(result)
+        tcplab_report::text_table(result, shown.details)
     };
     text.push('\n');
-    if !json {
+    if !shown.json {
         text += &format!("report: {}\n", place.display());
     }
     answer(&text)?;

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
         return Ok(ExitCode::from(UNABLE));
     }
     let reported =
-        result.map_err(Into::into).and_then(|r| report::write_and_print(&run, &r, arguments.json));
+        result.map_err(Into::into).and_then(|r| report::write_and_print(&run, &r, arguments.shown));
     if reported.is_err() {
         tell(&format!("all trials are there; {}", how_to_go_on(&run)));
     }

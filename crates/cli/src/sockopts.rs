@@ -243,7 +243,7 @@ fn as_json(state: &OptionState) -> Value {
 }
 
 /// Lines of at most `width` columns.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines_of(&text.split_whitespace().collect::<Vec<_>>(), " ", width)
 }
 

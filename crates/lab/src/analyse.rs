@@ -5,17 +5,18 @@ use std::ops::ControlFlow;
 
 use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::quality::{self, Measure};
-use tcplab_recording::{AppLog, Endpoint, Recording, Sample, TrialRecord, TruthRow};
+use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
 use tcplab_scenario::{METRICS, trial_seed};
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
-use tcplab_units::{Bytes, Instant, Rate, Span};
+use tcplab_units::{Bytes, Instant, Span};
 use tcplab_workload::Role;
 
 use crate::datagrams;
 use crate::ends::{ending, ends};
+use crate::metrics::{Sources, named, of_applications};
 use crate::{
-    Case, Correspondence, EpisodeRow, FindingRow, LabError, Metric, OptionRow, Run, RunDirectory,
-    Summary, Trial, TrialData, claims, loads, paths, worlds,
+    Case, Correspondence, EpisodeRow, FindingRow, Ideal, LabError, OptionRow, Run, RunDirectory,
+    Summary, Trial, TrialData, claims, interruptions, loads, paths, worlds,
 };
 
 /// Said of each trial whose path was another's.
@@ -41,13 +42,18 @@ pub fn analyse(
     let environment = run.environment()?;
     let release = environment.iter().find(|(name, _)| name == "kernel").map(|(_, value)| value);
     let kernel = format!("Linux {}", release.map_or("", String::as_str));
+    let calibration = run.calibration();
     let mut analysed = 0;
     let mut cases = Vec::new();
     for case in &scenario.cases {
+        let checks = calibration.iter().flat_map(|it| &it.paths);
+        let round_trip = checks
+            .filter(|check| check.cases.contains(&case.name))
+            .find_map(|check| check.round_trip);
         let mut trials = Vec::new();
         for number in 1..=plan.trials {
             let recording = run.recording(&case.name, number)?;
-            let mut trial = examine(&recording, case)?;
+            let mut trial = examine(&recording, case, round_trip)?;
             trial.put_aside = run.flawed(&case.name, number);
             trial.number = number;
             trial.seed = trial_seed(plan.seed, number);
@@ -80,7 +86,7 @@ pub fn analyse(
         seed: plan.seed,
         path: paths::describe(&scenario.cases),
         environment,
-        calibration: run.calibration(),
+        calibration,
         cases,
         claims,
         plots: scenario.plots.clone(),
@@ -127,7 +133,7 @@ fn load(
         server,
         samples: recording.samples()?,
         interruptions: path
-            .map(|path| interruptions(path, record.seed, record.duration))
+            .map(|path| interruption_times(path, record.seed, record.duration))
             .unwrap_or_default(),
         path: path.unwrap_or(&record.path).clone(),
         correspondence: correspondence(recording, &record, recording.app().ok().as_ref())?,
@@ -145,8 +151,19 @@ fn correspondence(
     report.map(|report| Correspondence::read(recording, record, report)).transpose()
 }
 
+/// What the path gives at best, with the round trip that was measured before the trials, if it was.
+fn ideal(
+    path: &PathSpec,
+    direction: Direction,
+    record: &TrialRecord,
+    round_trip: Option<Span>,
+) -> Option<Ideal> {
+    let ideal = Ideal::of(path, direction, Instant::ZERO + record.duration, record.seed)?;
+    Some(Ideal { base_rtt: round_trip.unwrap_or(ideal.base_rtt), ..ideal })
+}
+
 /// When either direction lets nothing through.
-fn interruptions(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instant, Instant)> {
+fn interruption_times(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instant, Instant)> {
     let until = Instant::ZERO + duration;
     let links = Direction::BOTH.into_iter().filter_map(|direction| path.link(direction).ok());
     let mut windows: Vec<_> = links.flat_map(|link| link.interruptions(until, seed)).collect();
@@ -156,7 +173,12 @@ fn interruptions(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instant, In
 }
 
 /// What one recording says, but for its number, seed and place.
-fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial, LabError> {
+/// `round_trip` is that of its idle path as it was measured, if it was.
+fn examine(
+    recording: &Recording,
+    case: &tcplab_scenario::Case,
+    round_trip: Option<Span>,
+) -> Result<Trial, LabError> {
     let (path, through) = (&case.path, case.workload.through);
     if !through.is_tcp() {
         let metrics = named(of_applications(&recording.app()?)).collect();
@@ -201,25 +223,33 @@ fn examine(recording: &Recording, case: &tcplab_scenario::Case) -> Result<Trial,
     };
     let flow = flow_of(connection, sending_end);
     let drops = drops(flow, &truth, direction);
-    let owned = shared_out(&drops, &flow.episodes);
-    let episodes: Vec<EpisodeRow> = flow
-        .episodes
-        .iter()
-        .zip(&owned)
-        .enumerate()
-        .map(|(index, (episode, own))| {
-            let own = has_truth.then_some(own.as_slice());
-            episode_row(index + 1, episode, connection, flow, own)
-        })
-        .collect();
-    if has_truth {
-        warnings.extend(contradictions(&flow.episodes, &owned, drops.len()));
-    }
+    let (episodes, contradictions) =
+        episode_rows(connection, flow, has_truth.then_some(drops.as_slice()));
+    warnings.extend(contradictions);
     let findings = findings_of(connection);
     let lost = has_truth.then_some(drops.len());
-    let metrics = metrics(&app, flow, &samples, sending_end, lost);
+    let ideal = ideal(path, direction, &record, round_trip);
+    let metrics =
+        Sources { app: &app, flow, samples: &samples, lost, ideal, record: &record }.metrics();
+    let interruptions =
+        interruptions::costs(flow, &interruption_times(path, record.seed, record.duration));
     let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
-    Ok(Trial { ends, ending, flaws, ..whole })
+    Ok(Trial { interruptions, ends, ending, flaws, ..whole })
+}
+
+/// The episodes of a direction, and where they contradict what the path dropped, if it tells.
+fn episode_rows(
+    connection: &Connection,
+    flow: &Flow,
+    drops: Option<&[Dropped]>,
+) -> (Vec<EpisodeRow>, Vec<String>) {
+    let owned = shared_out(drops.unwrap_or_default(), &flow.episodes);
+    let row = |(index, (episode, own)): (usize, (&Episode, &Vec<&Dropped>))| {
+        episode_row(index + 1, episode, connection, flow, drops.map(|_| own.as_slice()))
+    };
+    let rows = flow.episodes.iter().zip(&owned).enumerate().map(row).collect();
+    let told = drops.map(|drops| contradictions(&flow.episodes, &owned, drops.len()));
+    (rows, told.unwrap_or_default())
 }
 
 /// What is less than perfect, by what the capture, the applications and the sockets say.
@@ -265,6 +295,7 @@ pub(crate) fn empty_trial(warnings: Vec<String>) -> Trial {
         directory: String::new(),
         metrics: Vec::new(),
         episodes: Vec::new(),
+        interruptions: Vec::new(),
         findings: Vec::new(),
         ends: Vec::new(),
         ending: None,
@@ -433,67 +464,6 @@ fn episode_row(
     }
 }
 
-/// The values that `METRICS` names; a metric that cannot be had is left out.
-pub(crate) fn metrics(
-    app: &AppLog,
-    flow: &Flow,
-    samples: &[Sample],
-    sending_end: Endpoint,
-    lost: Option<usize>,
-) -> Vec<Metric> {
-    let round_trips: Vec<f64> = samples
-        .iter()
-        .filter(|sample| sample.endpoint == sending_end && sample.state == ESTABLISHED)
-        .map(|sample| sample.rtt_us as f64 / 1e3)
-        .collect();
-    let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
-    let values = [
-        ("retransmissions", Some(flow.totals.retransmissions as f64)),
-        ("retransmitted", Some(flow.totals.retransmitted.as_u64() as f64)),
-        ("timeouts", Some(timeouts as f64)),
-        ("episodes", Some(flow.episodes.len() as f64)),
-        ("lost", lost.map(|lost| lost as f64)),
-        ("max_in_flight", Some(flow.totals.max_in_flight.as_u64() as f64)),
-        ("max_window", flow.totals.max_window.map(|window| window.as_u64() as f64)),
-        ("mean_rtt", tcplab_stats::mean(&round_trips)),
-    ];
-    let values = values.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    named(of_applications(app).into_iter().chain(values)).collect()
-}
-
-/// Those that the applications tell.
-fn of_applications(app: &AppLog) -> Vec<(&'static str, f64)> {
-    let (sender, receiver) = match sending_end(app) {
-        Endpoint::Client => (&app.client, &app.server),
-        Endpoint::Server => (&app.server, &app.client),
-    };
-    // From the client's call of connect() to the receiver's last byte.
-    let transfer = app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from));
-    let goodput = transfer.and_then(|span| Rate::of(receiver.bytes, span));
-    let intact = receiver.has_all_of(sender);
-    [
-        ("transfer_time", transfer.map(Span::as_secs_f64)),
-        ("goodput", goodput.map(Rate::as_mbit_f64)),
-        ("payload_intact", Some(f64::from(u8::from(intact)))),
-    ]
-    .into_iter()
-    .filter_map(|(name, value)| Some((name, value?)))
-    .collect()
-}
-
-/// Values with the units that `METRICS` has for them.
-pub(crate) fn named(
-    values: impl IntoIterator<Item = (&'static str, f64)>,
-) -> impl Iterator<Item = Metric> {
-    values.into_iter().filter_map(|(name, value)| {
-        let unit = tcplab_scenario::metric(name)?.unit.into();
-        Some(Metric { name: name.into(), unit, value })
-    })
-}
-
-/// `TCP_ESTABLISHED` in `TCP_INFO`.
-pub(crate) const ESTABLISHED: u64 = 1;
-
 /// A remark on the capture at one end, as a warning.
 pub fn remark(endpoint: Endpoint, note: &Note) -> String {
     let place = note.frame.map_or(String::new(), |frame| format!(", frame {frame}"));
@@ -534,7 +504,7 @@ mod tests {
         for (direction, expected) in [("both", 2), ("forward", 2), ("reverse", 2)] {
             let text = format!(r#"{{ {every}, "direction": "{direction}" }} }}"#);
             let path: PathSpec = serde_json::from_str(&text).unwrap();
-            let windows = interruptions(&path, 1, Span::from_secs(2));
+            let windows = interruption_times(&path, 1, Span::from_secs(2));
             assert_eq!(windows.len(), expected, "{direction}");
             assert_eq!(windows[0].0, Instant::ZERO + Span::from_millis(500), "{direction}");
         }

@@ -72,17 +72,16 @@ pub(crate) fn calibrate(
         tell(index + 2, total);
         let case = &run.scenario().cases[cases[0]];
         let beyond = machine.can_model(&case.name, &case.path).is_err();
-        let rows = if beyond {
+        let (rows, round_trip) = if beyond {
             // Measuring would only tell again what the ceiling says.
-            vec![machine.ceiling_row(verify::fastest_rate(&case.path))]
+            (vec![machine.ceiling_row(verify::fastest_rate(&case.path))], None)
         } else {
             let seed = run.plan().seed;
-            verify::measure_path(bench, &machine, &case.path, seed, LASTING, stop)
-                .map_err(failed)?
-                .rows
+            let check = verify::measure_path(bench, &machine, &case.path, seed, LASTING, stop);
+            check.map(|check| (check.rows, check.round_trip)).map_err(failed)?
         };
         let names = cases.iter().map(|index| run.scenario().cases[*index].name.clone());
-        paths.push(PathCheck { hash, cases: names.collect(), rows });
+        paths.push(PathCheck { hash, cases: names.collect(), rows, round_trip });
     }
     let timer = machine.timer_row();
     let calibration =

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tcplab_scenario::{Expectation, MetricKind, Scope, Statistic, Value};
 
-use crate::{Case, Claim, EpisodeRow, Trial, loads};
+use crate::{Case, Claim, EpisodeRow, InterruptionRow, Trial, loads};
 
 /// How each expectation went. One that is about several cases holds if it holds in each.
 pub(crate) fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> {
@@ -86,6 +86,9 @@ fn values(expectation: &Expectation, trial: &Trial) -> Vec<Value> {
         Scope::Endpoint | Scope::Request | Scope::Call => {
             trial.ends.iter().flat_map(|end| end.values(name, &expectation.selection)).collect()
         }
+        Scope::Interruption => {
+            trial.interruptions.iter().filter_map(|it| of_interruption(name, it)).collect()
+        }
         Scope::Episode => {
             trial.episodes.iter().filter_map(|episode| of_episode(name, episode)).collect()
         }
@@ -131,6 +134,15 @@ fn of_episode(name: &str, episode: &EpisodeRow) -> Option<Value> {
         "episode.timeouts" => Value::Number(episode.timeouts as f64),
         _ => return None,
     })
+}
+
+fn of_interruption(name: &str, interruption: &InterruptionRow) -> Option<Value> {
+    let value = match name {
+        "interruption.recovery" => interruption.recovery_s,
+        "interruption.lost" => interruption.lost_bytes,
+        _ => None,
+    };
+    value.map(Value::Number)
 }
 
 /// The statistic that the expectation looks at; texts have none and stay as they are.
@@ -226,6 +238,7 @@ mod tests {
             directory: "trials/x-1".into(),
             metrics: vec![metric],
             episodes,
+            interruptions: Vec::new(),
             options: vec![],
             findings: Vec::new(),
             ends: Vec::new(),

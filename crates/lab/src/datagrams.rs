@@ -10,6 +10,7 @@ use tcplab_units::Instant;
 use tcplab_wire::{FrameView, LinkType, UdpPacket, port_unreachable};
 use tcplab_workload::{DatagramMark, DatagramReport, RequestReport, Side};
 
+use crate::metrics::{named, responses};
 use crate::{LabError, Metric};
 
 /// What the ends of a trial said to one another in datagrams.
@@ -102,17 +103,15 @@ pub(crate) fn metrics(app: &AppLog, all: &Correspondence) -> Vec<Metric> {
         requests.iter().filter_map(|it| Some(it.response_time()?.as_millis_f64())).collect();
     let share = 100.0 * report.unanswered() as f64 / requests.len().max(1) as f64;
     let values = [
-        ("unanswered", Some(report.unanswered() as f64)),
-        ("unanswered_share", Some(share)),
-        ("mean_response", tcplab_stats::mean(&times)),
-        ("resent", Some(report.resent() as f64)),
-        ("late_answers", Some(report.late as f64)),
-        ("duplicate_answers", Some(report.duplicates as f64)),
-        ("lost_datagrams", Some(all.lost() as f64)),
-        ("payload_intact", Some(f64::from(u8::from(damaged == 0)))),
+        ("unanswered", report.unanswered() as f64),
+        ("unanswered_share", share),
+        ("resent", report.resent() as f64),
+        ("late_answers", report.late as f64),
+        ("duplicate_answers", report.duplicates as f64),
+        ("lost_datagrams", all.lost() as f64),
+        ("payload_intact", f64::from(u8::from(damaged == 0))),
     ];
-    crate::analyse::named(values.into_iter().filter_map(|(name, value)| Some((name, value?))))
-        .collect()
+    named(values.into_iter().chain(responses(&times))).collect()
 }
 
 /// What passed one end.

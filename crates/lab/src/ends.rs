@@ -1,6 +1,6 @@
 //! What each end of a trial did: what its application says, and the capture beside it.
 
-use tcplab_recording::{AppLog, OptionRecord, TrialRecord};
+use tcplab_recording::{AppLog, EndpointRecord, TrialRecord};
 use tcplab_scenario::{METRICS, Selection, Value};
 use tcplab_trace::{
     CloseKind, Connection, ConnectionState, End, Flow, Segment, SegmentKind, Trace,
@@ -13,22 +13,21 @@ use crate::{EndRow, Ending, Metric};
 
 /// Both ends, the client first; each with the capture that was taken beside it.
 pub(crate) fn ends(app: &AppLog, record: &TrialRecord, traces: [&Trace; 2]) -> Vec<EndRow> {
-    let ends = [
-        (Side::Client, &app.client, &record.client.options),
-        (Side::Server, &app.server, &record.server.options),
-    ];
+    let ends =
+        [(Side::Client, &app.client, &record.client), (Side::Server, &app.server, &record.server)];
     let rows = ends.into_iter().zip(traces);
-    rows.map(|((end, report, options), trace)| of_end(end, report, options, trace)).collect()
+    rows.map(|((end, report, record), trace)| of_end(end, report, record, trace)).collect()
 }
 
-fn of_end(end: Side, report: &AppReport, options: &[OptionRecord], trace: &Trace) -> EndRow {
+fn of_end(end: Side, report: &AppReport, record: &EndpointRecord, trace: &Trace) -> EndRow {
     let back = report.back.as_ref().map_or(report.stray, |back| back.bytes);
     let (written, read) = match report.role {
         Role::Sender => (report.bytes, back),
         Role::Receiver => (back, report.bytes),
     };
     let mut metrics = vec![bytes("app.read", read), bytes("app.written", written)];
-    metrics.extend(buffers(options).map(|(name, size)| metric(name, size)));
+    metrics.extend(buffers(&record.options).map(|(name, size)| metric(name, size)));
+    metrics.extend(record.processor.map(|time| metric("cpu.time", time.as_millis_f64())));
     if let Some(connection) = trace.connections.first() {
         metrics.extend(on_the_wire(end, connection));
     }

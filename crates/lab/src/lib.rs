@@ -12,7 +12,10 @@ mod environment;
 mod error;
 mod execute;
 pub mod fidelity;
+mod ideal;
+mod interruptions;
 mod loads;
+mod metrics;
 mod model;
 mod options;
 mod paths;
@@ -29,8 +32,10 @@ pub use directory::{Plan, RunDirectory};
 pub use environment::environment;
 pub use error::LabError;
 pub use execute::{Bench, Event, begin, execute, plan};
+pub use ideal::Ideal;
 pub use model::{
-    Case, Claim, EndRow, Ending, EpisodeRow, FindingRow, Metric, Run, StackUsed, Summary, Trial,
+    Case, Claim, EndRow, Ending, EpisodeRow, FindingRow, InterruptionRow, Metric, Run, StackUsed,
+    Summary, Trial,
 };
 pub use options::OptionRow;
 pub use replay::{Difference, Replay, replay};

@@ -8,8 +8,9 @@ use tcplab_trace::{Connection, Trace};
 use tcplab_units::Bytes;
 use tcplab_workload::{Durations, LoadReport};
 
-use crate::analyse::{empty_trial, findings_of, flaws_of, named, trace_of};
+use crate::analyse::{empty_trial, findings_of, flaws_of, trace_of};
 use crate::ends::{ending, ends};
+use crate::metrics::named;
 use crate::{Case, LabError, Trial};
 
 /// So many frames of a capture are looked at: enough for the first connection, however many others

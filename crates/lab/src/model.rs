@@ -114,6 +114,9 @@ pub struct Trial {
     pub metrics: Vec<Metric>,
     /// Recovery episodes of the transfer's direction.
     pub episodes: Vec<EpisodeRow>,
+    /// Interruptions of the path during the transfer, and what they cost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interruptions: Vec<InterruptionRow>,
     /// Statements about it with their evidence.
     pub findings: Vec<FindingRow>,
     /// What each end did, the client first. Runs of older versions do not say.
@@ -213,6 +216,23 @@ pub struct EpisodeRow {
     pub interruption: Option<u64>,
     /// What happened, in a sentence or three.
     pub story: String,
+}
+
+/// What an interruption of the path cost a transfer, as the acknowledgements at its sender tell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InterruptionRow {
+    /// From 1 within the trial, as [`EpisodeRow::interruption`] counts.
+    pub number: u64,
+    /// When it began, seconds since the trial's zero.
+    pub start_s: f64,
+    /// How long it lasted, seconds.
+    pub lasting_s: f64,
+    /// From its end until new data were acknowledged, seconds. None if that did not come before
+    /// the next one or the end.
+    pub recovery_s: Option<f64>,
+    /// What would have been acknowledged until the next one, or the end, at the rate of the time
+    /// before it, less what was. None where that time was shorter than the interruption.
+    pub lost_bytes: Option<f64>,
 }
 
 /// What one end did, as its application and the capture beside it tell.

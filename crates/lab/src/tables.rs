@@ -4,7 +4,8 @@ use crate::directory::to_json;
 use crate::{EndRow, LabError, OptionRow, Run, RunDirectory, Trial};
 
 /// Writes `metrics.csv` (a row per trial and metric, with what is wrong with the trial),
-/// `episodes.csv` (a row per recovery episode), `calls.csv` (a row per call of an application,
+/// `episodes.csv` (a row per recovery episode), `interruptions.csv` (a row per interruption of the
+/// path during a transfer), `calls.csv` (a row per call of an application,
 /// equal ones in a row together), `ends.csv` (a row per end and metric of it), `options.csv` (a row
 /// per trial and socket option that was asked for or changed) and, last, `run.json` (everything),
 /// which makes the run a finished one.
@@ -14,6 +15,7 @@ use crate::{EndRow, LabError, OptionRow, Run, RunDirectory, Trial};
 pub fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), LabError> {
     directory.replace("metrics.csv", metrics(run).as_bytes())?;
     directory.replace("episodes.csv", episodes(run).as_bytes())?;
+    directory.replace("interruptions.csv", interruptions(run).as_bytes())?;
     directory.replace("calls.csv", calls(run).as_bytes())?;
     directory.replace("ends.csv", ends(run).as_bytes())?;
     directory.replace("options.csv", options(run).as_bytes())?;
@@ -78,6 +80,28 @@ fn episodes(run: &Run) -> String {
                     &episode.retransmitted_bytes.to_string(),
                     &episode.timeouts.to_string(),
                     &episode.repaired.to_string(),
+                ]);
+            }
+        }
+    }
+    table
+}
+
+fn interruptions(run: &Run) -> String {
+    let mut table =
+        row(["case", "trial", "interruption", "start_s", "lasting_s", "recovery_s", "lost_bytes"]);
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    for case in &run.cases {
+        for trial in &case.trials {
+            for interruption in &trial.interruptions {
+                table += &row([
+                    &case.name,
+                    &trial.number.to_string(),
+                    &interruption.number.to_string(),
+                    &interruption.start_s.to_string(),
+                    &interruption.lasting_s.to_string(),
+                    &number(interruption.recovery_s),
+                    &number(interruption.lost_bytes),
                 ]);
             }
         }

@@ -17,6 +17,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::BufWriter::new(std::fs::File::create(&path)?);
     tcplab_report::write(&run, load, &mut out)?;
     out.flush()?;
-    print!("{}", tcplab_report::text_table(&run));
+    print!("{}", tcplab_report::text_table(&run, false));
     Ok(())
 }

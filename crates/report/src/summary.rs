@@ -11,6 +11,8 @@ use crate::place::world;
 pub(crate) struct Block {
     pub(crate) name: String,
     pub(crate) unit: String,
+    /// Whether it is one to look up, not among those to show first.
+    pub(crate) is_detail: bool,
     /// What it measures, in a sentence; empty for a metric that the catalogue does not know.
     pub(crate) meaning: &'static str,
     pub(crate) rows: Vec<Row>,
@@ -83,7 +85,8 @@ fn block(run: &Run, name: &str, unit: &str) -> Block {
         numbers(&found, unit)
     };
     let meaning = metric(name).map_or("", |info| info.meaning);
-    Block { name: title(name), unit: unit.to_string(), meaning, rows, axis }
+    let is_detail = metric(name).is_some_and(tcplab_scenario::MetricInfo::is_detail);
+    Block { name: title(name), unit: unit.to_string(), is_detail, meaning, rows, axis }
 }
 
 fn truth_row(case: &Case, summary: &Summary) -> Row {

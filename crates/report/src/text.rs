@@ -13,12 +13,14 @@ const WIDTH: usize = 100;
 /// Between columns.
 const GAP: &str = "  ";
 
-/// The run as text: metrics by variant, recovery episodes by type, claims. Every line ends in
+/// The run as text: metrics by variant, those to look up only with `details`; recovery episodes by
+/// type, claims. Every line ends in
 /// `\n`; columns are aligned for a fixed-width font and fit in 100 as long as the names do.
-pub fn text_table(run: &Run) -> String {
+pub fn text_table(run: &Run, details: bool) -> String {
     let mut text = String::new();
     worlds(run, &mut text);
-    let blocks = blocks(run);
+    let (blocks, others): (Vec<Block>, Vec<Block>) =
+        blocks(run).into_iter().partition(|block| details || !block.is_detail);
     let names: Vec<String> = run.cases.iter().map(|case| case.name.clone()).collect();
     let trials = run.cases.iter().map(trials).collect();
     let first = Group { columns: vec![Column::new("variant", "", names)], left: true };
@@ -30,6 +32,10 @@ pub fn text_table(run: &Run) -> String {
     let groups: Vec<Group> = blocks.iter().map(|block| group(run, block)).collect();
     for table in tables(&first, &groups) {
         table_lines(&mut text, &table);
+        text.push('\n');
+    }
+    if !others.is_empty() {
+        line(&mut text, &format!("{} more metrics: --details", others.len()));
         text.push('\n');
     }
     if blocks.iter().any(|block| block.rows.iter().any(|row| row.spread.is_some())) {

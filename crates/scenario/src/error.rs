@@ -227,8 +227,9 @@ impl Problem {
                 format!("vary keys of {}", crate::file::VARIED_SECTIONS.join(", "))
             }
             Problem::UnknownMetric(name) => {
-                let names: Vec<String> = METRICS.iter().map(|m| m.name.to_string()).collect();
-                suggest(name, &names, "the metrics are")
+                let known = METRICS.iter().map(|metric| metric.name);
+                let near = nearest(name, known).map(|near| format!("did you mean `{near}`? "));
+                format!("{}`tcplab metrics` lists them", near.unwrap_or_default())
             }
             Problem::NothingClaimed(_) => {
                 "add at_least, at_most, equals, one_of, includes or excludes".into()
@@ -293,15 +294,19 @@ fn missing(key: &str, table: Option<&str>) -> String {
 /// The likeliest of the `known` words, and all of them.
 fn suggest(word: &str, known: &[String], list: &str) -> String {
     let all = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-    let near = known
-        .iter()
+    match nearest(word, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`? {list} {all}"),
+        None => format!("{list} {all}"),
+    }
+}
+
+/// The likeliest of the `known` words, if one is like it at all.
+fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let like = known
         .map(|known| (distance(word, known), known))
         .filter(|(distance, known)| *distance <= (known.chars().count() / 3).max(1))
         .min_by_key(|(distance, _)| *distance);
-    match near {
-        Some((_, near)) => format!("did you mean `{near}`? {list} {all}"),
-        None => format!("{list} {all}"),
-    }
+    like.map(|(_, near)| near)
 }
 
 /// How many letters must be added, left out, changed or swapped with their neighbour to make one

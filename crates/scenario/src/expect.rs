@@ -15,7 +15,7 @@ use crate::error::Problem;
 use crate::fault::Fault;
 use crate::key::Key;
 use crate::matrix::{Matrix, written_at};
-use crate::metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, metric};
+use crate::metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, Source, metric};
 
 mod selection;
 
@@ -29,6 +29,7 @@ const RATIO: MetricInfo = MetricInfo {
     better: Better::Neither,
     scope: Scope::Trial,
     kind: MetricKind::Number,
+    source: Source::Applications,
 };
 
 /// A claim about a metric. It is judged case by case, over the values of all trials of the case

@@ -26,7 +26,9 @@ pub use case::{Case, EndpointSpec, LimitsSpec, STANDS_FOR_THE_KERNEL, SamplingSp
 pub use catalogue::catalogue;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Selection, Statistic, Value};
-pub use metrics::{Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, metric};
+pub use metrics::{
+    Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, Source, metric,
+};
 pub use path_file::{PathFile, ReadFile, presets};
 pub use plots::{Plot, as_numbers};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use tcplab_scenario::{METRICS, schema};
+use tcplab_scenario::{METRICS, MetricInfo, MetricKind, schema};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
 
@@ -17,19 +17,54 @@ This page is made from the same types that read the file (`TCPLAB_BLESS=1 cargo 
 
 ";
 
+const METRICS_PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
+
+const METRICS_INTRODUCTION: &str = "\
+# Metrics
+
+What a trial is measured by: the names that claims (`[[expect]]`), plots (`[[plot]]`), `tcplab compare`, tables and reports use.
+This page is made from the list that all of them draw on (`TCPLAB_BLESS=1 cargo test -p tcplab-scenario`).
+
+*better* says which way is good; *of each* of what there is a value; *source* who tells it. A metric that cannot be had of a trial
+is left out: what needs a bottleneck of a path without one, what needs the kernel of a model, what needs round trips of a transfer
+without any.
+
+";
+
 #[test]
-fn the_page_says_what_the_types_say() {
-    let page = page();
-    if std::env::var_os("TCPLAB_BLESS").is_some() {
-        std::fs::write(PAGE, page).unwrap();
-        return;
+fn the_pages_say_what_the_types_say() {
+    for (place, page) in [(PAGE, page()), (METRICS_PAGE, metrics_page())] {
+        if std::env::var_os("TCPLAB_BLESS").is_some() {
+            std::fs::write(place, page).unwrap();
+            continue;
+        }
+        let written = std::fs::read_to_string(place).unwrap_or_default();
+        assert!(
+            written == page,
+            "{} is out of date: make it anew with `TCPLAB_BLESS=1 cargo test -p tcplab-scenario`",
+            Path::new(place).display()
+        );
     }
-    let written = std::fs::read_to_string(PAGE).unwrap_or_default();
-    assert!(
-        written == page,
-        "{} is out of date: make it anew with `TCPLAB_BLESS=1 cargo test -p tcplab-scenario`",
-        Path::new(PAGE).display()
-    );
+}
+
+fn metrics_page() -> String {
+    let mut page = METRICS_INTRODUCTION.to_owned();
+    page +=
+        "| metric | unit | better | of each | source | what it is |\n|---|---|---|---|---|---|\n";
+    for metric in METRICS {
+        let MetricInfo { name, unit, better, scope, source, meaning, kind } = metric;
+        let words = match kind {
+            MetricKind::Text(words) => format!(" One of: {}.", words.join(", ")),
+            MetricKind::Truth => " 1 is true, 0 false.".into(),
+            MetricKind::Number => String::new(),
+        };
+        let (better, scope, source) = (better.name(), scope.name(), source.name());
+        let _ = writeln!(
+            page,
+            "| `{name}` | {unit} | {better} | {scope} | {source} | {meaning}{words} |"
+        );
+    }
+    page
 }
 
 fn page() -> String {
@@ -39,11 +74,7 @@ fn page() -> String {
     for (name, definition) in schema["$defs"].as_object().expect("definitions") {
         section(&mut page, name, definition);
     }
-    page += "## Metrics\n\nWhat an expectation can be about (`metric = …`).\n\n";
-    page += "| metric | unit | meaning |\n|---|---|---|\n";
-    for metric in METRICS {
-        let _ = writeln!(page, "| `{}` | {} | {} |", metric.name, metric.unit, metric.meaning);
-    }
+    page += "## Metrics\n\nWhat an expectation can be about (`metric = …`): [metrics.md](metrics.md).\n";
     page
 }
 

@@ -291,5 +291,6 @@ fn record(spec: &EndpointSpec, host: &Host, role: SocketRole) -> EndpointRecord 
         options,
         listener: listener.unwrap_or_default(),
         sysctls: spec.sysctl.clone(),
+        processor: None,
     }
 }

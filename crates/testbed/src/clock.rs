@@ -32,6 +32,11 @@ impl Clock {
         read(ClockId::Realtime)
     }
 
+    /// The time that the calling thread has had a processor.
+    pub(crate) fn processor() -> Span {
+        Span::from_nanos(read(ClockId::ThreadCPUTime))
+    }
+
     /// The wall clock minus this one, in nanoseconds: it changes where somebody sets the clock.
     pub(crate) fn wall_offset() -> i64 {
         let (steady, wall) = (read(ClockId::Monotonic), read(ClockId::Realtime));

@@ -261,6 +261,7 @@ impl Prepared<'_> {
         let _ = sys::run_before_others();
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
         let site = Site { end, shared, clock, server: server(addresses) };
+        let before = Clock::processor();
         let ran = match (&shared.workload.datagrams, shared.workload.connections) {
             (Some(datagrams), _) => {
                 // There is nothing to be sampled.
@@ -271,7 +272,11 @@ impl Prepared<'_> {
             (None, None) => site.run_one(socket, options, Some(sockets))?,
         };
         let Ran { report, records, listener, socket } = ran;
-        let record = EndpointRecord { options: records, listener, ..record(end, addresses) };
+        // Of many connections each has a thread of its own.
+        let alone = shared.workload.connections.is_none();
+        let processor = alone.then(|| Clock::processor().saturating_sub(before));
+        let record = record(end, addresses);
+        let record = EndpointRecord { options: records, listener, processor, ..record };
         let (load, served, device_drops) = (None, None, device_drops());
         Ok(Outcome { report, record, _socket: socket, device_drops, load, served })
     }

@@ -33,7 +33,8 @@ fn passed(recording: &Recording, end: Endpoint, way: Direction) -> Vec<Passed> {
 #[test]
 fn the_loopback_is_captured_at_both_ends() {
     let scenario = "title = \"Same host\"\n[path]\nsame_host = true\n\
-                    [workload]\nupload = \"2 MB\"\n[repeat]\ntrials = 1\n";
+                    [workload]\nupload = \"2 MB\"\n[sampling]\ntcp_info = \"1 ms\"\n\
+                    [repeat]\ntrials = 1\n";
     let Some(run) = Experiment::run(scenario, Io::PacketSocket) else { return };
     let told = fs::read(run.directory().join("run.json")).unwrap();
     let told: Run = serde_json::from_slice(&told).unwrap();

@@ -3,7 +3,7 @@
 use tcplab_recording::{Endpoint, Sample};
 use tcplab_units::Instant;
 
-use crate::analyse::ESTABLISHED;
+use crate::metrics::ESTABLISHED;
 
 /// The window at so many moments, evenly spaced over a transfer.
 pub(crate) const POINTS: usize = 200;

@@ -8,6 +8,7 @@ use tcplab_workload::Role;
 use super::curve::{Curve, curve};
 use crate::LabError;
 use crate::analyse;
+use crate::metrics::Sources;
 
 /// Names and units of what is compared: metrics, and the trace engine's causes of retransmissions.
 pub(crate) const QUANTITIES: [(&str, &str); 13] = [
@@ -53,7 +54,9 @@ impl Figures {
             return Ok(Figures { curve, is_flawed, ..Figures::default() });
         };
         let flow = analyse::flow_of(connection, sender);
-        let metrics = analyse::metrics(&app, flow, &samples, sender, None);
+        let (samples, record) = (&samples, &record);
+        let sources = Sources { app: &app, flow, samples, lost: None, ideal: None, record };
+        let metrics = sources.metrics();
         let value = |name: &str| match name.strip_prefix("cause.") {
             Some(cause) => Some(count(&flow.causes, cause) as f64),
             None => metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value),

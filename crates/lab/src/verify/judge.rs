@@ -63,6 +63,18 @@ pub(super) fn rows(links: &[LinkPlan; 2], plan: &Plan, rounds: &[RoundRecord]) -
     rows
 }
 
+/// What the probes took for both ways, the medians; none where too few of them came through.
+pub(super) fn round_trip(plan: &Plan, rounds: &[RoundRecord]) -> Option<Span> {
+    let probes = rounds.first()?;
+    let one_way = |(way, asked)| {
+        let delays: Vec<f64> =
+            Seen::of(way, asked).delays().into_iter().map(|nanos| nanos as f64).collect();
+        (delays.len() >= FEWEST as usize).then(|| tcplab_stats::median(&delays))?
+    };
+    let both: Option<Vec<f64>> = probes.ways.iter().zip(&plan.asked).map(one_way).collect();
+    Some(Span::from_secs_f64(both?.iter().sum::<f64>().max(0.0) / 1e9))
+}
+
 impl CheckRow {
     pub(super) fn new(
         quantity: &str,

@@ -84,6 +84,10 @@ pub struct PathCheck {
     pub cases: Vec<String>,
     /// Direction by direction.
     pub rows: Vec<CheckRow>,
+    /// What a small packet takes for both ways on the idle path: the medians of what was measured.
+    /// None where too few probes came through.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<Span>,
 }
 
 impl PathCheck {
@@ -132,7 +136,8 @@ pub fn measure_path(
     };
     if let Some(why) = another {
         let rows = vec![CheckRow::unknown("path", "as described".into(), why)];
-        return Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows });
+        let (hash, cases) = (path_hash(path)?, Vec::new());
+        return Ok(PathCheck { hash, cases, rows, round_trip: None });
     }
     let plan = rounds::Plan::of(&links, lasting, seed);
     let request = CalibrationRequest {
@@ -146,7 +151,8 @@ pub fn measure_path(
     let record = run_calibration(&bench.launcher, &request, stop, |_| ())?;
     let mut rows = vec![machine.ceiling_row(fastest(&links))];
     rows.extend(judge::rows(&links, &plan, &record.rounds));
-    Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows })
+    let round_trip = judge::round_trip(&plan, &record.rounds);
+    Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows, round_trip })
 }
 
 /// The rate of the faster direction's bottleneck, if there is one, when it is highest.

@@ -241,7 +241,7 @@ fn a_run_without_anything_is_still_a_page() {
     assert!(page.contains("holds no such episode"));
     run.cases.clear();
     assert!(render(&run, empty).unwrap().contains("0 trials of 0 variants"));
-    assert!(text_table(&run).starts_with("recovery episodes"));
+    assert!(text_table(&run, false).starts_with("recovery episodes"));
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn a_trial_that_cannot_be_loaded_is_named() {
 #[test]
 fn the_terminal_gets_a_table() {
     let (run, _) = synthetic::run(3);
-    insta::assert_snapshot!(text_table(&run));
+    insta::assert_snapshot!(text_table(&run, false));
 }
 
 /// A run in two worlds says of each variant where it ran and on whose TCP.
@@ -286,7 +286,7 @@ fn the_terminal_gets_a_table() {
 fn worlds_and_stacks_are_told() {
     let (mut run, recordings) = synthetic::run(1);
     let everywhere = "kernel: Linux 6.12.0 at both ends";
-    assert!(text_table(&run).starts_with(everywhere), "{}", text_table(&run));
+    assert!(text_table(&run, false).starts_with(everywhere), "{}", text_table(&run, false));
     assert!(page(&run, &recordings).contains(everywhere));
 
     run.world = "kernel and sim".into();
@@ -298,7 +298,7 @@ fn worlds_and_stacks_are_told() {
         stack.for_kernel = stack.end == "server";
     }
     modelled.stacks[0].like = true;
-    let text = text_table(&run);
+    let text = text_table(&run, false);
     let told = "\
 variant  world         client                 server
 reno     kernel        Linux 6.12.0           Linux 6.12.0
@@ -319,7 +319,7 @@ cubic    virtual time  model linux-6.18-like  model linux-6.18 for the kernel
 
     run.world = "sim".into();
     run.fallback = Some("The model stands for the kernel: no namespaces".into());
-    assert!(text_table(&run).contains("! The model stands for the kernel: no namespaces\n"));
+    assert!(text_table(&run, false).contains("! The model stands for the kernel: no namespaces\n"));
     run.calibration = None;
     let shown = self::page(&run, &recordings);
     assert!(shown.contains("tcplab run scenario.toml --world sim --trials"));

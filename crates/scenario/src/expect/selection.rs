@@ -67,7 +67,7 @@ impl fmt::Display for Selection {
 impl ExpectSpec {
     pub(super) fn selection(&self, metric: &MetricInfo) -> Result<Selection, Fault> {
         let (of_ends, of_calls) = match metric.scope {
-            Scope::Trial | Scope::Episode => (false, false),
+            Scope::Trial | Scope::Episode | Scope::Interruption => (false, false),
             Scope::Endpoint | Scope::Request => (true, false),
             Scope::Call => (true, true),
         };

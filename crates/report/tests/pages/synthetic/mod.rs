@@ -113,7 +113,12 @@ fn calibration() -> Calibration {
         row("loss", "1 %", "4.2 % (21 of 500)", Outcome::Off, "0 to 14 expected at 99.9 %"),
         row("interruption", "at its times", "", Outcome::NotMeasured, "the first is at 5 s <&>"),
     ];
-    let path = |case: &str, rows| PathCheck { hash: "5e".into(), cases: vec![case.into()], rows };
+    let path = |case: &str, rows| PathCheck {
+        hash: "5e".into(),
+        cases: vec![case.into()],
+        rows,
+        round_trip: None,
+    };
     Calibration {
         boot: "none".into(),
         tcplab: "0.1.0".into(),
@@ -165,6 +170,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
             metric("payload_intact", "", 1.0),
         ],
         episodes: rows,
+        interruptions: Vec::new(),
         options: vec![],
         findings: vec![FindingRow {
             rule: "tail-loss".into(),

@@ -1,0 +1,53 @@
+//! `tcplab metrics`.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind};
+
+use crate::arguments::MetricsArguments;
+use crate::output::answer;
+use crate::sockopts::wrapped;
+
+/// Columns of a terminal that are filled.
+const WIDTH: usize = 90;
+
+pub(crate) fn metrics(arguments: &MetricsArguments) -> Result<ExitCode> {
+    let names = &arguments.names;
+    let is_named = |metric: &&MetricInfo| {
+        names.is_empty() || names.iter().any(|name| metric.name.contains(name.as_str()))
+    };
+    let chosen: Vec<&MetricInfo> = METRICS.iter().filter(is_named).collect();
+    if chosen.is_empty() {
+        bail!("no metric has {} in its name; `tcplab metrics` lists them", names.join(" or "));
+    }
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&chosen)? + "\n"
+    } else {
+        chosen.iter().map(|metric| told(metric)).collect()
+    };
+    answer(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn told(metric: &MetricInfo) -> String {
+    let better = match metric.better {
+        Better::Lower => Some("lower is better"),
+        Better::Higher => Some("higher is better"),
+        Better::Neither => None,
+    };
+    let of = format!("of each {}", metric.scope.name());
+    let unit = (!metric.unit.is_empty()).then_some(metric.unit);
+    let source = format!("by the {}", metric.source.name());
+    let facts: Vec<&str> = [unit, Some(&of), better, Some(&source)].into_iter().flatten().collect();
+    let words = match metric.kind {
+        MetricKind::Text(words) => format!(" One of: {}.", words.join(", ")),
+        MetricKind::Truth => " 1 is true, 0 false.".into(),
+        MetricKind::Number => String::new(),
+    };
+    let mut text = format!("{:<26}{}\n", metric.name, facts.join(", "));
+    for line in wrapped(&format!("{}{words}", metric.meaning), WIDTH - 4) {
+        text += &format!("    {line}\n");
+    }
+    text
+}
