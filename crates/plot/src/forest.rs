@@ -58,7 +58,10 @@ pub fn forest(label: &str, unit: &str, rows: &[ForestRow]) -> String {
         let sign = if *mark > 1e-9 { "+" } else { "" };
         let text = format!("{sign}{} {unit}", marks.label(*mark));
         put(&mut svg, &format!(r#"<path class="{class}" d="M{x:.1} {HEAD}V{until}"/>"#));
-        put(&mut svg, &format!(r#"<text class="mark" x="{x:.1}" y="14">{}</text>"#, text.trim_end()));
+        put(
+            &mut svg,
+            &format!(r#"<text class="mark" x="{x:.1}" y="14">{}</text>"#, text.trim_end()),
+        );
     }
     for (index, row) in rows.iter().enumerate() {
         drawn(&mut svg, row, &axis, HEAD + (index as f64 + 0.5) * ROW);
@@ -70,7 +73,13 @@ pub fn forest(label: &str, unit: &str, rows: &[ForestRow]) -> String {
 fn drawn(svg: &mut String, row: &ForestRow, axis: &Axis, middle: f64) {
     let baseline = middle + 4.0;
     let (name, told) = (escape(&row.name), escape(&row.told));
-    put(svg, &format!(r#"<g class="{}"><text class="name" x="0" y="{baseline}">{name}</text>"#, row.class));
+    put(
+        svg,
+        &format!(
+            r#"<g class="{}"><text class="name" x="0" y="{baseline}">{name}</text>"#,
+            row.class
+        ),
+    );
     if let Some((low, high)) = row.interval {
         let (from, until) = (axis.x(low), axis.x(high));
         put(svg, &format!(r#"<path class="line" d="M{from:.1} {middle}H{until:.1}"/>"#));

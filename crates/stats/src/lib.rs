@@ -22,7 +22,7 @@ mod trend;
 
 pub use binomial::binomial_range;
 pub use bootstrap::{Bootstrap, Resampling};
-pub use detect::{Design, POWER, trials_needed};
+pub use detect::{Design, Observed, POWER, trials_needed};
 pub use holm::holm;
 pub use ks::KolmogorovSmirnov;
 pub use normal::{normal_probability, normal_quantile};

@@ -105,7 +105,9 @@ fn threshold(text: &str) -> Result<Bound, String> {
         (true, _) => Threshold::Share(number / 100.0),
         (false, Some(_)) => Threshold::Absolute(number),
         (false, None) => {
-            return Err(format!("of which metric is it {amount}? Say `METRIC={amount}`, or a share"));
+            return Err(format!(
+                "of which metric is it {amount}? Say `METRIC={amount}`, or a share"
+            ));
         }
     };
     Ok(Bound { metric: metric.map(str::to_owned), threshold })

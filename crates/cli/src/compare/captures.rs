@@ -116,10 +116,7 @@ fn sums(file: &Path) -> Result<Vec<Connection>> {
 }
 
 /// Some of them, with theirs.
-fn whole(
-    file: &Path,
-    places: impl Iterator<Item = usize>,
-) -> Result<Vec<(usize, Connection)>> {
+fn whole(file: &Path, places: impl Iterator<Item = usize>) -> Result<Vec<(usize, Connection)>> {
     let mut analyzer = Analyzer::with_sink(Chosen::new(places));
     analyzer.read(open(file)?);
     Ok(analyzer.finish_into().1.into_connections())

@@ -93,12 +93,7 @@ fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
 }
 
 /// The trials that show best what a row says.
-fn loaded(
-    found: &Comparison,
-    row: &Row,
-    runs: &[Run],
-    both: &Opened,
-) -> Result<[TrialData; 2]> {
+fn loaded(found: &Comparison, row: &Row, runs: &[Run], both: &Opened) -> Result<[TrialData; 2]> {
     let case = found.cases.iter().find(|case| case.name == row.case);
     let names = case.map(|case| &case.names).context("a row has its case")?;
     let load = |side: usize| -> Result<TrialData> {

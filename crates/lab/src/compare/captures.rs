@@ -32,7 +32,9 @@ impl Fact {
     /// By what share of A's number B's is larger.
     pub fn change(&self) -> Option<f64> {
         match &self.values {
-            [Some(Value::Number(a)), Some(Value::Number(b))] if *a != 0.0 => Some((b - a) / a.abs()),
+            [Some(Value::Number(a)), Some(Value::Number(b))] if *a != 0.0 => {
+                Some((b - a) / a.abs())
+            }
             _ => None,
         }
     }
@@ -192,7 +194,12 @@ impl Facts<'_> {
             let share = flow.shares.share(limit);
             if share > 0.0 {
                 let name = format!("limited by {}", limit.name());
-                self.add(&name, "% of the time", Neither, Some(Value::Number(tenth(share * 100.0))));
+                self.add(
+                    &name,
+                    "% of the time",
+                    Neither,
+                    Some(Value::Number(tenth(share * 100.0))),
+                );
             }
         }
         self.bytes("most in flight", Some(flow.totals.max_in_flight.as_u64()));

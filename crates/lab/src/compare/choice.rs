@@ -120,10 +120,7 @@ pub(super) fn metrics(
     Ok(chosen)
 }
 
-fn named(
-    name: &str,
-    had: &[&'static MetricInfo],
-) -> Result<&'static MetricInfo, CompareError> {
+fn named(name: &str, had: &[&'static MetricInfo]) -> Result<&'static MetricInfo, CompareError> {
     if let Some(info) = had.iter().find(|info| info.name == name) {
         return Ok(info);
     }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use tcplab_trace::{Ack, Connection, Fate, Flow, LadderLine, Range, Segment, SegmentKind, Sign, Timer};
+use tcplab_trace::{
+    Ack, Connection, Fate, Flow, LadderLine, Range, Segment, SegmentKind, Sign, Timer,
+};
 use tcplab_units::{Bytes, Offset, Span};
 
 /// So many packets are shown before the place, and after it.
@@ -69,8 +71,11 @@ impl Course {
             let acks: BTreeMap<u64, &Ack> = told.acks.iter().map(|ack| (ack.frame, ack)).collect();
             let frames: BTreeSet<u64> = segments.keys().chain(acks.keys()).copied().collect();
             for frame in frames {
-                let packet =
-                    Packet { from_sender, segment: segments.get(&frame).copied(), ack: acks.get(&frame).copied() };
+                let packet = Packet {
+                    from_sender,
+                    segment: segments.get(&frame).copied(),
+                    ack: acks.get(&frame).copied(),
+                };
                 steps.insert(frame, packet.step(frame, lost.contains(&frame)));
             }
         }

@@ -1,11 +1,9 @@
 //! What is tested, and what is said of it.
 
-use std::collections::BTreeMap;
-
 use tcplab_scenario::MetricInfo;
 use tcplab_stats::{
-    Bootstrap, Design, Interval, RankTest, Shift, holm, least_pairs, least_values, median, rank_sum,
-    signed_rank, standard_deviation, trials_needed,
+    Bootstrap, Design, Interval, Observed, RankTest, Shift, holm, least_pairs, least_values,
+    median, rank_sum, signed_rank, standard_deviation, trials_needed,
 };
 use tcplab_units::Rng;
 
@@ -109,7 +107,8 @@ fn values(
             let trial = case.trials.iter().find(|trial| trial.number == number)?;
             Some((number, value(trial)?))
         };
-        let both = compared.pairs.iter().filter_map(|[x, y]| Some((of(case.a, *x)?, of(case.b, *y)?)));
+        let both =
+            compared.pairs.iter().filter_map(|[x, y]| Some((of(case.a, *x)?, of(case.b, *y)?)));
         let (a, b): (Vec<Numbered>, Vec<Numbered>) = both.unzip();
         [a, b]
     };
@@ -138,7 +137,7 @@ fn tested_of(
     let is_paired = !compared.pairs.is_empty();
     let values = numbered.each_ref().map(|of| of.iter().map(|(_, v)| *v).collect::<Vec<f64>>());
     let medians = values.each_ref().map(|values| median(values).unwrap_or_default());
-    let apart: Vec<f64> = values[1].iter().zip(&values[0]).map(|(b, a)| b - a).collect();
+    let apart = differences(&values[0], &values[1]);
     let (test, shift) = if is_paired {
         (Some(signed_rank(&apart)), Shift::of_pairs(&apart, CONFIDENCE))
     } else {
@@ -181,6 +180,10 @@ fn tested_of(
         values,
     };
     Tested { row, is_virtual: compared.is_virtual, is_constant, spread, design }
+}
+
+fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
+    b.iter().zip(a).map(|(b, a)| b - a).collect()
 }
 
 /// See [`Row::telling`]; `shift` is that of pairs.
@@ -234,11 +237,17 @@ fn judged(mut tested: Vec<Tested>) -> (Vec<Row>, usize) {
         test.row.p_corrected = corrected.next().expect("there is one for each");
     }
     let level = ALPHA / family.len().max(1) as f64;
-    let mut units: BTreeMap<Design, Option<f64>> = BTreeMap::new();
     for test in &mut tested {
-        if test.spread > 0.0 {
-            let unit = units.entry(test.design).or_insert_with(|| test.design.detectable_of(level, 1.0));
-            test.row.detectable = unit.map(|unit| unit * test.spread);
+        if !test.is_constant {
+            let apart: Vec<f64>;
+            let [a, b] = &test.row.values;
+            let observed = if test.row.is_paired {
+                apart = differences(a, b);
+                Observed::Pairs(&apart)
+            } else {
+                Observed::Samples(b, a)
+            };
+            test.row.detectable = observed.detectable(level, &mut Rng::new(0, "power"));
         }
         test.row.verdict = verdict(test, level);
     }
@@ -293,8 +302,11 @@ fn undecided(test: &Tested, level: f64) -> Verdict {
     let too_few = have < least(ALPHA);
     let apart = row.difference.abs();
     let to_find = apart.max(row.margin - apart);
-    let needed = if test.spread > 0.0 && to_find > 0.0 {
-        trials_needed(to_find / test.spread, level, row.is_paired)
+    // In the spread that what could be found is made of; where that is nothing, in the usual one.
+    let unit = test.design.detectable(level);
+    let spread = row.detectable.zip(unit).map_or(test.spread, |(found, unit)| found / unit);
+    let needed = if spread > 0.0 && to_find > 0.0 {
+        trials_needed(to_find / spread, level, row.is_paired)
     } else {
         least(level)
     };

@@ -21,8 +21,9 @@ pub fn read_run(path: &Path) -> Result<Run, CompareError> {
     if !path.is_dir() {
         return Err(what("it is a file, and no capture by its name"));
     }
-    let unreadable =
-        |what: String| Err(CompareError::Unreadable { path: path.into(), what: format!("{RUN}: {what}") });
+    let unreadable = |what: String| {
+        Err(CompareError::Unreadable { path: path.into(), what: format!("{RUN}: {what}") })
+    };
     match fs::read(path.join(RUN)) {
         Ok(text) => serde_json::from_slice(&text).or_else(|error| unreadable(error.to_string())),
         Err(error) if error.kind() == ErrorKind::NotFound => {

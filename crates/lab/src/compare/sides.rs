@@ -78,11 +78,8 @@ pub(super) fn of_levels<'a>(
             known.push(level.clone());
         }
     }
-    let unclear = |what: String| CompareError::Levels {
-        what,
-        factor: factor.clone(),
-        levels: known.clone(),
-    };
+    let unclear =
+        |what: String| CompareError::Levels { what, factor: factor.clone(), levels: known.clone() };
     let chosen = match levels {
         Some(asked) => {
             if let Some(missing) = asked.iter().find(|level| !known.iter().any(|k| k == *level)) {

@@ -66,8 +66,7 @@ fn scenario_lines(a: &Run, b: &Run) -> Option<String> {
     let [of_a, of_b] = [a, b].map(lines);
     let only = |some: &[String], others: &[String]| -> String {
         let alone: Vec<&String> = some.iter().filter(|line| !others.contains(line)).collect();
-        let shown: Vec<String> =
-            alone.iter().take(LINES).map(|line| format!("`{line}`")).collect();
+        let shown: Vec<String> = alone.iter().take(LINES).map(|line| format!("`{line}`")).collect();
         match (shown.len(), alone.len() - shown.len()) {
             (0, _) => "nothing of its own".into(),
             (_, 0) => shown.join(" "),
@@ -80,7 +79,10 @@ fn scenario_lines(a: &Run, b: &Run) -> Option<String> {
 }
 
 /// What is less than perfect about a case, on either side.
-pub(super) fn of_case(matched: &Matched<'_>, metrics: &[&tcplab_scenario::MetricInfo]) -> Vec<String> {
+pub(super) fn of_case(
+    matched: &Matched<'_>,
+    metrics: &[&tcplab_scenario::MetricInfo],
+) -> Vec<String> {
     let mut told = Vec::new();
     let Matched { name, a, b } = matched;
     if a.world != b.world {

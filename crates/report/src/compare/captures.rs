@@ -1,8 +1,8 @@
 //! Two captures side by side.
 
+use tcplab_lab::compare::Direction;
 use tcplab_lab::compare::Divergence;
 use tcplab_lab::compare::captures::{Fact, Value};
-use tcplab_lab::compare::Direction;
 
 use super::markdown::escaped;
 use super::words::percent;
@@ -67,7 +67,8 @@ pub fn captures_markdown(names: &[String; 2], pairs: &[CapturedPair], alone: [us
     let [a, b] = names.each_ref().map(|name| escaped(name));
     let mut text = format!("### tcplab: {a} (A) and {b} (B)\n\n{}", left_out(alone));
     for pair in pairs {
-        text += &format!("\n**{}** and **{}**\n\n", escaped(&pair.names[0]), escaped(&pair.names[1]));
+        text +=
+            &format!("\n**{}** and **{}**\n\n", escaped(&pair.names[0]), escaped(&pair.names[1]));
         text += "| | | A | B | |\n|---|---|--:|--:|--:|\n";
         for fact in pair.facts.iter().filter(|fact| fact.differs()) {
             let cells = [&fact.about, &fact.name, &value(fact, 0), &value(fact, 1), &change(fact)];
@@ -83,8 +84,10 @@ pub fn captures_markdown(names: &[String; 2], pairs: &[CapturedPair], alone: [us
 
 fn left_out([a, b]: [usize; 2]) -> String {
     let told = [("A", a), ("B", b)].into_iter().filter(|(_, count)| *count > 0);
-    told.map(|(side, count)| format!("{count} more in {side}, without a counterpart or not shown\n"))
-        .collect()
+    told.map(|(side, count)| {
+        format!("{count} more in {side}, without a counterpart or not shown\n")
+    })
+    .collect()
 }
 
 /// Where two transfers part, in words.

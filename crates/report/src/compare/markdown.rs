@@ -3,8 +3,8 @@
 use tcplab_lab::compare::{Comparison, Row, Verdict};
 
 use super::words::{
-    detectable, difference, interval, is_quiet, median, probability, relative, sentence, side, trials,
-    verdict,
+    detectable, difference, interval, is_quiet, median, probability, relative, sentence, side,
+    trials, verdict,
 };
 use crate::number::title;
 

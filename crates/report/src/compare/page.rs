@@ -82,7 +82,9 @@ pub fn captures_page(
         pictures: Vec::new(),
         head: vec!["about", "what", "A", "B", "change"],
         rows: rows.collect(),
-        notes: vec!["What differs is told; of one connection each nothing is said of chance.".into()],
+        notes: vec![
+            "What differs is told; of one connection each nothing is said of chance.".into(),
+        ],
         closes: close.iter().map(CloseView::new).collect(),
     };
     Ok(page.render()?)

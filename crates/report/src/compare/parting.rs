@@ -88,7 +88,12 @@ impl<'a> CloseUp<'a> {
             let view = View { from, until: from + self.lasting(), bands: &[] };
             let letter = if side == 0 { "A" } else { "B" };
             let title = format!("{letter}: {}", self.names[side]);
-            time_sequence(&format!("side-{}", letter.to_lowercase()), &title, self.flow(side), &view)
+            time_sequence(
+                &format!("side-{}", letter.to_lowercase()),
+                &title,
+                self.flow(side),
+                &view,
+            )
         })
     }
 

@@ -28,7 +28,8 @@ pub fn sentence(found: &Comparison) -> String {
     if worse > 0 {
         told = format!("B is worse than A in {worse} of {of}; the worst is {}", first("worse"));
     } else if different > 0 {
-        told = format!("B differs from A in {different} of {of}; most of all {}", first("different"));
+        told =
+            format!("B differs from A in {different} of {of}; most of all {}", first("different"));
     } else if better > 0 {
         told = format!("B is better than A in {better} of {of}; {}", first("better"));
     }
@@ -47,9 +48,16 @@ pub fn sentence(found: &Comparison) -> String {
     add(&mut rest, undecided, "undecided");
     if told.is_empty() {
         let same = if same > 0 { format!("; {same} are the same") } else { String::new() };
-        let more = found.rows.iter().find(|row| row.verdict.name() == "undecided");
-        let why = more.map(|row| format!(": {} ({})", verdict(row), about(row))).unwrap_or_default();
-        return format!("Whether B differs from A is undecided in {undecided} of {of}{same}{why}.");
+        let more = found.rows.iter().filter_map(|row| match row.verdict {
+            Verdict::Undecided { more, .. } => Some((more, about(row))),
+            _ => None,
+        });
+        let least = more.min().map_or_else(String::new, |(more, about)| {
+            format!(" {} more trials would decide the first of them, {about}.", many(more))
+        });
+        return format!(
+            "Whether B differs from A is undecided in {undecided} of {of}{same}.{least}"
+        );
     }
     let rest = if rest.is_empty() { String::new() } else { format!(" It is {}.", rest.join(", ")) };
     format!("{told}.{rest}")
@@ -86,7 +94,9 @@ pub(super) fn verdict(row: &Row) -> String {
         Verdict::Different => "different".into(),
         Verdict::Same { identical: true } => "same (identical)".into(),
         Verdict::Same { identical: false } => format!("same within {}", threshold(row)),
-        Verdict::Undecided { more, too_few: false } => format!("undecided: run {} more", many(more)),
+        Verdict::Undecided { more, too_few: false } => {
+            format!("undecided: run {} more", many(more))
+        }
         Verdict::Undecided { more, too_few: true } => {
             let [a, b] = row.trials();
             let have = if row.is_paired {
