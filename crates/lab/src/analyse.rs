@@ -11,6 +11,7 @@ use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_workload::Role;
 
+use crate::compare::median_interval;
 use crate::datagrams;
 use crate::ends::{ending, ends};
 use crate::metrics::{Sources, named, of_applications};
@@ -487,6 +488,7 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
                 count: summary.count,
                 mean: summary.mean,
                 median: Some(summary.median),
+                median_interval: median_interval(&values, info.name),
                 standard_deviation: summary.standard_deviation,
                 interval: summary.interval.map(|interval| (interval.low, interval.high)),
             })

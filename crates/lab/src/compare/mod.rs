@@ -23,6 +23,7 @@ use crate::Run;
 
 pub use choice::{Asked, Metrics, Threshold};
 pub use diverge::{Course, Divergence, Step, divergence};
+pub(crate) use judge::median_interval;
 pub use read::read_run;
 
 /// How surely something is said: of the whole family of what is tested, in one run in twenty at
