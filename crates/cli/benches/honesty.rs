@@ -1,4 +1,5 @@
-//! `make stats-honesty`: whether `tcplab compare` keeps its promises, on transfers of the simulator.
+//! `make stats-honesty`: whether `tcplab compare` keeps its promises, on transfers of the
+//! simulator.
 //!
 //! The same scenario with a thousand pairs of seeds must be called different in 6 % of all
 //! comparisons at most, all metrics together; and a transfer time that was made 3 % longer must be

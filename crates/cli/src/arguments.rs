@@ -77,11 +77,11 @@ pub(crate) enum Command {
     ///
     /// Two runs (their directories), two levels of a factor within one run (--by), or two captures.
     /// Cases are matched by their levels, trials by their seeds: with the same seeds trial is
-    /// compared with trial, which takes far fewer of them. For each metric of each case: by how much
-    /// B differs, where that lies with 95 % confidence, and a verdict: better, worse, the same within
-    /// a threshold, or undecided and how many trials more would decide it. The worst comes first.
-    /// Of all that is tested together, something is called different that is not in one comparison
-    /// of twenty at most.
+    /// compared with trial, which takes far fewer of them. For each metric of each case: by how
+    /// much B differs, where that lies with 95 % confidence, and a verdict: better, worse, the same
+    /// within a threshold, or undecided and how many trials more would decide it. The worst comes
+    /// first. Of all that is tested together, something is called different that is not in one
+    /// comparison of twenty at most.
     Compare(Box<CompareArguments>),
     /// Explain TCP captures from anywhere
     ///

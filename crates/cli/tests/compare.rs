@@ -20,13 +20,14 @@ forward = { loss = "6 %" }
 stack = "model:haiku-2017-middle"
 
 [workload]
-upload = "150 kB"
+upload = "250 kB"
 
-[matrix]
-"server.socket.rcvbuf" = { large = "64 kB", small = "16 kB" }
+[matrix.buffer]
+large = { "server.socket.rcvbuf" = "64 kB" }
+small = { "server.socket.rcvbuf" = "16 kB" }
 
 [repeat]
-trials = 40
+trials = 30
 "#;
 
 /// The one line.
@@ -153,10 +154,10 @@ fn written(home: &Path, good: &str, bad: &str) {
 }
 
 fn levels(home: &Path, good: &str) {
-    let (text, _) = said(home, &format!("compare {good} --by rcvbuf --metrics transfer_time"));
-    assert!(text.contains("by server.socket.rcvbuf\nA: large\nB: small\n"), "{text}");
+    let (text, _) = said(home, &format!("compare {good} --by buffer --metrics transfer_time"));
+    assert!(text.contains("by buffer\nA: large\nB: small\n"), "{text}");
     let (json, _) =
-        said(home, &format!("compare {good} --by rcvbuf --levels small,large --json -"));
+        said(home, &format!("compare {good} --by buffer --levels small,large --json -"));
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["sides"][0]["label"], "small");
     assert_eq!(json["rows"][0]["is_paired"], true);
@@ -187,7 +188,7 @@ fn mistakes(home: &Path, good: &str) {
         (format!("compare {good} begun"), "tcplab run --resume begun"),
         (format!("compare {good} old"), "tcplab report old"),
         (format!("compare {good} {good}/run.json"), "one is a file and the other is none"),
-        (format!("compare {good} --by speed"), "one of: server.socket.rcvbuf"),
+        (format!("compare {good} --by speed"), "one of: buffer"),
         (format!("compare {good} {good} --metrics speed"), "there is no metric `speed`"),
         (format!("compare {good} {good} --threshold 2"), "METRIC=2"),
         (format!("compare {good} {good} --json - --markdown -"), "one of them only"),

@@ -51,8 +51,8 @@ pub enum Threshold {
     Absolute(f64),
 }
 
-/// Where nothing is asked for: 5 %. Below it nobody changes a setting; repeated measurements in real
-/// time differ by one or two per cent for no reason, and a model is asked to be as close.
+/// Where nothing is asked for: 5 %. Below it nobody changes a setting; repeated measurements in
+/// real time differ by one or two per cent for no reason, and a model is asked to be as close.
 impl Default for Threshold {
     fn default() -> Threshold {
         Threshold::Share(0.05)

@@ -290,8 +290,8 @@ fn verdict(test: &Tested, level: f64) -> Verdict {
     undecided(test, level)
 }
 
-/// How many more trials would decide: find the difference that there seems to be, or show that there
-/// is none beyond the margin, whichever takes fewer.
+/// How many more trials would decide: find the difference that there seems to be, or show that
+/// there is none beyond the margin, whichever takes fewer.
 fn undecided(test: &Tested, level: f64) -> Verdict {
     let row = &test.row;
     let have = match test.design {

@@ -1,8 +1,9 @@
 //! Two runs, or two levels of a factor in one, held against one another: what differs, by how much,
 //! and how surely.
 //!
-//! Everything is read from the analysed results of runs (`run.json`). A is what there was, B what is
-//! asked about: `better` and `worse` are said of B. What is computed and why: docs/statistics.md.
+//! Everything is read from the analysed results of runs (`run.json`). A is what there was, B what
+//! is asked about: `better` and `worse` are said of B. What is computed and why:
+//! docs/statistics.md.
 
 pub mod captures;
 mod choice;
@@ -85,8 +86,8 @@ pub struct ComparedCase {
     pub names: [String; 2],
     /// Whether both sides are in virtual time: then nothing but the seed decides.
     pub is_virtual: bool,
-    /// The numbers of trials that ran with the same seed, in A and in B; nothing where the sides are
-    /// independent of one another.
+    /// The numbers of trials that ran with the same seed, in A and in B; nothing where the sides
+    /// are independent of one another.
     pub pairs: Vec<[u32; 2]>,
 }
 
@@ -105,8 +106,8 @@ pub struct Row {
     pub is_paired: bool,
     /// The values of A and of B; of pairs in the same order.
     pub values: [Vec<f64>; 2],
-    /// The numbers of the trials that show it best, in A and in B: of pairs, whose difference is not
-    /// nothing and closest to that of all; else those closest to the medians.
+    /// The numbers of the trials that show it best, in A and in B: of pairs, whose difference is
+    /// not nothing and closest to that of all; else those closest to the medians.
     pub telling: [u32; 2],
     /// Their medians.
     pub medians: [f64; 2],

@@ -242,8 +242,8 @@ fn a_metric_that_cannot_be_compared_is_named() {
     }
 }
 
-/// The same promise as `make stats-honesty`, of values that are made up: of hundreds of runs that do
-/// not differ, one in twenty is called different at most.
+/// The same promise as `make stats-honesty`, of values that are made up: of hundreds of runs that
+/// do not differ, one in twenty is called different at most.
 #[test]
 fn nobody_cries_wolf() {
     let mut rng = Rng::new(11, "wolf");

@@ -77,6 +77,9 @@ pub(super) fn change(row: &Row) -> String {
     let way = match row.difference {
         d if d < 0.0 => "less",
         d if d > 0.0 => "more",
+        // Most trials are equal, and the others surely on one side.
+        _ if row.is_different() && row.effect < 0.0 => return "less, in few trials".into(),
+        _ if row.is_different() => return "more, in few trials".into(),
         _ => return "no difference".into(),
     };
     let amount = match row.relative(row.difference) {
@@ -205,8 +208,8 @@ pub(super) fn is_quiet(row: &Row) -> bool {
     matches!(row.verdict, Verdict::Same { .. })
 }
 
-/// The quiet rows in a line: of each verdict the metrics, with the number of cases where that is not
-/// one.
+/// The quiet rows in a line: of each verdict the metrics, with the number of cases where that is
+/// not one.
 pub(super) fn quiet(found: &Comparison) -> Vec<String> {
     let mut groups: Vec<(String, Vec<(String, usize)>)> = Vec::new();
     for row in found.rows.iter().filter(|row| is_quiet(row)) {
