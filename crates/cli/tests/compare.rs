@@ -27,7 +27,7 @@ large = { "server.socket.rcvbuf" = "64 kB" }
 small = { "server.socket.rcvbuf" = "16 kB" }
 
 [repeat]
-trials = 30
+trials = 24
 "#;
 
 /// The one line.
@@ -80,7 +80,7 @@ fn runs() -> Runs {
     let worse = SCENARIO.replace(stack, &format!("{stack}{REGRESSION}"));
     let good = run(home.path(), "good", SCENARIO, "--seed 1");
     let bad = run(home.path(), "bad", &worse, "--seed 1");
-    let other = run(home.path(), "other", SCENARIO, "--seed 2");
+    let other = run(home.path(), "other", SCENARIO, "--seed 2 --trials 16");
     Runs { home, good, bad, other }
 }
 

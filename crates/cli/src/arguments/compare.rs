@@ -30,8 +30,8 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "FACTOR")]
     pub(crate) by: Option<String>,
     /// Which two levels, A first; may be left out where there are but two
-    #[arg(long, value_name = "A,B", requires = "by", value_delimiter = ',', num_args = 2)]
-    pub(crate) levels: Vec<String>,
+    #[arg(long, value_name = "A,B", requires = "by", value_parser = levels)]
+    pub(crate) levels: Option<Levels>,
     /// Metrics to compare, or `all`; by default those that people ask for first. The fewer, the
     /// sooner each is decided, for all are tested together
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
@@ -76,6 +76,17 @@ impl CompareArguments {
         }
         asked
     }
+}
+
+/// Two levels of a factor, A's and B's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Levels(pub(crate) [String; 2]);
+
+fn levels(text: &str) -> Result<Levels, String> {
+    let levels: Vec<String> = text.split(',').map(|level| level.trim().to_owned()).collect();
+    let levels: [String; 2] =
+        levels.try_into().map_err(|_| "name two levels with a comma between them".to_owned())?;
+    Ok(Levels(levels))
 }
 
 /// A threshold, and the metric it is for.
@@ -154,6 +165,12 @@ mod tests {
         for wrong in ["2", "-3%", "goodput=", "nosuch=3%", "NaN%", "inf%", ""] {
             assert!(threshold(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn levels_are_two() {
+        assert_eq!(levels("reno, cubic"), Ok(Levels(["reno", "cubic"].map(str::to_owned))));
+        assert!(levels("reno").is_err() && levels("a,b,c").is_err());
     }
 
     #[test]

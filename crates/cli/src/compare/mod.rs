@@ -51,10 +51,7 @@ fn compared(
     let side = |index: usize| (places[index].to_owned(), &runs[index]);
     match &arguments.by {
         Some(factor) => {
-            let levels = match &arguments.levels[..] {
-                [a, b] => Some([a.as_str(), b.as_str()]),
-                _ => None,
-            };
+            let levels = arguments.levels.as_ref().map(|levels| levels.0.each_ref().map(|l| &**l));
             compare_levels(side(0), factor, levels, &arguments.asked())
         }
         None => compare_runs(side(0), side(1), &arguments.asked()),
