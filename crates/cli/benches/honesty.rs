@@ -9,7 +9,7 @@
 #![expect(clippy::print_stdout, reason = "figures for whoever runs it")]
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
@@ -100,7 +100,7 @@ fn planted() -> Result<bool> {
     let metrics = Metrics::Named(vec!["transfer_time".into()]);
     let asked = Asked { metrics, threshold: Threshold::Share(0.0), ..Asked::default() };
     let (mut could, mut found_then, mut found_all) = (0, 0, 0);
-    each(comparisons, trials, 1_000_000, |a, mut b| {
+    each(comparisons, trials, 1_000_000, |a, b| {
         let times = b.cases.iter_mut().flat_map(|case| &mut case.trials);
         let times = times.flat_map(|trial| &mut trial.metrics);
         for time in times.filter(|metric| metric.name == "transfer_time") {
@@ -131,8 +131,8 @@ fn planted() -> Result<bool> {
     Ok(share >= LEAST_FOUND && could * 4 >= comparisons)
 }
 
-fn compared(a: Run, b: Run, asked: &Asked) -> Result<Comparison> {
-    Ok(compare_runs((PathBuf::from("A"), &a), (PathBuf::from("B"), &b), asked)?)
+fn compared(a: &Run, b: &Run, asked: &Asked) -> Result<Comparison> {
+    Ok(compare_runs((Path::new("A"), a), (Path::new("B"), b), asked)?)
 }
 
 /// Runs so many comparisons with fresh seeds, from `seed` on, and hands over both sides of each.
@@ -140,7 +140,7 @@ fn each(
     comparisons: usize,
     trials: usize,
     seed: u64,
-    mut tell: impl FnMut(Run, Run) -> Result<()>,
+    mut tell: impl FnMut(&Run, &mut Run) -> Result<()>,
 ) -> Result<()> {
     let at_once = (BATCH / (2 * trials)).max(1);
     let mut done = 0;
@@ -156,7 +156,7 @@ fn each(
                 }
                 part
             };
-            tell(side(0), side(1))?;
+            tell(&side(0), &mut side(1))?;
         }
         done += now;
     }

@@ -141,9 +141,9 @@ impl FailOn {
     pub(crate) fn fails(self, verdict: Verdict) -> bool {
         match (self, verdict) {
             (FailOn::Never, _) | (_, Verdict::Same { .. }) => false,
-            (_, Verdict::Worse) => true,
-            (FailOn::Undecided, Verdict::Undecided { .. }) => true,
-            (FailOn::Different, Verdict::Better | Verdict::Different) => true,
+            (_, Verdict::Worse)
+            | (FailOn::Undecided, Verdict::Undecided { .. })
+            | (FailOn::Different, Verdict::Better | Verdict::Different) => true,
             _ => false,
         }
     }

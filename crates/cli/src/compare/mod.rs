@@ -34,10 +34,10 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let found = compared(arguments, &places, &runs)?;
     let fails = |verdict: &Verdict| arguments.fail_on.fails(*verdict);
     let mut outputs = Outputs::of(arguments);
-    outputs.add(&arguments.json, || Ok(serde_json::to_string_pretty(&found)? + "\n"))?;
-    outputs.add(&arguments.markdown, || Ok(markdown(&found)))?;
-    outputs.add(&arguments.junit, || Ok(junit(&found, fails)))?;
-    outputs.add(&arguments.html, || page(&found, &places, &runs))?;
+    outputs.add(arguments.json.as_ref(), || Ok(serde_json::to_string_pretty(&found)? + "\n"))?;
+    outputs.add(arguments.markdown.as_ref(), || Ok(markdown(&found)))?;
+    outputs.add(arguments.junit.as_ref(), || Ok(junit(&found, fails)))?;
+    outputs.add(arguments.html.as_ref(), || page(&found, &places, &runs))?;
     outputs.finish(&compare_text(&found))?;
     let is_bad = found.count(fails) > 0;
     Ok(if is_bad { ExitCode::from(BROKEN) } else { ExitCode::SUCCESS })
@@ -48,7 +48,7 @@ fn compared(
     places: &[&Path],
     runs: &[Run],
 ) -> Result<Comparison, CompareError> {
-    let side = |index: usize| (places[index].to_owned(), &runs[index]);
+    let side = |index: usize| (places[index], &runs[index]);
     match &arguments.by {
         Some(factor) => {
             let levels = arguments.levels.as_ref().map(|levels| levels.0.each_ref().map(|l| &**l));

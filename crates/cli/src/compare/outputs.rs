@@ -26,7 +26,7 @@ impl<'a> Outputs<'a> {
     /// Writes what `text` gives, if it was asked for.
     pub(super) fn add(
         &mut self,
-        place: &Option<PathBuf>,
+        place: Option<&PathBuf>,
         text: impl FnOnce() -> Result<String>,
     ) -> Result<()> {
         let Some(place) = place else { return Ok(()) };

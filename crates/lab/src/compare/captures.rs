@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 use tcplab_trace::{Causes, Connection, Flow, Limit, SynOptions};
-use tcplab_units::Span;
+use tcplab_units::{Bytes, Span};
 
 use super::Direction;
 
@@ -203,7 +203,7 @@ impl Facts<'_> {
             }
         }
         self.bytes("most in flight", Some(flow.totals.max_in_flight.as_u64()));
-        self.bytes("largest window", flow.windows.max.map(|window| window.as_u64()));
+        self.bytes("largest window", flow.windows.max.map(Bytes::as_u64));
         self.count("times the window closed", Lower, flow.windows.zero.count);
         self.bytes("largest segment", Some(flow.marks.largest.as_u64()));
         self.count("acknowledgements", Neither, flow.acking.acks);

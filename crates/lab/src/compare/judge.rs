@@ -36,7 +36,7 @@ pub(super) fn comparison(
         for info in &metrics {
             let (both, missing) = values(case, &compared, info);
             warnings.extend(missing);
-            tested.extend(both.map(|values| tested_of(case, &compared, info, values, asked)));
+            tested.extend(both.map(|values| tested_of(case, &compared, info, &values, asked)));
         }
         cases.push(compared);
     }
@@ -131,7 +131,7 @@ fn tested_of(
     case: &Matched<'_>,
     compared: &ComparedCase,
     info: &MetricInfo,
-    numbered: [Vec<Numbered>; 2],
+    numbered: &[Vec<Numbered>; 2],
     asked: &Asked,
 ) -> Tested {
     let is_paired = !compared.pairs.is_empty();
@@ -165,7 +165,7 @@ fn tested_of(
         unit: info.unit.into(),
         better: info.better.into(),
         is_paired,
-        telling: telling(&numbered, is_paired.then_some(estimate), medians),
+        telling: telling(numbered, is_paired.then_some(estimate), medians),
         medians,
         median_intervals: values.each_ref().map(|values| median_interval(values, &stream)),
         difference: estimate,

@@ -15,7 +15,7 @@ mod surroundings;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::Better;
@@ -285,11 +285,11 @@ impl CompareError {
 /// # Errors
 /// When they have no case in common, or a metric is asked for that neither has.
 pub fn compare_runs(
-    a: (PathBuf, &Run),
-    b: (PathBuf, &Run),
+    a: (&Path, &Run),
+    b: (&Path, &Run),
     asked: &Asked,
 ) -> Result<Comparison, CompareError> {
-    let sides = [&a, &b].map(|(path, run)| side(path, path.display().to_string(), run));
+    let sides = [a, b].map(|(path, run)| side(path, path.display().to_string(), run));
     let matched = sides::of_runs(a.1, b.1)?;
     let warnings = surroundings::of_runs(a.1, b.1);
     judge::comparison(sides, None, matched, warnings, asked)
@@ -301,17 +301,17 @@ pub fn compare_runs(
 /// # Errors
 /// When there is no such factor or level, or a metric is asked for that no trial has.
 pub fn compare_levels(
-    (path, run): (PathBuf, &Run),
+    (path, run): (&Path, &Run),
     factor: &str,
     levels: Option<[&str; 2]>,
     asked: &Asked,
 ) -> Result<Comparison, CompareError> {
-    let sides::Levels { factor, levels, matched } = sides::of_levels(run, factor, levels)?;
-    let sides = levels.map(|level| side(&path, level, run));
+    let sides::Levels { factor, chosen, matched } = sides::of_levels(run, factor, levels)?;
+    let sides = chosen.map(|level| side(path, level, run));
     judge::comparison(sides, Some(factor), matched, Vec::new(), asked)
 }
 
-fn side(path: &std::path::Path, label: String, run: &Run) -> Side {
+fn side(path: &Path, label: String, run: &Run) -> Side {
     Side {
         label,
         scenario: run.name.clone(),

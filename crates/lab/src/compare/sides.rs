@@ -61,7 +61,7 @@ pub(super) fn of_runs<'a>(a: &'a Run, b: &'a Run) -> Result<Matching<'a>, Compar
 /// Two levels of a factor, by its full name.
 pub(super) struct Levels<'a> {
     pub(super) factor: String,
-    pub(super) levels: [String; 2],
+    pub(super) chosen: [String; 2],
     pub(super) matched: Matching<'a>,
 }
 
@@ -119,7 +119,7 @@ pub(super) fn of_levels<'a>(
         let names = |level: &str| of(level).iter().map(|case| case.name.clone()).collect();
         return Err(CompareError::NoCases { a: names(&chosen[0]), b: names(&chosen[1]) });
     }
-    Ok(Levels { factor, levels: chosen, matched: Matching { cases, left_out } })
+    Ok(Levels { factor, chosen, matched: Matching { cases, left_out } })
 }
 
 /// The factor's full name: as asked, or the only one that ends in these words.

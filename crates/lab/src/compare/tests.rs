@@ -68,7 +68,7 @@ fn simple(seed: u64, metric: &str, values: &[f64]) -> Run {
 }
 
 fn held(a: &Run, b: &Run) -> Comparison {
-    compare_runs(("A".into(), a), ("B".into(), b), &Asked::default()).unwrap()
+    compare_runs((Path::new("A"), a), (Path::new("B"), b), &Asked::default()).unwrap()
 }
 
 fn only(found: &Comparison) -> &Row {
@@ -169,7 +169,7 @@ fn cases_are_matched_by_their_levels() {
     assert!(found.warnings.iter().any(|told| told.contains("only A has reno-slow")), "{found:?}");
     // Two levels of a factor, of which one lacks a case.
     let asked = Asked::default();
-    let found = compare_levels(("A".into(), &a), "cc", None, &asked).unwrap();
+    let found = compare_levels((Path::new("A"), &a), "cc", None, &asked).unwrap();
     assert_eq!(found.by.as_deref(), Some("cc"));
     assert_eq!(found.rows.len(), 1);
     assert_eq!((&*found.rows[0].case, found.rows[0].verdict), ("fast", Verdict::Better));
@@ -179,12 +179,12 @@ fn cases_are_matched_by_their_levels() {
         ("cc", Some(["reno", "bbr"]), "`cc` has no level `bbr`"),
         ("cc", Some(["reno", "reno"]), "a level compared with itself is the same"),
     ] {
-        let error = compare_levels(("A".into(), &a), factor, levels, &asked).unwrap_err();
+        let error = compare_levels((Path::new("A"), &a), factor, levels, &asked).unwrap_err();
         assert_eq!(error.to_string(), told);
         assert!(error.remedy().is_some());
     }
     let other = run(1, vec![make("x", &[("z", "1")], 1.0), make("y", &[("z", "2")], 1.0)]);
-    let error = compare_runs(("A".into(), &a), ("B".into(), &other), &asked).unwrap_err();
+    let error = compare_runs((Path::new("A"), &a), (Path::new("B"), &other), &asked).unwrap_err();
     assert!(matches!(error, CompareError::NoCases { .. }));
 }
 
@@ -236,7 +236,7 @@ fn a_metric_that_cannot_be_compared_is_named() {
         ("connection.end", "`connection.end` is not one number for each trial"),
     ] {
         let asked = Asked { metrics: Metrics::Named(vec![name.into()]), ..Asked::default() };
-        let error = compare_runs(("A".into(), &a), ("B".into(), &a), &asked).unwrap_err();
+        let error = compare_runs((Path::new("A"), &a), (Path::new("B"), &a), &asked).unwrap_err();
         assert!(error.to_string().starts_with(told), "{error}");
         assert_eq!(error.remedy().unwrap(), "there are: transfer_time");
     }

@@ -84,10 +84,10 @@ pub fn captures_markdown(names: &[String; 2], pairs: &[CapturedPair], alone: [us
 
 fn left_out([a, b]: [usize; 2]) -> String {
     let told = [("A", a), ("B", b)].into_iter().filter(|(_, count)| *count > 0);
-    told.map(|(side, count)| {
+    let lines = told.map(|(side, count)| {
         format!("{count} more in {side}, without a counterpart or not shown\n")
-    })
-    .collect()
+    });
+    lines.collect::<Vec<String>>().concat()
 }
 
 /// Where two transfers part, in words.
