@@ -1,5 +1,6 @@
 //! From a scenario to a run directory: plan, trials, resume, tables, claims.
 
+pub mod advise;
 mod analyse;
 mod calibration;
 mod claims;
@@ -20,6 +21,7 @@ mod model;
 mod options;
 mod paths;
 mod replay;
+pub mod rfc6349;
 mod tables;
 pub mod verify;
 mod worlds;

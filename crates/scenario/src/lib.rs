@@ -6,6 +6,7 @@
 
 mod case;
 mod catalogue;
+mod compose;
 mod embedded;
 mod error;
 mod expect;
@@ -24,6 +25,7 @@ mod sysctl;
 
 pub use case::{Case, EndpointSpec, LimitsSpec, STANDS_FOR_THE_KERNEL, SamplingSpec, Stack};
 pub use catalogue::catalogue;
+pub use compose::compose;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Selection, Statistic, Value};
 pub use metrics::{

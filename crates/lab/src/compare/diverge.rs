@@ -16,6 +16,7 @@ const AFTER: usize = 12;
 #[derive(Debug, Clone)]
 pub struct Course {
     steps: Vec<Step>,
+    is_of_data: bool,
 }
 
 /// One packet of a [`Course`].
@@ -47,6 +48,8 @@ struct What {
 pub struct Divergence {
     /// So many packets were the same before.
     pub same: usize,
+    /// Whether only packets with data were looked at.
+    pub is_of_data: bool,
     /// The packets around the place, of A and of B.
     pub around: [Vec<Step>; 2],
     /// The place of the first different packet in `around`; past its end where that side has none.
@@ -79,7 +82,7 @@ impl Course {
                 steps.insert(frame, packet.step(frame, lost.contains(&frame)));
             }
         }
-        Course { steps: steps.into_values().collect() }
+        Course { steps: steps.into_values().collect(), is_of_data: false }
     }
 
     /// Only what the sender of the data sent of it: in real time, acknowledgements and data pass a
@@ -90,6 +93,7 @@ impl Course {
         for step in &mut self.steps {
             (step.what.ack, step.what.sack) = (None, Vec::new());
         }
+        self.is_of_data = true;
         self
     }
 }
@@ -184,7 +188,7 @@ pub fn divergence(a: &Course, b: &Course, ends: [&str; 2]) -> Option<Divergence>
         around
     });
     let words = courses.map(|steps| words(steps, same, ends));
-    Some(Divergence { same, around, place: [same - first; 2], words })
+    Some(Divergence { same, is_of_data: a.is_of_data, around, place: [same - first; 2], words })
 }
 
 /// What a side did with its packet of this index.

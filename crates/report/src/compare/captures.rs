@@ -93,10 +93,11 @@ fn left_out([a, b]: [usize; 2]) -> String {
 /// Where two transfers part, in words.
 pub(super) fn parting(divergence: &Divergence) -> String {
     let [a, b] = &divergence.words;
+    let data = if divergence.is_of_data { " with data" } else { "" };
     match divergence.same {
-        0 => format!("They differ from the first packet on. A: {a}. B: {b}."),
-        1 => format!("The first packet is the same. Then, A: {a}. B: {b}."),
-        same => format!("The first {same} packets are the same. Then, A: {a}. B: {b}."),
+        0 => format!("They differ from the first packet{data} on. A: {a}. B: {b}."),
+        1 => format!("The first packet{data} is the same. Then, A: {a}. B: {b}."),
+        same => format!("The first {same} packets{data} are the same. Then, A: {a}. B: {b}."),
     }
 }
 

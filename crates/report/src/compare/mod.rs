@@ -6,6 +6,8 @@ mod junit;
 mod markdown;
 mod page;
 mod parting;
+#[cfg(test)]
+mod tests;
 mod text;
 mod words;
 

@@ -34,6 +34,7 @@ pub fn compare_page(found: &Comparison, close: &[CloseUp<'_>]) -> Result<String,
         sides: titles,
         warnings: &found.warnings,
         pictures: pictures(found),
+        table: "All rows, the worst first",
         head: HEAD.to_vec(),
         rows: found.rows.iter().map(cells).collect(),
         notes: vec![
@@ -80,6 +81,7 @@ pub fn captures_page(
         sides: names.clone(),
         warnings: &[],
         pictures: Vec::new(),
+        table: "What differs",
         head: vec!["about", "what", "A", "B", "change"],
         rows: rows.collect(),
         notes: vec![
@@ -182,6 +184,7 @@ struct Page<'a> {
     warnings: &'a [String],
     /// A metric and its intervals.
     pictures: Vec<(String, String)>,
+    table: &'static str,
     head: Vec<&'static str>,
     rows: Vec<(&'static str, Vec<String>)>,
     notes: Vec<String>,
