@@ -12,6 +12,7 @@ use tcplab_units::{Bytes, Instant, Span};
 use tcplab_workload::Role;
 
 use crate::claims::Gathered;
+use crate::compare::median_interval;
 use crate::ends::{ending, ends};
 use crate::metrics::{Sources, named, of_applications};
 use crate::{
@@ -528,6 +529,7 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
                 count: summary.count,
                 mean: summary.mean,
                 median: Some(summary.median),
+                median_interval: median_interval(&values, info.name),
                 standard_deviation: summary.standard_deviation,
                 interval: summary.interval.map(|interval| (interval.low, interval.high)),
             })

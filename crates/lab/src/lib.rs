@@ -6,6 +6,7 @@ mod analysed;
 mod blocks;
 mod calibration;
 mod claims;
+pub mod compare;
 mod data;
 mod datagrams;
 mod directory;

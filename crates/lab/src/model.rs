@@ -258,6 +258,10 @@ pub struct Summary {
     /// The middle one, or between the two in the middle. Runs of older versions do not say.
     #[serde(default)]
     pub median: Option<f64>,
+    /// 95 % confidence interval of the median (bootstrap, BCa); none for a single trial. Runs of
+    /// older versions do not say.
+    #[serde(default)]
+    pub median_interval: Option<(f64, f64)>,
     /// Sample standard deviation (n − 1); none for a single trial.
     pub standard_deviation: Option<f64>,
     /// 95 % confidence interval of the mean (Student's t); none for a single trial.

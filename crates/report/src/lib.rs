@@ -3,6 +3,7 @@
 
 mod calls;
 mod check;
+pub mod compare;
 mod datagrams;
 mod ends;
 mod episode;

@@ -345,6 +345,7 @@ fn summaries(trials: &[Trial]) -> Vec<Summary> {
                 count,
                 mean,
                 median: None,
+                median_interval: None,
                 standard_deviation: deviation,
                 interval: half.map(|half| (mean - half, mean + half)),
             }
