@@ -1,9 +1,11 @@
 //! The command line, defined once: parsing, help and error messages come from here.
 
+mod advise;
 mod load;
 mod metrics;
 mod packetdrill;
 mod path;
+mod rfc6349;
 mod run;
 mod server;
 mod sockopts;
@@ -16,6 +18,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use tcplab_testbed::Tuning;
 use tcplab_units::{Span, UnitError};
 
+pub(crate) use advise::AdviseArguments;
 pub(crate) use load::{LoadArguments, Way};
 pub(crate) use metrics::MetricsArguments;
 pub(crate) use packetdrill::PacketdrillArguments;
@@ -23,6 +26,7 @@ pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
     ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
 };
+pub(crate) use rfc6349::Rfc6349Arguments;
 pub(crate) use run::{RunArguments, World};
 pub(crate) use server::{ServerArguments, Service};
 pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
@@ -156,6 +160,17 @@ pub(crate) enum Command {
     /// differs), unit and range, what it does, the sysctl that the default or the limit comes from,
     /// what setting it needs. What this kernel does not have is shown as absent.
     Sockopts(SockoptsArguments),
+    /// Say which settings suit a path, why, and what they gain
+    ///
+    /// Buffers, congestion control, options, write sizes, for embedded stacks numbers of buffers:
+    /// for a path that is known by its figures, for the connection in a capture, or for the
+    /// variants of a run. What can be tried is tried, before and after.
+    Advise(Box<AdviseArguments>),
+    /// Test a path by the procedure of RFC 6349
+    ///
+    /// Path MTU, baseline round trip and bottleneck, bandwidth-delay product, and what TCP makes of
+    /// the path with one connection over a sweep of windows and with several.
+    Rfc6349(Box<Rfc6349Arguments>),
     /// List what trials are measured by: names, units, which way is good, who tells it
     ///
     /// The names that claims, plots, comparisons, tables and reports use.

@@ -1,8 +1,10 @@
 //! The `tcplab` binary: flags and glue.
 
+mod advise;
 mod arguments;
 mod bridge;
 mod complain;
+mod conduct;
 mod doctor;
 mod export;
 mod fidelity;
@@ -15,6 +17,7 @@ mod picture;
 mod progress;
 mod replay;
 mod report;
+mod rfc6349;
 mod run;
 mod scenarios;
 mod server;
@@ -58,6 +61,8 @@ fn main() -> ExitCode {
         Command::Load(arguments) => load::load(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Sockopts(arguments) => sockopts::sockopts(&arguments),
+        Command::Advise(arguments) => advise::advise(&arguments),
+        Command::Rfc6349(arguments) => rfc6349::rfc6349(&arguments),
         Command::Metrics(arguments) => metrics::metrics(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };

@@ -1,5 +1,6 @@
 //! From a scenario to a run directory: plan, trials, resume, tables, claims.
 
+pub mod advise;
 mod analyse;
 mod analysed;
 mod blocks;
@@ -25,6 +26,7 @@ mod paths;
 mod plan;
 mod prospect;
 mod replay;
+pub mod rfc6349;
 mod simulate;
 mod tables;
 pub mod verify;

@@ -6,6 +6,7 @@
 
 mod case;
 mod catalogue;
+mod compose;
 mod design;
 mod embedded;
 mod error;
@@ -26,6 +27,7 @@ mod sysctl;
 
 pub use case::{Case, EndpointSpec, LimitsSpec, STANDS_FOR_THE_KERNEL, SamplingSpec, Stack};
 pub use catalogue::catalogue;
+pub use compose::compose;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Selection, Statistic, Value};
 pub use metrics::{

@@ -59,5 +59,6 @@ pub use mover::Moving;
 pub use options::{OptionState, Reading, Setting, survey};
 pub use serve::serve;
 pub use shell::{ShellEnd, ShellRequest, shell};
+pub use tcp_info::{Look, look};
 pub use traffic::{Summary, Traffic, WayTraffic};
 pub use tuning::Tuning;
