@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use tcplab_lab::{Bench, Instead, Run, RunDirectory};
 use tcplab_scenario::Scenario;
 
@@ -46,5 +46,17 @@ pub(crate) fn conduct(
         .context("cannot make the report")?;
     directory.replace("report.html", html.as_bytes())?;
     tcplab_lab::write_tables(&directory, &mut run)?;
+    // What is made of it needs every trial.
+    if let Some((case, failure)) =
+        run.cases.iter().find_map(|case| Some((&case.name, case.failures.first()?)))
+    {
+        let place = directory.path().join("report.html");
+        bail!(
+            "trial {} of case {case} failed: {}; all that there is: {}",
+            failure.number,
+            failure.reason,
+            place.display()
+        );
+    }
     Ok((directory, run))
 }

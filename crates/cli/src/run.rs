@@ -86,14 +86,14 @@ fn bench(arguments: &RunArguments) -> Result<Bench> {
 fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
     let bench = bench(arguments)?;
     let text = |prospect: &Prospect| -> Result<String> {
-        match arguments.shown.json {
-            true => Ok(serde_json::to_string_pretty(prospect)? + "\n"),
-            false => Ok(prospect.to_string()),
+        if arguments.shown.json {
+            return Ok(serde_json::to_string_pretty(prospect)? + "\n");
         }
+        Ok(prospect.to_string())
     };
     if let Some(directory) = &arguments.resume {
         let run = resumed(arguments, directory.as_ref())?;
-        return Ok(answered(&text(&tcplab_lab::prospect(&run, &bench, AT_LENGTH))?)?);
+        return answered(&text(&tcplab_lab::prospect(&run, &bench, AT_LENGTH))?);
     }
     if let Some(directory) = &arguments.extend {
         let prospect = tcplab_lab::prospect_of_extension(
@@ -102,11 +102,11 @@ fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
             &bench,
             AT_LENGTH,
         )?;
-        return Ok(answered(&text(&prospect)?)?);
+        return answered(&text(&prospect)?);
     }
     let (scenario, plan) = planned(arguments)?;
     let prospect = tcplab_lab::prospect_of(&scenario, &plan, &bench, AT_LENGTH);
-    Ok(answered(&text(&prospect)?)?)
+    answered(&text(&prospect)?)
 }
 
 fn answered(text: &str) -> Result<ExitCode> {

@@ -248,9 +248,10 @@ impl RunDirectory {
             for entry in fs::read_dir(&place).map_err(LabError::file("list", &place))?.flatten() {
                 if entry.file_name().to_string_lossy().starts_with(PARTIAL) {
                     let path = entry.path();
-                    let removed = match path.is_dir() {
-                        true => fs::remove_dir_all(&path),
-                        false => fs::remove_file(&path),
+                    let removed = if path.is_dir() {
+                        fs::remove_dir_all(&path)
+                    } else {
+                        fs::remove_file(&path)
                     };
                     removed.map_err(LabError::file("remove", &path))?;
                 }

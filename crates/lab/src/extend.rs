@@ -89,7 +89,7 @@ pub(crate) fn foreseen<E: From<LabError>>(
     let arrangement = Arrangement::new(path, &plan, &scenario);
     let mut extension = Extension::default();
     let (mut unused, mut places) = (BTreeMap::new(), BTreeSet::new());
-    for place in [TRIALS, UNUSED].map(|folder| arrangement.all(folder)).into_iter() {
+    for place in [TRIALS, UNUSED].map(|folder| arrangement.all(folder)) {
         for place in place? {
             match arrangement.places(&place) {
                 Ok(wanted) => {
@@ -178,7 +178,8 @@ impl<'a> Arrangement<'a> {
         for place in self.all(UNUSED)? {
             match self.places(&place) {
                 Ok(places) => match places.iter().find(|target| !target.exists()) {
-                    Some(target) => self.bring(&place, target)?,
+                    Some(target) => fs::rename(&place, target)
+                        .map_err(LabError::file("move the trial to", target))?,
                     None => *unused.entry("is there twice".into()).or_default() += 1,
                 },
                 Err(why) => *unused.entry(why).or_default() += 1,
@@ -263,11 +264,7 @@ impl<'a> Arrangement<'a> {
             let attempt = format!("{name}-{attempt}");
             (self.path.join(FLAWED).join(&attempt), format!("flawed-{attempt}"))
         };
-        (1..).map(of).take_while(|(place, _)| place.exists()).collect()
-    }
-
-    fn bring(&self, place: &Path, target: &Path) -> Result<(), LabError> {
-        fs::rename(place, target).map_err(LabError::file("move the trial to", target))
+        (1..=u32::MAX).map(of).take_while(|(place, _)| place.exists()).collect()
     }
 
     /// Lets go of packets that the plan does not keep, of good trials.

@@ -126,13 +126,16 @@ pub fn prospect_of_extension<E: From<LabError>>(
     Ok(Prospect { unused, ..prospect })
 }
 
+/// Whether a trial of a case is there.
+type IsThere<'a> = &'a dyn Fn(&Case, u32) -> bool;
+
 /// What there is to do, given how many blocks there can be, and which trials are there.
 fn look_ahead(
     scenario: &Scenario,
     plan: &Plan,
     bench: &Bench,
     patience: Duration,
-    (blocks, is_there): (u32, &dyn Fn(&Case, u32) -> bool),
+    (blocks, is_there): (u32, IsThere<'_>),
 ) -> Prospect {
     let cases = &scenario.cases;
     let costs = costs(plan, cases, patience);

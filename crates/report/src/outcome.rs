@@ -46,13 +46,14 @@ pub(crate) fn stopping(run: &Run) -> Option<String> {
         })
         .collect();
     let blocks = counted(*blocks as usize, "trial", "trials");
-    Some(match open.is_empty() {
-        true => format!("After {blocks} of each case {metric} is known to ± {ci}."),
-        false => format!(
+    Some(if open.is_empty() {
+        format!("After {blocks} of each case {metric} is known to ± {ci}.")
+    } else {
+        let open = open.join(", ");
+        format!(
             "After {blocks} of each case, the most allowed, {metric} is not known to ± {ci} \
-             everywhere: {}.",
-            open.join(", ")
-        ),
+             everywhere: {open}."
+        )
     })
 }
 

@@ -134,12 +134,9 @@ impl DesignSpec {
                 group.push(index);
                 let (first, count) = (group[0], |index: usize| matrix.count(index));
                 if count(first) != count(index) {
-                    let problem = Problem::PairsUnequal {
-                        key: written.get_ref().clone(),
-                        levels: count(index),
-                        other: pair.get_ref()[0].get_ref().clone(),
-                        others: count(first),
-                    };
+                    let other = pair.get_ref()[0].get_ref();
+                    let keys = format!("`{}` and `{other}`", written.get_ref());
+                    let problem = Problem::PairsUnequal(keys, count(index), count(first));
                     return Err(Fault::new(problem, written.span()));
                 }
             }
@@ -224,7 +221,9 @@ impl Space {
     fn levels(&self, row: &[usize]) -> Vec<usize> {
         let mut levels = vec![0; self.groups.iter().map(Vec::len).sum()];
         for (group, &level) in self.groups.iter().zip(row) {
-            group.iter().for_each(|&factor| levels[factor] = level);
+            for &factor in group {
+                levels[factor] = level;
+            }
         }
         levels
     }
@@ -264,7 +263,7 @@ impl SampleSpec {
         let left = space.left();
         let there = left.as_ref().map_or(space.total(), |left| left.len() as u128);
         if wanted as u128 > there {
-            return Err(Problem::SampleTooLarge { wanted, there });
+            return Err(Problem::SampleTooLarge { wanted, there: there as usize });
         }
         let mut rng = Rng::new(self.seed, name);
         let rows = match (self.random, left) {

@@ -168,10 +168,8 @@ pub enum Problem {
     TooManyCases { most: usize },
     #[error("`{0}` advances with two lists of keys")]
     PairedTwice(String),
-    #[error(
-        "`{key}` and `{other}` cannot advance together: they have {levels} and {others} levels"
-    )]
-    PairsUnequal { key: String, levels: usize, other: String, others: usize },
+    #[error("{0} cannot advance together: they have {1} and {2} levels")]
+    PairsUnequal(String, usize, usize),
     #[error("what advances together are two keys or more")]
     NoPair,
     #[error("this leaves out nothing: no case has these levels together")]
@@ -183,7 +181,7 @@ pub enum Problem {
     #[error("a sample has from 1 to {most} cases")]
     SampleSize { most: usize },
     #[error("a sample of {wanted} cannot be drawn: there are only {there} combinations")]
-    SampleTooLarge { wanted: usize, there: u128 },
+    SampleTooLarge { wanted: usize, there: usize },
     #[error("no sample of {wanted} was found that has none of the excluded combinations")]
     NoSample { wanted: usize },
     #[error("`{0}` is not a table, so there is no `{1}`")]

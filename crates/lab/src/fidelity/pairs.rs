@@ -43,8 +43,8 @@ impl Pair {
             // Only `auto` asks whether the kernel is refused; here its first trial tells.
             let (runs, plan) = (place.join(folder), plan(scenario, world, || None, instead)?);
             // What is compared is read from packets, and both worlds have as many trials.
-            let (snaplen, keep, until) = (Some(HEADERS), Keep::All, None);
-            let plan = Plan { snaplen, keep, until, ..plan };
+            let (until, snaplen, keep) = (None, Some(HEADERS), Keep::All);
+            let plan = Plan { until, snaplen, keep, ..plan };
             match known(&runs, &plan)? {
                 Some(known) if world == World::Sim => known.discard()?,
                 Some(known) => return Ok(known),
