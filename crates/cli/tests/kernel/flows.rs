@@ -8,7 +8,7 @@ use tcplab_path::{Direction, Fate};
 use tcplab_recording::{Endpoint, FlowLog, Recording};
 use tcplab_workload::Role;
 
-use crate::experiment::{Experiment, only_entry};
+use crate::experiment::{Experiment, Recorded, only_entry};
 use crate::program::{Io, tcplab};
 
 const SCENARIO: &str = r#"
@@ -55,9 +55,14 @@ fn flow<'a>(flows: &'a [FlowLog], name: &str) -> &'a FlowLog {
 }
 
 #[test]
-fn flows_share_a_path_of_the_kernels() {
+fn flows_share_a_path_of_the_kernels_and_both_worlds_plan_the_same() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     let trial = &experiment.trials()[0];
+    each_gets_what_the_path_carried(trial);
+    the_model_has_the_same_connections(trial);
+}
+
+fn each_gets_what_the_path_carried(trial: &Recorded<'_>) {
     let flows = &trial.app.flows;
     let counts: Vec<(&str, usize)> =
         flows.iter().map(|flow| (flow.name.as_str(), flow.connections.len())).collect();
@@ -90,16 +95,13 @@ fn flows_share_a_path_of_the_kernels() {
 }
 
 /// The same in virtual time: the same connections from the same seeds.
-#[test]
-fn both_worlds_plan_the_same_connections() {
-    let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
+fn the_model_has_the_same_connections(trial: &Recorded<'_>) {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
     let ended = tcplab(home.path(), &["run", "made.toml", "--world", "sim"]);
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     let run = only_entry(&home.path().join("runs/made"));
-    assert!(fs::read_to_string(run.join("flows.csv")).unwrap().lines().count() == 5);
-    let trial = &experiment.trials()[0];
+    assert_eq!(fs::read_to_string(run.join("flows.csv")).unwrap().lines().count(), 5);
     let own = Recording::open(&run.join(&trial.row.directory)).unwrap().app().unwrap();
     // How many of those in the background begin before the others are done is the world's affair.
     for (kernel, model) in trial.app.flows.iter().zip(&own.flows) {
