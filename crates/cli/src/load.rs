@@ -85,6 +85,7 @@ fn bulk(
         },
         connections: arguments.connections.unwrap_or(1) as usize,
         time: Duration::from_secs_f64(arguments.seconds),
+        send_buffer: None,
     };
     let mut last = (Duration::ZERO, 0);
     let outcome = tcplab_load::bulk(&config, &mut |elapsed, bytes| {

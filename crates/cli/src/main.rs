@@ -1,8 +1,11 @@
 //! The `tcplab` binary: flags and glue.
 
+mod advise;
 mod arguments;
 mod bridge;
+mod compare;
 mod complain;
+mod conduct;
 mod doctor;
 mod export;
 mod fidelity;
@@ -15,6 +18,7 @@ mod picture;
 mod progress;
 mod replay;
 mod report;
+mod rfc6349;
 mod run;
 mod scenarios;
 mod server;
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::States(arguments) => states::states(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),
@@ -58,6 +63,8 @@ fn main() -> ExitCode {
         Command::Load(arguments) => load::load(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Sockopts(arguments) => sockopts::sockopts(&arguments),
+        Command::Advise(arguments) => advise::advise(&arguments),
+        Command::Rfc6349(arguments) => rfc6349::rfc6349(&arguments),
         Command::Metrics(arguments) => metrics::metrics(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };

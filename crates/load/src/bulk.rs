@@ -3,10 +3,12 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::ops::ControlFlow;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
+use rustix::net::sockopt;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
@@ -41,7 +43,12 @@ pub struct BulkConfig {
     pub connections: usize,
     /// How long data is written or read.
     pub time: Duration,
+    /// The send buffer that is asked for; the kernel's own tuning where none is given.
+    pub send_buffer: Option<usize>,
 }
+
+/// Told of the socket of each connection from time to time, and once more when all has arrived.
+pub type Watch<'w> = dyn Fn(usize, BorrowedFd<'_>) + Sync + 'w;
 
 /// What came of it.
 #[derive(Debug, Clone, Serialize)]
@@ -71,11 +78,28 @@ pub fn bulk(
     config: &BulkConfig,
     observe: &mut dyn FnMut(Duration, u64) -> ControlFlow<()>,
 ) -> Result<BulkOutcome, LoadError> {
+    bulk_watched(config, observe, &|_, _| ())
+}
+
+/// The same, with a look at the sockets.
+///
+/// # Errors
+/// As [`bulk`].
+pub fn bulk_watched(
+    config: &BulkConfig,
+    observe: &mut dyn FnMut(Duration, u64) -> ControlFlow<()>,
+    watch: &Watch<'_>,
+) -> Result<BulkOutcome, LoadError> {
     let address = config.address;
     let streams = (0..config.connections.max(1))
         .map(|_| TcpStream::connect_timeout(&address, Duration::from_secs(5)))
         .collect::<Result<Vec<_>, _>>()
         .map_err(|source| LoadError::Unreachable { address, source })?;
+    for stream in config.send_buffer.and(Some(&streams)).into_iter().flatten() {
+        let size = config.send_buffer.unwrap_or_default();
+        let set = sockopt::set_socket_send_buffer_size(stream, size);
+        set.map_err(system("set SO_SNDBUF"))?;
+    }
     let begin = Instant::now();
     let end = begin + config.time;
     let (stop, moved) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -83,11 +107,13 @@ pub fn bulk(
     let each = std::thread::scope(|scope| {
         let threads: Vec<_> = streams
             .into_iter()
-            .map(|stream| {
+            .enumerate()
+            .map(|(nth, stream)| {
                 let (is_over, moved) = (&is_over, &moved);
+                let watch = move |stream: &TcpStream| watch(nth, stream.as_fd());
                 scope.spawn(move || {
                     let bytes = match config.direction {
-                        Direction::Upload => upload(stream, is_over, moved)?,
+                        Direction::Upload => upload(stream, is_over, moved, watch)?,
                         Direction::Download => download(stream, is_over, moved)?,
                     };
                     let used = Duration::try_from(clock_gettime(ClockId::ThreadCPUTime));
@@ -123,11 +149,16 @@ fn upload(
     mut stream: TcpStream,
     is_over: &impl Fn() -> bool,
     moved: &AtomicU64,
+    watch: impl Fn(&TcpStream),
 ) -> std::io::Result<u64> {
     stream.set_write_timeout(Some(LOOK))?;
     let piece = vec![0x55; PIECE];
-    let mut bytes = 0;
+    let (mut bytes, mut looked) = (0, Instant::now());
     while !is_over() {
+        if looked.elapsed() >= LOOK {
+            watch(&stream);
+            looked = Instant::now();
+        }
         match stream.write(&piece) {
             Ok(count) => {
                 bytes += count as u64;
@@ -142,7 +173,10 @@ fn upload(
     let mut rest = [0; 4096];
     loop {
         match stream.read(&mut rest) {
-            Ok(0) => return Ok(bytes),
+            Ok(0) => {
+                watch(&stream);
+                return Ok(bytes);
+            }
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

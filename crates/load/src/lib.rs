@@ -21,7 +21,7 @@ mod target;
 mod times;
 mod worker;
 
-pub use bulk::{BulkConfig, BulkOutcome, Direction, bulk};
+pub use bulk::{BulkConfig, BulkOutcome, Direction, Watch, bulk, bulk_watched};
 pub use config::{Check, Config, Length, Pace, Renewal};
 pub use error::{Fault, LoadError};
 pub use outcome::{BodySeen, Outcome, Progress};

@@ -6,11 +6,14 @@
 
 mod case;
 mod catalogue;
+mod compose;
+mod design;
 mod embedded;
 mod error;
 mod expect;
 mod fault;
 mod file;
+mod flows;
 mod key;
 mod load;
 mod matrix;
@@ -18,19 +21,23 @@ mod metrics;
 mod path_file;
 mod plots;
 mod profile;
+mod repeat;
 mod scenario;
 mod schema;
 mod sysctl;
 
 pub use case::{Case, EndpointSpec, LimitsSpec, STANDS_FOR_THE_KERNEL, SamplingSpec, Stack};
 pub use catalogue::catalogue;
+pub use compose::compose;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Selection, Statistic, Value};
+pub use flows::{Flow, FlowConnection, FlowEnd, FlowSpec};
 pub use metrics::{
     Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, Source, metric,
 };
 pub use path_file::{PathFile, ReadFile, presets};
 pub use plots::{Plot, as_numbers};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
+pub use repeat::{Keep, RecordingSpec, Until};
 pub use scenario::{Scenario, TrialId, trial_seed};
 pub use schema::schema;

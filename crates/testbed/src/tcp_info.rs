@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 use tcplab_recording::{Endpoint, Sample};
-use tcplab_units::Instant;
+use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use crate::sys;
 
@@ -20,6 +20,57 @@ pub(crate) fn sample(
     let mut bytes = [0; ROOM];
     let length = sys::tcp_info(socket, &mut bytes)?;
     Ok(decode(&bytes[..length.min(ROOM)], at, endpoint))
+}
+
+/// What the kernel says of a connection to elsewhere.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Smoothed round trip (tcpi_rtt).
+    pub rtt: Span,
+    /// The smallest (tcpi_min_rtt).
+    pub min_rtt: Span,
+    /// The payload of a full segment (tcpi_snd_mss).
+    pub segment: Bytes,
+    /// The largest packet that the path takes, as far as the kernel knows (tcpi_pmtu).
+    pub path_mtu: Bytes,
+    /// Segments sent and not acknowledged (tcpi_unacked), in bytes.
+    pub in_flight: Bytes,
+    /// Bytes sent, repeats counted (tcpi_bytes_sent), and of these, repeats (tcpi_bytes_retrans).
+    pub sent: Bytes,
+    /// See above.
+    pub retransmitted: Bytes,
+    /// What arrived a second, as the kernel estimates it (tcpi_delivery_rate); none of none.
+    pub delivery_rate: Option<Rate>,
+}
+
+/// Asks the kernel for the state of a connection of this process.
+///
+/// # Errors
+/// When it is none of TCP.
+pub fn look(socket: BorrowedFd<'_>) -> io::Result<Look> {
+    let mut bytes = [0; ROOM];
+    let length = sys::tcp_info(socket, &mut bytes)?.min(ROOM);
+    let known = decode(&bytes[..length], Instant::ZERO, Endpoint::Client);
+    // Places in `struct tcp_info` that samples of trials do not have.
+    let word = |offset: usize| {
+        let field = bytes[..length].get(offset..offset + 4).and_then(|b| b.try_into().ok());
+        Bytes::new(field.map_or(0, |b| u64::from(u32::from_ne_bytes(b))))
+    };
+    let long = |offset: usize| {
+        let field = bytes[..length].get(offset..offset + 8).and_then(|b| b.try_into().ok());
+        Bytes::new(field.map_or(0, u64::from_ne_bytes))
+    };
+    let rate = known.delivery_rate_bytes_per_second.saturating_mul(8);
+    Ok(Look {
+        rtt: Span::from_micros(known.rtt_us),
+        min_rtt: Span::from_micros(known.min_rtt_us),
+        segment: Bytes::new(known.snd_mss_bytes),
+        path_mtu: word(60),
+        in_flight: Bytes::new(known.unacked_segments * known.snd_mss_bytes),
+        sent: long(200),
+        retransmitted: long(208),
+        delivery_rate: (rate > 0).then(|| Rate::from_bits_per_second(rate)),
+    })
 }
 
 /// Reads the fields by their places in `struct tcp_info` (include/uapi/linux/tcp.h), which only

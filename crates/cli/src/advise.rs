@@ -1,0 +1,323 @@
+//! `tcplab advise`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use serde_json::json;
+use tcplab_lab::advise::{
+    Advice, Busiest, Choice, Experiment, Gain, Goal, Seen, Situation, Verdict, amount, choose, span,
+};
+use tcplab_lab::{Run, RunDirectory};
+use tcplab_path::PathSpec;
+use tcplab_scenario::Scenario;
+use tcplab_trace::Analyzer;
+use tcplab_units::Span;
+
+use crate::arguments::{AdviseArguments, PathChoice};
+use crate::conduct::conduct;
+use crate::output::answer;
+use crate::run::stop_on_signals;
+use crate::sockopts::wrapped;
+use crate::{paths, trace};
+
+/// Columns of a terminal that are filled.
+const WIDTH: usize = 98;
+
+/// What is known, and whence.
+struct Known {
+    /// In a line.
+    title: String,
+    situation: Situation,
+    path: Option<PathSpec>,
+    choices: Vec<Choice>,
+}
+
+/// An experiment that was run.
+#[derive(Serialize)]
+struct Tried {
+    tries: Vec<&'static str>,
+    world: String,
+    trials: u32,
+    flawed: usize,
+    gains: Vec<Gain>,
+    verdict: Verdict,
+    report: PathBuf,
+}
+
+pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
+    let goal: Goal = arguments.goal.into();
+    let mut known = known(arguments, goal)?;
+    known.situation.payload = match arguments.payload {
+        Some(payload) => payload,
+        None if known.situation.seen.is_some() => known.situation.payload,
+        None => known.situation.worthwhile_payload(),
+    };
+    if let Some(congestion) = &arguments.congestion {
+        known.situation.congestion.clone_from(congestion);
+    }
+    let Known { title, situation, path, choices } = &known;
+    let advice = tcplab_lab::advise::advise(situation, goal);
+    if !arguments.json {
+        answer(&told(title, situation, choices, &advice))?;
+    }
+    let mut tried = Vec::new();
+    if !arguments.no_trial {
+        let stop = Arc::new(AtomicBool::new(false));
+        stop_on_signals(&stop)?;
+        let trials = arguments.trials;
+        for one in Experiment::of(situation, path.as_ref(), goal, &advice, trials) {
+            let outcome = attempt(&one, arguments, &stop)?;
+            if !arguments.json {
+                answer(&told_of_trial(&outcome))?;
+            }
+            tried.push(outcome);
+        }
+    }
+    if arguments.json {
+        let all = json!({
+            "of": title, "goal": goal, "situation": situation, "bdp": situation.bdp(),
+            "ideal_goodput": situation.ideal_goodput(), "choices": choices, "advice": advice,
+            "tried": tried,
+        });
+        answer(&(serde_json::to_string_pretty(&all)? + "\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
+    if let Some(from) = &arguments.from {
+        return if from.is_dir() { of_run(from, goal) } else { of_capture(from) };
+    }
+    if let Some(path) = &arguments.path {
+        let choice = PathChoice { path: path.clone(), set: arguments.set.clone() };
+        let file = paths::find(&choice)?;
+        let situation = Situation::of_path(&file.path).context("there is no path in it")?;
+        let title = paths::description(&choice);
+        return Ok(Known { title, situation, path: Some(file.path), choices: Vec::new() });
+    }
+    let rtt = arguments.rtt.unwrap_or_default();
+    if rtt < Span::from_micros(1) {
+        bail!("--rtt {rtt}: a round trip takes at least a microsecond");
+    }
+    let situation = Situation {
+        rate: arguments.rate,
+        loss: arguments.loss.map_or(0.0, tcplab_units::Probability::as_f64),
+        queue: arguments.queue.or(arguments.rate.map(|_| rtt)),
+        ..Situation::of_round_trip(rtt)
+    };
+    Ok(Known { title: "figures given".into(), situation, path: None, choices: Vec::new() })
+}
+
+fn of_capture(file: &Path) -> Result<Known> {
+    let reader = trace::open(file)?;
+    let mut analyzer = Analyzer::with_sink(Busiest::default());
+    analyzer.read(reader);
+    let (_, busiest) = analyzer.finish_into();
+    let connection = busiest
+        .connection
+        .with_context(|| format!("{}: there is no TCP connection in it", file.display()))?;
+    let situation = Situation::of_connection(&connection).with_context(|| {
+        format!("{}: no round trip can be seen in it, so nothing follows", file.display())
+    })?;
+    let title = format!("{}, {} → {}", file.display(), connection.client, connection.server);
+    Ok(Known { title, situation, path: None, choices: Vec::new() })
+}
+
+/// The best variants of a run, and what the first trial of the first of them tells.
+fn of_run(path: &Path, goal: Goal) -> Result<Known> {
+    let directory = RunDirectory::open(path)?;
+    let result = path.join("run.json");
+    let text = std::fs::read(&result).with_context(|| {
+        format!(
+            "{} is unfinished: finish it with `tcplab run --resume {}`",
+            path.display(),
+            path.display()
+        )
+    })?;
+    let run: Run = serde_json::from_slice(&text).with_context(|| {
+        format!(
+            "{} is of another version: try `tcplab report {}`",
+            result.display(),
+            path.display()
+        )
+    })?;
+    let choices = choose(&run, goal);
+    let name = choices.first().map(|choice| choice.best.as_str());
+    let cases = || run.cases.iter().zip(&directory.scenario().cases);
+    let chosen = cases().find(|(case, _)| Some(case.name.as_str()) == name);
+    let (case, spec) = chosen.or_else(|| cases().next()).context("the run has no cases")?;
+    let mut situation = Situation::of_path(&spec.path)
+        .context("there is no path between the ends of this run, so nothing follows")?;
+    if let Some(trial) = case.trials.first() {
+        let data = tcplab_lab::load_trial(&directory, trial)?;
+        let seen = data.client.connections.first().map(Seen::of);
+        situation.seen = seen;
+        situation.payload = spec.workload.amount().max(situation.payload);
+    }
+    if let Some(name) = spec.client.socket.congestion() {
+        situation.congestion = name.into();
+    }
+    let title = format!("{}, {}", run.title, case.name);
+    Ok(Known { title, situation, path: Some(spec.path.clone()), choices })
+}
+
+fn attempt(one: &Experiment, arguments: &AdviseArguments, stop: &Arc<AtomicBool>) -> Result<Tried> {
+    let scenario = Scenario::parse(&one.source, &one.name)?;
+    let (directory, run) = conduct(scenario, arguments.world, &arguments.runs, stop)?;
+    let gains = one.gains(&run);
+    let trials = run.cases.iter().flat_map(|case| &case.trials);
+    Ok(Tried {
+        tries: one.tries.clone(),
+        flawed: trials.filter(|trial| !trial.flaws.is_empty()).count(),
+        verdict: Verdict::of(&gains),
+        world: run.world,
+        trials: arguments.trials,
+        gains,
+        report: directory.path().join("report.html"),
+    })
+}
+
+fn paragraph(text: &mut String, first: &str, indent: usize, words: &str) {
+    for (index, line) in wrapped(words, WIDTH - indent).into_iter().enumerate() {
+        let start = if index == 0 { first } else { "" };
+        *text += &format!("{start:indent$}{line}\n");
+    }
+}
+
+fn told(title: &str, situation: &Situation, choices: &[Choice], advice: &[Advice]) -> String {
+    let mut facts = vec![format!("round trip {}", span(situation.rtt))];
+    facts.extend(situation.rate.map(|rate| format!("{rate}")));
+    facts.push(match situation.loss {
+        0.0 => "no loss at random".into(),
+        loss => format!("{:.3} % lost", loss * 100.0),
+    });
+    facts.extend(situation.queue.map(|queue| format!("a full queue adds {}", span(queue))));
+    let mut text = format!("{title}\n");
+    paragraph(&mut text, "", 2, &facts.join(", "));
+    if let Some((bdp, best)) = situation.bdp().zip(situation.ideal_goodput()) {
+        let line = format!(
+            "bandwidth-delay product {}; {:.1} Mbit/s of payload at best; transfers of {}",
+            amount(bdp),
+            best.as_mbit_f64(),
+            amount(situation.payload)
+        );
+        paragraph(&mut text, "", 2, &line);
+    }
+    for choice in choices {
+        text.push('\n');
+        told_of_choice(&mut text, choice);
+    }
+    for (index, one) in advice.iter().enumerate() {
+        text.push('\n');
+        paragraph(&mut text, &format!("{}.", index + 1), 3, &one.what);
+        paragraph(&mut text, "   why", 13, &one.why);
+        for (line, how) in one.how.iter().enumerate() {
+            text += &format!("{:13}{how}\n", if line == 0 { "   how" } else { "" });
+        }
+        if let Some(expected) = &one.expected {
+            let line = format!(
+                "{} {:.1} → {:.1} {} (× {:.1})",
+                expected.metric.replace(['_', '.'], " "),
+                expected.before,
+                expected.after,
+                expected.unit,
+                expected.factor()
+            );
+            paragraph(&mut text, "   expected", 13, &line);
+        }
+        paragraph(&mut text, "   basis", 13, &one.basis);
+    }
+    if advice.is_empty() {
+        text += "\nNothing follows from this: the settings are as good as the formulas know.\n";
+    }
+    text.push('\n');
+    text
+}
+
+fn told_of_choice(text: &mut String, choice: &Choice) {
+    let join = |levels: &[(String, String)]| {
+        levels.iter().map(|(key, level)| format!("{key} = {level}")).collect::<Vec<_>>().join(", ")
+    };
+    let given = match &choice.given[..] {
+        [] => String::new(),
+        given => format!("With {}: ", join(given)),
+    };
+    let Choice { metric, median, unit, .. } = choice;
+    let best = if choice.levels.is_empty() { choice.best.clone() } else { join(&choice.levels) };
+    let words = format!(
+        "{given}{best}: best by {}, {median:.2} {unit} in the median.",
+        metric.replace('_', " ")
+    );
+    paragraph(text, "★", 2, &words);
+    if !choice.as_good.is_empty() {
+        let words = format!(
+            "Not told apart from it by these trials: {}. More trials would: `tcplab run --trials`.",
+            choice.as_good.join(", ")
+        );
+        paragraph(text, "", 4, &words);
+    }
+    for (name, gain) in choice.others.iter().filter(|(name, _)| !choice.as_good.contains(name)) {
+        if let Some(gain) = gain {
+            paragraph(text, "", 4, &format!("against {name}: {}", times(gain)));
+        }
+    }
+}
+
+/// How many times as good, or, of little, by how much better.
+fn times(gain: &Gain) -> String {
+    let factor = gain.factor;
+    let is_little = (0.9..1.1).contains(&factor);
+    let told = |factor: f64| {
+        if is_little { format!("{:+.1} %", (factor - 1.0) * 100.0) } else { format!("{factor:.2}") }
+    };
+    let sign = if is_little { "" } else { "× " };
+    match gain.interval {
+        Some((low, high)) => {
+            format!("{sign}{} (95 % interval {} to {})", told(factor), told(low), told(high))
+        }
+        None => format!("{sign}{}", told(factor)),
+    }
+}
+
+fn told_of_trial(tried: &Tried) -> String {
+    let world = match tried.world.as_str() {
+        "sim" => "in virtual time",
+        _ => "on this machine's kernel",
+    };
+    let flawed = match tried.flawed {
+        0 => String::new(),
+        flawed => format!("; {flawed} trials flawed, see the report"),
+    };
+    let mut text = format!(
+        "Tried {world}, {} trials before and with {}{flawed}:\n",
+        tried.trials,
+        tried.tries.join(", ")
+    );
+    for gain in &tried.gains {
+        let line = format!(
+            "{} {:.1} → {:.1} {}, {}",
+            gain.metric.replace(['_', '.'], " "),
+            gain.before,
+            gain.after,
+            gain.unit,
+            times(gain)
+        );
+        paragraph(&mut text, "", 2, &line);
+        if let Some((low, high)) = gain.single {
+            let line = format!("95 % of single pairs of transfers: × {low:.2} to × {high:.2}");
+            paragraph(&mut text, "", 4, &line);
+        }
+    }
+    let verdict = match tried.verdict {
+        Verdict::Better => "So it is worth it.",
+        Verdict::Worse => "So it makes things worse here, whatever the formula says: leave it.",
+        Verdict::Mixed => "So it helps one at the price of the other: your goal decides.",
+        Verdict::Open => "These trials do not tell it from chance: try more (--trials).",
+    };
+    text += &format!("  {verdict}\n  report: {}\n\n", tried.report.display());
+    text
+}

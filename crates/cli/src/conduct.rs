@@ -1,0 +1,62 @@
+//! Running a scenario that a command has made for itself.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result, bail};
+use tcplab_lab::{Bench, Instead, Run, RunDirectory};
+use tcplab_scenario::Scenario;
+
+use crate::arguments::World;
+use crate::output::tell;
+use crate::progress::{Display, unless_stopped};
+use crate::run::launcher;
+
+/// Runs all of it, writes its tables and its report, and says what came out; the directory stays.
+///
+/// # Errors
+/// As `tcplab run`; a run that stopped in the middle can be gone on with.
+pub(crate) fn conduct(
+    scenario: Scenario,
+    world: World,
+    runs: &Path,
+    stop: &Arc<AtomicBool>,
+) -> Result<(RunDirectory, Run)> {
+    let refused = || launcher().ok().and_then(|launcher| tcplab_lab::kernel_refused(&launcher));
+    let plan = tcplab_lab::plan(&scenario, world.into(), refused, Instead::default())?;
+    if let Some(fallback) = &plan.fallback {
+        tell(fallback);
+    }
+    let amount = scenario.cases.first().map(|case| case.workload.amount()).unwrap_or_default();
+    let directory = tcplab_lab::begin(runs, scenario, plan)?;
+    let mut display = Display::new(amount);
+    let bench = Bench::new(launcher()?);
+    let ran =
+        tcplab_lab::execute(&directory, &bench, stop, |event| display.show(event)).and_then(|()| {
+            tcplab_lab::analyse(&directory, |done, total| {
+                display.analysing(done, total);
+                unless_stopped(stop)
+            })
+        });
+    display.clear();
+    let how = || format!("go on with: tcplab run --resume {}", directory.path().display());
+    let mut run = ran.with_context(how)?;
+    let html = tcplab_report::render(&run, |trial| tcplab_lab::load_trial(&directory, trial))
+        .context("cannot make the report")?;
+    directory.replace("report.html", html.as_bytes())?;
+    tcplab_lab::write_tables(&directory, &mut run)?;
+    // What is made of it needs every trial.
+    if let Some((case, failure)) =
+        run.cases.iter().find_map(|case| Some((&case.name, case.failures.first()?)))
+    {
+        let place = directory.path().join("report.html");
+        bail!(
+            "trial {} of case {case} failed: {}; all that there is: {}",
+            failure.number,
+            failure.reason,
+            place.display()
+        );
+    }
+    Ok((directory, run))
+}

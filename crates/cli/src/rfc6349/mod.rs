@@ -1,0 +1,110 @@
+//! `tcplab rfc6349`.
+
+mod shown;
+mod target;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result};
+use serde_json::json;
+use tcplab_lab::rfc6349::{Baseline, Row, Test, rows, sum_up};
+use tcplab_lab::{Run, RunDirectory};
+use tcplab_path::Direction;
+use tcplab_scenario::Scenario;
+
+use crate::arguments::{PathChoice, Rfc6349Arguments};
+use crate::conduct::conduct;
+use crate::output::answer;
+use crate::paths;
+use crate::run::stop_on_signals;
+
+pub(crate) fn rfc6349(arguments: &Rfc6349Arguments) -> Result<ExitCode> {
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    match arguments.target {
+        Some(address) => of_target(address, arguments, &stop),
+        None => of_path(arguments, &stop),
+    }
+}
+
+fn of_target(
+    address: SocketAddr,
+    arguments: &Rfc6349Arguments,
+    stop: &AtomicBool,
+) -> Result<ExitCode> {
+    let baseline = target::baseline(address, arguments, stop)?;
+    let title = format!("the way to {address}, by this machine's kernel");
+    if !arguments.json {
+        answer(&shown::baseline(&title, &baseline))?;
+    }
+    let rows = target::rows(address, arguments, &baseline, stop)?;
+    show(arguments, &title, &baseline, &rows, &[])
+}
+
+/// The end of it, whichever way was tested.
+fn show(
+    arguments: &Rfc6349Arguments,
+    title: &str,
+    baseline: &Baseline,
+    rows: &[Row],
+    reports: &[PathBuf],
+) -> Result<ExitCode> {
+    let said = sum_up(baseline, rows);
+    let text = if arguments.json {
+        let all = json!({
+            "of": title, "baseline": baseline, "bdp": baseline.bdp(), "best": baseline.best(),
+            "rows": rows, "summary": said, "reports": reports,
+        });
+        serde_json::to_string_pretty(&all)? + "\n"
+    } else {
+        shown::outcome(baseline, rows, &said, reports)
+    };
+    answer(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitCode> {
+    let choice = PathChoice {
+        path: arguments.path.clone().unwrap_or_else(|| "-".into()),
+        set: arguments.set.clone(),
+    };
+    let test = Test {
+        path: paths::find(&choice)?.path,
+        direction: if arguments.download { Direction::Reverse } else { Direction::Forward },
+        lasting: arguments.lasting,
+        trials: arguments.trials,
+        connections: arguments.connections,
+        congestion: arguments.congestion.clone(),
+    };
+    let run = |name: &str, source: &str| -> Result<(RunDirectory, Run)> {
+        let scenario = Scenario::parse(source, name)?;
+        conduct(scenario, arguments.world, &arguments.runs, stop)
+    };
+    let (directory, first) = run("rfc6349-baseline", &test.baseline())?;
+    let baseline = Baseline::of(&test, &directory, &first)?.with_context(|| {
+        format!(
+            "too little came through this path to measure it: see {}",
+            directory.path().join("report.html").display()
+        )
+    })?;
+    let way = if arguments.download { "from server to client" } else { "from client to server" };
+    let world = if first.world == "sim" { "in virtual time" } else { "on this machine's kernel" };
+    let title = format!("{}, {way}, {world}", paths::description(&choice));
+    if !arguments.json {
+        answer(&shown::baseline(&title, &baseline))?;
+    }
+    let mut all: Vec<Row> = Vec::new();
+    let mut reports: Vec<PathBuf> = vec![directory.path().join("report.html")];
+    let several = test.several(&baseline).map(|source| ("rfc6349-connections", source));
+    for (name, source) in [("rfc6349-windows", test.windows(&baseline))].into_iter().chain(several)
+    {
+        let (directory, run) = run(name, &source)?;
+        all.extend(rows(&test, &baseline, &directory, &run)?);
+        reports.push(directory.path().join("report.html"));
+    }
+    show(arguments, &title, &baseline, &all, &reports)
+}

@@ -1,0 +1,135 @@
+//! The test of the way to another host, with the kernel's own account of each connection.
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsFd;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use tcplab_lab::rfc6349::{Baseline, Row, Told, counts, row};
+use tcplab_load::{BulkConfig, Direction, bulk_watched};
+use tcplab_testbed::{Look, look};
+use tcplab_units::{Bytes, Rate, Span};
+
+use crate::arguments::Rfc6349Arguments;
+use crate::output::tell;
+use crate::progress::unless_stopped;
+
+/// Connections that are opened for the round trip, one after the other.
+const OPENED: usize = 20;
+/// How long one of them may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is asked of one transfer.
+struct Transfer<'a> {
+    address: SocketAddr,
+    arguments: &'a Rfc6349Arguments,
+    stop: &'a AtomicBool,
+}
+
+/// Steps one and two.
+pub(super) fn baseline(
+    address: SocketAddr,
+    arguments: &Rfc6349Arguments,
+    stop: &AtomicBool,
+) -> Result<Baseline> {
+    let mut least: Option<Span> = None;
+    for _ in 0..OPENED {
+        let stream = TcpStream::connect_timeout(&address, PATIENCE).with_context(|| {
+            format!("cannot connect to {address}: is there a discard server, such as `tcplab server --service discard`?")
+        })?;
+        let seen = look(stream.as_fd()).context("cannot ask the kernel for TCP_INFO")?;
+        least = Some(least.map_or(seen.min_rtt, |least| least.min(seen.min_rtt)));
+    }
+    let rtt = least.unwrap_or_default().max(Span::from_micros(1));
+    let transfer = Transfer { address, arguments, stop };
+    tell("a transfer for the bottleneck");
+    let (told, looks) = transfer.run(1, None)?;
+    let Some(last) = looks.last() else { bail!("nothing came through to {address}") };
+    // What arrives a second between two looks is what the bottleneck lets through; the estimate of
+    // a burst may be more, so half of the looks must have reached it.
+    let rates: Vec<f64> = looks
+        .iter()
+        .filter_map(|look| Some(look.delivery_rate?.bits_per_second() as f64))
+        .collect();
+    let payload = quantile(rates).unwrap_or(told.goodput * 1e6).max(told.goodput * 1e6);
+    let headers = if last.path_mtu > last.segment { last.path_mtu } else { last.segment };
+    let whole = headers.as_u64() as f64 / last.segment.as_u64().max(1) as f64;
+    Ok(Baseline {
+        mtu: headers,
+        segment: last.segment,
+        rtt,
+        rate: Rate::from_bits_per_second((payload * whole) as u64),
+        asked: None,
+    })
+}
+
+/// The middle one.
+fn quantile(mut rates: Vec<f64>) -> Option<f64> {
+    rates.sort_by(f64::total_cmp);
+    rates.get(rates.len() / 2).copied()
+}
+
+/// Step four.
+pub(super) fn rows(
+    address: SocketAddr,
+    arguments: &Rfc6349Arguments,
+    baseline: &Baseline,
+    stop: &AtomicBool,
+) -> Result<Vec<Row>> {
+    let transfer = Transfer { address, arguments, stop };
+    let single = baseline.windows().into_iter().map(|window| (1, window));
+    let several = counts(arguments.connections).into_iter();
+    let several = several.map(|count| (count, baseline.shared_window(count)));
+    let mut rows = Vec::new();
+    for (connections, window) in single.chain(several) {
+        tell(&format!("{connections} × a window of {window}"));
+        let (told, _) = transfer.run(connections, Some(window))?;
+        // A small send buffer holds a few segments more than it is asked for.
+        let window = told.offered.unwrap_or(window).max(baseline.segment);
+        rows.push(row(baseline, connections, window, &told));
+    }
+    Ok(rows)
+}
+
+impl Transfer<'_> {
+    /// The sender's buffer stands for the window: half of it is data, as Linux counts
+    /// (`SO_SNDBUF` in socket(7) is doubled for what the kernel needs besides).
+    fn run(&self, connections: u64, window: Option<Bytes>) -> Result<(Told, Vec<Look>)> {
+        let looks: Mutex<BTreeMap<usize, Vec<Look>>> = Mutex::default();
+        let watch = |nth: usize, socket: std::os::fd::BorrowedFd<'_>| {
+            if let Ok(seen) = look(socket) {
+                let mut looks = looks.lock().unwrap_or_else(PoisonError::into_inner);
+                looks.entry(nth).or_default().push(seen);
+            }
+        };
+        let config = BulkConfig {
+            address: self.address,
+            direction: Direction::Upload,
+            connections: connections as usize,
+            time: self.arguments.lasting.to_std(),
+            send_buffer: window.map(|window| window.as_u64() as usize),
+        };
+        let outcome = bulk_watched(&config, &mut |_, _| unless_stopped(self.stop), &watch)?;
+        if self.stop.load(std::sync::atomic::Ordering::Relaxed) {
+            bail!("stopped on request");
+        }
+        let looks = looks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let last = looks.values().filter_map(|looks| looks.last());
+        let (sent, again) = last.fold((0, 0), |(sent, again), look| {
+            (sent + look.sent.as_u64(), again + look.retransmitted.as_u64())
+        });
+        let all: Vec<Look> = looks.into_values().flatten().collect();
+        let round_trips: Vec<f64> = all.iter().map(|look| look.rtt.as_millis_f64()).collect();
+        let told = Told {
+            goodput: outcome.bits_per_second / 1e6,
+            efficiency: (sent - again.min(sent)) as f64 / sent.max(1) as f64 * 100.0,
+            rtt: round_trips.iter().sum::<f64>() / round_trips.len().max(1) as f64,
+            offered: all.iter().map(|look| look.in_flight).max(),
+        };
+        Ok((told, all))
+    }
+}

@@ -1,0 +1,429 @@
+//! What follows from a situation, a rule each.
+
+use tcplab_trace::Limit;
+use tcplab_units::{Bytes, Rate, Span};
+
+use super::model::Law;
+use super::words::{amount, span};
+use super::{Advice, Change, Expected, Goal, Situation};
+
+/// A formula must promise so much before a setting is changed for it.
+const WORTH_IT: f64 = 1.1;
+/// A limit that held for so much of the time is worth lifting.
+const NOTABLE: f64 = 0.1;
+/// The largest window without scaling (RFC 9293 section 3.1).
+const WINDOW_MAX: u64 = 65_535;
+/// A queue is felt when it more than doubles the round trip by so much.
+const FELT: Span = Span::from_millis(20);
+/// The most that Linux delays an acknowledgement at first (`TCP_ATO_MIN` in include/net/tcp.h).
+const DELAYED_ACK: Span = Span::from_millis(40);
+
+/// What all rules say.
+pub(super) fn all(situation: &Situation, goal: Goal) -> Vec<Advice> {
+    let mut all = Vec::new();
+    if goal.wants_throughput() {
+        all.extend(congestion_for_loss(situation));
+        all.extend(window(situation));
+        all.extend(write_size(situation));
+    }
+    if goal.wants_latency() {
+        all.extend(congestion_for_delay(situation, goal));
+        all.extend(no_delay(situation));
+        all.extend(queue(situation));
+    }
+    if goal == Goal::Both {
+        all.extend(not_sent(situation));
+    }
+    all.extend(options(situation));
+    all.extend(buffers_in_segments(situation));
+    all
+}
+
+fn percent(share: f64) -> String {
+    let text = format!("{:.2}", share * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Loss at random keeps the window of Reno and CUBIC below what the path would carry.
+fn congestion_for_loss(situation: &Situation) -> Option<Advice> {
+    let law = Law::named(&situation.congestion)?;
+    let mbits = |law: Law| law.goodput(situation, None).map(Rate::as_mbit_f64);
+    let (from, to) = (mbits(law)?, mbits(Law::Bbr)?);
+    if law == Law::Bbr || to / from < WORTH_IT {
+        return None;
+    }
+    let window = law.window(situation.rtt, situation.loss)?;
+    let settled = window * situation.segment().bits() as f64 / situation.rtt.as_secs_f64();
+    let mut how = vec!["sysctl -w net.ipv4.tcp_congestion_control=bbr".into()];
+    how.push("or for one socket: setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"bbr\", 3)".into());
+    if !situation.offers("bbr") {
+        how.insert(0, "modprobe tcp_bbr".into());
+    }
+    Some(Advice {
+        id: "congestion-control",
+        what: "Use BBR as congestion control at the end that sends.".into(),
+        how,
+        why: format!(
+            "{} takes each loss for congestion: with {} of packets lost at random its window settles \
+             near {window:.0} segments, which is {:.1} Mbit/s on this round trip of {}. BBR sends at \
+             the rate that arrives.",
+            situation.congestion.to_uppercase(),
+            percent(situation.loss),
+            settled / 1e6,
+            span(situation.rtt),
+        ),
+        basis: match law {
+            Law::Cubic => "settled window = 1.054 (RTT/p)^(3/4) segments (RFC 9438 section 5.1), at \
+                           least that of Reno; the transfer reckoned round trip by round trip, its \
+                           slow start included"
+                .into(),
+            _ => "settled window = 1.22/√p segments (Mathis and others, 1997); the transfer reckoned \
+                  round trip by round trip, its slow start included"
+                .into(),
+        },
+        expected: Some(Expected { metric: "goodput", unit: "Mbit/s", before: from, after: to }),
+        changes: vec![Change::new("client.socket.congestion", "bbr")],
+    })
+}
+
+/// What fills a queue keeps it full; BBR sends at the rate that arrives.
+fn congestion_for_delay(situation: &Situation, goal: Goal) -> Option<Advice> {
+    let queue = felt(situation)?;
+    let is_settled = situation.congestion == "bbr"
+        // Then it has been said already, for a better reason.
+        || goal.wants_throughput() && congestion_for_loss(situation).is_some();
+    let losses_keep_it_empty = Law::named(&situation.congestion)?
+        .window(situation.rtt, situation.loss)
+        .zip(situation.bdp())
+        .is_some_and(|(window, bdp)| {
+            window * (situation.segment().as_u64() as f64) < bdp.as_u64() as f64
+        });
+    if is_settled || losses_keep_it_empty {
+        return None;
+    }
+    let (rtt, full) = (situation.rtt.as_millis_f64(), (situation.rtt + queue).as_millis_f64());
+    Some(Advice {
+        id: "congestion-control",
+        what: "Use BBR as congestion control at the end that sends.".into(),
+        how: vec!["sysctl -w net.ipv4.tcp_congestion_control=bbr".into()],
+        why: format!(
+            "{} sends until the queue before the bottleneck overflows; full, it adds {} to a \
+             round trip of {}. BBR keeps about a bandwidth-delay product on its way, so the queue \
+             stays short.",
+            situation.congestion.to_uppercase(),
+            span(queue),
+            span(situation.rtt)
+        ),
+        basis: "loss-based congestion control fills the queue (RFC 5681 section 3.1; RFC 8289 \
+                section 1); BBR bounds what is in flight to two bandwidth-delay products"
+            .into(),
+        // Two bandwidth-delay products at most, one and a quarter while it looks for more.
+        expected: Some(Expected {
+            metric: "rtt.mean",
+            unit: "ms",
+            before: f64::midpoint(full, f64::midpoint(rtt, full)),
+            after: (rtt * 1.25).max(rtt + least_flight(situation)).min(full),
+        }),
+        changes: vec![Change::new("client.socket.congestion", "bbr")],
+    })
+}
+
+/// What a full queue adds, where that matters: of what was seen, the mean round trip tells.
+fn felt(situation: &Situation) -> Option<Span> {
+    let is_seen = situation.seen.as_ref().and_then(|seen| seen.mean_rtt);
+    let stood = is_seen.map_or(FELT, |mean| mean.saturating_sub(situation.rtt));
+    situation.queue.filter(|queue| *queue >= FELT && stood >= FELT)
+}
+
+/// Four segments, below which BBR's window never goes (`bbr_cwnd_min_target` in tcp_bbr.c), at the
+/// path's rate, in milliseconds.
+fn least_flight(situation: &Situation) -> f64 {
+    let bits = 4.0 * situation.mtu.bits() as f64;
+    situation.rate.map_or(0.0, |rate| bits / rate.bits_per_second().max(1) as f64 * 1e3)
+}
+
+/// What may be on its way must fit in the receive window and the send buffer.
+fn window(situation: &Situation) -> Option<Advice> {
+    let bdp = situation.bdp()?;
+    // A lost segment comes again a round trip later; meanwhile as much again arrives and waits.
+    let room = Bytes::new(bdp.as_u64() * 2);
+    let narrow = situation.seen.as_ref().and_then(|seen| {
+        let share = seen.share(Limit::ReceiveWindow) + seen.share(Limit::SendBuffer);
+        let window = seen.window.filter(|window| window.as_u64() < room.as_u64())?;
+        (share >= NOTABLE).then_some((window, share))
+    });
+    // Linux grows to 6 MiB by itself (net.ipv4.tcp_rmem), half of which or more is window.
+    let is_enough = narrow.is_none() && room.as_u64() <= 3 << 20;
+    let maximum = (room.as_u64() * 2).next_power_of_two().max(6 << 20);
+    let shift = (0..14).find(|shift| WINDOW_MAX << shift >= room.as_u64()).unwrap_or(14);
+    let why = match narrow {
+        Some((window, share)) => format!(
+            "For {} of the time the window was full: {} of a bandwidth-delay product of {}.",
+            percent(share),
+            amount(window),
+            amount(bdp)
+        ),
+        None => format!(
+            "The path holds {} on its way; the window scale that takes is {shift}{}.",
+            amount(bdp),
+            if is_enough { ", and Linux tunes its buffers up to 6 MiB by itself" } else { "" }
+        ),
+    };
+    let expected = narrow.and_then(|(window, _)| {
+        let law = Law::named(&situation.congestion)?;
+        let goodput = |window| law.goodput(situation, Some(window)).map(Rate::as_mbit_f64);
+        let (before, after) = goodput(window).zip(goodput(room))?;
+        Some(Expected { metric: "goodput", unit: "Mbit/s", before, after })
+    });
+    let (what, how, changes) = if is_enough {
+        let what = format!(
+            "Leave the buffers to the kernel; of your own, set no less than {}.",
+            amount(room)
+        );
+        let how =
+            format!("elsewhere than on Linux: SO_RCVBUF and SO_SNDBUF of {} each", amount(room));
+        (what, vec![how], Vec::new())
+    } else {
+        let what = format!("Let the receive window and the send buffer grow to {}.", amount(room));
+        (what, larger_buffers(maximum), larger_buffers_tried(maximum))
+    };
+    let basis =
+        "bandwidth-delay product = rate × round trip (RFC 6349 section 3.3.1); twice that, \
+                 for while a lost segment is sent again as much again arrives and must wait"
+            .into();
+    Some(Advice { id: "buffers", what, how, why, basis, expected, changes })
+}
+
+fn larger_buffers(maximum: u64) -> Vec<String> {
+    vec![
+        format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {maximum}\"   at the receiver"),
+        format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {maximum}\"   at the sender"),
+        "and no SO_RCVBUF or SO_SNDBUF: setting either ends the kernel's own tuning".into(),
+    ]
+}
+
+fn larger_buffers_tried(maximum: u64) -> Vec<Change> {
+    vec![
+        Change::new("server.sysctl.'net.ipv4.tcp_rmem'", format!("4096 131072 {maximum}")),
+        Change::new("client.sysctl.'net.ipv4.tcp_wmem'", format!("4096 16384 {maximum}")),
+    ]
+}
+
+/// Pieces that fill segments.
+fn write_size(situation: &Situation) -> Option<Advice> {
+    let seen = situation.seen.as_ref()?;
+    (seen.share(Limit::Application) >= NOTABLE).then(|| Advice {
+        id: "write-size",
+        what: "Hand the socket 64 KiB or more at once, and never wait for an answer in between."
+            .into(),
+        how: vec!["write(fd, buffer, 65536), or sendfile(2)".into()],
+        why: format!(
+            "For {} of the time the application had nothing to send.",
+            percent(seen.share(Limit::Application))
+        ),
+        basis: "measured: what bounded the rate in the capture".into(),
+        expected: None,
+        changes: Vec::new(),
+    })
+}
+
+/// Small messages must not wait for one another.
+fn no_delay(situation: &Situation) -> Option<Advice> {
+    let seen = situation.seen.as_ref();
+    if seen.is_some_and(|seen| seen.nagle_waits == 0) {
+        return None;
+    }
+    let rtt = situation.rtt.as_millis_f64();
+    let waits = seen.map(|seen| {
+        let each = seen.nagle_waited.as_millis_f64() / seen.nagle_waits.max(1) as f64;
+        (seen.nagle_waits, each)
+    });
+    let why = match waits {
+        Some((count, each)) => format!(
+            "{count} small segments waited for an acknowledgement, {each:.0} ms each: Nagle's \
+             algorithm holds them back, and the receiver delays what they wait for."
+        ),
+        None => "Nagle's algorithm holds a small segment back until all before it is acknowledged, \
+                 and the receiver delays that acknowledgement: a request written in two pieces takes \
+                 a round trip and the delay longer."
+            .into(),
+    };
+    Some(Advice {
+        id: "nodelay",
+        what: "Write each message whole, with TCP_NODELAY.".into(),
+        how: vec![
+            "setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int))".into(),
+            "and one write(2) or writev(2) for a message; MSG_MORE where it is built in pieces"
+                .into(),
+        ],
+        why,
+        basis:
+            "RFC 9293 sections 3.7.4 and 3.8.6.3; Linux delays acknowledgements by 40 ms at first"
+                .into(),
+        expected: Some(Expected {
+            metric: "median_response",
+            unit: "ms",
+            before: waits.map_or(2.0 * rtt + DELAYED_ACK.as_millis_f64(), |(_, each)| rtt + each),
+            after: rtt,
+        }),
+        changes: vec![
+            Change::new("client.socket.nodelay", true),
+            Change::new("server.accepted.nodelay", true),
+        ],
+    })
+}
+
+/// Whoever owns the bottleneck can keep its queue short.
+fn queue(situation: &Situation) -> Option<Advice> {
+    let queue = felt(situation).filter(|queue| *queue > situation.rtt)?;
+    Some(Advice {
+        id: "queue",
+        what: "Where the bottleneck is yours: a queue that manages itself, FQ-CoDel or CAKE."
+            .into(),
+        how: vec![match situation.rate {
+            Some(rate) => format!("tc qdisc replace dev IFACE root cake bandwidth {rate}")
+                .replace(" Mbit/s", "mbit")
+                .replace(" Gbit/s", "gbit")
+                .replace(" kbit/s", "kbit"),
+            None => "tc qdisc replace dev IFACE root fq_codel".into(),
+        }],
+        why: format!(
+            "Its queue adds up to {} to a round trip of {}. A managed queue stays near 5 ms, \
+             and short answers pass the long transfers.",
+            span(queue),
+            span(situation.rtt)
+        ),
+        basis: "RFC 8290; target of 5 ms: RFC 8289 section 4.3".into(),
+        expected: None,
+        changes: vec![Change::new("path.queue", serde_json::json!({ "fq_codel": {} }))],
+    })
+}
+
+/// What waits in the socket cannot be passed by what is more urgent.
+fn not_sent(situation: &Situation) -> Option<Advice> {
+    situation.seen.is_none().then(|| Advice {
+        id: "notsent-lowat",
+        what: "Where one connection carries both, keep little unsent in its socket.".into(),
+        how: vec![
+            "setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){131072}, sizeof(int))".into(),
+        ],
+        why:
+            "What was written is sent in order: an answer waits behind all that stands in the send \
+              buffer, which the kernel tunes to megabytes."
+                .into(),
+        basis: "tcp(7); 128 KiB fill a path of 10 Mbit/s for 100 ms".into(),
+        expected: None,
+        changes: Vec::new(),
+    })
+}
+
+/// Options that a SYN offered not.
+fn options(situation: &Situation) -> Vec<Advice> {
+    let Some(seen) = &situation.seen else { return Vec::new() };
+    let mut all = Vec::new();
+    let mut add = |id, what: &str, sysctl: &str, why: String, basis: &str, expected| {
+        all.push(Advice {
+            id,
+            what: what.into(),
+            how: vec![format!("sysctl -w {sysctl}=1   at both ends, where it is off")],
+            why,
+            basis: basis.into(),
+            expected,
+            changes: Vec::new(),
+        });
+    };
+    let bdp = situation.bdp().filter(|bdp| bdp.as_u64() > WINDOW_MAX);
+    if let (Some(false), Some(bdp)) = (seen.window_scaling, bdp) {
+        let goodput = |window: u64| {
+            let law = Law::named(&situation.congestion)?;
+            law.goodput(situation, Some(Bytes::new(window))).map(Rate::as_mbit_f64)
+        };
+        let expected = goodput(WINDOW_MAX).zip(goodput(bdp.as_u64() * 2));
+        add(
+            "window-scaling",
+            "Turn window scaling on at both ends.",
+            "net.ipv4.tcp_window_scaling",
+            format!(
+                "Without it no window is larger than 65,535 B, and the path holds {}.",
+                amount(bdp)
+            ),
+            "RFC 7323 section 2: window / round trip bounds the rate",
+            expected.map(|(before, after)| Expected {
+                metric: "goodput",
+                unit: "Mbit/s",
+                before,
+                after,
+            }),
+        );
+    }
+    if seen.sack == Some(false) && seen.retransmissions > 0 {
+        add(
+            "sack",
+            "Turn selective acknowledgements on at both ends.",
+            "net.ipv4.tcp_sack",
+            format!(
+                "{} of {} segments were sent again; without SACK the sender learns of one loss a \
+                 round trip.",
+                seen.retransmissions, seen.segments
+            ),
+            "RFC 6675 section 1; RFC 2018",
+            None,
+        );
+    }
+    if seen.timestamps == Some(false) && seen.retransmissions > 0 {
+        add(
+            "timestamps",
+            "Turn timestamps on at both ends.",
+            "net.ipv4.tcp_timestamps",
+            "They tell a needless repetition from a needed one, and give round trips of what was \
+             sent again."
+                .into(),
+            "RFC 7323 section 4; RFC 3522",
+            None,
+        );
+    }
+    all
+}
+
+/// Stacks that count buffers, each of which holds a segment.
+fn buffers_in_segments(situation: &Situation) -> Option<Advice> {
+    /// Packets of 1500 B in a window of 16 bits (the article's 65536/1500).
+    const MOST: u64 = 43;
+    /// The article's pool, and a module's sockets with 5 each of three kinds.
+    const POOL: u64 = 256;
+    let bdp = situation.bdp()?;
+    let segment = situation.segment().as_u64().max(1);
+    let needed = bdp.as_u64().div_ceil(segment) + 1;
+    let count = needed.clamp(5, MOST);
+    let bound = Bytes::new(count * segment).bits() as f64 / situation.rtt.as_secs_f64();
+    let ideal = situation.ideal_goodput()?;
+    let reached = Rate::from_bits_per_second((bound as u64).min(ideal.bits_per_second()).max(1));
+    let spare = if situation.loss > 0.0 {
+        format!("; {} for segments out of order, one less than receive buffers", count - 1)
+    } else {
+        String::new()
+    };
+    Some(Advice {
+        id: "embedded-buffers",
+        what: format!(
+            "On a stack that counts buffers: {count} to receive, {count} to send, {count} \
+             unacknowledged{spare}."
+        ),
+        how: vec![
+            format!("SetSocketRxBuffers(fd, {count}); SetSocketTxBuffers(fd, {count});"),
+            format!("SetSocketUnackBuffers(fd, {count}); SetOutOfOrderBuffers(fd, {});", count - 1),
+        ],
+        why: format!(
+            "The path holds {needed} segments on their way; with {count} it carries up to {:.1} Mbit/s. \
+             Of a pool of {POOL} buffers, connections that may take {} each leave room for {}.",
+            reached.as_mbit_f64(),
+            3 * count,
+            POOL / (3 * count)
+        ),
+        basis: "bandwidth-delay product over the segment, one more for the segment being read; at \
+                most 43 without window scaling (65,536 / 1500); scenarios/throughput-vs-response"
+            .into(),
+        expected: None,
+        changes: Vec::new(),
+    })
+}

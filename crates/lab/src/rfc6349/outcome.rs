@@ -1,0 +1,178 @@
+//! What the throughput tests came to.
+
+use serde::Serialize;
+use tcplab_path::Direction;
+use tcplab_trace::{Connection, Flow};
+use tcplab_units::{Bytes, Rate, Span};
+
+use super::{Baseline, Test};
+use crate::{LabError, Run, RunDirectory, Trial, load_trial};
+
+/// A test with one or several connections (RFC 6349 section 4): medians over its trials.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// How many connections.
+    pub connections: u64,
+    /// The window that each was to have.
+    pub window: Bytes,
+    /// The largest that was offered; to another host, the most that was in flight.
+    pub offered: Option<Bytes>,
+    /// What such windows can carry at best on this path: windows over round trip, at most the
+    /// bottleneck's rate.
+    pub ideal: Rate,
+    /// Payload a second, Mbit/s, all connections together.
+    pub goodput: f64,
+    /// The actual time over the ideal one (section 4.1).
+    pub transfer_time_ratio: f64,
+    /// Per cent (section 4.2).
+    pub efficiency: f64,
+    /// Per cent (section 4.3).
+    pub buffer_delay: f64,
+}
+
+/// The rows of a run of [`Test::windows`] or [`Test::several`], in the order of windows and
+/// connections.
+///
+/// # Errors
+/// When a recording cannot be read.
+pub fn rows(
+    test: &Test,
+    baseline: &Baseline,
+    directory: &RunDirectory,
+    run: &Run,
+) -> Result<Vec<Row>, LabError> {
+    let mut rows = Vec::new();
+    for case in &run.cases {
+        let Some((factor, level)) = case.levels.first() else { continue };
+        let (connections, window) = if factor == "window" {
+            (1, level.trim_end_matches(" B").parse().unwrap_or_default())
+        } else {
+            let connections: u64 = level.parse().unwrap_or(1);
+            (connections, baseline.shared_window(connections).as_u64())
+        };
+        let mut seen = Vec::new();
+        for trial in &case.trials {
+            seen.extend(Told::of(test, trial, directory)?);
+        }
+        let median =
+            |of: fn(&Told) -> f64| tcplab_stats::median(&seen.iter().map(of).collect::<Vec<_>>());
+        let Some(goodput) = median(|seen| seen.goodput) else { continue };
+        let told = Told {
+            offered: seen.iter().filter_map(|seen| seen.offered).max(),
+            goodput,
+            efficiency: median(|seen| seen.efficiency).unwrap_or(100.0),
+            rtt: median(|seen| seen.rtt).unwrap_or_default(),
+        };
+        rows.push(row(baseline, connections, Bytes::new(window), &told));
+    }
+    rows.sort_by_key(|row| (row.connections, row.window));
+    Ok(rows)
+}
+
+/// What a transfer shows, all its connections together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Told {
+    /// Mbit/s.
+    pub goodput: f64,
+    /// Per cent.
+    pub efficiency: f64,
+    /// The mean round trip, ms.
+    pub rtt: f64,
+    /// The largest window that was offered, or the most that was in flight, if that was seen.
+    pub offered: Option<Bytes>,
+}
+
+/// What a test came to, held against what its windows and the path allow.
+pub fn row(baseline: &Baseline, connections: u64, window: Bytes, told: &Told) -> Row {
+    let windows = (window.as_u64() * connections * 8) as f64;
+    let by_windows = windows / baseline.rtt.as_secs_f64().max(1e-9);
+    let best = baseline.best().bits_per_second() as f64;
+    let base = baseline.rtt.as_millis_f64();
+    Row {
+        connections,
+        window,
+        offered: told.offered,
+        ideal: Rate::from_bits_per_second(by_windows.min(best).max(1.0) as u64),
+        goodput: told.goodput,
+        // Of the ideal transfer time at the rate of the path, not at that of the window.
+        transfer_time_ratio: best / 1e6 / told.goodput.max(1e-9),
+        efficiency: told.efficiency,
+        buffer_delay: (told.rtt - base) / base * 100.0,
+    }
+}
+
+impl Told {
+    fn of(test: &Test, trial: &Trial, directory: &RunDirectory) -> Result<Option<Told>, LabError> {
+        let Some(goodput) = trial.metrics.iter().find(|metric| metric.name == "goodput") else {
+            return Ok(None);
+        };
+        let data = load_trial(directory, trial)?;
+        let (trace, flow): (_, fn(&Connection) -> &Flow) = match test.direction {
+            Direction::Forward => (&data.client, |it| &it.forward),
+            Direction::Reverse => (&data.server, |it| &it.reverse),
+        };
+        let flows: Vec<&Flow> = trace.connections.iter().map(flow).collect();
+        let all: u64 = flows.iter().map(|flow| flow.totals.data.as_u64()).sum();
+        let again: u64 = flows.iter().map(|flow| flow.totals.retransmitted.as_u64()).sum();
+        let samples: u64 = flows.iter().map(|flow| flow.round_trips.samples()).sum();
+        let weighted = flows.iter().map(|flow| {
+            flow.round_trips.mean.map_or(0.0, Span::as_millis_f64)
+                * flow.round_trips.samples() as f64
+        });
+        if samples == 0 || all == 0 {
+            return Ok(None);
+        }
+        Ok(Some(Told {
+            goodput: goodput.value,
+            efficiency: (all - again.min(all)) as f64 / all as f64 * 100.0,
+            rtt: weighted.sum::<f64>() / samples as f64,
+            offered: flows.iter().filter_map(|flow| flow.windows.max).max(),
+        }))
+    }
+}
+
+/// What the rows say, a sentence each.
+pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
+    let best = baseline.best().as_mbit_f64();
+    let mut told = Vec::new();
+    let product = baseline.shared_window(1);
+    let full = rows.iter().find(|row| row.connections == 1 && row.window >= product);
+    if let Some(row) = full {
+        let share = row.goodput / best * 100.0;
+        told.push(format!(
+            "One connection with a window of one bandwidth-delay product carries {:.2} Mbit/s, \
+             {share:.0} % of what the path can.",
+            row.goodput
+        ));
+    }
+    let most = rows.iter().max_by(|one, other| one.goodput.total_cmp(&other.goodput));
+    if let (Some(most), Some(full)) = (most, full)
+        && most.goodput > full.goodput * 1.05
+    {
+        let how = match most.connections {
+            1 => format!("a window of {}", crate::advise::amount(most.window)),
+            several => format!("{several} connections"),
+        };
+        told.push(format!(
+            "It is most with {how}: {:.2} Mbit/s, {:.0} %.",
+            most.goodput,
+            most.goodput / best * 100.0
+        ));
+    }
+    if full.is_some_and(|row| row.goodput < 0.7 * best && row.efficiency < 100.0) {
+        told.push(
+            "Windows are not all: throughput stays below what they allow, and segments are sent \
+             again. Loss keeps the congestion window small: `tcplab advise --path …` says what \
+             helps."
+                .into(),
+        );
+    }
+    let mut single = rows.iter().filter(|row| row.connections == 1);
+    if let Some(row) = single.find(|row| row.buffer_delay > 100.0) {
+        told.push(format!(
+            "From a window of {} on the queue more than doubles the round trip.",
+            crate::advise::amount(row.window)
+        ));
+    }
+    told
+}

@@ -1,0 +1,60 @@
+use super::*;
+
+fn test() -> Test {
+    Test {
+        path: serde_json::from_str(r#"{ "rate": "20 Mbit/s", "delay": "20 ms" }"#).unwrap(),
+        direction: Direction::Forward,
+        lasting: Span::from_secs(2),
+        trials: 1,
+        connections: 4,
+        congestion: Some("cubic".into()),
+    }
+}
+
+fn baseline() -> Baseline {
+    Baseline {
+        mtu: Bytes::new(1500),
+        segment: Bytes::new(1448),
+        rtt: Span::from_millis(40),
+        rate: Rate::from_bits_per_second(20_000_000),
+        asked: None,
+    }
+}
+
+#[test]
+fn every_step_is_a_scenario() {
+    let (test, baseline) = (test(), baseline());
+    for direction in Direction::BOTH {
+        let test = Test { direction, ..test.clone() };
+        for (source, cases) in [
+            (test.baseline(), vec!["1-round-trip", "2-bottleneck"]),
+            (
+                test.windows(&baseline),
+                // Eighths of 100 kB in whole segments, by name.
+                vec!["11584B", "199824B", "24616B", "49232B", "73848B", "99912B"],
+            ),
+            (test.several(&baseline).unwrap(), vec!["connections=2", "connections=4"]),
+        ] {
+            let scenario = tcplab_scenario::Scenario::parse(&source, "t")
+                .unwrap_or_else(|error| panic!("{error}\n{source}"));
+            let names: Vec<&str> = scenario.cases.iter().map(|case| case.name.as_str()).collect();
+            assert_eq!(names, cases, "{source}");
+        }
+    }
+}
+
+#[test]
+fn the_product_and_the_best_are_those_of_the_rfc() {
+    let baseline = baseline();
+    assert_eq!(baseline.bdp(), Bytes::new(100_000));
+    assert!((baseline.best().as_mbit_f64() - 20.0 * 1448.0 / 1500.0).abs() < 1e-5);
+    assert!(counts(1).is_empty());
+    assert_eq!(counts(2), [2]);
+    assert_eq!(counts(4), [2, 4]);
+    assert_eq!(counts(6), [2, 4, 6]);
+    let told = Told { goodput: 9.5, efficiency: 99.0, rtt: 50.0, offered: None };
+    let row = row(&baseline, 1, Bytes::new(50_000), &told);
+    assert_eq!(row.ideal, Rate::from_bits_per_second(10_000_000), "half the product");
+    assert!((row.transfer_time_ratio - 19.306_667 / 9.5).abs() < 1e-6, "{row:?}");
+    assert!((row.buffer_delay - 25.0).abs() < 1e-9, "{row:?}");
+}
