@@ -136,6 +136,10 @@ bench-load: toolchain ## load and servers side by side with wrk, ab, nginx and i
 accuracy: toolchain ## what the analyser finds beside kernel counters, tshark and tcptrace (cases: ARGS="no SACK")
 	cargo bench --locked --package tcplab --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))
 
+.PHONY: stats-honesty
+stats-honesty: toolchain ## whether `tcplab compare` keeps its promises: A/A a thousand times, and 3 % planted
+	cargo bench --locked --package tcplab --bench honesty
+
 # What their names begin with; `make catalogue CATALOGUE="socket-options/linger --trials 3"`.
 CATALOGUE ?= socket-options/ sockets-course/
 

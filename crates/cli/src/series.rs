@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
-use tcplab_lab::{Run, RunDirectory};
+use serde::Deserialize;
+use tcplab_lab::{Claim, RunDirectory};
 use tcplab_scenario::catalogue;
 
 use crate::arguments::RunArguments;
@@ -59,9 +60,10 @@ impl Series {
     /// # Errors
     /// When a scenario of it cannot be read: then nothing is run.
     pub(crate) fn run(&self, arguments: &RunArguments) -> Result<ExitCode> {
-        if arguments.resume.is_some() {
+        if arguments.resume.is_some() || arguments.extend.is_some() {
             bail!(
-                "{} has {} experiments: go on with one run of it, `--resume DIR`",
+                "{} has {} experiments: go on with one run of them, `--resume DIR` or \
+                 `--extend DIR`",
                 arguments.scenario.as_deref().unwrap_or_default(),
                 self.0.len()
             );
@@ -96,6 +98,12 @@ impl Series {
     }
 }
 
+/// Of all that a run leaves, what is told of it here: of many trials the rest is large.
+#[derive(Deserialize)]
+struct Finished {
+    claims: Vec<Claim>,
+}
+
 /// What came of an experiment.
 struct Outcome {
     experiment: String,
@@ -107,9 +115,11 @@ struct Outcome {
 impl Outcome {
     fn of(experiment: &str, code: ExitCode, place: Option<PathBuf>) -> Outcome {
         let finished = place.and_then(|place| {
-            let run: Run = serde_json::from_slice(&fs::read(place.join(RUN)).ok()?).ok()?;
+            let run: Finished = serde_json::from_slice(&fs::read(place.join(RUN)).ok()?).ok()?;
             let held = run.claims.iter().filter(|claim| claim.held).count();
-            Some((held, run.claims.len(), place.join("report.html")))
+            let pages = ["report.html", "report/index.html"].map(|page| place.join(page));
+            let report = pages.into_iter().find(|page| page.is_file())?;
+            Some((held, run.claims.len(), report))
         });
         Outcome { experiment: experiment.into(), code, finished }
     }

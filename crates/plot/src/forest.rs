@@ -1,212 +1,155 @@
-//! Forests: estimates with their intervals under one another, on one scale, beside what they are
-//! held against (Lewis and Clarke, "Forest plots: trying to see the wood and the trees", 2001).
+//! Intervals under one another, on one axis with zero in it: which are surely on one side.
 
-use crate::axis::Axis;
-use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
-use crate::letters::{fitted, width};
 use crate::plane::put;
-use crate::scale::decimal;
+use crate::scale::Ticks;
+use crate::svg::escape;
 
 /// Pixels.
-const WIDTH: f64 = 760.0;
-const TOP: f64 = 8.0;
-const ROW: f64 = 24.0;
-const FOOT: f64 = 40.0;
-/// Labels and what is told at the right take so much at most.
-const LABELS_MOST: f64 = 260.0;
-const TOLD_MOST: f64 = 230.0;
-const GAP: f64 = 12.0;
+const WIDTH: f64 = 900.0;
+const NAMES: f64 = 250.0;
+const TOLD: f64 = 190.0;
+const ROW: f64 = 22.0;
+const HEAD: f64 = 24.0;
+const MARGIN: f64 = 10.0;
+/// Marks on the axis, at most.
+const MARKS: usize = 7;
 
-/// One picture.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Forest<'a> {
-    /// What it shows.
-    pub title: &'a str,
-    /// What the axis counts, with its unit.
-    pub values: &'a str,
-    /// From the top.
-    pub rows: &'a [ForestRow],
-    /// What the estimates are held against, such as no difference.
-    pub reference: Option<f64>,
-    /// Around it, what counts as the same.
-    pub band: Option<(f64, f64)>,
-}
-
-/// A row.
+/// An interval with its middle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForestRow {
-    /// What it is of.
-    pub label: String,
-    /// The estimate; a row without a finite one has no mark.
-    pub estimate: f64,
-    /// The interval; what is not finite is drawn to the edge.
-    pub low: f64,
-    /// See `low`.
-    pub high: f64,
-    /// What stands at the right end, such as the verdict; may be empty.
+    /// What it is about.
+    pub name: String,
+    /// What is told beside it.
     pub told: String,
-    /// CSS class of the row: `better`, `worse`, `same`, `undecided`, or empty.
+    /// CSS class.
     pub class: &'static str,
+    /// The likeliest value.
+    pub value: f64,
+    /// Where it lies for sure; none where nobody knows.
+    pub interval: Option<(f64, f64)>,
+    /// What is too little to matter, on either side of zero.
+    pub margin: f64,
 }
 
-/// Draws the rows: a square at the estimate, a line over the interval.
-pub fn forest(scene: &Forest<'_>) -> Drawn {
-    let widest = |of: fn(&ForestRow) -> &str, most: f64| {
-        scene.rows.iter().map(|row| width(of(row))).fold(0.0, f64::max).min(most)
-    };
-    let left = widest(|row| &row.label, LABELS_MOST) + GAP;
-    let right = WIDTH - widest(|row| &row.told, TOLD_MOST) - GAP;
-    let bottom = TOP + ROW * scene.rows.len() as f64;
-    let axis = axis(scene);
-    let x = |value: f64| left + axis.share(value).clamp(0.0, 1.0) * (right - left);
-    let mut svg = opening("forest", (WIDTH, bottom + FOOT), &summary(scene));
-    if let Some((low, high)) = scene.band {
-        let (from, until) = (x(low), x(high));
-        let size = format!(r#"width="{:.1}" height="{:.1}""#, until - from, bottom - TOP);
-        put(&mut svg, &format!(r#"<rect class="same" x="{from:.1}" y="{TOP}" {size}/>"#));
+/// Rows on one axis in `unit`. The axis holds all values; an interval that goes on beyond twice the
+/// farthest of them ends in an arrowhead.
+pub fn forest(label: &str, unit: &str, rows: &[ForestRow]) -> String {
+    let height = HEAD + rows.len() as f64 * ROW + MARGIN;
+    let axis = Axis::over(rows);
+    let mut svg = format!(
+        r#"<svg class="forest" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{0}"><title>{0}</title>"#,
+        escape(label)
+    );
+    for (index, row) in rows.iter().enumerate() {
+        let top = HEAD + index as f64 * ROW;
+        let (from, until) = (axis.x(-row.margin), axis.x(row.margin));
+        let wide = until - from;
+        put(
+            &mut svg,
+            &format!(
+                r#"<rect class="within" x="{from:.1}" y="{top}" width="{wide:.1}" height="{ROW}"/>"#
+            ),
+        );
     }
-    for (value, label) in axis.marks(7) {
-        let at = x(value);
-        path(&mut svg, "rule", &format!("M{at:.1} {TOP}V{bottom}"));
-        text(&mut svg, "level", (at, bottom + 16.0), &label);
+    let marks = Ticks::between(axis.low, axis.high, MARKS);
+    for mark in &marks.at {
+        let (x, until) = (axis.x(*mark), height - MARGIN);
+        let class = if mark.abs() < 1e-9 { "zero" } else { "rule" };
+        let sign = if *mark > 1e-9 { "+" } else { "" };
+        let text = format!("{sign}{} {unit}", marks.label(*mark));
+        put(&mut svg, &format!(r#"<path class="{class}" d="M{x:.1} {HEAD}V{until}"/>"#));
+        put(
+            &mut svg,
+            &format!(r#"<text class="mark" x="{x:.1}" y="14">{}</text>"#, text.trim_end()),
+        );
     }
-    if let Some(reference) = scene.reference {
-        path(&mut svg, "reference", &format!("M{:.1} {TOP}V{bottom}", x(reference)));
-    }
-    text(&mut svg, "over", (f64::midpoint(left, right), bottom + 33.0), scene.values);
-    for (index, row) in scene.rows.iter().enumerate() {
-        let y = TOP + ROW * (index as f64 + 0.5);
-        put(&mut svg, &format!(r#"<g class="row {}">"#, row.class));
-        text(&mut svg, "name", (0.0, y + 4.0), &fitted(&row.label, LABELS_MOST));
-        text(&mut svg, "told", (right + GAP, y + 4.0), &fitted(&row.told, TOLD_MOST));
-        if row.estimate.is_finite() {
-            interval(&mut svg, row, axis, (left, right), y);
-            let at = x(row.estimate);
-            let y = y - 4.0;
-            path(&mut svg, "mark", &format!("M{:.1} {y:.1}h8v8h-8z", at - 4.0));
-        }
-        svg.push_str("</g>");
+    for (index, row) in rows.iter().enumerate() {
+        drawn(&mut svg, row, &axis, HEAD + (index as f64 + 0.5) * ROW);
     }
     svg.push_str("</svg>");
-    Drawn { svg, csv: numbers(scene) }
+    svg
 }
 
-/// The interval; an arrowhead where it goes on beyond the picture.
-fn interval(svg: &mut String, row: &ForestRow, axis: Axis, (left, right): (f64, f64), y: f64) {
-    let share = |value: f64, edge: f64| if value.is_finite() { axis.share(value) } else { edge };
-    let (low, high) = (share(row.low, -1.0), share(row.high, 2.0));
-    let x = |share: f64| left + share.clamp(0.0, 1.0) * (right - left);
-    let (from, until) = (x(low), x(high));
-    path(svg, "interval", &format!("M{from:.1} {y:.1}H{until:.1}"));
-    let end = |at: f64, cut: bool, way: f64| {
-        if cut {
-            format!("M{:.1} {:.1}l{} 4 {} 4", at - way * 4.0, y - 4.0, way * 4.0, -way * 4.0)
-        } else {
-            format!("M{at:.1} {:.1}v8", y - 4.0)
+fn drawn(svg: &mut String, row: &ForestRow, axis: &Axis, middle: f64) {
+    let baseline = middle + 4.0;
+    let (name, told) = (escape(&row.name), escape(&row.told));
+    put(
+        svg,
+        &format!(
+            r#"<g class="{}"><text class="name" x="0" y="{baseline}">{name}</text>"#,
+            row.class
+        ),
+    );
+    if let Some((low, high)) = row.interval {
+        let (from, until) = (axis.x(low), axis.x(high));
+        put(svg, &format!(r#"<path class="line" d="M{from:.1} {middle}H{until:.1}"/>"#));
+        for (end, x, way) in [(low, from, 6.0), (high, until, -6.0)] {
+            if end < axis.low || end > axis.high {
+                put(svg, &format!(r#"<path class="tip" d="M{x:.1} {middle}l{way} -4v8z"/>"#));
+            } else {
+                put(svg, &format!(r#"<path class="line" d="M{x:.1} {}v8"/>"#, middle - 4.0));
+            }
         }
-    };
-    path(svg, "interval", &end(from, low < 0.0, -1.0));
-    path(svg, "interval", &end(until, high > 1.0, 1.0));
-}
-
-/// Holds all estimates, the reference and the band, and of the intervals what lies no further out
-/// than twice what these are apart: one wide interval must not press the others flat.
-fn axis(scene: &Forest<'_>) -> Axis {
-    let band = scene.band.map(|(low, high)| [low, high]);
-    let sure: Vec<f64> = scene
-        .rows
-        .iter()
-        .map(|row| row.estimate)
-        .chain(scene.reference)
-        .chain(band.into_iter().flatten())
-        .filter(|value| value.is_finite())
-        .collect();
-    let (least, most) =
-        sure.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), it| (a.min(*it), b.max(*it)));
-    let widths = scene.rows.iter().map(|row| row.high - row.low).filter(|it| it.is_finite());
-    let mut widths: Vec<f64> = widths.collect();
-    widths.sort_by(f64::total_cmp);
-    let usual = widths.get(widths.len() / 2).copied().unwrap_or(0.0);
-    let room = (most - least).max(usual) * 2.0;
-    let ends = scene.rows.iter().flat_map(|row| [row.low, row.high]);
-    let ends = ends.filter(|it| it.is_finite()).map(|it| it.clamp(least - room, most + room));
-    linear(sure.iter().copied().chain(ends))
-}
-
-/// A forest is of differences, which are never drawn by their logarithm.
-fn linear(values: impl Iterator<Item = f64>) -> Axis {
-    let (low, high) =
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), it| (a.min(it), b.max(it)));
-    if low > high {
-        return Axis { low: 0.0, high: 1.0, is_log: false };
     }
-    let room = if high > low { (high - low) * 0.05 } else { high.abs().max(1.0) * 0.1 };
-    Axis { low: low - room, high: high + room, is_log: false }
+    let at = axis.x(row.value);
+    put(svg, &format!(r#"<circle cx="{at:.1}" cy="{middle}" r="4"/>"#));
+    let x = WIDTH - TOLD + 14.0;
+    put(svg, &format!(r#"<text class="told" x="{x}" y="{baseline}">{told}</text></g>"#));
 }
 
-fn summary(scene: &Forest<'_>) -> String {
-    let row = |row: &ForestRow| {
-        let [estimate, low, high] = [row.estimate, row.low, row.high].map(|it| decimal(it, 2));
-        format!("{}: {estimate} ({low} to {high}) {}", row.label, row.told).trim_end().to_owned()
-    };
-    let rows: Vec<String> = scene.rows.iter().map(row).collect();
-    format!("{}, {}. {}", scene.title, scene.values, rows.join("; "))
+/// The values at both edges.
+struct Axis {
+    low: f64,
+    high: f64,
 }
 
-fn numbers(scene: &Forest<'_>) -> String {
-    let rows = scene.rows.iter().map(|row| {
-        let [estimate, low, high] = [row.estimate, row.low, row.high].map(csv_number);
-        [row.label.clone(), estimate, low, high, row.told.clone()]
-    });
-    csv(&["name", scene.values, "low", "high", "told"], rows)
+impl Axis {
+    fn over(rows: &[ForestRow]) -> Axis {
+        let points = rows.iter().flat_map(|row| [row.value.abs(), row.margin]);
+        let most = points.filter(|value| value.is_finite()).fold(0.0, f64::max);
+        let most = if most > 0.0 { most } else { 1.0 };
+        let ends = rows.iter().filter_map(|row| row.interval).flat_map(|(low, high)| [low, high]);
+        let ends: Vec<f64> = ends.filter(|end| end.is_finite()).collect();
+        let low = ends.iter().copied().fold(0.0, f64::min).max(-2.0 * most).min(-0.1 * most);
+        let high = ends.iter().copied().fold(0.0, f64::max).min(2.0 * most).max(0.1 * most);
+        let points = rows.iter().flat_map(|row| [row.value, row.margin, -row.margin]);
+        let (low, high) = points
+            .filter(|value| value.is_finite())
+            .fold((low, high), |(low, high), value| (low.min(value), high.max(value)));
+        let room = (high - low) * 0.04;
+        Axis { low: low - room, high: high + room }
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        let share = (value.clamp(self.low, self.high) - self.low) / (self.high - self.low);
+        NAMES + share * (WIDTH - NAMES - TOLD)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn row(label: &str, (estimate, low, high): (f64, f64, f64)) -> ForestRow {
-        ForestRow {
-            label: label.into(),
-            estimate,
-            low,
-            high,
-            told: "better <by 3 %>".into(),
-            class: "better",
-        }
-    }
-
-    fn scene(rows: &[ForestRow]) -> Forest<'_> {
-        Forest {
-            title: "Differences",
-            values: "difference, %",
-            rows,
-            reference: Some(0.0),
-            band: Some((-1.0, 1.0)),
-        }
+    fn row(value: f64, interval: Option<(f64, f64)>) -> ForestRow {
+        let (name, told) = ("a < b".into(), "worse".into());
+        ForestRow { name, told, class: "worse", value, interval, margin: 5.0 }
     }
 
     #[test]
-    fn every_row_has_its_mark_and_interval() {
-        let rows = [row("goodput", (3.0, 1.5, 4.5)), row("a < b", (-0.2, -0.8, 0.4))];
-        let drawn = forest(&scene(&rows));
-        insta::assert_snapshot!(drawn.svg.replace("><", ">\n<"));
-        assert!(drawn.csv.starts_with("name,\"difference, %\",low,high,told\ngoodput,3,1.5,4.5,"));
+    fn intervals_lie_around_zero_and_those_without_end_are_cut() {
+        let rows = [row(12.0, Some((8.0, 16.0))), row(-1.0, Some((-400.0, 300.0))), row(2.0, None)];
+        let drawn = forest("all", "%", &rows);
+        assert_eq!(drawn.matches("<circle").count(), 3);
+        assert_eq!(drawn.matches("class=\"tip\"").count(), 2, "{drawn}");
+        assert_eq!(drawn.matches("class=\"zero\"").count(), 1);
+        assert!(drawn.contains("a &lt; b") && drawn.contains(">+10 %<"), "{drawn}");
+        let axis = Axis::over(&rows);
+        assert!(axis.low > -30.0 && axis.high < 30.0, "{} to {}", axis.low, axis.high);
     }
 
     #[test]
-    fn a_wide_interval_is_cut_with_an_arrowhead_and_no_estimate_has_no_mark() {
-        let rows = [
-            row("narrow", (3.0, 2.0, 4.0)),
-            row("other", (2.0, 1.0, 3.0)),
-            row("wild", (1.0, -900.0, f64::INFINITY)),
-            row("none", (f64::NAN, f64::NAN, f64::NAN)),
-        ];
-        let drawn = forest(&scene(&rows));
-        assert_eq!(drawn.svg.matches(r#"class="mark""#).count(), 3);
-        assert_eq!(drawn.svg.matches("l-4 4 4 4").count(), 1, "{}", drawn.svg);
-        assert_eq!(drawn.svg.matches("l4 4 -4 4").count(), 1, "{}", drawn.svg);
-        assert!(!drawn.svg.contains("NaN\""), "{}", drawn.svg);
-        assert!(axis(&scene(&rows)).high < 20.0);
+    fn nothing_at_all_is_drawn_too() {
+        let drawn = forest("none", "", &[ForestRow { margin: 0.0, ..row(0.0, Some((0.0, 0.0))) }]);
+        assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
     }
 }

@@ -1,6 +1,6 @@
 //! Graphs as SVG text: time-sequence, window, rate, ladder, state diagram, strips, panes of these,
 //! trends over a number that was varied, one metric against another, and what a path will do; of
-//! many trials forests, heat maps, distributions and every trial as a dot.
+//! many trials heat maps, distributions and every trial as a dot.
 //!
 //! Everything drawn is complete without scripts. Colours are CSS variables of [`STYLE`], so a
 //! page decides about dark mode and print; layers are `<path>`s with a class each, so a page can
@@ -18,6 +18,7 @@ mod frame;
 mod heat;
 mod ladder;
 mod letters;
+mod overlay;
 mod pane;
 mod pareto;
 mod path_data;
@@ -40,9 +41,10 @@ pub use chart::{Chart, chart};
 pub use dots::{Dots, dots};
 pub use drawn::{Drawn, csv, csv_number};
 pub use ecdf::{Ecdf, EcdfLine, ecdf};
-pub use forest::{Forest, ForestRow, forest};
+pub use forest::{ForestRow, forest};
 pub use heat::{Heat, heat};
 pub use ladder::{LadderScene, ladder, ladder_svg};
+pub use overlay::{Laid, overlay};
 pub use pane::{Pane, pane};
 pub use pareto::{Estimate, Merit, Pareto, ParetoPoint, front, pareto};
 pub use path_picture::{PathPicture, path_picture, path_svg};

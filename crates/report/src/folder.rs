@@ -84,8 +84,10 @@ pub fn write_folder<E: Into<Box<dyn Error + Send + Sync>>>(
 /// The numbers of the trials that have a page.
 fn with_pages(run: &Run, case: &Case) -> BTreeSet<u32> {
     let all: usize = run.cases.iter().map(|case| case.trials.len()).sum();
+    let seen: BTreeSet<u32> =
+        case.trials.iter().filter(|it| it.has_packets).map(|it| it.number).collect();
     if all <= ALL_HAVE_PAGES {
-        return case.trials.iter().map(|trial| trial.number).collect();
+        return seen;
     }
     let mut chosen: BTreeSet<u32> = case.trials.first().map(|it| it.number).into_iter().collect();
     let mut by_value = main_metric(run).map_or(vec![], |info| values(case, info.name));
@@ -95,7 +97,7 @@ fn with_pages(run: &Run, case: &Case) -> BTreeSet<u32> {
     chosen.extend(ends.into_iter().flatten().map(|(number, _)| *number));
     let imperfect = case.trials.iter().filter(|it| !it.flaws.is_empty() || !it.warnings.is_empty());
     chosen.extend(imperfect.take(MOST_IMPERFECT).map(|trial| trial.number));
-    chosen
+    chosen.intersection(&seen).copied().collect()
 }
 
 /// Where a trial without a page is told.
@@ -107,6 +109,7 @@ fn trial_page(run: &Run, case: &Case, view: TrialView<'_>, page: &Path) -> Resul
     let place = case.trials.iter().position(|trial| trial.number == view.trial.number);
     let near = |offset: isize| {
         let trial = case.trials.get(place?.checked_add_signed(offset)?)?;
+        trial.has_packets.then_some(())?;
         Some((trial.number, page_name(&case.name, trial.number)))
     };
     let all = run.cases.iter().map(|case| case.trials.len()).sum::<usize>() <= ALL_HAVE_PAGES;

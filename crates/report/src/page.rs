@@ -97,7 +97,9 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
     for (index, case) in run.cases.iter().enumerate() {
         let id = anchor(index, None, None);
         cases.push_str(&CaseHead { id, case, world: world(case) }.render()?);
-        for (i, trial) in case.trials.iter().enumerate() {
+        // Of one without packets there is nothing to be drawn; the tables have it.
+        let shown = case.trials.iter().filter(|trial| trial.has_packets);
+        for (i, trial) in shown.enumerate() {
             let data = loaded(&mut load, case, trial)?;
             let view = TrialView::new(&case.name, index, trial, &data, i == 0);
             let body = TrialBody { view: &view, rerun: Rerun::of(run, trial, Links::Within) };

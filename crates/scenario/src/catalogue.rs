@@ -9,6 +9,9 @@ pub fn catalogue() -> &'static [(&'static str, &'static str)] {
 
 const CATALOGUE: &[(&str, &str)] = embedded![
     "scenarios":
+    "flows/latency-under-load",
+    "flows/short-flows",
+    "flows/two-flows",
     "haiku-tcp/jitter",
     "haiku-tcp/loss",
     "haiku-tcp/receives",

@@ -69,7 +69,7 @@ fn drawn_names() -> Vec<&'static str> {
     METRICS.iter().filter(|it| is_drawn(it)).map(|it| it.name).collect()
 }
 
-fn is_drawn(info: &crate::MetricInfo) -> bool {
+pub(crate) fn is_drawn(info: &crate::MetricInfo) -> bool {
     info.scope == Scope::Trial && info.kind == MetricKind::Number
 }
 
@@ -106,7 +106,7 @@ impl PlotSpec {
         let over = match &self.over {
             Some(written) => find(written, matrix)?,
             None => most_levels(matrix.factors())
-                .ok_or_else(|| Fault::new(Problem::NothingToCompare, self.metric.span()))?,
+                .ok_or_else(|| Fault::new(Problem::OnePoint, self.metric.span()))?,
         };
         let by = self.by.as_ref().map(|written| other_than(over, written, matrix)).transpose()?;
         Ok(Plot {
@@ -159,7 +159,7 @@ fn other_than(
     matrix: &Matrix<'_>,
 ) -> Result<String, Fault> {
     let factor = find(written, matrix)?;
-    if factor.key == over.key {
+    if factor.key == over.key || matrix.are_paired(&factor.key, &over.key) {
         return Err(Fault::new(Problem::OverItself(factor.key.to_string()), written.span()));
     }
     Ok(factor.key.to_string())
@@ -208,9 +208,11 @@ where
     factors.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most })
 }
 
-/// Of the other factors that with most levels, the first of them: few pictures of many lines.
+/// Of the other factors that with most levels, the first of them: few pictures of many lines. One
+/// that advances with the axis would have a line for each point.
 fn other(matrix: &Matrix<'_>, over: &Key) -> Option<String> {
-    let most = most_levels(matrix.factors().filter(|factor| factor.key != *over));
+    let is_other = |key: &Key| key != over && !matrix.are_paired(key, over);
+    let most = most_levels(matrix.factors().filter(|factor| is_other(&factor.key)));
     most.map(|factor| factor.key.to_string())
 }
 

@@ -2,6 +2,7 @@
 
 mod answers;
 mod browser;
+mod flows;
 mod folder;
 mod page;
 mod synthetic;
