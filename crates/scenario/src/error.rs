@@ -291,11 +291,7 @@ impl Problem {
                 "vary a number or a quantity, such as `\"workload.write_size\" = [\"1 kB\", \"64 kB\"]`"
                     .into()
             }
-            Problem::NoMerit(_) => {
-                "draw against each other what people want more or less of, such as `goodput` and \
-                 `mean_response`; `tcplab metrics` says which way each is better"
-                    .into()
-            }
+            Problem::NoMerit(_) => "`tcplab metrics` says of which less or more is better".into(),
             Problem::AgainstItself(_) => "name another metric".into(),
             Problem::OnePoint => "vary something, or leave `against` out".into(),
             Problem::NoNumbers(_) => {
