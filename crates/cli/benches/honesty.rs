@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use tcplab_lab::compare::{Asked, Comparison, Metrics, Threshold, compare_runs};
-use tcplab_lab::{Bench, Plan, Run, Trial, World, analyse, begin, execute, plan};
+use tcplab_lab::{Bench, Instead, Plan, Run, Trial, World, analyse, begin, execute, plan};
 use tcplab_scenario::Scenario;
 use tcplab_testbed::Launcher;
 
@@ -180,7 +180,8 @@ fn batch(trials: usize, seed: u64) -> Result<Run> {
     let scenario = Scenario::parse(SCENARIO, "honesty")?;
     // Each trial is waited for until the disk has it: `TMPDIR=/dev/shm` takes a tenth of the time.
     let place = tempfile::tempdir()?;
-    let plan = plan(&scenario, World::Sim, || None, Some(trials as u32), Some(seed))?;
+    let instead = Instead { trials: Some(trials as u32), seed: Some(seed) };
+    let plan = plan(&scenario, World::Sim, || None, instead)?;
     let run = begin(place.path(), scenario, Plan { snaplen: Some(96), ..plan })?;
     let nobody = Launcher { program: PathBuf::new(), arguments: Vec::new() };
     execute(&run, &Bench::new(nobody), &AtomicBool::new(false), |_| {})?;
