@@ -132,6 +132,10 @@ bench-load: toolchain ## load and servers side by side with wrk, ab, nginx and i
 	cargo build --locked --release --package tcplab
 	cargo bench --locked --package tcplab-load --bench load -- $(BENCH)
 
+.PHONY: bench-trials
+bench-trials: toolchain ## ten thousand trials of 10 MB in virtual time: their time, and whether memory stays flat
+	cargo bench --locked --package tcplab --bench trials -- $(BENCH)
+
 .PHONY: accuracy
 accuracy: toolchain ## what the analyser finds beside kernel counters, tshark and tcptrace (cases: ARGS="no SACK")
 	cargo bench --locked --package tcplab --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use tcplab_lab::compare::{Asked, Comparison, Metrics, Threshold, compare_runs};
-use tcplab_lab::{Bench, Plan, Run, World, analyse, begin, execute, plan};
+use tcplab_lab::{Bench, Instead, Plan, Run, Trial, World, analyse, begin, execute, plan};
 use tcplab_scenario::Scenario;
 use tcplab_testbed::Launcher;
 
@@ -40,8 +40,8 @@ upload = "20 kB"
 
 /// Comparisons of the same with itself, and trials on each side of one.
 const SAME: (usize, usize) = (1_000, 8);
-/// Comparisons with something that is planted, and trials on each side.
-const PLANTED: (usize, usize) = (400, 20);
+/// Comparisons with something that is planted, and trials on each side; of the same trials.
+const PLANTED: (usize, usize) = (200, 20);
 /// By what the planted transfer time is longer.
 const LONGER: f64 = 0.03;
 /// Bounds of the promises.
@@ -62,24 +62,25 @@ fn main() -> ExitCode {
 }
 
 fn measured() -> Result<bool> {
-    let same = false_alarms()?;
-    let found = planted()?;
+    let most = [SAME, PLANTED].map(|(comparisons, trials)| 2 * comparisons * trials);
+    let all = simulated(most[0].max(most[1]))?;
+    let same = false_alarms(&all)?;
+    let found = planted(&all)?;
     println!("{}", if same && found { "both promises are kept" } else { "a promise is broken" });
     Ok(same && found)
 }
 
 /// A against A.
-fn false_alarms() -> Result<bool> {
+fn false_alarms(all: &Trials) -> Result<bool> {
     let (comparisons, trials) = SAME;
     let asked = Asked { threshold: Threshold::Share(0.0), ..Asked::default() };
     let (mut alarms, mut alone, mut tests) = (0, 0, 0);
-    each(comparisons, trials, 1, |a, b| {
-        let found = compared(a, b, &asked)?;
+    for round in 0..comparisons {
+        let found = compared(all, round, trials, 1.0, &asked)?;
         alarms += usize::from(found.rows.iter().any(tcplab_lab::compare::Row::is_different));
         alone += found.rows.iter().filter(|row| row.p <= 0.05).count();
         tests += found.tests;
-        Ok(())
-    })?;
+    }
     let share = alarms as f64 / comparisons as f64;
     println!(
         "A against A, {trials} trials each: {alarms} of {comparisons} comparisons call something \
@@ -95,18 +96,13 @@ fn false_alarms() -> Result<bool> {
 }
 
 /// B is A, but takes longer.
-fn planted() -> Result<bool> {
+fn planted(all: &Trials) -> Result<bool> {
     let (comparisons, trials) = PLANTED;
     let metrics = Metrics::Named(vec!["transfer_time".into()]);
     let asked = Asked { metrics, threshold: Threshold::Share(0.0), ..Asked::default() };
     let (mut could, mut found_then, mut found_all) = (0, 0, 0);
-    each(comparisons, trials, 1_000_000, |a, b| {
-        let times = b.cases.iter_mut().flat_map(|case| &mut case.trials);
-        let times = times.flat_map(|trial| &mut trial.metrics);
-        for time in times.filter(|metric| metric.name == "transfer_time") {
-            time.value *= 1.0 + LONGER;
-        }
-        let found = compared(a, b, &asked)?;
+    for round in 0..comparisons {
+        let found = compared(all, round, trials, 1.0 + LONGER, &asked)?;
         for row in &found.rows {
             let is_found = row.is_different() && row.difference > 0.0;
             found_all += usize::from(is_found);
@@ -116,8 +112,7 @@ fn planted() -> Result<bool> {
                 found_then += usize::from(is_found);
             }
         }
-        Ok(())
-    })?;
+    }
     let share = found_then as f64 / could.max(1) as f64;
     println!(
         "transfer time {:.0} % longer, {trials} trials each: {could} of {comparisons} comparisons \
@@ -131,44 +126,62 @@ fn planted() -> Result<bool> {
     Ok(share >= LEAST_FOUND && could * 4 >= comparisons)
 }
 
-fn compared(a: &Run, b: &Run, asked: &Asked) -> Result<Comparison> {
-    Ok(compare_runs((Path::new("A"), a), (Path::new("B"), b), asked)?)
-}
-
-/// Runs so many comparisons with fresh seeds, from `seed` on, and hands over both sides of each.
-fn each(
-    comparisons: usize,
+/// Some trials against the next as many, whose transfer times are made longer.
+fn compared(
+    all: &Trials,
+    round: usize,
     trials: usize,
-    seed: u64,
-    mut tell: impl FnMut(&Run, &mut Run) -> Result<()>,
-) -> Result<()> {
-    let at_once = (BATCH / (2 * trials)).max(1);
-    let mut done = 0;
-    while done < comparisons {
-        let now = at_once.min(comparisons - done);
-        let run = simulated(2 * trials * now, seed + done as u64)?;
-        for chunk in 0..now {
-            let side = |side: usize| {
-                let mut part = run.clone();
-                let first = (2 * chunk + side) * trials;
-                for case in &mut part.cases {
-                    case.trials = case.trials[first..first + trials].to_vec();
-                }
-                part
-            };
-            tell(&side(0), &mut side(1))?;
+    longer: f64,
+    asked: &Asked,
+) -> Result<Comparison> {
+    let side = |side: usize| {
+        let first = (2 * round + side) * trials;
+        let mut run = all.bare.clone();
+        for case in &mut run.cases {
+            case.trials = all.trials[first..first + trials].to_vec();
         }
-        done += now;
+        run
+    };
+    let (a, mut b) = (side(0), side(1));
+    let trials = b.cases.iter_mut().flat_map(|case| &mut case.trials);
+    for metric in trials.flat_map(|trial| &mut trial.metrics) {
+        if metric.name == "transfer_time" {
+            metric.value *= longer;
+        }
     }
-    Ok(())
+    Ok(compare_runs((Path::new("A"), &a), (Path::new("B"), &b), asked)?)
 }
 
-/// A run of so many trials; its recordings are not kept.
-fn simulated(trials: usize, seed: u64) -> Result<Run> {
+/// Trials of one case, and the run they are of, without any.
+struct Trials {
+    bare: Run,
+    trials: Vec<Trial>,
+}
+
+/// So many trials, each with a seed of its own, of several runs; only their metrics are kept.
+fn simulated(count: usize) -> Result<Trials> {
+    let (mut bare, mut trials) = (None, Vec::with_capacity(count));
+    while trials.len() < count {
+        // Seeds of runs are the numbers of their first comparisons.
+        let seed = 1 + trials.len() / (2 * SAME.1);
+        let mut run = batch(BATCH.min(count - trials.len()), seed as u64)?;
+        for mut trial in run.cases.iter_mut().flat_map(|case| case.trials.drain(..)) {
+            trial.ends.clear();
+            trial.episodes.clear();
+            trial.findings.clear();
+            trials.push(trial);
+        }
+        bare = Some(run);
+    }
+    Ok(Trials { bare: bare.context("nothing was asked for")?, trials })
+}
+
+fn batch(trials: usize, seed: u64) -> Result<Run> {
     let scenario = Scenario::parse(SCENARIO, "honesty")?;
     // Each trial is waited for until the disk has it: `TMPDIR=/dev/shm` takes a tenth of the time.
     let place = tempfile::tempdir()?;
-    let plan = plan(&scenario, World::Sim, || None, Some(trials as u32), Some(seed))?;
+    let instead = Instead { trials: Some(trials as u32), seed: Some(seed) };
+    let plan = plan(&scenario, World::Sim, || None, instead)?;
     let run = begin(place.path(), scenario, Plan { snaplen: Some(96), ..plan })?;
     let nobody = Launcher { program: PathBuf::new(), arguments: Vec::new() };
     execute(&run, &Bench::new(nobody), &AtomicBool::new(false), |_| {})?;

@@ -1,12 +1,17 @@
 //! Laws by which sizes and times are drawn.
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use tcplab_units::{Bytes, Rng, Span};
 
 /// A size or a time: always the same, such as `"30 kB"`, or drawn anew each time, such as
 /// `{ exponential = "30 kB" }`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "LawOf{T}")]
 pub enum Law<T> {
@@ -14,6 +19,31 @@ pub enum Law<T> {
     Fixed(T),
     /// Drawn from a distribution.
     Drawn(Distribution<T>),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Law<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Law<T>, D::Error> {
+        deserializer.deserialize_any(LawVisitor(PhantomData))
+    }
+}
+
+/// So that what is wrong is told by what is written: a value or a distribution.
+struct LawVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for LawVisitor<T> {
+    type Value = Law<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value with its unit, or a table with a distribution")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Law<T>, E> {
+        T::deserialize(text.into_deserializer()).map(Law::Fixed)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Law<T>, A::Error> {
+        Distribution::deserialize(MapAccessDeserializer::new(map)).map(Law::Drawn)
+    }
 }
 
 /// From what a size or a time is drawn.

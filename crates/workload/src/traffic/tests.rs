@@ -126,7 +126,21 @@ fn what_makes_no_sense_is_refused() {
     }
     let shape =
         r#"{"arrivals": {"every": "1 s", "size": {"pareto": {"mean": "1 kB", "shape": 0}}}}"#;
-    assert!(serde_json::from_str::<Traffic>(shape).is_err());
+    for (json, told) in [
+        (shape, "0 shapes nothing"),
+        (r#"{"arrivals": {"every": "1", "size": "1 kB"}}"#, "`1` has no unit"),
+        (r#"{"arrivals": {"every": 1, "size": "1 kB"}}"#, "a value with its unit, or a table"),
+        (
+            r#"{"arrivals": {"every": {"normal": "1 s"}, "size": "1 kB"}}"#,
+            "unknown variant `normal`",
+        ),
+    ] {
+        let error = serde_json::from_str::<Traffic>(json).unwrap_err().to_string();
+        assert!(error.contains(told), "{json}: {error}");
+    }
+    // What is read is written as it was.
+    let json = r#"{"arrivals":{"every":{"exponential":"200 ms"},"way":"download","size":"30 kB","most":7}}"#;
+    assert_eq!(serde_json::to_string(&traffic(json)).unwrap(), json);
 }
 
 proptest! {

@@ -1,0 +1,89 @@
+//! Many trials in virtual time: how long they take, and whether memory stays flat. `make
+//! bench-trials`; numbers of trials may be given: `BENCH="1000 10000"`.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A transfer of 10 MB with a few losses.
+const SCENARIO: &str = r#"title = "Many trials"
+[path]
+rate  = "100 Mbit/s"
+delay = "10 ms"
+loss  = "0.02 %"
+[client]
+stack = "model:linux-6.18"
+[server]
+stack = "model:linux-6.18"
+[workload]
+upload = "10 MB"
+"#;
+/// Runs of so many trials are compared.
+const USUAL: [u32; 2] = [1_000, 10_000];
+
+fn main() -> io::Result<()> {
+    let given: Vec<u32> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
+    let counts = if given.is_empty() { USUAL.to_vec() } else { given };
+    let place = std::env::temp_dir().join(format!("tcplab-trials-{}", std::process::id()));
+    fs::create_dir(&place)?;
+    fs::write(place.join("many.toml"), SCENARIO)?;
+    let mut out = io::stdout();
+    let mut first = None;
+    for count in counts {
+        let (time, peak) = run(&place, count)?;
+        let room = size(&place.join("runs"))?;
+        fs::remove_dir_all(place.join("runs"))?;
+        let first = *first.get_or_insert(peak);
+        writeln!(
+            out,
+            "{count} trials of 10 MB: {:.1} s, {:.1} ms each; peak memory {:.1} MB ({:.2} of the \
+             first); on disk {:.1} MB",
+            time.as_secs_f64(),
+            time.as_secs_f64() * 1e3 / f64::from(count),
+            peak as f64 / 1e3,
+            peak as f64 / first as f64,
+            room as f64 / 1e6
+        )?;
+    }
+    fs::remove_dir_all(&place)
+}
+
+/// Runs so many trials; the time it took, and the most memory that was resident, kB.
+fn run(place: &Path, count: u32) -> io::Result<(Duration, u64)> {
+    let begun = Instant::now();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tcplab"))
+        .args(["run", "many.toml", "--trials", &count.to_string()])
+        .current_dir(place)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut peak = 0;
+    loop {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        peak = peak.max(kilobytes.unwrap_or(0));
+        if let Some(status) = child.try_wait()? {
+            assert!(status.success(), "{status}");
+            return Ok((begun.elapsed(), peak));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// What the files below `directory` hold, bytes.
+fn size(directory: &Path) -> io::Result<u64> {
+    let mut sum = 0;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        sum += if entry.file_type()?.is_dir() {
+            size(&entry.path())?
+        } else {
+            entry.metadata()?.len()
+        };
+    }
+    Ok(sum)
+}

@@ -1,0 +1,140 @@
+//! `tcplab advise`, `tcplab rfc6349` and `tcplab metrics`, in virtual time.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn tcplab(home: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tcplab"));
+    command.args(arguments).current_dir(home).output().unwrap()
+}
+
+fn json(home: &Path, arguments: &[&str]) -> Value {
+    let output = tcplab(home, arguments);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {told}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn refused(home: &Path, arguments: &[&str]) -> String {
+    let output = tcplab(home, arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The advice for a long lossy path is another congestion control; tried, it is worth it, and the
+/// gain that the formula expects lies near what came out.
+#[test]
+fn advice_is_tried_and_holds() {
+    let home = tempfile::tempdir().unwrap();
+    let figures = ["--rtt", "60 ms", "--rate", "20 Mbit/s", "--loss", "0.5 %"];
+    let rest =
+        ["--goal", "throughput", "--payload", "4 MB", "--trials", "4", "--world", "sim", "--json"];
+    let told = json(home.path(), &[&["advise"], &figures[..], &rest[..]].concat());
+    let first = &told["advice"][0];
+    assert_eq!(first["id"], "congestion-control");
+    assert_eq!(first["changes"][0]["key"], "client.socket.congestion");
+    let tried = &told["tried"][0];
+    assert_eq!((&tried["verdict"], &tried["world"]), (&"better".into(), &"sim".into()));
+    let gain = &tried["gains"][0];
+    assert_eq!(gain["metric"], "goodput");
+    let [before, after] = ["before", "after"].map(|it| {
+        let of = |value: &Value| value[it].as_f64().unwrap();
+        of(gain) / of(&first["expected"])
+    });
+    assert!((0.5..2.0).contains(&before) && (0.7..1.4).contains(&after), "{before} {after}");
+    let low = gain["interval"][0].as_f64().unwrap();
+    assert!(low > 1.5, "{gain}");
+    let report = home.path().join(tried["report"].as_str().unwrap());
+    assert!(report.is_file() && report.with_file_name("run.json").is_file());
+
+    // And from that run, which of its variants to take.
+    let run = report.parent().unwrap().to_str().unwrap().to_owned();
+    let told = json(home.path(), &["advise", &run, "--no-trial", "--json"]);
+    let choice = &told["choices"][0];
+    assert_eq!((&choice["best"], &choice["metric"]), (&"with-advice".into(), &"goodput".into()));
+    assert!(told["tried"].as_array().unwrap().is_empty());
+    let text = tcplab(home.path(), &["advise", &run, "--no-trial"]).stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("★") && text.contains("best by goodput"), "{text}");
+
+    // And from what was captured in it.
+    let capture = format!("{run}/trials/before-1/client.pcapng");
+    let told =
+        json(home.path(), &["advise", &capture, "--goal", "throughput", "--no-trial", "--json"]);
+    let rtt = told["situation"]["rtt"].as_str().unwrap();
+    assert!(rtt.starts_with("60.") && rtt.ends_with(" ms"), "{rtt}");
+    let loss = told["situation"]["loss"].as_f64().unwrap();
+    assert!((0.002..0.01).contains(&loss), "{loss}");
+    assert_eq!(told["advice"][0]["id"], "congestion-control");
+}
+
+/// Every step of the RFC, against what the path was asked for and the formulas.
+#[test]
+fn the_rfcs_test_finds_the_path() {
+    let home = tempfile::tempdir().unwrap();
+    let path = ["-s", "rate=20 Mbit/s", "-s", "delay=15 ms"];
+    let rest = ["--lasting", "1 s", "--connections", "2", "--world", "sim", "--json"];
+    for direction in [&[][..], &["--download"]] {
+        let all = [&["rfc6349"], &path[..], &rest[..], direction].concat();
+        let told = json(home.path(), &all);
+        let baseline = &told["baseline"];
+        assert_eq!(baseline["mtu"], "1500 B", "{baseline}");
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        assert!(text(&baseline["rtt"]).starts_with("30."), "{baseline}");
+        let rate: f64 = text(&baseline["rate"]).split(' ').next().unwrap().parse().unwrap();
+        assert!((rate / 20.0 - 1.0).abs() < 0.03, "{baseline}");
+        let rows = told["rows"].as_array().unwrap();
+        assert_eq!(rows.len(), 7);
+        let goodputs: Vec<f64> = rows.iter().map(|row| row["goodput"].as_f64().unwrap()).collect();
+        assert!(goodputs[..5].is_sorted(), "in proportion to the window: {goodputs:?}");
+        for (row, goodput) in rows[..4].iter().zip(&goodputs) {
+            let ideal: f64 = text(&row["ideal"]).split(' ').next().unwrap().parse().unwrap();
+            assert!((0.6..1.05).contains(&(goodput / ideal)), "{row}");
+            assert_eq!(row["efficiency"], 100.0);
+        }
+        let full = &rows[4];
+        assert!((1.0..1.4).contains(&full["transfer_time_ratio"].as_f64().unwrap()), "{full}");
+        assert!(full["buffer_delay"].as_f64().unwrap() < 60.0, "{full}");
+        assert_eq!(told["reports"].as_array().unwrap().len(), 3);
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("empty.pcap"), "").unwrap();
+    for (line, said) in [
+        (&["advise"][..], "--rtt"),
+        (&["advise", "--rtt", "0 ms"], "at least a microsecond"),
+        (&["advise", "--rtt", "10 ms", "--loss", "120 %"], "--loss"),
+        (&["advise", "--rtt", "10 ms", "--goal", "speed"], "--goal"),
+        (&["advise", "--path", "dsl-26"], "did you mean `dsl-25`?"),
+        (&["advise", "nothing.pcap"], "nothing.pcap"),
+        (&["advise", "empty.pcap"], "empty.pcap"),
+        (&["advise", "."], "is not a run"),
+        (&["rfc6349"], "--path"),
+        (&["rfc6349", "--path", "dsl-25", "--lasting", "1 ms"], "not from 500 ms to 10 min"),
+        (&["rfc6349", "--target", "127.0.0.1:1"], "cannot connect to 127.0.0.1:1"),
+        (&["metrics", "happiness"], "`tcplab metrics` lists them"),
+    ] {
+        let told = refused(home.path(), line);
+        assert!(told.contains(said), "{line:?}: {told}");
+    }
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1, "nothing is left");
+}
+
+#[test]
+fn metrics_are_listed() {
+    let home = tempfile::tempdir().unwrap();
+    let told = json(home.path(), &["metrics", "--json"]);
+    let names: Vec<&str> =
+        told.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    for name in ["goodput", "efficiency", "buffer_delay", "transfer_time_ratio", "limit.path"] {
+        assert!(names.contains(&name), "{name}");
+    }
+    let text = String::from_utf8(tcplab(home.path(), &["metrics", "buffer"]).stdout).unwrap();
+    assert!(text.starts_with("buffer_delay") && text.contains("section 4.3"), "{text}");
+}
