@@ -81,7 +81,7 @@ fn the_rfcs_test_finds_the_path() {
         let all = [&["rfc6349"], &path[..], &rest[..], direction].concat();
         let told = json(home.path(), &all);
         let baseline = &told["baseline"];
-        assert_eq!(baseline["mtu"], "1500 B", "{baseline}");
+        assert_eq!(baseline["mtu"], "1.5 kB", "{baseline}");
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         assert!(text(&baseline["rtt"]).starts_with("30."), "{baseline}");
         let rate: f64 = text(&baseline["rate"]).split(' ').next().unwrap().parse().unwrap();
