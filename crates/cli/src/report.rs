@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use tcplab_lab::{Run, RunDirectory};
+use tcplab_lab::{Run, RunDirectory, Trial};
 
 use crate::arguments::{ReportArguments, Shown};
 use crate::output::answer;
@@ -35,9 +36,7 @@ pub(crate) fn write_and_print(
     result: &mut Run,
     shown: Shown,
 ) -> Result<ExitCode> {
-    let html = tcplab_report::render(result, |trial| tcplab_lab::load_trial(run, trial))
-        .context("cannot make the report")?;
-    let place = run.replace("report.html", html.as_bytes())?;
+    let place = write_report(run, result)?;
     tcplab_lab::write_tables(run, result)?;
     if shown.json {
         // Not all that is known of each trial is in memory.
@@ -55,4 +54,22 @@ pub(crate) fn write_and_print(
         // What is missing is told in the tables.
         (false, _) => ExitCode::from(UNABLE),
     })
+}
+
+/// Writes the report: one file, or of many trials a folder. Where somebody begins to read.
+fn write_report(run: &RunDirectory, result: &Run) -> Result<PathBuf> {
+    const FAILED: &str = "cannot make the report";
+    let load = |trial: &Trial| tcplab_lab::load_trial(run, trial);
+    let trials: usize = result.cases.iter().map(|case| case.trials.len()).sum();
+    if trials <= tcplab_report::ONE_FILE {
+        let html = tcplab_report::render(result, load).context(FAILED)?;
+        let place = run.replace("report.html", html.as_bytes())?;
+        run.remove("report")?;
+        return Ok(place);
+    }
+    let stage = run.stage_folder("report")?;
+    tcplab_report::write_folder(result, load, &stage).context(FAILED)?;
+    let place = run.keep_folder(&stage, "report")?;
+    run.remove("report.html")?;
+    Ok(place.join("index.html"))
 }

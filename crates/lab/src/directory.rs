@@ -300,6 +300,42 @@ impl RunDirectory {
         Ok(())
     }
 
+    /// Where a folder of the run is made; it is not there yet.
+    ///
+    /// # Errors
+    /// When a leftover of an earlier attempt cannot be removed.
+    pub fn stage_folder(&self, name: &str) -> Result<PathBuf, LabError> {
+        self.remove(&format!("{PARTIAL}{name}"))?;
+        Ok(self.path.join(format!("{PARTIAL}{name}")))
+    }
+
+    /// Puts a folder that is finished in its place, instead of what was there.
+    ///
+    /// # Errors
+    /// When that cannot be removed, or the folder not be moved.
+    pub fn keep_folder(&self, stage: &Path, name: &str) -> Result<PathBuf, LabError> {
+        self.remove(name)?;
+        let target = self.path.join(name);
+        fs::rename(stage, &target).map_err(LabError::file("move the folder to", &target))?;
+        Ok(target)
+    }
+
+    /// Removes a file or a folder of the run, if it is there.
+    ///
+    /// # Errors
+    /// When it is there and stays.
+    pub fn remove(&self, name: &str) -> Result<(), LabError> {
+        let path = self.path.join(name);
+        let removed =
+            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(LabError::file("remove", &path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Writes a file of the run, whole or not at all.
     ///
     /// # Errors

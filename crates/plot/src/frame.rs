@@ -62,13 +62,14 @@ impl Frame {
         format!(
             concat!(
                 r#"<svg class="plane" x="{x}" y="{y}" width="{w}" height="{h}" "#,
-                r#"viewBox="{view_box}" preserveAspectRatio="none">"#,
+                r#"viewBox="{view_box}" data-units="{units}" preserveAspectRatio="none">"#,
             ),
             x = self.left,
             y = self.top,
             w = self.across,
             h = self.height,
             view_box = view_box,
+            units = view_box.trim_start_matches("0 0 "),
         )
     }
 

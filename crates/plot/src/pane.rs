@@ -3,6 +3,8 @@
 use tcplab_units::Instant;
 
 use crate::frame::{Frame, Window};
+#[cfg(doc)]
+use crate::plane::Figure;
 use crate::plane::{Band, Plane, put};
 use crate::svg::escape;
 
@@ -21,6 +23,8 @@ pub struct Pane<'a> {
     pub bands: &'a [Band],
     /// Pixels, axes included.
     pub size: (i64, i64),
+    /// The layers themselves, from [`Figure::layers`], where the page does not hold the figure.
+    pub layers: Option<&'a str>,
 }
 
 /// Pixels around the plane.
@@ -29,7 +33,8 @@ const RIGHT: i64 = 12;
 const TOP: i64 = 22;
 const BOTTOM: i64 = 22;
 
-/// Draws a pane; the page must hold the figure of its plane, in any place.
+/// Draws a pane; the page must hold the figure of its plane, in any place, unless it has layers of
+/// its own.
 pub fn pane(pane: &Pane<'_>) -> String {
     let (width, height) = pane.size;
     let scale = &pane.plane.scale;
@@ -62,6 +67,10 @@ pub fn pane(pane: &Pane<'_>) -> String {
         ((high - low) * row).max(1.0),
     );
     put(&mut svg, &frame.plane(&view_box));
-    put(&mut svg, &format!(r##"<use href="#{}"/></svg></svg>"##, escape(&pane.plane.id)));
+    match pane.layers {
+        Some(layers) => put(&mut svg, &format!(r#"<g class="layers">{layers}</g>"#)),
+        None => put(&mut svg, &format!(r##"<use href="#{}"/>"##, escape(&pane.plane.id))),
+    }
+    svg.push_str("</svg></svg>");
     svg
 }

@@ -89,9 +89,9 @@ pub(crate) fn strokes(mut strokes: Vec<Stroke>, budget: usize, widest: i64) -> S
     strokes.sort_unstable();
     let mut column = 1;
     while strokes.len() > budget {
-        let merged = merge(&strokes, column);
-        if merged.len() <= budget || column >= widest {
-            strokes = merged;
+        // What was joined in narrower columns is joined in wider ones, too.
+        strokes = merge(&strokes, column);
+        if strokes.len() <= budget || column >= widest {
             break;
         }
         column *= 2;

@@ -12,6 +12,7 @@ use tcplab_units::Instant;
 
 use crate::frame::{Frame, Window};
 use crate::path_data::PathData;
+use crate::pyramid::LayerLevels;
 use crate::scale::Scale;
 use crate::svg::escape;
 
@@ -38,6 +39,18 @@ pub struct Figure {
     pub legend: Vec<Key>,
     /// Its layers, for panes.
     pub plane: Plane,
+    /// The same layers at several levels of detail, where the strokes in `svg` were too many to be
+    /// drawn each for itself; a page draws these in their place.
+    pub levels: Vec<LayerLevels>,
+}
+
+impl Figure {
+    /// The strokes of its layers, for a pane on another page.
+    pub fn layers(&self) -> &str {
+        let inside = self.svg.split_once(r#"<g class="layers""#);
+        let inside = inside.and_then(|(_, rest)| Some(rest.split_once('>')?.1));
+        inside.and_then(|rest| rest.split_once("</g>")).map_or("", |(layers, _)| layers)
+    }
 }
 
 /// One entry of a legend.
@@ -156,7 +169,7 @@ impl Graph<'_> {
             legend.push(Key { class: "band", label: "interruption".into() });
         }
         let plane = Plane { id: self.id.to_string(), scale: self.scale, unit: self.unit };
-        Figure { title: self.title.to_string(), svg, legend, plane }
+        Figure { title: self.title.to_string(), svg, legend, plane, levels: Vec::new() }
     }
 
     fn opening(&self) -> String {

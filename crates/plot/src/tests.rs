@@ -262,6 +262,7 @@ fn a_part_of_a_plane_is_shown_again_by_its_name() {
         time: Some((ms(0), ms(200))),
         values: Some((0.0, 10_000.0)),
         bands: &bands,
+        layers: None,
         size: (250, 170),
     };
     let svg = pane(&part);

@@ -6,10 +6,13 @@ use tcplab_units::Instant;
 use crate::coverage::Coverage;
 use crate::path_data::{PathData, STROKES, Stroke, polyline, strokes};
 use crate::plane::{ACROSS, Figure, Graph, Layer, Unit, View};
+use crate::pyramid::{LayerLevels, Mark, line as line_at_levels, strokes as strokes_at_levels};
 use crate::scale::{MOST_UNITS, Scale, grouped};
 
 /// Pixels.
 const HEIGHT: i64 = 330;
+/// Retransmissions up to so many are drawn each for itself.
+const REPEATS: usize = 4 * STROKES;
 
 /// Draws `flow` as its tap saw it; `title` says which end that was, `id` names its layers for
 /// panes (letters, digits and hyphens; may be empty).
@@ -24,7 +27,7 @@ pub fn time_sequence(id: &str, title: &str, flow: &Flow, view: &View<'_>) -> Fig
     let high = (rows * bytes_per_row) as f64;
     let scale = Scale::new(view.from, view.until, 0.0, high, rows);
     let plot = Plot { flow, scale };
-    Graph {
+    let figure = Graph {
         kind: "time-sequence",
         id,
         title,
@@ -36,7 +39,9 @@ pub fn time_sequence(id: &str, title: &str, flow: &Flow, view: &View<'_>) -> Fig
         height: HEIGHT,
         layers: plot.layers(),
     }
-    .figure()
+    .figure();
+    let levels = if plot.is_crowded() { plot.levels(edge.max(highest)) } else { Vec::new() };
+    Figure { levels, ..figure }
 }
 
 /// Whether a capture's comment says that the path dropped the packet.
@@ -87,6 +92,97 @@ impl Plot<'_> {
         ]
     }
 
+    /// Whether there is more to see than the SVG shows.
+    fn is_crowded(&self) -> bool {
+        self.flow.segments.len() > STROKES || self.flow.acks.len() > STROKES
+    }
+
+    /// The same layers as `layers`, at all levels of detail.
+    fn levels(&self, most: u64) -> Vec<LayerLevels> {
+        use SegmentKind::{
+            AfterTimeoutRetransmission, FastRetransmission, FillsHole, New, TimeoutRetransmission,
+        };
+        let edges = (self.micros(self.scale.until), most);
+        let resent =
+            |s: &Segment| matches!(s.kind, FastRetransmission | AfterTimeoutRetransmission);
+        let segments = |class, which: &dyn Fn(&Segment) -> bool| {
+            let chosen = self.flow.segments.iter().filter(|s| which(s));
+            strokes_at_levels(class, chosen.map(|s| self.mark(s.at, s.range)).collect(), edges)
+        };
+        let of_acks = |class, marks| strokes_at_levels(class, marks, edges);
+        let edge: Vec<(u64, u64)> =
+            window_edges(self.flow).into_iter().map(|(at, it)| (self.micros(at), it)).collect();
+        let levels = [
+            line_at_levels("edge", &edge, edges),
+            line_at_levels("acks", &self.acknowledged(), edges),
+            of_acks("sack", self.newly_reported()),
+            segments("data", &|s| s.kind == New),
+            segments("other", &|s| other(s.kind)),
+            segments("fast", &resent),
+            segments("fills", &|s| s.kind == FillsHole),
+            segments("timeout", &|s| s.kind == TimeoutRetransmission),
+            of_acks("drop", self.dropped_marks()),
+            of_acks("dsack", self.doubled_marks()),
+            of_acks("triple", self.triple_marks()),
+        ];
+        levels.into_iter().filter(|layer| !layer.levels[0].tiles.is_empty()).collect()
+    }
+
+    fn micros(&self, at: Instant) -> u64 {
+        at.since(self.scale.from).as_nanos() / 1_000
+    }
+
+    fn mark(&self, at: Instant, range: Range) -> Mark {
+        Mark::new(self.scale.from, at, range.start.as_u64(), range.end.as_u64())
+    }
+
+    fn acknowledged(&self) -> Vec<(u64, u64)> {
+        let mut highest = 0;
+        let point = |ack: &tcplab_trace::Ack| {
+            highest = highest.max(ack.ack.as_u64());
+            (self.micros(ack.at), highest)
+        };
+        self.flow.acks.iter().map(point).collect()
+    }
+
+    fn newly_reported(&self) -> Vec<Mark> {
+        let mut known = Coverage::default();
+        let mut new = Vec::new();
+        for ack in &self.flow.acks {
+            known.add(Range { start: tcplab_units::Offset::ZERO, end: ack.ack });
+            for block in &ack.sack {
+                let blocks = known.add(*block);
+                new.extend(
+                    blocks
+                        .into_iter()
+                        .map(|(start, end)| Mark::new(self.scale.from, ack.at, start, end)),
+                );
+            }
+        }
+        new
+    }
+
+    fn dropped_marks(&self) -> Vec<Mark> {
+        let segments = self.flow.segments.iter().filter(|s| dropped(s.comment.as_deref()));
+        let segments = segments.map(|s| self.mark(s.at, s.range));
+        let acks = self.flow.acks.iter().filter(|a| dropped(a.comment.as_deref()));
+        segments.chain(acks.map(|ack| self.level(ack))).collect()
+    }
+
+    fn doubled_marks(&self) -> Vec<Mark> {
+        let acks = self.flow.acks.iter();
+        acks.filter_map(|ack| Some(self.mark(ack.at, ack.dsack?))).collect()
+    }
+
+    fn triple_marks(&self) -> Vec<Mark> {
+        self.flow.third_duplicates().map(|ack| self.level(ack)).collect()
+    }
+
+    /// An acknowledgement as a stroke without height.
+    fn level(&self, ack: &tcplab_trace::Ack) -> Mark {
+        Mark::new(self.scale.from, ack.at, ack.ack.as_u64(), ack.ack.as_u64())
+    }
+
     fn y(&self, bytes: u64) -> i64 {
         self.scale.y(bytes as f64)
     }
@@ -110,10 +206,11 @@ impl Plot<'_> {
         self.stroke(at, range.start.as_u64(), range.end.as_u64())
     }
 
-    /// Retransmissions are drawn each for itself: in their layers no budget joins columns.
+    /// Retransmissions are drawn each for itself, unless they are so many that a page draws their
+    /// levels instead.
     fn segments(&self, which: impl Fn(&Segment) -> bool) -> String {
         let chosen: Vec<&Segment> = self.flow.segments.iter().filter(|s| which(s)).collect();
-        let budget = if chosen.iter().any(|s| repeats(s.kind)) { usize::MAX } else { STROKES };
+        let budget = if chosen.iter().any(|s| repeats(s.kind)) { REPEATS } else { STROKES };
         strokes(
             chosen.into_iter().map(|s| self.range(s.at, s.range)).collect(),
             budget,

@@ -1,6 +1,8 @@
 //! Trends: means over a number that was varied, with their intervals, a line for each of several
 //! ways.
 
+use crate::drawn::{csv, csv_number};
+use crate::letters::{fitted, width};
 use crate::plane::put;
 use crate::scale::{Ticks, decimal};
 use crate::svg::escape;
@@ -17,8 +19,9 @@ const LETTER: f64 = 6.2;
 const NAME_ROW: f64 = 14.0;
 /// From an interval to that of the next line at the same number.
 const APART: f64 = 3.0;
-/// Names beside the lines take so much at most.
-const NAMES_MOST: f64 = 150.0;
+/// Names beside the lines take so much at most, beside what leads to them.
+const NAMES_MOST: f64 = 140.0;
+const NAMES_ASIDE: f64 = 22.0;
 /// Values further apart than this factor are drawn on a logarithmic axis.
 const DECADE: f64 = 10.0;
 /// The same of what was measured, where zero matters more.
@@ -152,8 +155,12 @@ struct Levels {
 
 impl Levels {
     fn of(trend: &Trend<'_>) -> Levels {
-        let longest = trend.lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
-        let right = WIDTH - (longest as f64 * LETTER + 22.0).min(NAMES_MOST);
+        let widest = trend.lines.iter().map(|line| width(&line.name)).fold(0.0, f64::max);
+        // A line alone needs no name.
+        let last = trend.levels.last().map_or(0.0, |(_, text)| width(text) / 2.0);
+        let named = if widest > 0.0 { widest.min(NAMES_MOST) + NAMES_ASIDE } else { 0.0 };
+        let names = named.max(last);
+        let right = WIDTH - names;
         let numbers = || trend.levels.iter().map(|(number, _)| *number);
         let (low, high) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
         let is_log = low > 0.0 && high / low >= DECADE;
@@ -242,7 +249,8 @@ fn marker(index: usize, x: f64, y: f64) -> String {
 
 /// The name of each line beside its end, none over another.
 fn names(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels) {
-    let ends = trend.lines.iter().enumerate().filter_map(|(index, line)| {
+    let named = trend.lines.iter().enumerate().filter(|(_, line)| !line.name.is_empty());
+    let ends = named.filter_map(|(index, line)| {
         let last = line.points.iter().rfind(|point| point.mean.is_finite())?;
         Some((scale.y(last.mean), index, last.level))
     });
@@ -251,7 +259,8 @@ fn names(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels
     let places = apart(&ends.iter().map(|(y, ..)| *y).collect::<Vec<_>>());
     for ((y, index, level), place) in ends.into_iter().zip(places) {
         let (from, until) = (levels.x[level] + 12.0, levels.right + 6.0);
-        let (class, name) = (class(index), escape(&trend.lines[index].name));
+        let (class, name) = (class(index), fitted(&trend.lines[index].name, NAMES_MOST));
+        let name = escape(&name);
         put(svg, &format!(r#"<g class="{class}">"#));
         put(svg, &format!(r#"<path class="leader" d="M{from:.1} {y:.1}L{until:.1} {place:.1}"/>"#));
         put(svg, &marker(index, until + 5.0, place));
@@ -260,19 +269,35 @@ fn names(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels
     }
 }
 
-/// Rising heights, moved as little as it takes to be a row apart and on the picture.
+/// Rising heights, moved as little as it takes to be a row apart and on the picture; so many that
+/// they have no room are as far apart as there is.
 fn apart(heights: &[f64]) -> Vec<f64> {
+    let between = heights.len().saturating_sub(1).max(1) as f64;
+    let row = NAME_ROW.min((HEIGHT - BOTTOM - TOP) / between);
     let mut places: Vec<f64> = Vec::new();
     for height in heights {
-        let least = places.last().map_or(TOP, |above| above + NAME_ROW);
+        let least = places.last().map_or(TOP, |above| above + row);
         places.push(height.max(least));
     }
     let mut most = HEIGHT - BOTTOM;
     for place in places.iter_mut().rev() {
         *place = place.min(most);
-        most = *place - NAME_ROW;
+        most = *place - row;
     }
     places
+}
+
+/// The same in numbers, as comma-separated values.
+pub fn trend_csv(trend: &Trend<'_>) -> String {
+    let rows = trend.lines.iter().flat_map(|line| {
+        let row = |point: &TrendPoint| {
+            let (low, high) = point.interval.unwrap_or((f64::NAN, f64::NAN));
+            let [mean, low, high] = [point.mean, low, high].map(csv_number);
+            [line.name.clone(), trend.levels[point.level].1.clone(), mean, low, high]
+        };
+        line.points.iter().map(row).collect::<Vec<_>>()
+    });
+    csv(&["line", trend.over, trend.values, "low", "high"], rows)
 }
 
 fn summary(trend: &Trend<'_>) -> String {
@@ -384,5 +409,40 @@ mod tests {
         assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= NAME_ROW - 1e-9), "{places:?}");
         assert!(places[3] <= HEIGHT - BOTTOM);
         assert_eq!(apart(&[100.0, 200.0]), [100.0, 200.0]);
+        let many = apart(&[TOP; 40]);
+        assert!(
+            many.iter().all(|it| (TOP - 1e-9..=HEIGHT - BOTTOM + 1e-9).contains(it)),
+            "{many:?}"
+        );
+    }
+
+    /// A name of wide letters beside the topmost line used to run out of the picture.
+    #[test]
+    fn names_have_the_room_their_letters_need() {
+        let lines = [line("memory", &[5.0, 9.0]), line("a name that nobody has room for", &[1.0])];
+        let levels = levels(&[1.0, 2.0]);
+        for lines in [&lines[..1], &lines[..]] {
+            let scene = Trend { title: "", over: "", levels: &levels, values: "", lines };
+            let right = Levels::of(&scene).right;
+            let name = fitted(&lines.last().unwrap().name, NAMES_MOST);
+            assert!(right + 19.0 + width(&name) <= WIDTH, "{name} from {right}");
+        }
+        assert!(drawn(&[1.0, 2.0], &lines).contains("…</text>"));
+    }
+
+    #[test]
+    fn the_numbers_are_there_too() {
+        let levels = levels(&[1.0, 2.0]);
+        let mut lone = line("fork, <b>", &[4.0]);
+        lone.points[0].interval = None;
+        let scene = Trend {
+            title: "t",
+            over: "clients",
+            levels: &levels,
+            values: "response, ms",
+            lines: &[lone],
+        };
+        let told = "line,clients,\"response, ms\",low,high\n\"fork, <b>\",1,4,,\n";
+        assert_eq!(trend_csv(&scene), told);
     }
 }

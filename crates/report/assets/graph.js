@@ -86,6 +86,8 @@ class Graph {
     this.cursor = this.extra("path", "cursor");
     this.found = this.extra("circle", "found");
     this.choice = this.extra("rect", "choice");
+    const levels = this.figure.querySelector("script.levels");
+    if (levels && "DecompressionStream" in window) this.canvas = new LevelCanvas(this, JSON.parse(levels.textContent));
     this.layout(1000);
   }
 
@@ -144,6 +146,7 @@ class Graph {
     const h = ((high - low) / (this.y[1] - this.y[0])) * this.units[1];
     this.plane.setAttribute("viewBox", `${x} ${y} ${Math.max(w, 1e-6)} ${Math.max(h, 1e-6)}`);
     this.axes();
+    this.canvas?.draw();
     this.cursor.setAttribute("d", "");
     this.found.setAttribute("r", 0);
   }
@@ -235,6 +238,7 @@ class Graph {
 
   /** The segment or report that the pointer is at, in the paper's notation. */
   nearest(x, y) {
+    if (this.canvas) return this.canvas.nearest(x, y);
     if (this.units[1] !== this.y[1] - this.y[0]) return null; // a row is several bytes
     const perX = (this.x[1] - this.x[0]) / this.units[0];
     const reach = this.toUnits(this.xToTime(x + REACH)) - this.toUnits(this.xToTime(x));

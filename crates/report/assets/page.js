@@ -2,28 +2,35 @@
 // The rest of the page: theme, copying, folding, printing.
 
 const groups = new Map();
-for (const element of document.querySelectorAll(".graphs")) groups.set(element, new Group(element));
 
-for (const button of document.querySelectorAll(".episode .show, .calls .show")) {
-  const group = groups.get(button.closest(".trial").querySelector(".graphs"));
-  if (!group) continue;
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    group.stretch(button);
-    group.element.scrollIntoView();
-  });
-}
-
-for (const close of document.querySelectorAll(".close-up")) {
-  const group = groups.get(close.closest(".graphs"));
-  close.querySelector("svg").addEventListener("click", () => {
-    group.stretch(close);
-    group.element.scrollIntoView();
-  });
+/** Makes a part of the page live: graphs, legends, buttons, menus. What is folded waits until it is unfolded. */
+function prepare(part) {
+  const all = (selector) => [...part.querySelectorAll(selector)].filter((it) => !it.closest("details.trial:not([open])"));
+  for (const element of all(".graphs")) if (!groups.has(element)) groups.set(element, new Group(element));
+  for (const button of all(".episode .show, .calls .show")) {
+    const group = groups.get(button.closest(".trial").querySelector(".graphs"));
+    if (!group || !button.hidden) continue;
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      group.stretch(button);
+      group.element.scrollIntoView();
+    });
+  }
+  for (const close of all(".close-up:not(.ready)")) {
+    close.classList.add("ready");
+    const group = groups.get(close.closest(".graphs"));
+    close.querySelector("svg.pane").addEventListener("click", () => {
+      group.stretch(close);
+      group.element.scrollIntoView();
+    });
+  }
+  for (const key of all(".graphs .legend span.key[data-layer]")) switchFor(key);
+  for (const figure of all("figure")) addMenu(figure);
+  for (const button of all(".copy")) if (button.hidden) copyWith(button);
 }
 
 // A name in a legend hides and shows its layer.
-for (const key of document.querySelectorAll(".graphs .legend .key")) {
+function switchFor(key) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = key.className;
@@ -40,7 +47,7 @@ for (const key of document.querySelectorAll(".graphs .legend .key")) {
   key.replaceWith(button);
 }
 
-for (const button of document.querySelectorAll(".copy")) {
+function copyWith(button) {
   button.hidden = false;
   button.addEventListener("click", async () => {
     const code = button.parentElement.querySelector("code");
@@ -56,6 +63,35 @@ for (const button of document.querySelectorAll(".copy")) {
   });
 }
 
+/** What was deflated and written as Base64, as bytes. */
+async function unpacked(text) {
+  const letters = atob(text.trim());
+  const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Response(stream).arrayBuffer();
+}
+
+/** Puts what is told of a trial where it is folded, once; a promise of that. */
+function unpack(fold) {
+  const packed = fold.querySelector(":scope > script.packed");
+  if (packed) {
+    fold.unpacking = unpacked(packed.textContent).then((bytes) => {
+      fold.insertAdjacentHTML("beforeend", new TextDecoder().decode(bytes));
+      prepare(fold);
+    });
+    packed.remove();
+  }
+  return fold.unpacking ?? Promise.resolve();
+}
+
+document.addEventListener("toggle", (event) => {
+  const fold = event.target;
+  if (!fold.open || !fold.matches("details")) return;
+  if (fold.matches("details.trial")) unpack(fold);
+  prepare(fold);
+}, true);
+prepare(document);
+
 const theme = document.querySelector(".bar .theme");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
@@ -70,9 +106,15 @@ theme.addEventListener("click", () => {
 dark.addEventListener("change", nameTheme);
 nameTheme();
 
-/** Unfolds whatever holds the place the address names. */
-function unfold() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+/** Unfolds whatever holds the place the address names; what is packed is unpacked first. */
+async function unfold() {
+  const name = decodeURIComponent(location.hash.slice(1));
+  if (!name) return;
+  if (!document.getElementById(name)) {
+    const trial = [...document.querySelectorAll("details.trial")].find((it) => it.id && name.startsWith(`${it.id}-`));
+    if (trial) await unpack(trial);
+  }
+  const target = document.getElementById(name);
   if (!target) return;
   for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   target.scrollIntoView();

@@ -112,6 +112,7 @@ pub(crate) fn close_ups<'a>(
                 values: Some((low, low + most.max(1.0))),
                 bands: &[Band { label: i.band.short.clone(), ..i.band.clone() }],
                 size: CLOSE_UP,
+                layers: None,
             });
             let (from, until) = (seconds(i.window.0), seconds(i.window.1));
             CloseUp { number: i.number, row: i.row, class: i.band.class, svg, from, until }

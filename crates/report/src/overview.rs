@@ -4,10 +4,13 @@ use tcplab_plot::{Band, Pane, Plane, pane};
 use tcplab_units::Instant;
 
 use crate::episode::EpisodeView;
+use crate::links::Links;
 use crate::trial::TrialView;
 
 /// So many are drawn; more would not be looked at one by one.
-const MOST: usize = 12;
+pub(crate) const MOST: usize = 12;
+/// And so many where each needs strokes of its own.
+pub(crate) const MOST_ALONE: usize = 4;
 /// Pixels.
 const SIZE: (i64, i64) = (460, 250);
 
@@ -21,6 +24,8 @@ pub(crate) struct Transferred {
     marks: Vec<Mark>,
     plane: Plane,
     bands: Vec<Band>,
+    /// Where the trial's own figure is not on the page as it is.
+    layers: Option<String>,
 }
 
 /// One picture.
@@ -47,16 +52,22 @@ pub(crate) struct Mark {
 
 impl Transferred {
     /// None when the trial's captures hold no transfer.
-    pub(crate) fn of(view: &TrialView<'_>, world: &'static str) -> Option<Transferred> {
+    pub(crate) fn of(
+        view: &TrialView<'_>,
+        world: &'static str,
+        links: Links,
+        is_plain: bool,
+    ) -> Option<Transferred> {
         let figure = view.figures.first().filter(|_| view.has_connection)?;
         Some(Transferred {
             case: view.case.to_string(),
             world,
             number: view.trial.number,
-            href: format!("#{}", view.id),
+            href: links.of(view),
             facts: view.metrics.iter().take(2).cloned().collect(),
-            marks: view.episodes.iter().map(mark).collect(),
+            marks: view.episodes.iter().map(|it| mark(it, &links.page(view))).collect(),
             plane: figure.plane.clone(),
+            layers: (!is_plain).then(|| figure.layers().to_owned()),
             bands: view
                 .bands
                 .iter()
@@ -66,12 +77,12 @@ impl Transferred {
     }
 }
 
-fn mark(episode: &EpisodeView<'_>) -> Mark {
+fn mark(episode: &EpisodeView<'_>, page: &str) -> Mark {
     Mark {
         kind: episode.row.kind.clone(),
         class: episode.class,
         lost: episode.row.lost_segments,
-        href: format!("#{}", episode.id),
+        href: format!("{page}#{}", episode.id),
     }
 }
 
@@ -96,6 +107,7 @@ pub(crate) fn overviews(transfers: &[Transferred]) -> Vec<Overview> {
                 values: Some((0.0, high)),
                 bands: &transfer.bands,
                 size: SIZE,
+                layers: transfer.layers.as_deref(),
             }),
         })
         .collect()

@@ -6,13 +6,17 @@ use std::io;
 use askama::Template;
 use tcplab_lab::{Case, Run, Trial, TrialData};
 
+use crate::asked::Asked;
 use crate::check::Verified;
+use crate::links::{Links, Look, Rerun};
 use crate::matrix::{Matrix, matrix};
 use crate::outcome::{KINDS, has_connections, sentences};
-use crate::overview::{Overview, Transferred, overviews};
+use crate::overview::{MOST, MOST_ALONE, Overview, Transferred, overviews};
+use crate::pack::pack;
 use crate::path::Paths;
 use crate::place::{Place, differ, everywhere, places, world};
 use crate::summary::{Block, blocks};
+use crate::text::less_than_perfect;
 use crate::trends::{Trends, trends};
 use crate::trial::TrialView;
 
@@ -24,13 +28,22 @@ pub(crate) const STYLES: [&str; 4] = [
 ];
 /// Runs before anything is painted.
 pub(crate) const THEME: &str = include_str!("../assets/theme.js");
-pub(crate) const SCRIPTS: [&str; 3] = [
+pub(crate) const SCRIPTS: [&str; 5] = [
+    include_str!("../assets/levels.js"),
     include_str!("../assets/graph.js"),
     include_str!("../assets/group.js"),
+    include_str!("../assets/export.js"),
     include_str!("../assets/page.js"),
 ];
 /// So many metrics are shown at once; the others unfold.
 const SHOWN_METRICS: usize = 4;
+/// So many bytes of trials stand in the page as they are, for readers without scripts too; a
+/// browser lays them out in a moment.
+const PLAIN: usize = 2_000_000;
+/// So many trials that are less than perfect are told at the top.
+const MOST_WARNINGS: usize = 100;
+/// Captures of so many trials have a link under Setup; beyond, each is linked where its trial is.
+const MOST_LISTED: usize = 24;
 
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +80,8 @@ pub fn render<E: Into<Box<dyn Error + Send + Sync>>>(
 }
 
 /// Writes the page. Trials are loaded one after the other, so only the packets of one are in
-/// memory at a time.
+/// memory at a time. What is told of the first trials stands in the page as it is; of those after
+/// them it is packed, and the page unpacks it when somebody looks, so that it opens at once.
 /// The same run and recordings give the same bytes.
 ///
 /// # Errors
@@ -77,72 +91,143 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
     mut load: impl FnMut(&Trial) -> Result<TrialData, E>,
     out: &mut impl io::Write,
 ) -> Result<(), ReportError> {
-    let mut transfers = Vec::new();
-    let mut warnings = Vec::new();
-    let mut paths = Paths::default();
+    let mut gathered = Gathered::default();
     let mut cases = String::new();
+    let mut plain_left = PLAIN;
     for (index, case) in run.cases.iter().enumerate() {
         let id = anchor(index, None, None);
-        let world = world(case);
-        cases.push_str(&CaseHead { id, case, world }.render()?);
+        cases.push_str(&CaseHead { id, case, world: world(case) }.render()?);
         // Of one without packets there is nothing to be drawn; the tables have it.
         let shown = case.trials.iter().filter(|trial| trial.has_packets);
         for (i, trial) in shown.enumerate() {
-            let data = load(trial).map_err(|source| ReportError::Load {
-                case: case.name.clone(),
-                number: trial.number,
-                source: source.into(),
-            })?;
-            paths.see(&case.name, trial, &data);
+            let data = loaded(&mut load, case, trial)?;
             let view = TrialView::new(&case.name, index, trial, &data, i == 0);
-            if i == 0 && trial.load.is_none() {
-                transfers.extend(Transferred::of(&view, world));
-            }
-            warnings.extend(Warnings::of(&view));
-            cases.push_str(&TrialPart { view }.render()?);
+            let body = TrialBody { view: &view, rerun: Rerun::of(run, trial, Links::Within) };
+            let body = body.render()?;
+            let is_plain = body.len() <= plain_left;
+            let packed = if is_plain { String::new() } else { pack(body.as_bytes()) };
+            plain_left = plain_left.saturating_sub(body.len());
+            let seen = Seen { view: &view, links: Links::Within, is_first: i == 0, is_plain };
+            gathered.see(case, &data, &seen);
+            let body = if is_plain { body } else { String::new() };
+            cases.push_str(&TrialPart { view, body, packed }.render()?);
         }
         cases.push_str("</section>\n");
     }
-    let head = head(run, paths.pictures(), overviews(&transfers), warnings);
+    let head = head(run, gathered, Links::Within);
     out.write_all(head.render()?.as_bytes())?;
     out.write_all(cases.as_bytes())?;
-    let trials = run.cases.iter().map(|case| case.trials.len()).max().unwrap_or(0);
-    out.write_all(Foot { run, trials, script: SCRIPTS.concat() }.render()?.as_bytes())?;
+    out.write_all(foot(run, Links::Within).render()?.as_bytes())?;
     Ok(())
 }
 
-fn head(
-    run: &Run,
-    pictures: Vec<String>,
-    overviews: Vec<Overview>,
+/// A trial's recording.
+pub(crate) fn loaded<E: Into<Box<dyn Error + Send + Sync>>>(
+    load: &mut impl FnMut(&Trial) -> Result<TrialData, E>,
+    case: &Case,
+    trial: &Trial,
+) -> Result<TrialData, ReportError> {
+    load(trial).map_err(|source| ReportError::Load {
+        case: case.name.clone(),
+        number: trial.number,
+        source: source.into(),
+    })
+}
+
+/// What the head of the page needs of the trials once their packets are out of memory.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    transfers: Vec<Transferred>,
     warnings: Vec<Warnings>,
-) -> Head<'_> {
+    paths: Paths,
+}
+
+/// A trial that was just looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'v> {
+    pub(crate) view: &'v TrialView<'v>,
+    pub(crate) links: Links,
+    /// Of its variant.
+    pub(crate) is_first: bool,
+    /// Whether its figures are on the page as they are.
+    pub(crate) is_plain: bool,
+}
+
+impl Gathered {
+    pub(crate) fn see(&mut self, case: &Case, data: &TrialData, seen: &Seen<'_>) {
+        let Seen { view, links, is_first, is_plain } = *seen;
+        self.paths.see(&case.name, view.trial, data);
+        let most = if links == Links::Within { MOST } else { MOST_ALONE };
+        let enough = self.transfers.len() >= most;
+        if is_first && view.trial.load.is_none() && !enough {
+            self.transfers.extend(Transferred::of(view, world(case), links, is_plain));
+        }
+        self.warnings.extend(Warnings::of(view.case, view.trial, &view.warnings, links.of(view)));
+    }
+
+    /// Of a trial whose packets nobody looks at.
+    pub(crate) fn see_warnings(&mut self, case: &Case, trial: &Trial, href: String) {
+        self.warnings.extend(Warnings::of(&case.name, trial, &less_than_perfect(trial), href));
+    }
+}
+
+/// The head of the page.
+pub(crate) fn head(run: &Run, gathered: Gathered, links: Links) -> Head<'_> {
     let mut metrics = blocks(run);
     let spread = metrics.iter().flat_map(|block| &block.rows).any(|row| row.spread.is_some());
-    let others = metrics.split_off(metrics.len().min(SHOWN_METRICS));
+    // Those to look up come after all others, and unfold.
+    metrics.sort_by_key(|block| block.is_detail);
+    let first = metrics.iter().take(SHOWN_METRICS).filter(|block| !block.is_detail).count();
+    let others = metrics.split_off(first);
     let places = places(run);
     let path = run.path.iter().map(|line| line.split_once(": ").unwrap_or(("", line))).collect();
+    let trends = trends(run);
+    let asked = Asked::of(run, trends.as_ref());
+    let is_folder = links != Links::Within;
+    let mut warnings = gathered.warnings;
+    let unwarned = warnings.len().saturating_sub(MOST_WARNINGS);
+    warnings.truncate(MOST_WARNINGS);
     Head {
         run,
         everywhere: everywhere(&places),
         places,
         differ: differ(run),
-        style: STYLES.concat(),
-        theme: THEME,
+        look: Look::of(links),
         outcome: sentences(run).join(" "),
         path,
         verified: run.calibration.as_ref().map(Verified::all).unwrap_or_default(),
-        pictures,
-        overviews,
+        pictures: gathered.paths.pictures(),
+        overviews: overviews(&gathered.transfers),
         warnings,
-        trends: trends(run),
+        unwarned,
+        trends,
+        asked,
         spread,
         metrics,
         others,
         has_connections: has_connections(run),
-        matrix: matrix(run),
+        matrix: (!is_folder).then(|| matrix(run)),
         kinds: KINDS,
+        counts: kind_counts(run),
     }
+}
+
+/// Recovery episodes of each variant by type, where there are too many for each to have a mark.
+fn kind_counts(run: &Run) -> Vec<(String, String, Vec<usize>)> {
+    let row = |(index, case): (usize, &Case)| {
+        let rows = || case.trials.iter().flat_map(|trial| &trial.episodes);
+        let count = |(kind, _): &(&str, &str)| rows().filter(|row| row.kind == *kind).count();
+        let href = format!("#{}", anchor(index, None, None));
+        (case.name.clone(), href, KINDS.iter().map(count).collect())
+    };
+    run.cases.iter().enumerate().map(row).collect()
+}
+
+pub(crate) fn foot(run: &Run, links: Links) -> Foot<'_> {
+    let trials = run.cases.iter().map(|case| case.trials.len()).max().unwrap_or(0);
+    let all: usize = run.cases.iter().map(|case| case.trials.len()).sum();
+    let up = links.up();
+    Foot { run, trials, look: Look::of(links), up, are_listed: all <= MOST_LISTED }
 }
 
 /// What is less than perfect about a trial.
@@ -154,10 +239,9 @@ struct Warnings {
 }
 
 impl Warnings {
-    fn of(view: &TrialView<'_>) -> Option<Warnings> {
-        let (case, number, texts) = (view.case.into(), view.trial.number, view.warnings.clone());
-        let href = format!("#{}", view.id);
-        (!texts.is_empty()).then_some(Warnings { case, number, href, texts })
+    fn of(case: &str, trial: &Trial, texts: &[String], href: String) -> Option<Warnings> {
+        let (case, texts) = (case.to_owned(), texts.to_owned());
+        (!texts.is_empty()).then_some(Warnings { case, number: trial.number, href, texts })
     }
 }
 
@@ -175,10 +259,9 @@ pub(crate) fn anchor(case: usize, trial: Option<u32>, episode: Option<usize>) ->
 
 #[derive(Template)]
 #[template(path = "head.html")]
-struct Head<'a> {
+pub(crate) struct Head<'a> {
     run: &'a Run,
-    style: String,
-    theme: &'static str,
+    look: Look,
     outcome: String,
     /// Where each variant ran.
     places: Vec<Place>,
@@ -194,16 +277,21 @@ struct Head<'a> {
     pictures: Vec<String>,
     overviews: Vec<Overview>,
     warnings: Vec<Warnings>,
+    /// Trials whose warnings are not told.
+    unwarned: usize,
     /// Metrics over a number that was varied.
     trends: Option<Trends>,
+    asked: Asked,
     /// Whether any variant has more than one trial.
     spread: bool,
     metrics: Vec<Block>,
     others: Vec<Block>,
     /// Whether there is anything that TCP could recover.
     has_connections: bool,
-    matrix: Matrix,
+    /// None where there are too many trials for it.
+    matrix: Option<Matrix>,
     kinds: [(&'static str, &'static str); 3],
+    counts: Vec<(String, String, Vec<usize>)>,
 }
 
 #[derive(Template)]
@@ -219,13 +307,28 @@ struct CaseHead<'a> {
 #[template(path = "trial.html")]
 struct TrialPart<'a> {
     view: TrialView<'a>,
+    /// What unfolds, or the same packed.
+    body: String,
+    packed: String,
+}
+
+/// All that is told of a trial below its summary.
+#[derive(Template)]
+#[template(path = "trial_body.html")]
+pub(crate) struct TrialBody<'a, 'v> {
+    pub(crate) view: &'v TrialView<'a>,
+    pub(crate) rerun: Rerun,
 }
 
 #[derive(Template)]
 #[template(path = "foot.html")]
-struct Foot<'a> {
+pub(crate) struct Foot<'a> {
     run: &'a Run,
     /// Of each variant.
     trials: usize,
-    script: String,
+    look: Look,
+    /// From the page to the run's directory.
+    up: &'static str,
+    /// Whether each capture has a link here.
+    are_listed: bool,
 }

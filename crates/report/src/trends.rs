@@ -1,9 +1,10 @@
 //! Metrics over a number that was varied: pictures, and the numbers under them.
 
 use tcplab_lab::{Case, Run, Summary};
-use tcplab_plot::{Trend, TrendLine, TrendPoint, TrendScale, decimal, trend};
+use tcplab_plot::{Trend, TrendLine, TrendPoint, TrendScale, decimal, trend, trend_csv};
 use tcplab_scenario::{Plot, as_numbers, metric};
 
+use crate::figure::Shown;
 use crate::number::{decimals_for_error, figures, title};
 use crate::page::anchor;
 use crate::place::world;
@@ -18,14 +19,8 @@ pub(crate) struct Trends {
 pub(crate) struct Group {
     pub(crate) name: String,
     pub(crate) meaning: &'static str,
-    pub(crate) pictures: Vec<Picture>,
-}
-
-/// One of them.
-pub(crate) struct Picture {
-    /// The levels that all of it has in common; empty if that is all there is.
-    pub(crate) of: String,
-    pub(crate) svg: String,
+    /// Each with the levels that all of it has in common, if that is not all there is.
+    pub(crate) pictures: Vec<Shown>,
 }
 
 /// The same in numbers, a row for each variant.
@@ -86,7 +81,7 @@ fn group(run: &Run, plot: &Plot) -> Option<Group> {
         let of = common.join(", ");
         let title = if of.is_empty() { name.clone() } else { format!("{name} ({of})") };
         let scene = Trend { title: &title, over, levels: &levels, values: &values, lines };
-        Picture { svg: trend(&scene, scale), of }
+        Shown::new(&of, trend(&scene, scale), &trend_csv(&scene))
     });
     let meaning = metric(&plot.metric).map_or("", |info| info.meaning);
     Some(Group { name: format!("{name} over {over}"), meaning, pictures: pictures.collect() })

@@ -1,8 +1,10 @@
 //! One trial: its graphs and its episodes.
 
 use tcplab_lab::{FindingRow, Metric, OptionRow, Trial, TrialData, remark};
-use tcplab_plot::{Band, Figure};
+use tcplab_plot::{Band, Figure, View};
 use tcplab_recording::Endpoint;
+use tcplab_scenario::{MetricInfo, metric as metric_info};
+use tcplab_units::Instant;
 
 use crate::calls::{self, CallView};
 use crate::datagrams::DatagramsView;
@@ -11,9 +13,11 @@ use crate::episode::EpisodeView;
 use crate::flows::FlowsView;
 use crate::graphs::{brief, figures_of};
 use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
+use crate::limits::LimitsView;
 use crate::load::LoadView;
 use crate::number::{title, with_unit};
 use crate::page::anchor;
+use crate::stalls::Stalls;
 use crate::states;
 use crate::summary::{is_truth, is_yes, rank};
 use crate::text::less_than_perfect;
@@ -27,6 +31,8 @@ pub(crate) struct TrialView<'a> {
     pub(crate) trial: &'a Trial,
     pub(crate) warnings: Vec<String>,
     pub(crate) metrics: Vec<(String, String)>,
+    /// Those to look up.
+    pub(crate) more_metrics: Vec<(String, String)>,
     pub(crate) has_connection: bool,
     /// The same of each end by itself.
     pub(crate) ends: Vec<BothEnds>,
@@ -36,6 +42,9 @@ pub(crate) struct TrialView<'a> {
     pub(crate) bands: Vec<Band>,
     pub(crate) stops: Vec<Stop>,
     pub(crate) close_ups: Vec<CloseUp<'a>>,
+    /// What bounded the rate, below the first of the figures.
+    pub(crate) limits: Option<LimitsView>,
+    pub(crate) stalls: Option<Stalls>,
     /// How both ends walked through the diagram of states, and the same in sentences.
     pub(crate) states: Option<(String, Vec<String>)>,
     /// What the episodes do not tell themselves.
@@ -139,7 +148,8 @@ impl<'a> TrialView<'a> {
             case,
             trial,
             warnings: warnings(trial, data),
-            metrics: metrics(trial),
+            metrics: metrics(trial, false),
+            more_metrics: metrics(trial, true),
             has_connection: transfer.is_some(),
             ends: both_ends(trial),
             figures,
@@ -147,6 +157,8 @@ impl<'a> TrialView<'a> {
             bands,
             stops: met.iter().map(stop).collect(),
             close_ups: close,
+            limits: transfer.as_ref().and_then(limits),
+            stalls: transfer.as_ref().and_then(|it| Stalls::of(it.at_sender)),
             states,
             findings: findings(trial),
             episodes: trial.episodes.iter().map(episode).collect(),
@@ -158,6 +170,12 @@ impl<'a> TrialView<'a> {
             is_told: is_load,
         }
     }
+}
+
+/// Over the same time as the graphs.
+fn limits(transfer: &Transfer<'_>) -> Option<LimitsView> {
+    let view = View { from: Instant::ZERO, until: transfer.until, bands: &[] };
+    LimitsView::of(transfer.at_sender, &view)
 }
 
 fn stop(interruption: &Interruption<'_>) -> Stop {
@@ -181,9 +199,11 @@ fn warnings(trial: &Trial, data: &TrialData) -> Vec<String> {
     warnings
 }
 
-/// What people ask for first, then as the run lists them.
-fn metrics(trial: &Trial) -> Vec<(String, String)> {
-    let mut metrics: Vec<&Metric> = trial.metrics.iter().collect();
+/// What people ask for first, then as the run lists them; or those to look up.
+fn metrics(trial: &Trial, details: bool) -> Vec<(String, String)> {
+    let is_detail = |metric: &&Metric| metric_info(&metric.name).is_some_and(MetricInfo::is_detail);
+    let mut metrics: Vec<&Metric> =
+        trial.metrics.iter().filter(|metric| is_detail(metric) == details).collect();
     metrics.sort_by_key(|m| rank(&m.name));
     let text = |m: &Metric| match is_truth(&m.name) {
         true if is_yes(m.value) => "yes".to_string(),

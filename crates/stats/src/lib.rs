@@ -5,8 +5,10 @@
 //! drawn at random comes from a seeded stream, so the same values give the same answers.
 
 mod binomial;
+mod blocks;
 mod bootstrap;
 mod detect;
+mod factorial;
 mod holm;
 mod ks;
 mod normal;
@@ -21,8 +23,10 @@ mod summary;
 mod trend;
 
 pub use binomial::binomial_range;
+pub use blocks::{Paired, marginal_means, paired};
 pub use bootstrap::{Bootstrap, Resampling};
 pub use detect::{Design, Observed, POWER, trials_needed};
+pub use factorial::{Observation, VarianceShares, variance_shares};
 pub use holm::holm;
 pub use ks::KolmogorovSmirnov;
 pub use normal::{normal_probability, normal_quantile};

@@ -5,18 +5,18 @@ use tcplab_plot::{
     Chart, Figure, LadderScene, View, advertised_window, chart, decimal, delivered_rate, grouped,
     in_flight, ladder, round_trips, sent_rate, spoken, time_sequence,
 };
-use tcplab_trace::{CloseKind, Connection, End, Episode, Flow, Stall, Tap};
+use tcplab_trace::{CloseKind, Connection, End, Episode, Flow, Tap};
 use tcplab_units::{Instant, Span};
 
-use super::limits::LimitsView;
 use super::{ShownConnection, anchor};
 use crate::interruption::seconds;
+use crate::limits::LimitsView;
 use crate::outcome::kind_class;
+use crate::stalls::Stalls;
 use crate::trace::{amount, speed};
 
-/// So many episodes are told with their ladder, the costliest ones; so many stalls have a row.
+/// So many episodes are told with their ladder, the costliest ones.
 const MOST_EPISODES: usize = 12;
-const MOST_STALLS: usize = 20;
 /// Throughput is counted over a part of the time, but never over less than this.
 const PARTS: u64 = 200;
 const SHORTEST_PART: Span = Span::from_millis(1);
@@ -39,21 +39,10 @@ pub(crate) struct DirectionView {
     pub(crate) facts: Vec<(&'static str, String)>,
     pub(crate) limits: Option<LimitsView>,
     pub(crate) figures: Vec<Figure>,
-    pub(crate) stalls: Vec<StallView>,
-    /// Stalls that have no row.
-    pub(crate) more_stalls: usize,
+    pub(crate) stalls: Option<Stalls>,
     pub(crate) episodes: Vec<EpisodeView>,
     /// Episodes that are not told.
     pub(crate) more_episodes: usize,
-}
-
-/// A stall as shown.
-pub(crate) struct StallView {
-    pub(crate) at: String,
-    pub(crate) time: String,
-    pub(crate) cause: &'static str,
-    pub(crate) in_flight: String,
-    pub(crate) frames: (u64, u64),
 }
 
 /// An episode as shown.
@@ -100,10 +89,6 @@ impl DirectionView {
         costliest.sort_by_key(|(_, e)| std::cmp::Reverse((e.duration(connection.last), e.silence)));
         costliest.truncate(MOST_EPISODES);
         costliest.sort_by_key(|(index, _)| *index);
-        let mut stalls: Vec<&Stall> = flow.stalls.iter().collect();
-        stalls.sort_by_key(|stall| std::cmp::Reverse(stall.until.since(stall.from)));
-        stalls.truncate(MOST_STALLS);
-        stalls.sort_by_key(|stall| stall.from);
         let episode = |(index, episode): (usize, &Episode)| {
             episode_view(index, episode, flow, (sender, receiver), connection.last)
         };
@@ -112,8 +97,7 @@ impl DirectionView {
             facts: flow_facts(flow),
             limits: LimitsView::of(flow, &view),
             figures: figures_of(&format!("{id}-{sender}"), sender, flow, &view),
-            more_stalls: flow.stalls.len() - stalls.len(),
-            stalls: stalls.into_iter().map(stall_view).collect(),
+            stalls: Stalls::of(flow),
             more_episodes: flow.episodes.len() - costliest.len(),
             episodes: costliest.into_iter().map(episode).collect(),
         }
@@ -246,16 +230,6 @@ fn flow_facts(flow: &Flow) -> Vec<(&'static str, String)> {
         facts.push(("buffer delay", format!("{} %", decimal(delay, 1))));
     }
     facts
-}
-
-fn stall_view(stall: &Stall) -> StallView {
-    StallView {
-        at: decimal(stall.from.as_secs_f64(), 3),
-        time: spoken(stall.until.since(stall.from)),
-        cause: stall.cause.name(),
-        in_flight: amount(stall.in_flight),
-        frames: stall.frames,
-    }
 }
 
 fn episode_view(

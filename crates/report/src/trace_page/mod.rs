@@ -2,7 +2,6 @@
 
 mod connection;
 mod found;
-mod limits;
 
 use std::cmp::Reverse;
 use std::io;

@@ -1,7 +1,10 @@
 //! The page in a real browser: its script runs, zooms and changes the theme without an error.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
+
+use tcplab_report::{ShownConnection, TracePage};
 
 use super::synthetic;
 
@@ -64,6 +67,164 @@ fn the_page_works_in_a_browser() {
     }
 }
 
+/// Goes to a trial that is packed by its address, saves figures of every kind, and looks at what
+/// bounded the rate.
+const SAVE: &str = "<script>
+addEventListener('load', async () => {
+  const seen = { kinds: {} };
+  const comes = async (what) => {
+    for (let tries = 0; tries < 200 && !what(); tries++) await new Promise((done) => setTimeout(done, 50));
+    return Boolean(what());
+  };
+  const packed = [...document.querySelectorAll('details.trial')].at(-1);
+  seen.packed = Boolean(packed.querySelector('script.packed'));
+  location.hash = `${packed.id}-episode-1`;
+  seen.unpacked = await comes(() => packed.open && packed.querySelector('.episode') && packed.querySelector('.export'));
+  const limits = packed.querySelector('.limits svg').getBoundingClientRect();
+  seen.limits = limits.width > 300 && limits.height > 15 && packed.querySelectorAll('.limits rect').length;
+  const kind = (figure) => pictureOf(figure).getAttribute('class') || 'limits';
+  for (const figure of [...document.querySelectorAll('figure')].filter((it) => it.querySelector('.export'))) {
+    const name = kind(figure).replace(' live', '');
+    if (name in seen.kinds) continue;
+    const sizes = [];
+    for (const ending of ['svg', 'png', 'csv']) sizes.push((await exported(figure, ending))?.size ?? 0);
+    seen.kinds[name] = sizes.every((size) => size > 60) && sizes[1] > 1000;
+  }
+  // By keys alone.
+  const button = document.querySelector('.export button');
+  button.focus();
+  button.click();
+  const down = () => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true }));
+  down(); down();
+  seen.menu = document.activeElement.dataset.kind;
+  document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+  seen.closed = !document.querySelector('.menu') && document.activeElement === button;
+  seen.wrong = wrong;
+  document.title = 'SEEN' + JSON.stringify(seen);
+});
+</script>";
+
+#[test]
+fn figures_are_saved_and_what_is_packed_is_unpacked() {
+    let (run, recordings) = synthetic::run(3);
+    let load = |trial: &tcplab_lab::Trial| {
+        let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
+        found.map(|(_, data)| data.clone()).ok_or("no such trial")
+    };
+    let page = tcplab_report::render(&run, load).expect("a made-up run can be shown");
+    let Some(seen) = seen_in(&page, SAVE) else { return };
+    let before = r#"{"kinds":{"#;
+    let after =
+        r#""packed":true,"unpacked":true,"limits":4,"menu":"csv","closed":true,"wrong":[]}"#;
+    assert!(seen.starts_with(before) && seen.ends_with(after), "{seen}");
+    for kind in
+        ["scene spread", "trend", "scene ecdf", "pane", "graph time-sequence", "graph chart"]
+            .into_iter()
+            .chain(["graph bars", "limits", "ladder", "path-picture"])
+    {
+        assert!(seen.contains(&format!("\"{kind}\":true")), "{kind} of {seen}");
+    }
+    assert!(!seen.contains("false"), "{seen}");
+}
+
+/// Looks at the whole of very many packets, closer, and elsewhere; what is drawn where.
+const ZOOM: &str = "<script>
+addEventListener('load', async () => {
+  const seen = {};
+  const comes = async (what) => {
+    for (let tries = 0; tries < 200 && !what(); tries++) await new Promise((done) => setTimeout(done, 50));
+    return Boolean(what());
+  };
+  await comes(() => groups.size);
+  const group = [...groups.values()][0], graph = group.graphs[0], { canvas } = graph;
+  graph.layout(1000);
+  const picture = async (from, until) => {
+    group.show(from, until);
+    group.draw();
+    await canvas.levels.settled();
+    group.draw();
+    const { data } = canvas.canvas.getContext('2d').getImageData(0, 0, canvas.canvas.width, canvas.canvas.height);
+    let sum = 0, inked = 0;
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3]) { inked++; sum = (sum * 31 + i + data[i]) % 1000000007; }
+    return [sum, inked];
+  };
+  const [from, until] = group.whole, middle = (from + until) / 2;
+  const whole = await picture(from, until);
+  const counts = { ...canvas.drawn };
+  const close = await picture(middle, middle + 0.02);
+  const aside = await picture(middle + 0.01, middle + 0.03);
+  seen.inked = [whole, close, aside].every(([, inked]) => inked > 100);
+  seen.moves = whole[0] !== close[0] && close[0] !== aside[0];
+  seen.few = counts.data < 9000 && counts.fast > 100;
+  // Each retransmission of the stretch, for itself.
+  const fast = canvas.levels.layers.find((layer) => layer.class === 'fast');
+  let all = 0;
+  canvas.levels.seen(fast, 0, 1e15, 0, (strokes) => { all += strokes.x.length; });
+  await canvas.levels.settled();
+  all = 0;
+  canvas.levels.seen(fast, 0, 1e15, 0, (strokes) => { all += strokes.x.length; });
+  seen.again = all;
+  seen.saved = (await exported(graph.figure, 'svg')).size > 5000 && (await exported(graph.figure, 'png')).size > 5000;
+  seen.wrong = wrong;
+  document.title = 'SEEN' + JSON.stringify(seen);
+});
+</script>";
+
+#[test]
+fn very_many_packets_are_drawn_at_each_zoom() {
+    let trace = synthetic::large(60_000);
+    let connection = &trace.connections[0];
+    let again = connection.forward.segments.iter();
+    let again = again.filter(|segment| segment.kind != tcplab_trace::SegmentKind::New).count();
+    let shown = [ShownConnection { index: 0, connection, findings: &[] }];
+    let mut page = Vec::new();
+    let what = TracePage { name: "many", trace: &trace, shown: &shown };
+    tcplab_report::write_trace(&what, &mut page).expect("a Vec takes what it is given");
+    let page = String::from_utf8(page).expect("it is text");
+    assert!(page.len() < 2_500_000, "{} bytes", page.len());
+    let Some(seen) = seen_in(&page, ZOOM) else { return };
+    let expected = r#"{"inked":true,"moves":true,"few":true,"again":N,"saved":true,"wrong":[]}"#;
+    assert_eq!(seen, expected.replace('N', &again.to_string()));
+}
+
+/// A page comes out on paper, dark or not.
+#[test]
+fn the_page_is_printed() {
+    let (run, recordings) = synthetic::run(1);
+    let load = |trial: &tcplab_lab::Trial| {
+        let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
+        found.map(|(_, data)| data.clone()).ok_or("no such trial")
+    };
+    let page = tcplab_report::render(&run, load).expect("a made-up run can be shown");
+    let place = tempfile::tempdir().unwrap();
+    let (file, paper) = (place.path().join("report.html"), place.path().join("report.pdf"));
+    fs::write(&file, page).unwrap();
+    let printed = browser(place.path())
+        .arg(format!("--print-to-pdf={}", paper.display()))
+        .arg(format!("file://{}", file.display()))
+        .output();
+    if printed.is_ok() {
+        let pdf = fs::read(&paper).expect("it was printed");
+        assert!(pdf.starts_with(b"%PDF") && pdf.len() > 50_000, "{} bytes", pdf.len());
+    }
+}
+
+/// A browser without a window, with a home of its own.
+fn browser(home: &Path) -> Command {
+    let mut browser = Command::new("chromium");
+    browser
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--window-size=1200,2000",
+        ])
+        .arg(format!("--user-data-dir={}", home.join("profile").display()))
+        .env("HOME", home);
+    browser
+}
+
 /// What a page's reader, who is a script, leaves of what it saw: all between the word `SEEN` in the
 /// title and its end; what the browser made of the page where there is none. Nothing without a
 /// browser.
@@ -77,19 +238,10 @@ pub(crate) fn seen_in(page: &str, reader: &str) -> Option<String> {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("report.html");
     fs::write(&file, page).unwrap();
-    let browser = Command::new("chromium")
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--window-size=1200,2000",
-        ])
+    let browser = browser(place.path())
         .args(["--virtual-time-budget=40000", "--run-all-compositor-stages-before-draw"])
         .arg("--dump-dom")
-        .arg(format!("--user-data-dir={}", place.path().join("profile").display()))
         .arg(format!("file://{}", file.display()))
-        .env("HOME", place.path())
         .output();
     let browser = match browser {
         Ok(browser) => browser,

@@ -1,7 +1,9 @@
 //! The pages, as text and in a real browser.
 
+mod answers;
 mod browser;
 mod flows;
+mod folder;
 mod page;
 mod synthetic;
 mod trace;

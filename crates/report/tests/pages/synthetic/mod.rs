@@ -11,7 +11,8 @@ use tcplab_lab::{
 };
 use tcplab_path::{Direction, PathSpec};
 use tcplab_trace::{
-    Connection, Episode, EpisodeKind, Evidence, Flow, LostSegment, Segment, SegmentKind, Trace,
+    Connection, Episode, EpisodeKind, Evidence, Flow, Limit, LimitPeriod, LimitShares, LostSegment,
+    Segment, SegmentKind, Stall, StallCause, Trace,
 };
 use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
 
@@ -55,6 +56,102 @@ pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
         });
     }
     (Run { cases, ..frame() }, recordings)
+}
+
+/// So many trials of twenty variants (two factors, one of them a condition of the path, with an
+/// interaction), and the recordings that they share.
+#[allow(dead_code, reason = "not every program that includes this makes so many")]
+pub(crate) fn many(count: usize) -> (Run, Vec<(String, TrialData)>) {
+    let (mut run, recordings) = run(2);
+    let mut rng = Rng::new(11, "many");
+    let of = run.cases[0].clone();
+    let each = (count / 20).max(1) as u32;
+    let levels = ["reno", "cubic", "bbr", "westwood"].into_iter().enumerate();
+    let cells = levels.flat_map(|(a, name)| (0..5).map(move |loss| (a, name, loss)));
+    let case = |(a, name, loss): (usize, &str, usize)| {
+        let label = format!("{}", loss as f64 / 10.0);
+        let made = (1..=each).map(|number| {
+            let mut trial = of.trials[number as usize % of.trials.len()].clone();
+            trial.number = number;
+            if number != 2 {
+                trial.flaws.clear();
+            }
+            trial.directory = format!("trials/{name}_{label}-{number}");
+            let noise = (0..4).map(|_| rng.below(1_000) as f64 / 1_000.0 - 0.5).sum::<f64>();
+            let goodput =
+                4.0 + a as f64 * 0.2 * (1.0 + loss as f64) - loss as f64 * 0.5 + noise * 0.3;
+            for metric in &mut trial.metrics {
+                match metric.name.as_str() {
+                    "goodput" => metric.value = goodput,
+                    "transfer_time" => metric.value = 80.0 / goodput,
+                    _ => {}
+                }
+            }
+            trial
+        });
+        let trials: Vec<Trial> = made.collect();
+        let pair = |key: &str, level: &str| (key.to_string(), level.to_string());
+        Case {
+            name: format!("{name}_{label}"),
+            levels: vec![pair("client.socket.congestion", name), pair("path.loss", &label)],
+            summaries: summaries(&trials),
+            trials,
+            ..of.clone()
+        }
+    };
+    run.cases = cells.map(case).collect();
+    (run, recordings)
+}
+
+/// A connection of so many segments, of which each hundredth is sent again once.
+#[allow(dead_code, reason = "not every program that includes this makes so many")]
+pub(crate) fn large(count: usize) -> Trace {
+    let mut rng = Rng::new(3, "large");
+    let range = |number: u64| {
+        let start = tcplab_units::Offset::new(1 + number * 1_448);
+        tcplab_trace::Range { start, end: start + Bytes::new(1_448) }
+    };
+    let mut flow = Flow::default();
+    let (mut at, mut frame, mut next) = (10 * MS, 0, 0);
+    while flow.segments.len() < count {
+        // In bursts, as offloads make them, and now and then a silence.
+        at += if rng.below(40_000) == 0 { 200 * MS } else { 4_000 + rng.below(9) * 1_000 };
+        frame += 1;
+        let again = next > 40 && rng.below(100) == 0;
+        let number = if again { next - 1 - rng.below(40) } else { next };
+        next += u64::from(!again);
+        let kind = if again { SegmentKind::FastRetransmission } else { SegmentKind::New };
+        flow.segments.push(Segment {
+            at: Instant::from_nanos(at),
+            frame,
+            range: range(number),
+            payload: Bytes::new(1_448),
+            syn: false,
+            fin: false,
+            psh: false,
+            kind,
+            timer: None,
+            proof: tcplab_trace::Proof::default(),
+            in_flight: Bytes::new(58_000),
+            comment: None,
+        });
+        if frame % 2 == 0 {
+            flow.acks.push(tcplab_trace::Ack {
+                at: Instant::from_nanos(at + 500),
+                frame,
+                ack: range(next.saturating_sub(40)).start,
+                window: Some(Bytes::new(450_000)),
+                sack: vec![],
+                dsack: None,
+                duplicate: false,
+                has_data: false,
+                comment: None,
+            });
+        }
+    }
+    flow.totals.data_segments = flow.segments.len() as u64;
+    flow.totals.unique = Bytes::new(next * 1_448);
+    trace(flow)
 }
 
 fn frame() -> Run {
@@ -156,6 +253,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
             rows.push(row(rows.len() + 1, i as u64 + 1, &episode));
         }
     }
+    limits(&mut seen.client);
     let time = transfer::duration(&seen).as_secs_f64();
     let metric =
         |name: &str, unit: &str, value| Metric { name: name.into(), unit: unit.into(), value };
@@ -207,6 +305,29 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         duration,
     };
     (made, data)
+}
+
+/// Slow start, the path, and a stall at the end of each interruption's second.
+fn limits(flow: &mut Flow) {
+    let last = flow.acks.last().map_or(0, |ack| ack.at.as_nanos());
+    let edges = [0, last / 10, last / 2, last * 6 / 10, last];
+    let kinds = [Limit::SlowStart, Limit::Path, Limit::Timeout, Limit::ReceiveWindow];
+    for (edge, limit) in edges.windows(2).zip(kinds) {
+        let mut shares = LimitShares::default();
+        let place = Limit::ALL.iter().position(|it| *it == limit).expect("it is one of them");
+        shares.spans[place] = Span::from_nanos(edge[1] - edge[0]);
+        flow.shares.spans[place] = shares.spans[place];
+        let (from, until) = (Instant::from_nanos(edge[0]), Instant::from_nanos(edge[1]));
+        let (acked, frames) = (Bytes::new(1_448), (1, 2));
+        flow.limits.push(LimitPeriod { limit, shares, from, until, acked, frames });
+    }
+    flow.stalls.push(Stall {
+        from: Instant::from_nanos(edges[2]),
+        until: Instant::from_nanos(edges[3]),
+        frames: (3, 4),
+        cause: StallCause::Timeout,
+        in_flight: Bytes::new(1_448),
+    });
 }
 
 /// What the application of the client called, as its log tells it.

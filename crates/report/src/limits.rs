@@ -13,6 +13,9 @@ pub(crate) struct LimitsView {
     pub(crate) shares: Vec<Share>,
     /// What the bar is wide, for the page.
     pub(crate) width: f64,
+    /// Its ends, seconds.
+    pub(crate) from: f64,
+    pub(crate) until: f64,
     /// Periods over time: class, left edge, width; units of [`WIDTH`].
     pub(crate) periods: Vec<(&'static str, String, String)>,
 }
@@ -39,7 +42,13 @@ impl LimitsView {
             percent: format!("{:.1}", 100.0 * flow.shares.share(limit)),
             time: spoken(flow.shares.of(limit)),
         });
-        Some(LimitsView { shares: shares.collect(), width: WIDTH, periods: periods(flow, view) })
+        Some(LimitsView {
+            shares: shares.collect(),
+            width: WIDTH,
+            from: view.from.as_secs_f64(),
+            until: view.until.as_secs_f64(),
+            periods: periods(flow, view),
+        })
     }
 }
 

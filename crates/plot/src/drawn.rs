@@ -1,0 +1,66 @@
+//! A picture and the numbers in it.
+
+use crate::plane::put;
+use crate::svg::escape;
+
+/// A picture with what it shows as a table, for those who would rather have the numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drawn {
+    /// One `<svg>` element, complete in itself but for the style sheet.
+    pub svg: String,
+    /// Comma-separated values (RFC 4180), the names of the columns first.
+    pub csv: String,
+}
+
+/// A table as comma-separated values (RFC 4180, but with `\n` at the end of a line).
+pub fn csv<R: AsRef<[String]>>(columns: &[&str], rows: impl IntoIterator<Item = R>) -> String {
+    let mut text = columns.iter().map(|column| field(column)).collect::<Vec<_>>().join(",");
+    text.push('\n');
+    for row in rows {
+        text += &row.as_ref().iter().map(|cell| field(cell)).collect::<Vec<_>>().join(",");
+        text.push('\n');
+    }
+    text
+}
+
+fn field(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+/// A number for [`csv`]; nothing of what is no number.
+pub fn csv_number(value: f64) -> String {
+    if value.is_finite() { value.to_string() } else { String::new() }
+}
+
+/// The beginning of a scene: its kind, its size in pixels, and what it shows.
+pub(crate) fn opening(kind: &str, (width, height): (f64, f64), told: &str) -> String {
+    format!(
+        r#"<svg class="scene {kind}" viewBox="0 0 {width} {height}" role="img" aria-label="{0}"><title>{0}</title>"#,
+        escape(told)
+    )
+}
+
+/// Text of a class at a place.
+pub(crate) fn text(svg: &mut String, class: &str, (x, y): (f64, f64), text: &str) {
+    put(svg, &format!(r#"<text class="{class}" x="{x:.1}" y="{y:.1}">{}</text>"#, escape(text)));
+}
+
+/// A path of a class.
+pub(crate) fn path(svg: &mut String, class: &str, d: &str) {
+    put(svg, &format!(r#"<path class="{class}" d="{d}"/>"#));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_with_commas_are_quoted() {
+        let rows = [["a, b".to_owned(), csv_number(1.5)], ["\"c\"".into(), csv_number(f64::NAN)]];
+        assert_eq!(csv(&["name", "value"], rows), "name,value\n\"a, b\",1.5\n\"\"\"c\"\"\",\n");
+    }
+}

@@ -1,0 +1,148 @@
+//! Distributions: the share of values that are no larger, a line for each of several ways.
+
+use crate::axis::Axis;
+use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
+use crate::letters::{fitted, width};
+use crate::plane::put;
+
+/// Pixels.
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 240.0;
+const LEFT: f64 = 42.0;
+const RIGHT: f64 = 14.0;
+const KEY_ROW: f64 = 17.0;
+const FOOT: f64 = 40.0;
+/// So many lines have a colour of their own; those after them share it and are dashed.
+const COLOURS: usize = 7;
+/// Names take so much at most.
+const NAMES_MOST: f64 = 160.0;
+
+/// One picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ecdf<'a> {
+    /// What it shows.
+    pub title: &'a str,
+    /// What was measured, with its unit.
+    pub values: &'a str,
+    /// In the order of their colours.
+    pub lines: &'a [EcdfLine],
+}
+
+/// A line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EcdfLine {
+    /// What it is of.
+    pub name: String,
+    /// In any order; what is not finite is left out.
+    pub values: Vec<f64>,
+}
+
+/// Draws a step for each value, joined where they are closer than a quarter of a pixel.
+pub fn ecdf(scene: &Ecdf<'_>) -> Drawn {
+    let lines: Vec<Vec<f64>> = scene.lines.iter().map(sorted).collect();
+    let axis = Axis::over(lines.iter().flatten().copied());
+    let (keys, top) = keys(scene);
+    let bottom = top + HEIGHT;
+    let right = WIDTH - RIGHT;
+    let x = |value: f64| LEFT + axis.share(value) * (right - LEFT);
+    let y = |share: f64| bottom - share * HEIGHT;
+    let told = format!("{}: share of values up to {}", scene.title, scene.values);
+    let mut svg = opening("ecdf", (WIDTH, bottom + FOOT), &told);
+    for quarter in 0..=4 {
+        let share = f64::from(quarter) / 4.0;
+        path(&mut svg, "rule", &format!("M{LEFT} {:.1}H{right}", y(share)));
+        text(&mut svg, "value", (LEFT - 7.0, y(share) + 4.0), &format!("{} %", quarter * 25));
+    }
+    for (value, label) in axis.marks(7) {
+        path(&mut svg, "rule", &format!("M{:.1} {bottom:.1}v5", x(value)));
+        text(&mut svg, "level", (x(value), bottom + 17.0), &label);
+    }
+    text(&mut svg, "over", (f64::midpoint(LEFT, right), bottom + 35.0), scene.values);
+    for (index, values) in lines.iter().enumerate().filter(|(_, values)| !values.is_empty()) {
+        let d = steps(values, x, y, right);
+        put(&mut svg, &format!(r#"<g class="{}"><path class="line" d="{d}"/></g>"#, class(index)));
+    }
+    svg.push_str(&keys);
+    svg.push_str("</svg>");
+    let rows = lines.iter().zip(scene.lines).flat_map(|(values, line)| {
+        let share = |rank: usize| csv_number((rank + 1) as f64 / values.len() as f64);
+        let row = move |(rank, value): (usize, &f64)| {
+            [line.name.clone(), csv_number(*value), share(rank)]
+        };
+        values.iter().enumerate().map(row).collect::<Vec<_>>()
+    });
+    Drawn { svg, csv: csv(&["name", scene.values, "share"], rows) }
+}
+
+fn sorted(line: &EcdfLine) -> Vec<f64> {
+    let mut values: Vec<f64> = line.values.iter().copied().filter(|it| it.is_finite()).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn class(index: usize) -> String {
+    let dashed = if index / COLOURS % 2 == 1 { " dashed" } else { "" };
+    format!("line-{}{dashed}", index % COLOURS)
+}
+
+fn steps(values: &[f64], x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64, right: f64) -> String {
+    let mut d = format!("M{LEFT} {:.1}", y(0.0));
+    let count = values.len() as f64;
+    let mut index = 0;
+    while index < values.len() {
+        let at = x(values[index]);
+        let together = values[index..].iter().take_while(|it| x(**it) - at < 0.25).count().max(1);
+        index += together;
+        d += &format!("H{at:.1}V{:.1}", y(index as f64 / count));
+    }
+    d += &format!("H{right:.1}");
+    d
+}
+
+/// The names above the picture, and where the picture begins.
+fn keys(scene: &Ecdf<'_>) -> (String, f64) {
+    let mut svg = String::new();
+    let (mut x, mut y) = (0.0, 12.0);
+    if scene.lines.len() > 1 {
+        for (index, line) in scene.lines.iter().enumerate() {
+            let name = fitted(&line.name, NAMES_MOST);
+            let wide = width(&name) + 36.0;
+            if x > 0.0 && x + wide > WIDTH {
+                (x, y) = (0.0, y + KEY_ROW);
+            }
+            put(&mut svg, &format!(r#"<g class="{}">"#, class(index)));
+            path(&mut svg, "line", &format!("M{x:.1} {:.1}h16", y - 4.0));
+            text(&mut svg, "name", (x + 21.0, y), &name);
+            svg.push_str("</g>");
+            x += wide;
+        }
+    }
+    (svg, if scene.lines.len() > 1 { y + 14.0 } else { 8.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(name: &str, values: &[f64]) -> EcdfLine {
+        EcdfLine { name: name.into(), values: values.into() }
+    }
+
+    #[test]
+    fn a_line_climbs_by_a_step_for_each_value() {
+        let lines = [line("reno", &[3.0, 1.0, 2.0, f64::NAN]), line("cubic", &[2.0, 2.0])];
+        let scene = Ecdf { title: "goodput", values: "Mbit/s", lines: &lines };
+        let drawn = ecdf(&scene);
+        insta::assert_snapshot!(drawn.svg.replace("><", ">\n<"));
+        let told = "name,Mbit/s,share\nreno,1,0.3333333333333333\nreno,2,0.6666666666666666\n\
+                    reno,3,1\ncubic,2,0.5\ncubic,2,1\n";
+        assert_eq!(drawn.csv, told);
+    }
+
+    #[test]
+    fn many_values_need_no_more_steps_than_there_is_room_for() {
+        let values: Vec<f64> = (0..100_000).map(|n| f64::from(n) / 7.0).collect();
+        let scene = Ecdf { title: "t", values: "ms", lines: &[line("all", &values)] };
+        assert!(ecdf(&scene).svg.len() < 60_000);
+    }
+}

@@ -1,0 +1,225 @@
+//! Heat maps: what was measured at each pair of levels of two factors, the number in each cell.
+
+use crate::axis::Axis;
+use crate::drawn::{Drawn, csv, csv_number, opening, text};
+use crate::letters::{fitted, width};
+use crate::plane::put;
+use crate::scale::decimal;
+
+/// Pixels.
+const WIDTH: f64 = 560.0;
+const TOP: f64 = 24.0;
+const ROW: f64 = 30.0;
+const FOOT: f64 = 78.0;
+const NAMES_MOST: f64 = 150.0;
+const SCALE: (f64, f64) = (150.0, 9.0);
+/// A bar of colours has so many steps.
+const STEPS: usize = 30;
+
+/// One picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heat<'a> {
+    /// What it shows.
+    pub title: &'a str,
+    /// What the columns are of, and the rows.
+    pub factors: (&'a str, &'a str),
+    /// The levels from the left.
+    pub columns: &'a [String],
+    /// The levels from the top.
+    pub rows: &'a [String],
+    /// What was measured, with its unit.
+    pub values: &'a str,
+    /// Row by row; none where nothing was run, or nothing has the metric.
+    pub cells: &'a [Vec<Option<f64>>],
+}
+
+/// Draws a cell for each pair of levels.
+pub fn heat(scene: &Heat<'_>) -> Drawn {
+    let widest = scene.rows.iter().map(|row| width(row)).fold(0.0, f64::max);
+    let left = widest.min(NAMES_MOST) + 12.0;
+    let across = (WIDTH - left) / scene.columns.len().max(1) as f64;
+    let bottom = TOP + ROW * scene.rows.len() as f64;
+    let shades = Shades::over(scene);
+    let mut svg = opening("heat", (WIDTH, bottom + FOOT), &summary(scene));
+    text(&mut svg, "unit", (0.0, 12.0), &fitted(scene.factors.1, WIDTH));
+    for (y, row) in scene.rows.iter().enumerate() {
+        let top = TOP + ROW * y as f64;
+        text(&mut svg, "name", (0.0, top + ROW / 2.0 + 4.0), &fitted(row, NAMES_MOST));
+        for (x, value) in scene.cells.get(y).into_iter().flatten().enumerate() {
+            let corner = (left + across * x as f64, top);
+            cell(&mut svg, corner, (across, ROW), *value, &shades);
+        }
+    }
+    for (x, column) in scene.columns.iter().enumerate() {
+        let middle = left + across * (x as f64 + 0.5);
+        text(&mut svg, "level", (middle, bottom + 16.0), &fitted(column, across - 4.0));
+    }
+    text(&mut svg, "over", (f64::midpoint(left, WIDTH), bottom + 34.0), scene.factors.0);
+    legend(&mut svg, scene.values, bottom + 50.0, &shades);
+    svg.push_str("</svg>");
+    Drawn { svg, csv: numbers(scene) }
+}
+
+fn cell(
+    svg: &mut String,
+    (x, y): (f64, f64),
+    (wide, high): (f64, f64),
+    value: Option<f64>,
+    shades: &Shades,
+) {
+    let middle = (x + wide / 2.0, y + high / 2.0 + 4.0);
+    let Some(value) = value.filter(|it| it.is_finite()) else {
+        text(svg, "nothing", middle, "–");
+        return;
+    };
+    let (colour, ink) = shades.of(value);
+    let (wide, high) = (wide - 1.0, high - 1.0);
+    put(
+        svg,
+        &format!(
+            concat!(
+                r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" fill="{}"/>"#,
+                r#"<text class="cell" x="{:.1}" y="{:.1}" fill="{}">{}</text>"#,
+            ),
+            x,
+            y,
+            wide,
+            high,
+            colour,
+            middle.0,
+            middle.1,
+            ink,
+            decimal(value, shades.decimals),
+        ),
+    );
+}
+
+fn legend(svg: &mut String, values: &str, y: f64, shades: &Shades) {
+    let Axis { low, high, .. } = shades.axis;
+    let (low, high) = (decimal(low, shades.decimals), decimal(high, shades.decimals));
+    let from = width(&low) + 8.0;
+    text(svg, "value left", (0.0, y + 8.0), &low);
+    for step in 0..STEPS {
+        let share = step as f64 / (STEPS - 1) as f64;
+        let wide = SCALE.0 / STEPS as f64;
+        let (x, colour) = (from + wide * step as f64, rgb(cividis(share)));
+        let (w, h) = (wide + 0.3, SCALE.1);
+        put(
+            svg,
+            &format!(r#"<rect x="{x:.1}" y="{y}" width="{w:.1}" height="{h}" fill="{colour}"/>"#),
+        );
+    }
+    let end = from + SCALE.0 + 6.0;
+    text(svg, "value left", (end, y + 8.0), &high);
+    let told = end + width(&high) + 12.0;
+    text(svg, "unit", (told, y + 8.0), &fitted(values, WIDTH - told));
+}
+
+/// From values to colours.
+struct Shades {
+    axis: Axis,
+    decimals: usize,
+}
+
+impl Shades {
+    fn over(scene: &Heat<'_>) -> Shades {
+        let all = || scene.cells.iter().flatten().flatten().copied().filter(|it| it.is_finite());
+        let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::MIN, f64::max));
+        // From the least to the most: a cell has its number, so the colours may show all they can.
+        let axis = match Axis::over(all()) {
+            axis if low < high => Axis { low, high, ..axis },
+            axis => axis,
+        };
+        let most = axis.high.abs().max(axis.low.abs());
+        let size = if most > 0.0 { most.log10().floor() } else { 0.0 };
+        // Values of several decades need what tells the small ones apart.
+        let small = if axis.is_log { axis.low.log10().floor() + 1.0 } else { size };
+        Shades { axis, decimals: (2.0 - small).clamp(0.0, 4.0) as usize }
+    }
+
+    /// The colour of a cell and that of its number.
+    fn of(&self, value: f64) -> (String, &'static str) {
+        let colour = cividis(self.axis.share(value).clamp(0.0, 1.0));
+        (rgb(colour), if luminance(colour) > 0.22 { "#000" } else { "#fff" })
+    }
+}
+
+fn rgb([r, g, b]: [u8; 3]) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// The colour map cividis: as light as the value is large, evenly for the eye, and the same to
+/// readers who cannot tell red from green (Nuñez, Anderton and Renslow, PLOS ONE 13(7), 2018). The
+/// polynomials are those of d3-scale-chromatic.
+fn cividis(t: f64) -> [u8; 3] {
+    let level = |value: f64| value.round().clamp(0.0, 255.0) as u8;
+    [
+        level(-4.54 - t * (35.34 - t * (2381.73 - t * (6402.7 - t * (7024.72 - t * 2710.57))))),
+        level(32.49 + t * (170.73 + t * (52.82 - t * (131.46 - t * (176.58 - t * 67.37))))),
+        level(81.24 + t * (442.36 - t * (2482.43 - t * (6167.24 - t * (6614.94 - t * 2475.67))))),
+    ]
+}
+
+/// Relative luminance, 0 to 1, as WCAG 2.2 defines it.
+fn luminance(colour: [u8; 3]) -> f64 {
+    let [r, g, b] = colour.map(|level| {
+        let share = f64::from(level) / 255.0;
+        if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+    });
+    0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+fn summary(scene: &Heat<'_>) -> String {
+    let (across, down) = scene.factors;
+    format!("{}: {} over {across} and {down}", scene.title, scene.values)
+}
+
+fn numbers(scene: &Heat<'_>) -> String {
+    let rows = scene.rows.iter().zip(scene.cells).flat_map(|(row, cells)| {
+        let cell = |(column, value): (&String, &Option<f64>)| {
+            [row.clone(), column.clone(), value.map(csv_number).unwrap_or_default()]
+        };
+        scene.columns.iter().zip(cells).map(cell).collect::<Vec<_>>()
+    });
+    csv(&[scene.factors.1, scene.factors.0, scene.values], rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cell_has_its_number_and_a_missing_one_a_dash() {
+        let names = |all: &[&str]| all.iter().map(|it| (*it).to_string()).collect::<Vec<_>>();
+        let (columns, rows) = (names(&["5", "10"]), names(&["LAN", "<lossy>"]));
+        let cells = [vec![Some(1.0), Some(94.5)], vec![None, Some(40.25)]];
+        let drawn = heat(&Heat {
+            title: "goodput",
+            factors: ("buffers", "path"),
+            columns: &columns,
+            rows: &rows,
+            values: "goodput, Mbit/s",
+            cells: &cells,
+        });
+        insta::assert_snapshot!(drawn.svg.replace("><", ">\n<"));
+        assert_eq!(drawn.csv.lines().count(), 5);
+        assert!(drawn.csv.contains("<lossy>,5,\n"), "{}", drawn.csv);
+    }
+
+    /// As far as the eye goes: lightness rises evenly, and numbers can be read on every colour.
+    #[test]
+    fn colours_grow_lighter_evenly_and_numbers_are_readable_on_them() {
+        let lightness = |t: f64| {
+            let y = luminance(cividis(t));
+            if y > 0.008_856 { 116.0 * y.cbrt() - 16.0 } else { 903.3 * y }
+        };
+        for step in 1..=20 {
+            let (here, before) = (f64::from(step) / 20.0, f64::from(step - 1) / 20.0);
+            let rise = lightness(here) - lightness(before);
+            assert!((2.0..6.5).contains(&rise), "{rise} at {here}");
+            let y = luminance(cividis(here));
+            let contrast = if y > 0.22 { (y + 0.05) / 0.05 } else { 1.05 / (y + 0.05) };
+            assert!(contrast >= 3.9, "{contrast} at {here}");
+        }
+    }
+}

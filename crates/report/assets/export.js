@@ -1,0 +1,207 @@
+"use strict";
+// A small menu on each figure: the picture as SVG or PNG, the numbers in it as CSV.
+
+/** What of the style sheet a picture by itself needs; colours come out as they are in light. */
+const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity",
+  "font-family", "font-size", "font-weight", "font-style", "text-anchor", "vector-effect", "paint-order", "display", "shape-rendering", "visibility"];
+
+/** A copy of the picture that needs no style sheet and no other part of the page. */
+function standalone(svg) {
+  const root = document.documentElement;
+  const theme = root.dataset.theme;
+  root.dataset.theme = "light"; // for the time of reading the colours; nothing is painted meanwhile
+  const copy = svg.cloneNode(true);
+  const dress = (from, to) => {
+    const looks = getComputedStyle(from);
+    for (const name of LOOKS) to.style.setProperty(name, looks.getPropertyValue(name));
+    const parts = [...from.children];
+    [...to.children].forEach((part, i) => dress(parts[i], part));
+  };
+  dress(svg, copy);
+  for (const use of [...copy.querySelectorAll("use")]) {
+    const shown = document.querySelector(use.getAttribute("href"));
+    if (!shown) continue;
+    const own = shown.cloneNode(true);
+    dress(shown, own);
+    own.removeAttribute("id");
+    use.replaceWith(own);
+  }
+  // Of very many packets the layers are on a canvas: what is seen of them goes along as strokes.
+  const leveled = svg.closest(".leveled") && [...groups.values()].flatMap((group) => group.graphs).find((graph) => graph.svg === svg)?.canvas;
+  if (leveled) {
+    copy.querySelector(".plane")?.remove();
+    const clip = document.createElementNS(svg.namespaceURI, "svg");
+    const { left, top, across, height } = leveled.graph;
+    for (const [name, value] of Object.entries({ x: left, y: top, width: across, height })) clip.setAttribute(name, value);
+    const drawn = leveled.picture();
+    drawn.removeAttribute("transform");
+    clip.append(drawn);
+    copy.append(clip);
+  }
+  if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
+  for (const part of copy.querySelectorAll(".cursor, .choice, .found")) part.remove();
+  copy.removeAttribute("style");
+  copy.removeAttribute("tabindex");
+  const { width, height } = svg.viewBox.baseVal;
+  const box = svg.getBoundingClientRect();
+  const stretched = svg.getAttribute("preserveAspectRatio") === "none";
+  const size = stretched && box.width ? [box.width, box.height] : [width, height];
+  copy.setAttribute("xmlns", svg.namespaceURI);
+  copy.setAttribute("width", size[0]);
+  copy.setAttribute("height", size[1]);
+  const paper = document.createElementNS(svg.namespaceURI, "rect");
+  for (const [name, value] of Object.entries({ x: svg.viewBox.baseVal.x, y: 0, width, height, fill: "#fff" })) paper.setAttribute(name, value);
+  copy.prepend(paper);
+  return { text: new XMLSerializer().serializeToString(copy), size };
+}
+
+/** The same in pixels, two for each of the page's. */
+async function pixels(svg) {
+  const { text, size } = standalone(svg);
+  const image = new Image();
+  image.src = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  try {
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = size.map((length) => Math.ceil(length * 2));
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((done) => canvas.toBlob(done, "image/png"));
+  } finally {
+    URL.revokeObjectURL(image.src);
+  }
+}
+
+const csvField = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const csvLines = (rows) => rows.map((row) => row.map((cell) => csvField(String(cell ?? ""))).join(",")).join("\n") + "\n";
+
+/** The numbers in a figure: as they stand beside it, or read back from its layers. */
+function numbers(figure, svg) {
+  const written = figure.querySelector("template.csv");
+  if (written) return written.content.textContent;
+  if (svg.classList.contains("graph")) return graphNumbers(new Layers(svg));
+  if (svg.classList.contains("pane")) {
+    const whole = document.querySelector(svg.querySelector("use")?.getAttribute("href") ?? "none")?.closest(".graph");
+    return whole ? graphNumbers(new Layers(whole)) : null;
+  }
+  if (figure.classList.contains("limits")) {
+    const width = svg.dataset.width, [from, until] = svg.dataset.time.split(" ").map(Number);
+    const at = (x) => (from + (x / width) * (until - from)).toFixed(6);
+    const rows = [...svg.querySelectorAll("rect")].map((rect) => {
+      const x = Number(rect.getAttribute("x"));
+      return [rect.getAttribute("class").replace("limit-", ""), at(x), at(x + Number(rect.getAttribute("width")))];
+    });
+    return csvLines([["limit", "from_s", "until_s"], ...rows]);
+  }
+  // Diagrams: what is written in them, from the top.
+  const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim());
+  return texts.length ? csvLines([["what", "text", "x", "y"], ...texts.map((t) => [t.getAttribute("class"), t.textContent, t.getAttribute("x"), t.getAttribute("y")])]) : null;
+}
+
+/** The layers of a graph in its own units, without making it live. */
+class Layers {
+  constructor(svg) {
+    const pair = (text) => text.split(" ").map(Number);
+    const plane = svg.querySelector(".plane");
+    [this.x, this.y, this.svg, this.plane] = [pair(svg.dataset.x), pair(svg.dataset.y), svg, plane];
+    // The whole plane: the box shows what the reader looks at.
+    this.units = pair(plane.dataset.units);
+    this.rows = svg.dataset.rows?.split("|");
+  }
+  time(x) { return (this.x[0] + (x / this.units[0]) * (this.x[1] - this.x[0])).toFixed(6); }
+  value(y) { return Number((this.y[1] - (y / this.units[1]) * (this.y[1] - this.y[0])).toPrecision(12)); }
+}
+
+function graphNumbers(graph) {
+  const rows = [["layer", "time_s", graph.rows ? "until_s" : "from", graph.rows ? "row" : "to"]];
+  for (const path of graph.plane.querySelectorAll("path:not(.band)")) {
+    const name = path.getAttribute("class"), { xs, ys } = decode(path.getAttribute("d"));
+    if (graph.rows) for (let i = 0; i + 1 < xs.length; i += 2) rows.push([name, graph.time(xs[i]), graph.time(xs[i + 1]), graph.rows[Math.floor((ys[i] / graph.units[1]) * graph.rows.length)]]);
+    else if (STROKE_LAYERS.includes(name)) for (let i = 0; i + 1 < xs.length; i += 2) rows.push([name, graph.time(xs[i]), graph.value(ys[i]), graph.value(ys[i + 1])]);
+    else xs.forEach((x, i) => rows.push([name, graph.time(x), graph.value(ys[i]), ""]));
+  }
+  return csvLines(rows);
+}
+
+/** A name for the file: of the page and of the figure. */
+function fileName(figure, ending) {
+  const title = figure.querySelector(".title")?.textContent || pictureOf(figure).getAttribute("aria-label") || "figure";
+  const words = `${document.querySelector(".brand")?.textContent ?? "tcplab"} ${title}`;
+  return `${words.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 70)}.${ending}`;
+}
+
+function download(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+/** The picture of a figure: not the small signs in its caption. */
+const pictureOf = (figure) => [...figure.querySelectorAll("svg")].find((svg) => !svg.closest("figcaption"));
+
+/** What each entry of the menu gives; also for tests. */
+async function exported(figure, kind) {
+  const svg = pictureOf(figure);
+  if (kind === "svg") return new Blob([standalone(svg).text], { type: "image/svg+xml" });
+  if (kind === "png") return pixels(svg);
+  const text = numbers(figure, svg);
+  return text === null ? null : new Blob([text], { type: "text/csv" });
+}
+
+const KINDS = { svg: "SVG", png: "PNG", csv: "CSV, the numbers" };
+
+/** Puts a button on a figure that has a picture. */
+function addMenu(figure) {
+  if (!pictureOf(figure) || figure.querySelector(".export")) return;
+  let caption = figure.querySelector("figcaption");
+  if (!caption) {
+    caption = document.createElement("figcaption");
+    figure.prepend(caption);
+  }
+  const holder = document.createElement("span");
+  holder.className = "export";
+  holder.innerHTML = '<button type="button" aria-haspopup="menu" aria-expanded="false" aria-label="Save this figure" title="Save this figure">⋯</button>';
+  const button = holder.firstChild;
+  caption.append(holder);
+  let menu = null;
+  const close = () => {
+    const closed = menu;
+    menu = null; // first: what is removed loses the focus, which closes the menu
+    closed?.remove();
+    button.setAttribute("aria-expanded", "false");
+  };
+  const open = () => {
+    menu = document.createElement("span");
+    menu.className = "menu";
+    menu.setAttribute("role", "menu");
+    for (const [kind, name] of Object.entries(KINDS)) {
+      const item = document.createElement("button");
+      item.type = "button";
+      item.setAttribute("role", "menuitem");
+      item.dataset.kind = kind;
+      item.textContent = name;
+      item.addEventListener("click", async () => {
+        const blob = await exported(figure, kind);
+        if (blob) download(blob, fileName(figure, kind));
+        close();
+        button.focus();
+      });
+      menu.append(item);
+    }
+    holder.append(menu);
+    button.setAttribute("aria-expanded", "true");
+    menu.firstChild.focus();
+  };
+  button.addEventListener("click", () => (menu ? close() : open()));
+  holder.addEventListener("keydown", (event) => {
+    if (!menu) { if (event.key === "ArrowDown") { event.preventDefault(); open(); } return; }
+    const items = [...menu.children], at = items.indexOf(document.activeElement);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) { event.preventDefault(); items[(at + step + items.length) % items.length].focus(); }
+    if (event.key === "Home" || event.key === "End") { event.preventDefault(); items.at(event.key === "Home" ? 0 : -1).focus(); }
+    if (event.key === "Escape") { event.preventDefault(); close(); button.focus(); }
+  });
+  holder.addEventListener("focusout", (event) => { if (menu && !holder.contains(event.relatedTarget)) close(); });
+}

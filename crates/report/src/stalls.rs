@@ -1,0 +1,49 @@
+//! When a transfer stood still, and why.
+
+use tcplab_plot::{decimal, spoken};
+use tcplab_trace::{Flow, Stall};
+
+use crate::trace::amount;
+
+/// So many have a row, the longest ones.
+const MOST: usize = 20;
+
+/// The stalls of one direction as shown.
+pub(crate) struct Stalls {
+    /// In order of time.
+    pub(crate) rows: Vec<StallView>,
+    /// Stalls that have no row.
+    pub(crate) more: usize,
+}
+
+/// A stall as shown.
+pub(crate) struct StallView {
+    pub(crate) at: String,
+    pub(crate) time: String,
+    pub(crate) cause: &'static str,
+    pub(crate) in_flight: String,
+    pub(crate) frames: (u64, u64),
+}
+
+impl Stalls {
+    /// None where there were none.
+    pub(crate) fn of(flow: &Flow) -> Option<Stalls> {
+        let mut stalls: Vec<&Stall> = flow.stalls.iter().collect();
+        stalls.sort_by_key(|stall| std::cmp::Reverse(stall.until.since(stall.from)));
+        stalls.truncate(MOST);
+        stalls.sort_by_key(|stall| stall.from);
+        let more = flow.stalls.len() - stalls.len();
+        let rows: Vec<StallView> = stalls.into_iter().map(stall_view).collect();
+        (!rows.is_empty()).then_some(Stalls { rows, more })
+    }
+}
+
+fn stall_view(stall: &Stall) -> StallView {
+    StallView {
+        at: decimal(stall.from.as_secs_f64(), 3),
+        time: spoken(stall.until.since(stall.from)),
+        cause: stall.cause.name(),
+        in_flight: amount(stall.in_flight),
+        frames: stall.frames,
+    }
+}

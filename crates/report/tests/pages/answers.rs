@@ -1,0 +1,149 @@
+//! What the page says first: the question, the answer, and what factors do.
+
+use tcplab_lab::{Case, Metric, Run, Trial, TrialData};
+use tcplab_report::render;
+
+use super::synthetic;
+
+/// A run of two factors: the metric of each combination and trial as `value` says.
+fn run(
+    metric: &str,
+    levels: (&[&str], &[&str]),
+    trials: u32,
+    value: impl Fn(usize, usize, u32) -> f64,
+) -> Run {
+    let (mut run, _) = synthetic::run(1);
+    let of = run.cases[0].clone();
+    run.claims.clear();
+    run.cases.clear();
+    for (a, one) in levels.0.iter().enumerate() {
+        for (b, other) in levels.1.iter().enumerate() {
+            let pair = |key: &str, level: &str| (key.to_string(), level.to_string());
+            let trials = (1..=trials).map(|number| Trial {
+                number,
+                metrics: vec![Metric {
+                    name: metric.into(),
+                    unit: "Mbit/s".into(),
+                    value: value(a, b, number),
+                }],
+                ..of.trials[0].clone()
+            });
+            run.cases.push(Case {
+                name: format!("{one}_{other}"),
+                levels: vec![pair("client.socket.congestion", one), pair("path.loss", other)],
+                trials: trials.collect(),
+                summaries: vec![],
+                ..of.clone()
+            });
+        }
+    }
+    run
+}
+
+fn page(run: &Run) -> String {
+    let empty = |_: &Trial| -> Result<TrialData, String> {
+        Ok(TrialData {
+            client: tcplab_trace::Trace::default(),
+            server: tcplab_trace::Trace::default(),
+            samples: vec![],
+            interruptions: vec![],
+            path: tcplab_path::PathSpec::default(),
+            correspondence: None,
+            duration: tcplab_units::Span::ZERO,
+        })
+    };
+    render(run, empty).expect("a made-up run can be shown")
+}
+
+fn answer(run: &Run) -> String {
+    let page = page(run);
+    let answer = page.split_once("<p class=\"lead answer\">").expect("there is an answer").1;
+    answer.split_once("</p>").unwrap().0.to_owned()
+}
+
+/// A little noise that is not the same for the levels.
+fn noise(a: usize, b: usize, n: u32) -> f64 {
+    ((a as f64 * 7.1 + b as f64 * 3.3 + f64::from(n) * 1.7).sin()) * 0.05
+}
+
+const LEVELS: (&[&str], &[&str]) = (&["reno", "cubic", "bbr"], &["0 %", "1 %"]);
+
+#[test]
+fn the_best_level_is_named_with_its_interval_where_trials_decide() {
+    let told =
+        answer(&run("goodput", LEVELS, 10, |a, b, n| 4.0 + a as f64 - b as f64 + noise(a, b, n)));
+    assert!(told.starts_with("client’s congestion bbr gives the highest goodput"), "{told}");
+    assert!(
+        told.contains("% more (95 % interval ") && told.contains("than cubic, the next"),
+        "{told}"
+    );
+    assert!(told.contains("(20 pairs of trials)") && !told.contains("undecided"), "{told}");
+    // Where less is better the least is best.
+    let told = answer(&run("transfer_time", LEVELS, 10, |a, b, n| {
+        4.0 + a as f64 + b as f64 + noise(a, b, n)
+    }));
+    assert!(told.starts_with("client’s congestion reno gives the lowest transfer time"), "{told}");
+    assert!(told.contains("% less (95 % interval "), "{told}");
+}
+
+#[test]
+fn what_trials_do_not_decide_is_told_as_undecided() {
+    let told = answer(&run("goodput", LEVELS, 10, |a, b, n| {
+        4.0 - b as f64 + if a == 0 { -1.0 } else { 0.0 } + noise(a, b, n)
+    }));
+    assert!(told.contains("is undecided between") && told.contains("The other is worse"), "{told}");
+    let told = answer(&run("goodput", LEVELS, 10, |a, b, n| 4.0 + noise(a, b, n) * 20.0));
+    assert!(told.starts_with("No difference in goodput"), "{told}");
+    let single =
+        answer(&run("goodput", (&["reno", "cubic"], &["0 %"]), 1, |a, _, _| a as f64 + 1.0));
+    assert!(single.contains("in a single trial"), "{single}");
+    let alike = answer(&run("goodput", LEVELS, 3, |_, _, _| 4.5));
+    assert_eq!(alike, "Goodput is the same in every trial: 4.50 Mbit/s.");
+}
+
+#[test]
+fn an_answer_that_depends_on_the_path_says_so() {
+    let told = answer(&run("goodput", (&["reno", "bbr"], &["0 %", "1 %"]), 10, |a, b, n| {
+        let good = if a == b { 5.0 } else { 3.0 };
+        good + a as f64 * 0.5 + noise(a, b, n)
+    }));
+    assert!(
+        told.contains("bbr") && told.contains("by loss") && told.contains("reno at 0 %"),
+        "{told}"
+    );
+}
+
+#[test]
+fn factors_are_told_with_their_shares_and_pictures() {
+    let mut run =
+        run("goodput", LEVELS, 4, |a, b, n| a as f64 + 3.0 * b as f64 + 1.0 + noise(a, b, n));
+    let whole = page(&run);
+    let factors = whole.split_once("id=\"factors\"").expect("there is such a section").1;
+    let factors = factors.split_once("</section>").unwrap().0;
+    let count = |text: &str| factors.matches(text).count();
+    assert!(
+        factors.find("path.loss") < factors.find("client.socket.congestion"),
+        "the larger first"
+    );
+    assert_eq!(count(">condition<"), 1, "nobody chooses the loss");
+    assert_eq!(count("class=\"scene spread\""), 2);
+    assert_eq!(count("class=\"scene ecdf\""), 2);
+    assert_eq!(count("class=\"scene heat\""), 1);
+    assert_eq!(count("class=\"trend\""), 3, "two effects, one interaction");
+    assert_eq!(count("<template class=\"csv\">"), 8);
+    assert!(!factors.contains("type II"));
+    // A combination that was left out is a cell without a number.
+    run.cases.remove(3);
+    let whole = page(&run);
+    assert!(whole.contains("type II") && whole.contains("class=\"nothing\""));
+}
+
+#[test]
+fn response_times_of_requests_have_a_distribution() {
+    let mut run = run("mean_response", LEVELS, 2, |a, b, n| 5.0 + a as f64 + noise(a, b, n));
+    assert!(!page(&run).contains("response time of a request"));
+    for case in &mut run.cases {
+        case.trials[0].ends[0].response_times_ms = vec![3.0, 4.0, 50.0];
+    }
+    assert_eq!(page(&run).matches(">response time of a request, ms<").count(), 2, "by each factor");
+}
