@@ -140,6 +140,10 @@ bench-trials: toolchain ## ten thousand trials of 10 MB in virtual time: their t
 accuracy: toolchain ## what the analyser finds beside kernel counters, tshark and tcptrace (cases: ARGS="no SACK")
 	cargo bench --locked --package tcplab --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))
 
+.PHONY: stats-honesty
+stats-honesty: toolchain ## whether `tcplab compare` keeps its promises: A/A a thousand times, and 3 % planted
+	cargo bench --locked --package tcplab --bench honesty
+
 # What their names begin with; `make catalogue CATALOGUE="socket-options/linger --trials 3"`.
 CATALOGUE ?= socket-options/ sockets-course/
 

@@ -1,6 +1,7 @@
 //! The command line, defined once: parsing, help and error messages come from here.
 
 mod advise;
+mod compare;
 mod load;
 mod metrics;
 mod packetdrill;
@@ -19,6 +20,7 @@ use tcplab_testbed::Tuning;
 use tcplab_units::{Span, UnitError};
 
 pub(crate) use advise::AdviseArguments;
+pub(crate) use compare::CompareArguments;
 pub(crate) use load::{LoadArguments, Way};
 pub(crate) use metrics::MetricsArguments;
 pub(crate) use packetdrill::PacketdrillArguments;
@@ -81,6 +83,16 @@ pub(crate) enum Command {
     /// Reads the captures, samples and logs in the run's directory and writes its tables and
     /// report.html anew, such as after an update of tcplab. Nothing is run.
     Report(ReportArguments),
+    /// Say whether B is better or worse than A, and how surely
+    ///
+    /// Two runs (their directories), two levels of a factor within one run (--by), or two captures.
+    /// Cases are matched by their levels, trials by their seeds: with the same seeds trial is
+    /// compared with trial, which takes far fewer of them. For each metric of each case: by how
+    /// much B differs, where that lies with 95 % confidence, and a verdict: better, worse, the same
+    /// within a threshold, or undecided and how many trials more would decide it. The worst comes
+    /// first. Of all that is tested together, something is called different that is not in one
+    /// comparison of twenty at most.
+    Compare(Box<CompareArguments>),
     /// Explain TCP captures from anywhere
     ///
     /// For each connection: how it was opened and closed, what was sent again and why, where it

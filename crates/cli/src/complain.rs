@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Error;
 use tcplab_lab::LabError;
+use tcplab_lab::compare::CompareError;
 use tcplab_lab::verify::AboveCeiling;
 use tcplab_load::LoadError;
 use tcplab_scenario::ScenarioError;
@@ -59,6 +60,7 @@ fn remedy(error: &Error) -> Option<String> {
     error
         .downcast_ref::<LabError>()
         .and_then(LabError::remedy)
+        .or_else(|| error.downcast_ref::<CompareError>().and_then(CompareError::remedy))
         .or_else(|| error.downcast_ref::<TrialError>().and_then(TrialError::remedy))
         .or_else(|| error.downcast_ref::<ServeError>().and_then(ServeError::remedy))
         .or_else(|| error.downcast_ref::<LoadError>().and_then(LoadError::remedy))

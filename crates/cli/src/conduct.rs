@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
-use tcplab_lab::{Bench, Run, RunDirectory};
+use tcplab_lab::{Bench, Instead, Run, RunDirectory};
 use tcplab_scenario::Scenario;
 
 use crate::arguments::World;
@@ -24,7 +24,7 @@ pub(crate) fn conduct(
     stop: &Arc<AtomicBool>,
 ) -> Result<(RunDirectory, Run)> {
     let refused = || launcher().ok().and_then(|launcher| tcplab_lab::kernel_refused(&launcher));
-    let plan = tcplab_lab::plan(&scenario, world.into(), refused, tcplab_lab::Instead::default())?;
+    let plan = tcplab_lab::plan(&scenario, world.into(), refused, Instead::default())?;
     if let Some(fallback) = &plan.fallback {
         tell(fallback);
     }

@@ -3,6 +3,7 @@
 mod advise;
 mod arguments;
 mod bridge;
+mod compare;
 mod complain;
 mod conduct;
 mod doctor;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::States(arguments) => states::states(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),

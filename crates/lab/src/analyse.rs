@@ -12,13 +12,14 @@ use tcplab_units::{Bytes, Instant, Span};
 use tcplab_workload::Role;
 
 use crate::claims::Gathered;
-use crate::datagrams;
+use crate::compare::median_interval;
 use crate::ends::{ending, ends};
 use crate::metrics::{Sources, named, of_applications};
 use crate::{
     Case, Correspondence, EpisodeRow, FindingRow, Ideal, LabError, OptionRow, Run, RunDirectory,
     Summary, Trial, TrialData, interruptions, loads, paths, worlds,
 };
+use crate::{datagrams, flows};
 
 /// Said of each trial whose path was another's.
 const UNTOLD: &str = "netem made the path and tells nothing of what it did: losses are those that \
@@ -147,6 +148,11 @@ fn load(
     if is_load {
         loads::keep_the_first(&mut client, &mut server);
     }
+    let app = recording.app().ok();
+    if let Some(app) = &app {
+        flows::subject_first(&mut client, app);
+        flows::subject_first(&mut server, app);
+    }
     Ok(TrialData {
         client,
         server,
@@ -155,7 +161,7 @@ fn load(
             .map(|path| interruption_times(path, record.seed, record.duration))
             .unwrap_or_default(),
         path: path.unwrap_or(&record.path).clone(),
-        correspondence: correspondence(recording, &record, recording.app().ok().as_ref())?,
+        correspondence: correspondence(recording, &record, app.as_ref())?,
         duration: record.duration,
     })
 }
@@ -214,24 +220,26 @@ pub(crate) fn examine(
         Endpoint::Client => Direction::Forward,
         Endpoint::Server => Direction::Reverse,
     };
-    let [client, server] = [
-        trace(recording, &record, Endpoint::Client)?,
-        trace(recording, &record, Endpoint::Server)?,
-    ];
-    let ends = ends(&app, &record, [&client, &server]);
+    let [client, server] = traces(recording, &record, &app)?;
+    let has_truth = record.has_truth();
+    let record = &record;
+    let ideal = |direction| ideal(path, direction, record, round_trip);
+    let traces = [&client, &server];
+    let known = flows::Known { recording, app: &app, path, truth: &truth, record, traces };
+    let flows = known.examine(&ideal)?;
+    let ends = ends(&app, record, traces);
     let trace = match sending_end {
         Endpoint::Client => client,
         Endpoint::Server => server,
     };
     let ending = ending(&trace);
-    let flaws = flaws_of(&record, path, samples.len());
-    let has_truth = record.has_truth();
-    let told = OptionRow::of(&record);
+    let flaws = flaws_of(record, path, samples.len());
+    let told = OptionRow::of(record);
     let mut warnings = warnings(&trace, sending_end, &app, &told);
     if !has_truth && !path.same_host {
         warnings.push(UNTOLD.into());
     }
-    if let Some(all) = correspondence(recording, &record, Some(&app))? {
+    if let Some(all) = correspondence(recording, record, Some(&app))? {
         let metrics = datagrams::metrics(&app, &all);
         let trial = Trial { metrics, ends, flaws, options: told, ..empty_trial(warnings) };
         return Ok(trial);
@@ -247,13 +255,13 @@ pub(crate) fn examine(
     warnings.extend(contradictions);
     let findings = findings_of(connection);
     let lost = has_truth.then_some(drops.len());
-    let ideal = ideal(path, direction, &record, round_trip);
-    let metrics =
-        Sources { app: &app, flow, samples: &samples, lost, ideal, record: &record }.metrics();
+    let ideal = ideal(direction);
+    let metrics = Sources { app: &app, flow, samples: &samples, lost, ideal, record }.metrics();
     let interruptions =
         interruptions::costs(flow, &interruption_times(path, record.seed, record.duration));
+    let (metrics, flows) = (flows.metrics(metrics), flows.rows);
     let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
-    Ok(Trial { interruptions, ends, ending, flaws, ..whole })
+    Ok(Trial { interruptions, ends, ending, flaws, flows, ..whole })
 }
 
 /// The episodes of a direction, and where they contradict what the path dropped, if it tells.
@@ -269,6 +277,19 @@ fn episode_rows(
     let rows = flow.episodes.iter().zip(&owned).enumerate().map(row).collect();
     let told = drops.map(|drops| contradictions(&flow.episodes, &owned, drops.len()));
     (rows, told.unwrap_or_default())
+}
+
+/// The captures at both ends, explained; the connection that the trial is about is the first.
+fn traces(
+    recording: &Recording,
+    record: &TrialRecord,
+    app: &AppLog,
+) -> Result<[Trace; 2], LabError> {
+    let [mut client, mut server] =
+        [trace(recording, record, Endpoint::Client)?, trace(recording, record, Endpoint::Server)?];
+    flows::subject_first(&mut client, app);
+    flows::subject_first(&mut server, app);
+    Ok([client, server])
 }
 
 /// What is less than perfect, by what the capture, the applications and the sockets say.
@@ -325,6 +346,7 @@ pub(crate) fn empty_trial(warnings: Vec<String>) -> Trial {
         warnings,
         medium: None,
         has_packets: true,
+        flows: Vec::new(),
     }
 }
 
@@ -507,6 +529,7 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
                 count: summary.count,
                 mean: summary.mean,
                 median: Some(summary.median),
+                median_interval: median_interval(&values, info.name),
                 standard_deviation: summary.standard_deviation,
                 interval: summary.interval.map(|interval| (interval.low, interval.high)),
             })

@@ -66,7 +66,7 @@ impl<'e> Gathered<'e> {
                 None => &case.trials,
             };
             let values = trials.iter().flat_map(|trial| match against {
-                Some(other) => ratio(&expectation.metric, trial, other).into_iter().collect(),
+                Some(other) => ratio(expectation, trial, other).into_iter().collect(),
                 None => self.values[at].get(&(index, trial.number)).cloned().unwrap_or_default(),
             });
             let values: Vec<Value> = values.collect();
@@ -131,6 +131,9 @@ fn in_short(judged: &[Judged<'_>], expectation: &Expectation) -> Vec<String> {
 /// All values of the expectation's metric in a trial: one, or one per end, call or episode.
 fn values(expectation: &Expectation, trial: &Trial) -> Vec<Value> {
     let name = expectation.metric.as_str();
+    if let Some(flow) = &expectation.selection.flow {
+        return trial.of_flow(flow, name);
+    }
     match expectation.metric_info().scope {
         Scope::Trial => of_trial(name, trial),
         Scope::Endpoint | Scope::Request | Scope::Call => {
@@ -147,9 +150,12 @@ fn values(expectation: &Expectation, trial: &Trial) -> Vec<Value> {
 
 /// A metric divided by that of the trial of another case with the same number, and so the same
 /// seed. Where there is no such trial, or nothing to divide by, there is no ratio.
-fn ratio(name: &str, trial: &Trial, other: &Case) -> Option<Value> {
-    let number = |trial: &Trial| {
-        trial.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value)
+/// Of a flow with several values their median counts.
+fn ratio(expectation: &Expectation, trial: &Trial, other: &Case) -> Option<Value> {
+    let name = expectation.metric.as_str();
+    let number = |trial: &Trial| match &expectation.selection.flow {
+        Some(flow) => trial.flows.iter().find(|row| row.name == *flow)?.median(name),
+        None => trial.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value),
     };
     let against = self::trial(other, trial.number)?;
     let against = number(against).filter(|value| *value > 0.0)?;
@@ -307,6 +313,7 @@ mod tests {
             warnings: Vec::new(),
             medium: None,
             has_packets: true,
+            flows: Vec::new(),
         };
         Case {
             name: name.into(),

@@ -6,6 +6,7 @@ mod analysed;
 mod blocks;
 mod calibration;
 mod claims;
+pub mod compare;
 mod data;
 mod datagrams;
 mod directory;
@@ -16,6 +17,7 @@ mod execute;
 mod extend;
 mod failing;
 pub mod fidelity;
+mod flows;
 mod ideal;
 mod interruptions;
 mod loads;
@@ -41,6 +43,7 @@ pub use environment::environment;
 pub use error::LabError;
 pub use execute::{Bench, Event, begin, execute};
 pub use extend::{Extension, extend};
+pub use flows::{FlowConnectionRow, FlowRow, FlowSeries};
 pub use ideal::Ideal;
 pub use model::{
     Case, Claim, EndRow, Ending, EpisodeRow, Failure, FindingRow, InterruptionRow, Metric, Run,

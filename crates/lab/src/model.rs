@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Calibration, OptionRow};
+use crate::{Calibration, FlowRow, OptionRow};
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::Plot;
 use tcplab_workload::{CallRow, LoadReport, Side};
@@ -205,6 +205,11 @@ pub struct Trial {
     /// memory of it are metrics, episodes and remarks; `run.json` and the tables have it all.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub has_packets: bool,
+    /// What came of each flow, where there are several; everything else is about the first that is
+    /// not in the background. If that has several connections, the metrics are their medians, and
+    /// what the capture shows is of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowRow>,
 }
 
 fn yes() -> bool {
@@ -253,6 +258,10 @@ pub struct Summary {
     /// The middle one, or between the two in the middle. Runs of older versions do not say.
     #[serde(default)]
     pub median: Option<f64>,
+    /// 95 % confidence interval of the median (bootstrap, BCa); none for a single trial. Runs of
+    /// older versions do not say.
+    #[serde(default)]
+    pub median_interval: Option<(f64, f64)>,
     /// Sample standard deviation (n − 1); none for a single trial.
     pub standard_deviation: Option<f64>,
     /// 95 % confidence interval of the mean (Student's t); none for a single trial.

@@ -7,6 +7,7 @@ use tcplab_workload::CallRow;
 
 use crate::{
     EndRow, EpisodeRow, InterruptionRow, LabError, Metric, OptionRow, Run, RunDirectory, Trial,
+    flows,
 };
 
 /// Writes `trials.csv` (a row per trial, with how it went), `metrics.csv` (a row per trial and
@@ -14,7 +15,8 @@ use crate::{
 /// `interruptions.csv` (a row per interruption of the path during a transfer),
 /// `calls.csv` (a row per call of an application, equal ones in a row together), `ends.csv` (a row
 /// per end and metric of it), `options.csv` (a row per trial and socket option that was asked for
-/// or changed) and, last, `run.json` (everything), which makes the run a finished one. One trial
+/// or changed), `flows.csv` (a row per flow and trial, where there are flows) and, last, `run.json`
+/// (everything), which makes the run a finished one. One trial
 /// after the other is in memory.
 ///
 /// # Errors
@@ -22,6 +24,8 @@ use crate::{
 pub fn write_tables(directory: &RunDirectory, run: &mut Run) -> Result<(), LabError> {
     let gaps = skeleton(run);
     directory.replace("trials.csv", trials(run).as_bytes())?;
+    let has_flows = directory.scenario().cases.iter().any(|case| !case.flows.is_empty());
+    let flows: (&str, String, Rows) = ("flows.csv", row(flows::COLUMNS), flows::rows);
     let tables: [(&str, String, Rows); 6] = [
         ("metrics.csv", row(METRICS), metrics),
         ("episodes.csv", row(EPISODES), episodes),
@@ -30,7 +34,7 @@ pub fn write_tables(directory: &RunDirectory, run: &mut Run) -> Result<(), LabEr
         ("ends.csv", row(ENDS), ends),
         ("options.csv", row(OPTIONS), options),
     ];
-    for (name, head, rows) in tables {
+    for (name, head, rows) in tables.into_iter().chain(has_flows.then_some(flows)) {
         let mut unread = Ok(());
         let written = directory.replace_by(name, |out| {
             out.write_all(head.as_bytes())?;

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     APP_FILE, AppLog, DONE_FILE, Endpoint, RESULT_FILE, RecordingError, SAMPLES_FILE, Sample,
-    TRUTH_FILE, TrialRecord, TruthRow, csv,
+    TRUTH_FILE, TrialRecord, TruthRow, csv, flow_samples_file,
 };
 
 /// A whole recording; its parts are read when asked for.
@@ -88,6 +88,19 @@ impl Recording {
         let path = self.directory.join(SAMPLES_FILE);
         let text = fs::read_to_string(&path).map_err(cannot_read(&path))?;
         csv::parse(&path, &text)
+    }
+
+    /// The samples of a flow, by its name: none where it has no file of its own.
+    ///
+    /// # Errors
+    /// As for [`Recording::truth`].
+    pub fn samples_of(&self, flow: &str) -> Result<Vec<Sample>, RecordingError> {
+        let path = self.directory.join(flow_samples_file(flow));
+        match fs::read_to_string(&path) {
+            Ok(text) => csv::parse(&path, &text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(cannot_read(&path)(error)),
+        }
     }
 
     /// What the applications did and saw.

@@ -3,10 +3,12 @@
 
 mod calls;
 mod check;
+pub mod compare;
 mod datagrams;
 mod ends;
 mod episode;
 mod fidelity;
+mod flows;
 mod graphs;
 mod interruption;
 mod load;

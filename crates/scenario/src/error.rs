@@ -211,6 +211,8 @@ pub enum Problem {
     NotRelative(String),
     #[error("`{key}` does not select among values of `{metric}`")]
     NotSelected { key: &'static str, metric: &'static str },
+    #[error("`{name}` is not one of the flows")]
+    NoSuchFlow { name: String, flows: Vec<String> },
     #[error("`nth` counts from 1")]
     NoZeroth,
     #[error("`{0}` cannot be drawn: it is no number that each trial has")]
@@ -289,8 +291,13 @@ impl Problem {
             Problem::OverItself(_) => "name another factor, or leave `by` out".into(),
             Problem::NotAFactor { .. } => "leave `where` out: there is only one case".into(),
             Problem::NotSelected { .. } => "`endpoint` and `nth` are for metrics of endpoints, \
-                 requests and calls, `call` for those of calls"
+                 requests and calls, `call` for those of calls, `flow` for numbers of trials and \
+                 requests"
                 .into(),
+            Problem::NoSuchFlow { name, flows } if flows.is_empty() => {
+                format!("there are no flows: leave it out, or write `[flow.{name}]`")
+            }
+            Problem::NoSuchFlow { name, flows } => suggest(name, flows, "the flows are"),
             Problem::NoSuchLevel { level, levels, .. } => suggest(level, levels, "its levels are"),
             _ => return self.help_with_design().map(Into::into),
         };

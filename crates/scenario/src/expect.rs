@@ -199,6 +199,12 @@ pub(crate) struct ExpectSpec {
     /// What is measured.
     #[schemars(with = "String", extend("enum" = METRICS.iter().map(|m| m.name).collect::<Vec<_>>()))]
     metric: Spanned<String>,
+    /// Whose values, where there are several flows: the name of one. Of metrics of trials those
+    /// that belong to a connection, one value for each that the flow has. Default: the first flow
+    /// written that is not in the background.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    flow: Option<Spanned<String>>,
     /// Of metrics that each end has: whose values, `client` or `server`. Default: those of both.
     #[serde(default)]
     #[schemars(with = "Option<Side>")]
@@ -260,7 +266,7 @@ impl ExpectSpec {
                 return Err(Fault::new(Problem::NotRelative(name.clone()), self.metric.span()));
             }
         };
-        let selection = self.selection(metric)?;
+        let selection = self.selection(metric, cases)?;
         let checks = self.checks(checked)?;
         if checks.is_empty() {
             return Err(Fault::new(Problem::NothingClaimed(name.clone()), self.metric.span()));

@@ -14,6 +14,7 @@ use crate::design::DesignSpec;
 use crate::error::Problem;
 use crate::expect::ExpectSpec;
 use crate::fault::Fault;
+use crate::flows::{self, Flow, FlowSpec};
 use crate::load;
 use crate::matrix::Cell;
 use crate::path_file::{self, Files};
@@ -28,6 +29,7 @@ pub(crate) const SECTIONS: &[&str] = &[
     "client",
     "server",
     "workload",
+    "flow",
     "matrix",
     "design",
     "repeat",
@@ -40,7 +42,7 @@ pub(crate) const SECTIONS: &[&str] = &[
 
 /// Of these, what can differ from case to case.
 pub(crate) const VARIED_SECTIONS: &[&str] =
-    &["path", "client", "server", "workload", "sampling", "limits"];
+    &["path", "client", "server", "workload", "flow", "sampling", "limits"];
 
 /// An experiment on TCP: two endpoints, the path between them, what the applications do, what is
 /// varied, and what is claimed of the outcome.
@@ -63,11 +65,20 @@ pub(crate) struct ScenarioFile {
     server: EndpointSpec,
     /// What the applications at both ends do.
     workload: WorkloadSpec,
-    /// What is varied: keys of `path`, `client`, `server`, `workload`, `sampling` and `limits`, in
-    /// quotes and with dots between their parts (`"client.socket.congestion"`), each with the list
-    /// of its levels. Every combination is a case, unless `[design]` says otherwise. To change
-    /// several keys together, give the factor a name of your own and each of its levels a name and
-    /// the keys it sets:
+    /// Several flows that share the path, by names of your own: `[flow.first]`, `[flow.second]`.
+    /// Where there are any, they are all there is, and the first written that is not in the
+    /// background is the one that metrics of a trial are about. Default: one connection, which does
+    /// what `[workload]` says.
+    #[serde(default)]
+    flow: BTreeMap<String, FlowSpec>,
+    /// Their names in the order in which they are written.
+    #[serde(skip)]
+    flows_written: Vec<String>,
+    /// What is varied: keys of `path`, `client`, `server`, `workload`, `flow`, `sampling` and
+    /// `limits`, in quotes and with dots between their parts (`"client.socket.congestion"`), each
+    /// with the list of its levels. Every combination is a case, unless `[design]` says otherwise.
+    /// To change several keys together,
+    /// give the factor a name of your own and each of its levels a name and the keys it sets:
     /// `variant = { old = { "client.stack" = "model:osx-10.7" }, new = { … } }`.
     #[serde(default, rename = "matrix")]
     #[schemars(with = "BTreeMap<String, Levels>")]
@@ -131,6 +142,10 @@ impl ScenarioFile {
         read.path = path_file::complete(read.path, files)
             .map_err(|(key, problem)| at((format!("path.{key}"), problem)))?;
         read.check().map_err(at)?;
+        read.flows_written = flows::written(file.get_ref());
+        if !read.flow.is_empty() {
+            flows::check(&read.case(cell)).map_err(at)?;
+        }
         Ok(read)
     }
 
@@ -240,6 +255,12 @@ impl ScenarioFile {
         }
     }
 
+    fn flows(&self) -> Vec<Flow> {
+        let of =
+            |name: &String| Some(Flow { name: name.clone(), spec: self.flow.get(name)?.clone() });
+        self.flows_written.iter().filter_map(of).collect()
+    }
+
     /// The case that it describes, in the given cell; without a name yet.
     pub(crate) fn case(&self, cell: &Cell<'_, '_>) -> Case {
         let levels =
@@ -251,6 +272,7 @@ impl ScenarioFile {
             server: self.server.clone(),
             path: self.path.clone(),
             workload: self.workload.clone(),
+            flows: self.flows(),
             sampling: self.sampling.clone(),
             limits: self.limits.clone(),
             hash: String::new(),

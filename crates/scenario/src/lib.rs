@@ -13,6 +13,7 @@ mod error;
 mod expect;
 mod fault;
 mod file;
+mod flows;
 mod key;
 mod load;
 mod matrix;
@@ -30,6 +31,7 @@ pub use catalogue::catalogue;
 pub use compose::compose;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Selection, Statistic, Value};
+pub use flows::{Flow, FlowConnection, FlowEnd, FlowSpec};
 pub use metrics::{
     Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, Source, metric,
 };

@@ -108,7 +108,7 @@ pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(values), p)
 }
 
-fn quantile_of_sorted(sorted: &[f64], p: f64) -> Option<f64> {
+pub(crate) fn quantile_of_sorted(sorted: &[f64], p: f64) -> Option<f64> {
     assert!((0.0..=1.0).contains(&p), "{p} is not a share");
     let position = sorted.len().checked_sub(1)? as f64 * p;
     let below = position.floor();

@@ -17,6 +17,7 @@ mod device;
 mod doctor;
 mod endpoint;
 mod error;
+mod flows;
 mod interfaces;
 mod launch;
 mod link_header;
@@ -41,6 +42,7 @@ mod through;
 mod traffic;
 mod trial;
 mod tuning;
+mod watched;
 #[doc(hidden)]
 pub mod workbench;
 

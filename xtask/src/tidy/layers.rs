@@ -18,7 +18,11 @@ struct Layer {
 /// From the ground up: a row names only rows above it, so there can be no cycle.
 const LAYERS: &[Layer] = &[
     Layer { name: "units", may_use: &[], why: "quantities stand on nothing" },
-    Layer { name: "stats", may_use: &[], why: "statistics know numbers, not where they come from" },
+    Layer {
+        name: "stats",
+        may_use: &["units"],
+        why: "statistics know numbers and seeded chance, not where they come from",
+    },
     Layer {
         name: "servers",
         may_use: &[],

@@ -193,6 +193,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         warnings: vec![],
         medium: None,
         has_packets: true,
+        flows: Vec::new(),
     };
     let ends = seen.client.acks.iter().map(|ack| ack.at).max().unwrap_or(Instant::ZERO);
     let duration = ends.since(Instant::ZERO);
@@ -344,6 +345,7 @@ fn summaries(trials: &[Trial]) -> Vec<Summary> {
                 count,
                 mean,
                 median: None,
+                median_interval: None,
                 standard_deviation: deviation,
                 interval: half.map(|half| (mean - half, mean + half)),
             }

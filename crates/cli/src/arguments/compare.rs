@@ -1,0 +1,191 @@
+//! The flags of `tcplab compare`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use tcplab_lab::compare::{Asked, Metrics, Threshold, Verdict};
+
+const EXAMPLES: &str = "\
+Examples:
+  tcplab compare runs/x/A runs/x/B                       is B better or worse than A?
+  tcplab compare runs/x/A --by congestion                two levels of a factor in one run
+  tcplab compare runs/x/A --by congestion --levels reno,cubic
+  tcplab compare A B --metrics transfer_time --threshold 3%
+  tcplab compare A B --markdown - --junit compare.xml    for a pull request, and for its checks
+  tcplab compare A B --html compare.html                 with graphs and ladders of what is worst
+  tcplab compare before.pcapng after.pcapng              what is different in two captures
+
+Exit codes: 0 nothing is as bad as --fail-on says, 1 something is, 2 nothing could be compared.
+What is computed, and how to read a verdict: docs/statistics.md.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CompareArguments {
+    /// What there was: the directory of a run, or a capture (pcap, pcapng)
+    pub(crate) a: PathBuf,
+    /// What is asked about: another of the same kind; none with --by
+    #[arg(required_unless_present = "by", conflicts_with = "by")]
+    pub(crate) b: Option<PathBuf>,
+    /// Compare two levels of this factor within the run; its last words are enough
+    #[arg(long, value_name = "FACTOR")]
+    pub(crate) by: Option<String>,
+    /// Which two levels, A first; may be left out where there are but two
+    #[arg(long, value_name = "A,B", requires = "by", value_parser = levels)]
+    pub(crate) levels: Option<Levels>,
+    /// Metrics to compare, or `all`; by default those that people ask for first. The fewer, the
+    /// sooner each is decided, for all are tested together
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) metrics: Vec<String>,
+    /// What is too little to be called a difference: a share of A's median (`3%`), of one metric
+    /// (`goodput=3%`), or in its unit (`retransmissions=2`); may be given again
+    #[arg(long, value_name = "[METRIC=]AMOUNT", value_parser = threshold)]
+    pub(crate) threshold: Vec<Bound>,
+    /// What makes the exit code 1
+    #[arg(long, value_name = "WHAT", default_value = "worse")]
+    pub(crate) fail_on: FailOn,
+    /// Write the comparison as JSON to this file; `-` is standard output, in place of the table
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write it as Markdown, for a pull request; `-` as above
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Write it as JUnit XML, a test case for each metric of each case; `-` as above
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write it as a page, with graphs and ladders of the trials that show best what is worst; `-`
+    /// as above
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+impl CompareArguments {
+    pub(crate) fn asked(&self) -> Asked {
+        let metrics = match &self.metrics[..] {
+            [] => Metrics::Usual,
+            [all] if all == "all" => Metrics::All,
+            names => Metrics::Named(names.to_vec()),
+        };
+        let mut asked = Asked { metrics, ..Asked::default() };
+        for Bound { metric, threshold } in &self.threshold {
+            match metric {
+                Some(metric) => {
+                    asked.thresholds.insert(metric.clone(), *threshold);
+                }
+                None => asked.threshold = *threshold,
+            }
+        }
+        asked
+    }
+}
+
+/// Two levels of a factor, A's and B's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Levels(pub(crate) [String; 2]);
+
+fn levels(text: &str) -> Result<Levels, String> {
+    let levels: Vec<String> = text.split(',').map(|level| level.trim().to_owned()).collect();
+    let levels: [String; 2] =
+        levels.try_into().map_err(|_| "name two levels with a comma between them".to_owned())?;
+    Ok(Levels(levels))
+}
+
+/// A threshold, and the metric it is for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Bound {
+    pub(crate) metric: Option<String>,
+    pub(crate) threshold: Threshold,
+}
+
+fn threshold(text: &str) -> Result<Bound, String> {
+    let (metric, amount) = match text.split_once('=') {
+        Some((metric, amount)) => (Some(metric.trim()), amount.trim()),
+        None => (None, text.trim()),
+    };
+    let (number, is_share) = match amount.strip_suffix('%') {
+        Some(number) => (number.trim_end(), true),
+        None => (amount, false),
+    };
+    let number = number.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
+    let number = number.ok_or_else(|| format!("`{amount}` is no amount: say `3%`, or `2`"))?;
+    if let Some(name) = metric
+        && tcplab_scenario::metric(name).is_none()
+    {
+        return Err(format!("there is no metric `{name}`"));
+    }
+    let threshold = match (is_share, metric) {
+        (true, _) => Threshold::Share(number / 100.0),
+        (false, Some(_)) => Threshold::Absolute(number),
+        (false, None) => {
+            return Err(format!(
+                "of which metric is it {amount}? Say `METRIC={amount}`, or a share"
+            ));
+        }
+    };
+    Ok(Bound { metric: metric.map(str::to_owned), threshold })
+}
+
+/// What is bad enough for an exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Something is worse
+    Worse,
+    /// Something is worse, or undecided
+    Undecided,
+    /// Something is worse, better, or otherwise different
+    Different,
+    /// Nothing
+    Never,
+}
+
+impl FailOn {
+    pub(crate) fn fails(self, verdict: Verdict) -> bool {
+        match (self, verdict) {
+            (FailOn::Never, _) | (_, Verdict::Same { .. }) => false,
+            (_, Verdict::Worse)
+            | (FailOn::Undecided, Verdict::Undecided { .. })
+            | (FailOn::Different, Verdict::Better | Verdict::Different) => true,
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_shares_or_amounts_of_a_metric() {
+        let bound = |metric: Option<&str>, threshold| {
+            Ok(Bound { metric: metric.map(str::to_owned), threshold })
+        };
+        assert_eq!(threshold("3%"), bound(None, Threshold::Share(0.03)));
+        assert_eq!(threshold("goodput=2.5 %"), bound(Some("goodput"), Threshold::Share(0.025)));
+        let two = bound(Some("retransmissions"), Threshold::Absolute(2.0));
+        assert_eq!(threshold("retransmissions=2"), two);
+        for wrong in ["2", "-3%", "goodput=", "nosuch=3%", "NaN%", "inf%", ""] {
+            assert!(threshold(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn levels_are_two() {
+        assert_eq!(levels("reno, cubic"), Ok(Levels(["reno", "cubic"].map(str::to_owned))));
+        assert!(levels("reno").is_err() && levels("a,b,c").is_err());
+    }
+
+    #[test]
+    fn what_is_the_same_never_fails() {
+        let same = Verdict::Same { identical: false };
+        let undecided = Verdict::Undecided { more: 3, too_few: false };
+        for (fail_on, expected) in [
+            (FailOn::Worse, [true, false, false, false]),
+            (FailOn::Undecided, [true, true, false, false]),
+            (FailOn::Different, [true, false, true, false]),
+            (FailOn::Never, [false; 4]),
+        ] {
+            let found = [Verdict::Worse, undecided, Verdict::Better, same]
+                .map(|verdict| fail_on.fails(verdict));
+            assert_eq!(found, expected, "{fail_on:?}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Two captures.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use tcplab_lab::compare::Divergence;
+use tcplab_lab::compare::captures::{Fact, facts, matched};
+use tcplab_report::compare::{
+    CapturedPair, CloseUp, captures_markdown, captures_page, captures_text,
+};
+use tcplab_report::trace::Chosen;
+use tcplab_trace::{
+    Ack, Analyzer, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall,
+};
+
+use super::outputs::Outputs;
+use crate::arguments::CompareArguments;
+use crate::trace::open;
+
+/// So many pairs of connections are compared, those with the most data.
+const SHOWN: usize = 5;
+
+pub(super) fn compare(files: [&Path; 2], arguments: &CompareArguments) -> Result<ExitCode> {
+    if arguments.junit.is_some() {
+        bail!("of two captures nothing can pass or fail: --junit is for runs");
+    }
+    let names = files.map(|file| file.display().to_string());
+    let sums = [sums(files[0])?, sums(files[1])?];
+    for (name, connections) in names.iter().zip(&sums) {
+        if connections.is_empty() {
+            bail!("{name} holds no TCP connection");
+        }
+    }
+    let mut pairs = matched(&sums[0], &sums[1]);
+    let data = |connection: &Connection| {
+        connection.forward.totals.unique + connection.reverse.totals.unique
+    };
+    pairs.sort_by_key(|(x, y)| std::cmp::Reverse(data(&sums[0][*x]).max(data(&sums[1][*y]))));
+    pairs.truncate(SHOWN);
+    let alone = [0, 1].map(|side: usize| sums[side].len() - pairs.len());
+    let whole = [
+        whole(files[0], pairs.iter().map(|(x, _)| *x))?,
+        whole(files[1], pairs.iter().map(|(_, y)| *y))?,
+    ];
+    let close: Vec<CloseUp<'_>> = pairs
+        .iter()
+        .map(|(x, y)| {
+            let of = |side: usize, place: usize| {
+                whole[side].iter().find(|(at, _)| *at == place).map(|(_, connection)| connection)
+            };
+            let both = of(0, *x).zip(of(1, *y)).context("a capture changed while it was read")?;
+            Ok(close_up(both.into(), &names))
+        })
+        .collect::<Result<_>>()?;
+    let told: Vec<CapturedPair> =
+        close.iter().zip(&pairs).map(|(close, (x, y))| pair(close, [*x, *y])).collect();
+    let mut outputs = Outputs::of(arguments);
+    outputs.add(arguments.json.as_ref(), || json(&names, &told))?;
+    outputs.add(arguments.markdown.as_ref(), || Ok(captures_markdown(&names, &told, alone)))?;
+    let first = &close[..1];
+    outputs.add(arguments.html.as_ref(), || Ok(captures_page(&names, &told, first)?))?;
+    outputs.finish(&captures_text(&names, &told, alone))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn close_up<'a>(connections: [&'a Connection; 2], names: &[String; 2]) -> CloseUp<'a> {
+    let [a, _] = connections;
+    let is_from_client = a.forward.totals.unique >= a.reverse.totals.unique;
+    let title = format!("{} to {}", a.client, a.server);
+    // How a capture was made nobody knows: in real time, most likely.
+    CloseUp { title, names: names.clone(), connections, is_from_client, is_virtual: false }
+}
+
+fn pair(close: &CloseUp<'_>, places: [usize; 2]) -> CapturedPair {
+    let [a, b] = close.connections;
+    CapturedPair {
+        names: [a, b].map(|connection| format!("{} to {}", connection.client, connection.server)),
+        places,
+        facts: facts(a, b),
+        divergence: close.divergence(),
+    }
+}
+
+fn json(captures: &[String; 2], pairs: &[CapturedPair]) -> Result<String> {
+    #[derive(Serialize)]
+    struct Whole<'a> {
+        captures: &'a [String; 2],
+        pairs: Vec<Pair<'a>>,
+    }
+    #[derive(Serialize)]
+    struct Pair<'a> {
+        /// Places in the order of first packets, from 0.
+        places: [usize; 2],
+        connections: &'a [String; 2],
+        facts: &'a [Fact],
+        divergence: Option<&'a Divergence>,
+    }
+    let pairs = pairs.iter().map(|CapturedPair { names, places, facts, divergence }| Pair {
+        places: *places,
+        connections: names,
+        facts,
+        divergence: divergence.as_ref(),
+    });
+    Ok(serde_json::to_string_pretty(&Whole { captures, pairs: pairs.collect() })? + "\n")
+}
+
+/// All connections, without their packets.
+fn sums(file: &Path) -> Result<Vec<Connection>> {
+    let mut analyzer = Analyzer::with_sink(Sums::default());
+    analyzer.read(open(file)?);
+    let mut found = analyzer.finish_into().1.0;
+    found.sort_by_key(|(index, _)| *index);
+    Ok(found.into_iter().map(|(_, connection)| connection).collect())
+}
+
+/// Some of them, with theirs.
+fn whole(file: &Path, places: impl Iterator<Item = usize>) -> Result<Vec<(usize, Connection)>> {
+    let mut analyzer = Analyzer::with_sink(Chosen::new(places));
+    analyzer.read(open(file)?);
+    Ok(analyzer.finish_into().1.into_connections())
+}
+
+#[derive(Debug, Default)]
+struct Sums(Vec<(usize, Connection)>);
+
+impl Sink for Sums {
+    fn wants_packets(&self) -> bool {
+        // Otherwise a connection might end earlier here than where packets are wanted.
+        true
+    }
+    fn segment(&mut self, _: FlowId, _: Segment) {}
+    fn ack(&mut self, _: FlowId, _: Ack) {}
+    fn episode(&mut self, _: FlowId, _: Episode) {}
+    fn stall(&mut self, _: FlowId, _: Stall) {}
+    fn limit(&mut self, _: FlowId, _: LimitPeriod) {}
+    fn needless(&mut self, _: FlowId, _: u64, _: Needless) {}
+    fn connection(&mut self, index: usize, connection: Connection) {
+        self.0.push((index, connection));
+    }
+}

@@ -1,0 +1,122 @@
+//! `tcplab compare`.
+
+mod captures;
+mod outputs;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use tcplab_lab::compare::{
+    CompareError, Comparison, Row, Verdict, compare_levels, compare_runs, read_run,
+};
+use tcplab_lab::{Run, RunDirectory, TrialData, load_trial};
+use tcplab_report::compare::{CloseUp, compare_page, compare_text, junit, markdown};
+
+use crate::BROKEN;
+use crate::arguments::CompareArguments;
+use outputs::Outputs;
+
+/// So many cases are seen close, the worst.
+const CLOSE: usize = 2;
+
+pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
+    let places: Vec<&Path> =
+        [Some(&arguments.a), arguments.b.as_ref()].into_iter().flatten().map(|p| &**p).collect();
+    match places[..] {
+        [a, b] if a.is_file() && b.is_file() => return captures::compare([a, b], arguments),
+        [a, b] if a.is_file() || b.is_file() => {
+            bail!("one is a file and the other is none: compare two runs, or two captures")
+        }
+        _ => {}
+    }
+    let runs = places.iter().map(|place| read_run(place)).collect::<Result<Vec<Run>, _>>()?;
+    let found = compared(arguments, &places, &runs)?;
+    let fails = |verdict: &Verdict| arguments.fail_on.fails(*verdict);
+    let mut outputs = Outputs::of(arguments);
+    outputs.add(arguments.json.as_ref(), || Ok(serde_json::to_string_pretty(&found)? + "\n"))?;
+    outputs.add(arguments.markdown.as_ref(), || Ok(markdown(&found)))?;
+    outputs.add(arguments.junit.as_ref(), || Ok(junit(&found, fails)))?;
+    outputs.add(arguments.html.as_ref(), || page(&found, &places, &runs))?;
+    outputs.finish(&compare_text(&found))?;
+    let is_bad = found.count(fails) > 0;
+    Ok(if is_bad { ExitCode::from(BROKEN) } else { ExitCode::SUCCESS })
+}
+
+fn compared(
+    arguments: &CompareArguments,
+    places: &[&Path],
+    runs: &[Run],
+) -> Result<Comparison, CompareError> {
+    let side = |index: usize| (places[index], &runs[index]);
+    match &arguments.by {
+        Some(factor) => {
+            let levels = arguments.levels.as_ref().map(|levels| levels.0.each_ref().map(|l| &**l));
+            compare_levels(side(0), factor, levels, &arguments.asked())
+        }
+        None => compare_runs(side(0), side(1), &arguments.asked()),
+    }
+}
+
+/// The page, with the trials that tell best of the worst cases.
+fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
+    let both = Opened::new(places)?;
+    let mut cases: Vec<&Row> = Vec::new();
+    for row in &found.rows {
+        if row.verdict == (Verdict::Same { identical: true }) && !cases.is_empty() {
+            continue;
+        }
+        if !cases.iter().any(|known| known.case == row.case) {
+            cases.push(row);
+        }
+    }
+    cases.truncate(CLOSE);
+    let loaded = cases
+        .into_iter()
+        .map(|row| Ok((row, loaded(found, row, runs, &both)?)))
+        .collect::<Result<Vec<_>>>()?;
+    let close: Vec<CloseUp<'_>> = loaded
+        .iter()
+        .filter_map(|(row, data)| {
+            let [x, y] = row.telling;
+            let trials = if x == y { format!("trial {x}") } else { format!("trials {x} and {y}") };
+            let title = format!("{}, {trials}", row.case);
+            let names = found.sides.each_ref().map(|side| side.label.clone());
+            let case = found.cases.iter().find(|case| case.name == row.case)?;
+            CloseUp::of_trials(title, names, data.each_ref(), case.is_virtual)
+        })
+        .collect();
+    compare_page(found, &close).context("cannot make the page")
+}
+
+/// The trials that show best what a row says.
+fn loaded(found: &Comparison, row: &Row, runs: &[Run], both: &Opened) -> Result<[TrialData; 2]> {
+    let case = found.cases.iter().find(|case| case.name == row.case);
+    let names = case.map(|case| &case.names).context("a row has its case")?;
+    let load = |side: usize| -> Result<TrialData> {
+        // Two levels of one run have one run.
+        let run = &runs[side.min(runs.len() - 1)];
+        let case = run.cases.iter().find(|case| case.name == names[side]);
+        let trials = case.map(|case| &case.trials[..]).unwrap_or_default();
+        let trial = trials.iter().find(|trial| trial.number == row.telling[side]);
+        let trial = trial.context("a row tells of trials that there are")?;
+        Ok(load_trial(both.side(side), trial)?)
+    };
+    Ok([load(0)?, load(1)?])
+}
+
+/// The directories of both sides, which may be the same.
+struct Opened(Vec<RunDirectory>);
+
+impl Opened {
+    fn new(places: &[&Path]) -> Result<Opened> {
+        let same = |place: &&Path| place.canonicalize().unwrap_or_else(|_| place.to_path_buf());
+        let mut real: Vec<PathBuf> = places.iter().map(same).collect();
+        real.dedup();
+        Ok(Opened(real.iter().map(|place| RunDirectory::open(place)).collect::<Result<_, _>>()?))
+    }
+
+    fn side(&self, side: usize) -> &RunDirectory {
+        &self.0[side.min(self.0.len() - 1)]
+    }
+}

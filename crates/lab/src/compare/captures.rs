@@ -1,0 +1,236 @@
+//! Two captures held against one another: what is different about their connections.
+//!
+//! There is one of each, so nothing is said of chance: what differs is told, not judged.
+
+use serde::Serialize;
+use tcplab_trace::{Causes, Connection, Flow, Limit, SynOptions};
+use tcplab_units::{Bytes, Span};
+
+use super::Direction;
+
+/// A property of a connection, in both captures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fact {
+    /// What it is about, such as `data to the server`.
+    pub about: String,
+    /// What it is.
+    pub name: String,
+    /// Of numbers: their unit.
+    pub unit: &'static str,
+    /// Which way is good, of numbers.
+    pub better: Direction,
+    /// What A and B have; none where a capture does not tell.
+    pub values: [Option<Value>; 2],
+}
+
+impl Fact {
+    /// Whether A and B differ in it.
+    pub fn differs(&self) -> bool {
+        self.values[0] != self.values[1]
+    }
+
+    /// By what share of A's number B's is larger.
+    pub fn change(&self) -> Option<f64> {
+        match &self.values {
+            [Some(Value::Number(a)), Some(Value::Number(b))] if *a != 0.0 => {
+                Some((b - a) / a.abs())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What is known of a property.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number in the fact's unit.
+    Number(f64),
+    /// Words.
+    Text(String),
+}
+
+/// Which connection of B belongs to each of A, by places: the first with the first to the same port
+/// of a server, and so on; then what is left, in order.
+pub fn matched(a: &[Connection], b: &[Connection]) -> Vec<(usize, usize)> {
+    let mut rest: Vec<usize> = (0..b.len()).collect();
+    let mut pairs = Vec::new();
+    let mut alone = Vec::new();
+    for (place, connection) in a.iter().enumerate() {
+        let port = connection.server.port();
+        match rest.iter().position(|other| b[*other].server.port() == port) {
+            Some(found) => pairs.push((place, rest.remove(found))),
+            None => alone.push(place),
+        }
+    }
+    pairs.extend(alone.into_iter().zip(rest));
+    pairs.sort_unstable();
+    pairs
+}
+
+/// Everything that is compared of two connections, in the order to show.
+pub fn facts(a: &Connection, b: &Connection) -> Vec<Fact> {
+    let [first, mut second] = [a, b].map(told);
+    let mut facts = Vec::new();
+    for (key, value) in first {
+        let place = second.iter().position(|(other, _)| *other == key);
+        // What only one has is none in the other, if it is a count.
+        let other = place.map_or_else(|| key.nothing(), |place| second.remove(place).1);
+        facts.push(key.fact([value, other]));
+    }
+    for (key, value) in second {
+        let nothing = key.nothing();
+        facts.push(key.fact([nothing, value]));
+    }
+    facts.retain(|fact| fact.values.iter().any(Option::is_some));
+    facts
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Key {
+    about: String,
+    name: String,
+    unit: &'static str,
+    better: Direction,
+}
+
+impl Key {
+    /// What a connection has of what is only told where there is some: stalls, causes, limits.
+    fn nothing(&self) -> Option<Value> {
+        let told = ["stalled", "limited by", "sent again"];
+        told.iter().any(|word| self.name.starts_with(word)).then_some(Value::Number(0.0))
+    }
+
+    fn fact(self, values: [Option<Value>; 2]) -> Fact {
+        let Key { about, name, unit, better } = self;
+        Fact { about, name, unit, better, values }
+    }
+}
+
+type Told = Vec<(Key, Option<Value>)>;
+
+/// What one connection is like.
+fn told(connection: &Connection) -> Told {
+    let mut told = Vec::new();
+    let mut all = Facts { about: "connection".into(), told: &mut told };
+    all.time("duration", Direction::Lower, Some(connection.last.since(connection.first)));
+    all.time("handshake", Direction::Lower, connection.handshake.round_trip);
+    all.count("packets", Direction::Neither, connection.packets);
+    all.count("SYNs sent again", Direction::Lower, connection.handshake.client_repeats);
+    for (end, options) in
+        [("client", &connection.handshake.client), ("server", &connection.handshake.server)]
+    {
+        Facts { about: format!("SYN of the {end}"), told: &mut told }.options(options);
+    }
+    for (about, flow) in
+        [("data to the server", &connection.forward), ("data to the client", &connection.reverse)]
+    {
+        if flow.totals.unique.as_u64() > 0 {
+            Facts { about: about.into(), told: &mut told }.flow(flow);
+        }
+    }
+    told
+}
+
+struct Facts<'a> {
+    about: String,
+    told: &'a mut Told,
+}
+
+impl Facts<'_> {
+    fn add(&mut self, name: &str, unit: &'static str, better: Direction, value: Option<Value>) {
+        let key = Key { about: self.about.clone(), name: name.into(), unit, better };
+        self.told.push((key, value));
+    }
+
+    fn count(&mut self, name: &str, better: Direction, count: u64) {
+        self.add(name, "", better, Some(Value::Number(count as f64)));
+    }
+
+    fn bytes(&mut self, name: &str, bytes: Option<u64>) {
+        self.add(name, "bytes", Direction::Neither, bytes.map(|bytes| Value::Number(bytes as f64)));
+    }
+
+    fn time(&mut self, name: &str, better: Direction, span: Option<Span>) {
+        self.add(name, "s", better, span.map(|span| Value::Number(span.as_secs_f64())));
+    }
+
+    fn text(&mut self, name: &str, text: Option<String>) {
+        self.add(name, "", Direction::Neither, text.map(Value::Text));
+    }
+
+    fn options(&mut self, options: &SynOptions) {
+        if !options.seen {
+            return;
+        }
+        let yes = |is: bool| Some(if is { "yes" } else { "no" }.to_owned());
+        let or_none = |value: Option<String>| Some(value.unwrap_or_else(|| "none".into()));
+        self.text("maximum segment size", or_none(options.mss.map(|mss| mss.to_string())));
+        self.text("window scale", or_none(options.window_scale.map(|shift| shift.to_string())));
+        self.text("SACK", yes(options.sack_permitted));
+        self.text("timestamps", yes(options.timestamps));
+        self.bytes("window", Some(options.window.into()));
+    }
+
+    fn flow(&mut self, flow: &Flow) {
+        use Direction::{Higher, Lower, Neither};
+        self.bytes("data", Some(flow.totals.unique.as_u64()));
+        let transfer = &flow.transfer;
+        self.time("time", Lower, Some(transfer.time));
+        let goodput = transfer.goodput.map(|rate| Value::Number(rate.as_mbit_f64()));
+        self.add("goodput", "Mbit/s", Higher, goodput);
+        self.time("smallest round trip", Lower, flow.round_trips.min);
+        self.time("median round trip", Lower, flow.round_trips.median);
+        self.time("95 % of round trips", Lower, flow.round_trips.p95);
+        self.count("segments", Neither, flow.totals.data_segments);
+        self.count("retransmissions", Lower, flow.totals.retransmissions);
+        self.causes(&flow.causes);
+        self.count("recovery episodes", Lower, flow.episodes.len() as u64);
+        for stall in &flow.stall_sums {
+            let name = format!("stalled: {}", stall.cause.name());
+            self.time(&name, Lower, Some(stall.time));
+        }
+        for limit in Limit::ALL {
+            let share = flow.shares.share(limit);
+            if share > 0.0 {
+                let name = format!("limited by {}", limit.name());
+                self.add(
+                    &name,
+                    "% of the time",
+                    Neither,
+                    Some(Value::Number(tenth(share * 100.0))),
+                );
+            }
+        }
+        self.bytes("most in flight", Some(flow.totals.max_in_flight.as_u64()));
+        self.bytes("largest window", flow.windows.max.map(Bytes::as_u64));
+        self.count("times the window closed", Lower, flow.windows.zero.count);
+        self.bytes("largest segment", Some(flow.marks.largest.as_u64()));
+        self.count("acknowledgements", Neither, flow.acking.acks);
+        self.count("delayed acknowledgements", Neither, flow.acking.delayed.count);
+        self.count("stretch acknowledgements", Neither, flow.acking.stretch.count);
+        self.count("waits of Nagle's algorithm", Lower, flow.marks.nagle_waits.count);
+    }
+
+    fn causes(&mut self, causes: &Causes) {
+        for (name, seen) in [
+            ("on duplicate acknowledgements", &causes.by_duplicates),
+            ("on SACK", &causes.by_sack),
+            ("by RACK", &causes.by_rack),
+            ("as a tail loss probe", &causes.probes),
+            ("on a timeout", &causes.timeouts),
+            ("after a timeout", &causes.after_timeout),
+            ("to fill a hole", &causes.holes_filled),
+            ("needless, as D-SACK tells", &causes.needless_by_dsack),
+        ] {
+            if seen.count > 0 {
+                self.count(&format!("sent again {name}"), Direction::Lower, seen.count);
+            }
+        }
+        self.count("overtaken on the way", Direction::Lower, causes.reordered.count);
+    }
+}
+
+fn tenth(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}

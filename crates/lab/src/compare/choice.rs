@@ -1,0 +1,139 @@
+//! What to compare, and what is too little to be called a difference.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind, Scope, metric};
+
+use super::CompareError;
+use crate::Case;
+
+/// What is asked of a comparison.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Asked {
+    /// Which metrics.
+    pub metrics: Metrics,
+    /// The threshold of those that are not named below.
+    pub threshold: Threshold,
+    /// Thresholds of metrics, by name.
+    pub thresholds: BTreeMap<String, Threshold>,
+}
+
+impl Asked {
+    /// What applies to a metric. Of yes and no any difference counts.
+    pub(super) fn threshold_of(&self, info: &MetricInfo) -> Threshold {
+        let usual =
+            if info.kind == MetricKind::Truth { Threshold::Absolute(0.0) } else { self.threshold };
+        self.thresholds.get(info.name).copied().unwrap_or(usual)
+    }
+}
+
+/// Which metrics are compared. Each that is compared makes it harder for all others to be decided,
+/// since all are tested together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Metrics {
+    /// What people ask for first.
+    #[default]
+    Usual,
+    /// Every one of a trial that has a good direction.
+    All,
+    /// These.
+    Named(Vec<String>),
+}
+
+/// What is too little to be called a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Threshold {
+    /// A share of A's median.
+    Share(f64),
+    /// So much in the metric's own unit.
+    Absolute(f64),
+}
+
+/// Where nothing is asked for: 5 %. Below it nobody changes a setting; repeated measurements in
+/// real time differ by one or two per cent for no reason, and a model is asked to be as close.
+impl Default for Threshold {
+    fn default() -> Threshold {
+        Threshold::Share(0.05)
+    }
+}
+
+impl Threshold {
+    /// In the metric's unit, for a median of A.
+    pub fn margin(self, median: f64) -> f64 {
+        match self {
+            Threshold::Share(share) => share * median.abs(),
+            Threshold::Absolute(amount) => amount,
+        }
+    }
+}
+
+/// What is compared where nothing is asked for, of what the trials have. Goodput is one over the
+/// transfer time: where there is the one, the other says nothing new.
+const USUAL: [&str; 13] = [
+    "transfer_time",
+    "retransmissions",
+    "timeouts",
+    "mean_rtt",
+    "payload_intact",
+    "mean_response",
+    "unanswered_share",
+    "load.rate",
+    "load.response",
+    "load.response_p99",
+    "load.errors",
+    "load.intact",
+    GOODPUT,
+];
+const GOODPUT: &str = "goodput";
+const TRANSFER_TIME: &str = "transfer_time";
+
+/// The metrics to compare, in the order to show.
+pub(super) fn metrics(
+    asked: &Metrics,
+    cases: [&[&Case]; 2],
+) -> Result<Vec<&'static MetricInfo>, CompareError> {
+    let has = |info: &&MetricInfo| {
+        let trials = cases.iter().copied().flatten().flat_map(|case| &case.trials);
+        trials.flat_map(|trial| &trial.metrics).any(|found| found.name == info.name)
+    };
+    let is_number = |info: &&MetricInfo| {
+        info.scope == Scope::Trial && !matches!(info.kind, MetricKind::Text(_))
+    };
+    let had: Vec<&MetricInfo> = METRICS.iter().filter(is_number).filter(has).collect();
+    let chosen: Vec<&MetricInfo> = match asked {
+        Metrics::Usual => {
+            let is_timed = had.iter().any(|info| info.name == TRANSFER_TIME);
+            let usual = USUAL.iter().filter(|name| !(is_timed && **name == GOODPUT));
+            usual.filter_map(|name| had.iter().copied().find(|info| info.name == *name)).collect()
+        }
+        Metrics::All => had.iter().copied().filter(|info| info.better != Better::Neither).collect(),
+        Metrics::Named(names) => {
+            names.iter().map(|name| named(name, &had)).collect::<Result<_, _>>()?
+        }
+    };
+    if chosen.is_empty() {
+        let what = "no trial has anything that could be compared".into();
+        return Err(CompareError::NoMetric { what, known: names(&had) });
+    }
+    Ok(chosen)
+}
+
+fn named(name: &str, had: &[&'static MetricInfo]) -> Result<&'static MetricInfo, CompareError> {
+    if let Some(info) = had.iter().find(|info| info.name == name) {
+        return Ok(info);
+    }
+    let what = match metric(name) {
+        None => format!("there is no metric `{name}`"),
+        Some(info) if info.scope != Scope::Trial || matches!(info.kind, MetricKind::Text(_)) => {
+            format!("`{name}` is not one number for each trial, which is what can be compared")
+        }
+        Some(_) => format!("no trial of either side has `{name}`"),
+    };
+    Err(CompareError::NoMetric { what, known: names(had) })
+}
+
+fn names(had: &[&MetricInfo]) -> Vec<String> {
+    had.iter().map(|info| info.name.to_owned()).collect()
+}

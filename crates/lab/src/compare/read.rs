@@ -1,0 +1,38 @@
+//! The results of a finished run.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::CompareError;
+use crate::Run;
+use crate::directory::RUN;
+
+/// Reads what `tcplab run` or `tcplab report` made of a run, from its directory. Trials are not
+/// looked at.
+///
+/// # Errors
+/// When it is no run, not finished, or of a version that is not understood.
+pub fn read_run(path: &Path) -> Result<Run, CompareError> {
+    let what = |what: &str| CompareError::NotARun { path: path.into(), what: what.into() };
+    if !path.exists() {
+        return Err(what("there is no such directory"));
+    }
+    if !path.is_dir() {
+        return Err(what("it is a file, and no capture by its name"));
+    }
+    let unreadable = |what: String| {
+        Err(CompareError::Unreadable { path: path.into(), what: format!("{RUN}: {what}") })
+    };
+    match fs::read(path.join(RUN)) {
+        Ok(text) => serde_json::from_slice(&text).or_else(|error| unreadable(error.to_string())),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if path.join("plan.json").exists() {
+                Err(CompareError::NoResults { path: path.into() })
+            } else {
+                Err(what("it has no run.json"))
+            }
+        }
+        Err(error) => unreadable(error.to_string()),
+    }
+}

@@ -1,0 +1,152 @@
+//! What else differs between two runs, or is less than perfect about them.
+
+use tcplab_scenario::MetricKind;
+use tcplab_stats::{OUTLIER, Trend, modified_z_scores, outliers};
+
+use super::sides::Matched;
+use crate::worlds::SIM;
+use crate::{Case, Run};
+
+/// So many lines of two scenarios that differ are shown.
+const LINES: usize = 6;
+/// What of the environment is never the same.
+const FLEETING: [&str; 1] = ["load at the start"];
+
+/// What two runs do not have in common, a sentence each.
+pub(super) fn of_runs(a: &Run, b: &Run) -> Vec<String> {
+    let mut told = Vec::new();
+    let mut differ = |what: &str, a: &str, b: &str| {
+        if a != b {
+            told.push(format!("{what} differs: A {a}, B {b}"));
+        }
+    };
+    differ("the scenario's name", &a.name, &b.name);
+    differ("the world", &a.world, &b.world);
+    if a.seed != b.seed {
+        told.push(format!(
+            "the seeds differ (A {}, B {}): trials are compared as independent samples, which takes \
+             more of them than pairs of the same seed",
+            a.seed, b.seed
+        ));
+    }
+    told.extend(scenario_lines(a, b));
+    if a.path != b.path {
+        told.push("the paths differ: see the scenarios".into());
+    }
+    let value = |run: &Run, name: &str| -> Option<String> {
+        run.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    };
+    let names = a.environment.iter().chain(&b.environment).map(|(name, _)| name.as_str());
+    let mut seen: Vec<&str> = Vec::new();
+    // In virtual time the machine decides nothing, but what ran there does.
+    let is_virtual = a.world == SIM && b.world == SIM;
+    let names = names.filter(|name| !FLEETING.contains(name));
+    for name in names.filter(|name| !is_virtual || name.starts_with("tcplab")) {
+        if seen.contains(&name) {
+            continue;
+        }
+        seen.push(name);
+        let [x, y] = [a, b].map(|run| value(run, name).unwrap_or_else(|| "nothing".into()));
+        if x != y {
+            told.push(format!("{name} differs: A {x}, B {y}"));
+        }
+    }
+    told
+}
+
+/// The lines that only one of two scenarios has.
+fn scenario_lines(a: &Run, b: &Run) -> Option<String> {
+    let lines = |run: &Run| -> Vec<String> {
+        let lines = run.scenario.lines().map(|line| {
+            let code = line.split_once(" #").map_or(line, |(code, _)| code);
+            code.split_whitespace().collect::<Vec<_>>().join(" ")
+        });
+        lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
+    };
+    let [of_a, of_b] = [a, b].map(lines);
+    let only = |some: &[String], others: &[String]| -> String {
+        let alone: Vec<&String> = some.iter().filter(|line| !others.contains(line)).collect();
+        let shown: Vec<String> = alone.iter().take(LINES).map(|line| format!("`{line}`")).collect();
+        match (shown.len(), alone.len() - shown.len()) {
+            (0, _) => "nothing of its own".into(),
+            (_, 0) => shown.join(" "),
+            (_, more) => format!("{} and {more} more lines", shown.join(" ")),
+        }
+    };
+    (of_a != of_b).then(|| {
+        format!("the scenarios differ: A has {}, B has {}", only(&of_a, &of_b), only(&of_b, &of_a))
+    })
+}
+
+/// What is less than perfect about a case, on either side.
+pub(super) fn of_case(
+    matched: &Matched<'_>,
+    metrics: &[&tcplab_scenario::MetricInfo],
+) -> Vec<String> {
+    let mut told = Vec::new();
+    let Matched { name, a, b } = matched;
+    if a.world != b.world {
+        told.push(format!("{name}: A ran in the world of {}, B in that of {}", a.world, b.world));
+    }
+    let stacks = |case: &Case| -> Vec<String> {
+        case.stacks.iter().map(|stack| format!("{} {stack}", stack.end)).collect()
+    };
+    if stacks(a) != stacks(b) {
+        let [x, y] = [a, b].map(|case| stacks(case).join(", "));
+        told.push(format!("{name}: the stacks differ: A {x}; B {y}"));
+    }
+    for (side, case) in [("A", a), ("B", b)] {
+        let flawed = case.trials.iter().filter(|trial| !trial.flaws.is_empty()).count();
+        if flawed > 0 {
+            let all = case.trials.len();
+            told.push(format!("{name}: the path misbehaved in {flawed} of {all} trials of {side}"));
+        }
+        // What virtual time draws is what the path is like; there is nothing beside it to blame.
+        if case.world == SIM {
+            continue;
+        }
+        for info in metrics.iter().filter(|info| is_measured(info)) {
+            let values = values(case, info.name);
+            told.extend(disturbed(&format!("{name}, {side}: {}", info.name), &values));
+        }
+    }
+    told
+}
+
+/// Whether a metric is a measured amount, and not a count.
+fn is_measured(info: &tcplab_scenario::MetricInfo) -> bool {
+    info.kind == MetricKind::Number && !matches!(info.unit, "" | "segments" | "bytes")
+}
+
+fn values(case: &Case, metric: &str) -> Vec<f64> {
+    let metrics = case.trials.iter().flat_map(|trial| &trial.metrics);
+    metrics.filter(|found| found.name == metric).map(|found| found.value).collect()
+}
+
+/// As hyperfine warns: a first trial far from all others, outliers; and a drift over the run.
+fn disturbed(what: &str, values: &[f64]) -> Option<String> {
+    let first = modified_z_scores(values).first().is_some_and(|score| *score > OUTLIER);
+    let far = outliers(values);
+    if first && far.len() == 1 {
+        return Some(format!(
+            "{what} of the first trial is far above all others: caches or a device may have been \
+             cold; a warm-up would help"
+        ));
+    }
+    if !far.is_empty() {
+        return Some(format!(
+            "{what} has {} far from the others (more than ten standard deviations): something else \
+             may have been at work on the machine",
+            if far.len() == 1 { "one outlier".into() } else { format!("{} outliers", far.len()) }
+        ));
+    }
+    let trend = Trend::of(values).filter(|trend| trend.p < DRIFTS)?;
+    Some(format!(
+        "{what} drifts from trial to trial, by {:.3} each (Mann-Kendall, p = {:.4}): the machine \
+         did not stay as it was",
+        trend.slope, trend.p
+    ))
+}
+
+/// A drift is told when it is surer than this: each metric of each case is asked.
+const DRIFTS: f64 = 0.001;

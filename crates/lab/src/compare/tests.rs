@@ -1,0 +1,267 @@
+//! Verdicts, by runs that are made up.
+
+use tcplab_stats::normal_quantile;
+use tcplab_units::Rng;
+
+use super::*;
+use crate::analyse::empty_trial;
+use crate::{Case, Metric, Trial};
+
+/// A metric's values over the trials of a case.
+type Values<'a> = (&'a str, &'a [f64]);
+
+fn trial(number: u32, seed: u64, metrics: &[(&str, f64)]) -> Trial {
+    let metric = |(name, value): &(&str, f64)| Metric {
+        name: (*name).into(),
+        unit: tcplab_scenario::metric(name).map(|info| info.unit.into()).unwrap_or_default(),
+        value: *value,
+    };
+    let metrics = metrics.iter().map(metric).collect();
+    Trial { number, seed, metrics, ..empty_trial(Vec::new()) }
+}
+
+fn case(
+    name: &str,
+    levels: &[(&str, &str)],
+    world: &str,
+    seed: u64,
+    metrics: &[Values<'_>],
+) -> Case {
+    let trials = metrics.iter().map(|(_, values)| values.len()).max().unwrap_or_default();
+    let of = |index: usize| -> Vec<(&str, f64)> {
+        metrics.iter().filter_map(|found| Some((found.0, *found.1.get(index)?))).collect()
+    };
+    Case {
+        name: name.into(),
+        levels: levels.iter().map(|(f, l)| ((*f).into(), (*l).into())).collect(),
+        world: world.into(),
+        stacks: Vec::new(),
+        trials: (0..trials)
+            .map(|index| trial(index as u32 + 1, seed + index as u64, &of(index)))
+            .collect(),
+        summaries: Vec::new(),
+    }
+}
+
+fn run(seed: u64, cases: Vec<Case>) -> Run {
+    Run {
+        name: "made-up".into(),
+        title: "Made up".into(),
+        reference: None,
+        scenario: "title = \"Made up\"\n".into(),
+        world: "sim".into(),
+        fallback: None,
+        started: "2026-01-01T00:00:00Z".into(),
+        seed,
+        path: Vec::new(),
+        environment: vec![("kernel".into(), "6.18".into())],
+        calibration: None,
+        cases,
+        claims: Vec::new(),
+        plots: Vec::new(),
+    }
+}
+
+/// One case with one metric, the seeds as given.
+fn simple(seed: u64, metric: &str, values: &[f64]) -> Run {
+    run(seed, vec![case("only", &[], "sim", seed, &[(metric, values)])])
+}
+
+fn held(a: &Run, b: &Run) -> Comparison {
+    compare_runs((Path::new("A"), a), (Path::new("B"), b), &Asked::default()).unwrap()
+}
+
+fn only(found: &Comparison) -> &Row {
+    assert_eq!(found.rows.len(), 1, "{found:?}");
+    &found.rows[0]
+}
+
+const TIMES: [f64; 8] = [10.1, 10.4, 9.8, 10.0, 10.3, 9.9, 10.2, 10.6];
+
+fn scaled(values: &[f64], factor: f64) -> Vec<f64> {
+    // A hair's breadth that is another in each, so that pairs differ by more than the factor.
+    let each = values.iter().enumerate();
+    each.map(|(i, value)| value * factor + 0.01 * ((i * 7 % 5) as f64 - 2.0)).collect()
+}
+
+#[test]
+fn verdicts_follow_the_difference_and_the_threshold() {
+    let identical = Verdict::Same { identical: true };
+    let same = Verdict::Same { identical: false };
+    let base = simple(1, "transfer_time", &TIMES);
+    for (factor, seed, expected) in [
+        (1.2, 1, Verdict::Worse),
+        (0.8, 1, Verdict::Better),
+        (1.01, 1, same),
+        (1.2, 50, Verdict::Worse),
+        (0.8, 50, Verdict::Better),
+    ] {
+        let found = held(&base, &simple(seed, "transfer_time", &scaled(&TIMES, factor)));
+        let row = only(&found);
+        assert_eq!(row.verdict, expected, "{factor} {seed}: {row:?}");
+        assert_eq!(row.is_paired, seed == 1);
+        let relative = row.relative(row.difference).unwrap();
+        assert!((relative - (factor - 1.0)).abs() < 0.02, "{relative} for {factor}");
+    }
+    let found = held(&base, &base);
+    assert_eq!(only(&found).verdict, identical);
+    assert_eq!(found.tests, 0, "what cannot differ is not tested");
+    // Large is good of a rate.
+    let [slow, fast] = [1.0, 1.3].map(|f| simple(1, "goodput", &scaled(&TIMES, f)));
+    assert_eq!(only(&held(&slow, &fast)).verdict, Verdict::Better);
+    assert_eq!(only(&held(&fast, &slow)).verdict, Verdict::Worse);
+}
+
+#[test]
+fn too_few_trials_say_so() {
+    let [a, b] = [1.0, 2.0].map(|f| simple(1, "transfer_time", &scaled(&TIMES[..5], f)));
+    let found = held(&a, &b);
+    let row = only(&found);
+    assert_eq!(row.verdict, Verdict::Undecided { more: 2, too_few: true }, "{row:?}");
+    assert_eq!((row.interval, row.detectable), (None, None));
+    let [a, b] = [1.0, 2.0].map(|f| simple(1, "transfer_time", &scaled(&TIMES[..6], f)));
+    assert_eq!(only(&held(&a, &b)).verdict, Verdict::Worse);
+    // One trial of each, and the same: in virtual time that is certain, in real time nothing is.
+    let one = simple(1, "timeouts", &[0.0]);
+    assert_eq!(only(&held(&one, &one)).verdict, Verdict::Same { identical: true });
+    let real = run(1, vec![case("only", &[], "kernel", 1, &[("timeouts", &[0.0])])]);
+    let undecided = only(&held(&real, &real)).verdict;
+    assert!(matches!(undecided, Verdict::Undecided { too_few: true, .. }), "{undecided:?}");
+}
+
+#[test]
+fn a_spread_that_hides_everything_asks_for_more() {
+    let wide = |seed: u64| -> Vec<f64> {
+        let mut rng = Rng::new(seed, "wide");
+        (0..10).map(|_| 10.0 + 3.0 * normal_quantile(rng.open_unit())).collect()
+    };
+    let [a, b] = [(1, 1), (90, 2)].map(|(s, r)| simple(s, "transfer_time", &wide(r)));
+    let found = held(&a, &b);
+    let Verdict::Undecided { more, too_few: false } = only(&found).verdict else {
+        panic!("{found:?}");
+    };
+    assert!((20..5_000).contains(&more), "{more}");
+}
+
+#[test]
+fn cases_are_matched_by_their_levels() {
+    let make = |name: &str, levels: &[(&str, &str)], factor: f64| {
+        case(name, levels, "sim", 1, &[("transfer_time", &scaled(&TIMES, factor))])
+    };
+    let a = run(
+        1,
+        vec![
+            make("reno-fast", &[("cc", "reno"), ("rate", "fast")], 1.0),
+            make("cubic-fast", &[("cc", "cubic"), ("rate", "fast")], 0.5),
+            make("reno-slow", &[("cc", "reno"), ("rate", "slow")], 4.0),
+        ],
+    );
+    let b = run(
+        1,
+        vec![
+            make("fast-cubic", &[("rate", "fast"), ("cc", "cubic")], 0.5),
+            make("fast-reno", &[("rate", "fast"), ("cc", "reno")], 1.3),
+        ],
+    );
+    let found = held(&a, &b);
+    let names: Vec<_> = found.rows.iter().map(|row| (&*row.case, row.verdict.name())).collect();
+    assert_eq!(names, [("reno-fast", "worse"), ("cubic-fast", "same")]);
+    assert!(found.warnings.iter().any(|told| told.contains("only A has reno-slow")), "{found:?}");
+    // Two levels of a factor, of which one lacks a case.
+    let asked = Asked::default();
+    let found = compare_levels((Path::new("A"), &a), "cc", None, &asked).unwrap();
+    assert_eq!(found.by.as_deref(), Some("cc"));
+    assert_eq!(found.rows.len(), 1);
+    assert_eq!((&*found.rows[0].case, found.rows[0].verdict), ("fast", Verdict::Better));
+    assert!(found.warnings.iter().any(|told| told.contains("reno-slow")), "{found:?}");
+    for (factor, levels, told) in [
+        ("speed", None, "`speed` is not varied in made-up"),
+        ("cc", Some(["reno", "bbr"]), "`cc` has no level `bbr`"),
+        ("cc", Some(["reno", "reno"]), "a level compared with itself is the same"),
+    ] {
+        let error = compare_levels((Path::new("A"), &a), factor, levels, &asked).unwrap_err();
+        assert_eq!(error.to_string(), told);
+        assert!(error.remedy().is_some());
+    }
+    let other = run(1, vec![make("x", &[("z", "1")], 1.0), make("y", &[("z", "2")], 1.0)]);
+    let error = compare_runs((Path::new("A"), &a), (Path::new("B"), &other), &asked).unwrap_err();
+    assert!(matches!(error, CompareError::NoCases { .. }));
+}
+
+#[test]
+fn what_differs_and_what_is_missing_is_told() {
+    let a = run(
+        1,
+        vec![case("only", &[], "sim", 1, &[("transfer_time", &TIMES), ("timeouts", &[0.0; 8])])],
+    );
+    let mut b = run(9, vec![case("only", &[], "kernel", 9, &[("transfer_time", &TIMES[..6])])]);
+    b.cases[0].trials.push(trial(7, 77, &[]));
+    b.cases[0].trials[0].flaws.push("late".into());
+    b.scenario += "more = 1 # why\n";
+    b.world = "kernel".into();
+    b.environment[0].1 = "6.1".into();
+    let told = held(&a, &b).warnings.join("\n");
+    for expected in [
+        "the seeds differ (A 1, B 9)",
+        "B has `more = 1`",
+        "kernel differs: A 6.18, B 6.1",
+        "the world differs: A sim, B kernel",
+        "transfer_time: 1 of 7 trials of B have none",
+        "timeouts: B has none",
+        "the path misbehaved in 1 of 7 trials of B",
+    ] {
+        assert!(told.contains(expected), "{expected} is not in\n{told}");
+    }
+}
+
+#[test]
+fn a_drift_and_outliers_in_real_time_are_told() {
+    let warned = |values: &[f64]| -> String {
+        let real = run(1, vec![case("only", &[], "kernel", 1, &[("transfer_time", values)])]);
+        held(&real, &real).warnings.join("\n")
+    };
+    assert_eq!(warned(&TIMES), "");
+    assert!(warned(&[&[90.0], &TIMES[..]].concat()).contains("of the first trial is far above"));
+    assert!(warned(&[&TIMES[..], &[90.0]].concat()).contains("has one outlier"));
+    let drifting: Vec<f64> = (0..12).map(|i| 10.0 + 0.1 * f64::from(i)).collect();
+    assert!(warned(&drifting).contains("drifts from trial to trial, by 0.100 each"));
+}
+
+#[test]
+fn a_metric_that_cannot_be_compared_is_named() {
+    let a = simple(1, "transfer_time", &TIMES);
+    for (name, told) in [
+        ("speed", "there is no metric `speed`"),
+        ("goodput", "no trial of either side has `goodput`"),
+        ("connection.end", "`connection.end` is not one number for each trial"),
+    ] {
+        let asked = Asked { metrics: Metrics::Named(vec![name.into()]), ..Asked::default() };
+        let error = compare_runs((Path::new("A"), &a), (Path::new("B"), &a), &asked).unwrap_err();
+        assert!(error.to_string().starts_with(told), "{error}");
+        assert_eq!(error.remedy().unwrap(), "there are: transfer_time");
+    }
+}
+
+/// The same promise as `make stats-honesty`, of values that are made up: of hundreds of runs that
+/// do not differ, one in twenty is called different at most.
+#[test]
+fn nobody_cries_wolf() {
+    let mut rng = Rng::new(11, "wolf");
+    let metrics = ["transfer_time", "mean_rtt", "retransmissions"];
+    let mut draw = |seed: u64| {
+        let values: Vec<Vec<f64>> = metrics
+            .iter()
+            .map(|_| (0..7).map(|_| 10.0 + normal_quantile(rng.open_unit())).collect())
+            .collect();
+        let both: Vec<Values<'_>> =
+            metrics.iter().zip(&values).map(|(name, values)| (*name, &values[..])).collect();
+        run(seed, vec![case("one", &[], "sim", seed, &both)])
+    };
+    let alarms = (0..60).filter(|round| {
+        // Pairs and independent samples by turns.
+        let (a, b) = (draw(1), draw(if round % 2 == 0 { 1 } else { 100 }));
+        held(&a, &b).rows.iter().any(Row::is_different)
+    });
+    let alarms = alarms.count();
+    assert!(alarms <= 8, "{alarms} of 60");
+}

@@ -1,0 +1,155 @@
+//! Intervals under one another, on one axis with zero in it: which are surely on one side.
+
+use crate::plane::put;
+use crate::scale::Ticks;
+use crate::svg::escape;
+
+/// Pixels.
+const WIDTH: f64 = 900.0;
+const NAMES: f64 = 250.0;
+const TOLD: f64 = 190.0;
+const ROW: f64 = 22.0;
+const HEAD: f64 = 24.0;
+const MARGIN: f64 = 10.0;
+/// Marks on the axis, at most.
+const MARKS: usize = 7;
+
+/// An interval with its middle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForestRow {
+    /// What it is about.
+    pub name: String,
+    /// What is told beside it.
+    pub told: String,
+    /// CSS class.
+    pub class: &'static str,
+    /// The likeliest value.
+    pub value: f64,
+    /// Where it lies for sure; none where nobody knows.
+    pub interval: Option<(f64, f64)>,
+    /// What is too little to matter, on either side of zero.
+    pub margin: f64,
+}
+
+/// Rows on one axis in `unit`. The axis holds all values; an interval that goes on beyond twice the
+/// farthest of them ends in an arrowhead.
+pub fn forest(label: &str, unit: &str, rows: &[ForestRow]) -> String {
+    let height = HEAD + rows.len() as f64 * ROW + MARGIN;
+    let axis = Axis::over(rows);
+    let mut svg = format!(
+        r#"<svg class="forest" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{0}"><title>{0}</title>"#,
+        escape(label)
+    );
+    for (index, row) in rows.iter().enumerate() {
+        let top = HEAD + index as f64 * ROW;
+        let (from, until) = (axis.x(-row.margin), axis.x(row.margin));
+        let wide = until - from;
+        put(
+            &mut svg,
+            &format!(
+                r#"<rect class="within" x="{from:.1}" y="{top}" width="{wide:.1}" height="{ROW}"/>"#
+            ),
+        );
+    }
+    let marks = Ticks::between(axis.low, axis.high, MARKS);
+    for mark in &marks.at {
+        let (x, until) = (axis.x(*mark), height - MARGIN);
+        let class = if mark.abs() < 1e-9 { "zero" } else { "rule" };
+        let sign = if *mark > 1e-9 { "+" } else { "" };
+        let text = format!("{sign}{} {unit}", marks.label(*mark));
+        put(&mut svg, &format!(r#"<path class="{class}" d="M{x:.1} {HEAD}V{until}"/>"#));
+        put(
+            &mut svg,
+            &format!(r#"<text class="mark" x="{x:.1}" y="14">{}</text>"#, text.trim_end()),
+        );
+    }
+    for (index, row) in rows.iter().enumerate() {
+        drawn(&mut svg, row, &axis, HEAD + (index as f64 + 0.5) * ROW);
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+fn drawn(svg: &mut String, row: &ForestRow, axis: &Axis, middle: f64) {
+    let baseline = middle + 4.0;
+    let (name, told) = (escape(&row.name), escape(&row.told));
+    put(
+        svg,
+        &format!(
+            r#"<g class="{}"><text class="name" x="0" y="{baseline}">{name}</text>"#,
+            row.class
+        ),
+    );
+    if let Some((low, high)) = row.interval {
+        let (from, until) = (axis.x(low), axis.x(high));
+        put(svg, &format!(r#"<path class="line" d="M{from:.1} {middle}H{until:.1}"/>"#));
+        for (end, x, way) in [(low, from, 6.0), (high, until, -6.0)] {
+            if end < axis.low || end > axis.high {
+                put(svg, &format!(r#"<path class="tip" d="M{x:.1} {middle}l{way} -4v8z"/>"#));
+            } else {
+                put(svg, &format!(r#"<path class="line" d="M{x:.1} {}v8"/>"#, middle - 4.0));
+            }
+        }
+    }
+    let at = axis.x(row.value);
+    put(svg, &format!(r#"<circle cx="{at:.1}" cy="{middle}" r="4"/>"#));
+    let x = WIDTH - TOLD + 14.0;
+    put(svg, &format!(r#"<text class="told" x="{x}" y="{baseline}">{told}</text></g>"#));
+}
+
+/// The values at both edges.
+struct Axis {
+    low: f64,
+    high: f64,
+}
+
+impl Axis {
+    fn over(rows: &[ForestRow]) -> Axis {
+        let points = rows.iter().flat_map(|row| [row.value.abs(), row.margin]);
+        let most = points.filter(|value| value.is_finite()).fold(0.0, f64::max);
+        let most = if most > 0.0 { most } else { 1.0 };
+        let ends = rows.iter().filter_map(|row| row.interval).flat_map(|(low, high)| [low, high]);
+        let ends: Vec<f64> = ends.filter(|end| end.is_finite()).collect();
+        let low = ends.iter().copied().fold(0.0, f64::min).max(-2.0 * most).min(-0.1 * most);
+        let high = ends.iter().copied().fold(0.0, f64::max).min(2.0 * most).max(0.1 * most);
+        let points = rows.iter().flat_map(|row| [row.value, row.margin, -row.margin]);
+        let (low, high) = points
+            .filter(|value| value.is_finite())
+            .fold((low, high), |(low, high), value| (low.min(value), high.max(value)));
+        let room = (high - low) * 0.04;
+        Axis { low: low - room, high: high + room }
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        let share = (value.clamp(self.low, self.high) - self.low) / (self.high - self.low);
+        NAMES + share * (WIDTH - NAMES - TOLD)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(value: f64, interval: Option<(f64, f64)>) -> ForestRow {
+        let (name, told) = ("a < b".into(), "worse".into());
+        ForestRow { name, told, class: "worse", value, interval, margin: 5.0 }
+    }
+
+    #[test]
+    fn intervals_lie_around_zero_and_those_without_end_are_cut() {
+        let rows = [row(12.0, Some((8.0, 16.0))), row(-1.0, Some((-400.0, 300.0))), row(2.0, None)];
+        let drawn = forest("all", "%", &rows);
+        assert_eq!(drawn.matches("<circle").count(), 3);
+        assert_eq!(drawn.matches("class=\"tip\"").count(), 2, "{drawn}");
+        assert_eq!(drawn.matches("class=\"zero\"").count(), 1);
+        assert!(drawn.contains("a &lt; b") && drawn.contains(">+10 %<"), "{drawn}");
+        let axis = Axis::over(&rows);
+        assert!(axis.low > -30.0 && axis.high < 30.0, "{} to {}", axis.low, axis.high);
+    }
+
+    #[test]
+    fn nothing_at_all_is_drawn_too() {
+        let drawn = forest("none", "", &[ForestRow { margin: 0.0, ..row(0.0, Some((0.0, 0.0))) }]);
+        assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
+    }
+}

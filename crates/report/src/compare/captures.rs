@@ -1,0 +1,123 @@
+//! Two captures side by side.
+
+use tcplab_lab::compare::Direction;
+use tcplab_lab::compare::Divergence;
+use tcplab_lab::compare::captures::{Fact, Value};
+
+use super::markdown::escaped;
+use super::words::percent;
+use crate::number::with_unit;
+
+/// A connection in both captures.
+#[derive(Debug, Clone)]
+pub struct CapturedPair {
+    /// The ends in A and in B.
+    pub names: [String; 2],
+    /// Its place in either capture, from 0.
+    pub places: [usize; 2],
+    /// What was compared.
+    pub facts: Vec<Fact>,
+    /// Where the two part; not looked for in every pair.
+    pub divergence: Option<Divergence>,
+}
+
+/// The pairs as text: what differs in each, the first in full.
+pub fn captures_text(names: &[String; 2], pairs: &[CapturedPair], alone: [usize; 2]) -> String {
+    let mut text = format!("A: {}\nB: {}\n", names[0], names[1]);
+    text += &left_out(alone);
+    for pair in pairs {
+        let [a, b] = &pair.names;
+        let [x, y] = pair.places;
+        text += &format!("\nA's connection {x}: {a}\nB's connection {y}: {b}\n");
+        let differing: Vec<&Fact> = pair.facts.iter().filter(|fact| fact.differs()).collect();
+        if differing.is_empty() {
+            text += "  nothing that was looked at differs\n";
+        }
+        let width = |of: &dyn Fn(&Fact) -> String| {
+            differing.iter().map(|fact| of(fact).chars().count()).max().unwrap_or_default()
+        };
+        let name = |fact: &Fact| fact.name.clone();
+        let (wide, one, two) =
+            (width(&name), width(&|f| value(f, 0)).max(1), width(&|f| value(f, 1)).max(1));
+        let mut about = "";
+        for fact in &differing {
+            if fact.about != about {
+                about = &fact.about;
+                text += &format!("  {about}\n");
+            }
+            let line = format!(
+                "    {:<wide$}  {:>one$}  {:>two$}  {}",
+                fact.name,
+                value(fact, 0),
+                value(fact, 1),
+                change(fact)
+            );
+            text += &format!("{}\n", line.trim_end());
+        }
+        if let Some(divergence) = &pair.divergence {
+            text += &format!("  {}\n", parting(divergence));
+        }
+    }
+    text += "\nOne connection of each: what differs is told, and nothing is said of chance.\n";
+    text
+}
+
+/// The same for a pull request.
+pub fn captures_markdown(names: &[String; 2], pairs: &[CapturedPair], alone: [usize; 2]) -> String {
+    let [a, b] = names.each_ref().map(|name| escaped(name));
+    let mut text = format!("### tcplab: {a} (A) and {b} (B)\n\n{}", left_out(alone));
+    for pair in pairs {
+        text +=
+            &format!("\n**{}** and **{}**\n\n", escaped(&pair.names[0]), escaped(&pair.names[1]));
+        text += "| | | A | B | |\n|---|---|--:|--:|--:|\n";
+        for fact in pair.facts.iter().filter(|fact| fact.differs()) {
+            let cells = [&fact.about, &fact.name, &value(fact, 0), &value(fact, 1), &change(fact)];
+            let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+            text += &format!("| {} |\n", cells.join(" | "));
+        }
+        if let Some(divergence) = &pair.divergence {
+            text += &format!("\n{}\n", escaped(&parting(divergence)));
+        }
+    }
+    text
+}
+
+fn left_out([a, b]: [usize; 2]) -> String {
+    let told = [("A", a), ("B", b)].into_iter().filter(|(_, count)| *count > 0);
+    let lines = told.map(|(side, count)| {
+        format!("{count} more in {side}, without a counterpart or not shown\n")
+    });
+    lines.collect::<Vec<String>>().concat()
+}
+
+/// Where two transfers part, in words.
+pub(super) fn parting(divergence: &Divergence) -> String {
+    let [a, b] = &divergence.words;
+    let data = if divergence.is_of_data { " with data" } else { "" };
+    match divergence.same {
+        0 => format!("They differ from the first packet{data} on. A: {a}. B: {b}."),
+        1 => format!("The first packet{data} is the same. Then, A: {a}. B: {b}."),
+        same => format!("The first {same} packets{data} are the same. Then, A: {a}. B: {b}."),
+    }
+}
+
+/// What a side has.
+pub(super) fn value(fact: &Fact, side: usize) -> String {
+    match &fact.values[side] {
+        Some(Value::Number(number)) => with_unit(*number, fact.unit),
+        Some(Value::Text(text)) => text.clone(),
+        None => "not seen".into(),
+    }
+}
+
+/// By how much B's number differs, and whether that is good.
+pub(super) fn change(fact: &Fact) -> String {
+    let Some(change) = fact.change() else { return String::new() };
+    let sign = if change > 0.0 { "+" } else { "" };
+    let verdict = match (fact.better, change > 0.0) {
+        (Direction::Neither, _) => "",
+        (Direction::Higher, true) | (Direction::Lower, false) => " better",
+        _ => " worse",
+    };
+    format!("{sign}{}{verdict}", percent(change))
+}

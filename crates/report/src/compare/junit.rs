@@ -1,0 +1,88 @@
+//! JUnit XML: a test case for each metric of each case, as those who run tests read it.
+
+use tcplab_lab::compare::{Comparison, Row, Verdict};
+use tcplab_plot::escape;
+
+use super::words::{change, good, interval, median, probability, sentence, trials, verdict};
+
+/// The comparison as a test suite. What `fails` picks is a failure; what is undecided otherwise
+/// counts as skipped.
+pub fn junit(found: &Comparison, fails: impl Fn(&Verdict) -> bool) -> String {
+    let failures = found.count(&fails);
+    let skipped = found.count(|verdict| is_skipped(*verdict, &fails));
+    let counts = format!(
+        r#"tests="{}" failures="{failures}" errors="0" skipped="{skipped}""#,
+        found.rows.len()
+    );
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    xml += &format!("<testsuites name=\"tcplab compare\" {counts}>\n");
+    xml += &format!("  <testsuite name=\"tcplab compare\" {counts}>\n    <properties>\n");
+    for (name, value) in [
+        ("A", found.sides[0].label.as_str()),
+        ("B", found.sides[1].label.as_str()),
+        ("verdict", &sentence(found)),
+        ("tested", &found.family),
+    ] {
+        xml += &format!("      <property name=\"{name}\" value=\"{}\"/>\n", attribute(value));
+    }
+    xml += "    </properties>\n";
+    for row in &found.rows {
+        xml += &case(row, &fails);
+    }
+    if !found.warnings.is_empty() {
+        let told = escape(&found.warnings.join("\n")).into_owned();
+        xml += &format!("    <system-err>{told}</system-err>\n");
+    }
+    xml += "  </testsuite>\n</testsuites>\n";
+    xml
+}
+
+fn is_skipped(verdict: Verdict, fails: impl Fn(&Verdict) -> bool) -> bool {
+    matches!(verdict, Verdict::Undecided { .. }) && !fails(&verdict)
+}
+
+fn case(row: &Row, fails: impl Fn(&Verdict) -> bool) -> String {
+    let mut xml = format!(
+        "    <testcase classname=\"tcplab.compare.{}\" name=\"{}\" time=\"0\">\n",
+        attribute(&row.case),
+        attribute(&row.metric)
+    );
+    let verdict_text = verdict(row);
+    let told = told(row);
+    if fails(&row.verdict) {
+        xml += &format!(
+            "      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
+            row.verdict.name(),
+            attribute(&format!("{verdict_text}: {}", change(row))),
+            escape(&told)
+        );
+    } else if is_skipped(row.verdict, &fails) {
+        xml += &format!("      <skipped message=\"{}\"/>\n", attribute(&verdict_text));
+        xml += &format!("      <system-out>{}</system-out>\n", escape(&told));
+    } else {
+        xml += &format!("      <system-out>{}</system-out>\n", escape(&told));
+    }
+    xml + "    </testcase>\n"
+}
+
+fn told(row: &Row) -> String {
+    format!(
+        "{}: A {}, B {}, {} ({}); 95 % interval of the difference {}; p = {} corrected, {} alone; \
+         {}; {}",
+        verdict(row),
+        median(row, 0),
+        median(row, 1),
+        change(row),
+        good(row),
+        interval(row),
+        probability(row.p_corrected),
+        probability(row.p),
+        trials(row),
+        format_args!("effect {:+.2}", row.effect),
+    )
+}
+
+/// Line ends do not survive in an attribute.
+fn attribute(text: &str) -> String {
+    escape(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
+}

@@ -1,0 +1,96 @@
+//! Markdown for a pull request.
+
+use tcplab_lab::compare::{Comparison, Row, Verdict};
+
+use super::words::{
+    detectable, difference, interval, is_quiet, median, probability, relative, sentence, side,
+    trials, verdict,
+};
+use crate::number::title;
+
+/// So many rows are shown before one has to unfold the rest.
+const SHOWN: usize = 8;
+
+/// The verdict, the rows that matter, and everything else folded away.
+pub fn markdown(found: &Comparison) -> String {
+    let worst = found.rows.first().map(|row| row.verdict);
+    let sign = match worst {
+        Some(Verdict::Worse) => "❌",
+        Some(Verdict::Different | Verdict::Undecided { .. }) | None => "❔",
+        Some(Verdict::Better | Verdict::Same { .. }) => "✅",
+    };
+    let mut text = format!("### {sign} tcplab: {}\n\n", escaped(&sentence(found)));
+    let loud: Vec<&Row> = found.rows.iter().filter(|row| !is_quiet(row)).collect();
+    if !loud.is_empty() {
+        text += "| case | metric | A | B | change | 95 % interval | verdict |\n";
+        text += "|---|---|--:|--:|--:|--:|---|\n";
+        for row in loud.iter().take(SHOWN) {
+            text += &line(&[
+                &row.case,
+                &title(&row.metric),
+                &median(row, 0),
+                &median(row, 1),
+                &relative(row),
+                &interval(row),
+                &bold(row),
+            ]);
+        }
+        if loud.len() > SHOWN {
+            text += &format!("\n{} more below.\n", loud.len() - SHOWN);
+        }
+        text.push('\n');
+    }
+    text += &format!("A: {}, B: {}\n", escaped(&side(found, 0)), escaped(&side(found, 1)));
+    for warning in &found.warnings {
+        text += &format!("- ⚠️ {}\n", escaped(warning));
+    }
+    text += &format!(
+        "\n<details><summary>All {} comparisons ({})</summary>\n\n",
+        found.rows.len(),
+        escaped(&found.family)
+    );
+    text += "| case | metric | trials | A | B | B − A | 95 % interval | p (corrected) | could find | \
+             verdict |\n|---|---|---|--:|--:|--:|--:|--:|--:|---|\n";
+    for row in &found.rows {
+        text += &line(&[
+            &row.case,
+            &title(&row.metric),
+            &trials(row),
+            &median(row, 0),
+            &median(row, 1),
+            &difference(row),
+            &interval(row),
+            &probability(row.p_corrected),
+            &detectable(row),
+            &verdict(row),
+        ]);
+    }
+    text += "\nMedians; difference by Hodges and Lehmann; tests by ranks, corrected after Holm.\n";
+    text += "\n</details>\n";
+    text
+}
+
+fn bold(row: &Row) -> String {
+    let verdict = verdict(row);
+    if row.verdict == Verdict::Worse { format!("**{verdict}**") } else { verdict }
+}
+
+fn line(cells: &[&str]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// So that names of cases do what they say and nothing else.
+pub(super) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' => safe.push_str("\\|"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '\n' | '\r' => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}

@@ -1,0 +1,19 @@
+//! What came of a comparison, for people and for machines: a table on the terminal, Markdown for a
+//! pull request, JUnit XML for those who count tests, and a page.
+
+mod captures;
+mod junit;
+mod markdown;
+mod page;
+mod parting;
+#[cfg(test)]
+mod tests;
+mod text;
+mod words;
+
+pub use captures::{CapturedPair, captures_markdown, captures_text};
+pub use junit::junit;
+pub use markdown::markdown;
+pub use page::{CloseUp, captures_page, compare_page};
+pub use text::compare_text;
+pub use words::sentence;

@@ -1,0 +1,222 @@
+//! The comparison as a page that needs nothing else.
+
+use askama::Template;
+use tcplab_lab::compare::{Comparison, Row, Verdict};
+use tcplab_plot::{Figure, ForestRow, forest};
+
+use super::captures::{CapturedPair, change as change_of, parting, value};
+pub use super::parting::CloseUp;
+use super::words::{
+    detectable, difference, interval, median, percent, probability, relative, sentence, side,
+    trials, verdict,
+};
+use crate::number::title;
+use crate::page::{ReportError, SCRIPTS, STYLES, THEME};
+
+/// A page about a comparison of runs, with transfers seen close.
+///
+/// # Errors
+/// When it cannot be put together.
+pub fn compare_page(found: &Comparison, close: &[CloseUp<'_>]) -> Result<String, ReportError> {
+    let titles = [side(found, 0), side(found, 1)];
+    let heading = match &found.by {
+        Some(factor) => {
+            format!("{}: {factor}, {} against {}", found.sides[0].scenario, titles[1], titles[0])
+        }
+        None => format!("{}: B against A", found.sides[0].scenario),
+    };
+    let page = Page {
+        heading,
+        style: style(),
+        theme: THEME,
+        script: SCRIPTS.concat(),
+        lead: sentence(found),
+        sides: titles,
+        warnings: &found.warnings,
+        pictures: pictures(found),
+        table: "All rows, the worst first",
+        head: HEAD.to_vec(),
+        rows: found.rows.iter().map(cells).collect(),
+        notes: vec![
+            format!("Tested: {}.", found.family),
+            "A and B: medians. Difference: Hodges and Lehmann’s shift, with the 95 % interval that \
+             belongs to the rank test. p: corrected after Holm for all that was tested. Could find: \
+             the smallest difference that these trials show with a probability of 90 %."
+                .into(),
+        ],
+        closes: close.iter().map(CloseView::new).collect(),
+    };
+    Ok(page.render()?)
+}
+
+/// A page about two captures.
+///
+/// # Errors
+/// When it cannot be put together.
+pub fn captures_page(
+    names: &[String; 2],
+    pairs: &[CapturedPair],
+    close: &[CloseUp<'_>],
+) -> Result<String, ReportError> {
+    let rows = pairs.iter().flat_map(|pair| {
+        pair.facts.iter().filter(|fact| fact.differs()).map(|fact| {
+            let cells = [
+                fact.about.clone(),
+                fact.name.clone(),
+                value(fact, 0),
+                value(fact, 1),
+                change_of(fact),
+            ];
+            ("", cells.to_vec())
+        })
+    });
+    let page = Page {
+        heading: "Two captures".into(),
+        style: style(),
+        theme: THEME,
+        script: SCRIPTS.concat(),
+        lead: pairs.iter().find_map(|pair| pair.divergence.as_ref().map(parting)).unwrap_or_else(
+            || "What differs in the connections of two captures, one of each.".into(),
+        ),
+        sides: names.clone(),
+        warnings: &[],
+        pictures: Vec::new(),
+        table: "What differs",
+        head: vec!["about", "what", "A", "B", "change"],
+        rows: rows.collect(),
+        notes: vec![
+            "What differs is told; of one connection each nothing is said of chance.".into(),
+        ],
+        closes: close.iter().map(CloseView::new).collect(),
+    };
+    Ok(page.render()?)
+}
+
+fn style() -> String {
+    [STYLES.concat().as_str(), include_str!("../../assets/compare.css")].concat()
+}
+
+const HEAD: [&str; 11] = [
+    "verdict",
+    "case",
+    "metric",
+    "trials",
+    "A",
+    "B",
+    "B − A",
+    "change",
+    "95 % interval",
+    "p",
+    "could find",
+];
+
+/// A class and the cells of a row.
+fn cells(row: &Row) -> (&'static str, Vec<String>) {
+    let cells = vec![
+        verdict(row),
+        row.case.clone(),
+        title(&row.metric),
+        trials(row),
+        median(row, 0),
+        median(row, 1),
+        difference(row),
+        relative(row),
+        interval(row),
+        probability(row.p_corrected),
+        detectable(row),
+    ];
+    (row.verdict.name(), cells)
+}
+
+/// An interval plot for each metric, the metric with the worst row first.
+fn pictures(found: &Comparison) -> Vec<(String, String)> {
+    let mut metrics: Vec<&str> = Vec::new();
+    for row in &found.rows {
+        if !metrics.contains(&row.metric.as_str()) {
+            metrics.push(&row.metric);
+        }
+    }
+    let picture = |metric: &&str| {
+        let rows: Vec<&Row> = found.rows.iter().filter(|row| row.metric == *metric).collect();
+        // Shares where every case has one.
+        let is_relative = rows.iter().all(|row| row.medians[0] != 0.0);
+        let moves = rows.iter().any(|row| row.verdict != Verdict::Same { identical: true });
+        let scaled = |row: &Row, amount: f64| match row.relative(amount) {
+            Some(share) if is_relative => share * 100.0,
+            _ => amount,
+        };
+        let drawn: Vec<ForestRow> = rows
+            .iter()
+            .map(|row| ForestRow {
+                name: row.case.clone(),
+                told: match (row.verdict, row.relative(row.difference)) {
+                    (Verdict::Undecided { .. }, _) => "undecided".into(),
+                    (Verdict::Same { identical: true }, _) => "identical".into(),
+                    (verdict, Some(share)) if is_relative => {
+                        let sign = if share > 0.0 { "+" } else { "" };
+                        format!("{}, {sign}{}", verdict.name(), percent(share))
+                    }
+                    (verdict, _) => format!("{}, {}", verdict.name(), difference(row)),
+                },
+                class: row.verdict.name(),
+                value: scaled(row, row.difference),
+                interval: row.interval.map(|(low, high)| (scaled(row, low), scaled(row, high))),
+                margin: scaled(row, row.margin),
+            })
+            .collect();
+        let unit = if is_relative { "%" } else { rows[0].unit.as_str() };
+        let name = title(metric);
+        let told = format!("B against A: {name}");
+        moves.then(|| (name, forest(&told, unit, &drawn)))
+    };
+    metrics.iter().filter_map(picture).collect()
+}
+
+#[derive(Template)]
+#[template(path = "compare.html")]
+struct Page<'a> {
+    heading: String,
+    style: String,
+    theme: &'static str,
+    script: String,
+    lead: String,
+    sides: [String; 2],
+    warnings: &'a [String],
+    /// A metric and its intervals.
+    pictures: Vec<(String, String)>,
+    table: &'static str,
+    head: Vec<&'static str>,
+    rows: Vec<(&'static str, Vec<String>)>,
+    notes: Vec<String>,
+    closes: Vec<CloseView>,
+}
+
+/// Two transfers as shown.
+struct CloseView {
+    title: String,
+    overlaid: Figure,
+    beside: [Figure; 2],
+    /// Where they part, and the ladders; that they do not, where they do not.
+    parting: String,
+    ladders: Vec<(&'static str, String, String)>,
+}
+
+impl CloseView {
+    fn new(close: &CloseUp<'_>) -> CloseView {
+        let divergence = close.divergence();
+        let ladders = divergence.as_ref().map(|divergence| {
+            let [a, b] = close.ladders(divergence);
+            let [of_a, of_b] = divergence.words.clone();
+            vec![("A", of_a, a), ("B", of_b, b)]
+        });
+        CloseView {
+            title: close.title.clone(),
+            overlaid: close.overlaid(),
+            beside: close.beside(),
+            parting: divergence
+                .as_ref()
+                .map_or_else(|| "Packet by packet they are the same.".into(), parting),
+            ladders: ladders.unwrap_or_default(),
+        }
+    }
+}

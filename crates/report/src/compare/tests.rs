@@ -1,0 +1,117 @@
+//! What is said of a comparison that is made up, with names that nobody should choose.
+
+use std::path::PathBuf;
+
+use tcplab_lab::compare::{Comparison, Direction, Row, Side, Threshold, Verdict};
+
+use super::{compare_page, compare_text, junit, markdown, sentence};
+
+/// A row of values around these medians.
+fn row(case: &str, medians: [f64; 2], verdict: Verdict) -> Row {
+    let difference = medians[1] - medians[0];
+    let is_sure = matches!(verdict, Verdict::Worse | Verdict::Better | Verdict::Different);
+    Row {
+        case: case.into(),
+        metric: "transfer_time".into(),
+        unit: "s".into(),
+        better: Direction::Lower,
+        is_paired: true,
+        values: medians.map(|median| vec![median; 8]),
+        telling: [1, 1],
+        medians,
+        median_intervals: [None, None],
+        difference,
+        interval: Some((difference - 0.5, difference + 0.5)),
+        p: 0.001,
+        p_corrected: if is_sure { 0.004 } else { 0.4 },
+        effect: difference.signum(),
+        detectable: Some(0.7),
+        margin: medians[0] * 0.05,
+        threshold: Threshold::Share(0.05),
+        verdict,
+    }
+}
+
+fn comparison(rows: Vec<Row>) -> Comparison {
+    let side = |label: &str| Side {
+        label: label.into(),
+        scenario: "a & b".into(),
+        directory: PathBuf::from(label),
+        started: "2026-01-01T00:00:00Z".into(),
+        seed: 1,
+        world: "sim".into(),
+    };
+    Comparison {
+        tcplab: "0".into(),
+        sides: [side("runs/a"), side("runs/<b>")],
+        by: None,
+        warnings: vec!["the scenarios differ: A has `x < 1`".into()],
+        family: "transfer_time in 1 case: 1 test".into(),
+        tests: 1,
+        cases: Vec::new(),
+        rows,
+    }
+}
+
+const UNDECIDED: Verdict = Verdict::Undecided { more: 14, too_few: false };
+const SAME: Verdict = Verdict::Same { identical: false };
+
+#[test]
+fn the_verdict_is_a_sentence() {
+    let identical = Verdict::Same { identical: true };
+    for (verdicts, expected) in [
+        (&[identical][..], "B is identical to A in the one comparison."),
+        (&[SAME, identical], "B is the same as A in all 2 comparisons."),
+        (
+            &[Verdict::Worse, Verdict::Better, SAME, UNDECIDED],
+            "B is worse than A in 1 of 4 comparisons; the worst is transfer time of reno: 20.0 % \
+             more. It is better in 1, the same in 1, undecided in 1.",
+        ),
+        (
+            &[Verdict::Better, SAME],
+            "B is better than A in 1 of 2 comparisons; transfer time of reno: 20.0 % more. It is the \
+             same in 1.",
+        ),
+        (
+            &[UNDECIDED, SAME],
+            "Whether B differs from A is undecided in 1 of 2 comparisons; 1 are the same. 14 more \
+             trials would decide the first of them, transfer time of reno.",
+        ),
+    ] {
+        let rows = verdicts.iter().map(|verdict| row("reno", [10.0, 12.0], *verdict)).collect();
+        assert_eq!(sentence(&comparison(rows)), expected);
+    }
+}
+
+#[test]
+fn too_few_trials_are_told_as_such() {
+    let few = Verdict::Undecided { more: 1, too_few: true };
+    let mut row = row("reno", [10.0, 12.0], few);
+    (row.values, row.interval) = ([vec![10.0; 5], vec![12.0; 5]], None);
+    let text = compare_text(&comparison(vec![row]));
+    assert!(text.contains("undecided: 5 pairs can show nothing at 95 %, run 1 more"), "{text}");
+    assert!(text.contains("too few trials"), "{text}");
+}
+
+#[test]
+fn names_do_nothing_but_name() {
+    let name = "a|b <script>\"&'\n";
+    let rows = vec![
+        row(name, [10.0, 12.0], Verdict::Worse),
+        row("nothing", [0.0, 0.0], SAME),
+        row("open", [10.0, 10.1], UNDECIDED),
+    ];
+    let found = comparison(rows);
+    let xml = junit(&found, |verdict| *verdict == Verdict::Worse);
+    assert!(xml.contains(r#"tests="3" failures="1" errors="0" skipped="1""#), "{xml}");
+    assert!(xml.contains("tcplab.compare.a|b &lt;script&gt;&quot;&amp;&#39; "), "{xml}");
+    assert!(!xml.contains("<script"), "{xml}");
+    let text = markdown(&found);
+    assert!(!text.contains("<script") && text.contains("a\\|b &lt;script&gt;"), "{text}");
+    // Seven columns in the table that is seen, ten in the one that unfolds.
+    let bars = text.lines().filter(|line| line.starts_with("| a"));
+    let bars: Vec<usize> = bars.map(|l| l.replace("\\|", "").matches('|').count()).collect();
+    assert_eq!(bars, [8, 11], "{text}");
+    let page = compare_page(&found, &[]).unwrap();
+    assert!(!page.contains("<script>\"&") && page.contains("&#60;script&#62;"), "{}", &page[..99]);
+}

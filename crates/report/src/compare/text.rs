@@ -1,0 +1,72 @@
+//! The table on the terminal.
+
+use tcplab_lab::compare::{Comparison, Row};
+
+use super::words::{
+    change, detectable, interval, is_quiet, median, probability, quiet, sentence, side, verdict,
+};
+use crate::number::title;
+
+/// Between columns.
+const GAP: &str = "  ";
+
+/// The comparison as text: what A and B are, what else differs, the verdict, the rows worst first;
+/// what is the same in a line.
+pub fn compare_text(found: &Comparison) -> String {
+    let mut text = String::new();
+    if let Some(factor) = &found.by {
+        text += &format!("{}, by {factor}\n", found.sides[0].directory.display());
+    }
+    text += &format!("A: {}\nB: {}\n", side(found, 0), side(found, 1));
+    for warning in &found.warnings {
+        text += &format!("! {warning}\n");
+    }
+    text += &format!("\n{}\n", sentence(found));
+    let rows: Vec<&Row> = found.rows.iter().filter(|row| !is_quiet(row)).collect();
+    if !rows.is_empty() {
+        text += &format!("\n{}", table(&rows));
+    }
+    let same = quiet(found);
+    if !same.is_empty() {
+        text.push('\n');
+    }
+    for line in same {
+        text += &format!("{line}\n");
+    }
+    text += &format!("\ntested: {}\n", found.family);
+    text
+}
+
+fn table(rows: &[&Row]) -> String {
+    const HEAD: [&str; 9] =
+        ["case", "metric", "A", "B", "B against A", "95 % interval", "p", "could find", "verdict"];
+    let row = |row: &&Row| {
+        [
+            row.case.clone(),
+            title(&row.metric),
+            median(row, 0),
+            median(row, 1),
+            change(row),
+            interval(row),
+            probability(row.p_corrected),
+            detectable(row),
+            verdict(row),
+        ]
+    };
+    let mut lines = vec![HEAD.map(str::to_owned)];
+    lines.extend(rows.iter().map(row));
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
+    let widths: Vec<usize> = (0..HEAD.len()).map(|c| width(c).unwrap_or_default()).collect();
+    let line = |line: &[String; 9]| {
+        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            // Words to the left, numbers to the right.
+            if matches!(column, 0 | 1 | 8) {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            }
+        });
+        cells.collect::<Vec<_>>().join(GAP).trim_end().to_owned() + "\n"
+    };
+    lines.iter().map(line).collect()
+}

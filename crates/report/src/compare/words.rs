@@ -1,0 +1,243 @@
+//! A comparison in words.
+
+use tcplab_lab::compare::{Comparison, Direction, Row, Threshold, Verdict};
+use tcplab_plot::decimal;
+
+use crate::number::{counted, decimals_for_error, figures, title, with_unit};
+
+/// The verdict on all, in a sentence or two.
+pub fn sentence(found: &Comparison) -> String {
+    let all = found.rows.len();
+    let count = |name: &str| found.count(|verdict| verdict.name() == name);
+    let (worse, better) = (count("worse"), count("better"));
+    let (same, different) = (count("same"), count("different"));
+    let undecided = count("undecided");
+    let is_identical = |verdict: &Verdict| *verdict == Verdict::Same { identical: true };
+    let of = counted(all, "comparison", "comparisons");
+    let first = |name: &str| {
+        let row = found.rows.iter().find(|row| row.verdict.name() == name);
+        row.map(|row| format!("{}: {}", about(row), change(row))).unwrap_or_default()
+    };
+    if found.count(is_identical) == all {
+        return format!("B is identical to A in {}.", one_or_all(all, &of));
+    }
+    if same == all {
+        return format!("B is the same as A in {}.", one_or_all(all, &of));
+    }
+    let (mut told, mut rest) = (String::new(), Vec::new());
+    if worse > 0 {
+        told = format!("B is worse than A in {worse} of {of}; the worst is {}", first("worse"));
+    } else if different > 0 {
+        told =
+            format!("B differs from A in {different} of {of}; most of all {}", first("different"));
+    } else if better > 0 {
+        told = format!("B is better than A in {better} of {of}; {}", first("better"));
+    }
+    let add = |rest: &mut Vec<String>, count: usize, what: &str| {
+        if count > 0 {
+            rest.push(format!("{what} in {count}"));
+        }
+    };
+    if worse > 0 {
+        add(&mut rest, different, "different");
+    }
+    if worse + different > 0 {
+        add(&mut rest, better, "better");
+    }
+    add(&mut rest, same, "the same");
+    add(&mut rest, undecided, "undecided");
+    if told.is_empty() {
+        let same = if same > 0 { format!("; {same} are the same") } else { String::new() };
+        let more = found.rows.iter().filter_map(|row| match row.verdict {
+            Verdict::Undecided { more, .. } => Some((more, about(row))),
+            _ => None,
+        });
+        let least = more.min().map_or_else(String::new, |(more, about)| {
+            format!(" {} more trials would decide the first of them, {about}.", many(more))
+        });
+        return format!(
+            "Whether B differs from A is undecided in {undecided} of {of}{same}.{least}"
+        );
+    }
+    let rest = if rest.is_empty() { String::new() } else { format!(" It is {}.", rest.join(", ")) };
+    format!("{told}.{rest}")
+}
+
+fn one_or_all(all: usize, of: &str) -> String {
+    if all == 1 { "the one comparison".into() } else { format!("all {of}") }
+}
+
+/// Such as `transfer time of reno`.
+pub(super) fn about(row: &Row) -> String {
+    format!("{} of {}", title(&row.metric), row.case)
+}
+
+/// Such as `12.3 % more (8.1 to 16.0 %)`.
+pub(super) fn change(row: &Row) -> String {
+    let way = match row.difference {
+        d if d < 0.0 => "less",
+        d if d > 0.0 => "more",
+        // Most trials are equal, and the others surely on one side.
+        _ if row.is_different() && row.effect < 0.0 => return "less, in few trials".into(),
+        _ if row.is_different() => return "more, in few trials".into(),
+        _ => return "no difference".into(),
+    };
+    let amount = match row.relative(row.difference) {
+        Some(share) => percent(share.abs()),
+        None => with_unit(row.difference.abs(), &row.unit),
+    };
+    format!("{amount} {way}")
+}
+
+/// A verdict with what it rests on.
+pub(super) fn verdict(row: &Row) -> String {
+    match row.verdict {
+        Verdict::Worse => "worse".into(),
+        Verdict::Better => "better".into(),
+        Verdict::Different => "different".into(),
+        Verdict::Same { identical: true } => "same (identical)".into(),
+        Verdict::Same { identical: false } => format!("same within {}", threshold(row)),
+        Verdict::Undecided { more, too_few: false } => {
+            format!("undecided: run {} more", many(more))
+        }
+        Verdict::Undecided { more, too_few: true } => {
+            let [a, b] = row.trials();
+            let have = if row.is_paired {
+                counted(a, "pair", "pairs")
+            } else {
+                format!("{a} and {b} trials")
+            };
+            format!("undecided: {have} can show nothing at 95 %, run {} more", many(more))
+        }
+    }
+}
+
+/// More than anybody will run is not told to the last one.
+fn many(more: usize) -> String {
+    if more > 9_999 { "more than 10,000".into() } else { decimal(more as f64, 0) }
+}
+
+/// What is not worth calling a difference.
+pub(super) fn threshold(row: &Row) -> String {
+    match row.threshold {
+        Threshold::Share(share) => short_percent(share),
+        Threshold::Absolute(amount) => with_unit(amount, &row.unit),
+    }
+}
+
+fn short_percent(share: f64) -> String {
+    let text = decimal(share * 100.0, 2);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// The same with as many figures as make sense.
+pub(super) fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    let decimals = if value.abs() < 10.0 { 2 } else { 1 };
+    format!("{} %", decimal(value, decimals))
+}
+
+/// A median with its unit.
+pub(super) fn median(row: &Row, side: usize) -> String {
+    with_unit(row.medians[side], &row.unit)
+}
+
+/// The difference in the metric's unit, with its sign.
+pub(super) fn difference(row: &Row) -> String {
+    let error = row.interval.map_or(row.difference, |(low, high)| (high - low) / 2.0);
+    let decimals = if row.difference.fract() == 0.0 { 0 } else { decimals_for_error(error.abs()) };
+    let text = decimal(row.difference, decimals);
+    let sign = if row.difference > 0.0 { "+" } else { "" };
+    format!("{sign}{text} {}", row.unit).trim_end().to_owned()
+}
+
+/// The difference as a share of A's median, with its sign.
+pub(super) fn relative(row: &Row) -> String {
+    row.relative(row.difference).map_or_else(|| "–".into(), signed)
+}
+
+/// Its interval, as a share where there is one.
+pub(super) fn interval(row: &Row) -> String {
+    let Some((low, high)) = row.interval else { return "too few trials".into() };
+    match (row.relative(low), row.relative(high)) {
+        (Some(low), Some(high)) => format!("{} to {}", signed(low), signed(high)),
+        _ => format!("{} to {}", plus(low, &figures(low)), plus(high, &figures(high))),
+    }
+}
+
+fn signed(share: f64) -> String {
+    plus(share, &percent(share))
+}
+
+fn plus(value: f64, text: &str) -> String {
+    if value > 0.0 { format!("+{text}") } else { text.to_owned() }
+}
+
+/// A probability.
+pub(super) fn probability(p: f64) -> String {
+    match p {
+        p if p < 0.0001 => "< 0.0001".into(),
+        p if p < 0.1 => decimal(p, 4),
+        p => decimal(p, 2),
+    }
+}
+
+/// What could have been found.
+pub(super) fn detectable(row: &Row) -> String {
+    let Some(amount) = row.detectable else { return "–".into() };
+    row.relative(amount).map_or_else(|| with_unit(amount, &row.unit), percent)
+}
+
+/// How many trials, and whether in pairs.
+pub(super) fn trials(row: &Row) -> String {
+    let [a, b] = row.trials();
+    if row.is_paired { counted(a, "pair", "pairs") } else { format!("{a} and {b}") }
+}
+
+/// Which way is good, in words.
+pub(super) fn good(row: &Row) -> &'static str {
+    match row.better {
+        Direction::Lower => "less is better",
+        Direction::Higher => "more is better",
+        Direction::Neither => "neither way is better",
+    }
+}
+
+/// What is left out of tables: rows in which nothing was shown to differ.
+pub(super) fn is_quiet(row: &Row) -> bool {
+    matches!(row.verdict, Verdict::Same { .. })
+}
+
+/// The quiet rows in a line: of each verdict the metrics, with the number of cases where that is
+/// not one.
+pub(super) fn quiet(found: &Comparison) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<(String, usize)>)> = Vec::new();
+    for row in found.rows.iter().filter(|row| is_quiet(row)) {
+        let (verdict, metric) = (verdict(row), title(&row.metric));
+        let place = groups.iter().position(|(known, _)| *known == verdict);
+        let place = place.unwrap_or_else(|| {
+            groups.push((verdict, Vec::new()));
+            groups.len() - 1
+        });
+        match groups[place].1.iter_mut().find(|(known, _)| *known == metric) {
+            Some((_, count)) => *count += 1,
+            None => groups[place].1.push((metric, 1)),
+        }
+    }
+    let one = |(metric, count): &(String, usize)| {
+        if *count == 1 { metric.clone() } else { format!("{metric} ({count} cases)") }
+    };
+    let line = |(verdict, metrics): &(String, Vec<(String, usize)>)| {
+        format!("{verdict}: {}", metrics.iter().map(one).collect::<Vec<_>>().join(", "))
+    };
+    groups.iter().map(line).collect()
+}
+
+/// A side with where it came from.
+pub(super) fn side(found: &Comparison, index: usize) -> String {
+    let side = &found.sides[index];
+    match &found.by {
+        Some(_) => side.label.clone(),
+        None => format!("{} ({}, seed {})", side.label, side.scenario, side.seed),
+    }
+}
