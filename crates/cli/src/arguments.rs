@@ -7,6 +7,7 @@ mod metrics;
 mod packetdrill;
 mod path;
 mod rfc6349;
+mod run;
 mod server;
 mod sockopts;
 mod states;
@@ -28,6 +29,7 @@ pub(crate) use path::{
     ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
 };
 pub(crate) use rfc6349::Rfc6349Arguments;
+pub(crate) use run::{RunArguments, World};
 pub(crate) use server::{ServerArguments, Service};
 pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
 pub(crate) use states::{StateFilter, StatesArguments};
@@ -59,16 +61,20 @@ Examples:
   tcplab trace capture.pcapng        why a transfer was slow
   tcplab doctor                      what this machine can do
 
-Exit codes: 0 every expectation of the scenario held, 1 one broke, 2 it could not be run;
-`tcplab shell` has that of its program.";
+Exit codes: 0 every expectation of the scenario held, 1 one broke, 2 it could not be run, or a trial
+of it failed; `tcplab shell` has that of its program.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run an experiment and write its report
     ///
-    /// Every trial runs in fresh network namespaces, in random order (from the seed), one at a
-    /// time. All it leaves is a directory RUNS/<name>/<time>-<hash>/ with captures, samples,
-    /// tables and report.html. A run that was stopped or killed goes on with --resume.
+    /// Trials run in blocks, each of them every case once, in random order (from the seed): on the
+    /// kernel one at a time, each in fresh network namespaces; in virtual time as many at once as
+    /// there are processors. All it leaves is a directory RUNS/<name>/<time>-<hash>/ with captures,
+    /// samples, tables and report.html. A run that was stopped or killed goes on with --resume; a
+    /// finished one gets more repetitions or other levels with --extend, and uses again what is
+    /// there. --dry-run says what would be done, and how long that takes.
+    #[command(after_help = run::AFTER)]
     Run(RunArguments),
     /// List the experiments that come with tcplab, or print one
     Scenarios(ScenariosArguments),
@@ -187,70 +193,6 @@ pub(crate) enum Command {
         /// Task and caller.
         arguments: Vec<String>,
     },
-}
-
-#[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub(crate) struct RunArguments {
-    /// Name of an experiment that comes with tcplab, or a scenario file (*.toml)
-    #[arg(required_unless_present = "resume")]
-    pub(crate) scenario: Option<String>,
-    /// Which world to run in
-    #[arg(long, value_name = "WORLD", default_value = "auto")]
-    pub(crate) world: World,
-    /// One trial of each case instead of the scenario's number
-    #[arg(long, conflicts_with = "trials")]
-    pub(crate) quick: bool,
-    /// Trials of each case instead of the scenario's number
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9999))]
-    pub(crate) trials: Option<u32>,
-    /// Seed of all randomness instead of the scenario's
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// Go on with an unfinished run: the directory given, or else the newest one
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "trials", "seed"])]
-    #[expect(clippy::option_option, reason = "clap's way to say: a value that may be left out")]
-    pub(crate) resume: Option<Option<PathBuf>>,
-    /// Where run directories are made
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub(crate) runs: PathBuf,
-    /// How frames get out of the endpoints; by default the fastest way that is allowed
-    #[arg(long, value_name = "WAY")]
-    pub(crate) io: Option<Io>,
-    #[command(flatten)]
-    pub(crate) tuning: TuningArguments,
-    /// Do not verify the paths before the trials, nor take back what this machine is late each time
-    #[arg(long)]
-    pub(crate) no_calibration: bool,
-    /// Run a path that is faster than this machine can model with confidence; the run is flagged
-    #[arg(long)]
-    pub(crate) allow_above_ceiling: bool,
-    /// Fail if the path of a trial misbehaves each time, instead of using the trial with a flag
-    #[arg(long)]
-    pub(crate) strict: bool,
-    #[command(flatten)]
-    pub(crate) shown: Shown,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum World {
-    /// The kernel for cases whose stacks are `linux`, virtual time for those with a model; where
-    /// this machine refuses the namespaces that the kernel takes, virtual time for all
-    Auto,
-    /// This machine's own kernel, in real time
-    Kernel,
-    /// Virtual time: a model stands for the kernel; no privileges, the same bytes for the same seed
-    Sim,
-}
-
-impl From<World> for tcplab_lab::World {
-    fn from(world: World) -> tcplab_lab::World {
-        match world {
-            World::Auto => tcplab_lab::World::Auto,
-            World::Kernel => tcplab_lab::World::Kernel,
-            World::Sim => tcplab_lab::World::Sim,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

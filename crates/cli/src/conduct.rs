@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result};
-use tcplab_lab::{Bench, Run, RunDirectory};
+use anyhow::{Context, Result, bail};
+use tcplab_lab::{Bench, Instead, Run, RunDirectory};
 use tcplab_scenario::Scenario;
 
 use crate::arguments::World;
@@ -24,7 +24,7 @@ pub(crate) fn conduct(
     stop: &Arc<AtomicBool>,
 ) -> Result<(RunDirectory, Run)> {
     let refused = || launcher().ok().and_then(|launcher| tcplab_lab::kernel_refused(&launcher));
-    let plan = tcplab_lab::plan(&scenario, world.into(), refused, None, None)?;
+    let plan = tcplab_lab::plan(&scenario, world.into(), refused, Instead::default())?;
     if let Some(fallback) = &plan.fallback {
         tell(fallback);
     }
@@ -41,10 +41,22 @@ pub(crate) fn conduct(
         });
     display.clear();
     let how = || format!("go on with: tcplab run --resume {}", directory.path().display());
-    let run = ran.with_context(how)?;
+    let mut run = ran.with_context(how)?;
     let html = tcplab_report::render(&run, |trial| tcplab_lab::load_trial(&directory, trial))
         .context("cannot make the report")?;
     directory.replace("report.html", html.as_bytes())?;
-    tcplab_lab::write_tables(&directory, &run)?;
+    tcplab_lab::write_tables(&directory, &mut run)?;
+    // What is made of it needs every trial.
+    if let Some((case, failure)) =
+        run.cases.iter().find_map(|case| Some((&case.name, case.failures.first()?)))
+    {
+        let place = directory.path().join("report.html");
+        bail!(
+            "trial {} of case {case} failed: {}; all that there is: {}",
+            failure.number,
+            failure.reason,
+            place.display()
+        );
+    }
     Ok((directory, run))
 }

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tcplab_lab::Event;
@@ -12,6 +13,8 @@ use crate::output::tell;
 
 /// A trial's share of the bar.
 const STEPS: u64 = 1000;
+/// So many trials are told one by one where there is no terminal.
+const EACH: u64 = 200;
 
 pub(crate) struct Display {
     bar: ProgressBar,
@@ -20,6 +23,9 @@ pub(crate) struct Display {
     index: u64,
     total: u64,
     trial: String,
+    /// When the first trial began that was not there, and how many were.
+    since: Instant,
+    skipped: u64,
 }
 
 impl Display {
@@ -32,7 +38,8 @@ impl Display {
         .expect("the template is well-formed");
         bar.set_style(style.progress_chars("━━─"));
         let plain = !std::io::stderr().is_terminal();
-        Display { bar, plain, amount, index: 0, total: 0, trial: String::new() }
+        let (trial, since) = (String::new(), Instant::now());
+        Display { bar, plain, amount, index: 0, total: 0, trial, since, skipped: 0 }
     }
 
     /// Something happened in the run.
@@ -43,13 +50,18 @@ impl Display {
                 self.bar.set_message(text.clone());
                 self.line(&text);
             }
+            Event::WarmingUp { index, total } => {
+                let text = format!("warming up, trial {index} of {total}, not counted");
+                self.bar.set_message(text.clone());
+                self.line(&text);
+            }
             Event::Started { index, total, case, number } => {
                 (self.index, self.total) = (index as u64, total as u64);
                 self.bar.set_length(self.total * STEPS);
                 self.bar.set_position((self.index - 1) * STEPS);
                 self.trial = format!("trial {index} of {total}: {case}, number {number}");
                 self.bar.set_message(self.trial.clone());
-                self.line(&self.trial);
+                self.begun();
             }
             Event::Progress(progress) => {
                 let amount = self.amount.as_u64();
@@ -68,28 +80,56 @@ impl Display {
                     progress.at.as_secs_f64()
                 ));
             }
+            Event::Failed { reason, again } => {
+                let then = if again { "it is run again" } else { "it is missing in the tables" };
+                let text = format!("  {} failed: {reason}; {then}", self.trial);
+                self.bar.suspend(|| tell(&text));
+                self.bar.set_position(self.index * STEPS);
+            }
             Event::Flawed { flaws, again } => {
                 let then = if again { "it is run again" } else { "it was run often enough" };
                 self.line(&format!("  flawed ({}); {then}", flaws.join("; ")));
             }
             Event::Kept => self.bar.set_position(self.index * STEPS),
             Event::Skipped => {
-                self.line("  is there already");
+                if self.total <= EACH {
+                    self.line("  is there already");
+                }
                 self.bar.set_position(self.index * STEPS);
                 // What was there took no time: the rest is reckoned from what is run now.
                 self.bar.reset_eta();
+                (self.since, self.skipped) = (Instant::now(), self.index);
             }
+        }
+    }
+
+    /// Says which trial it is, where there is no terminal; of many only each hundredth part, with
+    /// what is left.
+    fn begun(&self) {
+        if self.total <= EACH {
+            self.line(&self.trial);
+            return;
+        }
+        let (before, now) = ((self.index - 1) * 100 / self.total, self.index * 100 / self.total);
+        if before < now && now < 100 {
+            let run = (self.index - self.skipped).max(1) as f64;
+            let left = self.since.elapsed().as_secs_f64() / run * (self.total - self.index) as f64;
+            let left = match left {
+                s if s < 90.0 => format!("{s:.0} s"),
+                s => format!("{:.0} min", s / 60.0),
+            };
+            self.line(&format!("{now} %, trial {} of {}, {left} left", self.index, self.total));
         }
     }
 
     /// The trials are done, the recordings are being read.
     pub(crate) fn analysing(&self, done: usize, total: usize) {
         if done == 1 {
-            self.line("reading the captures");
+            self.line("reading the trials");
         }
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
-        self.bar.set_message("reading the captures");
+        self.bar.set_message("reading the trials");
     }
 
     /// Takes the bar away.

@@ -1,15 +1,16 @@
 //! `tcplab report`, and what `tcplab run` ends with.
 
+use std::fs;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use tcplab_lab::{Run, RunDirectory};
 
-use crate::BROKEN;
 use crate::arguments::{ReportArguments, Shown};
 use crate::output::answer;
 use crate::progress::Display;
+use crate::{BROKEN, UNABLE};
 
 pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     let path = match &arguments.run {
@@ -25,25 +26,33 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
         ControlFlow::Continue(())
     });
     display.clear();
-    write_and_print(&run, &result?, arguments.shown)
+    write_and_print(&run, &mut result?, arguments.shown)
 }
 
 /// Writes tables and report of a finished run and prints its summary.
-pub(crate) fn write_and_print(run: &RunDirectory, result: &Run, shown: Shown) -> Result<ExitCode> {
+pub(crate) fn write_and_print(
+    run: &RunDirectory,
+    result: &mut Run,
+    shown: Shown,
+) -> Result<ExitCode> {
     let html = tcplab_report::render(result, |trial| tcplab_lab::load_trial(run, trial))
         .context("cannot make the report")?;
     let place = run.replace("report.html", html.as_bytes())?;
     tcplab_lab::write_tables(run, result)?;
-    let mut text = if shown.json {
-        serde_json::to_string_pretty(result)?
+    if shown.json {
+        // Not all that is known of each trial is in memory.
+        let tables = run.path().join("run.json");
+        answer(&fs::read_to_string(&tables).context("cannot read the tables just written")?)?;
     } else {
-        tcplab_report::text_table(result, shown.details)
-    };
-    text.push('\n');
-    if !shown.json {
-        text += &format!("report: {}\n", place.display());
+        let text = tcplab_report::text_table(result, shown.details);
+        answer(&format!("{text}\nreport: {}\n", place.display()))?;
     }
-    answer(&text)?;
+    let is_whole = result.cases.iter().all(|case| case.failures.is_empty());
     let held = result.claims.iter().all(|claim| claim.held);
-    Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
+    Ok(match (is_whole, held) {
+        (true, true) => ExitCode::SUCCESS,
+        (true, false) => ExitCode::from(BROKEN),
+        // What is missing is told in the tables.
+        (false, _) => ExitCode::from(UNABLE),
+    })
 }

@@ -8,6 +8,9 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+#[path = "cli/runs.rs"]
+mod runs;
+
 const GOOD: &str = r#"title = "Small"
 
 [path]
@@ -317,7 +320,7 @@ fn the_command_line_is_checked() {
     for (arguments, said) in [
         (&[][..], "Usage: tcplab"),
         (&["run"], "<SCENARIO>"),
-        (&["run", "small.toml", "--trials", "0"], "0 is not in 1..=9999"),
+        (&["run", "small.toml", "--trials", "0"], "0 is not in 1..=99999"),
         (&["run", "small.toml", "--io", "wire"], "[possible values: tun, packet-socket]"),
         (&["run", "small.toml", "--quick", "--trials", "2"], "cannot be used with"),
         (&["run", "small.toml", "--resume", "x", "--seed", "2"], "cannot be used with"),

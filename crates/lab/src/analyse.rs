@@ -6,27 +6,28 @@ use std::ops::ControlFlow;
 use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::quality::{self, Measure};
 use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
-use tcplab_scenario::{METRICS, trial_seed};
+use tcplab_scenario::METRICS;
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_workload::Role;
 
+use crate::claims::Gathered;
 use crate::compare::median_interval;
-use crate::datagrams;
 use crate::ends::{ending, ends};
 use crate::metrics::{Sources, named, of_applications};
 use crate::{
     Case, Correspondence, EpisodeRow, FindingRow, Ideal, LabError, OptionRow, Run, RunDirectory,
-    Summary, Trial, TrialData, claims, interruptions, loads, paths, worlds,
+    Summary, Trial, TrialData, interruptions, loads, paths, worlds,
 };
+use crate::{datagrams, flows};
 
 /// Said of each trial whose path was another's.
 const UNTOLD: &str = "netem made the path and tells nothing of what it did: losses are those that \
                       the capture shows; how the path differs from the one asked for is in \
                       result.json (world.notes)";
 
-/// Reads every recording of a finished run and says what came out. `tell` hears of each trial, and
-/// may break off.
+/// Reads what came of every trial of a finished run, and says what came out. `tell` hears of each
+/// trial, and may break off.
 ///
 /// # Errors
 /// When trials are missing or unreadable, or `tell` broke off.
@@ -34,32 +35,31 @@ pub fn analyse(
     run: &RunDirectory,
     mut tell: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Run, LabError> {
-    let (plan, scenario) = (run.plan(), run.scenario());
-    let total = scenario.cases.len() * plan.trials as usize;
-    let done = run.kept();
-    if done < total {
+    let (plan, scenario, blocks) = (run.plan(), run.scenario(), run.blocks());
+    let total = scenario.cases.len() * blocks as usize;
+    let is_there = |case: &tcplab_scenario::Case| {
+        (1..=blocks).filter(|&number| run.has_trial(&case.name, number)).count()
+    };
+    let done = scenario.cases.iter().map(is_there).sum();
+    if done < total || (plan.until.is_some() && run.stopping().is_none()) {
         return Err(LabError::Unfinished { path: run.path().into(), done, total });
     }
     let environment = run.environment()?;
     let release = environment.iter().find(|(name, _)| name == "kernel").map(|(_, value)| value);
     let kernel = format!("Linux {}", release.map_or("", String::as_str));
-    let calibration = run.calibration();
     let mut analysed = 0;
+    let mut gathered = Gathered::new(&scenario.expects);
     let mut cases = Vec::new();
-    for case in &scenario.cases {
-        let checks = calibration.iter().flat_map(|it| &it.paths);
-        let round_trip = checks
-            .filter(|check| check.cases.contains(&case.name))
-            .find_map(|check| check.round_trip);
-        let mut trials = Vec::new();
-        for number in 1..=plan.trials {
-            let recording = run.recording(&case.name, number)?;
-            let mut trial = examine(&recording, case, round_trip)?;
-            trial.put_aside = run.flawed(&case.name, number);
-            trial.number = number;
-            trial.seed = trial_seed(plan.seed, number);
-            trial.directory = RunDirectory::trial_directory(&case.name, number);
-            trials.push(trial);
+    for (index, case) in scenario.cases.iter().enumerate() {
+        let (mut trials, mut failures) = (Vec::new(), Vec::new());
+        for number in 1..=blocks {
+            if let Some(failure) = run.failure(&case.name, number) {
+                failures.push(failure);
+            } else {
+                let trial = run.trial(case, number)?;
+                gathered.see(index, &trial);
+                trials.push(in_memory(trial));
+            }
             analysed += 1;
             if tell(analysed, total).is_break() {
                 return Err(LabError::Stopped);
@@ -72,10 +72,11 @@ pub fn analyse(
             world: worlds::of_case(&plan.world, case).into(),
             stacks: worlds::stacks(&plan.world, case, kernel.trim_end()),
             trials,
+            failures,
             summaries,
         });
     }
-    let claims = claims::judge(&scenario.expects, &cases);
+    let claims = gathered.judge(&cases);
     Ok(Run {
         name: plan.name.clone(),
         title: scenario.title.clone(),
@@ -85,13 +86,31 @@ pub fn analyse(
         fallback: plan.fallback.clone(),
         started: plan.started.clone(),
         seed: plan.seed,
+        warm_up: plan.warm_up,
+        stopping: run.stopping(),
         path: paths::describe(&scenario.cases),
         environment,
-        calibration,
+        calibration: run.calibration(),
         cases,
         claims,
         plots: scenario.plots.clone(),
     })
+}
+
+/// What stays in memory of a trial: of one whose packets are not kept only what is told of many
+/// together, so that memory does not grow with what each of ten thousand trials has to say.
+fn in_memory(trial: Trial) -> Trial {
+    if trial.has_packets {
+        return trial;
+    }
+    let short = |episode: EpisodeRow| EpisodeRow { story: String::new(), ..episode };
+    Trial {
+        episodes: trial.episodes.into_iter().map(short).collect(),
+        ends: Vec::new(),
+        findings: Vec::new(),
+        options: Vec::new(),
+        ..trial
+    }
 }
 
 /// The packets and samples of one trial, for looking at.
@@ -129,6 +148,11 @@ fn load(
     if is_load {
         loads::keep_the_first(&mut client, &mut server);
     }
+    let app = recording.app().ok();
+    if let Some(app) = &app {
+        flows::subject_first(&mut client, app);
+        flows::subject_first(&mut server, app);
+    }
     Ok(TrialData {
         client,
         server,
@@ -137,7 +161,7 @@ fn load(
             .map(|path| interruption_times(path, record.seed, record.duration))
             .unwrap_or_default(),
         path: path.unwrap_or(&record.path).clone(),
-        correspondence: correspondence(recording, &record, recording.app().ok().as_ref())?,
+        correspondence: correspondence(recording, &record, app.as_ref())?,
         duration: record.duration,
     })
 }
@@ -175,7 +199,7 @@ fn interruption_times(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instan
 
 /// What one recording says, but for its number, seed and place.
 /// `round_trip` is that of its idle path as it was measured, if it was.
-fn examine(
+pub(crate) fn examine(
     recording: &Recording,
     case: &tcplab_scenario::Case,
     round_trip: Option<Span>,
@@ -196,24 +220,26 @@ fn examine(
         Endpoint::Client => Direction::Forward,
         Endpoint::Server => Direction::Reverse,
     };
-    let [client, server] = [
-        trace(recording, &record, Endpoint::Client)?,
-        trace(recording, &record, Endpoint::Server)?,
-    ];
-    let ends = ends(&app, &record, [&client, &server]);
+    let [client, server] = traces(recording, &record, &app)?;
+    let has_truth = record.has_truth();
+    let record = &record;
+    let ideal = |direction| ideal(path, direction, record, round_trip);
+    let traces = [&client, &server];
+    let known = flows::Known { recording, app: &app, path, truth: &truth, record, traces };
+    let flows = known.examine(&ideal)?;
+    let ends = ends(&app, record, traces);
     let trace = match sending_end {
         Endpoint::Client => client,
         Endpoint::Server => server,
     };
     let ending = ending(&trace);
-    let flaws = flaws_of(&record, path, samples.len());
-    let has_truth = record.has_truth();
-    let told = OptionRow::of(&record);
+    let flaws = flaws_of(record, path, samples.len());
+    let told = OptionRow::of(record);
     let mut warnings = warnings(&trace, sending_end, &app, &told);
     if !has_truth && !path.same_host {
         warnings.push(UNTOLD.into());
     }
-    if let Some(all) = correspondence(recording, &record, Some(&app))? {
+    if let Some(all) = correspondence(recording, record, Some(&app))? {
         let metrics = datagrams::metrics(&app, &all);
         let trial = Trial { metrics, ends, flaws, options: told, ..empty_trial(warnings) };
         return Ok(trial);
@@ -229,13 +255,13 @@ fn examine(
     warnings.extend(contradictions);
     let findings = findings_of(connection);
     let lost = has_truth.then_some(drops.len());
-    let ideal = ideal(path, direction, &record, round_trip);
-    let metrics =
-        Sources { app: &app, flow, samples: &samples, lost, ideal, record: &record }.metrics();
+    let ideal = ideal(direction);
+    let metrics = Sources { app: &app, flow, samples: &samples, lost, ideal, record }.metrics();
     let interruptions =
         interruptions::costs(flow, &interruption_times(path, record.seed, record.duration));
+    let (metrics, flows) = (flows.metrics(metrics), flows.rows);
     let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
-    Ok(Trial { interruptions, ends, ending, flaws, ..whole })
+    Ok(Trial { interruptions, ends, ending, flaws, flows, ..whole })
 }
 
 /// The episodes of a direction, and where they contradict what the path dropped, if it tells.
@@ -251,6 +277,19 @@ fn episode_rows(
     let rows = flow.episodes.iter().zip(&owned).enumerate().map(row).collect();
     let told = drops.map(|drops| contradictions(&flow.episodes, &owned, drops.len()));
     (rows, told.unwrap_or_default())
+}
+
+/// The captures at both ends, explained; the connection that the trial is about is the first.
+fn traces(
+    recording: &Recording,
+    record: &TrialRecord,
+    app: &AppLog,
+) -> Result<[Trace; 2], LabError> {
+    let [mut client, mut server] =
+        [trace(recording, record, Endpoint::Client)?, trace(recording, record, Endpoint::Server)?];
+    flows::subject_first(&mut client, app);
+    flows::subject_first(&mut server, app);
+    Ok([client, server])
 }
 
 /// What is less than perfect, by what the capture, the applications and the sockets say.
@@ -306,6 +345,8 @@ pub(crate) fn empty_trial(warnings: Vec<String>) -> Trial {
         put_aside: 0,
         warnings,
         medium: None,
+        has_packets: true,
+        flows: Vec::new(),
     }
 }
 

@@ -1,57 +1,107 @@
 //! Judging a scenario's expectations by what was measured.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tcplab_scenario::{Expectation, MetricKind, Scope, Statistic, Value};
 
 use crate::{Case, Claim, EpisodeRow, InterruptionRow, Trial, loads};
 
-/// How each expectation went. One that is about several cases holds if it holds in each.
-pub(crate) fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> {
-    let trials = cases.iter().flat_map(|case| &case.trials);
-    let numbers: BTreeSet<u32> = trials.map(|trial| trial.number).collect();
-    expectations
-        .iter()
-        .map(|expectation| {
-            let (held, found) = judged(expectation, cases, None);
-            let alone = numbers.iter().filter(|n| judged(expectation, cases, Some(**n)).0);
-            Claim {
-                claim: expectation.claim.clone(),
-                check: expectation.to_string(),
-                held,
-                held_alone: alone.count() as u32,
-                trials: numbers.len() as u32,
-                found,
-            }
-        })
-        .collect()
+/// What trials say about each expectation: all that is needed of them to judge.
+pub(crate) struct Gathered<'e> {
+    expectations: &'e [Expectation],
+    /// Of each expectation by case and number; nothing of one that compares cases.
+    values: Vec<BTreeMap<(usize, u32), Vec<Value>>>,
 }
 
-/// Whether it holds in all trials together, or in those of one number alone, and what was found.
-fn judged(expectation: &Expectation, cases: &[Case], number: Option<u32>) -> (bool, String) {
-    let mut judged = Vec::new();
-    let mut left_out = Vec::new();
-    for (nth, &index) in expectation.cases.iter().enumerate() {
-        let Some(case) = cases.get(index) else { continue };
-        let against = expectation.baselines.get(nth).and_then(|&index| cases.get(index));
-        let trials = case.trials.iter().filter(|trial| number.is_none_or(|n| trial.number == n));
-        let values = trials.flat_map(|trial| match against {
-            Some(other) => ratio(&expectation.metric, trial, other).into_iter().collect(),
-            None => values(expectation, trial),
-        });
-        let values: Vec<Value> = values.collect();
-        if loads::is_left_out(case, against, &values) {
-            left_out.push(format!("{}: impossible here", case.name));
-            continue;
-        }
-        let values = statistic(expectation.of, values);
-        let held = expectation.checks.iter().all(|check| check.holds(&values));
-        judged.push(Judged { case: &case.name, values, held });
+impl<'e> Gathered<'e> {
+    pub(crate) fn new(expectations: &'e [Expectation]) -> Gathered<'e> {
+        Gathered { expectations, values: vec![BTreeMap::new(); expectations.len()] }
     }
-    let mut found = in_short(&judged, expectation);
-    found.extend(left_out);
-    let held = !judged.is_empty() && judged.iter().all(|one| one.held);
-    (held, found.join("; "))
+
+    /// A trial of the case at this index.
+    pub(crate) fn see(&mut self, case: usize, trial: &Trial) {
+        for (expectation, all) in self.expectations.iter().zip(&mut self.values) {
+            if expectation.baselines.is_empty() && expectation.cases.contains(&case) {
+                all.insert((case, trial.number), values(expectation, trial));
+            }
+        }
+    }
+
+    /// How each expectation went. One that is about several cases holds if it holds in each.
+    pub(crate) fn judge(&self, cases: &[Case]) -> Vec<Claim> {
+        let of = |case: &Case| -> Vec<u32> {
+            let failed = case.failures.iter().map(|failure| failure.number);
+            case.trials.iter().map(|trial| trial.number).chain(failed).collect()
+        };
+        let numbers: BTreeSet<u32> = cases.iter().flat_map(of).collect();
+        let indices = 0..self.expectations.len();
+        indices
+            .map(|index| {
+                let expectation = &self.expectations[index];
+                let (held, found) = self.judged(index, cases, None);
+                let alone = numbers.iter().filter(|n| self.judged(index, cases, Some(**n)).0);
+                Claim {
+                    claim: expectation.claim.clone(),
+                    check: expectation.to_string(),
+                    held,
+                    held_alone: alone.count() as u32,
+                    trials: numbers.len() as u32,
+                    found,
+                }
+            })
+            .collect()
+    }
+
+    /// Whether it holds in all trials together, or in those of one number alone, and what was
+    /// found. Of a case with a trial that failed nothing is proved: what is missing might have
+    /// been what breaks it.
+    fn judged(&self, at: usize, cases: &[Case], number: Option<u32>) -> (bool, String) {
+        let expectation = &self.expectations[at];
+        let (mut judged, mut left_out, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+        for (nth, &index) in expectation.cases.iter().enumerate() {
+            let Some(case) = cases.get(index) else { continue };
+            let against = expectation.baselines.get(nth).and_then(|&index| cases.get(index));
+            let trials = match number {
+                Some(number) => trial(case, number).map_or(&[][..], std::slice::from_ref),
+                None => &case.trials,
+            };
+            let values = trials.iter().flat_map(|trial| match against {
+                Some(other) => ratio(expectation, trial, other).into_iter().collect(),
+                None => self.values[at].get(&(index, trial.number)).cloned().unwrap_or_default(),
+            });
+            let values: Vec<Value> = values.collect();
+            if loads::is_left_out(case, against, &values) {
+                left_out.push(format!("{}: impossible here", case.name));
+                continue;
+            }
+            let values = statistic(expectation.of, values);
+            let missing = [Some(case), against].into_iter().flatten();
+            let missing: Vec<String> = missing.filter_map(|it| missing_of(it, number)).collect();
+            let held = missing.is_empty() && expectation.checks.iter().all(|it| it.holds(&values));
+            failed.extend(
+                missing.into_iter().filter(|told| !failed.contains(told)).collect::<Vec<_>>(),
+            );
+            judged.push(Judged { case: &case.name, values, held });
+        }
+        let mut found = in_short(&judged, expectation);
+        found.extend(left_out);
+        found.extend(failed);
+        let held = !judged.is_empty() && judged.iter().all(|one| one.held);
+        (held, found.join("; "))
+    }
+}
+
+/// That trials of a case failed, if any did; of this number alone, or of all.
+fn missing_of(case: &Case, number: Option<u32>) -> Option<String> {
+    let is_it = |failed: u32| number.is_none_or(|number| number == failed);
+    let failed = case.failures.iter().filter(|failure| is_it(failure.number)).count();
+    (failed > 0).then(|| format!("{}: {failed} of {} trials failed", case.name, case.count()))
+}
+
+/// The trial of this number, if it did not fail; they are in order.
+fn trial(case: &Case, number: u32) -> Option<&Trial> {
+    let found = case.trials.binary_search_by_key(&number, |trial| trial.number);
+    found.ok().map(|index| &case.trials[index])
 }
 
 /// A case, what was found of it, and whether that is as expected.
@@ -81,6 +131,9 @@ fn in_short(judged: &[Judged<'_>], expectation: &Expectation) -> Vec<String> {
 /// All values of the expectation's metric in a trial: one, or one per end, call or episode.
 fn values(expectation: &Expectation, trial: &Trial) -> Vec<Value> {
     let name = expectation.metric.as_str();
+    if let Some(flow) = &expectation.selection.flow {
+        return trial.of_flow(flow, name);
+    }
     match expectation.metric_info().scope {
         Scope::Trial => of_trial(name, trial),
         Scope::Endpoint | Scope::Request | Scope::Call => {
@@ -97,11 +150,14 @@ fn values(expectation: &Expectation, trial: &Trial) -> Vec<Value> {
 
 /// A metric divided by that of the trial of another case with the same number, and so the same
 /// seed. Where there is no such trial, or nothing to divide by, there is no ratio.
-fn ratio(name: &str, trial: &Trial, other: &Case) -> Option<Value> {
-    let number = |trial: &Trial| {
-        trial.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value)
+/// Of a flow with several values their median counts.
+fn ratio(expectation: &Expectation, trial: &Trial, other: &Case) -> Option<Value> {
+    let name = expectation.metric.as_str();
+    let number = |trial: &Trial| match &expectation.selection.flow {
+        Some(flow) => trial.flows.iter().find(|row| row.name == *flow)?.median(name),
+        None => trial.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value),
     };
-    let against = other.trials.iter().find(|other| other.number == trial.number)?;
+    let against = self::trial(other, trial.number)?;
     let against = number(against).filter(|value| *value > 0.0)?;
     Some(Value::Number(number(trial)? / against))
 }
@@ -211,6 +267,14 @@ mod tests {
 
     use super::*;
 
+    fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> {
+        let mut gathered = Gathered::new(expectations);
+        for (index, case) in cases.iter().enumerate() {
+            case.trials.iter().for_each(|trial| gathered.see(index, trial));
+        }
+        gathered.judge(cases)
+    }
+
     fn case(name: &str, kinds: &[&str], time: f64) -> Case {
         let episodes = kinds
             .iter()
@@ -248,6 +312,8 @@ mod tests {
             put_aside: 0,
             warnings: Vec::new(),
             medium: None,
+            has_packets: true,
+            flows: Vec::new(),
         };
         Case {
             name: name.into(),
@@ -255,6 +321,7 @@ mod tests {
             world: "kernel".into(),
             stacks: Vec::new(),
             trials: vec![trial],
+            failures: Vec::new(),
             summaries: Vec::new(),
         }
     }
@@ -324,6 +391,30 @@ mod tests {
             let claim = &judge(&[expectation], &cases)[0];
             assert_eq!((claim.held, claim.found.as_str()), (held, found));
         }
+    }
+
+    /// What is missing might have been what breaks it.
+    #[test]
+    fn a_trial_that_failed_proves_nothing() {
+        let mut cases = [case("reno", &[], 17.0), case("cubic", &[], 18.0)];
+        cases[1].failures.push(crate::Failure {
+            number: 2,
+            seed: 2,
+            directory: "trials/cubic-2".into(),
+            attempts: 3,
+            reason: "it took too long".into(),
+        });
+        let claim = |of| expectation("transfer_time", of, Check::AtMost(30.0));
+        for of in [Statistic::All, Statistic::Mean] {
+            let told = &judge(&[claim(of)], &cases)[0];
+            let found = "reno: 17 s; cubic: 18 s; cubic: 1 of 2 trials failed";
+            assert_eq!((told.held, told.found.as_str()), (false, found));
+            assert_eq!((told.held_alone, told.trials), (1, 2), "in the first it held");
+        }
+        let other = Expectation { cases: vec![0], ..claim(Statistic::All) };
+        assert!(judge(&[other], &cases)[0].held, "of the other case it is proved");
+        let against = Expectation { cases: vec![0], baselines: vec![1], ..claim(Statistic::All) };
+        assert!(!judge(&[against], &cases)[0].held);
     }
 
     #[test]

@@ -3,57 +3,31 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use tcplab_recording::Recording;
 use tcplab_scenario::Scenario;
 
-use crate::LabError;
+use crate::{LabError, Plan, analysed, extend};
 
-const PLAN: &str = "plan.json";
-const SCENARIO_FILE: &str = "scenario.toml";
+pub(crate) const PLAN: &str = "plan.json";
+pub(crate) const SCENARIO_FILE: &str = "scenario.toml";
 /// The files that the scenario refers to, by the names it has for them; all are plain text.
-const FILES: &str = "files.json";
-const ENVIRONMENT: &str = "environment.json";
+pub(crate) const FILES: &str = "files.json";
+pub(crate) const ENVIRONMENT: &str = "environment.json";
 pub(crate) const RUN: &str = "run.json";
 const LOCK: &str = "lock";
-const TRIALS: &str = "trials";
-/// Trials whose path misbehaved, and which were run again.
-const FLAWED: &str = "flawed";
+pub(crate) const TRIALS: &str = "trials";
+/// Trials that are not counted.
+const WARM_UP: &str = "warm-up";
+/// Trials that failed or whose path misbehaved, and which were run again.
+pub(crate) const FLAWED: &str = "flawed";
 /// What was wrong with one of those.
 const FLAWS: &str = "flaws.json";
 /// A trial that is being made. Nothing with this beginning is ever taken for a trial.
-const PARTIAL: &str = ".partial-";
-
-/// What a run is to do, settled when it starts. Resuming does the same.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
-    /// The scenario's name.
-    pub name: String,
-    /// `kernel`, `sim`, or `kernel and sim`: each case where its stacks are.
-    pub world: String,
-    /// Why a model stands for the kernel that was to be had, and how to get the kernel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fallback: Option<String>,
-    /// When it was started, UTC, RFC 3339.
-    pub started: String,
-    /// The seed of the run.
-    pub seed: u64,
-    /// Trials of each case.
-    pub trials: u32,
-    /// How often a trial is run again whose path misbehaved.
-    #[serde(default)]
-    pub retries: u32,
-    /// How many bytes of each packet the captures keep; all where no number is given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snaplen: Option<u32>,
-    /// tcplab's version.
-    pub tcplab: String,
-    /// The hashes of the cases, in order: a resumed run must have the same.
-    pub cases: Vec<String>,
-}
+pub(crate) const PARTIAL: &str = ".partial-";
 
 /// An opened run directory. No other process can open it meanwhile.
 #[derive(Debug)]
@@ -73,10 +47,10 @@ impl RunDirectory {
     pub fn create(
         runs: &Path,
         plan: Plan,
-        mut scenario: Scenario,
+        scenario: Scenario,
         environment: &[(String, String)],
     ) -> Result<RunDirectory, LabError> {
-        scenario.trials = plan.trials;
+        let scenario = plan.of(scenario);
         let hash: String = blake3::hash(&to_json(&plan)).to_hex().chars().take(8).collect();
         let time: String =
             plan.started.chars().filter(|c| !matches!(c, '-' | ':')).take(15).collect();
@@ -108,34 +82,26 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// Opens an existing run.
+    /// Opens an existing run; an extension that was begun is finished first.
     ///
     /// # Errors
     /// When it is none, is being worked on, or its scenario means something else to this version.
     pub fn open(path: &Path) -> Result<RunDirectory, LabError> {
         let not_a_run = |what: String| LabError::NotARun { path: path.into(), what };
-        let text = fs::read(path.join(PLAN)).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound if path.is_dir() => not_a_run(format!("it has no {PLAN}")),
-            io::ErrorKind::NotFound => not_a_run("there is no such directory".into()),
-            _ => not_a_run(format!("{PLAN} cannot be read: {error}")),
-        })?;
-        let plan: Plan = serde_json::from_slice(&text)
-            .map_err(|error| not_a_run(format!("{PLAN} is damaged: {error}")))?;
-        let file = path.join(SCENARIO_FILE);
-        let source = fs::read_to_string(&file).map_err(LabError::file("read", &file))?;
-        let files = files(path)?;
-        let mut read = |name: &str| match files.get(name) {
-            Some(content) => Ok(content.clone().into_bytes()),
-            None => Err(format!("`{name}` is not among the files of this run")),
-        };
-        let scenario = Scenario::parse_with_files(&source, &plan.name, &mut read);
-        let mut scenario = scenario.map_err(Box::new)?;
-        scenario.trials = plan.trials;
+        if !path.join(PLAN).exists() {
+            let what =
+                if path.is_dir() { "it has no plan.json" } else { "there is no such directory" };
+            return Err(not_a_run(what.into()));
+        }
+        let lock = lock(path)?;
+        extend::finish(path)?;
+        let plan = read_plan(path)?;
+        let scenario = read_scenario(path, &plan.name)?;
+        let scenario = plan.of(scenario);
         let cases: Vec<&str> = scenario.cases.iter().map(|case| case.hash.as_str()).collect();
         if cases != plan.cases {
             return Err(not_a_run("its scenario means something else by now".into()));
         }
-        let lock = lock(path)?;
         Ok(RunDirectory { path: path.into(), plan, scenario, _lock: lock })
     }
 
@@ -187,9 +153,10 @@ impl RunDirectory {
         format!("{TRIALS}/{case}-{number}")
     }
 
-    /// Whether the trial is there, whole.
+    /// Whether the trial is there, whole, or known to fail.
     pub fn has_trial(&self, case: &str, number: u32) -> bool {
-        self.recording(case, number).is_ok()
+        let place = self.path.join(Self::trial_directory(case, number));
+        analysed::is_failed(&place) || analysed::is_whole(&place)
     }
 
     /// The recording of a trial.
@@ -243,6 +210,25 @@ impl RunDirectory {
         fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
     }
 
+    /// Puts a trial that is not counted into `warm-up/`, in the place of one of before.
+    ///
+    /// # Errors
+    /// When it cannot be moved.
+    pub(crate) fn keep_warm_up(
+        &self,
+        stage: &Path,
+        case: &str,
+        number: u32,
+    ) -> Result<(), LabError> {
+        let place = self.path.join(WARM_UP);
+        fs::create_dir_all(&place).map_err(LabError::file("make", &place))?;
+        let target = place.join(format!("{case}-{number}"));
+        if target.exists() {
+            fs::remove_dir_all(&target).map_err(LabError::file("remove", &target))?;
+        }
+        fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
+    }
+
     /// How often the trial was put aside.
     pub fn flawed(&self, case: &str, number: u32) -> u32 {
         let is_there = |attempt: &u32| self.aside(case, number, *attempt).exists();
@@ -253,28 +239,51 @@ impl RunDirectory {
         self.path.join(FLAWED).join(format!("{case}-{number}-{attempt}"))
     }
 
-    /// Removes trials that were never finished.
+    /// Removes trials and files that were never finished.
     ///
     /// # Errors
     /// When one cannot be removed.
     pub fn sweep(&self) -> Result<(), LabError> {
-        let trials = self.path.join(TRIALS);
-        for entry in fs::read_dir(&trials).map_err(LabError::file("list", &trials))?.flatten() {
-            if entry.file_name().to_string_lossy().starts_with(PARTIAL) {
-                let path = entry.path();
-                fs::remove_dir_all(&path).map_err(LabError::file("remove", &path))?;
+        for place in [self.path.clone(), self.path.join(TRIALS)] {
+            for entry in fs::read_dir(&place).map_err(LabError::file("list", &place))?.flatten() {
+                if entry.file_name().to_string_lossy().starts_with(PARTIAL) {
+                    let path = entry.path();
+                    let removed = if path.is_dir() {
+                        fs::remove_dir_all(&path)
+                    } else {
+                        fs::remove_file(&path)
+                    };
+                    removed.map_err(LabError::file("remove", &path))?;
+                }
             }
         }
         Ok(())
     }
 
-    /// How many of the plan's trials are there.
+    /// Removes a trial; half of it never stands in its place.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub(crate) fn remove_trial(&self, case: &str, number: u32) -> Result<(), LabError> {
+        let place = self.path.join(Self::trial_directory(case, number));
+        let aside = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
+        match fs::rename(&place, &aside) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            moved => moved
+                .and_then(|()| fs::remove_dir_all(&aside))
+                .map_err(LabError::file("remove", &place)),
+        }
+    }
+
+    /// How many of the plan's trials are there, those that failed not counted.
     pub fn kept(&self) -> usize {
-        let cases = &self.scenario.cases;
-        let of = |case: &tcplab_scenario::Case| {
-            (1..=self.plan.trials).filter(|&number| self.has_trial(&case.name, number)).count()
+        let is_kept = |case: &str, number| {
+            analysed::is_whole(&self.path.join(Self::trial_directory(case, number)))
         };
-        cases.iter().map(of).sum()
+        let of = |case: &tcplab_scenario::Case| {
+            (1..=self.plan.trials).filter(|&number| is_kept(&case.name, number)).count()
+        };
+        self.scenario.cases.iter().map(of).sum()
     }
 
     /// Removes the run, and the directories above it that are then empty: for a run that holds
@@ -296,17 +305,64 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be written; what stood there before still does.
     pub fn replace(&self, name: &str, content: &[u8]) -> Result<PathBuf, LabError> {
-        let target = self.path.join(name);
-        let partial = self.path.join(format!("{PARTIAL}{name}"));
-        let written = fs::write(&partial, content)
-            .and_then(|()| File::open(&partial)?.sync_all())
-            .and_then(|()| fs::rename(&partial, &target));
-        if let Err(source) = written {
-            let _ = fs::remove_file(&partial);
-            return Err(LabError::File { verb: "write", path: target, source });
-        }
-        Ok(target)
+        self.replace_by(name, |out| out.write_all(content))
     }
+
+    /// The same with what `write` writes, piece by piece.
+    ///
+    /// # Errors
+    /// As for [`RunDirectory::replace`].
+    pub fn replace_by(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<PathBuf, LabError> {
+        replace_in(&self.path, name, write)
+    }
+}
+
+/// Writes `name` in a run's directory whole or not at all.
+pub(crate) fn replace_in(
+    directory: &Path,
+    name: &str,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<PathBuf, LabError> {
+    let target = directory.join(name);
+    let partial = directory.join(format!("{PARTIAL}{}", name.replace('/', "-")));
+    let written = File::create(&partial).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        write(&mut out)?;
+        out.into_inner()?.sync_all()?;
+        fs::rename(&partial, &target)
+    });
+    if let Err(source) = written {
+        let _ = fs::remove_file(&partial);
+        return Err(LabError::File { verb: "write", path: target, source });
+    }
+    Ok(target)
+}
+
+/// The plan of the run in `path`.
+pub(crate) fn read_plan(path: &Path) -> Result<Plan, LabError> {
+    let damaged = |how: String| {
+        let what = format!("{PLAN} {how}");
+        LabError::NotARun { path: path.into(), what }
+    };
+    let text =
+        fs::read(path.join(PLAN)).map_err(|error| damaged(format!("cannot be read: {error}")))?;
+    serde_json::from_slice(&text).map_err(|error| damaged(format!("is damaged: {error}")))
+}
+
+/// The scenario of the run in `path`, as it is written there.
+pub(crate) fn read_scenario(path: &Path, name: &str) -> Result<Scenario, LabError> {
+    let file = path.join(SCENARIO_FILE);
+    let source = fs::read_to_string(&file).map_err(LabError::file("read", &file))?;
+    let files = files(path)?;
+    let mut read = |name: &str| match files.get(name) {
+        Some(content) => Ok(content.clone().into_bytes()),
+        None => Err(format!("`{name}` is not among the files of this run")),
+    };
+    Ok(Scenario::parse_with_files(&source, name, &mut read).map_err(Box::new)?)
 }
 
 /// The files that a run's scenario refers to, as they were when it began.
@@ -345,7 +401,7 @@ fn fresh(parent: &Path, name: &str) -> Result<PathBuf, LabError> {
     Ok(path)
 }
 
-fn lock(path: &Path) -> Result<File, LabError> {
+pub(crate) fn lock(path: &Path) -> Result<File, LabError> {
     let name = path.join(LOCK);
     let file = File::options()
         .create(true)

@@ -39,6 +39,23 @@ pub fn environment() -> Vec<(String, String)> {
     rows
 }
 
+/// Version and revision of tcplab.
+pub(crate) fn tcplab() -> String {
+    let (version, revision) = (env!("CARGO_PKG_VERSION"), env!("TCPLAB_REVISION"));
+    format!("{version} {revision}").trim_end().to_owned()
+}
+
+/// What of this machine decides about a trial on its kernel: which kernel it is, on which
+/// processor, and how its TCP is set.
+pub(crate) fn of_kernel() -> String {
+    let decides = |name: &str| {
+        matches!(name, "kernel" | "kernel build" | "processor" | "tcp_cubic hystart")
+            || name.starts_with("machine's net.")
+    };
+    let rows: Vec<_> = environment().into_iter().filter(|(name, _)| decides(name)).collect();
+    blake3::hash(&crate::directory::to_json(&rows)).to_hex().to_string()
+}
+
 fn read(file: &str) -> Option<String> {
     Some(fs::read_to_string(file).ok()?.trim().replace('\t', " "))
 }

@@ -38,6 +38,12 @@ pub enum LabError {
     /// A trial in virtual time did not come to its end.
     #[error("trial {number} of case {case}: {source}")]
     Simulated { case: String, number: u32, source: SimError },
+    /// Not the trial is at fault.
+    #[error("trial {number} of case {case}: tcplab has a fault: {what}")]
+    Panicked { case: String, number: u32, what: String },
+    /// A trial that failed, where each of them is needed.
+    #[error("trial {number} of case {case} failed: {reason}")]
+    Failed { case: String, number: u32, reason: String },
     /// A model of a stack is asked for where there are none.
     #[error("case {case} has a model of a stack, which there is in virtual time only")]
     NotOnKernel { case: String },

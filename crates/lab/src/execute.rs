@@ -2,15 +2,18 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_recording::Recording;
 use tcplab_scenario::{Case, Scenario, TrialId, trial_seed};
-use tcplab_testbed::{DeviceKind, Launcher, Progress, TrialRequest, Tuning, run_trial};
+use tcplab_testbed::{DeviceKind, Launcher, Progress, Reach, TrialRequest, Tuning, run_trial};
 use tcplab_units::Span;
 
+use crate::blocks::Watch;
 use crate::calibration::calibrate;
-use crate::{LabError, Plan, Refusal, RunDirectory, World, analyse, environment, loads, worlds};
+use crate::failing::Tally;
+use crate::simulate::{processors, simulate};
+use crate::{LabError, Plan, RunDirectory, analyse, environment, loads, worlds};
 
 /// What happens in a run, for whoever shows it.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +25,7 @@ pub enum Event<'a> {
         /// Of so many.
         total: usize,
     },
-    /// A trial starts: the `index`th of `total`, counting from 1 those of the whole plan.
+    /// A trial starts: the `index`th of `total` at most, counting from 1 those of the whole plan.
     Started {
         /// See above.
         index: usize,
@@ -35,11 +38,25 @@ pub enum Event<'a> {
     },
     /// It goes on.
     Progress(Progress),
+    /// A trial runs that is not counted.
+    WarmingUp {
+        /// Which, from 1.
+        index: usize,
+        /// Of so many.
+        total: usize,
+    },
+    /// It failed.
+    Failed {
+        /// Why.
+        reason: &'a str,
+        /// Whether it is run again; if not, it is missing.
+        again: bool,
+    },
     /// Its path misbehaved.
     Flawed {
         /// How, a sentence each.
         flaws: &'a [String],
-        /// Whether it is run again; if not, it is used and flagged, or the run fails.
+        /// Whether it is run again; if not, it is used and flagged, or has failed.
         again: bool,
     },
     /// It is whole and in its place.
@@ -62,8 +79,10 @@ pub struct Bench {
     pub calibrate: bool,
     /// Whether to run a path that asks for more than this machine can model with confidence.
     pub allow_above_ceiling: bool,
-    /// Whether to fail rather than use a trial that stays flawed.
+    /// Whether a trial that stays flawed has failed, and is not used.
     pub strict: bool,
+    /// How many trials run at once in virtual time.
+    pub jobs: usize,
 }
 
 impl Bench {
@@ -76,6 +95,7 @@ impl Bench {
             calibrate: true,
             allow_above_ceiling: false,
             strict: false,
+            jobs: processors(),
         }
     }
 
@@ -83,33 +103,6 @@ impl Bench {
     pub(crate) fn tuning(&self) -> Tuning {
         Tuning { spin: self.spin, ..Tuning::default() }
     }
-}
-
-/// What `scenario` asks for, settled; `trials` and `seed` take the place of the scenario's. Whether
-/// the kernel is `refused` here is asked where that decides, see [`crate::kernel_refused`].
-///
-/// # Errors
-/// When the world cannot be that of the scenario's stacks.
-pub fn plan(
-    scenario: &Scenario,
-    world: World,
-    refused: impl FnOnce() -> Option<Refusal>,
-    trials: Option<u32>,
-    seed: Option<u64>,
-) -> Result<Plan, LabError> {
-    let (world, fallback) = worlds::of_run(scenario, world, refused)?;
-    Ok(Plan {
-        name: scenario.name.clone(),
-        world: world.into(),
-        fallback,
-        started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        seed: seed.unwrap_or(scenario.seed),
-        trials: trials.unwrap_or(scenario.trials),
-        retries: scenario.retries,
-        snaplen: None,
-        tcplab: env!("CARGO_PKG_VERSION").into(),
-        cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
-    })
 }
 
 /// Makes the directory of a new run of `scenario` below `runs`.
@@ -125,50 +118,133 @@ pub fn begin(
 }
 
 /// Verifies the paths and runs every trial that the plan asks for and the directory does not have,
-/// in the plan's random order. `stop` ends it at once; what is finished stays.
+/// block by block, each in the plan's random order, and analyses it. `stop` ends it at once; what
+/// is finished stays. A trial that fails is written down as that.
 ///
 /// # Errors
-/// At the first trial that cannot be run to its end; nothing of that one stays.
+/// When nothing can go on: the caller stopped it, a file cannot be written, or no trial of the
+/// first block could even begin; nothing of the trial that it happened to stays.
 pub fn execute(
     run: &RunDirectory,
     bench: &Bench,
     stop: &AtomicBool,
     mut tell: impl FnMut(Event<'_>),
 ) -> Result<(), LabError> {
-    let (plan, cases) = (run.plan(), &run.scenario().cases);
-    let order = run.scenario().trial_order(plan.seed);
-    let total = order.len();
     run.sweep()?;
-    let (simulated, order): (Vec<TrialId>, Vec<TrialId>) =
-        order.into_iter().partition(|id| worlds::is_virtual(&plan.world, &cases[id.case]));
-    if !simulated.is_empty() {
-        worlds::simulate(run, &simulated, stop, [0, total], &mut tell)?;
-    }
-    let is_done = order.iter().all(|id| run.has_trial(&cases[id.case].name, id.number));
-    // Between two ends on the same host nothing is moved by tcplab.
-    let moves = order.iter().any(|id| !cases[id.case].path.same_host);
-    let tuning = if bench.calibrate && !is_done && moves {
-        let step = |step, total| tell(Event::Calibrating { step, total });
-        calibrate(run, bench, stop, step)?.machine.tuning()
-    } else {
-        bench.tuning()
-    };
-    let trials = Trials { run, bench, tuning, stop };
-    for (index, TrialId { case, number }) in order.into_iter().enumerate() {
-        let case = &cases[case];
-        let index = simulated.len() + index + 1;
-        tell(Event::Started { index, total, case: &case.name, number });
-        if run.has_trial(&case.name, number) {
-            tell(Event::Skipped);
-            continue;
+    let order = run.scenario().trial_order(run.plan().seed);
+    let mut course = Course::new(run, stop);
+    let mut watch = Watch::new(run);
+    let mut tuning = None;
+    loop {
+        let (first, last) = watch.next(bench.jobs);
+        let block = |number: u32| number as usize * course.cases();
+        let batch = &order[block(first - 1)..block(last)];
+        course.go(batch, bench, &mut tuning, &mut tell)?;
+        if stop.load(Ordering::Relaxed) {
+            return Err(LabError::Stopped);
         }
-        trials.try_until_good(case, number, &mut tell)?;
-        tell(Event::Kept);
+        if let Some(blocks) = watch.enough(last)? {
+            watch.settle(blocks)?;
+            return run.sweep();
+        }
     }
-    run.sweep()
 }
 
-/// What all trials of a run have in common.
+/// A run under way.
+pub(crate) struct Course<'a> {
+    pub(crate) run: &'a RunDirectory,
+    pub(crate) stop: &'a AtomicBool,
+    /// What has failed.
+    pub(crate) tally: Tally,
+    /// So many trials came to an end, or are about to.
+    begun: usize,
+}
+
+impl<'a> Course<'a> {
+    fn new(run: &'a RunDirectory, stop: &'a AtomicBool) -> Course<'a> {
+        Course { run, stop, tally: Tally::new(run.scenario().cases.len()), begun: 0 }
+    }
+
+    fn cases(&self) -> usize {
+        self.run.scenario().cases.len()
+    }
+
+    /// Tells that a trial begins, or that it is the next to be told of.
+    pub(crate) fn begins(&mut self, id: TrialId, tell: &mut impl FnMut(Event<'_>)) {
+        self.begun += 1;
+        let total = self.cases() * self.run.plan().trials as usize;
+        let case = &self.run.scenario().cases[id.case].name;
+        tell(Event::Started { index: self.begun, total, case, number: id.number });
+    }
+
+    /// Runs the trials of some blocks; `tuning` is found out before the first on the kernel.
+    fn go(
+        &mut self,
+        batch: &[TrialId],
+        bench: &Bench,
+        tuning: &mut Option<Tuning>,
+        tell: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), LabError> {
+        let (run, cases) = (self.run, &self.run.scenario().cases);
+        let is_virtual = |id: &TrialId| worlds::is_virtual(&run.plan().world, &cases[id.case]);
+        let (simulated, real): (Vec<TrialId>, Vec<TrialId>) =
+            batch.iter().copied().partition(is_virtual);
+        if !simulated.is_empty() {
+            simulate(self, &simulated, bench.jobs, tell)?;
+        }
+        let is_missing = |id: &TrialId| !run.has_trial(&cases[id.case].name, id.number);
+        if tuning.is_none() && real.iter().any(is_missing) {
+            let found = self.prepare(&real, bench, tell)?;
+            *tuning = Some(found);
+        }
+        for id in real {
+            let case = &cases[id.case];
+            self.begins(id, tell);
+            if run.has_trial(&case.name, id.number) {
+                tell(Event::Skipped);
+                continue;
+            }
+            let tuning = tuning.unwrap_or_else(|| bench.tuning());
+            let trials = Trials { run, bench, tuning, stop: self.stop };
+            match trials.try_until_good(case, id.number, tell)? {
+                None => tell(Event::Kept),
+                Some(error) => self.tally.failed(id.number, error)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Verifies the paths, and runs the blocks that are not counted.
+    fn prepare(
+        &mut self,
+        real: &[TrialId],
+        bench: &Bench,
+        tell: &mut impl FnMut(Event<'_>),
+    ) -> Result<Tuning, LabError> {
+        let (run, cases) = (self.run, &self.run.scenario().cases);
+        // Between two ends on the same host nothing is moved by tcplab.
+        let moves = real.iter().any(|id| !cases[id.case].path.same_host);
+        let tuning = if bench.calibrate && moves {
+            let step = |step, total| tell(Event::Calibrating { step, total });
+            calibrate(run, bench, self.stop, step)?.machine.tuning()
+        } else {
+            bench.tuning()
+        };
+        let trials = Trials { run, bench, tuning, stop: self.stop };
+        let block: Vec<TrialId> =
+            real.iter().copied().filter(|id| id.number == real[0].number).collect();
+        let total = run.plan().warm_up as usize * block.len();
+        let blocks =
+            (1..=run.plan().warm_up).flat_map(|number| block.iter().map(move |id| (number, id)));
+        for (index, (number, id)) in blocks.enumerate() {
+            tell(Event::WarmingUp { index: index + 1, total });
+            trials.warm_up(&cases[id.case], number)?;
+        }
+        Ok(tuning)
+    }
+}
+
+/// What all trials on the kernel have in common.
 struct Trials<'a> {
     run: &'a RunDirectory,
     bench: &'a Bench,
@@ -177,32 +253,70 @@ struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// Runs a trial, and again with the same seed while it is flawed and that is allowed. What is
-    /// flawed is put aside with its reasons, but for the last, which is used and flagged.
+    /// Runs a trial, and again with the same seed while it is flawed or fails and that is allowed.
+    /// What is not good is put aside with its reasons, but for the last: what is flawed is used and
+    /// flagged, what failed is kept as that, and why is given.
     fn try_until_good(
         &self,
         case: &Case,
         number: u32,
         tell: &mut impl FnMut(Event<'_>),
-    ) -> Result<(), LabError> {
+    ) -> Result<Option<LabError>, LabError> {
         let Trials { run, bench, .. } = self;
         loop {
             let stage = run.stage_trial(&case.name, number)?;
-            let flaws = self.once(case, number, &stage, tell).inspect_err(|_| {
-                let _ = fs::remove_dir_all(&stage);
-            })?;
             let again = run.flawed(&case.name, number) < run.plan().retries;
-            if flaws.is_empty() {
-                return run.keep_trial(&stage, &case.name, number);
+            let (told, error) = match self.once(case, number, &stage, tell) {
+                Ok(flaws) if flaws.is_empty() => (flaws, None),
+                Ok(flaws) => {
+                    tell(Event::Flawed { flaws: &flaws, again });
+                    let case = case.name.clone();
+                    let error = LabError::Flawed { case, number, flaws: flaws.clone() };
+                    (flaws, Some(error).filter(|_| again || bench.strict))
+                }
+                // Who is asked to stop takes the trial's process with it, whatever that says then.
+                Err(error) if self.is_over(&error) => {
+                    let _ = fs::remove_dir_all(&stage);
+                    return Err(error);
+                }
+                Err(error) => {
+                    let again = again && error.reach() != Reach::Case;
+                    tell(Event::Failed { reason: &error.reason(), again });
+                    (vec![error.reason()], Some(error))
+                }
+            };
+            match error {
+                None => {
+                    run.settle(&stage, case, number)?;
+                    run.keep_trial(&stage, &case.name, number)?;
+                    return Ok(None);
+                }
+                Some(error) if again && error.reach() != Reach::Case => {
+                    run.set_aside(&stage, &case.name, number, &told)?;
+                }
+                Some(error) => {
+                    run.keep_failure(&stage, case, number, error.reason())?;
+                    return Ok(Some(error));
+                }
             }
-            tell(Event::Flawed { flaws: &flaws, again });
-            if !again && !bench.strict {
-                return run.keep_trial(&stage, &case.name, number);
+        }
+    }
+
+    /// Whether no other trial is run after this.
+    fn is_over(&self, error: &LabError) -> bool {
+        error.is_stop() || error.reach() == Reach::All || self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Runs a trial that is not counted, and keeps what it leaves as `warm-up/<case>-<number>`.
+    /// Whether it goes well is none of its business.
+    fn warm_up(&self, case: &Case, number: u32) -> Result<(), LabError> {
+        let stage = self.run.stage_trial(&case.name, number)?;
+        match self.once(case, number, &stage, &mut |_| {}) {
+            Err(error) if self.is_over(&error) => {
+                let _ = fs::remove_dir_all(&stage);
+                Err(error)
             }
-            run.set_aside(&stage, &case.name, number, &flaws)?;
-            if !again {
-                return Err(LabError::Flawed { case: case.name.clone(), number, flaws });
-            }
+            _ => self.run.keep_warm_up(&stage, &case.name, number),
         }
     }
 

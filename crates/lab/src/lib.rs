@@ -2,6 +2,8 @@
 
 pub mod advise;
 mod analyse;
+mod analysed;
+mod blocks;
 mod calibration;
 mod claims;
 pub mod compare;
@@ -12,7 +14,10 @@ mod ends;
 mod environment;
 mod error;
 mod execute;
+mod extend;
+mod failing;
 pub mod fidelity;
+mod flows;
 mod ideal;
 mod interruptions;
 mod loads;
@@ -20,8 +25,11 @@ mod metrics;
 mod model;
 mod options;
 mod paths;
+mod plan;
+mod prospect;
 mod replay;
 pub mod rfc6349;
+mod simulate;
 mod tables;
 pub mod verify;
 mod worlds;
@@ -30,16 +38,20 @@ pub use analyse::{analyse, load_recording, load_trial, remark};
 pub use calibration::Calibration;
 pub use data::TrialData;
 pub use datagrams::{Correspondence, DatagramKind, DatagramRow};
-pub use directory::{Plan, RunDirectory};
+pub use directory::RunDirectory;
 pub use environment::environment;
 pub use error::LabError;
-pub use execute::{Bench, Event, begin, execute, plan};
+pub use execute::{Bench, Event, begin, execute};
+pub use extend::{Extension, extend};
+pub use flows::{FlowConnectionRow, FlowRow, FlowSeries};
 pub use ideal::Ideal;
 pub use model::{
-    Case, Claim, EndRow, Ending, EpisodeRow, FindingRow, InterruptionRow, Metric, Run, StackUsed,
-    Summary, Trial,
+    Case, Claim, EndRow, Ending, EpisodeRow, Failure, FindingRow, InterruptionRow, Metric, Run,
+    StackUsed, Stopping, Summary, Trial, Width,
 };
 pub use options::OptionRow;
+pub use plan::{Instead, Plan, plan};
+pub use prospect::{Foreseen, Prospect, prospect, prospect_of, prospect_of_extension};
 pub use replay::{Difference, Replay, replay};
 pub use tables::write_tables;
 /// Parts of a [`Trial`].

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Calibration, OptionRow};
+use crate::{Calibration, FlowRow, OptionRow};
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::Plot;
 use tcplab_workload::{CallRow, LoadReport, Side};
@@ -27,6 +27,12 @@ pub struct Run {
     pub started: String,
     /// The seed of the run.
     pub seed: u64,
+    /// How many blocks came first and are not counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub warm_up: u32,
+    /// Why there are so many blocks, where the scenario did not fix their number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<Stopping>,
     /// What is between the endpoints, a sentence per direction.
     pub path: Vec<String>,
     /// The machine and what ran: (name, value), in the order to show.
@@ -66,10 +72,62 @@ pub struct Case {
     /// Whose TCP spoke at the client and at the server.
     #[serde(default)]
     pub stacks: Vec<StackUsed>,
-    /// Its trials by number.
+    /// Its trials by number, but for those that failed.
     pub trials: Vec<Trial>,
+    /// Those that failed, as often as they were run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
     /// Each metric over the trials.
     pub summaries: Vec<Summary>,
+}
+
+impl Case {
+    /// How many trials there are, those that failed counted.
+    pub fn count(&self) -> usize {
+        self.trials.len() + self.failures.len()
+    }
+}
+
+/// A trial that could not be run to its end, or did not come to a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// From 1.
+    pub number: u32,
+    /// Its own seed.
+    pub seed: u64,
+    /// What there is of it, relative to the run's directory.
+    pub directory: String,
+    /// How often it was run.
+    pub attempts: u32,
+    /// What was wrong the last time.
+    pub reason: String,
+}
+
+/// Why there are so many blocks, each of them one trial of every case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stopping {
+    /// The metric that was looked at.
+    pub metric: String,
+    /// Half of its 95 % interval over its mean was to be this at most, such as `2 %`.
+    pub ci: String,
+    /// How many blocks there are.
+    pub blocks: u32,
+    /// There would have been no more than this.
+    pub max: u32,
+    /// How well each case is known.
+    pub cases: Vec<Width>,
+}
+
+/// How well the mean of a case is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Width {
+    /// The case's name.
+    pub case: String,
+    /// Half the 95 % interval over the mean; none where there are fewer than two values, or their
+    /// mean is nothing.
+    pub share: Option<f64>,
+    /// Whether that is as narrow as it was to be.
+    pub reached: bool,
 }
 
 /// Whose TCP spoke at one end.
@@ -143,6 +201,29 @@ pub struct Trial {
     /// packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<String>,
+    /// Whether its captures, samples and path's log were kept. Where they were not, what is in
+    /// memory of it are metrics, episodes and remarks; `run.json` and the tables have it all.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub has_packets: bool,
+    /// What came of each flow, where there are several; everything else is about the first that is
+    /// not in the background. If that has several connections, the metrics are their medians, and
+    /// what the capture shows is of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowRow>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "so serde calls it")]
+fn is_true(truth: &bool) -> bool {
+    *truth
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "so serde calls it")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Trial {

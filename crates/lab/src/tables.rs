@@ -1,198 +1,305 @@
 //! The run's tables as files: for spreadsheets, notebooks, other programs.
 
-use crate::directory::to_json;
-use crate::{EndRow, LabError, OptionRow, Run, RunDirectory, Trial};
+use std::io::{self, Write};
+use std::mem;
 
-/// Writes `metrics.csv` (a row per trial and metric, with what is wrong with the trial),
-/// `episodes.csv` (a row per recovery episode), `interruptions.csv` (a row per interruption of the
-/// path during a transfer), `calls.csv` (a row per call of an application,
-/// equal ones in a row together), `ends.csv` (a row per end and metric of it), `options.csv` (a row
-/// per trial and socket option that was asked for or changed) and, last, `run.json` (everything),
-/// which makes the run a finished one.
+use tcplab_workload::CallRow;
+
+use crate::{
+    EndRow, EpisodeRow, InterruptionRow, LabError, Metric, OptionRow, Run, RunDirectory, Trial,
+    flows,
+};
+
+/// Writes `trials.csv` (a row per trial, with how it went), `metrics.csv` (a row per trial and
+/// metric, with what is wrong with the trial), `episodes.csv` (a row per recovery episode),
+/// `interruptions.csv` (a row per interruption of the path during a transfer),
+/// `calls.csv` (a row per call of an application, equal ones in a row together), `ends.csv` (a row
+/// per end and metric of it), `options.csv` (a row per trial and socket option that was asked for
+/// or changed), `flows.csv` (a row per flow and trial, where there are flows) and, last, `run.json` (everything), which makes the run a finished one. One trial
+/// after the other is in memory.
 ///
 /// # Errors
-/// When one cannot be written.
-pub fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), LabError> {
-    directory.replace("metrics.csv", metrics(run).as_bytes())?;
-    directory.replace("episodes.csv", episodes(run).as_bytes())?;
-    directory.replace("interruptions.csv", interruptions(run).as_bytes())?;
-    directory.replace("calls.csv", calls(run).as_bytes())?;
-    directory.replace("ends.csv", ends(run).as_bytes())?;
-    directory.replace("options.csv", options(run).as_bytes())?;
-    directory.replace(crate::directory::RUN, &to_json(run))?;
+/// When one cannot be written, or a trial cannot be read.
+pub fn write_tables(directory: &RunDirectory, run: &mut Run) -> Result<(), LabError> {
+    let gaps = skeleton(run);
+    directory.replace("trials.csv", trials(run).as_bytes())?;
+    let has_flows = directory.scenario().cases.iter().any(|case| !case.flows.is_empty());
+    let flows: (&str, String, Rows) = ("flows.csv", row(flows::COLUMNS), flows::rows);
+    let tables: [(&str, String, Rows); 6] = [
+        ("metrics.csv", row(METRICS), metrics),
+        ("episodes.csv", row(EPISODES), episodes),
+        ("interruptions.csv", row(INTERRUPTIONS), interruptions),
+        ("calls.csv", row(CALLS), calls),
+        ("ends.csv", row(ENDS), ends),
+        ("options.csv", row(OPTIONS), options),
+    ];
+    for (name, head, rows) in tables.into_iter().chain(has_flows.then_some(flows)) {
+        let mut unread = Ok(());
+        let written = directory.replace_by(name, |out| {
+            out.write_all(head.as_bytes())?;
+            each(directory, run, &mut unread, |case, _, trial| {
+                out.write_all(rows(case, trial).as_bytes())
+            })
+        });
+        unread.and(written)?;
+    }
+    let mut unread = Ok(());
+    let written = directory.replace_by(crate::directory::RUN, |out| {
+        out.write_all(gaps[0].as_bytes())?;
+        let mut place = (0, 0);
+        each(directory, run, &mut unread, |_, index, trial| {
+            while place.0 < index {
+                close(out, &gaps, &mut place)?;
+            }
+            out.write_all(if place.1 == 0 { b"[\n" } else { b",\n" })?;
+            place.1 += 1;
+            serde_json::to_writer(&mut *out, trial).map_err(io::Error::from)
+        })?;
+        while place.0 < run.cases.len() {
+            close(out, &gaps, &mut place)?;
+        }
+        out.write_all(b"\n")
+    });
+    unread.and(written.map(drop))
+}
+
+/// Makes the rows of a trial of the case of this name.
+type Rows = fn(&str, &Trial) -> String;
+
+/// `run.json` without trials, in the pieces between which they stand.
+fn skeleton(run: &mut Run) -> Vec<String> {
+    /// No text in it holds this: its quotes would be escaped.
+    const GAP: &str = "\"trials\": []";
+    let trials: Vec<Vec<Trial>> =
+        run.cases.iter_mut().map(|case| mem::take(&mut case.trials)).collect();
+    let text = serde_json::to_string_pretty(run).expect("plain data has a JSON form");
+    run.cases.iter_mut().zip(trials).for_each(|(case, trials)| case.trials = trials);
+    let mut pieces: Vec<String> = text.split(GAP).map(Into::into).collect();
+    let last = pieces.len() - 1;
+    pieces[..last].iter_mut().for_each(|piece| *piece += "\"trials\": ");
+    pieces
+}
+
+/// Ends the list of a case's trials, and writes what is between it and the next.
+fn close(out: &mut impl Write, gaps: &[String], place: &mut (usize, usize)) -> io::Result<()> {
+    out.write_all(if place.1 == 0 { b"[]" } else { b"\n]" })?;
+    *place = (place.0 + 1, 0);
+    out.write_all(gaps[place.0].as_bytes())
+}
+
+/// Each trial with all that is known of it: from its directory where not all is in memory. What
+/// cannot be read breaks off, and is told in `unread`.
+fn each(
+    directory: &RunDirectory,
+    run: &Run,
+    unread: &mut Result<(), LabError>,
+    mut take: impl FnMut(&str, usize, &Trial) -> io::Result<()>,
+) -> io::Result<()> {
+    for (index, case) in run.cases.iter().enumerate() {
+        for trial in &case.trials {
+            if trial.has_packets {
+                take(&case.name, index, trial)?;
+                continue;
+            }
+            match directory.trial(&directory.scenario().cases[index], trial.number) {
+                Ok(whole) => take(&case.name, index, &whole)?,
+                Err(error) => {
+                    *unread = Err(error);
+                    return Err(io::Error::other("a trial cannot be read"));
+                }
+            }
+        }
+    }
     Ok(())
 }
 
-fn metrics(run: &Run) -> String {
-    let mut table = row(["case", "trial", "seed", "metric", "unit", "value", "flaws"]);
+const TRIALS: [&str; 7] = ["case", "trial", "seed", "outcome", "put_aside", "packets", "reason"];
+
+/// How each trial went, those that failed among them.
+fn trials(run: &Run) -> String {
+    let mut table = row(TRIALS);
     for case in &run.cases {
-        for trial in &case.trials {
-            for metric in &trial.metrics {
-                table += &row([
-                    &case.name,
-                    &trial.number.to_string(),
-                    &trial.seed.to_string(),
-                    &metric.name,
-                    &metric.unit,
-                    &metric.value.to_string(),
-                    &trial.flaws.join("; "),
-                ]);
-            }
+        let good = case.trials.iter().map(|trial| {
+            let outcome = if trial.flaws.is_empty() { "good" } else { "flawed" };
+            let packets = trial.has_packets.to_string();
+            let aside = trial.put_aside;
+            (trial.number, trial.seed, outcome, aside, packets, trial.flaws.join("; "))
+        });
+        let failed = case.failures.iter().map(|it| {
+            let (aside, packets) = (it.attempts - 1, "true".to_owned());
+            (it.number, it.seed, "failed", aside, packets, it.reason.clone())
+        });
+        let mut rows: Vec<_> = good.chain(failed).collect();
+        rows.sort_by_key(|(number, ..)| *number);
+        for (number, seed, outcome, aside, packets, reason) in rows {
+            let (number, seed) = (number.to_string(), seed.to_string());
+            let aside = aside.to_string();
+            table += &row([&case.name, &number, &seed, outcome, &aside, &packets, &reason]);
         }
     }
     table
 }
 
-fn episodes(run: &Run) -> String {
-    let mut table = row([
-        "case",
-        "trial",
-        "episode",
-        "type",
-        "evidence",
-        "interruption",
-        "start_s",
-        "duration_s",
-        "silence_s",
-        "lost_segments",
-        "truth_lost_segments",
-        "retransmissions",
-        "retransmitted_bytes",
-        "timeouts",
-        "repaired",
-    ]);
-    for case in &run.cases {
-        for trial in &case.trials {
-            for episode in &trial.episodes {
-                table += &row([
-                    &case.name,
-                    &trial.number.to_string(),
-                    &episode.number.to_string(),
-                    &episode.kind,
-                    &episode.evidence,
-                    &episode.interruption.map(|n| n.to_string()).unwrap_or_default(),
-                    &episode.start_s.to_string(),
-                    &episode.duration_s.to_string(),
-                    &episode.silence_s.to_string(),
-                    &episode.lost_segments.to_string(),
-                    &episode.truth_lost.map(|n| n.to_string()).unwrap_or_default(),
-                    &episode.retransmissions.to_string(),
-                    &episode.retransmitted_bytes.to_string(),
-                    &episode.timeouts.to_string(),
-                    &episode.repaired.to_string(),
-                ]);
-            }
-        }
-    }
-    table
+const METRICS: [&str; 7] = ["case", "trial", "seed", "metric", "unit", "value", "flaws"];
+
+fn metrics(case: &str, trial: &Trial) -> String {
+    let of = |metric: &Metric| {
+        row([
+            case,
+            &trial.number.to_string(),
+            &trial.seed.to_string(),
+            &metric.name,
+            &metric.unit,
+            &metric.value.to_string(),
+            &trial.flaws.join("; "),
+        ])
+    };
+    trial.metrics.iter().map(of).collect()
 }
 
-fn interruptions(run: &Run) -> String {
-    let mut table =
-        row(["case", "trial", "interruption", "start_s", "lasting_s", "recovery_s", "lost_bytes"]);
+const EPISODES: [&str; 15] = [
+    "case",
+    "trial",
+    "episode",
+    "type",
+    "evidence",
+    "interruption",
+    "start_s",
+    "duration_s",
+    "silence_s",
+    "lost_segments",
+    "truth_lost_segments",
+    "retransmissions",
+    "retransmitted_bytes",
+    "timeouts",
+    "repaired",
+];
+
+fn episodes(case: &str, trial: &Trial) -> String {
+    let of = |episode: &EpisodeRow| {
+        row([
+            case,
+            &trial.number.to_string(),
+            &episode.number.to_string(),
+            &episode.kind,
+            &episode.evidence,
+            &episode.interruption.map(|n| n.to_string()).unwrap_or_default(),
+            &episode.start_s.to_string(),
+            &episode.duration_s.to_string(),
+            &episode.silence_s.to_string(),
+            &episode.lost_segments.to_string(),
+            &episode.truth_lost.map(|n| n.to_string()).unwrap_or_default(),
+            &episode.retransmissions.to_string(),
+            &episode.retransmitted_bytes.to_string(),
+            &episode.timeouts.to_string(),
+            &episode.repaired.to_string(),
+        ])
+    };
+    trial.episodes.iter().map(of).collect()
+}
+
+const INTERRUPTIONS: [&str; 7] =
+    ["case", "trial", "interruption", "start_s", "lasting_s", "recovery_s", "lost_bytes"];
+
+fn interruptions(case: &str, trial: &Trial) -> String {
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    for case in &run.cases {
-        for trial in &case.trials {
-            for interruption in &trial.interruptions {
-                table += &row([
-                    &case.name,
-                    &trial.number.to_string(),
-                    &interruption.number.to_string(),
-                    &interruption.start_s.to_string(),
-                    &interruption.lasting_s.to_string(),
-                    &number(interruption.recovery_s),
-                    &number(interruption.lost_bytes),
-                ]);
-            }
-        }
-    }
-    table
+    let of = |interruption: &InterruptionRow| {
+        row([
+            case,
+            &trial.number.to_string(),
+            &interruption.number.to_string(),
+            &interruption.start_s.to_string(),
+            &interruption.lasting_s.to_string(),
+            &number(interruption.recovery_s),
+            &number(interruption.lost_bytes),
+        ])
+    };
+    trial.interruptions.iter().map(of).collect()
 }
 
-fn options(run: &Run) -> String {
-    let mut table = row([
-        "case",
-        "trial",
-        "socket",
-        "key",
-        "option",
-        "requested",
-        "before",
-        "set",
-        "connected",
-        "effective",
-        "outcome",
-        "because",
-    ]);
+const OPTIONS: [&str; 12] = [
+    "case",
+    "trial",
+    "socket",
+    "key",
+    "option",
+    "requested",
+    "before",
+    "set",
+    "connected",
+    "effective",
+    "outcome",
+    "because",
+];
+
+fn options(case: &str, trial: &Trial) -> String {
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
-    for case in &run.cases {
-        for trial in &case.trials {
-            for OptionRow { socket, record } in &trial.options {
-                table += &row([
-                    &case.name,
-                    &trial.number.to_string(),
-                    socket,
-                    &record.name,
-                    &record.option,
-                    &text(&record.requested),
-                    &text(&record.before),
-                    &text(&record.set),
-                    &text(&record.connected),
-                    &record.effective,
-                    record.outcome.name(),
-                    &text(&record.because),
-                ]);
-            }
-        }
-    }
-    table
+    let of = |OptionRow { socket, record }: &OptionRow| {
+        row([
+            case,
+            &trial.number.to_string(),
+            socket,
+            &record.name,
+            &record.option,
+            &text(&record.requested),
+            &text(&record.before),
+            &text(&record.set),
+            &text(&record.connected),
+            &record.effective,
+            record.outcome.name(),
+            &text(&record.because),
+        ])
+    };
+    trial.options.iter().map(of).collect()
 }
 
-fn calls(run: &Run) -> String {
-    let mut table = row([
-        "case",
-        "trial",
-        "end",
-        "connection",
-        "call",
-        "asked",
-        "result",
-        "count",
-        "bytes",
-        "began_s",
-        "ended_s",
-        "took_s",
-        "longest_s",
-        "scattered",
-        "about",
-    ]);
-    for (case, trial, end) in all_ends(run) {
-        for call in &end.calls {
-            table += &row([
-                case,
-                &trial.number.to_string(),
-                end.end.name(),
-                &(call.connection + 1).to_string(),
-                &call.call,
-                &call.asked,
-                &call.result,
-                &call.count.to_string(),
-                &call.bytes.as_u64().to_string(),
-                &call.began.as_secs_f64().to_string(),
-                &call.ended.as_secs_f64().to_string(),
-                &call.took.as_secs_f64().to_string(),
-                &call.longest.as_secs_f64().to_string(),
-                &call.scattered.to_string(),
-                &call.about,
-            ]);
-        }
-    }
-    table
+const CALLS: [&str; 15] = [
+    "case",
+    "trial",
+    "end",
+    "connection",
+    "call",
+    "asked",
+    "result",
+    "count",
+    "bytes",
+    "began_s",
+    "ended_s",
+    "took_s",
+    "longest_s",
+    "scattered",
+    "about",
+];
+
+fn calls(case: &str, trial: &Trial) -> String {
+    let of = |(end, call): (&EndRow, &CallRow)| {
+        row([
+            case,
+            &trial.number.to_string(),
+            end.end.name(),
+            &(call.connection + 1).to_string(),
+            &call.call,
+            &call.asked,
+            &call.result,
+            &call.count.to_string(),
+            &call.bytes.as_u64().to_string(),
+            &call.began.as_secs_f64().to_string(),
+            &call.ended.as_secs_f64().to_string(),
+            &call.took.as_secs_f64().to_string(),
+            &call.longest.as_secs_f64().to_string(),
+            &call.scattered.to_string(),
+            &call.about,
+        ])
+    };
+    let calls = trial.ends.iter().flat_map(|end| end.calls.iter().map(move |call| (end, call)));
+    calls.map(of).collect()
 }
 
-fn ends(run: &Run) -> String {
-    let mut table = row(["case", "trial", "end", "metric", "unit", "value"]);
-    for (case, trial, end) in all_ends(run) {
+const ENDS: [&str; 6] = ["case", "trial", "end", "metric", "unit", "value"];
+
+fn ends(case: &str, trial: &Trial) -> String {
+    let mut table = String::new();
+    for end in &trial.ends {
         let mut add = |name: &str, unit: &str, value: f64| {
             let (number, value) = (trial.number.to_string(), value.to_string());
             table += &row([case, &number, end.end.name(), name, unit, &value]);
@@ -208,14 +315,6 @@ fn ends(run: &Run) -> String {
         }
     }
     table
-}
-
-fn all_ends(run: &Run) -> impl Iterator<Item = (&str, &Trial, &EndRow)> {
-    run.cases.iter().flat_map(|case| {
-        case.trials.iter().flat_map(move |trial| {
-            trial.ends.iter().map(move |end| (case.name.as_str(), trial, end))
-        })
-    })
 }
 
 /// A row of RFC 4180 with Unix line ends.

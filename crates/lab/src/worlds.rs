@@ -1,17 +1,9 @@
-//! Which world a trial runs in, and the trials of the virtual one.
+//! Which world a trial runs in.
 
-use std::fs;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread;
-use std::time::Duration;
-
-use tcplab_scenario::{Case, Profile, STANDS_FOR_THE_KERNEL, Scenario, Stack, TrialId, trial_seed};
-use tcplab_sim::{SimError, TrialRequest, run_trial};
+use tcplab_scenario::{Case, Profile, STANDS_FOR_THE_KERNEL, Scenario, Stack};
 use tcplab_testbed::{Launcher, may_isolate};
 
-use crate::{Event, LabError, RunDirectory, StackUsed};
+use crate::{LabError, StackUsed};
 
 /// In which world to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,9 +24,6 @@ pub(crate) const KERNEL: &str = "kernel";
 pub(crate) const SIM: &str = "sim";
 /// Each case in its own.
 pub(crate) const BOTH: &str = "kernel and sim";
-
-/// Looking at the flag this often makes Ctrl-C feel immediate.
-const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Why the kernel's TCP cannot be had here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,103 +128,4 @@ pub(crate) fn is_virtual(world: &str, case: &Case) -> bool {
 /// The world of a case of a run in `world`.
 pub(crate) fn of_case(world: &str, case: &Case) -> &'static str {
     if is_virtual(world, case) { SIM } else { KERNEL }
-}
-
-/// What a thread tells of its trial.
-struct Told {
-    id: TrialId,
-    ended: Result<Ended, LabError>,
-}
-
-enum Ended {
-    Kept,
-    WasThere,
-}
-
-/// Runs trials in virtual time, as many at once as there are processors. `before` trials of `total`
-/// went before them.
-pub(crate) fn simulate(
-    run: &RunDirectory,
-    trials: &[TrialId],
-    stop: &AtomicBool,
-    [before, total]: [usize; 2],
-    tell: &mut impl FnMut(Event<'_>),
-) -> Result<(), LabError> {
-    let cases = &run.scenario().cases;
-    let halt = AtomicBool::new(false);
-    let rest = Mutex::new(trials.iter());
-    let (said, heard) = mpsc::channel();
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(trials.len());
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            let (said, rest, halt) = (said.clone(), &rest, &halt);
-            scope.spawn(move || work(run, rest, halt, &said));
-        }
-        drop(said);
-        let mut done = before;
-        let mut failed = Ok(());
-        loop {
-            match heard.recv_timeout(PATIENCE) {
-                Ok(Told { id: TrialId { case, number }, ended }) => {
-                    done += 1;
-                    let case = &cases[case].name;
-                    tell(Event::Started { index: done, total, case, number });
-                    match ended {
-                        Ok(Ended::Kept) => tell(Event::Kept),
-                        Ok(Ended::WasThere) => tell(Event::Skipped),
-                        Err(error) => {
-                            halt.store(true, Ordering::Relaxed);
-                            // The others stop because of the first.
-                            failed = failed.and(Err(error));
-                        }
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    if stop.load(Ordering::Relaxed) {
-                        halt.store(true, Ordering::Relaxed);
-                    }
-                }
-                Err(RecvTimeoutError::Disconnected) => return failed,
-            }
-        }
-    })
-}
-
-/// Takes one trial after the other.
-fn work(
-    run: &RunDirectory,
-    rest: &Mutex<std::slice::Iter<'_, TrialId>>,
-    halt: &AtomicBool,
-    said: &Sender<Told>,
-) {
-    let next = || rest.lock().expect("no worker panics while it holds the list").next().copied();
-    while !halt.load(Ordering::Relaxed)
-        && let Some(id) = next()
-    {
-        let ended = one(run, id, halt);
-        if said.send(Told { id, ended }).is_err() {
-            return;
-        }
-    }
-}
-
-fn one(run: &RunDirectory, id: TrialId, halt: &AtomicBool) -> Result<Ended, LabError> {
-    let TrialId { case, number } = id;
-    let case = &run.scenario().cases[case];
-    if run.has_trial(&case.name, number) {
-        return Ok(Ended::WasThere);
-    }
-    let stage = run.stage_trial(&case.name, number)?;
-    let seed = trial_seed(run.plan().seed, number);
-    let snaplen = run.plan().snaplen;
-    let request = TrialRequest { case, seed, directory: &stage, snaplen };
-    if let Err(source) = run_trial(&request, halt) {
-        let _ = fs::remove_dir_all(&stage);
-        return Err(match source {
-            SimError::Stopped => LabError::Stopped,
-            source => LabError::Simulated { case: case.name.clone(), number, source },
-        });
-    }
-    run.keep_trial(&stage, &case.name, number)?;
-    Ok(Ended::Kept)
 }

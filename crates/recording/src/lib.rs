@@ -5,6 +5,7 @@
 //! | `client.pcapng`, `server.pcapng` | every packet as it left and entered that endpoint |
 //! | `path.jsonl` | the ground truth: the path's verdict on every packet, a row each |
 //! | `samples.csv` | `TCP_INFO` of both sockets, a row each time it was looked at |
+//! | `samples-NAME.csv` | the same of another flow, where there are several |
 //! | `app.json` | what the applications did and saw, where these were tcplab's |
 //! | `result.json` | how the trial was set up and how the world behaved |
 //! | `DONE` | written last: without it the directory is not a recording |
@@ -27,8 +28,8 @@ pub use capture::Captured;
 pub use csv::parse as parse_samples;
 pub use read::{Recording, TruthRows};
 pub use record::{
-    AppLog, EndpointRecord, Lateness, MoverRecord, OptionRecord, RingWait, TrialRecord, TruthRow,
-    WorldRecord,
+    AppLog, ConnectionLog, EndpointRecord, FlowLog, Lateness, MoverRecord, OptionRecord, RingWait,
+    TrialRecord, TruthRow, WorldRecord,
 };
 pub use sample::{Column, Sample};
 pub use sketch::Sketch;
@@ -119,6 +120,12 @@ pub fn room_for_files(refusal: &io::Error) -> Option<&'static str> {
 
 pub(crate) const TRUTH_FILE: &str = "path.jsonl";
 pub(crate) const SAMPLES_FILE: &str = "samples.csv";
+
+/// The samples of one of several flows; its name is fit for that.
+pub(crate) fn flow_samples_file(flow: &str) -> String {
+    format!("samples-{flow}.csv")
+}
+
 pub(crate) const APP_FILE: &str = "app.json";
 pub(crate) const RESULT_FILE: &str = "result.json";
 pub(crate) const DONE_FILE: &str = "DONE";

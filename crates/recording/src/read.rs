@@ -1,7 +1,7 @@
 //! Reading a recording back.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::iter::FusedIterator;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     APP_FILE, AppLog, DONE_FILE, Endpoint, RESULT_FILE, RecordingError, SAMPLES_FILE, Sample,
-    TRUTH_FILE, TrialRecord, TruthRow, csv,
+    TRUTH_FILE, TrialRecord, TruthRow, csv, flow_samples_file,
 };
 
 /// A whole recording; its parts are read when asked for.
@@ -28,6 +28,29 @@ impl Recording {
             return Err(RecordingError::Unfinished { path: directory.into() });
         }
         Ok(Recording { directory: directory.into() })
+    }
+
+    /// Whether it still has its packets: captures, samples and the path's log.
+    pub fn has_packets(&self) -> bool {
+        Endpoint::BOTH.iter().all(|end| self.directory.join(end.capture_file()).exists())
+    }
+
+    /// Removes them; what the applications did and how the trial was set up stays.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn forget_packets(&self) -> Result<(), RecordingError> {
+        let captures = Endpoint::BOTH.map(Endpoint::capture_file);
+        for name in captures.into_iter().chain([TRUTH_FILE, SAMPLES_FILE]) {
+            let path = self.directory.join(name);
+            match fs::remove_file(&path) {
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(RecordingError::File { verb: "remove", path, source });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The capture taken at `endpoint`, opened, and where it is.
@@ -65,6 +88,19 @@ impl Recording {
         let path = self.directory.join(SAMPLES_FILE);
         let text = fs::read_to_string(&path).map_err(cannot_read(&path))?;
         csv::parse(&path, &text)
+    }
+
+    /// The samples of a flow, by its name: none where it has no file of its own.
+    ///
+    /// # Errors
+    /// As for [`Recording::truth`].
+    pub fn samples_of(&self, flow: &str) -> Result<Vec<Sample>, RecordingError> {
+        let path = self.directory.join(flow_samples_file(flow));
+        match fs::read_to_string(&path) {
+            Ok(text) => csv::parse(&path, &text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(cannot_read(&path)(error)),
+        }
     }
 
     /// What the applications did and saw.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Backend, PathSpec, Verdict};
-use tcplab_units::Span;
+use tcplab_units::{Instant, Span};
 use tcplab_workload::{AppReport, LoadReport, Outcome};
 
 use crate::Sketch;
@@ -20,6 +20,53 @@ pub struct AppLog {
     /// What came of the load, where the workload is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadReport>,
+    /// What came of each flow, where there are several: `client` and `server` are then those of the
+    /// first that is not in the background.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowLog>,
+}
+
+/// One of several flows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FlowLog {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Whether the trial did not wait for its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
+    /// Its connections in the order in which they began.
+    pub connections: Vec<ConnectionLog>,
+}
+
+/// One connection of a flow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ConnectionLog {
+    /// The client's port and the server's, by which it is found in the captures.
+    pub ports: [u16; 2],
+    /// When it was to begin.
+    pub start: Instant,
+    /// The end that connected.
+    pub client: AppReport,
+    /// The end that accepted.
+    pub server: AppReport,
+}
+
+impl AppLog {
+    /// What applications did that have one connection, or are one end of a load, and no flows.
+    pub fn of(client: AppReport, server: AppReport) -> AppLog {
+        AppLog { client, server, load: None, flows: Vec::new() }
+    }
+
+    /// What came of several flows: what the ends did is told by the first that is not in the
+    /// background. Nothing, where nothing of it began.
+    pub fn of_flows(flows: Vec<FlowLog>) -> Option<AppLog> {
+        let subject = flows.iter().find(|flow| !flow.background)?;
+        let of = |report: fn(&ConnectionLog) -> &AppReport| {
+            AppReport::of_all(subject.connections.iter().map(|it| report(it).clone()).collect())
+        };
+        let (client, server) = (of(|it| &it.client)?, of(|it| &it.server)?);
+        Some(AppLog { flows, ..AppLog::of(client, server) })
+    }
 }
 
 /// `result.json`: how the trial was set up and how the world behaved.

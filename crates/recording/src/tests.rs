@@ -46,7 +46,7 @@ fn report(side: Side) -> AppReport {
 }
 
 fn app() -> AppLog {
-    AppLog { client: report(Side::Client), server: report(Side::Server), load: None }
+    AppLog::of(report(Side::Client), report(Side::Server))
 }
 
 fn record() -> TrialRecord {

@@ -1,6 +1,7 @@
 //! Writing a recording while the trial runs.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use tcplab_units::Instant;
 use crate::capture::{Captured, EndCapture};
 use crate::{
     APP_FILE, AppLog, DONE_FILE, Endpoint, RESULT_FILE, RecordingError, SAMPLES_FILE, Sample,
-    TRUTH_FILE, TrialRecord, TruthRow, csv,
+    TRUTH_FILE, TrialRecord, TruthRow, csv, flow_samples_file,
 };
 
 /// Takes what happens in a trial, in order of time, and writes its recording.
@@ -27,6 +28,8 @@ pub struct RecordingWriter {
     /// The row of it being made.
     row: Vec<u8>,
     samples: Output,
+    /// Those of flows by their names, where they have files of their own.
+    flow_samples: BTreeMap<String, Output>,
 }
 
 impl RecordingWriter {
@@ -60,6 +63,7 @@ impl RecordingWriter {
             truth: Output::create(directory, TRUTH_FILE)?,
             row: Vec::new(),
             samples,
+            flow_samples: BTreeMap::new(),
         })
     }
 
@@ -201,6 +205,20 @@ impl RecordingWriter {
         self.samples.put(csv::row(sample).as_bytes())
     }
 
+    /// A socket of a flow was looked at that is not the one the recording is about.
+    ///
+    /// # Errors
+    /// As for [`RecordingWriter::left`].
+    pub fn sampled_of(&mut self, flow: &str, sample: &Sample) -> Result<(), RecordingError> {
+        if !self.flow_samples.contains_key(flow) {
+            let mut output = Output::create(&self.directory, &flow_samples_file(flow))?;
+            output.put(csv::header().as_bytes())?;
+            self.flow_samples.insert(flow.into(), output);
+        }
+        let output = self.flow_samples.get_mut(flow).expect("it was made");
+        output.put(csv::row(sample).as_bytes())
+    }
+
     /// Ends the recording. Packets that were never judged stay without a verdict.
     ///
     /// # Errors
@@ -220,12 +238,13 @@ impl RecordingWriter {
 
     fn end(mut self, app: Option<&AppLog>, record: &TrialRecord) -> Result<(), RecordingError> {
         self.gone(u64::MAX)?;
-        let RecordingWriter { directory, captures, truth, samples, .. } = self;
+        let RecordingWriter { directory, captures, truth, samples, flow_samples, .. } = self;
         for capture in captures {
             capture.finish(Instant::ZERO + record.duration, record.world.device_drops)?.sync()?;
         }
         truth.sync()?;
         samples.sync()?;
+        flow_samples.into_values().try_for_each(Output::sync)?;
         if let Some(app) = app {
             write_json(&directory, APP_FILE, app)?;
         }

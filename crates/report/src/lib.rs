@@ -8,6 +8,7 @@ mod datagrams;
 mod ends;
 mod episode;
 mod fidelity;
+mod flows;
 mod graphs;
 mod interruption;
 mod load;

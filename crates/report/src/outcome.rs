@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_lab::{EpisodeRow, Run};
+use tcplab_lab::{Case, EpisodeRow, Run, Stopping};
 
 use crate::number::counted;
 use crate::place::headline;
@@ -11,9 +11,50 @@ use crate::place::headline;
 pub(crate) fn sentences(run: &Run) -> Vec<String> {
     let mut sentences = vec![headline(run)];
     sentences.extend(run.fallback.as_ref().map(|told| format!("{told}.")));
+    sentences.extend(failures(run));
+    sentences.extend(stopping(run));
     sentences.extend(claims(run));
     sentences.push(episodes(run));
     sentences
+}
+
+/// That trials failed; they are in no number below.
+pub(crate) fn failures(run: &Run) -> Option<String> {
+    let failed: usize = run.cases.iter().map(|case| case.failures.len()).sum();
+    let all: usize = run.cases.iter().map(Case::count).sum();
+    let of: Vec<&str> = run
+        .cases
+        .iter()
+        .filter(|case| !case.failures.is_empty())
+        .map(|case| case.name.as_str())
+        .collect();
+    (failed > 0).then(|| {
+        let failed = counted(failed, "trial", "trials");
+        format!("{failed} of {all} failed and counts for nothing below ({}).", of.join(", "))
+    })
+}
+
+/// Why there are so many trials, where that was found out.
+pub(crate) fn stopping(run: &Run) -> Option<String> {
+    let Stopping { metric, ci, blocks, cases, .. } = run.stopping.as_ref()?;
+    let open: Vec<String> = cases
+        .iter()
+        .filter(|case| !case.reached)
+        .map(|case| {
+            let share = case.share.map_or("unknown".into(), |it| format!("{:.1} %", it * 100.0));
+            format!("{} {share}", case.case)
+        })
+        .collect();
+    let blocks = counted(*blocks as usize, "trial", "trials");
+    Some(if open.is_empty() {
+        format!("After {blocks} of each case {metric} is known to ± {ci}.")
+    } else {
+        let open = open.join(", ");
+        format!(
+            "After {blocks} of each case, the most allowed, {metric} is not known to ± {ci} \
+             everywhere: {open}."
+        )
+    })
 }
 
 fn claims(run: &Run) -> Option<String> {

@@ -85,7 +85,9 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
         let id = anchor(index, None, None);
         let world = world(case);
         cases.push_str(&CaseHead { id, case, world }.render()?);
-        for (i, trial) in case.trials.iter().enumerate() {
+        // Of one without packets there is nothing to be drawn; the tables have it.
+        let shown = case.trials.iter().filter(|trial| trial.has_packets);
+        for (i, trial) in shown.enumerate() {
             let data = load(trial).map_err(|source| ReportError::Load {
                 case: case.name.clone(),
                 number: trial.number,

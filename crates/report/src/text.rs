@@ -4,7 +4,7 @@ use tcplab_lab::{Case, Run, Trial};
 use tcplab_plot::grouped;
 
 use crate::check::verified;
-use crate::outcome::{by_kind, has_connections};
+use crate::outcome::{by_kind, failures, has_connections, stopping};
 use crate::place::{self, Place};
 use crate::summary::{Block, blocks};
 
@@ -47,6 +47,7 @@ pub fn text_table(run: &Run, details: bool) -> String {
         text.push('\n');
     }
     episodes(run, &mut text);
+    missing(run, &mut text);
     for (i, claim) in run.claims.iter().enumerate() {
         if i == 0 {
             text.push('\n');
@@ -100,11 +101,36 @@ fn worlds(run: &Run, text: &mut String) {
     }
 }
 
-/// How many trials a variant has, and how many of them are flawed.
+/// How many trials a variant has, of how many that were tried, and how many of them are flawed.
 fn trials(case: &Case) -> String {
     let flawed = case.trials.iter().filter(|trial| !trial.flaws.is_empty()).count();
-    let count = grouped(case.trials.len() as u64);
+    let count = match case.failures.len() {
+        0 => grouped(case.trials.len() as u64),
+        _ => format!("{} of {}", grouped(case.trials.len() as u64), grouped(case.count() as u64)),
+    };
     if flawed > 0 { format!("{count} ({flawed} flawed)") } else { count }
+}
+
+/// The trials that failed, each with its reason, and why there are so many of all.
+fn missing(run: &Run, text: &mut String) {
+    for sentence in failures(run).into_iter().chain(stopping(run)) {
+        text.push('\n');
+        for part in wrapped(&sentence, WIDTH) {
+            line(text, &part);
+        }
+    }
+    for case in &run.cases {
+        for failure in &case.failures {
+            let times = match failure.attempts {
+                1 => "run once".into(),
+                times => format!("run {times} times"),
+            };
+            line(text, &format!("! {}, trial {} failed, {times}", case.name, failure.number));
+            for part in wrapped(&failure.reason, WIDTH - 4) {
+                line(text, &format!("    {part}"));
+            }
+        }
+    }
 }
 
 /// What made trials less than perfect, trial by trial.

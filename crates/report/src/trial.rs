@@ -8,6 +8,7 @@ use crate::calls::{self, CallView};
 use crate::datagrams::DatagramsView;
 use crate::ends::{BothEnds, both_ends};
 use crate::episode::EpisodeView;
+use crate::flows::FlowsView;
 use crate::graphs::{brief, figures_of};
 use crate::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
 use crate::load::LoadView;
@@ -46,6 +47,8 @@ pub(crate) struct TrialView<'a> {
     /// What came of the load, where the workload is one; what is captured is then of its first
     /// connection.
     pub(crate) load: Option<LoadView>,
+    /// What came of each flow, where there are several; everything else is about the first.
+    pub(crate) flows: Option<FlowsView>,
     /// Whether there is nothing to draw because all is told.
     pub(crate) is_told: bool,
 }
@@ -151,6 +154,7 @@ impl<'a> TrialView<'a> {
             calls_left_out,
             options: trial.options.iter().map(OptionView::new).collect(),
             load: LoadView::of(trial),
+            flows: FlowsView::of(trial),
             is_told: is_load,
         }
     }

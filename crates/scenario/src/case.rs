@@ -11,7 +11,7 @@ use tcplab_path::{Direction, LinkPlan, PathError, PathSpec};
 use tcplab_units::Span;
 use tcplab_workload::{SocketOptions, WorkloadSpec};
 
-use crate::{ModelSettingError, ModelSettings, Profile, sysctl};
+use crate::{Flow, ModelSettingError, ModelSettings, Profile, sysctl};
 
 /// One cell of the matrix, checked and complete. As JSON it is what a trial's process is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,8 +27,11 @@ pub struct Case {
     pub server: EndpointSpec,
     /// What lies between them.
     pub path: PathSpec,
-    /// What the applications do.
+    /// What the applications do; of several flows, those that do not say it themselves.
     pub workload: WorkloadSpec,
+    /// The flows in the order of the file, where there are several; else there is one connection.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<Flow>,
     /// What is looked at while it runs.
     pub sampling: SamplingSpec,
     /// When to give up.

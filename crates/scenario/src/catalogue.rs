@@ -9,6 +9,9 @@ pub fn catalogue() -> &'static [(&'static str, &'static str)] {
 
 const CATALOGUE: &[(&str, &str)] = embedded![
     "scenarios":
+    "flows/latency-under-load",
+    "flows/short-flows",
+    "flows/two-flows",
     "haiku-patches",
     "interruption",
     "netburner-buffers",

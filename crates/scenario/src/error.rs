@@ -137,6 +137,16 @@ pub enum Problem {
     /// More retries than make sense.
     #[error("a flawed trial is run again at most {most} times: give `retries` from 0 to {most}")]
     Retries { most: u32 },
+    #[error("the number of blocks that do not count must be from 0 to {most}")]
+    WarmUp { most: u32 },
+    #[error("`trials` fixes the number of trials, which `until` finds out")]
+    TrialsAndUntil,
+    #[error("an interval without width is never reached")]
+    NoWidth,
+    #[error("the number of blocks must be from {least} to {most}")]
+    Blocks { least: u32, most: u32 },
+    #[error("`{0}` is no number that each trial has, so it has no interval over trials")]
+    NoNumberOfTrials(String),
 
     #[error("`matrix` is not a table")]
     MatrixNotATable,
@@ -156,6 +166,24 @@ pub enum Problem {
     FactorTwice(String),
     #[error("the matrix has more than {most} cases")]
     TooManyCases { most: usize },
+    #[error("`{0}` advances with two lists of keys")]
+    PairedTwice(String),
+    #[error("{0} cannot advance together: they have {1} and {2} levels")]
+    PairsUnequal(String, usize, usize),
+    #[error("what advances together are two keys or more")]
+    NoPair,
+    #[error("this leaves out nothing: no case has these levels together")]
+    ExcludesNothing,
+    #[error("this leaves no case")]
+    ExcludesAll,
+    #[error("a sample is either a `latin_hypercube` or `random`")]
+    NotOneSample,
+    #[error("a sample has from 1 to {most} cases")]
+    SampleSize { most: usize },
+    #[error("a sample of {wanted} cannot be drawn: there are only {there} combinations")]
+    SampleTooLarge { wanted: usize, there: usize },
+    #[error("no sample of {wanted} was found that has none of the excluded combinations")]
+    NoSample { wanted: usize },
     #[error("`{0}` is not a table, so there is no `{1}`")]
     NotATable(String, String),
 
@@ -183,6 +211,8 @@ pub enum Problem {
     NotRelative(String),
     #[error("`{key}` does not select among values of `{metric}`")]
     NotSelected { key: &'static str, metric: &'static str },
+    #[error("`{name}` is not one of the flows")]
+    NoSuchFlow { name: String, flows: Vec<String> },
     #[error("`nth` counts from 1")]
     NoZeroth,
     #[error("`{0}` cannot be drawn: it is no number that each trial has")]
@@ -195,6 +225,10 @@ pub enum Problem {
     NotVariedHere { key: String, factors: Vec<String> },
     #[error("`{0}` cannot be both the axis and the lines")]
     OverItself(String),
+    #[error("the claim is about no case: none with these levels is in the design")]
+    NoCaseLeft,
+    #[error("there is nothing to compare with: no case with these levels is in the design")]
+    NothingToCompare,
     #[error("no case has `{key}` = `{level}`")]
     NoSuchLevel { key: String, level: String, levels: Vec<String> },
 }
@@ -257,12 +291,54 @@ impl Problem {
             Problem::OverItself(_) => "name another factor, or leave `by` out".into(),
             Problem::NotAFactor { .. } => "leave `where` out: there is only one case".into(),
             Problem::NotSelected { .. } => "`endpoint` and `nth` are for metrics of endpoints, \
-                 requests and calls, `call` for those of calls"
+                 requests and calls, `call` for those of calls, `flow` for numbers of trials and \
+                 requests"
                 .into(),
+            Problem::NoSuchFlow { name, flows } if flows.is_empty() => {
+                format!("there are no flows: leave it out, or write `[flow.{name}]`")
+            }
+            Problem::NoSuchFlow { name, flows } => suggest(name, flows, "the flows are"),
             Problem::NoSuchLevel { level, levels, .. } => suggest(level, levels, "its levels are"),
-            _ => return None,
+            _ => return self.help_with_design().map(Into::into),
         };
         Some(help)
+    }
+
+    /// The same of what is wrong with how cases are chosen and repeated.
+    fn help_with_design(&self) -> Option<&'static str> {
+        Some(match self {
+            Problem::TrialsAndUntil => {
+                "leave `trials` out: `until.min` and `until.max` are its bounds"
+            }
+            Problem::NoWidth => "write a share of the mean, such as \"2 %\"",
+            Problem::NoNumberOfTrials(_) => "name one such as `transfer_time` or `goodput`",
+            Problem::TooManyCases { .. } => {
+                "leave combinations out with `exclude` in `[design]`, \
+                 or take a sample of them, such as\n\
+                 sample = { latin_hypercube = 100 }"
+            }
+            Problem::NoPair => {
+                "write lists of keys, such as\npairs = [[\"path.rate\", \"path.delay\"]]"
+            }
+            Problem::ExcludesNothing => {
+                "leave it out, or look at `pairs`: what advances together \
+                 never meets another's level"
+            }
+            Problem::ExcludesAll => {
+                "write the levels of what is to be left out, such as\n\
+                 exclude = [{ \"path.delay\" = \"500 ms\", \"client.socket.congestion\" = \"bbr\" }]"
+            }
+            Problem::NotOneSample => {
+                "write one of them, such as\nsample = { latin_hypercube = 40 }"
+            }
+            Problem::SampleTooLarge { .. } => "leave `sample` out to run them all",
+            Problem::NoSample { .. } => "take fewer, exclude less, or use `random`",
+            Problem::NoCaseLeft | Problem::NothingToCompare => {
+                "`exclude`, `pairs` and `sample` in `[design]` say which combinations are cases; \
+                 `tcplab run --dry-run` lists them"
+            }
+            _ => return None,
+        })
     }
 
     /// Whether what the schema says of the key helps.

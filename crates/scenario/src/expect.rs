@@ -199,6 +199,12 @@ pub(crate) struct ExpectSpec {
     /// What is measured.
     #[schemars(with = "String", extend("enum" = METRICS.iter().map(|m| m.name).collect::<Vec<_>>()))]
     metric: Spanned<String>,
+    /// Whose values, where there are several flows: the name of one. Of metrics of trials those
+    /// that belong to a connection, one value for each that the flow has. Default: the first flow
+    /// written that is not in the background.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    flow: Option<Spanned<String>>,
     /// Of metrics that each end has: whose values, `client` or `server`. Default: those of both.
     #[serde(default)]
     #[schemars(with = "Option<Side>")]
@@ -260,15 +266,19 @@ impl ExpectSpec {
                 return Err(Fault::new(Problem::NotRelative(name.clone()), self.metric.span()));
             }
         };
-        let selection = self.selection(metric)?;
+        let selection = self.selection(metric, cases)?;
         let checks = self.checks(checked)?;
         if checks.is_empty() {
             return Err(Fault::new(Problem::NothingClaimed(name.clone()), self.metric.span()));
         }
-        let wanted = ExpectSpec::select(&self.only, matrix, source)?;
+        let wanted = select(&self.only, matrix, source)?;
         let selected: Vec<usize> =
             (0..cases.len()).filter(|index| is_selected(&cases[*index], &wanted)).collect();
-        let baselines = self.baselines(matrix, cases, &selected, source)?;
+        if selected.is_empty() {
+            let place = self.only.values().next().map_or(self.metric.span(), Spanned::span);
+            return Err(Fault::new(Problem::NoCaseLeft, place));
+        }
+        let (selected, baselines) = self.baselines(matrix, cases, selected, source)?;
         Ok(Expectation {
             claim: self.claim.clone(),
             metric: name.clone(),
@@ -338,65 +348,75 @@ impl ExpectSpec {
         Ok(())
     }
 
-    /// Factors and their levels as they are selected by: by one of each, some case is, since every
-    /// level of a matrix is in some case with every level of the other factors.
-    fn select(
-        only: &BTreeMap<String, Spanned<toml::Value>>,
-        matrix: &Matrix<'_>,
-        source: &str,
-    ) -> Result<Vec<(String, Vec<String>)>, Fault> {
-        let mut wanted = Vec::new();
-        for (written, level) in only {
-            let Some(factor) = Key::parse(written).and_then(|key| matrix.factor(&key)) else {
-                let problem = Problem::NotAFactor { key: written.clone(), factors: matrix.keys() };
-                return Err(Fault::new(problem, level.span()));
-            };
-            let texts = match level.get_ref() {
-                toml::Value::String(text) => vec![text.clone()],
-                toml::Value::Array(several) => several.iter().map(text_of).collect(),
-                _ => vec![written_at(&level.span(), source)],
-            };
-            let unknown = |text: &&String| !factor.levels.iter().any(|level| level.text == **text);
-            if let Some(text) = texts.iter().find(unknown) {
-                let levels = factor.levels.iter().map(|level| level.text.clone()).collect();
-                let (key, level_span) = (factor.key.to_string(), level.span());
-                let problem = Problem::NoSuchLevel { key, level: text.clone(), levels };
-                return Err(Fault::new(problem, level_span));
-            }
-            wanted.push((factor.key.to_string(), texts));
-        }
-        Ok(wanted)
-    }
-
-    /// Of each case what it is held against: the one that differs from it in these levels alone.
+    /// Of each case what it is held against: the one that differs from it in these levels alone,
+    /// and in those that advance with them. A case whose other is not in the design is left out.
     fn baselines(
         &self,
         matrix: &Matrix<'_>,
         cases: &[Case],
-        selected: &[usize],
+        selected: Vec<usize>,
         source: &str,
-    ) -> Result<Vec<usize>, Fault> {
-        let Some(against) = &self.relative_to else { return Ok(Vec::new()) };
+    ) -> Result<(Vec<usize>, Vec<usize>), Fault> {
+        let Some(against) = &self.relative_to else { return Ok((selected, Vec::new())) };
         let (span, against) = (against.span(), against.get_ref());
-        let wanted = ExpectSpec::select(against, matrix, source)?;
+        let wanted = select(against, matrix, source)?;
         if wanted.is_empty() || wanted.iter().any(|(_, texts)| texts.len() != 1) {
             return Err(Fault::new(Problem::NotOneLevel, span));
         }
-        let of = |case: &Case| {
-            let levels = case.levels.iter().map(|(key, level)| {
-                let other = wanted.iter().find(|(wanted, _)| wanted == key);
-                (key.clone(), other.map_or(level, |(_, texts)| &texts[0]).clone())
-            });
-            let levels: Vec<_> = levels.collect();
-            cases.iter().position(|case| case.levels == levels)
+        let moved: Vec<(String, String)> =
+            wanted.iter().flat_map(|(key, texts)| matrix.with_partners(key, &texts[0])).collect();
+        let of = |index: usize| {
+            let mut levels = cases[index].levels.clone();
+            for (key, level) in &mut levels {
+                if let Some((_, other)) = moved.iter().find(|(moved, _)| moved == key) {
+                    level.clone_from(other);
+                }
+            }
+            let other = cases.iter().position(|case| case.levels == levels);
+            other.map(|other| (index, other))
         };
-        let found = selected.iter().map(|&index| of(&cases[index]));
-        Ok(found.map(|index| index.expect("each combination of levels is a case")).collect())
+        let found: Vec<(usize, usize)> = selected.into_iter().filter_map(of).collect();
+        if found.is_empty() {
+            return Err(Fault::new(Problem::NothingToCompare, span));
+        }
+        Ok(found.into_iter().unzip())
     }
 }
 
+/// A factor's key, and the levels of it that are selected.
+pub(crate) type Wanted = (String, Vec<String>);
+
+/// Factors and their levels as they are selected by.
+pub(crate) fn select(
+    only: &BTreeMap<String, Spanned<toml::Value>>,
+    matrix: &Matrix<'_>,
+    source: &str,
+) -> Result<Vec<Wanted>, Fault> {
+    let mut wanted = Vec::new();
+    for (written, level) in only {
+        let Some(factor) = Key::parse(written).and_then(|key| matrix.factor(&key)) else {
+            let problem = Problem::NotAFactor { key: written.clone(), factors: matrix.keys() };
+            return Err(Fault::new(problem, level.span()));
+        };
+        let texts = match level.get_ref() {
+            toml::Value::String(text) => vec![text.clone()],
+            toml::Value::Array(several) => several.iter().map(text_of).collect(),
+            _ => vec![written_at(&level.span(), source)],
+        };
+        let unknown = |text: &&String| !factor.levels.iter().any(|level| level.text == **text);
+        if let Some(text) = texts.iter().find(unknown) {
+            let levels = factor.levels.iter().map(|level| level.text.clone()).collect();
+            let (key, level_span) = (factor.key.to_string(), level.span());
+            let problem = Problem::NoSuchLevel { key, level: text.clone(), levels };
+            return Err(Fault::new(problem, level_span));
+        }
+        wanted.push((factor.key.to_string(), texts));
+    }
+    Ok(wanted)
+}
+
 /// Whether a case has one of the wanted levels of each factor.
-fn is_selected(case: &Case, wanted: &[(String, Vec<String>)]) -> bool {
+fn is_selected(case: &Case, wanted: &[Wanted]) -> bool {
     let has = |key: &String, texts: &[String]| {
         case.levels.iter().any(|(of, level)| of == key && texts.contains(level))
     };

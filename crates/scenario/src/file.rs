@@ -10,13 +10,16 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec, Stack};
+use crate::design::DesignSpec;
 use crate::error::Problem;
 use crate::expect::ExpectSpec;
 use crate::fault::Fault;
+use crate::flows::{self, Flow, FlowSpec};
 use crate::load;
 use crate::matrix::Cell;
 use crate::path_file::{self, Files};
 use crate::plots::PlotSpec;
+use crate::repeat::{RecordingSpec, RepeatSpec};
 
 /// What a file can have at its top.
 pub(crate) const SECTIONS: &[&str] = &[
@@ -26,8 +29,11 @@ pub(crate) const SECTIONS: &[&str] = &[
     "client",
     "server",
     "workload",
+    "flow",
     "matrix",
+    "design",
     "repeat",
+    "recording",
     "sampling",
     "limits",
     "plot",
@@ -36,12 +42,7 @@ pub(crate) const SECTIONS: &[&str] = &[
 
 /// Of these, what can differ from case to case.
 pub(crate) const VARIED_SECTIONS: &[&str] =
-    &["path", "client", "server", "workload", "sampling", "limits"];
-
-/// Trials are named with four digits at most.
-const TRIALS_MAX: u32 = 9_999;
-/// What is flawed so often will not become better.
-const RETRIES_MAX: u32 = 99;
+    &["path", "client", "server", "workload", "flow", "sampling", "limits"];
 
 /// An experiment on TCP: two endpoints, the path between them, what the applications do, what is
 /// varied, and what is claimed of the outcome.
@@ -64,18 +65,36 @@ pub(crate) struct ScenarioFile {
     server: EndpointSpec,
     /// What the applications at both ends do.
     workload: WorkloadSpec,
-    /// What is varied: keys of `path`, `client`, `server`, `workload`, `sampling` and `limits`, in
-    /// quotes and with dots between their parts (`"client.socket.congestion"`), each with the list
-    /// of its levels. Every combination is a case. To change several keys together, give the
-    /// factor a name of your own and each of its levels a name and the keys it sets:
+    /// Several flows that share the path, by names of your own: `[flow.first]`, `[flow.second]`.
+    /// Where there are any, they are all there is, and the first written that is not in the
+    /// background is the one that metrics of a trial are about. Default: one connection, which does
+    /// what `[workload]` says.
+    #[serde(default)]
+    flow: BTreeMap<String, FlowSpec>,
+    /// Their names in the order in which they are written.
+    #[serde(skip)]
+    flows_written: Vec<String>,
+    /// What is varied: keys of `path`, `client`, `server`, `workload`, `flow`, `sampling` and
+    /// `limits`, in quotes and with dots between their parts (`"client.socket.congestion"`), each
+    /// with the list of its levels. Every combination is a case, unless `[design]` says otherwise.
+    /// To change several keys together,
+    /// give the factor a name of your own and each of its levels a name and the keys it sets:
     /// `variant = { old = { "client.stack" = "model:osx-10.7" }, new = { … } }`.
     #[serde(default, rename = "matrix")]
     #[schemars(with = "BTreeMap<String, Levels>")]
     #[expect(dead_code, reason = "taken out with its spans before; here for the schema")]
     matrix: Option<serde::de::IgnoredAny>,
+    /// Which combinations of the matrix are cases.
+    #[serde(default, rename = "design")]
+    #[schemars(with = "DesignSpec")]
+    #[expect(dead_code, reason = "taken out with its spans before; here for the schema")]
+    design: Option<serde::de::IgnoredAny>,
     /// How often.
     #[serde(default)]
     pub(crate) repeat: RepeatSpec,
+    /// What stays of the trials' packets.
+    #[serde(default)]
+    pub(crate) recording: RecordingSpec,
     /// What is looked at while a trial runs.
     #[serde(default)]
     sampling: SamplingSpec,
@@ -102,42 +121,6 @@ enum Levels {
     Named(BTreeMap<String, BTreeMap<String, serde_json::Value>>),
 }
 
-/// How often each case is tried.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RepeatSpec {
-    /// Trials of each case: 1 to 9999. Default: 5, enough to tell the spread.
-    #[serde(default = "default_trials")]
-    #[schemars(range(min = 1, max = 9999))]
-    pub(crate) trials: u32,
-    /// The seed of all randomness. Default: 1.
-    #[serde(default = "default_seed")]
-    pub(crate) seed: u64,
-    /// How often a trial is run again, with the same seed, if its path misbehaved: 0 to 99. What
-    /// is flawed even then is used, and flagged. Default: 2.
-    #[serde(default = "default_retries")]
-    #[schemars(range(min = 0, max = 99))]
-    pub(crate) retries: u32,
-}
-
-impl Default for RepeatSpec {
-    fn default() -> RepeatSpec {
-        RepeatSpec { trials: default_trials(), seed: default_seed(), retries: default_retries() }
-    }
-}
-
-fn default_trials() -> u32 {
-    5
-}
-
-fn default_retries() -> u32 {
-    2
-}
-
-fn default_seed() -> u64 {
-    1
-}
-
 impl ScenarioFile {
     /// Reads the file as one cell of the matrix has it, and checks everything in it but claims.
     pub(crate) fn read<'i>(
@@ -159,6 +142,10 @@ impl ScenarioFile {
         read.path = path_file::complete(read.path, files)
             .map_err(|(key, problem)| at((format!("path.{key}"), problem)))?;
         read.check().map_err(at)?;
+        read.flows_written = flows::written(file.get_ref());
+        if !read.flow.is_empty() {
+            flows::check(&read.case(cell)).map_err(at)?;
+        }
         Ok(read)
     }
 
@@ -211,13 +198,10 @@ impl ScenarioFile {
         if self.limits.trial.is_zero() {
             return Err(("limits.trial".into(), Problem::NoTime));
         }
-        if !(1..=TRIALS_MAX).contains(&self.repeat.trials) {
-            return Err(("repeat.trials".into(), Problem::Trials { most: TRIALS_MAX }));
-        }
-        if self.repeat.retries > RETRIES_MAX {
-            return Err(("repeat.retries".into(), Problem::Retries { most: RETRIES_MAX }));
-        }
-        Ok(())
+        let of =
+            |section: &str, (key, problem): (&str, Problem)| (format!("{section}.{key}"), problem);
+        self.repeat.check().map_err(|fault| of("repeat", fault))?;
+        self.recording.check().map_err(|fault| of("recording", fault))
     }
 
     /// What cannot be where both ends are in one network namespace of the kernel's.
@@ -271,6 +255,12 @@ impl ScenarioFile {
         }
     }
 
+    fn flows(&self) -> Vec<Flow> {
+        let of =
+            |name: &String| Some(Flow { name: name.clone(), spec: self.flow.get(name)?.clone() });
+        self.flows_written.iter().filter_map(of).collect()
+    }
+
     /// The case that it describes, in the given cell; without a name yet.
     pub(crate) fn case(&self, cell: &Cell<'_, '_>) -> Case {
         let levels =
@@ -282,6 +272,7 @@ impl ScenarioFile {
             server: self.server.clone(),
             path: self.path.clone(),
             workload: self.workload.clone(),
+            flows: self.flows(),
             sampling: self.sampling.clone(),
             limits: self.limits.clone(),
             hash: String::new(),

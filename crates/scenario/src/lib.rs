@@ -7,11 +7,13 @@
 mod case;
 mod catalogue;
 mod compose;
+mod design;
 mod embedded;
 mod error;
 mod expect;
 mod fault;
 mod file;
+mod flows;
 mod key;
 mod load;
 mod matrix;
@@ -19,6 +21,7 @@ mod metrics;
 mod path_file;
 mod plots;
 mod profile;
+mod repeat;
 mod scenario;
 mod schema;
 mod sysctl;
@@ -28,11 +31,13 @@ pub use catalogue::catalogue;
 pub use compose::compose;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Selection, Statistic, Value};
+pub use flows::{Flow, FlowConnection, FlowEnd, FlowSpec};
 pub use metrics::{
     Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, Source, metric,
 };
 pub use path_file::{PathFile, ReadFile, presets};
 pub use plots::{Plot, as_numbers};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
+pub use repeat::{Keep, RecordingSpec, Until};
 pub use scenario::{Scenario, TrialId, trial_seed};
 pub use schema::schema;

@@ -13,14 +13,22 @@ use crate::file::{SECTIONS, VARIED_SECTIONS};
 use crate::key::Key;
 
 /// More cases than this are a slip of the pen.
-const CASES_MAX: usize = 1_000;
+pub(crate) const CASES_MAX: usize = 1_000;
 
 /// What a file name of a case may take, bytes.
 const NAME_MAX: usize = 80;
 
-/// The factors in the order they are written.
+/// The factors in the order they are written, and which combinations of their levels are cases.
 #[derive(Debug, Default)]
-pub(crate) struct Matrix<'i>(Vec<Factor<'i>>);
+pub(crate) struct Matrix<'i> {
+    factors: Vec<Factor<'i>>,
+    /// Where the section stands.
+    span: Range<usize>,
+    /// Of each cell the level of every factor, by its number.
+    cells: Vec<Vec<usize>>,
+    /// Factors that advance together, by their number; one alone is a group too.
+    groups: Vec<Vec<usize>>,
+}
 
 /// A key and the values it takes in turn; or a free name, and what several keys are set to
 /// together.
@@ -80,44 +88,80 @@ impl<'i> Matrix<'i> {
                 return Err(Fault::new(problem, twice.span.clone()));
             }
         }
-        let cases = factors.iter().map(|f| f.levels.len()).try_fold(1usize, usize::checked_mul);
-        if cases.is_none_or(|cases| cases > CASES_MAX) {
-            return Err(Fault::new(Problem::TooManyCases { most: CASES_MAX }, span));
-        }
-        Ok(Matrix(factors))
+        Ok(Matrix { factors, span, ..Matrix::default() })
     }
 
-    /// Every combination of levels, the first factor varying slowest.
+    /// Makes these combinations the cells, with the factors of each group advancing together.
+    pub(crate) fn choose(&mut self, cells: Vec<Vec<usize>>, groups: Vec<Vec<usize>>) {
+        (self.cells, self.groups) = (cells, groups);
+    }
+
+    /// The combinations of levels that are cases, the first factor varying slowest.
     pub(crate) fn cells(&self) -> Vec<Cell<'_, 'i>> {
-        let mut cells: Vec<Cell<'_, 'i>> = vec![Vec::new()];
-        for factor in &self.0 {
-            cells = cells
-                .iter()
-                .flat_map(|cell| {
-                    factor.levels.iter().map(move |level| {
-                        let mut longer = cell.clone();
-                        longer.push((factor, level));
-                        longer
-                    })
-                })
-                .collect();
-        }
-        cells
+        let of = |cell: &Vec<usize>| {
+            let levels = self.factors.iter().zip(cell);
+            levels.map(|(factor, &level)| (factor, &factor.levels[level])).collect()
+        };
+        self.cells.iter().map(of).collect()
+    }
+
+    /// Where the section stands.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// The number of the factor of this key.
+    pub(crate) fn index(&self, key: &Key) -> Option<usize> {
+        self.factors.iter().position(|factor| factor.key == *key)
+    }
+
+    /// How many levels a factor has.
+    pub(crate) fn count(&self, factor: usize) -> usize {
+        self.factors[factor].levels.len()
+    }
+
+    /// The key of a factor, and how one of its levels is called.
+    pub(crate) fn text(&self, factor: usize, level: usize) -> (String, &String) {
+        let factor = &self.factors[factor];
+        (factor.key.to_string(), &factor.levels[level].text)
+    }
+
+    /// The factors that advance with this one, itself among them.
+    fn group(&self, key: &str) -> impl Iterator<Item = &Factor<'i>> {
+        let is_it = |index: &usize| self.factors[*index].key.to_string() == key;
+        let group = self.groups.iter().find(|group| group.iter().any(is_it));
+        group.into_iter().flatten().map(|&index| &self.factors[index])
+    }
+
+    /// Whether two factors advance together.
+    pub(crate) fn are_paired(&self, one: &Key, other: &Key) -> bool {
+        one != other && self.group(&one.to_string()).any(|factor| factor.key == *other)
+    }
+
+    /// The levels that a case has in all factors which advance with the one of this key, where it
+    /// has this level there.
+    pub(crate) fn with_partners(&self, key: &str, level: &str) -> Vec<(String, String)> {
+        let own = self.factors.iter().find(|factor| factor.key.to_string() == key);
+        let number = own.and_then(|own| own.levels.iter().position(|it| it.text == level));
+        let of = |factor: &Factor<'_>| {
+            Some((factor.key.to_string(), factor.levels[number?].text.clone()))
+        };
+        self.group(key).filter_map(of).collect()
     }
 
     /// The factors in the order they are written.
     pub(crate) fn factors(&self) -> impl Iterator<Item = &Factor<'i>> {
-        self.0.iter()
+        self.factors.iter()
     }
 
     /// The factor of this key.
     pub(crate) fn factor(&self, key: &Key) -> Option<&Factor<'i>> {
-        self.0.iter().find(|factor| factor.key == *key)
+        self.factors.iter().find(|factor| factor.key == *key)
     }
 
     /// The keys of all factors.
     pub(crate) fn keys(&self) -> Vec<String> {
-        self.0.iter().map(|factor| factor.key.to_string()).collect()
+        self.factors.iter().map(|factor| factor.key.to_string()).collect()
     }
 
     /// Gives the cases of [`Matrix::cells`] names that tell them apart.

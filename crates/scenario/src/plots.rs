@@ -57,7 +57,7 @@ fn drawn_names() -> Vec<&'static str> {
     METRICS.iter().filter(|it| is_drawn(it)).map(|it| it.name).collect()
 }
 
-fn is_drawn(info: &crate::MetricInfo) -> bool {
+pub(crate) fn is_drawn(info: &crate::MetricInfo) -> bool {
     info.scope == Scope::Trial && info.kind == MetricKind::Number
 }
 
@@ -85,7 +85,7 @@ impl PlotSpec {
         let by = match &self.by {
             Some(written) => {
                 let factor = find(written, matrix)?;
-                if factor.key == over.key {
+                if factor.key == over.key || matrix.are_paired(&factor.key, &over.key) {
                     let problem = Problem::OverItself(factor.key.to_string());
                     return Err(Fault::new(problem, written.span()));
                 }
@@ -132,9 +132,11 @@ fn longest<'m, 'i>(matrix: &'m Matrix<'i>) -> Option<&'m Factor<'i>> {
     numeric.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most })
 }
 
-/// Of the other factors that with most levels, the first of them: few pictures of many lines.
+/// Of the other factors that with most levels, the first of them: few pictures of many lines. One
+/// that advances with the axis would have a line for each point.
 fn other(matrix: &Matrix<'_>, over: &Key) -> Option<String> {
-    let others = matrix.factors().filter(|factor| factor.key != *over);
+    let is_other = |key: &Key| key != over && !matrix.are_paired(key, over);
+    let others = matrix.factors().filter(|factor| is_other(&factor.key));
     let most =
         others.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most });
     most.map(|factor| factor.key.to_string())

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tcplab_units::Rng;
 
+use crate::design::DesignSpec;
 use crate::fault::Fault;
 use crate::file::ScenarioFile;
 use crate::matrix::Matrix;
 use crate::path_file::{Files, ReadFile, no_files};
-use crate::{Case, Expectation, Plot, ScenarioError, plots};
+use crate::{Case, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
 
 /// An experiment: its cases, how often each is tried, and what is claimed of the outcome.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -27,10 +28,19 @@ pub struct Scenario {
     pub files: BTreeMap<String, Vec<u8>>,
     /// The seed that all others come from.
     pub seed: u64,
-    /// How often each case is tried, at least once.
+    /// How often each case is tried, at least once; at most so often, where `until` decides.
     pub trials: u32,
-    /// How often a trial is run again whose path misbehaved.
+    /// When to stop, where the number of trials is not fixed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
+    /// Blocks of trials on the kernel that come first and do not count.
+    pub warm_up: u32,
+    /// How often a trial is run again that failed, or whose path misbehaved.
     pub retries: u32,
+    /// What stays of the trials' packets.
+    pub recording: RecordingSpec,
+    /// Which combinations of levels the cases are, in words.
+    pub design: String,
     /// What the report draws over what is varied.
     pub plots: Vec<Plot>,
     /// What is claimed.
@@ -100,7 +110,8 @@ pub fn trial_seed(run_seed: u64, number: u32) -> u64 {
 
 fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<Scenario, Fault> {
     let mut document = toml::de::DeTable::parse(source).map_err(|error| Fault::syntax(&error))?;
-    let matrix = Matrix::take(document.get_mut(), source)?;
+    let mut matrix = Matrix::take(document.get_mut(), source)?;
+    let design = DesignSpec::take(&mut document)?.apply(&mut matrix, source)?;
     let mut files = Vec::new();
     for cell in matrix.cells() {
         files.push(ScenarioFile::read(document.clone(), &cell, referred)?);
@@ -127,8 +138,12 @@ fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<S
         source: source.into(),
         files: BTreeMap::new(),
         seed: file.repeat.seed,
-        trials: file.repeat.trials,
+        trials: file.repeat.trials(),
+        until: file.repeat.until(&cases),
+        warm_up: file.repeat.warm_up(),
         retries: file.repeat.retries,
+        recording: file.recording,
+        design,
         plots,
         expects,
         cases,

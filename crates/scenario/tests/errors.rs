@@ -305,6 +305,62 @@ fn too_many_cases() {
 }
 
 #[test]
+fn designs() {
+    let with = |rest: &'static str| ("[repeat]", rest);
+    let more = "\"cubic\"]\n";
+    check(
+        "designs",
+        &[
+            with("[design]\npars = []\n[repeat]"),
+            with("[design]\npairs = [[\"client.socket.congestion\"]]\n[repeat]"),
+            with("[design]\npairs = [[\"client.socket.congestion\", \"path.rate\"]]\n[repeat]"),
+            (
+                more,
+                "\"cubic\"]\n\"path.delay\" = [\"1 ms\"]\n[design]\n\
+                 pairs = [[\"client.socket.congestion\", \"path.delay\"]]\n",
+            ),
+            (
+                more,
+                "\"cubic\"]\n\"path.delay\" = [\"1 ms\", \"2 ms\"]\n[design]\n\
+                 pairs = [[\"client.socket.congestion\", \"path.delay\"]]\n\
+                 exclude = [\n  { \"client.socket.congestion\" = \"reno\", \"path.delay\" = \"2 ms\" },\n]\n",
+            ),
+            with("[design]\nexclude = [{ }]\n[repeat]"),
+            with("[design]\nexclude = [{ \"client.socket.congestion\" = \"bbr\" }]\n[repeat]"),
+            with("[design]\nexclude = [{ \"path.delay\" = \"5 ms\" }]\n[repeat]"),
+            with(
+                "[design]\nexclude = [{ \"client.socket.congestion\" = [\"reno\", \"cubic\"] }]\n[repeat]",
+            ),
+            with("[design]\nexclude = [{ \"client.socket.congestion\" = \"reno\" }]\n[repeat]"),
+            with("[design]\nsample = { latin_hypercube = 3 }\n[repeat]"),
+            with("[design]\nsample = { latin_hypercube = 1, random = 1 }\n[repeat]"),
+            with("[design]\nsample = { random = 0 }\n[repeat]"),
+            with("[design]\nsample = 40\n[repeat]"),
+        ],
+    );
+}
+
+#[test]
+fn repetition() {
+    let until = |rest: &'static str| ("trials = 5", rest);
+    check(
+        "repetition",
+        &[
+            until("trials = 5\nuntil = { ci = \"2 %\", max = 50 }"),
+            until("until = { ci = \"2 %\" }"),
+            until("until = { ci = \"0 %\", max = 50 }"),
+            until("until = { ci = 2, max = 50 }"),
+            until("until = { ci = \"2 %\", max = 2 }"),
+            until("until = { ci = \"2 %\", max = 50, min = 51 }"),
+            until("until = { ci = \"2 %\", max = 50, metric = \"episode.duration\" }"),
+            until("warm_up = 100"),
+            until("[recording]\nkeep = \"some\""),
+            until("[recording]\nsnaplen = \"20 B\""),
+        ],
+    );
+}
+
+#[test]
 fn claims() {
     check(
         "claims",

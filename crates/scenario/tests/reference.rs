@@ -162,9 +162,13 @@ fn constants(schema: &Value) -> Vec<String> {
     forms
         .flatten()
         .filter_map(|variant| {
-            let word = variant["const"].as_str().or(variant["title"].as_str())?;
-            let text = variant["description"].as_str().unwrap_or_default();
-            Some(format!("`{word}`: {}", one_line(text)))
+            let text = one_line(variant["description"].as_str().unwrap_or_default());
+            if let Some(word) = variant["const"].as_str().or(variant["title"].as_str()) {
+                return Some(format!("`{word}`: {text}"));
+            }
+            // A table with one key, which says of what kind its value is.
+            let key = variant["required"][0].as_str()?;
+            Some(format!("`{key}` = {}: {text}", kind(&variant["properties"][key])))
         })
         .collect()
 }

@@ -29,6 +29,8 @@ pub(crate) struct Host {
     pub(crate) config: Arc<Config>,
     /// How it is not there, if it is not.
     absent: Option<Absent>,
+    /// Whether nobody waits for its application.
+    is_background: bool,
     /// What the connection is opened with; used once.
     pub(crate) opening: Option<Opening>,
     pub(crate) connection: Option<Connection>,
@@ -69,6 +71,7 @@ impl Host {
             address,
             config: Arc::new(config),
             absent: None,
+            is_background: false,
             opening: Some(opening),
             connection: None,
             accepted: Vec::new(),
@@ -86,6 +89,11 @@ impl Host {
         Host { absent, ..self }
     }
 
+    /// The same, for which nobody waits.
+    pub(crate) fn in_background(self, is_background: bool) -> Host {
+        Host { is_background, ..self }
+    }
+
     /// The same with SO_RCVTIMEO and SO_SNDTIMEO.
     pub(crate) fn with_timeouts(mut self, timeouts: [Option<Span>; 2]) -> Host {
         self.calls.timeouts = timeouts;
@@ -99,6 +107,11 @@ impl Host {
 
     pub(crate) fn address(&self) -> Address {
         self.address
+    }
+
+    /// Whether nobody waits for its application.
+    pub(crate) fn is_background(&self) -> bool {
+        self.is_background
     }
 
     /// What its application did.

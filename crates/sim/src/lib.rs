@@ -2,6 +2,7 @@
 
 mod calls;
 mod datagrams;
+mod flows;
 mod host;
 mod lane;
 mod options;

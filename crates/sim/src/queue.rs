@@ -19,6 +19,12 @@ impl EventQueue {
         EventQueue { due: vec![None; sources] }
     }
 
+    /// So many more sources, of which the first is `at`; those that were there from `at` on have
+    /// numbers greater by as many.
+    pub(crate) fn insert(&mut self, at: usize, sources: usize) {
+        self.due.splice(at..at, std::iter::repeat_n(None, sources));
+    }
+
     /// `source` wants to be woken at `due`, and at no other time that it named before.
     pub(crate) fn set(&mut self, source: usize, due: Option<Instant>) {
         self.due[source] = due;
@@ -49,6 +55,18 @@ mod tests {
         }
         let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(order, [(at(5), 2), (at(5), 3), (at(7), 1), (at(9), 0)]);
+    }
+
+    #[test]
+    fn sources_that_come_later_push_the_others_up() {
+        let mut queue = EventQueue::new(3);
+        for (source, nanos) in [(0, 9), (1, 7), (2, 7)] {
+            queue.set(source, Some(at(nanos)));
+        }
+        queue.insert(1, 2);
+        queue.set(2, Some(at(7)));
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(order, [(at(7), 2), (at(7), 3), (at(7), 4), (at(9), 0)]);
     }
 
     #[test]

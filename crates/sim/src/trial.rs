@@ -18,7 +18,7 @@ use tcplab_workload::{
 use crate::host::Host;
 use crate::packets::Address;
 use crate::world::{Recorder, World};
-use crate::{SettingsError, datagrams, options, settings};
+use crate::{SettingsError, datagrams, flows, options, settings};
 
 /// Where the server listens; the client's port is the first that Linux gives out.
 pub(crate) const PORTS: [u16; 2] = [32_768, 5_001];
@@ -91,6 +91,9 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
     }
     let descriptions = ADDRESSES.map(|address| address.to_string());
     let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
+    if !case.flows.is_empty() {
+        return flows::run(request, writer, stop);
+    }
     if let Some(asked) = &case.workload.datagrams {
         return exchange_datagrams(request, asked, writer, stop);
     }
@@ -159,7 +162,7 @@ fn check(case: &Case, seed: u64, app: &AppLog) -> Result<(), SimError> {
     )
 }
 
-fn trial_record(
+pub(crate) fn trial_record(
     request: &TrialRequest<'_>,
     now: Instant,
     [client, server]: [EndpointRecord; 2],
@@ -204,6 +207,9 @@ pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
         let received = app.server.bytes.as_u64();
         return Ok(Measured { events, packets, duration: now.since(Instant::ZERO), received });
     }
+    if !case.flows.is_empty() {
+        return flows::measure(case, seed);
+    }
     let pairs = pairs(case, seed, |side| Application::of_zeros(side, &case.workload))?;
     let mut world = World::new(pairs, at_once(case), &case.links()?, seed, None);
     world.run(Instant::ZERO + case.limits.trial, &AtomicBool::new(false))?;
@@ -239,11 +245,11 @@ fn app_log(pairs: &[[Host; 2]]) -> AppLog {
         let reports = pairs.iter().map(|pair| pair[end].report()).collect();
         AppReport::of_all(reports).expect("there is a connection")
     };
-    AppLog { client: of(0), server: of(1), load: None }
+    AppLog::of(of(0), of(1))
 }
 
 /// What has arrived of the data that the trial is about.
-fn main_received(app: &AppLog) -> Bytes {
+pub(crate) fn main_received(app: &AppLog) -> Bytes {
     match app.client.role {
         Role::Sender => app.server.bytes,
         Role::Receiver => app.client.bytes,
@@ -261,26 +267,39 @@ fn host(
         Endpoint::Client => (&case.client, 0),
         Endpoint::Server => (&case.server, 1),
     };
+    let later = if endpoint == Endpoint::Client { nth as u16 } else { 0 };
+    let address = Address { ip: ADDRESSES[index], port: PORTS[index] + later };
+    let absent = case.workload.connect.filter(|_| endpoint == Endpoint::Server);
+    let seeds = [seed, seed.wrapping_add(nth)];
+    Ok(host_of(spec, seeds, endpoint, address, application)?.absent(absent))
+}
+
+/// A host with the settings of `spec`; the first seed is its congestion control's, the second that
+/// of its numbers.
+pub(crate) fn host_of(
+    spec: &EndpointSpec,
+    seeds: [u64; 2],
+    endpoint: Endpoint,
+    address: Address,
+    application: Application,
+) -> Result<Host, SimError> {
     let name = endpoint.name();
     let config = settings(spec).map_err(|source| SimError::Settings { endpoint: name, source })?;
     let control = &config.window.congestion;
-    let setup = congestion::Setup { tick: config.host.tick, burst: config.sending.burst, seed };
+    let setup =
+        congestion::Setup { tick: config.host.tick, burst: config.sending.burst, seed: seeds[0] };
     let congestion = congestion::on(control, &setup).ok_or_else(|| SimError::Congestion {
         endpoint: name,
         name: control.clone(),
         known: congestion::NAMES.join(", "),
     })?;
-    let later = if endpoint == Endpoint::Client { nth as u16 } else { 0 };
-    let address = Address { ip: ADDRESSES[index], port: PORTS[index] + later };
     let accepted = options::of_accepted(&config, &spec.accepted)
         .map_err(|source| SimError::Settings { endpoint: name, source })?;
-    let absent = case.workload.connect.filter(|_| endpoint == Endpoint::Server);
-    let seed = seed.wrapping_add(nth);
-    let host = Host::new(endpoint, address, config, congestion, application, seed);
-    Ok(host.absent(absent).accepting_with(accepted).with_timeouts(options::timeouts(spec)))
+    let host = Host::new(endpoint, address, config, congestion, application, seeds[1]);
+    Ok(host.accepting_with(accepted).with_timeouts(options::timeouts(spec)))
 }
 
-fn record(spec: &EndpointSpec, host: &Host, role: SocketRole) -> EndpointRecord {
+pub(crate) fn record(spec: &EndpointSpec, host: &Host, role: SocketRole) -> EndpointRecord {
     let options = host.connection().map_or_else(Vec::new, |connection| {
         options::of_connection(connection, host.config(), spec, role)
     });

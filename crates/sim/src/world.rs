@@ -32,10 +32,13 @@ pub(crate) struct World {
     queue: EventQueue,
     /// Client and server of the connections there are at once.
     pairs: Vec<[Host; 2]>,
-    /// The client's port of the first.
-    first: u16,
+    /// Those that are looked at, by the client's port; of a flow that has samples of its own, its
+    /// name.
+    sampled: Vec<(u16, Option<String>)>,
     /// Those that come when others are over.
     more: VecDeque<[Host; 2]>,
+    /// Those of several flows that are still to come, where there are flows.
+    flows: Option<ToCome>,
     /// Those that are over, as they are told of.
     over: Vec<[Host; 2]>,
     /// Forward and reverse.
@@ -58,6 +61,14 @@ pub(crate) struct Recorder {
     pub(crate) sampling: Span,
     /// The bytes of the packet at hand.
     packet: Vec<u8>,
+}
+
+/// Pairs that come at their times.
+struct ToCome {
+    /// In the order of their times.
+    pairs: VecDeque<(Instant, [Host; 2])>,
+    /// Of these, those that are waited for.
+    awaited: usize,
 }
 
 /// What a world leaves: all pairs, in the order in which they began; when it ended; the recording.
@@ -88,9 +99,14 @@ impl World {
                 Lane::new(&plans[0], seed, Direction::Forward),
                 Lane::new(&plans[1], seed, Direction::Reverse),
             ],
-            first: pairs[0][0].address().port,
+            sampled: pairs
+                .first()
+                .map(|[client, _]| (client.address().port, None))
+                .into_iter()
+                .collect(),
             pairs,
             more,
+            flows: None,
             over: Vec::new(),
             next_id: 1,
             recorder,
@@ -98,6 +114,22 @@ impl World {
             reached: Vec::new(),
             events: 0,
         }
+    }
+
+    /// The world of several flows: pairs that come at their times, in order of these, and the
+    /// ports of those that are looked at.
+    pub(crate) fn of_flows(
+        pairs: VecDeque<(Instant, [Host; 2])>,
+        sampled: Vec<(u16, Option<String>)>,
+        plans: &[LinkPlan; 2],
+        seed: u64,
+        recorder: Option<Recorder>,
+    ) -> World {
+        let awaited = pairs.iter().filter(|(_, [client, _])| !client.is_background()).count();
+        let mut world = World::new(Vec::new(), 0, plans, seed, recorder);
+        world.queue.insert(world.sampler() + 2, 1);
+        world.queue.set(world.sampler() + 2, pairs.front().map(|(start, _)| *start));
+        World { flows: Some(ToCome { pairs, awaited }), sampled, ..world }
     }
 
     /// Lets things happen until the connection is over on both sides and nothing is on the links,
@@ -120,6 +152,8 @@ impl World {
                 break;
             } else if source == self.sampler() {
                 self.sample()?;
+            } else if source == self.sampler() + 2 {
+                self.begin_flows()?;
             } else if LINKS.contains(&source) {
                 self.deliver(source - LINKS[0])?;
             } else {
@@ -130,7 +164,11 @@ impl World {
             }
             self.replace()?;
             let mut hosts = self.pairs.iter().flatten();
-            if hosts.clone().all(Host::is_done) || hosts.any(Host::has_failed) {
+            if self.flows.is_some() {
+                if self.are_flows_over() {
+                    break;
+                }
+            } else if hosts.clone().all(Host::is_done) || hosts.any(Host::has_failed) {
                 let is_quiet = self.lanes.iter().all(Lane::is_empty);
                 if is_quiet && self.pairs.iter().flatten().all(Host::is_over) {
                     break;
@@ -144,7 +182,57 @@ impl World {
         Ok(())
     }
 
-    /// Where the sampler stands among the sources; behind it, the end of a rest.
+    /// Those begin whose time has come, in the place of others that are over, if there are any.
+    fn begin_flows(&mut self) -> Result<(), RecordingError> {
+        while let Some(ToCome { pairs, awaited }) = &mut self.flows
+            && pairs.front().is_some_and(|(start, _)| *start <= self.now)
+            && let Some((_, pair)) = pairs.pop_front()
+        {
+            *awaited -= usize::from(!pair[0].is_background());
+            let is_free = |pair: &[Host; 2]| pair.iter().all(Host::is_over);
+            let at = if let Some(at) = self.pairs.iter().position(is_free) {
+                self.over.push(std::mem::replace(&mut self.pairs[at], pair));
+                at
+            } else {
+                self.queue.insert(self.sampler(), 2);
+                self.pairs.push(pair);
+                self.pairs.len() - 1
+            };
+            self.serve(2 * at)?;
+            self.serve(2 * at + 1)?;
+        }
+        let next = self.flows.as_ref().and_then(|flows| flows.pairs.front());
+        let next = next.map(|(start, _)| *start);
+        self.queue.set(self.sampler() + 2, next);
+        Ok(())
+    }
+
+    /// Whether nothing is waited for any more: all flows that are not in the background are over,
+    /// and, where there is nothing in the background either, nothing is on the links.
+    fn are_flows_over(&mut self) -> bool {
+        let hosts = || self.pairs.iter().flatten();
+        if hosts().any(Host::has_failed) {
+            return true;
+        }
+        let Some(ToCome { pairs, awaited }) = &self.flows else { return false };
+        let awaited_ones = || hosts().filter(|host| !host.is_background());
+        if *awaited > 0 || !awaited_ones().all(Host::is_done) {
+            return false;
+        }
+        if !awaited_ones().all(Host::is_over) {
+            // What is left of a connection may take for ever.
+            if awaited_ones().all(Host::may_fail) && !self.rests {
+                self.rests = true;
+                self.queue.set(self.sampler() + 1, Some(self.now + QUIET));
+            }
+            return false;
+        }
+        let goes_on = !pairs.is_empty() || !hosts().all(Host::is_over);
+        goes_on || self.lanes.iter().all(Lane::is_empty)
+    }
+
+    /// Where the sampler stands among the sources; behind it, the end of a rest, and the beginning
+    /// of flows.
     fn sampler(&self) -> usize {
         HOSTS + 2 * self.pairs.len()
     }
@@ -301,11 +389,15 @@ impl World {
         let sampler = self.sampler();
         let Some(Recorder { writer, sampling, .. }) = &mut self.recorder else { return Ok(()) };
         // Of many connections the first tells.
-        let is_first = |pair: &&[Host; 2]| pair[0].address().port == self.first;
-        let first = self.over.iter().chain(&self.pairs).find(is_first);
-        for host in first.into_iter().flatten() {
-            if let Some(sample) = host.sample(self.now) {
-                writer.sampled(&sample)?;
+        for (port, flow) in &self.sampled {
+            let is_it = |pair: &&[Host; 2]| pair[0].address().port == *port;
+            let pair = self.over.iter().chain(&self.pairs).find(is_it);
+            for host in pair.into_iter().flatten() {
+                let Some(sample) = host.sample(self.now) else { continue };
+                match flow {
+                    None => writer.sampled(&sample)?,
+                    Some(flow) => writer.sampled_of(flow, &sample)?,
+                }
             }
         }
         self.queue.set(sampler, Some(self.now + *sampling));

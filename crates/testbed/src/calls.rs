@@ -13,8 +13,10 @@ use tcplab_workload::{Application, Half, Toggle, Want};
 
 use crate::TrialError;
 use crate::clock::Clock;
-use crate::endpoint::{Shared, Watched};
+use crate::endpoint::Shared;
+use crate::flows::sleep_while;
 use crate::sys;
+use crate::watched::Watched;
 
 /// How often a server that waits for its client looks whether it still can come.
 pub(crate) const LOOK: Span = Span::from_millis(20);
@@ -28,6 +30,8 @@ pub(crate) struct Caller<'a> {
     pub(crate) server: SocketAddrV4,
     /// Not yet connected, or listening; then connected, until it is closed.
     pub(crate) socket: Option<OwnedFd>,
+    /// What was accepted for it already.
+    pub(crate) arrived: Option<OwnedFd>,
     /// Whoever wants to know of the connected socket.
     pub(crate) watched: Watched<'a>,
     /// What a read fills.
@@ -116,6 +120,13 @@ impl Caller<'_> {
 
     /// Whether it woke before the trial's time was over.
     fn sleep(&mut self, until: Instant) -> bool {
+        if self.shared.flows().is_some() {
+            let slept = sleep_while(self.clock, until, || !self.shared.is_over());
+            if !slept {
+                self.ran_out();
+            }
+            return slept;
+        }
         let limit = self.shared.limit();
         let is_over = until > limit && self.shared.may_run_out();
         self.clock.sleep_until(if is_over { limit } else { until });
@@ -140,7 +151,10 @@ impl Caller<'_> {
     }
 
     /// `None`: the client has given up, so nobody will come.
-    fn accept(&self) -> Result<Option<OwnedFd>, Errno> {
+    fn accept(&mut self) -> Result<Option<OwnedFd>, Errno> {
+        if let Some(arrived) = self.arrived.take() {
+            return Ok(Some(arrived));
+        }
         let Some(listener) = &self.socket else { return Ok(None) };
         let timeout = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos().cast_signed() };
         while poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&timeout))? == 0 {

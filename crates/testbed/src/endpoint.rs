@@ -1,8 +1,9 @@
 //! The two endpoints: the kernel's sockets, driven by the workload's applications.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
@@ -22,22 +23,26 @@ use tcplab_workload::{
 use crate::calls::Caller;
 use crate::clock::Clock;
 use crate::datagrams::Exchange;
+use crate::flows::{Flows, Listeners, Station};
 use crate::launch::TrialRequest;
 use crate::load::{Clients, ServerProcess};
 use crate::options::OptionSheet;
 use crate::sampler::Sampled;
+use crate::watched::Watched;
 use crate::{TrialError, sys, sysctl};
 
 /// Where the server listens; the namespace is new, so any port is free.
 const PORT: u16 = 5001;
 /// How many connections may wait where the scenario does not say.
-const BACKLOG: u32 = 16;
+pub(crate) const BACKLOG: u32 = 16;
 
 /// What both endpoints and the watch over them share.
 pub(crate) struct Shared {
     client: EndpointSpec,
     server: EndpointSpec,
     workload: WorkloadSpec,
+    /// Where there are several flows.
+    flows: Option<Flows>,
     seed: u64,
     received: AtomicU64,
     /// The client could not connect.
@@ -63,6 +68,7 @@ impl Shared {
             client: case.client.clone(),
             server: case.server.clone(),
             workload: case.workload.clone(),
+            flows: Flows::of(case, *seed),
             seed: *seed,
             received: AtomicU64::new(0),
             is_lost: AtomicBool::new(false),
@@ -84,6 +90,11 @@ impl Shared {
 
     pub(crate) fn workload(&self) -> &WorkloadSpec {
         &self.workload
+    }
+
+    /// The flows, where there are several.
+    pub(crate) fn flows(&self) -> Option<&Flows> {
+        self.flows.as_ref()
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -134,7 +145,7 @@ impl Shared {
 
     /// Whether that is something to be told: where calls may fail.
     pub(crate) fn may_run_out(&self) -> bool {
-        self.workload.may_fail()
+        self.flows.as_ref().map_or_else(|| self.workload.may_fail(), Flows::may_run_out)
     }
 
     /// Whether it is, for whoever waits.
@@ -153,24 +164,28 @@ impl Shared {
         true
     }
 
-    fn open(&self) -> MutexGuard<'_, Vec<Sampled>> {
+    pub(crate) fn open(&self) -> MutexGuard<'_, Vec<Sampled>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether what arrived is what was sent.
     pub(crate) fn verify(&self, app: &AppLog) -> Result<(), TrialError> {
-        verify(&self.workload, self.seed, &app.client, &app.server).map_err(
-            |Corrupted { sent, received }| TrialError::Corrupted {
-                sent: sent.as_u64(),
-                received: received.as_u64(),
-            },
-        )
+        let verified = match &self.flows {
+            Some(flows) => flows.verify(app),
+            None => verify(&self.workload, self.seed, &app.client, &app.server),
+        };
+        verified.map_err(|Corrupted { sent, received }| TrialError::Corrupted {
+            sent: sent.as_u64(),
+            received: received.as_u64(),
+        })
     }
 }
 
 /// What an endpoint leaves.
 pub(crate) struct Outcome {
     pub(crate) report: AppReport,
+    /// Of several flows, what the application of each connection did, by the client's port.
+    pub(crate) flows: BTreeMap<u16, AppReport>,
     pub(crate) record: EndpointRecord,
     /// A listening socket that nobody has connected to, open until the trial is over.
     pub(crate) _socket: Option<OwnedFd>,
@@ -194,6 +209,8 @@ pub(crate) struct Prepared<'a> {
 enum Work {
     /// A socket, the server's listening.
     Socket(OwnedFd, OptionSheet),
+    /// Several flows, at the server with its sockets.
+    Flows(Option<Listeners>),
     /// A server of some design.
     Server(ServerProcess),
     /// Its clients.
@@ -221,6 +238,11 @@ impl Prepared<'_> {
                 }
             };
             return Ok(Prepared { end, addresses, shared, work });
+        }
+        if let Some(flows) = &shared.flows {
+            let listens = end == Endpoint::Server;
+            let listeners = listens.then(|| Listeners::open(flows, addresses[1])).transpose()?;
+            return Ok(Prepared { end, addresses, shared, work: Work::Flows(listeners) });
         }
         let kind = match shared.workload.datagrams {
             Some(_) => SocketType::DGRAM,
@@ -253,6 +275,9 @@ impl Prepared<'_> {
         let Prepared { end, addresses, shared, work } = self;
         let (socket, options) = match work {
             Work::Socket(socket, options) => (socket, options),
+            Work::Flows(listeners) => {
+                return flow(end, addresses, shared, start, sockets, listeners.as_ref());
+            }
             load => return loaded(end, addresses, shared, start, load),
         };
         // An application that reads late holds back acknowledgements (`__tcp_ack_snd_check` waits
@@ -278,8 +303,34 @@ impl Prepared<'_> {
         let record = record(end, addresses);
         let record = EndpointRecord { options: records, listener, processor, ..record };
         let (load, served, device_drops) = (None, None, device_drops());
-        Ok(Outcome { report, record, _socket: socket, device_drops, load, served })
+        let flows = BTreeMap::new();
+        Ok(Outcome { report, flows, record, _socket: socket, device_drops, load, served })
     }
+}
+
+/// Runs an end of several flows.
+fn flow(
+    end: Endpoint,
+    addresses: [Ipv4Addr; 2],
+    shared: &Shared,
+    start: &Receiver<Clock>,
+    sockets: Sender<(Endpoint, Sampled)>,
+    listeners: Option<&Listeners>,
+) -> Result<Outcome, TrialError> {
+    let _ = sys::run_before_others();
+    let (Ok(clock), Some(flows)) = (start.recv(), shared.flows()) else {
+        return Err(TrialError::Stopped);
+    };
+    let ran = Mutex::default();
+    let station = Station { end, addresses, shared, flows, clock, sockets, ran };
+    let (ran, flows) = match listeners {
+        None => station.connect_all()?,
+        Some(listeners) => station.accept_all(listeners)?,
+    };
+    let Ran { report, records, listener, socket } = ran;
+    let record = EndpointRecord { options: records, listener, ..record(end, addresses) };
+    let (load, served, device_drops) = (None, None, device_drops());
+    Ok(Outcome { report, flows, record, _socket: socket, device_drops, load, served })
 }
 
 fn record(end: Endpoint, addresses: [Ipv4Addr; 2]) -> EndpointRecord {
@@ -312,7 +363,7 @@ fn loaded(
             (Some(load?), None)
         }
         Work::Server(server) => (None, server.run(shared)?),
-        Work::Socket(..) => unreachable!("it is no load"),
+        Work::Socket(..) | Work::Flows(_) => unreachable!("it is no load"),
     };
     let received = load.as_ref().map(|it| (it.bytes, it.requests));
     let sent = served.map(|it| (it.sent, it.requests));
@@ -321,7 +372,8 @@ fn loaded(
     let nothing = Application::new(side, &shared.workload, shared.seed).report();
     let report = AppReport { bytes: Bytes::new(bytes), calls, started, finished, ..nothing };
     let (record, device_drops) = (record(end, addresses), device_drops());
-    Ok(Outcome { report, record, _socket: None, device_drops, load, served })
+    let flows = BTreeMap::new();
+    Ok(Outcome { report, flows, record, _socket: None, device_drops, load, served })
 }
 
 /// Where the connections of an endpoint are, all alike.
@@ -333,11 +385,12 @@ struct Site<'a> {
 }
 
 /// What a connection leaves at an endpoint.
-struct Ran {
-    report: AppReport,
-    records: Vec<OptionRecord>,
-    listener: Vec<OptionRecord>,
-    socket: Option<OwnedFd>,
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) report: AppReport,
+    pub(crate) records: Vec<OptionRecord>,
+    pub(crate) listener: Vec<OptionRecord>,
+    pub(crate) socket: Option<OwnedFd>,
 }
 
 impl Site<'_> {
@@ -372,19 +425,16 @@ impl Site<'_> {
         let Site { end, shared, clock, server } = *self;
         let application = Application::new(side(end), &shared.workload, shared.seed);
         let accepted = &shared.endpoint(end).accepted;
-        let (records, listener) = (Vec::new(), Vec::new());
-        let watched =
-            Watched { end, shared, accepted, sockets, sampled: None, options, records, listener };
-        let socket = Some(socket);
+        let watched = Watched::of_flow((end, shared), accepted, sockets, None, options);
+        let (socket, arrived, buffer) = (Some(socket), None, Vec::new());
         let mut caller =
-            Caller { application, shared, clock, server, socket, watched, buffer: Vec::new() };
+            Caller { application, shared, clock, server, socket, arrived, watched, buffer };
         // A server that is not there does nothing.
         if shared.workload.connect.is_none() || end == Endpoint::Client {
             caller.drive()?;
         }
         let Caller { application, watched, socket, .. } = caller;
-        let Watched { records, listener, .. } = watched;
-        Ok(Ran { report: application.report(), records, listener, socket })
+        Ok(watched.left(application.report(), socket))
     }
 
     /// All of them, several at once, each from a thread of its own; the first is sampled.
@@ -446,80 +496,7 @@ impl Site<'_> {
     }
 }
 
-/// What is to be known of the sockets of an endpoint.
-pub(crate) struct Watched<'a> {
-    end: Endpoint,
-    shared: &'a Shared,
-    /// What is asked of an accepted socket.
-    accepted: &'a SocketOptions,
-    /// Takes the connected one for sampling, if it is; when both ends have let go of theirs, the
-    /// sampler ends.
-    sockets: Option<Sender<(Endpoint, Sampled)>>,
-    sampled: Option<Sampled>,
-    /// The options of the socket at hand, as far as they were read.
-    options: OptionSheet,
-    /// Those of the connected one when it was closed, and of the listening one.
-    records: Vec<OptionRecord>,
-    listener: Vec<OptionRecord>,
-}
-
-impl Watched<'_> {
-    /// It is connected; with the listening one, if it was accepted.
-    pub(crate) fn connected(
-        &mut self,
-        socket: BorrowedFd<'_>,
-        listener: Option<BorrowedFd<'_>>,
-    ) -> Result<(), TrialError> {
-        match listener {
-            None => self.options.connected(socket)?,
-            Some(listener) => {
-                self.listener = self.options.records(listener);
-                self.options = OptionSheet::accepted(socket, self.accepted, &self.options)?;
-            }
-        }
-        self.opens(socket)?;
-        if let (Some(sockets), Some(sampled)) = (&self.sockets, &self.sampled) {
-            let _ = sockets.send((self.end, sampled.clone()));
-        }
-        Ok(())
-    }
-
-    /// Calls on it may wait from now on, until the trial's time is over.
-    pub(crate) fn opens(&mut self, socket: BorrowedFd<'_>) -> Result<(), TrialError> {
-        if self.sampled.is_none() {
-            let duplicate = socket.try_clone_to_owned();
-            let sampled = Sampled::new(duplicate.map_err(self.call("duplicate its socket"))?);
-            self.shared.open().push(sampled.clone());
-            self.sampled = Some(sampled);
-        }
-        Ok(())
-    }
-
-    /// It is about to be closed: nobody else may hold it then.
-    pub(crate) fn closes(&mut self, socket: BorrowedFd<'_>) {
-        self.records = self.options.records(socket);
-        if let Some(sampled) = self.sampled.take() {
-            sampled.let_go();
-        }
-    }
-
-    /// Whether there is a socket that calls may wait for.
-    pub(crate) fn is_open(&self) -> bool {
-        self.sampled.is_some()
-    }
-
-    /// A call failed that must not.
-    pub(crate) fn failed(&self, call: &'static str, errno: Errno) -> TrialError {
-        self.call(call)(errno.into())
-    }
-
-    fn call(&self, call: &'static str) -> impl FnOnce(std::io::Error) -> TrialError + use<> {
-        let endpoint = self.end.name();
-        move |source| TrialError::Application { endpoint, call, source }
-    }
-}
-
-fn side(end: Endpoint) -> Side {
+pub(crate) fn side(end: Endpoint) -> Side {
     match end {
         Endpoint::Client => Side::Client,
         Endpoint::Server => Side::Server,
@@ -530,7 +507,7 @@ fn server(addresses: [Ipv4Addr; 2]) -> SocketAddrV4 {
     SocketAddrV4::new(addresses[Endpoint::Server as usize], PORT)
 }
 
-fn open(
+pub(crate) fn open(
     asked: &SocketOptions,
     end: Endpoint,
     kind: SocketType,

@@ -43,9 +43,26 @@ pub enum TrialError {
     /// As told by the process that ran the trial.
     #[error("{message}")]
     Reported { message: String, remedy: Option<String> },
+    /// As told by the process that ran the trial, of a whole trial.
+    #[error("{message}")]
+    Ended { message: String, remedy: Option<String>, reach: Reach },
     /// The caller asked to stop.
     #[error("stopped on request")]
     Stopped,
+}
+
+/// How far what is wrong with a trial reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reach {
+    /// It came to this: another trial, or this one again, may go well.
+    Trial,
+    /// It could not begin; whether others can is not known.
+    SetUp,
+    /// All trials of its case are the same.
+    Case,
+    /// No trial of any case can be run.
+    All,
 }
 
 impl TrialError {
@@ -55,11 +72,32 @@ impl TrialError {
         move |source| TrialError::Setup { step, source }
     }
 
+    /// How far it reaches.
+    pub fn reach(&self) -> Reach {
+        match self {
+            TrialError::Namespaces { .. } | TrialError::Recording(_) | TrialError::Stopped => {
+                Reach::All
+            }
+            TrialError::Setup { .. } | TrialError::Helper { .. } | TrialError::Reported { .. } => {
+                Reach::SetUp
+            }
+            TrialError::Sysctl { .. } | TrialError::SocketOption { .. } | TrialError::Path(_) => {
+                Reach::Case
+            }
+            TrialError::Application { .. }
+            | TrialError::Corrupted { .. }
+            | TrialError::TimeLimit { .. } => Reach::Trial,
+            TrialError::Ended { reach, .. } => *reach,
+        }
+    }
+
     /// What the user can do about it, where something can be done.
     pub fn remedy(&self) -> Option<String> {
         match self {
             TrialError::Namespaces { remedy, .. } => Some(remedy.clone()),
-            TrialError::Reported { remedy, .. } => remedy.clone(),
+            TrialError::Reported { remedy, .. } | TrialError::Ended { remedy, .. } => {
+                remedy.clone()
+            }
             TrialError::Sysctl { source, .. } if source.kind() == io::ErrorKind::NotFound => Some(
                 "this kernel has no such setting: `sysctl -a | grep net.` lists those it has"
                     .into(),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_scenario::Case;
 use tcplab_units::{Bytes, Instant};
 
-use crate::{DeviceKind, TrialError, Tuning};
+use crate::{DeviceKind, Reach, TrialError, Tuning};
 
 /// How to start a process that calls [`crate::serve`]: commonly this very program with a
 /// subcommand of its own.
@@ -60,7 +60,7 @@ pub struct Progress {
 pub(crate) enum Message {
     Progress(Progress),
     Done,
-    Failed { message: String, remedy: Option<String> },
+    Failed { message: String, remedy: Option<String>, reach: Reach },
 }
 
 /// Looking at the flag this often makes Ctrl-C feel immediate.
@@ -88,8 +88,8 @@ pub fn run_trial(
         match helper.messages.recv_timeout(PATIENCE) {
             Ok(Message::Progress(told)) => progress(told),
             Ok(Message::Done) => return Ok(()),
-            Ok(Message::Failed { message, remedy }) => {
-                return Err(TrialError::Reported { message, remedy });
+            Ok(Message::Failed { message, remedy, reach }) => {
+                return Err(TrialError::Ended { message, remedy, reach });
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(helper.died()),
@@ -104,7 +104,9 @@ pub fn run_trial(
 pub fn may_isolate(launcher: &Launcher) -> Result<(), TrialError> {
     let helper = Helper::<Message>::start(launcher, "isolate")?;
     match helper.messages.recv() {
-        Ok(Message::Failed { message, remedy }) => Err(TrialError::Reported { message, remedy }),
+        Ok(Message::Failed { message, remedy, .. }) => {
+            Err(TrialError::Reported { message, remedy })
+        }
         Ok(_) => Ok(()),
         Err(_) => Err(helper.died()),
     }

@@ -17,6 +17,7 @@ mod device;
 mod doctor;
 mod endpoint;
 mod error;
+mod flows;
 mod interfaces;
 mod launch;
 mod link_header;
@@ -41,6 +42,7 @@ mod through;
 mod traffic;
 mod trial;
 mod tuning;
+mod watched;
 #[doc(hidden)]
 pub mod workbench;
 
@@ -51,7 +53,7 @@ pub use calibrate::{
 pub use connections::{SocketTimer, TcpSocket, TimerKind};
 pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};
-pub use error::TrialError;
+pub use error::{Reach, TrialError};
 pub use interfaces::{BridgeRequest, bridge};
 pub use launch::{Launcher, Progress, TrialRequest, may_isolate, run_trial};
 pub use listen::{Listener, Overheard};

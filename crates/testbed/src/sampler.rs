@@ -14,12 +14,19 @@ use crate::tcp_info;
 
 /// A socket that is looked at until its owner wants it closed.
 #[derive(Debug, Clone)]
-pub(crate) struct Sampled(Arc<Mutex<Option<OwnedFd>>>);
+pub(crate) struct Sampled {
+    socket: Arc<Mutex<Option<OwnedFd>>>,
+    /// Whose it is, where that is a flow with samples of its own.
+    flow: Option<Arc<str>>,
+}
+
+/// A sample, and of which flow, where that has samples of its own.
+pub(crate) type Looked = (Option<Arc<str>>, Sample);
 
 impl Sampled {
     /// A duplicate of the owner's descriptor.
-    pub(crate) fn new(duplicate: OwnedFd) -> Sampled {
-        Sampled(Arc::new(Mutex::new(Some(duplicate))))
+    pub(crate) fn new(duplicate: OwnedFd, flow: Option<Arc<str>>) -> Sampled {
+        Sampled { socket: Arc::new(Mutex::new(Some(duplicate))), flow }
     }
 
     /// From now on only the owner has it: a socket is closed with its last descriptor.
@@ -35,7 +42,7 @@ impl Sampled {
     }
 
     fn held(&self) -> MutexGuard<'_, Option<OwnedFd>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.socket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -47,7 +54,7 @@ pub(crate) fn start(
     real_time: bool,
     interval: Span,
     sockets: Receiver<(Endpoint, Sampled)>,
-    samples: Sender<Sample>,
+    samples: Sender<Looked>,
 ) -> JoinHandle<u64> {
     thread::spawn(move || {
         be_prompt(real_time);
@@ -67,12 +74,12 @@ pub(crate) fn start(
                     Err(std::sync::mpsc::TryRecvError::Disconnected) => return missed,
                 }
             }
-            for (endpoint, socket) in &open {
-                let held = socket.held();
+            for (endpoint, sampled) in &open {
+                let held = sampled.held();
                 let Some(socket) = &*held else { continue };
                 let sample = tcp_info::sample(socket.as_fd(), clock.now(), *endpoint);
                 if let Ok(sample) = sample {
-                    let _ = samples.send(sample);
+                    let _ = samples.send((sampled.flow.clone(), sample));
                 }
             }
         }

@@ -20,6 +20,7 @@ use crate::calibrate::{calibrate, measure};
 use crate::clock::Clock;
 use crate::device::{Device, DeviceEnd, DeviceKind};
 use crate::endpoint::{self, Outcome, Prepared, Shared};
+use crate::flows::Flows;
 use crate::launch::{Message, Progress, TrialRequest};
 use crate::namespace::{self, Privilege};
 use crate::sampler::Sampled;
@@ -39,7 +40,7 @@ const SOON: Duration = Duration::from_millis(100);
 /// Within this, an end tells what it was waiting for when the time was over.
 const AT_ONCE: Duration = Duration::from_secs(1);
 /// Once both applications are done, the path must be empty for this long: the last ACK counts.
-const QUIET: Span = Span::from_millis(50);
+pub(crate) const QUIET: Span = Span::from_millis(50);
 
 /// The main of the trial's process. `arguments` are those after [`crate::Launcher::arguments`]:
 /// the task and the caller's process id; the request comes on standard input, the answers go to
@@ -91,7 +92,8 @@ fn usage() -> TrialError {
 }
 
 fn failed(error: &TrialError) -> Message {
-    Message::Failed { message: error.to_string(), remedy: error.remedy() }
+    let (message, remedy) = (error.to_string(), error.remedy());
+    Message::Failed { message, remedy, reach: error.reach() }
 }
 
 /// One line to the caller. If the caller is gone, so is the reason to go on.
@@ -286,12 +288,14 @@ impl<'a> Watch<'a> {
         if self.alone_since.is_some_and(|since| now.since(since) >= QUIET) {
             self.shared.rest();
         }
-        if self.outcomes.iter().any(Option::is_none) || on_path > 0 {
+        // Those in the background are not waited for.
+        let farewell = self.shared.flows().and_then(Flows::farewell);
+        if farewell.is_none() && (self.outcomes.iter().any(Option::is_none) || on_path > 0) {
             self.quiet_since = None;
             return false;
         }
         let since = *self.quiet_since.get_or_insert(now);
-        now.since(since) >= QUIET
+        now.since(since) >= farewell.unwrap_or(QUIET)
     }
 
     /// What the endpoints leave, or why there is none.

@@ -90,6 +90,7 @@ fn prepare(
 fn outcome_of(report: AppReport) -> Outcome {
     Outcome {
         report,
+        flows: std::collections::BTreeMap::new(),
         record: EndpointRecord { sysctls: sysctl::in_force(), ..EndpointRecord::default() },
         _socket: None,
         device_drops: 0,

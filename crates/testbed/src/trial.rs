@@ -87,6 +87,8 @@ impl Scribes {
         let capture_drops = miss(&mut writer, told.frames_lost);
         let device_drops = told.world.device_drops + client.device_drops + server.device_drops;
         let world = WorldRecord { device_drops, capture_drops, samples_missed, ..told.world };
+        let both = [&client.flows, &server.flows];
+        let flows = shared.flows().and_then(|flows| flows.log(both));
         let Outcome { report: by_client, record: client, load, .. } = client;
         let Outcome { report: by_server, record: server, served, .. } = server;
         let load = load.map(|load| LoadReport { server: served.unwrap_or_default(), ..load });
@@ -97,7 +99,7 @@ impl Scribes {
             server,
             ..record(clock, request.seed, request.case.path.clone(), world)
         };
-        let app = AppLog { client: by_client, server: by_server, load };
+        let app = flows.unwrap_or_else(|| AppLog { load, ..AppLog::of(by_client, by_server) });
         writer.finish(&app, &record)?;
         shared.verify(&app)
     }

@@ -260,7 +260,7 @@ fn move_frames(
 fn no_application() -> AppLog {
     let spec = WorkloadSpec::uploading(Bytes::new(1));
     let report = |side| Application::new(side, &spec, 1).report();
-    AppLog { client: report(Side::Client), server: report(Side::Server), load: None }
+    AppLog::of(report(Side::Client), report(Side::Server))
 }
 
 /// Limits the rate at which a socket sends, in bytes per second.

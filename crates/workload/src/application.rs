@@ -69,6 +69,8 @@ pub struct Application {
     read: Stream,
     started: Option<Instant>,
     finished: Option<Instant>,
+    /// From then on nothing more is written.
+    stops: Option<Instant>,
     urgent: u64,
     log: Log,
 }
@@ -151,6 +153,7 @@ impl Application {
             read,
             started: None,
             finished: None,
+            stops: None,
             urgent: 0,
             log: Log::default(),
         }
@@ -164,6 +167,12 @@ impl Application {
         application.read.check = Check::Nobody;
         application.output.payload = None;
         application
+    }
+
+    /// The same, which begins no write any more from `at` on, as if all were written.
+    #[must_use]
+    pub fn stopping(self, at: Option<Instant>) -> Application {
+        Application { stops: at, ..self }
     }
 
     /// Whether all it writes is zeros.
@@ -251,7 +260,7 @@ impl Application {
                             if !self.output.is_taken() {
                                 return Some(at);
                             }
-                            if size > 0 {
+                            if size > 0 && self.stops.is_none_or(|stops| now < stops) {
                                 doing.left -= size;
                                 self.output.draw(size as usize);
                                 return Some(at);

@@ -43,6 +43,29 @@ pub fn verify(
     if is_right { Ok(()) } else { Err(told) }
 }
 
+/// The same of one of several flows: where `is_stopped`, it may have sent less than it could.
+///
+/// # Errors
+/// When it is not.
+pub fn verify_flow(
+    spec: &WorkloadSpec,
+    seed: u64,
+    is_stopped: bool,
+    [client, server]: [&AppReport; 2],
+) -> Result<(), Corrupted> {
+    let (sender, receiver) = match client.role {
+        Role::Sender => (client, server),
+        Role::Receiver => (server, client),
+    };
+    let is_right = if spec.may_fail() {
+        is_beginning(seed, sender, receiver, false)
+    } else {
+        (is_stopped || sender.bytes == spec.amount()) && receiver.has_all_of(sender)
+    };
+    let told = Corrupted { sent: sender.bytes, received: receiver.bytes };
+    if is_right { Ok(()) } else { Err(told) }
+}
+
 /// Datagrams may be lost, but what arrives is what was sent.
 fn datagrams_are_right(client: &AppReport, server: &AppReport) -> Result<(), Corrupted> {
     let damaged = |report: &AppReport| report.datagrams.as_ref().map_or(0, |it| it.damaged);

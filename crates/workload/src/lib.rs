@@ -41,9 +41,10 @@ mod shapes;
 mod socket;
 mod spec;
 mod step;
+mod traffic;
 
 pub use application::{Application, Want};
-pub use arrival::{Corrupted, verify};
+pub use arrival::{Corrupted, verify, verify_flow};
 pub use datagrams::{
     Correspondent, DatagramMark, DatagramReport, DatagramWant, Datagrams, RequestReport,
 };
@@ -61,3 +62,6 @@ pub use socket::{
 };
 pub use spec::{Absent, CloseMode, Connections, Idle, Keystrokes, Pause, Requests, WorkloadSpec};
 pub use step::{Half, Read, Step, StepError, Toggle, Until, Write};
+pub use traffic::{
+    Arrivals, Distribution, Law, LogNormal, OnOff, Pareto, Quantity, Shape, Traffic, Way,
+};

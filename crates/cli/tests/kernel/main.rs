@@ -8,6 +8,7 @@ mod captures;
 mod datagrams;
 mod experiment;
 mod fidelity;
+mod flows;
 mod full;
 mod interfaces;
 mod leftovers;

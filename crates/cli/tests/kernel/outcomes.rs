@@ -112,10 +112,6 @@ fn what_the_kernel_refuses_is_explained() {
             "[server]\nsysctl = { \"net.ipv4.tcp_sack\" = \"perhaps\" }",
             &["cannot set net.ipv4.tcp_sack = \"perhaps\" at the server", "Invalid argument"],
         ),
-        (
-            "[limits]\ntrial = \"10 ms\"\n[sampling]\ntcp_info = \"1 ms\"",
-            &["was not done after 10 ms", "[limits] trial"],
-        ),
     ] {
         let slow = TINY.replace("delay = \"1 ms\"", "delay = \"200 ms\"");
         let home = tempfile::tempdir().unwrap();
@@ -127,6 +123,33 @@ fn what_the_kernel_refuses_is_explained() {
         }
         assert!(!home.path().join("runs").exists(), "{sides}: a run without any trial");
     }
+}
+
+/// A trial that takes too long has failed, as often as it was run; the run goes on, and tells.
+#[test]
+fn a_trial_that_takes_too_long_is_missing() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let slow = TINY.replace("delay = \"1 ms\"", "delay = \"200 ms\"");
+    let slow = slow.replace("trials = 1", "trials = 1\nretries = 1\nwarm_up = 1");
+    let both = "[matrix]\n\"path.delay\" = [\"200 ms\", \"1 ms\"]\n[limits]\ntrial = \"300 ms\"\n";
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("tiny.toml"), format!("{slow}{both}")).unwrap();
+    let ended = tcplab(home.path(), &["run", "tiny.toml", "--no-calibration"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let told = "failed: the trial was not done after 300 ms";
+    assert_eq!(ended.stderr.matches(told).count(), 2, "once more: {}", ended.stderr);
+    for part in ["1 trial of 2 failed", "! 200ms, trial 1 failed, run 2 times", "[limits] trial"] {
+        assert!(ended.stdout.contains(part), "`{part}` is missing: {}", ended.stdout);
+    }
+    let directory = only_entry(&home.path().join("runs/tiny"));
+    let run: Run = serde_json::from_slice(&fs::read(directory.join("run.json")).unwrap()).unwrap();
+    let counts: Vec<_> =
+        run.cases.iter().map(|case| (case.trials.len(), case.failures.len())).collect();
+    assert_eq!((counts, run.warm_up), (vec![(0, 1), (1, 0)], 1));
+    let warm: Vec<_> = fs::read_dir(directory.join("warm-up")).unwrap().collect();
+    assert_eq!(warm.len(), 2, "one of each case, kept for whoever wants to look");
 }
 
 #[test]

@@ -18,7 +18,10 @@ fn plan(scenario: &Scenario, started: &str) -> Plan {
         started: started.into(),
         seed: 1,
         trials: 2,
+        until: None,
+        warm_up: 0,
         snaplen: None,
+        keep: tcplab_scenario::Keep::All,
         retries: 2,
         tcplab: "0".into(),
         cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
@@ -33,6 +36,7 @@ fn create(runs: &Path, started: &str) -> RunDirectory {
 
 /// A trial's process came to its end in `stage`.
 fn finish_trial(stage: &Path) {
+    fs::write(stage.join("client.pcapng"), "").unwrap();
     fs::write(stage.join("DONE"), "").unwrap();
 }
 

@@ -136,6 +136,10 @@ fn all(
 ) -> Result<Vec<Figures>, LabError> {
     let mut all = Vec::new();
     for number in 1..=run.plan().trials {
+        if let Some(failure) = run.failure(&case.name, number) {
+            let (case, reason) = (case.name.clone(), failure.reason);
+            return Err(LabError::Failed { case, number, reason });
+        }
         all.push(Figures::of(&run.recording(&case.name, number)?, &case.path)?);
         if tell().is_break() {
             return Err(LabError::Stopped);

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use tcplab_scenario::Scenario;
+use tcplab_scenario::{Keep, Scenario};
 
 use crate::worlds::{KERNEL, SIM};
-use crate::{LabError, Plan, RunDirectory, World, begin, environment, plan};
+use crate::{Instead, LabError, Plan, RunDirectory, World, begin, environment, plan};
 
 /// What is kept of each packet, bytes: the largest headers of IPv4 and TCP are 20 and 60. Nothing
 /// that is compared is read from the data, which makes up nearly all of a capture.
@@ -38,10 +38,13 @@ impl Pair {
         if let Some(case) = scenario.cases.iter().find(|case| case.workload.datagrams.is_some()) {
             return Err(LabError::NotTcp { case: case.name.clone() });
         }
+        let instead = Instead { trials, seed };
         let run = |world, folder: &str| -> Result<RunDirectory, LabError> {
             // Only `auto` asks whether the kernel is refused; here its first trial tells.
-            let (runs, plan) = (place.join(folder), plan(scenario, world, || None, trials, seed)?);
-            let plan = Plan { snaplen: Some(HEADERS), ..plan };
+            let (runs, plan) = (place.join(folder), plan(scenario, world, || None, instead)?);
+            // What is compared is read from packets, and both worlds have as many trials.
+            let (until, snaplen, keep) = (None, Some(HEADERS), Keep::All);
+            let plan = Plan { until, snaplen, keep, ..plan };
             match known(&runs, &plan)? {
                 Some(known) if world == World::Sim => known.discard()?,
                 Some(known) => return Ok(known),
@@ -50,7 +53,7 @@ impl Pair {
             begin(&runs, scenario.clone(), plan)
         };
         // What virtual time refuses is told before anything is made.
-        plan(scenario, World::Sim, || None, trials, seed)?;
+        plan(scenario, World::Sim, || None, instead)?;
         Ok(Pair { kernel: run(World::Kernel, KERNEL)?, model: run(World::Sim, SIM)? })
     }
 }

@@ -1,19 +1,24 @@
 //! Which of a metric's values a claim is about.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use tcplab_workload::{CALLS, Side};
 
+use crate::Case;
 use crate::error::Problem;
 use crate::fault::Fault;
-use crate::metrics::{MetricInfo, Scope};
+use crate::metrics::{MetricInfo, MetricKind, Scope};
 
 use super::ExpectSpec;
 
 /// Of values that belong to an endpoint or a call, those that count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
+    /// Those of this flow; none: of the one that metrics of a trial are about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
     /// Those of this end; none: of both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<Side>,
@@ -51,6 +56,9 @@ impl Selection {
 /// Such as ` of the client's 2nd read`.
 impl fmt::Display for Selection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(flow) = &self.flow {
+            write!(f, " of flow {flow}")?;
+        }
         if let Some(end) = self.endpoint {
             write!(f, " of the {}", end.name())?;
         }
@@ -65,7 +73,34 @@ impl fmt::Display for Selection {
 }
 
 impl ExpectSpec {
-    pub(super) fn selection(&self, metric: &MetricInfo) -> Result<Selection, Fault> {
+    /// Whether there is that flow, and it has such a metric.
+    fn check_flow(&self, metric: &MetricInfo, cases: &[Case]) -> Result<(), Fault> {
+        let Some(flow) = &self.flow else { return Ok(()) };
+        let is_of_flows = match metric.scope {
+            Scope::Trial => metric.kind == MetricKind::Number,
+            Scope::Request => true,
+            Scope::Episode | Scope::Interruption | Scope::Endpoint | Scope::Call => false,
+        };
+        if !is_of_flows {
+            let problem = Problem::NotSelected { key: "flow", metric: metric.name };
+            return Err(Fault::new(problem, flow.span()));
+        }
+        let names: Vec<String> =
+            cases.iter().flat_map(|case| &case.flows).map(|flow| flow.name.clone()).collect();
+        if names.contains(flow.get_ref()) {
+            return Ok(());
+        }
+        let known: BTreeSet<String> = names.into_iter().collect();
+        let (name, flows) = (flow.get_ref().clone(), known.into_iter().collect());
+        Err(Fault::new(Problem::NoSuchFlow { name, flows }, flow.span()))
+    }
+
+    pub(super) fn selection(
+        &self,
+        metric: &MetricInfo,
+        cases: &[Case],
+    ) -> Result<Selection, Fault> {
+        self.check_flow(metric, cases)?;
         let (of_ends, of_calls) = match metric.scope {
             Scope::Trial | Scope::Episode | Scope::Interruption => (false, false),
             Scope::Endpoint | Scope::Request => (true, false),
@@ -98,6 +133,7 @@ impl ExpectSpec {
             return Err(Fault::new(Problem::NoZeroth, nth.span()));
         }
         Ok(Selection {
+            flow: self.flow.as_ref().map(|it| it.get_ref().clone()),
             endpoint: self.endpoint.as_ref().map(|it| *it.get_ref()),
             call: self.call.as_ref().map(|it| it.get_ref().clone()),
             nth: self.nth.as_ref().map(|it| *it.get_ref()),

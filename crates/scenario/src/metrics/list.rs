@@ -340,6 +340,40 @@ pub const METRICS: &[MetricInfo] = &[
          the time between the recovery before and this interruption, less what it had.",
     ),
     of_trial(
+        "fairness",
+        Source::Captures,
+        "",
+        Better::Higher,
+        "Jain's index of what several flows got while all of them were active, those in the \
+         background left out: from 1/n, where one of n has all, to 1, where all have the same \
+         (Jain, Chiu, Hawe 1984).",
+    ),
+    of_trial(
+        "convergence",
+        Source::Captures,
+        "s",
+        Better::Lower,
+        "From the beginning of the last of several flows until what each of them gets in any 2 s \
+         stays within half of its fair share, as long as all are active (δ-fair convergence, RFC \
+         5166 section 2.3, with δ = 0.5). Nothing where it never does.",
+    ),
+    of_trial(
+        "aggregate_goodput",
+        Source::Captures,
+        "Mbit/s",
+        Better::Higher,
+        "Payload of all of several flows and both directions, each byte once, from the first call \
+         of connect() until the last of it arrived.",
+    ),
+    of_trial(
+        "path_utilisation",
+        Source::Path,
+        "%",
+        Better::Higher,
+        "What the path forwarded of several flows, headers and repeats included, of what its rate \
+         allows, in the direction that forwarded more.",
+    ),
+    of_trial(
         "load.rate",
         Source::Applications,
         "/s",

@@ -53,6 +53,8 @@ pub enum Source {
     Capture,
     /// The capture at the end that it is of.
     OwnCapture,
+    /// The captures at the ends that receive.
+    Captures,
     /// The path's own log.
     Path,
     /// What the path is asked for, and its measurement before the trials where there was one.
@@ -74,6 +76,7 @@ impl Source {
             Source::Applications => "applications",
             Source::Capture => "capture at the sender",
             Source::OwnCapture => "capture at that end",
+            Source::Captures => "captures at the receivers",
             Source::Path => "path's log",
             Source::Plan => "path as asked for or measured",
             Source::TcpInfo => "TCP_INFO of the sender",

@@ -86,7 +86,7 @@ pub(crate) fn run(
     };
     let [client, server] = &world.stations;
     Ok(Ended {
-        app: AppLog { client: client.report(), server: server.report(), load: None },
+        app: AppLog::of(client.report(), server.report()),
         records: [record(&case.client, ADDRESSES[0]), record(&case.server, ADDRESSES[1])],
         now: world.now,
         writer: world.writer,

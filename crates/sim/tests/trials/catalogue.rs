@@ -53,8 +53,11 @@ fn the_same_seed_gives_the_same_packets_in_every_scenario() {
         let step = cases.len().div_ceil(CASES);
         for index in (0..last).step_by(step).chain([last]) {
             let mut case = cases[index].clone();
-            for amount in [&mut case.workload.upload, &mut case.workload.download] {
-                *amount = amount.map(|whole| whole.min(AMOUNT));
+            let own = case.flows.iter_mut().filter_map(|flow| flow.spec.workload.as_mut());
+            for workload in own.chain([&mut case.workload]) {
+                for amount in [&mut workload.upload, &mut workload.download] {
+                    *amount = amount.map(|whole| whole.min(AMOUNT));
+                }
             }
             let [first, again] = [(); 2].map(|()| captures(&case, seed));
             assert!(first[0].len() > 500, "{name}, {}: nothing was captured", case.name);

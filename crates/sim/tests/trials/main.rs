@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod datagrams;
+mod flows;
 mod states;
 mod truth_twice;
 

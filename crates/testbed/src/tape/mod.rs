@@ -14,9 +14,11 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::Duration;
 
 use tcplab_path::Verdict;
-use tcplab_recording::{Captured, Endpoint, RecordingError, RecordingWriter, Sample};
+use tcplab_recording::{Captured, Endpoint, RecordingError, RecordingWriter};
 use tcplab_units::Instant;
 use tcplab_wire::offload::{GsoType, Layout, VnetHeader, complete_checksum};
+
+use crate::sampler::Looked;
 
 /// As many bytes of packets fit on a page,
 const PAGE_BYTES: usize = 512 << 10;
@@ -294,7 +296,7 @@ impl Playback {
     pub(crate) fn write_down(
         mut self,
         mut writer: RecordingWriter,
-        samples: &Receiver<Sample>,
+        samples: &Receiver<Looked>,
     ) -> Result<RecordingWriter, RecordingError> {
         // Moving frames comes first: what this thread has no time for is dropped and counted.
         let _ = rustix::process::setpriority_process(None, NICE);
@@ -312,12 +314,12 @@ impl Playback {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            for sample in samples.try_iter() {
-                writer.sampled(&sample)?;
+            for looked in samples.try_iter() {
+                put_sample(&mut writer, &looked)?;
             }
         }
-        for sample in samples {
-            writer.sampled(&sample)?;
+        for looked in samples {
+            put_sample(&mut writer, &looked)?;
         }
         Ok(writer)
     }
@@ -394,5 +396,12 @@ impl Playback {
             let _ = complete_checksum(scratch, header.csum_start, header.csum_offset);
         }
         write(0, scratch, packet.len())
+    }
+}
+
+fn put_sample(writer: &mut RecordingWriter, (flow, sample): &Looked) -> Result<(), RecordingError> {
+    match flow {
+        None => writer.sampled(sample),
+        Some(flow) => writer.sampled_of(flow, sample),
     }
 }

@@ -51,7 +51,7 @@ fn recorder(directory: &Path, snaplen: Option<u32>) -> RecordingWriter {
 fn finish(writer: RecordingWriter) {
     let spec = WorkloadSpec::uploading(Bytes::new(1));
     let report = |side| Application::new(side, &spec, 1).report();
-    let app = AppLog { client: report(Side::Client), server: report(Side::Server), load: None };
+    let app = AppLog::of(report(Side::Client), report(Side::Server));
     let record = TrialRecord {
         path: tcplab_path::PathSpec::default(),
         tcplab: "0".into(),

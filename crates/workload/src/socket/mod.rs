@@ -24,7 +24,9 @@ pub use value::{Kind, OptionValue};
 use value::ValueOf;
 
 /// What is done when an option is refused.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum IfRefused {
     /// The trial fails: it would not be the experiment that was asked for.
@@ -74,6 +76,15 @@ impl SocketOptions {
         let (key, _) = table::keyed().find(|(known, _)| *known == key).expect("a key of the table");
         self.values.insert(key, value);
         self
+    }
+
+    /// These, and of `others` those that are not among them.
+    #[must_use]
+    pub fn or(&self, others: &SocketOptions) -> SocketOptions {
+        let mut values = others.values.clone();
+        values.extend(self.values.clone());
+        let if_refused = self.if_refused.max(others.if_refused);
+        SocketOptions { values, if_refused }
     }
 
     /// TCP_CONGESTION.

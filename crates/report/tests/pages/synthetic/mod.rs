@@ -50,6 +50,7 @@ pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
             world: "kernel".into(),
             stacks: stacks.into(),
             trials: made,
+            failures: vec![],
             summaries,
         });
     }
@@ -67,6 +68,8 @@ fn frame() -> Run {
         fallback: None,
         started: "2026-03-01T09:30:00Z".into(),
         seed: 1,
+        warm_up: 0,
+        stopping: None,
         path: vec![
             "forward: 5 Mbit/s, queue of 512 packets, 5 ms, 200 ms interruption every 5 s".into(),
             "reverse: 5 Mbit/s, queue of 512 packets, 5 ms, 200 ms interruption every 5 s".into(),
@@ -189,6 +192,8 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         put_aside: if number == 2 { 2 } else { 0 },
         warnings: vec![],
         medium: None,
+        has_packets: true,
+        flows: Vec::new(),
     };
     let ends = seen.client.acks.iter().map(|ack| ack.at).max().unwrap_or(Instant::ZERO);
     let duration = ends.since(Instant::ZERO);

@@ -1,0 +1,341 @@
+//! Runs in virtual time, broken off, gone on with, extended, with trials that fail: what comes out
+//! is what a run says that nobody disturbed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use tcplab_lab::Run;
+use tcplab_units::Rng;
+
+use crate::{command, everything, text};
+
+/// Two cases that take a few milliseconds each, with losses to tell of.
+const TINY: &str = r#"title = "Tiny"
+
+[path]
+rate  = "10 Mbit/s"
+delay = "5 ms"
+loss  = "2 %"
+
+[client]
+stack = "model:linux-6.18"
+
+[server]
+stack = "model:linux-6.18"
+
+[workload]
+upload = "60 kB"
+
+[matrix]
+"client.socket.congestion" = ["reno", "cubic"]
+
+[[expect]]
+claim  = "all arrives"
+metric = "payload_intact"
+equals = true
+
+"#;
+
+/// Runs a scenario that starts as [`TINY`] does, named `name`; gives the directory of its run.
+fn run(home: &Path, name: &str, rest: &str, options: &[&str]) -> PathBuf {
+    let (code, directory) = run_to(home, name, rest, options);
+    assert_eq!(code, Some(0), "{name} {options:?}");
+    directory
+}
+
+/// The same with any exit code.
+fn run_to(home: &Path, name: &str, rest: &str, options: &[&str]) -> (Option<i32>, PathBuf) {
+    let file = home.join("tiny.toml");
+    fs::write(&file, format!("{TINY}{rest}")).unwrap();
+    let mut all = vec!["run", "tiny.toml", "--runs", name];
+    all.extend(options);
+    let output = command(home, &all).output().unwrap();
+    let said = text(&output.stderr);
+    assert!(!said.contains("panicked"), "{said}");
+    (output.status.code(), only(&home.join(name).join("tiny")))
+}
+
+/// The one thing in a directory.
+fn only(directory: &Path) -> PathBuf {
+    let mut entries = fs::read_dir(directory).unwrap().flatten().map(|entry| entry.path());
+    let one = entries.next().unwrap();
+    assert_eq!(entries.next(), None, "{}", directory.display());
+    one
+}
+
+/// All tables of a run by name, without what tells when and under which load it ran.
+fn tables(run: &Path) -> Vec<(String, String)> {
+    let entries = fs::read_dir(run).unwrap().flatten().map(|entry| entry.path());
+    let is_table = |path: &PathBuf| {
+        path.extension().is_some_and(|it| it == "csv") || path.ends_with("run.json")
+    };
+    let mut names: Vec<PathBuf> = entries.filter(is_table).collect();
+    names.sort();
+    let read = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.retain(|line| !line.starts_with("  \"started\": "));
+        if let Some(at) = lines.iter().position(|line| line.ends_with("\"load at the start\",")) {
+            lines.remove(at + 1);
+        }
+        (path.file_name().unwrap().to_string_lossy().into_owned(), lines.join("\n"))
+    };
+    names.iter().map(read).collect()
+}
+
+fn same(one: &Path, other: &Path, what: &str) {
+    let (ours, theirs) = (tables(one), tables(other));
+    assert_eq!(ours.len(), 8, "{what}: seven tables and run.json");
+    for ((name, ours), (other, theirs)) in ours.iter().zip(&theirs) {
+        assert_eq!(name, other, "{what}");
+        let differs = |(ours, theirs): &(&str, &str)| ours != theirs;
+        let line = ours.lines().zip(theirs.lines()).find(differs);
+        assert!(ours == theirs, "{what}: {name} differs: {line:.300?}");
+    }
+    let left: Vec<String> =
+        everything(one).into_iter().filter(|path| path.contains(".partial-")).collect();
+    assert_eq!(left, [""; 0], "{what}");
+}
+
+fn read(run: &Path) -> Run {
+    serde_json::from_slice(&fs::read(run.join("run.json")).unwrap()).unwrap()
+}
+
+/// Kills runs fifty times, at moments from their beginning to their end, and goes on with them.
+#[test]
+fn a_killed_run_comes_out_as_one_that_nobody_disturbed() {
+    let home = tempfile::tempdir().unwrap();
+    let mut random = Rng::new(1, "kill");
+    let until = "[repeat]\nuntil = { ci = \"8 %\", min = 3, max = 5 }\n";
+    for (name, rest) in [("fixed", "[repeat]\ntrials = 3\n"), ("until", until)] {
+        let plain = run(home.path(), &format!("{name}-plain"), rest, &[]);
+        let mut kills = 0;
+        for nth in 1.. {
+            let place = home.path().join(format!("{name}-{nth}"));
+            // Later and later, so that it comes to its end however slow the machine is.
+            let mut latest = 30;
+            while !came_to_its_end(home.path(), &place, random.below(latest)) {
+                (kills, latest) = (kills + 1, latest + 30);
+            }
+            same(&only(&place.join("tiny")), &plain, name);
+            if kills >= 25 {
+                break;
+            }
+        }
+    }
+}
+
+/// Begins the run below `runs`, or goes on with it, and kills it after so many milliseconds;
+/// whether it had ended by then.
+fn came_to_its_end(home: &Path, runs: &Path, after: u64) -> bool {
+    let begun = || only(&runs.join("tiny"));
+    let begun = runs.join("tiny").is_dir().then(begun);
+    let begun = begun.filter(|run| run.join("plan.json").exists());
+    if begun.is_none() {
+        // It had no plan yet, so it is none to go on with.
+        let _ = fs::remove_dir_all(runs);
+    }
+    let place = begun.as_deref().unwrap_or(runs).display().to_string();
+    let arguments = match begun {
+        Some(_) => vec!["run", "--resume", &place],
+        None => vec!["run", "tiny.toml", "--runs", &place],
+    };
+    let mut command = command(home, &arguments);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(after));
+    if let Some(status) = child.try_wait().unwrap() {
+        assert!(status.success(), "{place}: {status}");
+        return true;
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    false
+}
+
+/// Nothing that a kill leaves while tables and report are written looks whole, or stays.
+#[test]
+fn what_a_kill_left_of_tables_and_report_is_written_anew() {
+    let home = tempfile::tempdir().unwrap();
+    let plain = run(home.path(), "plain", "", &[]);
+    let struck = run(home.path(), "struck", "", &[]);
+    fs::remove_file(struck.join("run.json")).unwrap();
+    fs::remove_file(struck.join("ends.csv")).unwrap();
+    fs::write(struck.join(".partial-report.html"), "<html>half").unwrap();
+    fs::write(struck.join(".partial-run.json"), "{").unwrap();
+    fs::create_dir(struck.join("trials/.partial-reno-3")).unwrap();
+    let directory = struck.display().to_string();
+    let again = command(home.path(), &["run", "--resume", &directory]).output().unwrap();
+    assert!(again.status.success(), "{}", text(&again.stderr));
+    same(&struck, &plain, "tables");
+    let report = |run: &Path| fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(report(&struck).contains("</html>"));
+}
+
+#[test]
+fn what_comes_out_does_not_depend_on_how_many_trials_run_at_once() {
+    let home = tempfile::tempdir().unwrap();
+    for (name, rest) in [
+        ("fixed", "[repeat]\ntrials = 4\n"),
+        ("until", "[repeat]\nuntil = { ci = \"5 %\", min = 3, max = 20 }\n"),
+    ] {
+        let one = run(home.path(), &format!("{name}-1"), rest, &["--jobs", "1"]);
+        let three = run(home.path(), &format!("{name}-3"), rest, &["--jobs", "3"]);
+        same(&three, &one, name);
+        let trials = |run: &Path| fs::read_dir(run.join("trials")).unwrap().count();
+        assert_eq!(trials(&one), trials(&three), "{name}: none is run in vain and stays");
+    }
+    let run = read(&only(&home.path().join("until-1/tiny")));
+    let stopping = run.stopping.unwrap();
+    assert!((3..=20).contains(&stopping.blocks), "{stopping:?}");
+    assert!(run.cases.iter().all(|case| case.trials.len() == stopping.blocks as usize));
+    let told: Vec<bool> = stopping.cases.iter().map(|case| case.reached).collect();
+    assert!(stopping.blocks == 20 || told == [true, true], "{stopping:?}");
+}
+
+#[test]
+fn an_extended_run_is_that_of_the_final_scenario() {
+    let home = tempfile::tempdir().unwrap();
+    let small = "[repeat]\ntrials = 2\n";
+    let extended = run(home.path(), "extended", small, &[]);
+    let directory = extended.display().to_string();
+    let first = fs::metadata(extended.join("trials/reno-1/DONE")).unwrap().modified().unwrap();
+    let extend = |options: &[&str]| {
+        let mut all = vec!["run", "--extend", &directory];
+        all.extend(options);
+        let output = command(home.path(), &all).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    };
+    // More repetitions.
+    let (told, _) = extend(&["--trials", "5", "--dry-run"]);
+    assert!(told.contains("there    4 trials, 6 to run"), "{told}");
+    let (_, told) = extend(&["--trials", "5"]);
+    assert!(told.starts_with("4 trials that are there are used again\n"), "{told}");
+    let plain = run(home.path(), "plain", small, &["--trials", "5"]);
+    same(&extended, &plain, "more repetitions");
+    let now = fs::metadata(extended.join("trials/reno-1/DONE")).unwrap().modified().unwrap();
+    assert_eq!(now, first, "what was there is used again");
+    // Other levels, which are called otherwise because there is a factor more; and a level gone.
+    let other = TINY
+        .replace("[\"reno\", \"cubic\"]", "[\"vegas\", \"reno\"]")
+        .replace("[[expect]]", "\"path.delay\" = [\"5 ms\", \"9 ms\"]\n\n[[expect]]");
+    fs::write(home.path().join("tiny.toml"), format!("{other}[repeat]\ntrials = 3\n")).unwrap();
+    let (_, told) = extend(&["tiny.toml"]);
+    assert!(told.contains("3 trials that are there are used again\n"), "{told}");
+    assert!(told.contains("5 trials are not: each belongs to no case of the new plan\n"), "{told}");
+    assert!(told.contains("2 trials are not: each is of another seed"), "{told}");
+    let arguments = ["run", "tiny.toml", "--runs", "other"];
+    assert!(command(home.path(), &arguments).status().unwrap().success());
+    same(&extended, &only(&home.path().join("other/tiny")), "other levels");
+    // And back: what was put away is still there.
+    fs::write(home.path().join("tiny.toml"), format!("{TINY}{small}")).unwrap();
+    let (_, told) = extend(&["tiny.toml", "--trials", "5"]);
+    assert!(told.contains("10 trials that are there are used again\n"), "{told}");
+    same(&extended, &plain, "back");
+    // An extension that a kill broke off is finished when the run is opened.
+    let target = r#"{"plan": PLAN, "source": SOURCE, "files": {}, "environment": []}"#;
+    let plan = fs::read_to_string(extended.join("plan.json")).unwrap();
+    let source = fs::read_to_string(extended.join("scenario.toml")).unwrap();
+    let plan = plan.replace("\"trials\": 5", "\"trials\": 1");
+    let target = target.replace("PLAN", &plan);
+    let target = target.replace("SOURCE", &serde_json::to_string(&source).unwrap());
+    fs::write(extended.join("extension.json"), target).unwrap();
+    let resumed = command(home.path(), &["run", "--resume", &directory]).output().unwrap();
+    assert!(resumed.status.success(), "{}", text(&resumed.stderr));
+    assert!(!extended.join("extension.json").exists());
+    assert_eq!(read(&extended).cases[0].trials.len(), 1);
+}
+
+/// What was let go of is in no table; all else is told as if it were there.
+#[test]
+fn tables_do_not_depend_on_which_packets_are_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let of = |keep: &str| run(home.path(), keep, &format!("[recording]\nkeep = \"{keep}\"\n"), &[]);
+    let [all, first, none] = ["all", "first", "none"].map(of);
+    let has = |run: &Path, trial: &str| run.join("trials").join(trial).join("path.jsonl").exists();
+    let told = |run: &Path, keep: &str| -> Vec<(String, String)> {
+        let same = |text: &str| {
+            text.replace(&format!("keep = \\\"{keep}\\\""), "")
+                .replace(",\"has_packets\":false", "")
+                .replace(",good,0,false,", ",good,0,true,")
+        };
+        tables(run).iter().map(|(name, text)| (name.clone(), same(text))).collect()
+    };
+    for (run, keep, expected) in
+        [(&all, "all", [true; 2]), (&first, "first", [true, false]), (&none, "none", [false; 2])]
+    {
+        assert_eq!(["reno-1", "reno-2"].map(|trial| has(run, trial)), expected, "{keep}");
+        for ((name, ours), (_, theirs)) in told(run, keep).iter().zip(told(&all, "all")) {
+            assert!(*ours == theirs, "{keep}: {name}");
+        }
+    }
+    let again = command(home.path(), &["report", &none.display().to_string()]).output().unwrap();
+    assert!(again.status.success(), "{}", text(&again.stderr));
+    assert!(text(&again.stdout).contains("✓ all arrives"), "{}", text(&again.stdout));
+}
+
+#[test]
+fn a_trial_that_fails_is_told_and_the_others_count() {
+    let home = tempfile::tempdir().unwrap();
+    // Some trials take longer than that.
+    let rest = "[repeat]\ntrials = 8\n[limits]\ntrial = \"90 ms\"\n";
+    let (code, directory) = run_to(home.path(), "limit", rest, &[]);
+    assert_eq!(code, Some(2));
+    let run = read(&directory);
+    let failed: usize = run.cases.iter().map(|case| case.failures.len()).sum();
+    let good: usize = run.cases.iter().map(|case| case.trials.len()).sum();
+    assert!(failed > 0 && good > 0 && failed + good == 16, "{failed} {good}");
+    assert!(!run.claims[0].held && run.claims[0].found.contains("trials failed"));
+    let table = fs::read_to_string(directory.join("trials.csv")).unwrap();
+    let lines = table.lines().filter(|line| line.contains(",failed,0,true,not done after 90 ms"));
+    assert_eq!(lines.count(), failed, "{table}");
+    // To go on with it runs nothing again, and says the same.
+    let resumed = ["run", "--resume", &directory.display().to_string()];
+    let again = command(home.path(), &resumed).output().unwrap();
+    assert_eq!(again.status.code(), Some(2));
+    let said = text(&again.stdout);
+    for part in
+        [&format!("{failed} trials of 16 failed"), " of 8 ", "✗ all arrives", "not done after"]
+    {
+        assert!(said.contains(part), "`{part}` is missing: {said}");
+    }
+    assert!(
+        fs::read_to_string(directory.join("report.html")).unwrap().contains("failed and count")
+    );
+    // What no trial can do ends the run, and leaves nothing.
+    let none = TINY.replace("[\"reno\", \"cubic\"]", "[\"nosuch\"]");
+    fs::write(home.path().join("none.toml"), none).unwrap();
+    let output = command(home.path(), &["run", "none.toml"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("`nosuch` is no congestion control of a model"));
+    assert!(!home.path().join("runs").exists(), "{:?}", everything(home.path()));
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_done_and_does_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let rest = "[repeat]\ntrials = 4\nwarm_up = 2\n[design]\nexclude = [{ \
+                \"client.socket.congestion\" = \"reno\", \"path.delay\" = \"9 ms\" }]\n";
+    let source = TINY.replace("[[expect]]", "\"path.delay\" = [\"5 ms\", \"9 ms\"]\n\n[[expect]]");
+    fs::write(home.path().join("tiny.toml"), format!("{source}{rest}")).unwrap();
+    let said = |options: &[&str]| {
+        let mut all = vec!["run", "tiny.toml", "--dry-run", "--jobs", "2"];
+        all.extend(options);
+        let output = command(home.path(), &all).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let plan = said(&[]);
+    // How long it takes depends on the machine.
+    let fixed = plan.lines().filter(|line| !line.starts_with("time ")).collect::<Vec<_>>();
+    let fixed = fixed.join("\n").replace("about a second", "…");
+    insta::assert_snapshot!(fixed);
+    let json: serde_json::Value = serde_json::from_str(&said(&["--json"])).unwrap();
+    assert_eq!((&json["missing"], &json["blocks"]), (&12.into(), &4.into()));
+    assert_eq!(json["order"].as_array().unwrap().len(), 3);
+    assert!(json["seconds"][1].as_f64().unwrap() > 0.0);
+    assert_eq!(everything(home.path()).len(), 1, "nothing was made");
+}

@@ -1,0 +1,95 @@
+//! What a run is to do.
+
+use serde::{Deserialize, Serialize};
+use tcplab_scenario::{Keep, Scenario, Until};
+
+use crate::worlds::{self, KERNEL};
+use crate::{LabError, Refusal, World};
+
+/// What a run is to do, settled when it starts. Resuming does the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The scenario's name.
+    pub name: String,
+    /// `kernel`, `sim`, or `kernel and sim`: each case where its stacks are.
+    pub world: String,
+    /// Why a model stands for the kernel that was to be had, and how to get the kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
+    /// When it was started, UTC, RFC 3339.
+    pub started: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Trials of each case; at most so many, where `until` decides.
+    pub trials: u32,
+    /// When there are enough, where their number is not fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
+    /// Blocks on the kernel that come first and do not count.
+    #[serde(default)]
+    pub warm_up: u32,
+    /// How often a trial is run again that failed, or whose path misbehaved.
+    #[serde(default)]
+    pub retries: u32,
+    /// How many bytes of each packet the captures keep; all where no number is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snaplen: Option<u32>,
+    /// Of which trials the packets are kept.
+    #[serde(default = "all")]
+    pub keep: Keep,
+    /// tcplab's version.
+    pub tcplab: String,
+    /// The hashes of the cases, in order: a resumed run must have the same.
+    pub cases: Vec<String>,
+}
+
+fn all() -> Keep {
+    Keep::All
+}
+
+/// What takes the place of what the scenario says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Instead {
+    /// So many trials of each case, whatever their interval is.
+    pub trials: Option<u32>,
+    /// The seed of all randomness.
+    pub seed: Option<u64>,
+}
+
+/// What `scenario` asks for, settled. Whether the kernel is `refused` here is asked where that
+/// decides, see [`crate::kernel_refused`].
+///
+/// # Errors
+/// When the world cannot be that of the scenario's stacks.
+pub fn plan(
+    scenario: &Scenario,
+    world: World,
+    refused: impl FnOnce() -> Option<Refusal>,
+    instead: Instead,
+) -> Result<Plan, LabError> {
+    let (world, fallback) = worlds::of_run(scenario, world, refused)?;
+    let trials = instead.trials.unwrap_or(scenario.trials);
+    let snaplen = scenario.recording.snaplen.map(|length| length.as_u64() as u32);
+    Ok(Plan {
+        name: scenario.name.clone(),
+        world: world.into(),
+        fallback,
+        started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        seed: instead.seed.unwrap_or(scenario.seed),
+        trials,
+        until: if instead.trials.is_some() { None } else { scenario.until.clone() },
+        warm_up: if world.contains(KERNEL) { scenario.warm_up } else { 0 },
+        retries: scenario.retries,
+        snaplen,
+        keep: scenario.recording.kept_of(scenario.cases.len() * trials as usize),
+        tcplab: env!("CARGO_PKG_VERSION").into(),
+        cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
+    })
+}
+
+impl Plan {
+    /// The scenario as this plan has it run.
+    pub(crate) fn of(&self, scenario: Scenario) -> Scenario {
+        Scenario { trials: self.trials, until: self.until.clone(), ..scenario }
+    }
+}

@@ -1,0 +1,74 @@
+//! Several flows on the page of their trial.
+
+use tcplab_lab::{FlowConnectionRow, FlowRow, FlowSeries, Metric, Run};
+use tcplab_report::render;
+
+use super::synthetic;
+
+fn flow(name: &str, background: bool, connections: u16) -> FlowRow {
+    let metric = |name: &str, value| Metric { name: name.into(), unit: String::new(), value };
+    let connection = |nth: u16| FlowConnectionRow {
+        ports: [32_768 + nth, 5_001],
+        start_s: 2.5,
+        bytes: 1_000_000,
+        metrics: vec![
+            metric("transfer_time", 1.0 + f64::from(nth)),
+            metric("goodput", 8.0 / (1.0 + f64::from(nth))),
+            metric("retransmissions", 3.0),
+            metric("payload_intact", 1.0),
+        ],
+        response_times_ms: Vec::new(),
+    };
+    FlowRow {
+        name: name.into(),
+        background,
+        connections: (0..connections).map(connection).collect(),
+        series: FlowSeries { interval_s: 0.5, bytes: vec![0, 62_500, 125_000, 0, 62_500, 0] },
+    }
+}
+
+fn page(flows: &[FlowRow]) -> String {
+    let (mut run, recordings): (Run, _) = synthetic::run(1);
+    for trial in run.cases.iter_mut().flat_map(|case| &mut case.trials) {
+        trial.flows = flows.to_vec();
+    }
+    let load = |trial: &tcplab_lab::Trial| {
+        let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
+        found.map(|(_, data)| data.clone()).ok_or_else(|| "no such trial".to_string())
+    };
+    render(&run, load).unwrap()
+}
+
+#[test]
+fn each_flow_has_a_row_and_a_line() {
+    let page = page(&[flow("cross", true, 1), flow("main", false, 1), flow("web", false, 3)]);
+    for told in [
+        "What each flow received",
+        r#"<td>cross<span class="about">, in the background</span></td>"#,
+        r#"<span class="key key-flow-1" data-layer="flow-1">cross, in the background</span>"#,
+        r#"<span class="key key-flow-3" data-layer="flow-3">web</span>"#,
+        // Sums of counts, medians of times.
+        r#"<td>web</td><td class="number">3</td><td class="number">2.500</td><td class="number">3,000,000</td><td class="number">2</td><td class="number">4</td><td class="number">–</td><td class="number">9</td>"#,
+        "What follows is about flow main.",
+        "What each flow received: cross, in the background at most 2.00 Mbit/s (at 1.0 s)",
+    ] {
+        assert!(page.contains(told), "{told}");
+    }
+    assert!(!page.contains(r#"data-layer="flow-others""#));
+}
+
+#[test]
+fn many_flows_share_a_line() {
+    let flows: Vec<_> = (1..=9).map(|n| flow(&format!("f{n}"), false, 1)).collect();
+    let page = page(&flows);
+    assert!(page.contains(r#"data-layer="flow-5">f5</span>"#));
+    assert!(page.contains(r#"data-layer="flow-others">4 others together</span>"#));
+    // Four times 1 Mbit/s and 2 Mbit/s.
+    assert!(page.contains("4 others together at most 8.00 Mbit/s"));
+    assert!(!page.contains(r#"data-layer="flow-6""#));
+}
+
+#[test]
+fn a_trial_with_one_connection_has_no_such_section() {
+    assert!(!page(&[]).contains("What each flow received"));
+}
