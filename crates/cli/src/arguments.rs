@@ -56,6 +56,7 @@ const EXAMPLES: &str = "\
 Examples:
   tcplab run interruption            the founding paper's experiment, about four minutes
   tcplab run interruption --quick    one trial of each case, under a minute
+  tcplab run haiku-tcp               all experiments of a folder, in virtual time in a minute
   tcplab run my-experiment.toml      your own; start from `tcplab scenarios interruption`
   tcplab shell dsl-25                your shell, behind a DSL line
   tcplab trace capture.pcapng        why a transfer was slow
@@ -204,7 +205,7 @@ pub(crate) enum Io {
 }
 
 /// How frames are moved, whatever the path does to them.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct TuningArguments {
     /// How long before a packet's time the thread that moves packets stops sleeping and polls, from
     /// 0 to 1 ms

@@ -21,6 +21,7 @@ mod report;
 mod rfc6349;
 mod run;
 mod scenarios;
+mod series;
 mod server;
 mod shell;
 mod sockopts;

@@ -16,6 +16,7 @@ use crate::arguments::{Io, RunArguments, WORLD, World};
 use crate::complain::complain;
 use crate::output::{answer, tell};
 use crate::progress::{Display, unless_stopped};
+use crate::series::Series;
 use crate::{UNABLE, report, scenarios};
 
 /// How long a run looks ahead before it begins.
@@ -23,7 +24,15 @@ const BRIEFLY: Duration = Duration::from_millis(250);
 /// And where nothing else is asked for.
 const AT_LENGTH: Duration = Duration::from_secs(3);
 
+/// Runs an experiment, or all of a folder.
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
+    match Series::find(arguments.scenario.as_deref().unwrap_or_default())? {
+        Some(series) => series.run(arguments),
+        None => run_one(arguments),
+    }
+}
+
+pub(crate) fn run_one(arguments: &RunArguments) -> Result<ExitCode> {
     if arguments.dry_run {
         return dry_run(arguments);
     }

@@ -23,19 +23,43 @@ pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
             text += &serde_json::to_string_pretty(&all)?;
             text += "\n";
         } else {
-            let width = all.iter().map(|scenario| scenario.name.len()).max().unwrap_or_default();
-            for Scenario { name, title, cases, trials, reference, .. } in &all {
-                text += &format!("{name:width$}  {title}\n");
-                if let Some(reference) = reference {
-                    text += &format!("{:width$}  from: {reference}\n", "");
-                }
-                text += &format!("{:width$}  {} cases, {trials} trials each\n", "", cases.len());
-            }
-            text += "\n`tcplab scenarios NAME` prints one, as a start for your own.\n";
+            text += &list(&all);
+            text += "\n`tcplab scenarios NAME` prints one, as a start for your own; `tcplab run FOLDER` \
+                     runs a folder.\n";
         }
     }
     answer(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Folder by folder, those in none first.
+fn list(all: &[Scenario]) -> String {
+    let folder =
+        |scenario: &Scenario| scenario.name.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+    let mut sorted: Vec<&Scenario> = all.iter().collect();
+    sorted.sort_by_key(|scenario| folder(scenario));
+    let width = all.iter().map(|scenario| scenario.name.len()).max().unwrap_or_default();
+    let mut text = String::new();
+    for group in sorted.chunk_by(|one, other| folder(one) == folder(other)) {
+        // What all of a folder come from is told once.
+        let common = group[0].reference.as_ref().filter(|reference| {
+            group.len() > 1 && group.iter().all(|it| it.reference.as_ref() == Some(reference))
+        });
+        if let Some(folder) = folder(group[0]) {
+            text += &format!("\n{folder}/  {} experiments: tcplab run {folder}\n", group.len());
+            if let Some(reference) = common {
+                text += &format!("  from: {reference}\n");
+            }
+        }
+        for Scenario { name, title, cases, trials, reference, .. } in group {
+            text += &format!("  {name:width$}  {title}\n");
+            if let Some(reference) = reference.as_ref().filter(|_| common.is_none()) {
+                text += &format!("  {:width$}  from: {reference}\n", "");
+            }
+            text += &format!("  {:width$}  {} cases, {trials} trials each\n", "", cases.len());
+        }
+    }
+    text
 }
 
 /// The scenario called `given`: a file if it looks like one, or else one that comes with tcplab.

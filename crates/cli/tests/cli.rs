@@ -10,6 +10,8 @@ use tempfile::TempDir;
 
 #[path = "cli/runs.rs"]
 mod runs;
+#[path = "cli/series.rs"]
+mod series;
 
 const GOOD: &str = r#"title = "Small"
 

@@ -1,6 +1,6 @@
 //! Graphs as SVG text: time-sequence, window, rate, ladder, state diagram, strips, panes of these,
-//! trends over a number that was varied, and what a path will do; of many trials heat maps,
-//! distributions and every trial as a dot.
+//! trends over a number that was varied, one metric against another, and what a path will do; of
+//! many trials heat maps, distributions and every trial as a dot.
 //!
 //! Everything drawn is complete without scripts. Colours are CSS variables of [`STYLE`], so a
 //! page decides about dark mode and print; layers are `<path>`s with a class each, so a page can
@@ -20,6 +20,7 @@ mod ladder;
 mod letters;
 mod overlay;
 mod pane;
+mod pareto;
 mod path_data;
 mod path_picture;
 mod plane;
@@ -45,6 +46,7 @@ pub use heat::{Heat, heat};
 pub use ladder::{LadderScene, ladder, ladder_svg};
 pub use overlay::{Laid, overlay};
 pub use pane::{Pane, pane};
+pub use pareto::{Estimate, Merit, Pareto, ParetoPoint, front, pareto};
 pub use path_picture::{PathPicture, path_picture, path_svg};
 pub use plane::{Band, Figure, Key, Plane, View};
 pub use pyramid::{LayerLevels, Level, Tile};

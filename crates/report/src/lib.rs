@@ -29,6 +29,7 @@ mod pack;
 mod page;
 mod path;
 mod place;
+mod scatter;
 mod stalls;
 pub mod states;
 mod summary;

@@ -8,6 +8,7 @@ use crate::figure::Shown;
 use crate::number::{decimals_for_error, figures, title};
 use crate::page::anchor;
 use crate::place::world;
+use crate::scatter;
 
 /// All that a run's plots show.
 pub(crate) struct Trends {
@@ -59,7 +60,10 @@ pub(crate) fn trends(run: &Run) -> Option<Trends> {
 
 /// A metric; nothing if no trial has it.
 fn group(run: &Run, plot: &Plot) -> Option<Group> {
-    let unit = run.cases.iter().find_map(|case| Some(&summary(case, plot)?.unit))?;
+    if let Some(against) = &plot.against {
+        return scatter::group(run, plot, against);
+    }
+    let unit = run.cases.iter().find_map(|case| Some(&summary(case, &plot.metric)?.unit))?;
     let levels = sorted_levels(run, &plot.over)?;
     let rest = |case: &Case| -> Vec<String> {
         let others = case.levels.iter().filter(|(key, _)| !is_of(plot, key));
@@ -92,7 +96,7 @@ fn line(name: &str, cases: &[&Case], plot: &Plot, levels: &[(f64, String)]) -> T
         let is_it = |case: &&&Case| {
             name_of(case, plot) == name && level_of(case, &plot.over) == Some(text.as_str())
         };
-        let summary = summary(cases.iter().find(is_it)?, plot)?;
+        let summary = summary(cases.iter().find(is_it)?, &plot.metric)?;
         Some(TrendPoint { level, mean: summary.mean, interval: summary.interval })
     });
     TrendLine { name: name.into(), points: points.collect() }
@@ -117,15 +121,15 @@ fn name_of(case: &Case, plot: &Plot) -> String {
     by.unwrap_or_default().into()
 }
 
-fn level_of<'c>(case: &'c Case, factor: &str) -> Option<&'c str> {
+pub(crate) fn level_of<'c>(case: &'c Case, factor: &str) -> Option<&'c str> {
     case.levels.iter().find(|(key, _)| key == factor).map(|(_, level)| level.as_str())
 }
 
-fn summary<'c>(case: &'c Case, plot: &Plot) -> Option<&'c Summary> {
-    case.summaries.iter().find(|summary| summary.name == plot.metric)
+pub(crate) fn summary<'c>(case: &'c Case, metric: &str) -> Option<&'c Summary> {
+    case.summaries.iter().find(|summary| summary.name == metric)
 }
 
-fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     all.fold(Vec::new(), |mut seen, one| {
         if !seen.contains(&one) {
             seen.push(one);
@@ -140,23 +144,20 @@ fn short(key: &str) -> &str {
 }
 
 fn table(run: &Run) -> Table {
-    let plots: Vec<&Plot> = run.plots.iter().fold(Vec::new(), |mut seen, plot| {
-        if !seen.iter().any(|other: &&Plot| other.metric == plot.metric) {
-            seen.push(plot);
-        }
-        seen
-    });
-    let unit = |plot: &Plot| metric(&plot.metric).map_or("", |info| info.unit).to_owned();
+    let metrics = distinct(run.plots.iter().flat_map(|plot| {
+        [Some(plot.metric.as_str()), plot.against.as_deref()].into_iter().flatten()
+    }));
+    let unit = |name: &str| metric(name).map_or("", |info| info.unit).to_owned();
     let row = |(index, case): (usize, &Case)| Row {
         href: format!("#{}", anchor(index, None, None)),
         levels: case.levels.iter().map(|(_, level)| level.clone()).collect(),
         world: world(case),
-        cells: plots.iter().map(|plot| summary(case, plot).map(cell)).collect(),
+        cells: metrics.iter().map(|name| summary(case, name).map(cell)).collect(),
     };
     let factors = run.cases.first().map_or(&[][..], |case| &case.levels);
     Table {
         factors: factors.iter().map(|(key, _)| short(key).into()).collect(),
-        metrics: plots.iter().map(|plot| (title(&plot.metric), unit(plot))).collect(),
+        metrics: metrics.iter().map(|name| (title(name), unit(name))).collect(),
         rows: run.cases.iter().enumerate().map(row).collect(),
         spread: run.cases.iter().any(|case| case.trials.len() > 1),
     }

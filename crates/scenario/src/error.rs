@@ -221,6 +221,12 @@ pub enum Problem {
     NothingToDrawOver,
     #[error("the levels of `{0}` are not all numbers")]
     NoNumbers(String),
+    #[error("`{0}` has no better direction")]
+    NoMerit(String),
+    #[error("`{0}` against itself is a line that says nothing")]
+    AgainstItself(String),
+    #[error("nothing is varied, so there would be one point")]
+    OnePoint,
     #[error("`{key}` is not varied")]
     NotVariedHere { key: String, factors: Vec<String> },
     #[error("`{0}` cannot be both the axis and the lines")]
@@ -285,6 +291,9 @@ impl Problem {
                 "vary a number or a quantity, such as `\"workload.write_size\" = [\"1 kB\", \"64 kB\"]`"
                     .into()
             }
+            Problem::NoMerit(_) => "`tcplab metrics` says of which less or more is better".into(),
+            Problem::AgainstItself(_) => "name another metric".into(),
+            Problem::OnePoint => "vary something, or leave `against` out".into(),
             Problem::NoNumbers(_) => {
                 "numbers, or quantities of one kind, such as \"1 kB\" and \"64 KiB\"".into()
             }

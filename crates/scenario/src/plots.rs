@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Rate, Span};
+use tcplab_units::{Bytes, Probability, Rate, Span};
 use toml::Spanned;
 
 use crate::Case;
@@ -10,7 +10,7 @@ use crate::error::Problem;
 use crate::fault::Fault;
 use crate::key::Key;
 use crate::matrix::{Factor, Matrix};
-use crate::metrics::{METRICS, MetricKind, Scope, metric};
+use crate::metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, metric};
 
 /// Drawn where the scenario does not say what.
 const USUAL: [&str; 1] = ["goodput"];
@@ -20,21 +20,25 @@ const USUAL_OF_LOAD: [&str; 2] = ["load.rate", "load.response"];
 const LEVELS_WORTH_A_LINE: usize = 3;
 
 /// A picture of the report: a metric over a factor whose levels are numbers, a line for each level
-/// of another factor.
+/// of another factor; or against another metric, a point for each level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plot {
     /// Names a metric of trials, a number.
     pub metric: String,
-    /// The factor that lies on the horizontal axis.
+    /// The factor that lies on the horizontal axis; against another metric, the one whose levels
+    /// are the points.
     pub over: String,
-    /// The factor whose levels are the lines; none: one line. For each level of the others there is
-    /// a picture of its own.
+    /// The factor whose levels are the lines, or the colours of points; none: they are alike. For
+    /// each level of the others there is a picture of its own.
     pub by: Option<String>,
+    /// Another metric of trials, a number, on the horizontal axis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
 }
 
-/// A picture in the report: a metric over a factor of the matrix, with intervals. Without such
-/// sections goodput (of a load its rate and response time) is drawn over the factor that has most
-/// numbers, if it has three.
+/// A picture in the report: a metric over a factor of the matrix, or against another metric, with
+/// intervals. Without such sections goodput (of a load its rate and response time) is drawn over
+/// the factor that has most numbers, if it has three.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlotSpec {
@@ -43,13 +47,21 @@ pub(crate) struct PlotSpec {
     metric: Spanned<String>,
     /// The factor on the horizontal axis, whose levels are numbers or quantities such as
     /// `"64 KiB"`; the axis is logarithmic if they span a decade. Default: the one that has most.
+    /// With `against`, the factor whose levels are the points, numbers or not.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     over: Option<Spanned<String>>,
-    /// The factor whose levels are the lines. Default: of the others that with most levels.
+    /// The factor whose levels are the lines. Default: of the others that with most levels. With
+    /// `against`, the factor whose levels have colours; by default none has.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     by: Option<Spanned<String>>,
+    /// Another metric for the horizontal axis: each variant is a point, with its intervals in both
+    /// directions, and those that no other beats in both metrics are joined by a line and named.
+    /// Both metrics have a better direction.
+    #[serde(default)]
+    #[schemars(with = "Option<String>", extend("enum" = compared_names()))]
+    against: Option<Spanned<String>>,
 }
 
 /// What can be drawn, for the schema.
@@ -61,15 +73,53 @@ pub(crate) fn is_drawn(info: &crate::MetricInfo) -> bool {
     info.scope == Scope::Trial && info.kind == MetricKind::Number
 }
 
+/// What can be drawn against another metric, for the schema. The null is that of a key left out.
+fn compared_names() -> Vec<Option<&'static str>> {
+    let compared = METRICS.iter().filter(|it| is_drawn(it) && it.better != Better::Neither);
+    compared.map(|it| Some(it.name)).chain([None]).collect()
+}
+
 impl PlotSpec {
     pub(crate) fn resolve(&self, matrix: &Matrix<'_>) -> Result<Plot, Fault> {
-        let name = self.metric.get_ref();
-        let Some(info) = metric(name) else {
-            return Err(Fault::new(Problem::UnknownMetric(name.clone()), self.metric.span()));
-        };
-        if !is_drawn(info) {
-            return Err(Fault::new(Problem::NotDrawn(name.clone()), self.metric.span()));
+        match &self.against {
+            Some(against) => self.resolve_against(against, matrix),
+            None => self.resolve_over(matrix),
         }
+    }
+
+    /// A metric against another.
+    fn resolve_against(
+        &self,
+        against: &Spanned<String>,
+        matrix: &Matrix<'_>,
+    ) -> Result<Plot, Fault> {
+        for written in [&self.metric, against] {
+            let info = drawn(written)?;
+            if info.better == Better::Neither {
+                return Err(Fault::new(Problem::NoMerit(info.name.into()), written.span()));
+            }
+        }
+        if against.get_ref() == self.metric.get_ref() {
+            let problem = Problem::AgainstItself(against.get_ref().clone());
+            return Err(Fault::new(problem, against.span()));
+        }
+        let over = match &self.over {
+            Some(written) => find(written, matrix)?,
+            None => most_levels(matrix.factors())
+                .ok_or_else(|| Fault::new(Problem::OnePoint, self.metric.span()))?,
+        };
+        let by = self.by.as_ref().map(|written| other_than(over, written, matrix)).transpose()?;
+        Ok(Plot {
+            metric: self.metric.get_ref().clone(),
+            over: over.key.to_string(),
+            by,
+            against: Some(against.get_ref().clone()),
+        })
+    }
+
+    /// A metric over a factor.
+    fn resolve_over(&self, matrix: &Matrix<'_>) -> Result<Plot, Fault> {
+        let info = drawn(&self.metric)?;
         let over = match &self.over {
             Some(written) => {
                 let factor = find(written, matrix)?;
@@ -83,18 +133,36 @@ impl PlotSpec {
                 .ok_or_else(|| Fault::new(Problem::NothingToDrawOver, self.metric.span()))?,
         };
         let by = match &self.by {
-            Some(written) => {
-                let factor = find(written, matrix)?;
-                if factor.key == over.key || matrix.are_paired(&factor.key, &over.key) {
-                    let problem = Problem::OverItself(factor.key.to_string());
-                    return Err(Fault::new(problem, written.span()));
-                }
-                Some(factor.key.to_string())
-            }
+            Some(written) => Some(other_than(over, written, matrix)?),
             None => other(matrix, &over.key),
         };
-        Ok(Plot { metric: name.clone(), over: over.key.to_string(), by })
+        Ok(Plot { metric: info.name.into(), over: over.key.to_string(), by, against: None })
     }
+}
+
+/// The metric of this name, a number of trials.
+fn drawn(written: &Spanned<String>) -> Result<&'static MetricInfo, Fault> {
+    let name = written.get_ref();
+    let Some(info) = metric(name) else {
+        return Err(Fault::new(Problem::UnknownMetric(name.clone()), written.span()));
+    };
+    if !is_drawn(info) {
+        return Err(Fault::new(Problem::NotDrawn(name.clone()), written.span()));
+    }
+    Ok(info)
+}
+
+/// The factor of this name, which is not the one that is drawn over.
+fn other_than(
+    over: &Factor<'_>,
+    written: &Spanned<String>,
+    matrix: &Matrix<'_>,
+) -> Result<String, Fault> {
+    let factor = find(written, matrix)?;
+    if factor.key == over.key || matrix.are_paired(&factor.key, &over.key) {
+        return Err(Fault::new(Problem::OverItself(factor.key.to_string()), written.span()));
+    }
+    Ok(factor.key.to_string())
 }
 
 /// What is drawn where the file does not say.
@@ -112,6 +180,7 @@ pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case]) -> Vec<Plot> {
         metric: metric.into(),
         over: over.key.to_string(),
         by: other(matrix, &over.key),
+        against: None,
     };
     usual.iter().map(|metric| plot(metric)).collect()
 }
@@ -128,17 +197,22 @@ fn find<'m, 'i>(
 
 /// The factor with most numbers, the first of them.
 fn longest<'m, 'i>(matrix: &'m Matrix<'i>) -> Option<&'m Factor<'i>> {
-    let numeric = matrix.factors().filter(|factor| numbers(factor).is_some());
-    numeric.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most })
+    most_levels(matrix.factors().filter(|factor| numbers(factor).is_some()))
+}
+
+/// That with most levels, the first of them.
+fn most_levels<'m, 'i>(factors: impl Iterator<Item = &'m Factor<'i>>) -> Option<&'m Factor<'i>>
+where
+    'i: 'm,
+{
+    factors.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most })
 }
 
 /// Of the other factors that with most levels, the first of them: few pictures of many lines. One
 /// that advances with the axis would have a line for each point.
 fn other(matrix: &Matrix<'_>, over: &Key) -> Option<String> {
     let is_other = |key: &Key| key != over && !matrix.are_paired(key, over);
-    let others = matrix.factors().filter(|factor| is_other(&factor.key));
-    let most =
-        others.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most });
+    let most = most_levels(matrix.factors().filter(|factor| is_other(&factor.key)));
     most.map(|factor| factor.key.to_string())
 }
 
@@ -148,7 +222,7 @@ fn numbers(factor: &Factor<'_>) -> Option<Vec<f64>> {
 }
 
 /// Levels as numbers, to be drawn over: plain ones, or quantities of one kind (bytes, seconds, bits
-/// per second). None if one of them is neither, or there is only one.
+/// per second, per cent). None if one of them is neither, or there is only one.
 pub fn as_numbers(levels: &[&str]) -> Option<Vec<f64>> {
     if levels.len() < 2 {
         return None;
@@ -160,6 +234,7 @@ pub fn as_numbers(levels: &[&str]) -> Option<Vec<f64>> {
         .or_else(|| all(&|text| Some(text.parse::<Bytes>().ok()?.as_u64() as f64)))
         .or_else(|| all(&|text| Some(text.parse::<Span>().ok()?.as_secs_f64())))
         .or_else(|| all(&|text| Some(text.parse::<Rate>().ok()?.as_mbit_f64() * 1e6)))
+        .or_else(|| all(&|text| Some(text.parse::<Probability>().ok()?.as_f64() * 100.0)))
 }
 
 #[cfg(test)]
@@ -183,6 +258,7 @@ mod tests {
             metric: metric.into(),
             over: over.into(),
             by: by.map(Into::into),
+            against: None,
         };
         let (size, congestion) = ("workload.write_size", Some("client.socket.congestion"));
         assert_eq!(read("").unwrap(), [plot("goodput", size, congestion)], "of itself");
@@ -191,6 +267,26 @@ mod tests {
             ("metric = \"lost\"\nover = \"workload.write_size\"", plot("lost", size, congestion)),
         ] {
             assert_eq!(read(&format!("[[plot]]\n{section}")).unwrap(), [expected], "{section}");
+        }
+    }
+
+    #[test]
+    fn a_metric_is_drawn_against_another() {
+        let plot = |over: &str, by: Option<&str>| Plot {
+            metric: "goodput".into(),
+            over: over.into(),
+            by: by.map(Into::into),
+            against: Some("buffer_delay".into()),
+        };
+        let (size, congestion) = ("workload.write_size", "client.socket.congestion");
+        for (keys, expected) in [
+            ("", plot(size, None)),
+            ("over = \"client.socket.congestion\"", plot(congestion, None)),
+            ("by = \"client.socket.congestion\"", plot(size, Some(congestion))),
+        ] {
+            let section =
+                format!("[[plot]]\nmetric = \"goodput\"\nagainst = \"buffer_delay\"\n{keys}");
+            assert_eq!(read(&section).unwrap(), [expected], "{section}");
         }
     }
 
@@ -208,6 +304,9 @@ mod tests {
                 "metric = \"lost\"\nby = \"workload.write_size\"",
                 "`workload.write_size` cannot be both",
             ),
+            ("metric = \"goodput\"\nagainst = \"speed\"", "`speed` is not a metric"),
+            ("metric = \"goodput\"\nagainst = \"max_window\"", "`max_window` has no better"),
+            ("metric = \"goodput\"\nagainst = \"goodput\"", "`goodput` against itself"),
         ] {
             let told = read(&format!("[[plot]]\n{section}"));
             assert!(told.as_ref().is_err_and(|told| told.contains(why)), "{section}: {told:?}");
@@ -222,6 +321,7 @@ mod tests {
             (&["512 B", "64 KiB"], Some(vec![512.0, 65536.0])),
             (&["0 ms", "2 s"], Some(vec![0.0, 2.0])),
             (&["5 Mbit/s", "1 Gbit/s"], Some(vec![5e6, 1e9])),
+            (&["0.25 %", "10 %"], Some(vec![0.25, 10.0])),
             (&["1 kB", "2 s"], None),
             (&["reno", "1"], None),
             (&["nan", "1"], None),

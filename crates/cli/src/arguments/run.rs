@@ -11,6 +11,7 @@ Examples:
   tcplab run interruption --quick              one trial of each case, for a first look
   tcplab run my.toml --dry-run                 cases, order, seeds, time and room it takes
   tcplab run my.toml --world sim --jobs 4      in virtual time, four trials at once
+  tcplab run tuning --world sim                all experiments of a folder, a line for each last
   tcplab run --resume                          go on with the newest run that was broken off
   tcplab run --extend runs/my/20261122T... --trials 20
                                                more repetitions: those that are there count
@@ -20,10 +21,11 @@ Examples:
 Exit codes: 0 every expectation held, 1 one broke, 2 it could not be run, or a trial failed each
 time it was tried: it is then missing in what was measured, and the tables say why.";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct RunArguments {
-    /// Name of an experiment that comes with tcplab, or a scenario file (*.toml)
+    /// Name of an experiment that comes with tcplab, or a scenario file (*.toml); of a folder of
+    /// either: all experiments in it, one after the other
     #[arg(required_unless_present_any = ["resume", "extend"])]
     pub(crate) scenario: Option<String>,
     /// Which world to run in

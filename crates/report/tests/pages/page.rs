@@ -190,8 +190,14 @@ fn a_metric_is_drawn_over_what_was_varied_and_told_in_numbers() {
         metric: metric.into(),
         over: "load.concurrency".into(),
         by: Some("a.design".into()),
+        against: None,
+    };
+    let against = |metric: &str| tcplab_scenario::Plot {
+        against: Some("transfer_time".into()),
+        ..plot(metric)
     };
     run.plots = vec![plot("goodput"), plot("transfer_time"), plot("nobody.has_it")];
+    run.plots.extend([against("goodput"), against("nobody.has_it")]);
     let page = page(&run, &recordings);
     let section = page.split(r#"id="trends""#).nth(1).expect("there is such a section");
     let section = section.split("</section>").next().unwrap();
@@ -199,7 +205,10 @@ fn a_metric_is_drawn_over_what_was_varied_and_told_in_numbers() {
     assert_eq!(count("<svg class=\"trend\""), 4, "two metrics on two paths");
     assert_eq!(count("goodput over concurrency"), 1);
     assert_eq!(count("class=\"line\""), 2, "only fork on the LAN has two levels");
-    assert_eq!(count("class=\"interval\""), 2 * 5);
+    assert_eq!(count("<svg class=\"scene pareto\""), 2, "one against the other on two paths");
+    assert_eq!(count("goodput against transfer time"), 1 + 2 * 2);
+    assert_eq!(count("<circle"), 5 + 2 * 2, "the variants, and the colours of both designs");
+    assert_eq!(count("class=\"interval\""), 2 * 5 + 2 * 5, "in pictures over one, and of both");
     assert_eq!(count("<tr><td>"), 5, "a row for each variant");
     assert_eq!(count("</b> ± "), 10);
     assert!(section.find(">1</text>") < section.find(">16</text>"), "levels rise");
