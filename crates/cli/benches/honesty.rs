@@ -19,14 +19,17 @@ use tcplab_lab::{Bench, Instead, Plan, Run, Trial, World, analyse, begin, execut
 use tcplab_scenario::Scenario;
 use tcplab_testbed::Launcher;
 
-/// Cheap, with random loss: a few of the packets of each transfer, and now and then a SYN.
+/// Cheap, with random loss: a few of the packets of each transfer, and now and then a SYN; and with
+/// jitter, without which most transfers take the same time to the microsecond: then nothing is ever
+/// called different, and nothing is asked.
 const SCENARIO: &str = r#"
 title = "A small transfer with random loss"
 
 [path]
-rate  = "2 Mbit/s"
-delay = "5 ms"
-loss  = "1 %"
+rate   = "2 Mbit/s"
+delay  = "5 ms"
+loss   = "1 %"
+jitter = { uniform = "2 ms" }
 
 [client]
 stack = "model:linux-6.18"
@@ -41,7 +44,7 @@ upload = "20 kB"
 /// Comparisons of the same with itself, and trials on each side of one.
 const SAME: (usize, usize) = (1_000, 8);
 /// Comparisons with something that is planted, and trials on each side; of the same trials.
-const PLANTED: (usize, usize) = (200, 20);
+const PLANTED: (usize, usize) = (200, 40);
 /// By what the planted transfer time is longer.
 const LONGER: f64 = 0.03;
 /// Bounds of the promises.

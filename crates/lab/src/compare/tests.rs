@@ -39,6 +39,7 @@ fn case(
         trials: (0..trials)
             .map(|index| trial(index as u32 + 1, seed + index as u64, &of(index)))
             .collect(),
+        failures: Vec::new(),
         summaries: Vec::new(),
     }
 }
@@ -53,6 +54,8 @@ fn run(seed: u64, cases: Vec<Case>) -> Run {
         fallback: None,
         started: "2026-01-01T00:00:00Z".into(),
         seed,
+        warm_up: 0,
+        stopping: None,
         path: Vec::new(),
         environment: vec![("kernel".into(), "6.18".into())],
         calibration: None,
