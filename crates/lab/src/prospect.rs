@@ -14,7 +14,7 @@ use crate::{Bench, LabError, Plan, RunDirectory, worlds};
 /// So many blocks and seeds are told one by one.
 const TOLD: u32 = 3;
 /// What a trial in virtual time takes with its captures and their analysis, over what its packets
-/// alone take: measured over transfers of 1 MB to 10 MB.
+/// alone take: a rule of thumb. A run says better once it has begun.
 const WHOLE: f64 = 4.0;
 /// What a trial in virtual time takes however short it is: its files.
 const FILES: f64 = 0.01;

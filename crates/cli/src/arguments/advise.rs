@@ -43,7 +43,7 @@ pub(crate) struct AdviseArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) congestion: Option<String>,
     /// Trials before and with the advice
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 10)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=999))]
     pub(crate) trials: u32,
     /// Say what follows from formulas, and try nothing
