@@ -18,7 +18,7 @@ use tcplab_trace::Analyzer;
 use tcplab_units::Span;
 
 use crate::arguments::{AdviseArguments, PathChoice};
-use crate::conduct::conduct;
+use crate::conduct::{Conducted, conduct};
 use crate::output::answer;
 use crate::run::stop_on_signals;
 use crate::sockopts::wrapped;
@@ -167,7 +167,7 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
 
 fn attempt(one: &Experiment, arguments: &AdviseArguments, stop: &Arc<AtomicBool>) -> Result<Tried> {
     let scenario = Scenario::parse(&one.source, &one.name)?;
-    let (directory, run) = conduct(scenario, arguments.world, &arguments.runs, stop)?;
+    let Conducted { run, report, .. } = conduct(scenario, arguments.world, &arguments.runs, stop)?;
     let gains = one.gains(&run);
     let trials = run.cases.iter().flat_map(|case| &case.trials);
     Ok(Tried {
@@ -177,7 +177,7 @@ fn attempt(one: &Experiment, arguments: &AdviseArguments, stop: &Arc<AtomicBool>
         world: run.world,
         trials: arguments.trials,
         gains,
-        report: directory.path().join("report.html"),
+        report,
     })
 }
 

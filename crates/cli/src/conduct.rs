@@ -1,6 +1,6 @@
 //! Running a scenario that a command has made for itself.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -11,7 +11,16 @@ use tcplab_scenario::Scenario;
 use crate::arguments::World;
 use crate::output::tell;
 use crate::progress::{Display, unless_stopped};
+use crate::report::write_report;
 use crate::run::launcher;
+
+/// What a run left.
+pub(crate) struct Conducted {
+    pub(crate) directory: RunDirectory,
+    pub(crate) run: Run,
+    /// Where its report begins.
+    pub(crate) report: PathBuf,
+}
 
 /// Runs all of it, writes its tables and its report, and says what came out; the directory stays.
 ///
@@ -22,7 +31,7 @@ pub(crate) fn conduct(
     world: World,
     runs: &Path,
     stop: &Arc<AtomicBool>,
-) -> Result<(RunDirectory, Run)> {
+) -> Result<Conducted> {
     let refused = || launcher().ok().and_then(|launcher| tcplab_lab::kernel_refused(&launcher));
     let plan = tcplab_lab::plan(&scenario, world.into(), refused, Instead::default())?;
     if let Some(fallback) = &plan.fallback {
@@ -42,21 +51,18 @@ pub(crate) fn conduct(
     display.clear();
     let how = || format!("go on with: tcplab run --resume {}", directory.path().display());
     let mut run = ran.with_context(how)?;
-    let html = tcplab_report::render(&run, |trial| tcplab_lab::load_trial(&directory, trial))
-        .context("cannot make the report")?;
-    directory.replace("report.html", html.as_bytes())?;
+    let report = write_report(&directory, &run)?;
     tcplab_lab::write_tables(&directory, &mut run)?;
     // What is made of it needs every trial.
     if let Some((case, failure)) =
         run.cases.iter().find_map(|case| Some((&case.name, case.failures.first()?)))
     {
-        let place = directory.path().join("report.html");
         bail!(
             "trial {} of case {case} failed: {}; all that there is: {}",
             failure.number,
             failure.reason,
-            place.display()
+            report.display()
         );
     }
-    Ok((directory, run))
+    Ok(Conducted { directory, run, report })
 }

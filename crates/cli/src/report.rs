@@ -57,7 +57,7 @@ pub(crate) fn write_and_print(
 }
 
 /// Writes the report: one file, or of many trials a folder. Where somebody begins to read.
-fn write_report(run: &RunDirectory, result: &Run) -> Result<PathBuf> {
+pub(crate) fn write_report(run: &RunDirectory, result: &Run) -> Result<PathBuf> {
     const FAILED: &str = "cannot make the report";
     let load = |trial: &Trial| tcplab_lab::load_trial(run, trial);
     let trials: usize = result.cases.iter().map(|case| case.trials.len()).sum();

@@ -12,12 +12,11 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result};
 use serde_json::json;
 use tcplab_lab::rfc6349::{Baseline, Row, Test, rows, sum_up};
-use tcplab_lab::{Run, RunDirectory};
 use tcplab_path::Direction;
 use tcplab_scenario::Scenario;
 
 use crate::arguments::{PathChoice, Rfc6349Arguments};
-use crate::conduct::conduct;
+use crate::conduct::{Conducted, conduct};
 use crate::output::answer;
 use crate::paths;
 use crate::run::stop_on_signals;
@@ -80,16 +79,13 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
         connections: arguments.connections,
         congestion: arguments.congestion.clone(),
     };
-    let run = |name: &str, source: &str| -> Result<(RunDirectory, Run)> {
+    let run = |name: &str, source: &str| -> Result<Conducted> {
         let scenario = Scenario::parse(source, name)?;
         conduct(scenario, arguments.world, &arguments.runs, stop)
     };
-    let (directory, first) = run("rfc6349-baseline", &test.baseline())?;
+    let Conducted { directory, run: first, report } = run("rfc6349-baseline", &test.baseline())?;
     let baseline = Baseline::of(&test, &directory, &first)?.with_context(|| {
-        format!(
-            "too little came through this path to measure it: see {}",
-            directory.path().join("report.html").display()
-        )
+        format!("too little came through this path to measure it: see {}", report.display())
     })?;
     let way = if arguments.download { "from server to client" } else { "from client to server" };
     let world = if first.world == "sim" { "in virtual time" } else { "on this machine's kernel" };
@@ -98,13 +94,13 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
         answer(&shown::baseline(&title, &baseline))?;
     }
     let mut all: Vec<Row> = Vec::new();
-    let mut reports: Vec<PathBuf> = vec![directory.path().join("report.html")];
+    let mut reports: Vec<PathBuf> = vec![report];
     let several = test.several(&baseline).map(|source| ("rfc6349-connections", source));
     for (name, source) in [("rfc6349-windows", test.windows(&baseline))].into_iter().chain(several)
     {
-        let (directory, run) = run(name, &source)?;
+        let Conducted { directory, run, report } = run(name, &source)?;
         all.extend(rows(&test, &baseline, &directory, &run)?);
-        reports.push(directory.path().join("report.html"));
+        reports.push(report);
     }
     show(arguments, &title, &baseline, &all, &reports)
 }
