@@ -145,7 +145,7 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
             path.display()
         )
     })?;
-    let choices = choose(&run, goal);
+    let choices = choose(&run, directory.scenario(), goal);
     let name = choices.first().map(|choice| choice.best.as_str());
     let cases = || run.cases.iter().zip(&directory.scenario().cases);
     let chosen = cases().find(|(case, _)| Some(case.name.as_str()) == name);

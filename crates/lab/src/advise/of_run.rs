@@ -1,9 +1,10 @@
 //! Which of the variants of a run to take.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
-use tcplab_scenario::{Better, metric};
+use tcplab_path::PathSpec;
+use tcplab_scenario::{Better, Case as Spec, Scenario, metric};
+use tcplab_units::Bytes;
+use tcplab_workload::WorkloadSpec;
 
 use super::{Gain, Goal};
 use crate::{Case, Run};
@@ -11,8 +12,7 @@ use crate::{Case, Run};
 /// Of variants that differ only in what can be chosen, the best by one metric.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Choice {
-    /// What they have in common: (factor, level) of the path and the workload, and the names of
-    /// groups of keys.
+    /// What only they have in common: (factor, level) of the path and of what is done.
     pub given: Vec<(String, String)>,
     /// The metric.
     pub metric: &'static str,
@@ -30,30 +30,44 @@ pub struct Choice {
     pub as_good: Vec<String>,
 }
 
-/// Of the path and the workload nobody can choose; of the rest one can.
-const GIVEN: [&str; 2] = ["path", "workload"];
 /// What tells of a goal, the first that trials have.
 const THROUGHPUT: [&str; 2] = ["goodput", "load.rate"];
 const LATENCY: [&str; 4] = ["median_response", "mean_response", "load.response", "rtt.mean"];
 
-/// The best variants of a run for a goal; nothing where nothing could be chosen.
-pub fn choose(run: &Run, goal: Goal) -> Vec<Choice> {
-    let mut groups: BTreeMap<Vec<(String, String)>, Vec<&Case>> = BTreeMap::new();
-    for case in &run.cases {
-        let is_given = |(key, _): &&(String, String)| {
-            GIVEN.iter().any(|section| key.split('.').next() == Some(section))
-        };
-        let given = case.levels.iter().filter(is_given).cloned().collect();
-        groups.entry(given).or_default().push(case);
+/// The best variants of a run of `scenario` for a goal; nothing where nothing could be chosen.
+/// Nobody can choose the path, nor what is to be done, but in which pieces it is written and read.
+pub fn choose(run: &Run, scenario: &Scenario, goal: Goal) -> Vec<Choice> {
+    let given = |spec: &Spec| {
+        let workload =
+            WorkloadSpec { write_size: Bytes::ZERO, read_size: None, ..spec.workload.clone() };
+        (spec.path.clone(), workload)
+    };
+    let mut groups: Vec<((PathSpec, WorkloadSpec), Vec<&Case>)> = Vec::new();
+    for (case, spec) in run.cases.iter().zip(&scenario.cases) {
+        let given = given(spec);
+        match groups.iter_mut().find(|(known, _)| *known == given) {
+            Some((_, cases)) => cases.push(case),
+            None => groups.push((given, vec![case])),
+        }
     }
     let mut choices = Vec::new();
-    for (given, cases) in groups.into_iter().filter(|(_, cases)| cases.len() > 1) {
+    for (_, cases) in groups.iter().filter(|(_, cases)| cases.len() > 1) {
+        let common = in_common(cases, &run.cases);
         let of =
-            |names: &[&'static str]| names.iter().find_map(|name| best(run, &given, &cases, name));
+            |names: &[&'static str]| names.iter().find_map(|name| best(run, &common, cases, name));
         choices.extend(goal.wants_throughput().then(|| of(&THROUGHPUT)).flatten());
         choices.extend(goal.wants_latency().then(|| of(&LATENCY)).flatten());
     }
     choices
+}
+
+/// The levels that some cases share and that not all have.
+fn in_common(some: &[&Case], all: &[Case]) -> Vec<(String, String)> {
+    let is_theirs = |level: &&(String, String)| {
+        some.iter().all(|case| case.levels.contains(level))
+            && !all.iter().all(|case| case.levels.contains(level))
+    };
+    some[0].levels.iter().filter(is_theirs).cloned().collect()
 }
 
 fn best(
@@ -95,4 +109,47 @@ fn best(
         as_good: as_good.collect(),
         others,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A factor with a name of its own may set the path: that is no choice.
+    #[test]
+    fn a_path_is_given_whatever_its_factor_is_called() {
+        let source = r#"title = "t"
+[path]
+[workload]
+upload = "1 MB"
+[matrix]
+network = { near = { "path.delay" = "1 ms" }, far = { "path.delay" = "90 ms" } }
+"client.socket.congestion" = ["reno", "cubic"]
+"workload.write_size" = ["1 kB", "64 kB"]
+"#;
+        let scenario = Scenario::parse(source, "t").unwrap();
+        let goodput = |name: &str| match name {
+            far if far.starts_with("far") => 5.0,
+            _ => 50.0,
+        } * if name.contains("cubic") { 2.0 } else { 1.0 };
+        let run: Run = serde_json::from_value(serde_json::json!({
+            "name": "t", "title": "t", "reference": null, "scenario": source, "world": "sim",
+            "started": "", "seed": 1, "path": [], "environment": [], "claims": [],
+            "cases": scenario.cases.iter().map(|case| serde_json::json!({
+                "name": case.name, "levels": case.levels, "trials": [],
+                "summaries": [{
+                    "name": "goodput", "unit": "Mbit/s", "count": 1,
+                    "mean": goodput(&case.name), "standard_deviation": null, "interval": null,
+                }],
+            })).collect::<Vec<_>>(),
+        }))
+        .unwrap();
+        let choices = choose(&run, &scenario, Goal::Throughput);
+        let told: Vec<(&str, &str, f64)> = choices
+            .iter()
+            .map(|it| (it.given[0].1.as_str(), it.levels[0].1.as_str(), it.median))
+            .collect();
+        assert_eq!(told, [("near", "cubic", 100.0), ("far", "cubic", 10.0)]);
+        assert!(choices.iter().all(|it| it.levels.len() == 2), "how to write is a choice");
+    }
 }

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use tcplab_trace::{
-    Ack, Connection, End, Episode, Flow, FlowId, Limit, LimitPeriod, LimitShares, Needless,
-    Segment, Sink, Stall, SynOptions,
+    Ack, Connection, Episode, Flow, FlowId, Limit, LimitPeriod, LimitShares, Needless, Segment,
+    Sink, Stall, SynOptions,
 };
 use tcplab_units::{Bytes, Rate, Span};
 
@@ -39,7 +39,7 @@ pub struct Seen {
 impl Seen {
     /// Of the connection, the direction that carried more.
     pub fn of(connection: &Connection) -> Seen {
-        let flow = busier(connection).1;
+        let flow = busier(connection);
         let [client, server] = [&connection.handshake.client, &connection.handshake.server];
         let both = |offers: &dyn Fn(&SynOptions) -> bool| {
             let told = |syn: &SynOptions| syn.seen && !syn.cut;
@@ -66,14 +66,10 @@ impl Seen {
     }
 }
 
-/// Who sent more, and that direction.
-fn busier(connection: &Connection) -> (End, &Flow) {
+/// The direction that carried more.
+fn busier(connection: &Connection) -> &Flow {
     let Connection { forward, reverse, .. } = connection;
-    if reverse.totals.unique > forward.totals.unique {
-        (End::Server, reverse)
-    } else {
-        (End::Client, forward)
-    }
+    if reverse.totals.unique > forward.totals.unique { reverse } else { forward }
 }
 
 impl Situation {
@@ -82,7 +78,7 @@ impl Situation {
     /// The round trip is the shortest seen, the rate the closest even spacing of acknowledged
     /// data. Needed repetitions stand for losses: those of a queue that ran over too.
     pub fn of_connection(connection: &Connection) -> Option<Situation> {
-        let flow = busier(connection).1;
+        let flow = busier(connection);
         let rtt = flow.round_trips.min.or(connection.handshake.round_trip)?;
         let causes = &flow.causes;
         let needless = causes.needless_by_dsack.count + causes.needless_by_timestamp.count;
