@@ -42,59 +42,72 @@ impl Experiment {
         trials: u32,
     ) -> Vec<Experiment> {
         let path = path.map_or_else(|| as_path(situation), |path| json!(path));
+        let bench = Attempt { situation, path, trials };
         let upload = json!({ "upload": situation.payload });
         // In two pieces, as those write who think of bytes.
         let requests = json!({ "requests": {
             "count": 50, "request": "200 B", "response": "1 kB", "writes": 2, "think": "20 ms",
         } });
-        let of_transfer = |advice: &&Advice| !matches!(advice.id, "nodelay");
-        let of_requests = |advice: &&Advice| matches!(advice.id, "nodelay");
-        let mut all = Vec::new();
-        let mut add = |name: &str, what: &str, workload: &Value, metrics, tried: Vec<&Advice>| {
-            let changes: Vec<_> = tried.iter().flat_map(|advice| &advice.changes).collect();
-            if changes.is_empty() {
-                return;
-            }
-            let before = json!({ "client.socket.congestion": situation.congestion });
-            let mut after = before.clone();
-            for change in changes {
-                after[&change.key] = change.value.clone();
-            }
-            let file = json!({
-                "title": format!("{what}, before and after the advice"),
-                "path": path,
-                "workload": workload,
-                "repeat": { "trials": trials },
-                "limits": { "trial": Span::from_secs(900) },
-                "matrix": { "advice": { BEFORE: before, AFTER: after } },
-            });
-            all.push(Experiment {
-                name: name.into(),
-                source: tcplab_scenario::compose(&file),
-                metrics,
-                tries: tried.iter().map(|advice| advice.id).collect(),
-            });
+        let some = |which: &dyn Fn(&str) -> bool| -> Vec<&Advice> {
+            advice.iter().filter(|it| which(it.id) && !it.changes.is_empty()).collect()
         };
-        if goal.wants_throughput() || advice.iter().any(|it| it.id == "congestion-control") {
-            let tried = advice.iter().filter(of_transfer).filter(|it| !it.changes.is_empty());
-            let metrics = match goal {
-                Goal::Throughput => vec!["goodput", "transfer_time"],
-                Goal::Latency => vec!["rtt.mean", "buffer_delay"],
-                Goal::Both => vec!["goodput", "rtt.mean"],
-            };
-            add("advise-transfer", "A transfer", &upload, metrics, tried.collect());
+        let of_transfer = match goal {
+            Goal::Throughput => vec!["goodput", "transfer_time"],
+            Goal::Latency => vec!["rtt.mean", "buffer_delay"],
+            Goal::Both => vec!["goodput", "rtt.mean"],
+        };
+        // The queue's owner is another, so what it gains is told by itself.
+        let transfer = some(&|id| !matches!(id, "nodelay" | "queue"));
+        let (queue, nodelay) = (some(&|id| id == "queue"), some(&|id| id == "nodelay"));
+        let of_queue = vec!["rtt.mean", "goodput"];
+        let of_requests = vec!["median_response", "p99_response"];
+        [
+            bench.of("advise-transfer", "A transfer", &upload, of_transfer, &transfer),
+            bench.of("advise-queue", "A transfer, its queue", &upload, of_queue, &queue),
+            bench.of("advise-requests", "Requests in two writes", &requests, of_requests, &nodelay),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
+/// What all experiments on a situation have in common.
+struct Attempt<'s> {
+    situation: &'s Situation,
+    path: Value,
+    trials: u32,
+}
+
+impl Attempt<'_> {
+    /// The workload before and with the advice; nothing where there is none to be tried.
+    fn of(
+        &self,
+        name: &str,
+        what: &str,
+        workload: &Value,
+        metrics: Vec<&'static str>,
+        tried: &[&Advice],
+    ) -> Option<Experiment> {
+        let before = json!({ "client.socket.congestion": self.situation.congestion });
+        let mut after = before.clone();
+        for change in tried.iter().flat_map(|advice| &advice.changes) {
+            after[&change.key] = change.value.clone();
         }
-        if goal.wants_latency() {
-            let tried = advice.iter().filter(of_requests).filter(|it| !it.changes.is_empty());
-            add(
-                "advise-requests",
-                "Requests in two writes",
-                &requests,
-                vec!["median_response", "p99_response"],
-                tried.collect(),
-            );
-        }
-        all
+        let file = json!({
+            "title": format!("{what}, before and after the advice"),
+            "path": self.path,
+            "workload": workload,
+            "repeat": { "trials": self.trials },
+            "limits": { "trial": Span::from_secs(900) },
+            "matrix": { "advice": { BEFORE: before, AFTER: after } },
+        });
+        (!tried.is_empty()).then(|| Experiment {
+            name: name.into(),
+            source: tcplab_scenario::compose(&file),
+            metrics,
+            tries: tried.iter().map(|advice| advice.id).collect(),
+        })
     }
 }
 

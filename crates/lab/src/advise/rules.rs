@@ -295,7 +295,7 @@ fn queue(situation: &Situation) -> Option<Advice> {
         ),
         basis: "RFC 8290; target of 5 ms: RFC 8289 section 4.3".into(),
         expected: None,
-        changes: vec![Change::new("path.queue", serde_json::json!({ "fq_codel": {} }))],
+        changes: vec![Change::new("path.forward.queue", serde_json::json!({ "fq_codel": {} }))],
     })
 }
 

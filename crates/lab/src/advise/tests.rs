@@ -85,6 +85,15 @@ fn what_is_tried_is_a_scenario_of_two_cases() {
         assert_eq!(cases, ["before", "with-advice"], "{}", one.source);
         assert_eq!(scenario.trials, 3);
     }
+    let bloated = Situation {
+        rate: Some(Rate::from_bits_per_second(1_000_000)),
+        queue: Some(Span::from_secs(2)),
+        ..clean(30)
+    };
+    let advice = advise(&bloated, Goal::Latency);
+    let tried = Experiment::of(&bloated, None, Goal::Latency, &advice, 2);
+    let tried: Vec<_> = tried.into_iter().flat_map(|one| [one.tries]).collect();
+    assert_eq!(tried, [["congestion-control"], ["queue"], ["nodelay"]], "each by itself");
     let nothing = Experiment::of(&situation, None, Goal::Both, &[], 3);
     assert!(nothing.is_empty());
 }
