@@ -26,7 +26,7 @@ pub struct Experiment {
 
 /// The names of its cases.
 const BEFORE: &str = "before";
-const AFTER: &str = "with-advice";
+const AFTER: &str = "advised";
 /// The key that chooses the sender's congestion control.
 const CONGESTION: &str = "client.socket.congestion";
 
@@ -110,7 +110,7 @@ impl Attempt<'_> {
             "workload": workload,
             "repeat": { "trials": self.trials },
             "limits": { "trial": Span::from_secs(900) },
-            "matrix": { "advice": { BEFORE: before, AFTER: after } },
+            "matrix": { "settings": { BEFORE: before, AFTER: after } },
         });
         (!tried.is_empty()).then(|| Experiment {
             name: name.into(),
