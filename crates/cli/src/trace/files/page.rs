@@ -11,9 +11,9 @@ use tcplab_trace::{Connection, Sink, Trace};
 use tcplab_units::Instant;
 
 use super::super::input::Input;
-use super::{commit, counted};
+use super::commit;
 use crate::arguments::ViewArguments;
-use crate::output::Output;
+use crate::output::{Output, counted};
 
 /// Of so many connections a page shows graphs at most, else nobody finds anything.
 const MOST: usize = 10;
