@@ -3,6 +3,7 @@
 mod catalogue;
 mod datagrams;
 mod flows;
+mod forwarded;
 mod states;
 mod truth_twice;
 
