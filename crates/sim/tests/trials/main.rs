@@ -3,6 +3,7 @@
 mod catalogue;
 mod datagrams;
 mod flows;
+mod path_mtu;
 mod states;
 mod truth_twice;
 
