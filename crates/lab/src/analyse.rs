@@ -488,6 +488,7 @@ fn episode_row(
         evidence: match episode.evidence {
             Evidence::Sack { .. } => "sack",
             Evidence::DuplicateAcks { .. } => "duplicate acks",
+            Evidence::TooBig { .. } => "icmp",
             Evidence::Timeout { .. } => "timeout",
             Evidence::Probe { .. } => "probe",
         }

@@ -8,6 +8,7 @@ mod lane;
 mod options;
 mod packets;
 mod queue;
+mod reassembly;
 mod settings;
 #[cfg(test)]
 mod smoltcp;

@@ -4,6 +4,7 @@ mod catalogue;
 mod datagrams;
 mod flows;
 mod forwarded;
+mod path_mtu;
 mod states;
 mod truth_twice;
 
