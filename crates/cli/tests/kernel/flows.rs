@@ -76,6 +76,9 @@ fn each_gets_what_the_path_carried(trial: &Recorded<'_>) {
         };
         let path = carried.get(&(connection.ports[0], way)).copied().unwrap_or(0);
         let read = receiver.bytes.as_u64();
+        let worked = [&connection.client, &connection.server].map(|end| end.processor.is_some());
+        let is_served = connection.server.started.is_some();
+        assert_eq!(worked, [true, is_served], "{:?}", connection.ports);
         assert!(read <= path, "{:?}: {read} of {path}", connection.ports);
         if connection.client.finished.is_some() && connection.server.finished.is_some() {
             assert_eq!(read, path, "{:?}", connection.ports);
