@@ -231,6 +231,12 @@ pub enum Problem {
     NotVariedHere { key: String, factors: Vec<String> },
     #[error("`{0}` cannot be both the axis and the lines")]
     OverItself(String),
+    #[error("`{0}` cannot be compared: it is not one number for each trial")]
+    NotCompared(String),
+    #[error("`{0}` is named twice")]
+    NamedTwice(String),
+    #[error("what is compared are two levels of `{key}`")]
+    WhichLevels { key: String, levels: Vec<String> },
     #[error("the claim is about no case: none with these levels is in the design")]
     NoCaseLeft,
     #[error("there is nothing to compare with: no case with these levels is in the design")]
@@ -285,7 +291,18 @@ impl Problem {
             Problem::NotAFactor { key, factors } if !factors.is_empty() => {
                 suggest(key, factors, "the matrix varies")
             }
+            Problem::NotVariedHere { factors, .. } if factors.is_empty() => {
+                "nothing is varied: add a `[matrix]`".into()
+            }
             Problem::NotVariedHere { key, factors } => suggest(key, factors, "the matrix varies"),
+            Problem::NotCompared(_) => "compare metrics of trials, such as `goodput`".into(),
+            Problem::WhichLevels { levels, .. } => {
+                let all = levels.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+                match &levels[..] {
+                    [first, .., last] => format!("write two of {all}: [\"{first}\", \"{last}\"]"),
+                    _ => format!("its only level is {all}"),
+                }
+            }
             Problem::NotDrawn(_) => "draw a metric of trials, such as `goodput`".into(),
             Problem::NothingToDrawOver => {
                 "vary a number or a quantity, such as `\"workload.write_size\" = [\"1 kB\", \"64 kB\"]`"
@@ -371,6 +388,7 @@ fn missing(key: &str, table: Option<&str>) -> String {
         (Some("expect"), _) => {
             "[[expect]]\nclaim   = \"it is fast\"\nmetric  = \"transfer_time\"\nat_most = \"20 s\""
         }
+        (Some("compare"), _) => "[[compare]]\nfactor = \"client.socket.congestion\"",
         _ => return format!("add `{key}`"),
     };
     format!("add it, such as\n{example}")

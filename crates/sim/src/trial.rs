@@ -310,6 +310,5 @@ pub(crate) fn record(spec: &EndpointSpec, host: &Host, role: SocketRole) -> Endp
         options,
         listener: listener.unwrap_or_default(),
         sysctls: spec.sysctl.clone(),
-        processor: None,
     }
 }

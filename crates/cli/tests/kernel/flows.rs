@@ -69,6 +69,11 @@ fn each_gets_what_the_path_carried(trial: &Recorded<'_>) {
     let recording = Recording::open(&trial.directory).unwrap();
     let finished = each_flow_gets_what_was_forwarded(&recording, &trial.app);
     assert!(finished >= 3, "{finished}: those that the trial waits for");
+    for connection in flows.iter().flat_map(|flow| &flow.connections) {
+        let worked = [&connection.client, &connection.server].map(|end| end.processor.is_some());
+        let is_served = connection.server.started.is_some();
+        assert_eq!(worked, [true, is_served], "{:?}", connection.ports);
+    }
     let cross = &flow(flows, "cross").connections[0];
     assert_eq!(cross.client.log.last().unwrap().result, "waiting");
     for name in ["second", "cross"] {

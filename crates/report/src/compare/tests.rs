@@ -45,6 +45,7 @@ fn comparison(rows: Vec<Row>) -> Comparison {
         tcplab: "0".into(),
         sides: [side("runs/a"), side("runs/<b>")],
         by: None,
+        metrics: vec!["transfer_time".into()],
         warnings: vec!["the scenarios differ: A has `x < 1`".into()],
         family: "transfer_time in 1 case: 1 test".into(),
         tests: 1,
