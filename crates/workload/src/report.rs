@@ -257,4 +257,5 @@ pub const CALLS: &[&str] = &[
     "shutdown",
     "close",
     "sleep",
+    "vanish",
 ];

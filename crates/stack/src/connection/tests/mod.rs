@@ -7,11 +7,12 @@ mod machine;
 mod options;
 mod pair;
 mod peer;
+mod pool;
 mod silence;
 mod streams;
 mod urgent;
 
-use tcplab_units::Instant;
+use tcplab_units::{Bytes, Instant};
 use tcplab_wire::{SeqNumber, TcpFlags};
 
 use super::*;
