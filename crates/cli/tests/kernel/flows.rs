@@ -60,6 +60,50 @@ fn flows_share_a_path_of_the_kernels_and_both_worlds_plan_the_same() {
     the_model_has_the_same_connections(trial);
 }
 
+/// One that vanishes holds what its server has written, and nobody else's trial up.
+const VANISHING: &str = r#"
+title = "One client hangs"
+[path]
+rate  = "10 Mbit/s"
+delay = "5 ms"
+queue = "60 packets"
+[workload]
+upload = "200 kB"
+[flow.good]
+start = "300 ms"
+[flow.hanging]
+background = true
+workload   = { client = ["write 10 B", "read 10 B", "vanish"], server = ["read 10 B", "write 10 B", "sleep 200 ms", "write 10 kB", "read to end"] }
+[flow.none]
+background = true
+count      = 0
+[repeat]
+trials  = 1
+retries = 0
+[[expect]]
+claim  = "all of it arrives"
+metric = "payload_intact"
+equals = true
+"#;
+
+#[test]
+fn a_client_that_vanishes_acknowledges_nothing_and_says_no_word() {
+    let Some(experiment) = Experiment::run(VANISHING, Io::Tun) else { return };
+    let trial = &experiment.trials()[0];
+    assert_eq!(flow(&trial.app.flows, "none").connections, []);
+    let hanging = &flow(&trial.app.flows, "hanging").connections[0];
+    let last = hanging.client.log.last().unwrap();
+    assert_eq!((&*last.call, &*last.result), ("vanish", "waiting"));
+    assert_eq!(hanging.server.bytes.as_u64(), 10_010, "the server has written all");
+    // What came to it was sent again, and not answered.
+    let (_, file) = trial.recording.capture(Endpoint::Server).unwrap();
+    let connections = tcplab_trace::analyze(tcplab_capture::Reader::new(file).unwrap()).connections;
+    let port = hanging.ports[0];
+    let connection = connections.iter().find(|it| it.client.port() == port).unwrap();
+    assert!(connection.reverse.totals.retransmissions > 0);
+    assert_eq!(connection.reverse.acks.last().unwrap().ack.as_u64(), 11);
+}
+
 fn each_gets_what_the_path_carried(trial: &Recorded<'_>) {
     let flows = &trial.app.flows;
     let counts: Vec<(&str, usize)> =

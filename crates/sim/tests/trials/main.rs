@@ -1,5 +1,6 @@
 //! Whole trials in virtual time.
 
+mod buffers;
 mod catalogue;
 mod datagrams;
 mod flows;
