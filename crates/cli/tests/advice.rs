@@ -103,6 +103,21 @@ fn the_rfcs_test_finds_the_path() {
     }
 }
 
+/// ICMP tells the model what the path takes, and the test what the model came to.
+#[test]
+fn the_rfcs_test_finds_a_path_of_small_packets() {
+    let home = tempfile::tempdir().unwrap();
+    let path = ["rfc6349", "-s", "rate=20 Mbit/s", "-s", "delay=15 ms", "-s", "mtu=1400 B"];
+    let rest = ["--lasting", "1 s", "--connections", "1", "--world", "sim", "--json"];
+    let told = json(home.path(), &[&path[..], &rest[..]].concat());
+    let baseline = &told["baseline"];
+    assert_eq!((&baseline["mtu"], &baseline["asked"]["mtu"]), (&"1.4 kB".into(), &"1.4 kB".into()));
+    assert_eq!(baseline["segment"], "1348 B");
+    let rate: f64 = baseline["rate"].as_str().unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!((rate / 20.0 - 1.0).abs() < 0.03, "{baseline}");
+    assert!(told["rows"].as_array().unwrap().iter().all(|row| row["goodput"] != 0.0));
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let home = tempfile::tempdir().unwrap();

@@ -16,6 +16,7 @@ mod load;
 mod netem;
 mod options;
 mod outcomes;
+mod path_mtu;
 mod processes;
 mod program;
 mod programs;
