@@ -26,16 +26,14 @@ const AT_LENGTH: Duration = Duration::from_secs(3);
 
 /// Runs an experiment, or all of a folder.
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
-    match Series::find(arguments.scenario.as_deref().unwrap_or_default())? {
-        Some(series) => series.run(arguments),
-        None => {
-            let stop = Arc::new(AtomicBool::new(false));
-            if !arguments.dry_run {
-                stop_on_signals(&stop)?;
-            }
-            run_one(arguments, &stop)
-        }
+    if let Some(series) = Series::find(arguments.scenario.as_deref().unwrap_or_default())? {
+        return series.run(arguments);
     }
+    let stop = Arc::new(AtomicBool::new(false));
+    if !arguments.dry_run {
+        stop_on_signals(&stop)?;
+    }
+    run_one(arguments, &stop)
 }
 
 /// Runs one; `stop` ends it, and what is finished stays.

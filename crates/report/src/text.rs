@@ -156,8 +156,8 @@ fn comparisons(run: &Run, text: &mut String) {
             |name: &str, cells| Group { columns: vec![Column::new(name, "", cells)], left: true };
         let first = [column(&verdicts::rest(run, found), names)];
         let metric = |(index, metric): (usize, &String)| {
-            let cell = |row: &Option<&Row>| row.map_or_else(|| "–".into(), verdicts::in_short);
-            let cells = grid.rows.iter().map(|(_, cells)| cell(&cells[index])).collect();
+            let cell = |row: Option<&Row>| row.map_or_else(|| "–".into(), verdicts::in_short);
+            let cells = grid.rows.iter().map(|(_, cells)| cell(cells[index])).collect();
             column(&title(metric), cells)
         };
         let groups: Vec<Group> = found.metrics.iter().enumerate().map(metric).collect();

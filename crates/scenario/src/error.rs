@@ -291,6 +291,27 @@ impl Problem {
             Problem::NotAFactor { key, factors } if !factors.is_empty() => {
                 suggest(key, factors, "the matrix varies")
             }
+            Problem::NotAFactor { .. } => "leave `where` out: there is only one case".into(),
+            Problem::NotSelected { .. } => "`endpoint` and `nth` are for metrics of endpoints, \
+                 requests and calls, `call` for those of calls, `flow` for numbers of trials and \
+                 requests"
+                .into(),
+            Problem::NoSuchFlow { name, flows } if flows.is_empty() => {
+                format!("there are no flows: leave it out, or write `[flow.{name}]`")
+            }
+            Problem::NoSuchFlow { name, flows } => suggest(name, flows, "the flows are"),
+            Problem::NoSuchLevel { level, levels, .. } => suggest(level, levels, "its levels are"),
+            _ => {
+                let design = || self.help_with_design().map(Into::into);
+                return self.help_with_pictures().or_else(design);
+            }
+        };
+        Some(help)
+    }
+
+    /// The same of what is wrong with what the report draws and compares.
+    fn help_with_pictures(&self) -> Option<String> {
+        Some(match self {
             Problem::NotVariedHere { factors, .. } if factors.is_empty() => {
                 "nothing is varied: add a `[matrix]`".into()
             }
@@ -315,19 +336,8 @@ impl Problem {
                 "numbers, or quantities of one kind, such as \"1 kB\" and \"64 KiB\"".into()
             }
             Problem::OverItself(_) => "name another factor, or leave `by` out".into(),
-            Problem::NotAFactor { .. } => "leave `where` out: there is only one case".into(),
-            Problem::NotSelected { .. } => "`endpoint` and `nth` are for metrics of endpoints, \
-                 requests and calls, `call` for those of calls, `flow` for numbers of trials and \
-                 requests"
-                .into(),
-            Problem::NoSuchFlow { name, flows } if flows.is_empty() => {
-                format!("there are no flows: leave it out, or write `[flow.{name}]`")
-            }
-            Problem::NoSuchFlow { name, flows } => suggest(name, flows, "the flows are"),
-            Problem::NoSuchLevel { level, levels, .. } => suggest(level, levels, "its levels are"),
-            _ => return self.help_with_design().map(Into::into),
-        };
-        Some(help)
+            _ => return None,
+        })
     }
 
     /// The same of what is wrong with how cases are chosen and repeated.

@@ -120,7 +120,7 @@ impl Scenario {
         let mut compares = self.compares;
         compares.retain(|it| have_counterparts(&cases, &it.factor, &it.levels));
         let design = format!("{}; {} of these {}", self.design, cases.len(), self.cases.len());
-        Scenario { expects, cases, compares, design, ..self }
+        Scenario { design, compares, expects, cases, ..self }
     }
 
     /// All trials in the order to run them: complete blocks, each of which runs every case once,

@@ -34,8 +34,9 @@ pub(crate) struct CompareArguments {
     /// Which two levels, A first; may be left out where there are but two
     #[arg(long, value_name = "A,B", requires = "by", value_parser = levels)]
     pub(crate) levels: Option<Levels>,
-    /// Metrics to compare, or `all`; by default those of the scenario's `[[compare]]`, or that people
-    /// ask for first. The fewer, the sooner each is decided, for all are tested together
+    /// Metrics to compare, or `all`; by default those that the scenario's `[[compare]]` names, else
+    /// those that people ask for first. The fewer, the sooner each is decided, for all are tested
+    /// together
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
     /// What is too little to be called a difference: a share of A's median (`3%`), of one metric

@@ -233,32 +233,24 @@ fn what_a_kill_interrupts_while_it_is_written_is_never_taken_for_whole() {
     let home = tempfile::tempdir().unwrap();
     let mut random = Rng::new(1, "kill while writing");
     let folder = "[repeat]\ntrials = 101\n[recording]\nkeep = \"none\"\n";
-    for (name, rest, step) in [("file", "[repeat]\ntrials = 1\n", 1), ("folder", folder, 5)] {
+    // Of a folder only its own making and moving is of interest: its tables are as those of a file.
+    let (file, folder) = (("file", "[repeat]\ntrials = 1\n", 40), ("folder", folder, 3));
+    for (name, rest, most) in [file, folder] {
         let run = run(home.path(), name, &format!("{rest}{COMPARE}"), &[]);
         let whole = outcome(&run);
         let mut kills = 0;
-        for changes in (1..).step_by(step) {
+        for changes in (1..most).step_by(if most > 9 { 3 } else { 1 }) {
             for (path, _) in &whole {
                 let _ = fs::remove_file(run.join(path));
             }
             let _ = fs::remove_dir_all(run.join("report"));
-            let killed = is_killed_while_writing(&run, changes, random.below(30_000));
-            let left = outcome(&run);
-            let is_known = |it: &(PathBuf, Vec<u8>)| whole.contains(it);
-            let half = left.iter().find(|it| !is_known(it)).map(|(path, _)| path);
-            assert_eq!(half, None, "{name}: after {changes} changes");
-            let pages = |all: &[(PathBuf, Vec<u8>)]| {
-                all.iter().filter(|(path, _)| path.starts_with("report")).count()
-            };
-            assert!([0, pages(&whole)].contains(&pages(&left)), "{name}: half a folder");
-            let is_finished = left.iter().any(|(path, _)| path == Path::new("run.json"));
-            assert!(!is_finished || left.len() == whole.len(), "run.json comes last");
-            if !killed {
+            if !is_killed_while_writing(&run, changes, random.below(30_000)) {
                 break;
             }
             kills += 1;
+            what_is_left_is_whole(&run, &whole);
         }
-        assert!(kills >= 3, "{name}: {kills}");
+        assert!(kills >= 2, "{name}: {kills}");
         let directory = run.display().to_string();
         let again = command(&run, &["run", "--resume", &directory]).output().unwrap();
         assert!(again.status.success(), "{}", text(&again.stderr));
@@ -266,6 +258,19 @@ fn what_a_kill_interrupts_while_it_is_written_is_never_taken_for_whole() {
         let left = names(&run).into_iter().find(|it| it.display().to_string().contains(".partial"));
         assert_eq!(left, None, "{name}");
     }
+}
+
+/// What has its name is as it is in the whole; a folder is all there or not at all.
+fn what_is_left_is_whole(run: &Path, whole: &[(PathBuf, Vec<u8>)]) {
+    let left = outcome(run);
+    let half = left.iter().find(|it| !whole.contains(it)).map(|(path, _)| path);
+    assert_eq!(half, None, "{}", run.display());
+    let pages = |all: &[(PathBuf, Vec<u8>)]| {
+        all.iter().filter(|(path, _)| path.starts_with("report")).count()
+    };
+    assert!([0, pages(whole)].contains(&pages(&left)), "half a folder");
+    let is_finished = left.iter().any(|(path, _)| path == Path::new("run.json"));
+    assert!(!is_finished || left.len() == whole.len(), "run.json comes last");
 }
 
 /// What the scenario asks to compare: the same as `tcplab compare` says, in every place where one
