@@ -1,6 +1,6 @@
 //! What a trial with a connection is measured by.
 
-use tcplab_recording::{AppLog, Endpoint, Sample, TrialRecord};
+use tcplab_recording::{AppLog, Endpoint, Sample};
 use tcplab_trace::{Flow, Limit};
 use tcplab_units::{Rate, Span};
 use tcplab_workload::{AppReport, Exchange};
@@ -17,7 +17,6 @@ pub(crate) struct Sources<'a> {
     /// The packets of it that the path dropped, where the path tells.
     pub(crate) lost: Option<usize>,
     pub(crate) ideal: Option<Ideal>,
-    pub(crate) record: &'a TrialRecord,
 }
 
 /// `TCP_ESTABLISHED` in `TCP_INFO`.
@@ -75,7 +74,7 @@ impl Sources<'_> {
     }
 
     fn processor_time_per_byte(&self) -> Option<f64> {
-        let [client, server] = [self.record.client.processor?, self.record.server.processor?];
+        let [client, server] = [self.app.client.processor?, self.app.server.processor?];
         let payload = sender_and_receiver(self.app).1.bytes.as_u64();
         (payload > 0).then(|| (client + server).as_nanos() as f64 / payload as f64)
     }

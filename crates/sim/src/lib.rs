@@ -5,6 +5,7 @@ mod datagrams;
 mod flows;
 mod host;
 mod lane;
+mod machine;
 mod options;
 mod packets;
 mod queue;

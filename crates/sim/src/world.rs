@@ -167,6 +167,7 @@ impl World {
                 self.serve(index)?;
             }
             self.replace()?;
+            self.relieve()?;
             let mut hosts = self.pairs.iter().flatten();
             if self.flows.is_some() {
                 if self.are_flows_over() {
@@ -256,6 +257,16 @@ impl World {
                 self.over.push(std::mem::replace(&mut self.pairs[at], next));
                 self.serve(2 * at)?;
                 self.serve(2 * at + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whoever waits for a buffer of its machine goes on once there is one, whoever freed it.
+    fn relieve(&mut self) -> Result<(), RecordingError> {
+        for index in 0..2 * self.pairs.len() {
+            if self.host(index).is_relieved() {
+                self.serve(index)?;
             }
         }
         Ok(())

@@ -2,6 +2,8 @@
 //!
 //! Defaults are those of Linux 6.18 with its default sysctls.
 
+use std::num::NonZeroU32;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tcplab_units::{Bytes, Span};
@@ -381,6 +383,10 @@ pub struct Host {
     /// The time the machine takes for each segment that comes in, data or acknowledgement, one
     /// after the other: nothing is answered before. In virtual time there is no other cost of work.
     pub processing: Span,
+    /// How many packet buffers the machine has for all its connections together, at least 1; not
+    /// written: as many as they want. Each segment that waits to be sent or acknowledged, to be
+    /// read, or to be worked on takes one, however small it is ([`crate::BufferPool`]).
+    pub pool: Option<NonZeroU32>,
 }
 
 impl Default for Handshake {
@@ -526,6 +532,7 @@ impl Default for Host {
             wheel: true,
             timestamp_tick: Span::from_millis(1),
             processing: Span::ZERO,
+            pool: None,
         }
     }
 }

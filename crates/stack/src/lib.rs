@@ -1,8 +1,9 @@
 //! A model of a TCP endpoint, without clock, socket or randomness of its own.
 //!
 //! [`Connection`] is one end of a connection, [`Listener`] what answers SYNs; [`Config`] says how
-//! this stack differs from others.
+//! this stack differs from others. [`BufferPool`] is what the connections of a machine share.
 
+mod buffer_pool;
 mod cause;
 pub mod config;
 pub mod congestion;
@@ -17,6 +18,7 @@ mod send_buffer;
 mod sender;
 mod state;
 
+pub use buffer_pool::{BufferPool, Buffers};
 pub use cause::SendCause;
 pub use config::Config;
 pub use connection::{

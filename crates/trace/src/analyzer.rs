@@ -80,17 +80,17 @@ pub trait Sink {
         true
     }
     /// A packet with data, SYN or FIN.
-    fn segment(&mut self, flow: FlowId, segment: Segment);
+    fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
     /// The acknowledgement in a packet, for the direction whose data it acknowledges.
-    fn ack(&mut self, flow: FlowId, ack: Ack);
+    fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
     /// A recovery episode that is over, or that the capture's end cut off.
-    fn episode(&mut self, flow: FlowId, episode: Episode);
+    fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
     /// A time in which the direction stood still, when it is over.
-    fn stall(&mut self, flow: FlowId, stall: Stall);
+    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
     /// What bounded the direction's rate for a while; the periods of a direction come in order.
-    fn limit(&mut self, flow: FlowId, period: LimitPeriod);
+    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
     /// A retransmission that came before, in this frame, turns out to have been needless.
-    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless);
+    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
     /// A connection, when all its packets are read.
     fn connection(&mut self, index: usize, connection: Connection);
     /// A packet of a connection that was handed over before: a FIN sent again, an answer to it.

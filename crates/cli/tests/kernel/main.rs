@@ -32,3 +32,6 @@ mod truth;
 mod tshark;
 mod unprivileged;
 mod verified;
+
+#[path = "../../../sim/tests/trials/forwarded.rs"]
+mod forwarded;

@@ -51,6 +51,7 @@ pub use path_mtu::PathMtu;
 pub use time_wait::Reuse;
 pub use transmit::Transmit;
 
+use crate::BufferPool;
 use crate::config::Config;
 use crate::fast_open::FastClient;
 use crate::jiffies::Jiffies;
@@ -92,6 +93,8 @@ pub struct Connection {
     windows_of_buffer: u32,
     receiver: Receiver,
     buffer: SendBuffer,
+    /// The buffers that it shares with the machine's other connections, where they are counted.
+    pool: Option<BufferPool>,
     /// Segments that leave before anything else, in their order.
     outbox: VecDeque<Transmit>,
     /// The application closed its half; the FIN stands behind the last byte written.
@@ -184,6 +187,7 @@ impl Connection {
             sender: Sender::new(config, opening.congestion),
             receiver: Receiver::new(config, jiffies),
             buffer: SendBuffer::new(config),
+            pool: None,
             outbox: VecDeque::new(),
             closed_half: false,
             space_made: false,
@@ -204,6 +208,13 @@ impl Connection {
         connection.apply_buffers();
         connection.apply_receive_low();
         connection
+    }
+
+    /// From now on its segments take buffers of `pool`, those that it has already among them.
+    pub fn draw_from(&mut self, pool: &BufferPool) {
+        self.buffer.draw_from(pool);
+        self.receiver.draw_from(pool);
+        self.pool = Some(pool.clone());
     }
 
     /// Its state.
@@ -240,7 +251,10 @@ impl Connection {
         match state {
             State::TimeWait => self.begin_time_wait(now),
             State::FinWait2 => self.begin_fin_wait_2(now),
-            State::Closed => self.over_at = None,
+            State::Closed => {
+                self.over_at = None;
+                self.receiver.forget_gap();
+            }
             _ => {}
         }
     }

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tcplab_units::Bytes;
 
 use crate::{
-    Ack, Connection, Episode, Evidence, FlowId, LimitPeriod, Needless, Segment, SegmentKind, Sign,
-    Sink, Stall, Timer,
+    Ack, Connection, Episode, Evidence, FlowId, Needless, Segment, SegmentKind, Sign, Sink, Stall,
+    Timer,
 };
 use sent::Sent;
 
@@ -276,8 +276,6 @@ impl Sink for Explanations {
     fn stall(&mut self, _flow: FlowId, stall: Stall) {
         self.say(stall.frames.1, Said::Stalled(stall));
     }
-
-    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
 
     fn needless(&mut self, _flow: FlowId, frame: u64, why: Needless) {
         self.say(frame, Said::NeedlessAgain(why));
