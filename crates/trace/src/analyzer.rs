@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tcplab_units::{Instant, Span};
 use tcplab_wire::protocol::TCP;
-use tcplab_wire::{FrameView, IpPacket, LinkType, QuotedSegment, TcpPacket, too_big};
+use tcplab_wire::{FrameView, IpPacket, LinkType, TcpPacket};
 
 use crate::bounds::{ENDS, OVER};
 use crate::clock::{self, CaptureClock};
@@ -14,7 +14,7 @@ use crate::others::Others;
 use crate::packet::Packet;
 use crate::remarks::Remarks;
 use crate::stamps;
-use crate::table::{Ends, Entry, Table};
+use crate::table::{Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
 /// A connection that is over is kept until nothing came for so long: a FIN whose acknowledgement
@@ -226,7 +226,7 @@ impl<S: Sink> Analyzer<S> {
             }
             self.others.add(&view);
             if let Some(ip) = view.ip() {
-                self.told_too_big(&ip, at);
+                self.table.told_too_big(&ip, (at, self.frames));
             }
             return;
         };
@@ -234,23 +234,6 @@ impl<S: Sink> Analyzer<S> {
             self.remarks.add("TCP options are cut off: SACK blocks may be missing", self.frames);
         }
         self.tcp(&tcp, at, frame.comment);
-    }
-
-    /// What a packet that is no TCP tells of a segment that was too large for the path, if it is
-    /// ICMP's word on that.
-    fn told_too_big(&mut self, ip: &IpPacket<'_>, at: Instant) {
-        let Some((mtu, quoted)) = too_big(ip) else { return };
-        let Some(QuotedSegment { src, dst, src_port, dst_port, seq }) = QuotedSegment::of(quoted)
-        else {
-            return;
-        };
-        let (ends, from_low) = Ends::between((src, src_port), (dst, dst_port));
-        let Some(place) = self.table.find(&ends) else { return };
-        let entry = self.table.at(place);
-        entry.begin();
-        if let Some(state) = entry.only() {
-            state.told_too_big(from_low, (at, self.frames), seq, mtu);
-        }
     }
 
     #[inline(always)]
