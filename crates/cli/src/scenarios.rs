@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use tcplab_scenario::{Scenario, catalogue};
 
 use crate::arguments::ScenariosArguments;
-use crate::output::answer;
+use crate::output::{answer, counted};
 
 pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
     let mut text = String::new();
@@ -56,7 +56,9 @@ fn list(all: &[Scenario]) -> String {
             if let Some(reference) = reference.as_ref().filter(|_| common.is_none()) {
                 text += &format!("  {:width$}  from: {reference}\n", "");
             }
-            text += &format!("  {:width$}  {} cases, {trials} trials each\n", "", cases.len());
+            let cases = counted(cases.len() as u64, "case");
+            let trials = counted(u64::from(*trials), "trial");
+            text += &format!("  {:width$}  {cases}, {trials} each\n", "");
         }
     }
     text

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::quality::{self, Measure};
 use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
-use tcplab_scenario::METRICS;
+use tcplab_scenario::{METRICS, MetricInfo};
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_workload::Role;
@@ -492,6 +492,7 @@ fn episode_row(
         evidence: match episode.evidence {
             Evidence::Sack { .. } => "sack",
             Evidence::DuplicateAcks { .. } => "duplicate acks",
+            Evidence::TooBig { .. } => "icmp",
             Evidence::Timeout { .. } => "timeout",
             Evidence::Probe { .. } => "probe",
         }
@@ -526,19 +527,24 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
                 .filter(|metric| metric.name == info.name)
                 .map(|metric| metric.value)
                 .collect();
-            let summary = tcplab_stats::Summary::of(&values)?;
-            Some(Summary {
-                name: info.name.into(),
-                unit: info.unit.into(),
-                count: summary.count,
-                mean: summary.mean,
-                median: Some(summary.median),
-                median_interval: median_interval(&values, info.name),
-                standard_deviation: summary.standard_deviation,
-                interval: summary.interval.map(|interval| (interval.low, interval.high)),
-            })
+            summary(info, &values)
         })
         .collect()
+}
+
+/// One metric over trials.
+pub(crate) fn summary(info: &MetricInfo, values: &[f64]) -> Option<Summary> {
+    let summary = tcplab_stats::Summary::of(values)?;
+    Some(Summary {
+        name: info.name.into(),
+        unit: info.unit.into(),
+        count: summary.count,
+        mean: summary.mean,
+        median: Some(summary.median),
+        median_interval: median_interval(values, info.name),
+        standard_deviation: summary.standard_deviation,
+        interval: summary.interval.map(|interval| (interval.low, interval.high)),
+    })
 }
 
 #[cfg(test)]

@@ -27,7 +27,10 @@ impl Sources<'_> {
     pub(crate) fn metrics(&self) -> Vec<Metric> {
         let Sources { app, flow, lost, .. } = self;
         let causes = &flow.causes;
-        let fast = causes.by_duplicates.count + causes.by_sack.count + causes.by_rack.count;
+        let fast = causes.by_duplicates.count
+            + causes.by_sack.count
+            + causes.by_rack.count
+            + causes.by_icmp.count;
         let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
         let needless = causes.needless_by_dsack.count + causes.needless_by_timestamp.count;
         let counts = [

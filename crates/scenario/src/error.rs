@@ -225,6 +225,8 @@ pub enum Problem {
     NoMerit(String),
     #[error("`{0}` against itself is a line that says nothing")]
     AgainstItself(String),
+    #[error("`against_flow` without `against` is the flow of nothing")]
+    AgainstNothing,
     #[error("nothing is varied, so there would be one point")]
     OnePoint,
     #[error("`{key}` is not varied")]
@@ -330,7 +332,8 @@ impl Problem {
                     .into()
             }
             Problem::NoMerit(_) => "`tcplab metrics` says of which less or more is better".into(),
-            Problem::AgainstItself(_) => "name another metric".into(),
+            Problem::AgainstItself(_) => "name another metric, or another flow's".into(),
+            Problem::AgainstNothing => "write `flow` for that of `metric`".into(),
             Problem::OnePoint => "vary something, or leave `against` out".into(),
             Problem::NoNumbers(_) => {
                 "numbers, or quantities of one kind, such as \"1 kB\" and \"64 KiB\"".into()

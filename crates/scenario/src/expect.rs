@@ -20,6 +20,7 @@ use crate::metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, Source, met
 mod selection;
 
 pub use selection::Selection;
+pub(crate) use selection::check_flow;
 
 /// What is checked of a metric that is compared with another case's.
 const RATIO: MetricInfo = MetricInfo {

@@ -38,7 +38,7 @@ pub use metrics::{
     Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, Source, metric,
 };
 pub use path_file::{PathFile, ReadFile, presets};
-pub use plots::{Plot, as_numbers};
+pub use plots::{Measure, Plot, as_numbers};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
 pub use repeat::{Keep, RecordingSpec, Until};
 pub use scenario::{Scenario, TrialId, trial_seed};

@@ -174,7 +174,9 @@ fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<S
         .map(|compare| compare.resolve(&matrix, &cases, source))
         .collect::<Result<_, _>>()?;
     let plots = match &file.plot {
-        Some(plots) => plots.iter().map(|it| it.resolve(&matrix)).collect::<Result<_, _>>()?,
+        Some(plots) => {
+            plots.iter().map(|it| it.resolve(&matrix, &cases)).collect::<Result<_, _>>()?
+        }
         None => plots::usual(&matrix, &cases),
     };
     Ok(Scenario {

@@ -263,4 +263,5 @@ pub const CALLS: &[&str] = &[
     "shutdown",
     "close",
     "sleep",
+    "vanish",
 ];
