@@ -86,6 +86,7 @@ pub fn analyse(
         fallback: plan.fallback.clone(),
         started: plan.started.clone(),
         seed: plan.seed,
+        only: plan.only.clone(),
         warm_up: plan.warm_up,
         stopping: run.stopping(),
         path: paths::describe(&scenario.cases),

@@ -28,6 +28,9 @@ pub struct Run {
     pub started: String,
     /// The seed of the run.
     pub seed: u64,
+    /// The names of the cases, where not all of the scenario's were run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
     /// How many blocks came first and are not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub warm_up: u32,

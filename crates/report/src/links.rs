@@ -111,6 +111,21 @@ pub(crate) struct Rerun {
 }
 
 impl Rerun {
+    /// The command that runs all of a run again, in the run's directory.
+    pub(crate) fn of_all(run: &Run) -> String {
+        let world = if run.world == "sim" { " --world sim" } else { "" };
+        let cases: String = run.only.iter().map(|name| format!(" --case {name}")).collect();
+        let good = run.cases.iter().flat_map(|case| case.trials.iter().map(|it| it.number));
+        let failed = run.cases.iter().flat_map(|case| case.failures.iter().map(|it| it.number));
+        let numbers: Vec<u32> = good.chain(failed).collect();
+        let (first, last) = (numbers.iter().min(), numbers.iter().max().unwrap_or(&0));
+        let trials = match first {
+            Some(first) if *first > 1 => format!(" --trial {first}"),
+            _ => format!(" --trials {last}"),
+        };
+        format!("tcplab run scenario.toml{world}{cases}{trials} --seed {}", run.seed)
+    }
+
     pub(crate) fn of(run: &Run, case: &Case, trial: &Trial, links: Links) -> Rerun {
         let (number, seed) = (trial.number, trial.seed);
         let is_virtual = case.world == "sim";

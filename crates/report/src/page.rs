@@ -228,10 +228,10 @@ fn kind_counts(run: &Run) -> Vec<(String, String, Vec<usize>)> {
 }
 
 pub(crate) fn foot(run: &Run, links: Links) -> Foot<'_> {
-    let trials = run.cases.iter().map(|case| case.trials.len()).max().unwrap_or(0);
     let all: usize = run.cases.iter().map(|case| case.trials.len()).sum();
     let up = links.up();
-    Foot { run, trials, look: Look::of(links), up, are_listed: all <= MOST_LISTED }
+    let again = Rerun::of_all(run);
+    Foot { run, again, look: Look::of(links), up, are_listed: all <= MOST_LISTED }
 }
 
 /// What is less than perfect about a trial.
@@ -330,8 +330,8 @@ pub(crate) struct TrialBody<'a, 'v> {
 #[template(path = "foot.html")]
 pub(crate) struct Foot<'a> {
     run: &'a Run,
-    /// Of each variant.
-    trials: usize,
+    /// The command that runs all of it again.
+    again: String,
     look: Look,
     /// From the page to the run's directory.
     up: &'static str,

@@ -528,6 +528,8 @@ fn a_trial_run_again_by_itself_is_that_of_the_whole_run() {
         assert!((name, ours) == (other, theirs), "{}", name.display());
     }
     assert_eq!(ours.len(), theirs.len());
+    let report = fs::read_to_string(alone.join("report.html")).unwrap();
+    assert_eq!(report.matches(given).count(), 2, "of the trial, and of all that this run is");
     // The tables have its rows.
     let rows = |run: &Path| -> Vec<String> {
         let table = fs::read_to_string(run.join("metrics.csv")).unwrap();

@@ -54,6 +54,7 @@ fn run(seed: u64, cases: Vec<Case>) -> Run {
         fallback: None,
         started: "2026-01-01T00:00:00Z".into(),
         seed,
+        only: Vec::new(),
         warm_up: 0,
         stopping: None,
         path: Vec::new(),

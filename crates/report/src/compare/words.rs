@@ -193,8 +193,11 @@ pub(crate) fn median(row: &Row, side: usize) -> String {
 /// The difference in the metric's unit, with its sign.
 pub(crate) fn difference(row: &Row) -> String {
     let error = row.interval.map_or(row.difference, |(low, high)| (high - low) / 2.0);
-    let decimals = if row.difference.fract() == 0.0 { 0 } else { decimals_for_error(error.abs()) };
-    let text = decimal(row.difference, decimals);
+    let text = if row.difference.fract() == 0.0 || error == 0.0 {
+        figures(row.difference)
+    } else {
+        decimal(row.difference, decimals_for_error(error.abs()))
+    };
     let sign = if row.difference > 0.0 { "+" } else { "" };
     format!("{sign}{text} {}", row.unit).trim_end().to_owned()
 }
