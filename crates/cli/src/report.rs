@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use tcplab_lab::{Run, RunDirectory, Trial};
+use tcplab_report::compare::tally;
 
 use crate::arguments::{ReportArguments, Shown};
 use crate::output::answer;
@@ -21,6 +22,7 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
         })?,
     };
     let run = RunDirectory::open(&path)?;
+    run.sweep()?;
     let display = Display::new(tcplab_units::Bytes::ZERO);
     let result = tcplab_lab::analyse(&run, |done, total| {
         display.analysing(done, total);
@@ -44,7 +46,9 @@ pub(crate) fn write_and_print(
         answer(&fs::read_to_string(&tables).context("cannot read the tables just written")?)?;
     } else {
         let text = tcplab_report::text_table(result, shown.details);
-        answer(&format!("{text}\nreport: {}\n", place.display()))?;
+        let tallies = result.comparisons.iter().map(|found| tally(found) + "\n");
+        let tallies: String = tallies.collect();
+        answer(&format!("{text}\n{tallies}report: {}\n", place.display()))?;
     }
     let is_whole = result.cases.iter().all(|case| case.failures.is_empty());
     let held = result.claims.iter().all(|claim| claim.held);

@@ -12,7 +12,7 @@ use tcplab_units::{Bytes, Instant, Span};
 use tcplab_workload::Role;
 
 use crate::claims::Gathered;
-use crate::compare::median_interval;
+use crate::compare::{median_interval, of_scenario};
 use crate::ends::{ending, ends};
 use crate::metrics::{Sources, named, of_applications};
 use crate::{
@@ -35,10 +35,10 @@ pub fn analyse(
     run: &RunDirectory,
     mut tell: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Run, LabError> {
-    let (plan, scenario, blocks) = (run.plan(), run.scenario(), run.blocks());
-    let total = scenario.cases.len() * blocks as usize;
+    let (plan, scenario, numbers) = (run.plan(), run.scenario(), run.numbers());
+    let total = scenario.cases.len() * numbers.clone().count();
     let is_there = |case: &tcplab_scenario::Case| {
-        (1..=blocks).filter(|&number| run.has_trial(&case.name, number)).count()
+        numbers.clone().filter(|&number| run.has_trial(&case.name, number)).count()
     };
     let done = scenario.cases.iter().map(is_there).sum();
     if done < total || (plan.until.is_some() && run.stopping().is_none()) {
@@ -52,7 +52,7 @@ pub fn analyse(
     let mut cases = Vec::new();
     for (index, case) in scenario.cases.iter().enumerate() {
         let (mut trials, mut failures) = (Vec::new(), Vec::new());
-        for number in 1..=blocks {
+        for number in numbers.clone() {
             if let Some(failure) = run.failure(&case.name, number) {
                 failures.push(failure);
             } else {
@@ -77,7 +77,7 @@ pub fn analyse(
         });
     }
     let claims = gathered.judge(&cases);
-    Ok(Run {
+    let mut told = Run {
         name: plan.name.clone(),
         title: scenario.title.clone(),
         reference: scenario.reference.clone(),
@@ -93,8 +93,11 @@ pub fn analyse(
         calibration: run.calibration(),
         cases,
         claims,
+        comparisons: Vec::new(),
         plots: scenario.plots.clone(),
-    })
+    };
+    told.comparisons = scenario.compares.iter().map(|it| of_scenario(&told, it)).collect();
+    Ok(told)
 }
 
 /// What stays in memory of a trial: of one whose packets are not kept only what is told of many
@@ -256,7 +259,7 @@ pub(crate) fn examine(
     let findings = findings_of(connection);
     let lost = has_truth.then_some(drops.len());
     let ideal = ideal(direction);
-    let metrics = Sources { app: &app, flow, samples: &samples, lost, ideal, record }.metrics();
+    let metrics = Sources { app: &app, flow, samples: &samples, lost, ideal }.metrics();
     let interruptions =
         interruptions::costs(flow, &interruption_times(path, record.seed, record.duration));
     let (metrics, flows) = (flows.metrics(metrics), flows.rows);
@@ -488,6 +491,7 @@ fn episode_row(
         evidence: match episode.evidence {
             Evidence::Sack { .. } => "sack",
             Evidence::DuplicateAcks { .. } => "duplicate acks",
+            Evidence::TooBig { .. } => "icmp",
             Evidence::Timeout { .. } => "timeout",
             Evidence::Probe { .. } => "probe",
         }

@@ -27,7 +27,7 @@ fn of_end(end: Side, report: &AppReport, record: &EndpointRecord, trace: &Trace)
     };
     let mut metrics = vec![bytes("app.read", read), bytes("app.written", written)];
     metrics.extend(buffers(&record.options).map(|(name, size)| metric(name, size)));
-    metrics.extend(record.processor.map(|time| metric("cpu.time", time.as_millis_f64())));
+    metrics.extend(report.processor.map(|time| metric("cpu.time", time.as_millis_f64())));
     metrics.extend(record.pool.iter().flat_map(|pool| {
         [
             metric("pool.free", f64::from(pool.least_free)),

@@ -266,8 +266,7 @@ impl Known<'_> {
             let lost = lost.filter(|it| path.dropped.contains(&(way, it.frame))).count();
             let lost = self.record.has_truth().then_some(lost);
             let ideal = path.ideals.iter().find(|(of, _)| *of == way).and_then(|(_, it)| *it);
-            let record = self.record;
-            Sources { app: &app, flow, samples, lost, ideal, record }.metrics()
+            Sources { app: &app, flow, samples, lost, ideal }.metrics()
         });
         let answered = |it: &Exchange| Some(it.answered?.since(it.asked).as_millis_f64());
         FlowConnectionRow {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::compare::Comparison;
 use crate::{Calibration, FlowRow, OptionRow};
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::Plot;
@@ -44,6 +45,9 @@ pub struct Run {
     pub cases: Vec<Case>,
     /// The scenario's expectations and how they went.
     pub claims: Vec<Claim>,
+    /// The comparisons that the scenario asks for, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comparisons: Vec<Comparison>,
     /// What is drawn over what was varied. Runs of older versions do not say.
     #[serde(default)]
     pub plots: Vec<Plot>,

@@ -5,6 +5,7 @@ use std::mem;
 
 use tcplab_workload::CallRow;
 
+use crate::compare::table as comparisons;
 use crate::{
     EndRow, EpisodeRow, InterruptionRow, LabError, Metric, OptionRow, Run, RunDirectory, Trial,
     flows,
@@ -15,7 +16,8 @@ use crate::{
 /// `interruptions.csv` (a row per interruption of the path during a transfer),
 /// `calls.csv` (a row per call of an application, equal ones in a row together), `ends.csv` (a row
 /// per end and metric of it), `options.csv` (a row per trial and socket option that was asked for
-/// or changed), `flows.csv` (a row per flow and trial, where there are flows) and, last, `run.json`
+/// or changed), `flows.csv` (a row per flow and trial, where there are flows), `comparisons.csv`
+/// and `comparisons.json` (where the scenario asks for comparisons) and, last, `run.json`
 /// (everything), which makes the run a finished one. One trial after the other is in memory.
 ///
 /// # Errors
@@ -43,6 +45,7 @@ pub fn write_tables(directory: &RunDirectory, run: &mut Run) -> Result<(), LabEr
         });
         unread.and(written)?;
     }
+    comparisons::write(directory, run)?;
     let mut unread = Ok(());
     let written = directory.replace_by(crate::directory::RUN, |out| {
         out.write_all(gaps[0].as_bytes())?;

@@ -129,10 +129,6 @@ pub struct EndpointRecord {
     pub listener: Vec<OptionRecord>,
     /// The `net.ipv4.tcp_*` settings of its namespace that were in force.
     pub sysctls: BTreeMap<String, String>,
-    /// Processor time of the thread of its application, system calls included. None where it is
-    /// not that of one connection alone, and of a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub processor: Option<Span>,
     /// How the buffers fared that all its connections share. Of a model that counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<PoolRecord>,

@@ -425,7 +425,7 @@ fn is_selected(case: &Case, wanted: &[Wanted]) -> bool {
 }
 
 /// What people call a level.
-fn text_of(level: &toml::Value) -> String {
+pub(crate) fn text_of(level: &toml::Value) -> String {
     match level {
         toml::Value::String(text) => text.clone(),
         level => level.to_string(),
@@ -436,7 +436,7 @@ fn text_of(level: &toml::Value) -> String {
 type OfValues = fn(Vec<Value>) -> Check;
 
 /// Turns what is written into a value of the metric.
-fn value(
+pub(crate) fn value(
     operand: &Spanned<Operand>,
     metric: &'static MetricInfo,
     check: &'static str,
@@ -505,7 +505,7 @@ fn number_of(metric: &MetricInfo) -> String {
 
 /// What a claim compares with: a number, a text or quantity, or a truth.
 #[derive(Debug)]
-enum Operand {
+pub(crate) enum Operand {
     Number(f64),
     Text(String),
     Truth(bool),

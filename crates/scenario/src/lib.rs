@@ -6,6 +6,7 @@
 
 mod case;
 mod catalogue;
+mod compares;
 mod compose;
 mod design;
 mod embedded;
@@ -28,6 +29,7 @@ mod sysctl;
 
 pub use case::{Case, EndpointSpec, LimitsSpec, STANDS_FOR_THE_KERNEL, SamplingSpec, Stack};
 pub use catalogue::catalogue;
+pub use compares::{Compare, Threshold};
 pub use compose::compose;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Selection, Statistic, Value};

@@ -257,7 +257,7 @@ pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case]) -> Vec<Plot> {
     usual.iter().map(|metric| plot(metric)).collect()
 }
 
-fn find<'m, 'i>(
+pub(crate) fn find<'m, 'i>(
     written: &Spanned<String>,
     matrix: &'m Matrix<'i>,
 ) -> Result<&'m Factor<'i>, Fault> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tcplab_recording::{Endpoint, Sample};
 use tcplab_stack::congestion::CongestionControl;
 use tcplab_stack::{
-    Config, Connection, ConnectionError, Data, Opening, Segment, SendCause, SocketOption, State,
-    reset_for,
+    Config, Connection, ConnectionError, Data, Opening, PathMtu, Segment, SendCause, SocketOption,
+    State, reset_for,
 };
 use tcplab_units::{Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
@@ -15,7 +15,7 @@ use tcplab_workload::{Absent, AppReport, Application};
 
 use crate::calls::Calls;
 use crate::machine::{Admitted, Machine};
-use crate::packets::Address;
+use crate::packets::{Address, Marking, TooBig};
 
 /// How many zeros one write offers at most.
 const ZEROS: usize = 64 << 10;
@@ -50,6 +50,9 @@ pub(crate) struct Host {
     cut: VecDeque<(Segment, SendCause)>,
     /// Segments that came in and that the machine has still to work on, with when that is done.
     inbox: VecDeque<(Instant, Segment, Admitted)>,
+    /// Whether routers may cut what it sends: the path was found to take less than its packets
+    /// become.
+    fragments: bool,
     /// IPv4's identification counts up (RFC 6864 lets it be anything here).
     ip_id: u16,
 }
@@ -87,6 +90,7 @@ impl Host {
             calls: Calls::default(),
             cut: VecDeque::new(),
             inbox: VecDeque::new(),
+            fragments: false,
             ip_id: random.next_u64() as u16,
         }
     }
@@ -241,6 +245,21 @@ impl Host {
         self.cut.extend(reset_for(segment).map(|reset| (reset, SendCause::Reset)));
     }
 
+    /// ICMP says that a segment of its connection was too large. Gives what all connections of the
+    /// machine may know of the path, if that is news.
+    pub(crate) fn handle_too_big(&mut self, now: Instant, told: &TooBig) -> Option<PathMtu> {
+        self.connection.as_mut()?.handle_too_big(now, told.sequence, told.mtu)
+    }
+
+    /// What another connection of the machine found out of the path: one that begins later knows it
+    /// (`fib_nh_exception`).
+    pub(crate) fn learn(&mut self, path: PathMtu) {
+        if let Some(opening) = self.opening.as_mut().filter(|_| self.config.path_mtu.discovery) {
+            opening.mtu = opening.mtu.min(path.mtu);
+            self.fragments |= path.fragments;
+        }
+    }
+
     pub(crate) fn poll_at(&self) -> Option<Instant> {
         if self.has_vanished {
             return None;
@@ -264,25 +283,29 @@ impl Host {
         }
     }
 
-    /// The next segment that leaves, why, and with which identification.
-    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Segment, SendCause, u16)> {
+    /// The next segment that leaves, why, and how its packet is marked.
+    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Segment, SendCause, Marking)> {
         if self.has_vanished {
             return None;
         }
         if self.cut.is_empty() {
             let transmit = self.connection.as_mut()?.poll_transmit(now)?;
             if transmit.segments() == 1 {
-                return Some((transmit.segment, transmit.cause, self.next_ip_id()));
+                return Some((transmit.segment, transmit.cause, self.next_marking()));
             }
             self.cut.extend(transmit.cut().map(|segment| (segment, transmit.cause)));
         }
         let (segment, cause) = self.cut.pop_front()?;
-        Some((segment, cause, self.next_ip_id()))
+        Some((segment, cause, self.next_marking()))
     }
 
-    fn next_ip_id(&mut self) -> u16 {
+    fn next_marking(&mut self) -> Marking {
         self.ip_id = self.ip_id.wrapping_add(1);
-        self.ip_id
+        let dont_fragment = match &self.connection {
+            Some(connection) => connection.dont_fragment(),
+            None => self.config.path_mtu.discovery,
+        };
+        Marking { id: self.ip_id, dont_fragment: dont_fragment && !self.fragments }
     }
 
     /// Its connection, once it has one.

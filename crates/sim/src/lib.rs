@@ -9,6 +9,7 @@ mod machine;
 mod options;
 mod packets;
 mod queue;
+mod reassembly;
 mod settings;
 #[cfg(test)]
 mod smoltcp;

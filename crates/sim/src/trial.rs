@@ -322,7 +322,6 @@ pub(crate) fn record(spec: &EndpointSpec, host: &Host, role: SocketRole) -> Endp
         options,
         listener: listener.unwrap_or_default(),
         sysctls: spec.sysctl.clone(),
-        processor: None,
         pool: host.machine().record(),
     }
 }

@@ -28,6 +28,8 @@ pub struct Config {
     pub receiving: Receiving,
     /// When acknowledgements are sent.
     pub acks: Acks,
+    /// How large a packet the path takes.
+    pub path_mtu: PathMtu,
     /// Dead peers.
     pub liveness: Liveness,
     /// The machine it runs on.
@@ -320,6 +322,36 @@ pub struct Acks {
     pub compressed: (u32, Span),
 }
 
+/// How large a packet the path takes, and how that is found out.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PathMtu {
+    /// Whether packets say "don't fragment", and what ICMP tells of those that were too large is
+    /// heeded (RFC 1191; `ip_no_pmtu_disc = 0`). Otherwise routers cut them.
+    pub discovery: bool,
+    /// Packets do not become smaller than that, bytes of IP; on a path that takes less, routers may
+    /// cut them (`net.ipv4.route.min_pmtu`).
+    pub least: u16,
+    /// What is done where large packets vanish and nobody tells.
+    pub black_hole: BlackHole,
+    /// The segments that are tried then carry so many bytes at first (`tcp_base_mss`).
+    pub base_mss: u16,
+    /// How many repetitions in vain make it suspected (`tcp_retries1`); Linux takes it for the time
+    /// that as many would need.
+    pub patience: u8,
+}
+
+/// What is done where large packets vanish and nobody tells (RFC 2923 section 2.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlackHole {
+    /// Nothing: the segment is repeated as it is (`tcp_mtu_probing = 0`).
+    Ignored,
+    /// Segments of `base_mss`, and with each further timeout half as large
+    /// (`tcp_mtu_probing = 1`). They stay so small: larger ones are not tried again.
+    Linux,
+}
+
 /// Dead peers.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -465,6 +497,18 @@ impl Default for Acks {
             stretch: None,
             out_of_order_at_once: true,
             compressed: (44, Span::from_millis(1)),
+        }
+    }
+}
+
+impl Default for PathMtu {
+    fn default() -> PathMtu {
+        PathMtu {
+            discovery: true,
+            least: 552,
+            black_hole: BlackHole::Ignored,
+            base_mss: 1_024,
+            patience: 3,
         }
     }
 }

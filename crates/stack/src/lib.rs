@@ -22,8 +22,8 @@ pub use buffer_pool::{BufferPool, Buffers};
 pub use cause::SendCause;
 pub use config::Config;
 pub use connection::{
-    Connection, ConnectionError, Opening, ReadError, Reuse, Send, SocketOption, SocketOptions,
-    Transmit, WriteError,
+    Connection, ConnectionError, Opening, PathMtu, ReadError, Reuse, Send, SocketOption,
+    SocketOptions, Transmit, WriteError,
 };
 pub use fast_open::{FastAnswer, FastClient, FastLesson, FastServer};
 pub use info::Info;

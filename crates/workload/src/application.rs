@@ -469,6 +469,7 @@ impl Application {
             exchanges: self.log.exchanges.clone(),
             exchanges_left_out: self.log.exchanges_left_out,
             datagrams: None,
+            processor: None,
         }
     }
 }

@@ -52,8 +52,8 @@ pub(super) const OF_ENDS: &[MetricInfo] = &[
         "cpu.time",
         Source::Kernel,
         "ms",
-        "Processor time of the thread of its application, system calls included. On the kernel \
-         only.",
+        "Processor time of its application, of each connection at hand the thread that serves it, \
+         system calls included. On the kernel only.",
     ),
     of_end(
         "pool.free",

@@ -228,9 +228,9 @@ pub(super) const LIST: &[MetricInfo] = &[
         Source::Kernel,
         "ns/B",
         Better::Lower,
-        "Processor time of the threads of both applications, their system calls included, for a \
-         byte of payload; what the kernel does when packets arrive is not in it. On the kernel \
-         only.",
+        "Processor time of a connection's own thread at each end, system calls included, for a byte \
+         of payload; of a workload's several connections all together, of a flow's the median. What \
+         the kernel does when packets arrive is not in it. On the kernel only.",
     ),
     of_trial(
         "unanswered",

@@ -4,6 +4,8 @@ mod buffers;
 mod catalogue;
 mod datagrams;
 mod flows;
+mod forwarded;
+mod path_mtu;
 mod states;
 mod truth_twice;
 

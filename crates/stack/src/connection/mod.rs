@@ -27,6 +27,7 @@ mod limits;
 mod opening;
 mod options;
 mod output;
+mod path_mtu;
 mod paws;
 mod synchronized;
 mod time_wait;
@@ -46,6 +47,7 @@ pub use application::Send;
 pub use error::{ConnectionError, ReadError, WriteError};
 pub use opening::Opening;
 pub use options::{SocketOption, SocketOptions};
+pub use path_mtu::PathMtu;
 pub use time_wait::Reuse;
 pub use transmit::Transmit;
 
@@ -238,21 +240,6 @@ impl Connection {
     /// The name of its congestion control.
     pub fn congestion(&self) -> &'static str {
         self.sender.congestion().name()
-    }
-
-    /// The path lets only smaller packets through (RFC 1191, RFC 8201): `mtu` bytes. Segments that
-    /// are larger are sent again.
-    pub fn lower_mtu(&mut self, now: Instant, mtu: u16) {
-        let less = u32::from(self.terms.mtu.saturating_sub(mtu));
-        if less == 0 {
-            return;
-        }
-        self.terms.mtu = mtu;
-        let room = self.terms.room();
-        self.terms.sending_mss = self.terms.sending_mss.min(room);
-        if self.state.is_sending() {
-            self.sender.set_mss(now, self.terms.sending_mss);
-        }
     }
 
     /// Enters `state`; of states that are left after a time, the time begins.

@@ -6,6 +6,7 @@ mod handshake;
 mod machine;
 mod options;
 mod pair;
+mod path_mtu;
 mod peer;
 mod pool;
 mod silence;
