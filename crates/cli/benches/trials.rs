@@ -23,8 +23,8 @@ upload = "10 MB"
 "#;
 /// Runs of so many trials are compared.
 const USUAL: [u32; 2] = [1_000, 10_000];
-/// The most memory over that of the first run for which it is called flat: the metrics of each trial
-/// stay, some hundred bytes.
+/// The most memory over that of the first run for which it is called flat: the metrics of each
+/// trial stay, some hundred bytes.
 const FLAT: f64 = 1.3;
 
 fn main() -> io::Result<()> {

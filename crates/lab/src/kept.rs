@@ -9,9 +9,9 @@ use crate::analyse::empty_trial;
 use crate::values::Names;
 use crate::{Case, Failure, Recovery, StackUsed, Summary, Trial};
 
-/// The trials of a case as far as they stay in memory: of one whose packets are not kept its metrics
-/// and what is wrong with it, so that memory does not grow with what each of ten thousand trials has
-/// to say. What else is known of it is in its directory, and read where it is needed.
+/// The trials of a case as far as they stay in memory: of one whose packets are not kept its
+/// metrics and what is wrong with it, so that memory does not grow with what each of ten thousand
+/// trials has to say. What else is known of it is in its directory, and read where it is needed.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     pub(crate) trials: Vec<Trial>,

@@ -68,8 +68,8 @@ impl StripScale {
     }
 }
 
-/// A dot per value (of very many: per pixel), a bar for the interval of the mean (with an arrowhead where it is cut), a
-/// diamond for the mean.
+/// A dot per value (of very many: per pixel), a bar for the interval of the mean (with an arrowhead
+/// where it is cut), a diamond for the mean.
 pub fn strip(
     label: &str,
     values: &[f64],
@@ -104,7 +104,9 @@ pub fn strip(
     let mut places: Vec<f64> =
         values.iter().filter(|value| value.is_finite()).map(|value| scale.x(*value)).collect();
     if places.len() > MANY {
-        places.iter_mut().for_each(|x| *x = x.round());
+        for x in &mut places {
+            *x = x.round();
+        }
         places.sort_by(f64::total_cmp);
         places.dedup();
     }

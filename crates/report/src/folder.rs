@@ -33,8 +33,8 @@ const COLUMNS: usize = 8;
 const PAGES: &str = "trials";
 
 /// Writes the report of a run of many trials to `directory`, which must not be there: `index.html`,
-/// style and script, and in `trials/` a page for each variant and each trial. Only one trial and its
-/// packets are in memory at a time; pages are written as they are made.
+/// style and script, and in `trials/` a page for each variant and each trial. Of one trial at a
+/// time packets and episodes are in memory; pages are written as they are made.
 ///
 /// # Errors
 /// When a trial cannot be loaded or a file cannot be written.
