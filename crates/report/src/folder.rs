@@ -174,9 +174,10 @@ impl<'a> CaseSection<'a> {
 
     /// Where a trial is told.
     fn place(&self, trial: &Trial) -> String {
-        let place = match self.has_page(trial) {
-            true => page_name(&self.case.name, trial.number),
-            false => row_place(self.case, trial),
+        let place = if self.has_page(trial) {
+            page_name(&self.case.name, trial.number)
+        } else {
+            row_place(self.case, trial)
         };
         format!("{PAGES}/{place}")
     }
