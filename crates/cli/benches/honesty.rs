@@ -182,7 +182,7 @@ fn batch(trials: usize, seed: u64) -> Result<Run> {
     let scenario = Scenario::parse(SCENARIO, "honesty")?;
     // Each trial is waited for until the disk has it: `TMPDIR=/dev/shm` takes a tenth of the time.
     let place = tempfile::tempdir()?;
-    let instead = Instead { trials: Some(trials as u32), seed: Some(seed) };
+    let instead = Instead { trials: Some(trials as u32), seed: Some(seed), ..Instead::default() };
     let plan = plan(&scenario, World::Sim, || None, instead)?;
     let run = begin(place.path(), scenario, Plan { snaplen: Some(96), ..plan })?;
     let nobody = Launcher { program: PathBuf::new(), arguments: Vec::new() };

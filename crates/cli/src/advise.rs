@@ -13,6 +13,7 @@ use tcplab_lab::advise::{
 };
 use tcplab_lab::{Run, RunDirectory};
 use tcplab_path::PathSpec;
+use tcplab_path::tc::quoted;
 use tcplab_scenario::Scenario;
 use tcplab_trace::Analyzer;
 use tcplab_units::Span;
@@ -46,6 +47,8 @@ struct Tried {
     gains: Vec<Gain>,
     verdict: Verdict,
     report: PathBuf,
+    /// The same by hand, before and with the advice, where that can be done.
+    by_hand: Option<[String; 2]>,
 }
 
 pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
@@ -170,7 +173,19 @@ fn attempt(one: &Experiment, arguments: &AdviseArguments, stop: &Arc<AtomicBool>
     let Conducted { run, report, .. } = conduct(scenario, arguments.world, &arguments.runs, stop)?;
     let gains = one.gains(&run);
     let trials = run.cases.iter().flat_map(|case| &case.trials);
+    let path = report.with_file_name("scenario.toml");
+    let by_hand = one.congestions.as_ref().filter(|_| run.world == "kernel").map(|names| {
+        let payload = one.payload.as_u64();
+        names.each_ref().map(|name| {
+            format!(
+                "tcplab shell {} --congestion {name} --seed 1 --far 'iperf3 -s -1' --wait-for 5201 \
+                 -- sh -c 'iperf3 -c $TCPLAB_FAR -n {payload}'",
+                quoted(&path.to_string_lossy())
+            )
+        })
+    });
     Ok(Tried {
+        by_hand,
         tries: one.tries.clone(),
         flawed: trials.filter(|trial| !trial.flaws.is_empty()).count(),
         verdict: Verdict::of(&gains),
@@ -318,6 +333,11 @@ fn told_of_trial(tried: &Tried) -> String {
         Verdict::Mixed => "So it helps one at the price of the other: your goal decides.",
         Verdict::Open => "These trials do not tell it from chance: try more (--trials).",
     };
-    text += &format!("  {verdict}\n  report: {}\n\n", tried.report.display());
+    text += &format!("  {verdict}\n  report: {}\n", tried.report.display());
+    if let Some([before, after]) = &tried.by_hand {
+        text += "  by hand, with other seeds for other pairs:\n";
+        text += &format!("    {before}\n    {after}\n");
+    }
+    text.push('\n');
     text
 }

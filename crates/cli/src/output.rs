@@ -25,6 +25,11 @@ pub(crate) fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
+/// `1 trial`, `5 trials`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A file that a command writes, as it was named on the command line. It is there, whole, once it
 /// is [committed](Output::commit); dropped before that, it is as if it had never been begun, and
 /// what stood there before still does.

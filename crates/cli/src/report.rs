@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use tcplab_lab::{LabError, Run, RunDirectory, Trial, TrialData};
 use tcplab_report::Recordings;
+use tcplab_report::compare::tally;
 
 use crate::arguments::{ReportArguments, Shown};
 use crate::output::answer;
@@ -24,6 +25,7 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
         })?,
     };
     let run = RunDirectory::open(&path)?;
+    run.sweep()?;
     let display = Display::new(tcplab_units::Bytes::ZERO);
     let result = tcplab_lab::analyse(&run, |done, total| {
         display.analysing(done, total);
@@ -48,7 +50,9 @@ pub(crate) fn write_and_print(
         io::copy(&mut tables, &mut io::stdout().lock()).context("cannot print the tables")?;
     } else {
         let text = tcplab_report::text_table(result, shown.details);
-        answer(&format!("{text}\nreport: {}\n", place.display()))?;
+        let tallies = result.comparisons.iter().map(|found| tally(found) + "\n");
+        let tallies: String = tallies.collect();
+        answer(&format!("{text}\n{tallies}report: {}\n", place.display()))?;
     }
     let is_whole = result.cases.iter().all(|case| case.failures.is_empty());
     let held = result.claims.iter().all(|claim| claim.held);

@@ -26,24 +26,27 @@ const AT_LENGTH: Duration = Duration::from_secs(3);
 
 /// Runs an experiment, or all of a folder.
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
-    match Series::find(arguments.scenario.as_deref().unwrap_or_default())? {
-        Some(series) => series.run(arguments),
-        None => run_one(arguments),
+    if let Some(series) = Series::find(arguments.scenario.as_deref().unwrap_or_default())? {
+        return series.run(arguments);
     }
+    let stop = Arc::new(AtomicBool::new(false));
+    if !arguments.dry_run {
+        stop_on_signals(&stop)?;
+    }
+    run_one(arguments, &stop)
 }
 
-pub(crate) fn run_one(arguments: &RunArguments) -> Result<ExitCode> {
+/// Runs one; `stop` ends it, and what is finished stays.
+pub(crate) fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<ExitCode> {
     if arguments.dry_run {
         return dry_run(arguments);
     }
     let run = open(arguments)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    stop_on_signals(&stop)?;
     let bench = bench(arguments)?;
     let amount = run.scenario().cases.first().map(|case| case.workload.amount());
     let mut display = Display::new(amount.unwrap_or_default());
     tell(&tcplab_lab::prospect(&run, &bench, BRIEFLY).in_short());
-    let executed = tcplab_lab::execute(&run, &bench, &stop, |event| display.show(event));
+    let executed = tcplab_lab::execute(&run, &bench, stop, |event| display.show(event));
     if let Err(error) = executed {
         display.clear();
         if error.is_stop() || stop.load(Ordering::Relaxed) {
@@ -61,7 +64,7 @@ pub(crate) fn run_one(arguments: &RunArguments) -> Result<ExitCode> {
     }
     let result = tcplab_lab::analyse(&run, |done, total| {
         display.analysing(done, total);
-        unless_stopped(&stop)
+        unless_stopped(stop)
     });
     display.clear();
     if matches!(&result, Err(error) if error.is_stop()) {
@@ -177,7 +180,8 @@ fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
     let trials = if arguments.quick { Some(1) } else { arguments.trials };
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
-    let instead = Instead { trials, seed: arguments.seed };
+    let (seed, trial, cases) = (arguments.seed, arguments.trial, arguments.case.clone());
+    let instead = Instead { trials, seed, cases, trial };
     let plan = tcplab_lab::plan(&scenario, arguments.world.into(), refused, instead)?;
     Ok((scenario, plan))
 }
@@ -195,7 +199,7 @@ fn changed(arguments: &RunArguments, plan: &Plan, written: Scenario) -> Result<(
         world => world,
     };
     let seed = arguments.seed.or(is_own_seed.then_some(plan.seed));
-    let instead = Instead { trials: arguments.trials, seed };
+    let instead = Instead { trials: arguments.trials, seed, ..Instead::default() };
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
     let new = tcplab_lab::plan(&scenario, world.into(), refused, instead)?;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use tcplab_scenario::{Scenario, catalogue};
 
 use crate::arguments::ScenariosArguments;
-use crate::output::answer;
+use crate::output::{answer, counted};
 
 pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
     let mut text = String::new();
@@ -56,7 +56,9 @@ fn list(all: &[Scenario]) -> String {
             if let Some(reference) = reference.as_ref().filter(|_| common.is_none()) {
                 text += &format!("  {:width$}  from: {reference}\n", "");
             }
-            text += &format!("  {:width$}  {} cases, {trials} trials each\n", "", cases.len());
+            let cases = counted(cases.len() as u64, "case");
+            let trials = counted(u64::from(*trials), "trial");
+            text += &format!("  {:width$}  {cases}, {trials} each\n", "");
         }
     }
     text
@@ -112,11 +114,18 @@ fn unknown(name: &str) -> String {
     )
 }
 
-/// Reads the files that a file refers to, by names relative to it.
+/// Reads the files that a file refers to, by names relative to it. In the directory of a run they
+/// are as they were when it began.
 pub(crate) fn files_beside(file: &Path) -> impl FnMut(&str) -> Result<Vec<u8>, String> {
     let directory = file.parent().map(Path::to_owned).unwrap_or_default();
     move |name| {
         let path = directory.join(name);
-        std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+        let kept = || tcplab_lab::kept_files(&directory).ok()?.remove(name);
+        match (std::fs::read(&path), kept()) {
+            (_, Some(content)) => Ok(content.into_bytes()),
+            (read, None) => {
+                read.map_err(|error| format!("cannot read {}: {error}", path.display()))
+            }
+        }
     }
 }

@@ -68,6 +68,13 @@ impl Series {
                 self.0.len()
             );
         }
+        if arguments.trial.is_some() || !arguments.case.is_empty() {
+            bail!(
+                "{} has {} experiments: `--case` and `--trial` are of one of them",
+                arguments.scenario.as_deref().unwrap_or_default(),
+                self.0.len()
+            );
+        }
         let names = self.0.iter().map(|name| Ok(scenarios::find(name)?.name));
         let names = names.collect::<Result<Vec<String>>>()?;
         let stop = Arc::new(AtomicBool::new(false));
@@ -75,17 +82,16 @@ impl Series {
         let mut outcomes = Vec::new();
         for (index, (experiment, name)) in self.0.iter().zip(&names).enumerate() {
             if stop.load(Ordering::Relaxed) {
-                outcomes.push(Outcome::not_run(experiment));
+                outcomes.push(Outcome::not_begun(experiment));
                 continue;
             }
             tell(&format!("experiment {} of {}: {experiment}", index + 1, names.len()));
-            let newest = || RunDirectory::newest_finished(&arguments.runs, Some(name));
+            let newest = || Newest::of(&arguments.runs, name);
             let before = newest();
             let arguments =
                 RunArguments { scenario: Some(experiment.clone()), ..arguments.clone() };
-            let code = run_one(&arguments).unwrap_or_else(|error| complain(&error));
-            let place = newest().filter(|place| before.as_ref() != Some(place));
-            outcomes.push(Outcome::of(experiment, code, place));
+            let code = run_one(&arguments, &stop).unwrap_or_else(|error| complain(&error));
+            outcomes.push(Outcome::of(experiment, code, newest().since(&before)));
         }
         // Where tables go to another program, this is for people all the same.
         let text = table(&outcomes);
@@ -95,6 +101,30 @@ impl Series {
             answer(&text)?;
         }
         Ok(worst(&outcomes))
+    }
+}
+
+/// The newest runs of a scenario.
+#[derive(PartialEq, Eq)]
+struct Newest {
+    finished: Option<PathBuf>,
+    unfinished: Option<PathBuf>,
+}
+
+impl Newest {
+    fn of(runs: &Path, name: &str) -> Newest {
+        Newest {
+            finished: RunDirectory::newest_finished(runs, Some(name)),
+            unfinished: RunDirectory::newest_unfinished(runs, Some(name)).ok(),
+        }
+    }
+
+    /// Those that were not there before.
+    fn since(self, before: &Newest) -> Newest {
+        Newest {
+            finished: self.finished.filter(|place| before.finished.as_ref() != Some(place)),
+            unfinished: self.unfinished.filter(|place| before.unfinished.as_ref() != Some(place)),
+        }
     }
 }
 
@@ -108,24 +138,35 @@ struct Finished {
 struct Outcome {
     experiment: String,
     code: ExitCode,
-    /// Claims that held and all of them, and where the report is; none if it was not finished.
-    finished: Option<(usize, usize, PathBuf)>,
+    came: Came,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Came {
+    /// Claims that held and all of them, and where the report is.
+    Finished(usize, usize, PathBuf),
+    /// What is there of it can be gone on with, or nothing is.
+    Unfinished(Option<PathBuf>),
+    /// It was to be run, and the series was stopped before.
+    NotBegun,
 }
 
 impl Outcome {
-    fn of(experiment: &str, code: ExitCode, place: Option<PathBuf>) -> Outcome {
-        let finished = place.and_then(|place| {
+    fn of(experiment: &str, code: ExitCode, newest: Newest) -> Outcome {
+        let finished = newest.finished.and_then(|place| {
             let run: Finished = serde_json::from_slice(&fs::read(place.join(RUN)).ok()?).ok()?;
             let held = run.claims.iter().filter(|claim| claim.held).count();
             let pages = ["report.html", "report/index.html"].map(|page| place.join(page));
             let report = pages.into_iter().find(|page| page.is_file())?;
-            Some((held, run.claims.len(), report))
+            Some(Came::Finished(held, run.claims.len(), report))
         });
-        Outcome { experiment: experiment.into(), code, finished }
+        let came = finished.unwrap_or(Came::Unfinished(newest.unfinished));
+        Outcome { experiment: experiment.into(), code, came }
     }
 
-    fn not_run(experiment: &str) -> Outcome {
-        Outcome { experiment: experiment.into(), code: ExitCode::from(UNABLE), finished: None }
+    fn not_begun(experiment: &str) -> Outcome {
+        let code = ExitCode::from(UNABLE);
+        Outcome { experiment: experiment.into(), code, came: Came::NotBegun }
     }
 }
 
@@ -133,14 +174,18 @@ impl Outcome {
 fn table(outcomes: &[Outcome]) -> String {
     let width = outcomes.iter().map(|it| it.experiment.chars().count()).max().unwrap_or_default();
     let mut text = String::from("\n");
-    for Outcome { experiment, code, finished } in outcomes {
-        let told = match finished {
-            Some((held, all, report)) => {
+    for Outcome { experiment, code, came } in outcomes {
+        let told = match came {
+            Came::Finished(held, all, report) => {
                 let mark = if held == all { '✓' } else { '✗' };
                 format!("{mark} {held} of {all} claims held  {}", report.display())
             }
-            None if *code == ExitCode::SUCCESS => "– nothing was run".into(),
-            None => "✗ not finished".into(),
+            Came::NotBegun => "– not begun: the series was stopped before".into(),
+            Came::Unfinished(_) if *code == ExitCode::SUCCESS => "– nothing was run".into(),
+            Came::Unfinished(Some(place)) => {
+                format!("✗ not finished, go on with: tcplab run --resume {}", place.display())
+            }
+            Came::Unfinished(None) => "✗ not finished".into(),
         };
         text += &format!("{experiment:width$}  {told}\n");
     }
@@ -181,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_worst_outcome_counts() {
-        let outcome = |code: u8| Outcome { code: ExitCode::from(code), ..Outcome::not_run("x") };
+        let outcome = |code: u8| Outcome { code: ExitCode::from(code), ..Outcome::not_begun("x") };
         for (codes, expected) in
             [(&[][..], 0), (&[0, 0], 0), (&[0, BROKEN, 0], BROKEN), (&[BROKEN, UNABLE, 0], UNABLE)]
         {
@@ -192,26 +237,27 @@ mod tests {
 
     #[test]
     fn each_has_a_line() {
+        let outcome = |experiment: &str, code: u8, came: Came| Outcome {
+            experiment: experiment.into(),
+            code: ExitCode::from(code),
+            came,
+        };
         let outcomes = [
-            Outcome {
-                code: ExitCode::SUCCESS,
-                finished: Some((3, 3, PathBuf::from("runs/a-b/1/report.html"))),
-                ..Outcome::not_run("a/b")
-            },
-            Outcome {
-                code: ExitCode::from(BROKEN),
-                finished: Some((2, 3, PathBuf::from("runs/a-long/1/report.html"))),
-                ..Outcome::not_run("a/long")
-            },
-            Outcome::not_run("a/z"),
-            Outcome { code: ExitCode::SUCCESS, ..Outcome::not_run("a/zz") },
+            outcome("a/b", 0, Came::Finished(3, 3, PathBuf::from("runs/a-b/1/report.html"))),
+            outcome("a/long", BROKEN, Came::Finished(2, 3, "runs/a-long/1/report.html".into())),
+            outcome("a/y", UNABLE, Came::Unfinished(None)),
+            outcome("a/z", UNABLE, Came::Unfinished(Some("runs/a-z/1".into()))),
+            Outcome::not_begun("a/za"),
+            outcome("a/zz", 0, Came::Unfinished(None)),
         ];
         assert_eq!(
             table(&outcomes),
             "\n\
              a/b     ✓ 3 of 3 claims held  runs/a-b/1/report.html\n\
              a/long  ✗ 2 of 3 claims held  runs/a-long/1/report.html\n\
-             a/z     ✗ not finished\n\
+             a/y     ✗ not finished\n\
+             a/z     ✗ not finished, go on with: tcplab run --resume runs/a-z/1\n\
+             a/za    – not begun: the series was stopped before\n\
              a/zz    – nothing was run\n"
         );
     }

@@ -35,6 +35,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
         around: depth.map(|depth| (depth, near())),
         device: arguments.io.map(device),
         mtu: arguments.mtu,
+        congestion: arguments.congestion.clone(),
     };
     if arguments.command.is_empty() && std::io::stdin().is_terminal() {
         tell(&format!(

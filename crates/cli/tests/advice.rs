@@ -54,7 +54,7 @@ fn advice_is_tried_and_holds() {
     let run = report.parent().unwrap().to_str().unwrap().to_owned();
     let told = json(home.path(), &["advise", &run, "--no-trial", "--json"]);
     let choice = &told["choices"][0];
-    assert_eq!((&choice["best"], &choice["metric"]), (&"with-advice".into(), &"goodput".into()));
+    assert_eq!((&choice["best"], &choice["metric"]), (&"advised".into(), &"goodput".into()));
     assert!(told["tried"].as_array().unwrap().is_empty());
     let text = tcplab(home.path(), &["advise", &run, "--no-trial"]).stdout;
     let text = String::from_utf8(text).unwrap();
@@ -101,6 +101,21 @@ fn the_rfcs_test_finds_the_path() {
         assert!(full["buffer_delay"].as_f64().unwrap() < 60.0, "{full}");
         assert_eq!(told["reports"].as_array().unwrap().len(), 3);
     }
+}
+
+/// ICMP tells the model what the path takes, and the test what the model came to.
+#[test]
+fn the_rfcs_test_finds_a_path_of_small_packets() {
+    let home = tempfile::tempdir().unwrap();
+    let path = ["rfc6349", "-s", "rate=20 Mbit/s", "-s", "delay=15 ms", "-s", "mtu=1400 B"];
+    let rest = ["--lasting", "1 s", "--connections", "1", "--world", "sim", "--json"];
+    let told = json(home.path(), &[&path[..], &rest[..]].concat());
+    let baseline = &told["baseline"];
+    assert_eq!((&baseline["mtu"], &baseline["asked"]["mtu"]), (&"1.4 kB".into(), &"1.4 kB".into()));
+    assert_eq!(baseline["segment"], "1348 B");
+    let rate: f64 = baseline["rate"].as_str().unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!((rate / 20.0 - 1.0).abs() < 0.03, "{baseline}");
+    assert!(told["rows"].as_array().unwrap().iter().all(|row| row["goodput"] != 0.0));
 }
 
 #[test]

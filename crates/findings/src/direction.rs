@@ -150,6 +150,7 @@ impl<'a> Direction<'a> {
             &causes.by_duplicates,
             &causes.by_sack,
             &causes.by_rack,
+            &causes.by_icmp,
             &causes.probes,
             &causes.timeouts,
             &causes.after_timeout,

@@ -44,7 +44,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::in_frames(changes.iter().map(|change| change.frame), first.at);
     let Some(silence) = silence_before(direction, first) else {
-        let remedy = "Nothing was lost by that. To spare the first packets the detour, set the MTU \
+        let remedy = "No timeout was waited for. To spare the first packets the detour, set the MTU \
                       of the interface or route to what the path carries, or let the router reduce \
                       the MSS of passing SYNs (TCPMSS, clamp to PMTU).";
         return Some(shown.proves(NAME, Severity::Note, Cost::NONE).saying(statement, remedy));

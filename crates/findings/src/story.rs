@@ -71,6 +71,9 @@ fn telling(episode: &Episode, flow: &Flow) -> String {
             let number = ack_in(flow, frame).map_or(Offset::ZERO, |ack| ack.ack);
             format!("Duplicate acknowledgements of {number} told of it from {at} on.")
         }
+        Evidence::TooBig { .. } => {
+            format!("ICMP told the sender at {at} that they were too large for the path.")
+        }
         Evidence::Timeout { frame } => format!(
             "Nothing told the sender; after {} of silence the retransmission timer ran out and \
              {} was sent again at {at}.",

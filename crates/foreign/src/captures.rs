@@ -4,8 +4,8 @@ use std::io::Cursor;
 
 use tcplab_capture::{ReadError, Reader, Source};
 use tcplab_trace::{
-    Ack, Analyzer, Connection, Episode, Explanations, Filter, Flow, FlowId, LimitPeriod, Needless,
-    Segment, Sink, Stall, Trace, ladder, listing,
+    Ack, Analyzer, Connection, Explanations, Filter, Flow, FlowId, Segment, Sink, Trace, ladder,
+    listing,
 };
 use tcplab_units::Span;
 use tcplab_wire::{FrameView, LinkType, TcpPacket};
@@ -174,10 +174,6 @@ impl Sink for Sums {
     fn ack(&mut self, _: FlowId, _: Ack) {
         panic!("no packets are wanted");
     }
-    fn episode(&mut self, _: FlowId, _: Episode) {}
-    fn stall(&mut self, _: FlowId, _: Stall) {}
-    fn limit(&mut self, _: FlowId, _: LimitPeriod) {}
-    fn needless(&mut self, _: FlowId, _: u64, _: Needless) {}
     fn connection(&mut self, _: usize, _: Connection) {
         self.0 += 1;
     }

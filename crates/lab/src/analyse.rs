@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::quality::{self, Measure};
 use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
-use tcplab_scenario::METRICS;
+use tcplab_scenario::{METRICS, MetricInfo};
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_workload::Role;
 
 use crate::claims::Gathered;
-use crate::compare::median_interval;
+use crate::compare::{median_interval, of_scenario};
 use crate::ends::{ending, ends};
 use crate::kept::Kept;
 use crate::metrics::{Sources, named, of_applications};
@@ -36,10 +36,10 @@ pub fn analyse(
     run: &RunDirectory,
     mut tell: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Run, LabError> {
-    let (plan, scenario, blocks) = (run.plan(), run.scenario(), run.blocks());
-    let total = scenario.cases.len() * blocks as usize;
+    let (plan, scenario, numbers) = (run.plan(), run.scenario(), run.numbers());
+    let total = scenario.cases.len() * numbers.clone().count();
     let is_there = |case: &tcplab_scenario::Case| {
-        (1..=blocks).filter(|&number| run.has_trial(&case.name, number)).count()
+        numbers.clone().filter(|&number| run.has_trial(&case.name, number)).count()
     };
     let done = scenario.cases.iter().map(is_there).sum();
     if done < total || (plan.until.is_some() && run.stopping().is_none()) {
@@ -52,8 +52,8 @@ pub fn analyse(
     let mut gathered = Gathered::new(&scenario.expects);
     let (mut cases, mut lists) = (Vec::new(), Vec::new());
     for (index, case) in scenario.cases.iter().enumerate() {
-        let (mut kept, mut failures) = (Kept::of(blocks as usize), Vec::new());
-        for number in 1..=blocks {
+        let (mut kept, mut failures) = (Kept::of(numbers.clone().count()), Vec::new());
+        for number in numbers.clone() {
             if let Some(failure) = run.failure(&case.name, number) {
                 failures.push(failure);
             } else {
@@ -80,7 +80,7 @@ pub fn analyse(
         });
     }
     let claims = gathered.judge(&cases);
-    Ok(Run {
+    let mut told = Run {
         name: plan.name.clone(),
         title: scenario.title.clone(),
         reference: scenario.reference.clone(),
@@ -96,8 +96,11 @@ pub fn analyse(
         calibration: run.calibration(),
         cases,
         claims,
+        comparisons: Vec::new(),
         plots: scenario.plots.clone(),
-    })
+    };
+    told.comparisons = scenario.compares.iter().map(|it| of_scenario(&told, it)).collect();
+    Ok(told)
 }
 
 /// The packets and samples of one trial, for looking at.
@@ -240,7 +243,7 @@ pub(crate) fn examine(
     let findings = findings_of(connection);
     let lost = has_truth.then_some(drops.len());
     let ideal = ideal(direction);
-    let metrics = Sources { app: &app, flow, samples: &samples, lost, ideal, record }.metrics();
+    let metrics = Sources { app: &app, flow, samples: &samples, lost, ideal }.metrics();
     let interruptions =
         interruptions::costs(flow, &interruption_times(path, record.seed, record.duration));
     let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);
@@ -472,6 +475,7 @@ fn episode_row(
         evidence: match episode.evidence {
             Evidence::Sack { .. } => "sack",
             Evidence::DuplicateAcks { .. } => "duplicate acks",
+            Evidence::TooBig { .. } => "icmp",
             Evidence::Timeout { .. } => "timeout",
             Evidence::Probe { .. } => "probe",
         }
@@ -506,19 +510,24 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
                 .filter(|metric| metric.name == info.name)
                 .map(|metric| metric.value)
                 .collect();
-            let summary = tcplab_stats::Summary::of(&values)?;
-            Some(Summary {
-                name: info.name.into(),
-                unit: info.unit.into(),
-                count: summary.count,
-                mean: summary.mean,
-                median: Some(summary.median),
-                median_interval: median_interval(&values, info.name),
-                standard_deviation: summary.standard_deviation,
-                interval: summary.interval.map(|interval| (interval.low, interval.high)),
-            })
+            summary(info, &values)
         })
         .collect()
+}
+
+/// One metric over trials.
+pub(crate) fn summary(info: &MetricInfo, values: &[f64]) -> Option<Summary> {
+    let summary = tcplab_stats::Summary::of(values)?;
+    Some(Summary {
+        name: info.name.into(),
+        unit: info.unit.into(),
+        count: summary.count,
+        mean: summary.mean,
+        median: Some(summary.median),
+        median_interval: median_interval(values, info.name),
+        standard_deviation: summary.standard_deviation,
+        interval: summary.interval.map(|interval| (interval.low, interval.high)),
+    })
 }
 
 #[cfg(test)]

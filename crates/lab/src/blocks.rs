@@ -1,5 +1,7 @@
 //! How many blocks a run has: each is one trial of every case, and all are whole.
 
+use std::ops::RangeInclusive;
+
 use tcplab_scenario::Until;
 
 use crate::directory::to_json;
@@ -29,7 +31,7 @@ impl<'r> Watch<'r> {
     /// virtual time, where `jobs` trials run at once.
     pub(crate) fn next(&self, jobs: usize) -> (u32, u32) {
         let (plan, cases) = (self.run.plan(), &self.run.scenario().cases);
-        let Some(until) = &plan.until else { return (1, plan.trials) };
+        let Some(until) = &plan.until else { return (plan.first, plan.trials) };
         if self.seen == 0 {
             return (1, until.min);
         }
@@ -98,6 +100,11 @@ impl RunDirectory {
     pub fn stopping(&self) -> Option<Stopping> {
         self.plan().until.as_ref()?;
         serde_json::from_slice(&std::fs::read(self.path().join(FILE)).ok()?).ok()
+    }
+
+    /// The numbers of the trials that each case has in the end, at most.
+    pub(crate) fn numbers(&self) -> RangeInclusive<u32> {
+        self.plan().first..=self.blocks()
     }
 
     /// How many trials each case has in the end; at most so many, while that is not known.

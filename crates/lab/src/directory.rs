@@ -281,7 +281,7 @@ impl RunDirectory {
             analysed::is_whole(&self.path.join(Self::trial_directory(case, number)))
         };
         let of = |case: &tcplab_scenario::Case| {
-            (1..=self.plan.trials).filter(|&number| is_kept(&case.name, number)).count()
+            self.plan.numbers().filter(|&number| is_kept(&case.name, number)).count()
         };
         self.scenario.cases.iter().map(of).sum()
     }
@@ -314,9 +314,15 @@ impl RunDirectory {
     /// # Errors
     /// When that cannot be removed, or the folder not be moved.
     pub fn keep_folder(&self, stage: &Path, name: &str) -> Result<PathBuf, LabError> {
-        self.remove(name)?;
         let target = self.path.join(name);
+        // At no moment is there half of either: a kill leaves one of them, or none.
+        let old = self.path.join(format!("{PARTIAL}old-{name}"));
+        self.remove(&format!("{PARTIAL}old-{name}"))?;
+        if target.exists() {
+            fs::rename(&target, &old).map_err(LabError::file("move", &target))?;
+        }
         fs::rename(stage, &target).map_err(LabError::file("move the folder to", &target))?;
+        self.remove(&format!("{PARTIAL}old-{name}"))?;
         Ok(target)
     }
 
@@ -326,8 +332,14 @@ impl RunDirectory {
     /// When it is there and stays.
     pub fn remove(&self, name: &str) -> Result<(), LabError> {
         let path = self.path.join(name);
-        let removed =
-            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        let removed = if path.is_dir() {
+            // Half a folder does not stand where a whole one did.
+            let aside = self.path.join(format!("{PARTIAL}gone"));
+            let _ = fs::remove_dir_all(&aside);
+            fs::rename(&path, &aside).and_then(|()| fs::remove_dir_all(&aside))
+        } else {
+            fs::remove_file(&path)
+        };
         match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(LabError::file("remove", &path)(error))
@@ -429,7 +441,7 @@ pub(crate) fn read_plan(path: &Path) -> Result<Plan, LabError> {
 pub(crate) fn read_scenario(path: &Path, name: &str) -> Result<Scenario, LabError> {
     let file = path.join(SCENARIO_FILE);
     let source = fs::read_to_string(&file).map_err(LabError::file("read", &file))?;
-    let files = files(path)?;
+    let files = kept_files(path)?;
     let mut read = |name: &str| match files.get(name) {
         Some(content) => Ok(content.clone().into_bytes()),
         None => Err(format!("`{name}` is not among the files of this run")),
@@ -437,8 +449,12 @@ pub(crate) fn read_scenario(path: &Path, name: &str) -> Result<Scenario, LabErro
     Ok(Scenario::parse_with_files(&source, name, &mut read).map_err(Box::new)?)
 }
 
-/// The files that a run's scenario refers to, as they were when it began.
-fn files(path: &Path) -> Result<BTreeMap<String, String>, LabError> {
+/// The files that the scenario of the run in `path` refers to, as they were when it began, by the
+/// names it has for them; none where there is no run, or it refers to none.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn kept_files(path: &Path) -> Result<BTreeMap<String, String>, LabError> {
     let path = path.join(FILES);
     let text = match fs::read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),

@@ -27,7 +27,14 @@ fn of_end(end: Side, report: &AppReport, record: &EndpointRecord, trace: &Trace)
     };
     let mut metrics = vec![bytes("app.read", read), bytes("app.written", written)];
     metrics.extend(buffers(&record.options).map(|(name, size)| metric(name, size)));
-    metrics.extend(record.processor.map(|time| metric("cpu.time", time.as_millis_f64())));
+    metrics.extend(report.processor.map(|time| metric("cpu.time", time.as_millis_f64())));
+    metrics.extend(record.pool.iter().flat_map(|pool| {
+        [
+            metric("pool.free", f64::from(pool.least_free)),
+            metric("pool.dropped", pool.dropped as f64),
+            metric("pool.unsent", pool.unsent as f64),
+        ]
+    }));
     if let Some(connection) = trace.connections.first() {
         metrics.extend(on_the_wire(end, connection));
     }

@@ -17,6 +17,9 @@ pub enum LabError {
     /// Such as a full disk or a missing permission.
     #[error("cannot {verb} {path}: {source}")]
     File { verb: &'static str, path: PathBuf, source: io::Error },
+    /// No case is called that.
+    #[error("there is no case `{asked}`")]
+    NoCase { asked: String, known: Vec<String> },
     /// There is nothing to resume.
     #[error("{path} holds no run that is unfinished")]
     NothingToResume { path: PathBuf },
@@ -104,6 +107,7 @@ impl LabError {
             LabError::NotOnKernel { .. } => {
                 Some("leave `--world` out, or run all of it with `--world sim`".into())
             }
+            LabError::NoCase { known, .. } => Some(format!("one of: {}", known.join(", "))),
             LabError::NotTcp { .. } => {
                 Some("run it in both worlds: `tcplab run`, and with `--world sim`".into())
             }

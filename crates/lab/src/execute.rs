@@ -137,8 +137,8 @@ pub fn execute(
     let mut tuning = None;
     loop {
         let (first, last) = watch.next(bench.jobs);
-        let block = |number: u32| number as usize * course.cases();
-        let batch = &order[block(first - 1)..block(last)];
+        let block = |number: u32| (number - run.plan().first) as usize * course.cases();
+        let batch = &order[block(first)..block(last + 1)];
         course.go(batch, bench, &mut tuning, &mut tell)?;
         if stop.load(Ordering::Relaxed) {
             return Err(LabError::Stopped);
@@ -162,7 +162,8 @@ pub(crate) struct Course<'a> {
 
 impl<'a> Course<'a> {
     fn new(run: &'a RunDirectory, stop: &'a AtomicBool) -> Course<'a> {
-        Course { run, stop, tally: Tally::new(run.scenario().cases.len()), begun: 0 }
+        let tally = Tally::new(run.scenario().cases.len(), run.plan().first);
+        Course { run, stop, tally, begun: 0 }
     }
 
     fn cases(&self) -> usize {
@@ -172,7 +173,7 @@ impl<'a> Course<'a> {
     /// Tells that a trial begins, or that it is the next to be told of.
     pub(crate) fn begins(&mut self, id: TrialId, tell: &mut impl FnMut(Event<'_>)) {
         self.begun += 1;
-        let total = self.cases() * self.run.plan().trials as usize;
+        let total = self.cases() * self.run.plan().numbers().count();
         let case = &self.run.scenario().cases[id.case].name;
         tell(Event::Started { index: self.begun, total, case, number: id.number });
     }

@@ -156,7 +156,7 @@ impl<'a> Arrangement<'a> {
         for case in &scenario.cases {
             cases.entry(&case.hash).or_default().push(case);
         }
-        let numbers = (1..=plan.trials).map(|number| (trial_seed(plan.seed, number), number));
+        let numbers = plan.numbers().map(|number| (trial_seed(plan.seed, number), number));
         Arrangement {
             path,
             plan,

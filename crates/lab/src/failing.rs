@@ -10,6 +10,8 @@ use crate::LabError;
 pub(crate) struct Tally {
     /// How many cases there are.
     cases: usize,
+    /// The number of the first trial of each.
+    block: u32,
     /// Of the first block, those that could not even begin.
     hopeless: usize,
     /// Why the first of them could not.
@@ -17,8 +19,8 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn new(cases: usize) -> Tally {
-        Tally { cases, hopeless: 0, first: None }
+    pub(crate) fn new(cases: usize, block: u32) -> Tally {
+        Tally { cases, block, hopeless: 0, first: None }
     }
 
     /// A trial of this number failed for good: the run goes on without it, unless what is wrong is
@@ -29,7 +31,7 @@ impl Tally {
     pub(crate) fn failed(&mut self, number: u32, error: LabError) -> Result<(), LabError> {
         match error.reach() {
             Reach::All => return Err(error),
-            Reach::SetUp | Reach::Case if number == 1 => self.hopeless += 1,
+            Reach::SetUp | Reach::Case if number == self.block => self.hopeless += 1,
             _ => return Ok(()),
         }
         let first = self.first.take().unwrap_or(error);
@@ -91,12 +93,12 @@ mod tests {
     fn a_run_goes_on_while_anything_can_go_well() {
         let late = || simulated(SimError::Overdue { limit: Span::from_secs(1), received: 0 });
         let impossible = || simulated(SimError::Load);
-        let mut tally = Tally::new(2);
+        let mut tally = Tally::new(2, 1);
         assert!(tally.failed(1, late()).is_ok(), "it took too long, all the same it ran");
         assert!(tally.failed(1, impossible()).is_ok(), "the other case may do");
         assert!(tally.failed(2, impossible()).is_ok(), "the first block told enough");
         let error = tally.failed(1, impossible()).unwrap_err();
         assert!(error.to_string().contains("trial 1 of case reno"), "{error}");
-        assert!(Tally::new(9).failed(7, simulated(SimError::Stopped)).is_err());
+        assert!(Tally::new(9, 1).failed(7, simulated(SimError::Stopped)).is_err());
     }
 }

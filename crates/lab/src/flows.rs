@@ -2,6 +2,7 @@
 
 mod sharing;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
@@ -10,14 +11,14 @@ use tcplab_recording::{
     AppLog, ConnectionLog, Endpoint, FlowLog, Recording, RecordingError, Sample, TrialRecord,
     TruthRow,
 };
-use tcplab_scenario::Value;
+use tcplab_scenario::{Measure, Value, metric};
 use tcplab_trace::{Connection, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Exchange;
 
-use crate::analyse::{flow_of, sending_end};
+use crate::analyse::{flow_of, sending_end, summary};
 use crate::metrics::{Sources, named};
-use crate::{Ideal, Metric, Trial};
+use crate::{Case, Ideal, Metric, Summary, Trial};
 use sharing::Arrivals;
 
 /// One of several flows of a trial.
@@ -110,6 +111,20 @@ impl Trial {
     pub(crate) fn of_flow(&self, flow: &str, name: &str) -> Vec<Value> {
         let flow = self.flows.iter().filter(|row| row.name == flow);
         flow.flat_map(|row| row.values(name)).map(Value::Number).collect()
+    }
+}
+
+impl Case {
+    /// A metric over its trials: that of the trials, or that of one of their flows (of several
+    /// connections the median). None where no trial has it.
+    pub fn summary_of(&self, measure: Measure<'_>) -> Option<Cow<'_, Summary>> {
+        let Measure { metric: name, flow } = measure;
+        let Some(flow) = flow else {
+            return self.summaries.iter().find(|it| it.name == name).map(Cow::Borrowed);
+        };
+        let own = |trial: &Trial| trial.flows.iter().find(|row| row.name == flow)?.median(name);
+        let values: Vec<f64> = self.trials.iter().filter_map(own).collect();
+        summary(metric(name)?, &values).map(Cow::Owned)
     }
 }
 
@@ -251,8 +266,7 @@ impl Known<'_> {
             let lost = lost.filter(|it| path.dropped.contains(&(way, it.frame))).count();
             let lost = self.record.has_truth().then_some(lost);
             let ideal = path.ideals.iter().find(|(of, _)| *of == way).and_then(|(_, it)| *it);
-            let record = self.record;
-            Sources { app: &app, flow, samples, lost, ideal, record }.metrics()
+            Sources { app: &app, flow, samples, lost, ideal }.metrics()
         });
         let answered = |it: &Exchange| Some(it.answered?.since(it.asked).as_millis_f64());
         FlowConnectionRow {

@@ -7,11 +7,12 @@ use serde::{Deserialize, Deserializer};
 
 use crate::analyse::empty_trial;
 use crate::values::Names;
-use crate::{Case, Failure, Recovery, StackUsed, Summary, Trial};
+use crate::{Case, Failure, FlowSeries, Recovery, StackUsed, Summary, Trial};
 
 /// The trials of a case as far as they stay in memory: of one whose packets are not kept its
-/// metrics and what is wrong with it, so that memory does not grow with what each of ten thousand
-/// trials has to say. What else is known of it is in its directory, and read where it is needed.
+/// metrics, those of its flows too, and what is wrong with it, so that memory does not grow with
+/// what each of ten thousand trials has to say. What else is known of it is in its directory, and
+/// read where it is needed.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     pub(crate) trials: Vec<Trial>,
@@ -35,10 +36,15 @@ impl Kept {
         self.forgotten.count(&trial.episodes);
         let empty = empty_trial(trial.warnings);
         let Trial { number, seed, directory, metrics, flaws, put_aside, medium, .. } = trial;
+        // Metrics of flows are drawn over what was varied; what arrived when is not.
+        let mut flows = trial.flows;
+        for flow in &mut flows {
+            flow.series = FlowSeries::default();
+        }
         // Claims about a load that could not be put on anything are left out.
         let load = trial.load.filter(|load| load.impossible.is_some());
         let known = Trial { number, seed, directory, metrics, flaws, put_aside, medium, ..empty };
-        self.trials.push(Trial { load, has_packets: false, ..known });
+        self.trials.push(Trial { load, flows, has_packets: false, ..known });
     }
 }
 

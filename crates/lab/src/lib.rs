@@ -40,7 +40,7 @@ pub use analyse::{analyse, load_recording, load_trial, remark};
 pub use calibration::Calibration;
 pub use data::TrialData;
 pub use datagrams::{Correspondence, DatagramKind, DatagramRow};
-pub use directory::RunDirectory;
+pub use directory::{RunDirectory, kept_files};
 pub use environment::environment;
 pub use error::LabError;
 pub use execute::{Bench, Event, begin, execute};

@@ -1,6 +1,6 @@
 //! What a trial with a connection is measured by.
 
-use tcplab_recording::{AppLog, Endpoint, Sample, TrialRecord};
+use tcplab_recording::{AppLog, Endpoint, Sample};
 use tcplab_trace::{Flow, Limit};
 use tcplab_units::{Rate, Span};
 use tcplab_workload::{AppReport, Exchange};
@@ -17,7 +17,6 @@ pub(crate) struct Sources<'a> {
     /// The packets of it that the path dropped, where the path tells.
     pub(crate) lost: Option<usize>,
     pub(crate) ideal: Option<Ideal>,
-    pub(crate) record: &'a TrialRecord,
 }
 
 /// `TCP_ESTABLISHED` in `TCP_INFO`.
@@ -28,7 +27,10 @@ impl Sources<'_> {
     pub(crate) fn metrics(&self) -> Vec<Metric> {
         let Sources { app, flow, lost, .. } = self;
         let causes = &flow.causes;
-        let fast = causes.by_duplicates.count + causes.by_sack.count + causes.by_rack.count;
+        let fast = causes.by_duplicates.count
+            + causes.by_sack.count
+            + causes.by_rack.count
+            + causes.by_icmp.count;
         let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
         let needless = causes.needless_by_dsack.count + causes.needless_by_timestamp.count;
         let counts = [
@@ -72,7 +74,7 @@ impl Sources<'_> {
     }
 
     fn processor_time_per_byte(&self) -> Option<f64> {
-        let [client, server] = [self.record.client.processor?, self.record.server.processor?];
+        let [client, server] = [self.app.client.processor?, self.app.server.processor?];
         let payload = sender_and_receiver(self.app).1.bytes.as_u64();
         (payload > 0).then(|| (client + server).as_nanos() as f64 / payload as f64)
     }

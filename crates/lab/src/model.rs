@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::compare::Comparison;
 use crate::kept::WholeCase;
 use crate::{Calibration, FlowRow, Metrics, OptionRow};
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,9 @@ pub struct Run {
     pub cases: Vec<Case>,
     /// The scenario's expectations and how they went.
     pub claims: Vec<Claim>,
+    /// The comparisons that the scenario asks for, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comparisons: Vec<Comparison>,
     /// What is drawn over what was varied. Runs of older versions do not say.
     #[serde(default)]
     pub plots: Vec<Plot>,

@@ -47,6 +47,8 @@ pub struct Prospect {
     pub design: String,
     /// The cases.
     pub cases: Vec<Foreseen>,
+    /// The number of the first block: 1, unless a trial is run again by itself.
+    pub first: u32,
     /// Blocks, each of them one trial of every case; at most, where `until` says how many.
     pub blocks: u32,
     /// When there are enough, where their number is not fixed.
@@ -138,12 +140,13 @@ fn look_ahead(
     patience: Duration,
     (blocks, is_there): (u32, IsThere<'_>),
 ) -> Prospect {
+    let count = blocks - (plan.first - 1);
     let cases = &scenario.cases;
     let costs = costs(plan, cases, patience);
     let order = scenario.trial_order(plan.seed);
     let order: Vec<Vec<String>> = order
         .chunks(cases.len())
-        .take(TOLD.min(blocks) as usize)
+        .take(TOLD.min(count) as usize)
         .map(|block| block.iter().map(|id: &TrialId| cases[id.case].name.clone()).collect())
         .collect();
     let mut there = 0;
@@ -151,7 +154,7 @@ fn look_ahead(
     let least = plan.until.as_ref().map_or(blocks, |until| until.min.min(blocks));
     for (case, cost) in cases.iter().zip(&costs) {
         let is_virtual = worlds::is_virtual(&plan.world, case);
-        for number in 1..=blocks {
+        for number in plan.first..=blocks {
             if is_there(case, number) {
                 there += 1;
                 continue;
@@ -181,12 +184,13 @@ fn look_ahead(
                 seconds: cost.seconds,
             })
             .collect(),
-        blocks,
+        first: plan.first,
+        blocks: count,
         until: plan.until.clone(),
         warm_up: plan.warm_up,
         retries: plan.retries,
         seed: plan.seed,
-        seeds: (1..=TOLD.min(blocks)).map(|number| trial_seed(plan.seed, number)).collect(),
+        seeds: (0..TOLD.min(count)).map(|nth| trial_seed(plan.seed, plan.first + nth)).collect(),
         order,
         keep: plan.keep,
         jobs: bench.jobs,
@@ -399,11 +403,12 @@ impl fmt::Display for Prospect {
         if self.warm_up > 0 {
             writeln!(f, "warm-up  {} blocks on the kernel, not counted", self.warm_up)?;
         }
-        for (index, (block, seed)) in self.order.iter().zip(&self.seeds).enumerate() {
-            let head = if index == 0 { "order" } else { "" };
+        let numbers = self.first..;
+        for (number, (block, seed)) in numbers.zip(self.order.iter().zip(&self.seeds)) {
+            let head = if number == self.first { "order" } else { "" };
             let shown: Vec<&str> = block.iter().take(8).map(String::as_str).collect();
             let more = if block.len() > shown.len() { ", …" } else { "" };
-            writeln!(f, "{head:<8} block {}, seed {seed}: {}{more}", index + 1, shown.join(", "))?;
+            writeln!(f, "{head:<8} block {number}, seed {seed}: {}{more}", shown.join(", "))?;
         }
         if self.blocks as usize > self.order.len() {
             writeln!(f, "{:<8} and so on, from seed {}", "", self.seed)?;

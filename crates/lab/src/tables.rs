@@ -5,6 +5,7 @@ use std::mem;
 
 use tcplab_workload::CallRow;
 
+use crate::compare::table as comparisons;
 use crate::directory::Draft;
 use crate::{
     EndRow, EpisodeRow, Failure, InterruptionRow, LabError, MetricValue, OptionRow, Run,
@@ -16,7 +17,8 @@ use crate::{
 /// `interruptions.csv` (a row per interruption of the path during a transfer),
 /// `calls.csv` (a row per call of an application, equal ones in a row together), `ends.csv` (a row
 /// per end and metric of it), `options.csv` (a row per trial and socket option that was asked for
-/// or changed), `flows.csv` (a row per flow and trial, where there are flows) and, last, `run.json`
+/// or changed), `flows.csv` (a row per flow and trial, where there are flows), `comparisons.csv`
+/// and `comparisons.json` (where the scenario asks for comparisons) and, last, `run.json`
 /// (everything), which makes the run a finished one. One trial after the other is in memory.
 ///
 /// # Errors
@@ -52,6 +54,7 @@ pub fn write_tables(directory: &RunDirectory, run: &mut Run) -> Result<(), LabEr
     for (draft, _) in drafts {
         draft.commit()?;
     }
+    comparisons::write(directory, run)?;
     whole.end()
 }
 

@@ -3,7 +3,7 @@
 use crate::scale::{Ticks, decimal};
 
 /// Values further apart than this factor are drawn on a logarithmic axis.
-const DECADES: f64 = 30.0;
+pub(crate) const DECADES: f64 = 30.0;
 
 /// A range of values, evenly or by their logarithm.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,7 +5,7 @@ use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
 use crate::letters::{fitted, width};
 use crate::plane::put;
-use crate::scale::decimal;
+use crate::scale::brief;
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
@@ -346,16 +346,6 @@ fn summary(scene: &Pareto<'_>, front: &[usize]) -> String {
     let told: Vec<String> = told.collect();
     let (up, across) = (scene.up.name, scene.across.name);
     format!("{}: {up} against {across}. Unbeaten: {}", scene.title, told.join("; "))
-}
-
-fn brief(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 100.0 => 0,
-        v if v >= 10.0 => 1,
-        v if v >= 1.0 => 2,
-        _ => 3,
-    };
-    decimal(value, decimals)
 }
 
 #[cfg(test)]

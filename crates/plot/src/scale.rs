@@ -39,6 +39,17 @@ impl Ticks {
     }
 }
 
+/// `value` with about three digits, as a sentence tells it.
+pub(crate) fn brief(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 100.0 => 0,
+        v if v >= 10.0 => 1,
+        v if v >= 1.0 => 2,
+        _ => 3,
+    };
+    decimal(value, decimals)
+}
+
 /// `value` with `decimals` decimals and thousands set apart: `1,967,433.5`.
 pub fn decimal(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");

@@ -1,10 +1,11 @@
 //! Trends: means over a number that was varied, with their intervals, a line for each of several
 //! ways.
 
+use crate::axis::{Axis, DECADES};
 use crate::drawn::{csv, csv_number};
 use crate::letters::{fitted, width};
 use crate::plane::put;
-use crate::scale::{Ticks, decimal};
+use crate::scale::brief;
 use crate::svg::escape;
 
 /// Pixels.
@@ -22,10 +23,8 @@ const APART: f64 = 3.0;
 /// Names beside the lines take so much at most, beside what leads to them.
 const NAMES_MOST: f64 = 140.0;
 const NAMES_ASIDE: f64 = 22.0;
-/// Values further apart than this factor are drawn on a logarithmic axis.
+/// Levels further apart than this factor are drawn on a logarithmic axis.
 const DECADE: f64 = 10.0;
-/// The same of what was measured, where zero matters more.
-const VALUE_DECADES: f64 = 30.0;
 /// So many lines have a colour of their own; those after them share it and are dashed.
 const COLOURS: usize = 7;
 
@@ -66,11 +65,7 @@ pub struct TrendPoint {
 
 /// The vertical scale that several pictures share.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TrendScale {
-    low: f64,
-    high: f64,
-    is_log: bool,
-}
+pub struct TrendScale(Axis);
 
 impl TrendScale {
     /// Holds all means, and of their intervals what lies no further out than the means are apart:
@@ -81,51 +76,24 @@ impl TrendScale {
         let means = || points.iter().map(|point| point.mean).filter(|mean| mean.is_finite());
         let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
         if !least.is_finite() {
-            return TrendScale { low: 0.0, high: 1.0, is_log: false };
+            return TrendScale(Axis { low: 0.0, high: 1.0, is_log: false });
         }
         let intervals = || points.iter().filter_map(|point| point.interval);
         let high =
             intervals().map(|(_, high)| high).filter(|it| it.is_finite()).fold(most, f64::max);
-        if least > 0.0 && most / least >= VALUE_DECADES {
+        if least > 0.0 && most / least >= DECADES {
             let low = intervals().map(|(low, _)| low).filter(|low| *low > 0.0);
             let low = low.fold(least, f64::min).max(least / 2.0);
-            return TrendScale { low: low / 1.15, high: high.min(most * 2.0) * 1.15, is_log: true };
+            let high = high.min(most * 2.0) * 1.15;
+            return TrendScale(Axis { low: low / 1.15, high, is_log: true });
         }
         let room = (most - least.min(0.0)).max(f64::MIN_POSITIVE);
-        TrendScale {
-            low: least.min(0.0),
-            high: high.min(most + room * 0.5) + room * 0.06,
-            is_log: false,
-        }
-    }
-
-    fn share(self, value: f64) -> f64 {
-        if self.is_log {
-            let value = value.max(self.low);
-            return (value / self.low).ln() / (self.high / self.low).ln();
-        }
-        (value - self.low) / (self.high - self.low)
+        let high = high.min(most + room * 0.5) + room * 0.06;
+        TrendScale(Axis { low: least.min(0.0), high, is_log: false })
     }
 
     fn y(self, value: f64) -> f64 {
-        TOP + (1.0 - self.share(value).clamp(0.0, 1.0)) * (HEIGHT - TOP - BOTTOM)
-    }
-
-    /// Marks and the numbers beside them.
-    fn marks(self) -> Vec<(f64, String)> {
-        if !self.is_log {
-            let ticks = Ticks::between(self.low, self.high, 6);
-            return ticks.at.iter().map(|at| (*at, ticks.label(*at))).collect();
-        }
-        let decades = (self.high / self.low).log10();
-        let steps: &[f64] = if decades > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
-        let first = self.low.log10().floor() as i32;
-        let last = self.high.log10().ceil() as i32;
-        (first..=last)
-            .flat_map(|power| steps.iter().map(move |step| (step * 10f64.powi(power), power)))
-            .filter(|(at, _)| (self.low..=self.high).contains(at))
-            .map(|(at, power)| (at, decimal(at, usize::try_from(-power).unwrap_or(0))))
-            .collect()
+        TOP + (1.0 - self.0.share(value).clamp(0.0, 1.0)) * (HEIGHT - TOP - BOTTOM)
     }
 }
 
@@ -178,7 +146,7 @@ impl Levels {
 
 fn frame(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels) {
     let (right, bottom) = (levels.right, HEIGHT - BOTTOM);
-    for (value, label) in scale.marks() {
+    for (value, label) in scale.0.marks(6) {
         let y = scale.y(value);
         put(svg, &format!(r#"<path class="rule" d="M{LEFT} {y:.1}H{right:.1}"/>"#));
         put(
@@ -313,16 +281,6 @@ fn summary(trend: &Trend<'_>) -> String {
     format!("{}, {} over {}. {}", trend.title, trend.values, trend.over, told.join("; "))
 }
 
-fn brief(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 100.0 => 0,
-        v if v >= 10.0 => 1,
-        v if v >= 1.0 => 2,
-        _ => 3,
-    };
-    decimal(value, decimals)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -385,14 +343,14 @@ mod tests {
     #[test]
     fn zero_is_on_the_scale_unless_the_values_span_decades() {
         let near = TrendScale::over(&[line("a", &[10.0, 12.0])]);
-        assert_eq!((near.low, near.is_log), (0.0, false));
-        assert!(near.high > 13.2, "the intervals are on it: {near:?}");
+        assert_eq!((near.0.low, near.0.is_log), (0.0, false));
+        assert!(near.0.high > 13.2, "the intervals are on it: {near:?}");
         let far = TrendScale::over(&[line("a", &[0.3, 300.0])]);
-        assert!(far.is_log && far.low < 0.27 && far.high > 330.0, "{far:?}");
-        let marks: Vec<String> = far.marks().into_iter().map(|(_, label)| label).collect();
+        assert!(far.0.is_log && far.0.low < 0.27 && far.0.high > 330.0, "{far:?}");
+        let marks: Vec<String> = far.0.marks(6).into_iter().map(|(_, label)| label).collect();
         assert_eq!(marks, ["1", "10", "100"]);
         let some = TrendScale::over(&[line("a", &[0.5, 20.0])]);
-        let marks: Vec<String> = some.marks().into_iter().map(|(_, label)| label).collect();
+        let marks: Vec<String> = some.0.marks(6).into_iter().map(|(_, label)| label).collect();
         assert_eq!(marks, ["0.5", "1", "2", "5", "10", "20"]);
     }
 
@@ -400,7 +358,7 @@ mod tests {
     fn a_wide_interval_does_not_press_the_rest_flat() {
         let mut wild = line("a", &[10.0, 12.0]);
         wild.points[1].interval = Some((-500.0, 524.0));
-        assert!(TrendScale::over(&[wild]).high < 20.0);
+        assert!(TrendScale::over(&[wild]).0.high < 20.0);
     }
 
     #[test]

@@ -28,8 +28,8 @@ pub use capture::Captured;
 pub use csv::parse as parse_samples;
 pub use read::{Recording, TruthRows};
 pub use record::{
-    AppLog, ConnectionLog, EndpointRecord, FlowLog, Lateness, MoverRecord, OptionRecord, RingWait,
-    TrialRecord, TruthRow, WorldRecord,
+    AppLog, ConnectionLog, EndpointRecord, FlowLog, Lateness, MoverRecord, OptionRecord,
+    PoolRecord, RingWait, TrialRecord, TruthRow, WorldRecord,
 };
 pub use sample::{Column, Sample};
 pub use sketch::Sketch;

@@ -129,10 +129,22 @@ pub struct EndpointRecord {
     pub listener: Vec<OptionRecord>,
     /// The `net.ipv4.tcp_*` settings of its namespace that were in force.
     pub sysctls: BTreeMap<String, String>,
-    /// Processor time of the thread of its application, system calls included. None where it is
-    /// not that of one connection alone, and of a model.
+    /// How the buffers fared that all its connections share. Of a model that counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub processor: Option<Span>,
+    pub pool: Option<PoolRecord>,
+}
+
+/// The packet buffers of a machine, over a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PoolRecord {
+    /// How many there are.
+    pub size: u32,
+    /// How many were free when the fewest were.
+    pub least_free: u32,
+    /// Segments that arrived and were dropped, because none was.
+    pub dropped: u64,
+    /// Segments without data that did not leave, because none was.
+    pub unsent: u64,
 }
 
 /// A socket option of one socket: asked for, and read back at several times.

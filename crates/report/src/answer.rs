@@ -8,7 +8,7 @@
 
 use tcplab_plot::decimal;
 use tcplab_scenario::Better;
-use tcplab_stats::{Paired, VarianceShares, marginal_means, paired};
+use tcplab_stats::{Interval, Paired, VarianceShares, marginal_means, paired, ratio_of_means};
 
 use crate::factors::at;
 use crate::measure::{Measured, short};
@@ -84,6 +84,8 @@ struct Standing {
     mean: f64,
     /// The others from the next best: level, mean, how the best differs from it.
     others: Vec<(usize, f64, Paired)>,
+    /// Where the ratio of the best mean to the next lies.
+    ratio: Option<Interval>,
 }
 
 impl Standing {
@@ -102,7 +104,14 @@ impl Standing {
             Some((level, means[level].0, paired(&differences, CONFIDENCE, rest.len())?))
         });
         let others = others.collect::<Option<Vec<_>>>()?;
-        Some(Standing { factor, best: *best, mean: means[*best].0, others })
+        let (_, _, lead) = others.first()?;
+        let pairs = || blocks.iter().map(|block| (block[*best], block[rest[0]]));
+        let ratio = if measured.by_ratio {
+            lead.interval.map(|it| Interval { low: it.low.exp(), high: it.high.exp() })
+        } else {
+            ratio_of_means(&pairs().collect::<Vec<_>>(), CONFIDENCE, rest.len())
+        };
+        Some(Standing { factor, best: *best, mean: means[*best].0, others, ratio })
     }
 
     fn is_decided(&self) -> bool {
@@ -116,7 +125,7 @@ impl Standing {
         let best = name(self.best);
         let Some((next, next_mean, pair)) = self.others.first() else { return String::new() };
         let blocks = counted(pair.blocks, "pair of trials", "pairs of trials");
-        let by = advantage(measured, pair, *next_mean);
+        let by = advantage(measured, pair, *next_mean, self.ratio);
         let mean = told(measured.unscaled(self.mean), &measured.unit);
         if pair.interval.is_none() {
             return format!(
@@ -165,40 +174,36 @@ fn is_apart(pair: &Paired) -> bool {
     pair.interval.is_some_and(|it| it.low > 0.0 || it.high < 0.0)
 }
 
-/// Such as `12 % more (95 % interval 8 % to 15 %) than`, `3.1 times (2.9 to 3.3) that of`.
-fn advantage(measured: &Measured, pair: &Paired, other: f64) -> String {
-    // Ratios to the other level: of means, or the mean ratio.
-    let ratio = |difference: f64| {
-        if measured.by_ratio { difference.exp() } else { 1.0 + difference / other }
+/// Such as `12 % more (95 % interval 8 % to 15 %) than`, `3.1 times (2.9 to 3.3) that of`; where
+/// the `other` mean is not surely above zero, as a difference.
+fn advantage(measured: &Measured, pair: &Paired, other: f64, ratio: Option<Interval>) -> String {
+    let is_measured = pair.interval.is_some_and(|it| it.high > it.low);
+    let within = |interval: Option<Interval>, text: &dyn Fn(f64) -> String| match interval {
+        Some(it) if is_measured => {
+            // The smaller one first, also where less is better.
+            format!(" (95 % interval {} to {})", text(it.low), text(it.high))
+        }
+        Some(_) => " in every trial".into(),
+        None => String::new(),
     };
-    let interval = |text: &dyn Fn(f64) -> String| {
-        let Some(it) = pair.interval else { return String::new() };
-        let alike = it.high <= it.low;
-        // The smaller one first, also where less is better.
-        let (low, high) = (text(it.low), text(it.high));
-        if alike { " in every trial".into() } else { format!(" (95 % interval {low} to {high})") }
-    };
-    if other <= 0.0 && !measured.by_ratio {
+    let has_ratio = measured.by_ratio || other > 0.0 && (ratio.is_some() || !is_measured);
+    if !has_ratio {
         let told = |value: f64| told(value, &measured.unit);
         let word = if pair.mean < 0.0 { "less" } else { "more" };
-        return format!("{} {word}{} than", told(pair.mean.abs()), interval(&told));
+        return format!("{} {word}{} than", told(pair.mean.abs()), within(pair.interval, &told));
     }
-    let middle = ratio(pair.mean);
+    let middle = if measured.by_ratio { pair.mean.exp() } else { 1.0 + pair.mean / other };
     if middle >= TWICE {
-        let told = |value: f64| decimal(ratio(value), usize::from(middle < 10.0));
-        return format!("{} times{} that of", told(pair.mean), interval(&told));
+        let told = |ratio: f64| decimal(ratio, usize::from(middle < 10.0));
+        return format!("{} times{} that of", told(middle), within(ratio, &told));
     }
-    let half = pair.interval.map_or(0.0, |it| (ratio(it.high) - ratio(it.low)) / 2.0 * 100.0);
+    let half = ratio.map_or(0.0, |it| it.half_width() * 100.0);
     let places = if half > 0.0 { decimals_for_error(half).min(2) } else { 1 };
     let (word, sign) = if middle < 1.0 { ("less", -1.0) } else { ("more", 1.0) };
-    let told = |value: f64| format!("{} %", decimal(sign * (ratio(value) - 1.0) * 100.0, places));
-    let turned = match (sign < 0.0, pair.interval) {
-        (true, Some(it)) if it.high > it.low => {
-            format!(" (95 % interval {} to {})", told(it.high), told(it.low))
-        }
-        _ => interval(&told),
-    };
-    format!("{} {word}{turned} than", told(pair.mean))
+    let told = |ratio: f64| format!("{} %", decimal(sign * (ratio - 1.0) * 100.0, places));
+    let turned = |it: Interval| Interval { low: it.high, high: it.low };
+    let interval = within(if sign < 0.0 { ratio.map(turned) } else { ratio }, &told);
+    format!("{} {word}{interval} than", told(middle))
 }
 
 /// What is sure at single levels of the factor that matters most to this one: where another level

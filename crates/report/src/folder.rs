@@ -114,7 +114,8 @@ fn trial_page(run: &Run, case: &Case, view: TrialView<'_>, page: &Path) -> Resul
         Some((trial.number, page_name(&case.name, trial.number)))
     };
     let all = run.cases.iter().map(|case| case.trials.len()).sum::<usize>() <= ALL_HAVE_PAGES;
-    let body = TrialBody { view: &view, rerun: Rerun::of(run, view.trial, Links::Below) };
+    let rerun = Rerun::of(run, case, view.trial, Links::Below);
+    let body = TrialBody { view: &view, rerun };
     let body = body.render()?;
     let part = TrialPage {
         run,

@@ -39,6 +39,7 @@ mod trace_page;
 mod transfer;
 mod trends;
 mod trial;
+mod verdicts;
 
 pub use check::check_table;
 pub use fidelity::{fidelity_page, fidelity_table};

@@ -1,6 +1,6 @@
 //! Where on which page something is, and what pages are made to look with.
 
-use tcplab_lab::{Run, Trial};
+use tcplab_lab::{Case, Run, Trial};
 
 use crate::page::{SCRIPTS, STYLES, THEME};
 use crate::trial::TrialView;
@@ -111,19 +111,19 @@ pub(crate) struct Rerun {
 }
 
 impl Rerun {
-    pub(crate) fn of(run: &Run, trial: &Trial, links: Links) -> Rerun {
+    pub(crate) fn of(run: &Run, case: &Case, trial: &Trial, links: Links) -> Rerun {
         let (number, seed) = (trial.number, trial.seed);
-        let sim = run.world == "sim";
-        let same = if sim { "leaves the same bytes" } else { "meets the same path" };
-        let world = if sim { " --world sim" } else { "" };
+        let is_virtual = case.world == "sim";
+        let same = if is_virtual { "leaves the same bytes" } else { "meets the same path" };
+        let world = if is_virtual { " --world sim" } else { "" };
         Rerun {
             told: format!(
-                "In the run’s directory; trial {number} of this variant has the seed {seed} again and \
-                 {same}. It is the last of {number} of each variant."
+                "In the run’s directory; it runs this trial alone, which has the seed {seed} again and \
+                 {same}."
             ),
             command: format!(
-                "tcplab run scenario.toml{world} --trials {number} --seed {}",
-                run.seed
+                "tcplab run scenario.toml{world} --case {} --trial {number} --seed {}",
+                case.name, run.seed
             ),
             up: links.up(),
             index: links.index(),

@@ -16,7 +16,9 @@ const DECADE: f64 = 10.0;
 /// The main metric: of the scenario's first plot, else of the first claim about a number that each
 /// trial has one of and that is better one way, else by the workload. None if no trial has any.
 pub(crate) fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
-    let plotted = run.plots.iter().map(|plot| plot.metric.as_str());
+    let is_of_trials = |flow: &Option<String>| flow.is_none() || flow.as_deref() == subject(run);
+    let plotted = run.plots.iter().filter(|plot| is_of_trials(&plot.flow));
+    let plotted = plotted.map(|plot| plot.metric.as_str());
     let claimed = run.claims.iter().filter_map(|claim| {
         let is_merit = |info: &MetricInfo| is_number(info) && info.better != Better::Neither;
         claim.check.split_whitespace().find(|word| metric(word).is_some_and(is_merit))
@@ -24,6 +26,12 @@ pub(crate) fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
     let usual = USUAL.into_iter();
     let infos = plotted.chain(claimed).chain(usual).filter_map(metric);
     infos.filter(|info| is_number(info)).find(|info| has(run, info.name))
+}
+
+/// The flow whose metrics those of trials are.
+fn subject(run: &Run) -> Option<&str> {
+    let first = run.cases.iter().find_map(|case| case.trials.first())?;
+    first.flows.iter().find(|flow| !flow.background).map(|flow| flow.name.as_str())
 }
 
 fn is_number(info: &MetricInfo) -> bool {

@@ -20,12 +20,14 @@ use crate::summary::{Block, blocks};
 use crate::text::less_than_perfect;
 use crate::trends::{Trends, trends};
 use crate::trial::TrialView;
+use crate::verdicts::Verdicts;
 
-pub(crate) const STYLES: [&str; 4] = [
+pub(crate) const STYLES: [&str; 5] = [
     tcplab_plot::STYLE,
     include_str!("../assets/page.css"),
     include_str!("../assets/tables.css"),
     include_str!("../assets/graphs.css"),
+    include_str!("../assets/verdicts.css"),
 ];
 /// Runs before anything is painted.
 pub(crate) const THEME: &str = include_str!("../assets/theme.js");
@@ -100,7 +102,8 @@ pub fn write(
         for (i, trial) in shown.enumerate() {
             let data = loaded(&mut recordings, case, trial)?;
             let view = TrialView::new(&case.name, index, trial, &data, i == 0);
-            let body = TrialBody { view: &view, rerun: Rerun::of(run, trial, Links::Within) };
+            let rerun = Rerun::of(run, case, trial, Links::Within);
+            let body = TrialBody { view: &view, rerun };
             let body = body.render()?;
             let is_plain = body.len() <= plain_left;
             let packed = if is_plain { String::new() } else { pack(body.as_bytes()) };
@@ -259,6 +262,7 @@ pub(crate) fn head(
         unwarned: gathered.unwarned,
         trends,
         asked,
+        verdicts: Verdicts::all(run),
         spread,
         metrics,
         others,
@@ -339,6 +343,8 @@ pub(crate) struct Head<'a> {
     /// Metrics over a number that was varied.
     trends: Option<Trends>,
     asked: Asked,
+    /// Comparisons that the scenario asks for.
+    verdicts: Vec<Verdicts<'a>>,
     /// Whether any variant has more than one trial.
     spread: bool,
     metrics: Vec<Block>,

@@ -2,11 +2,10 @@
 
 use tcplab_lab::{Case, Run};
 use tcplab_plot::{Estimate, Merit, Pareto, ParetoPoint, pareto};
-use tcplab_scenario::{Better, Plot, metric};
+use tcplab_scenario::{Better, Measure, Plot, metric};
 
 use crate::figure::Shown;
-use crate::number::title;
-use crate::trends::{Group, distinct, level_of, summary};
+use crate::trends::{Group, distinct, level_of, name_of_measure};
 
 /// What the pictures show, for whoever has not seen such a one.
 const MEANING: &str = "Each point is a variant, with its 95 % intervals. The line joins those that \
@@ -14,7 +13,7 @@ const MEANING: &str = "Each point is a variant, with its 95 % intervals. The lin
 
 /// The pictures of two metrics, one for each level of what is neither the points nor their colours;
 /// nothing if no trial has both.
-pub(crate) fn group(run: &Run, plot: &Plot, against: &str) -> Option<Group> {
+pub(crate) fn group(run: &Run, plot: &Plot, against: Measure<'_>) -> Option<Group> {
     let rest = |case: &Case| -> Vec<String> {
         let is_of = |key: &str| key == plot.over || plot.by.as_deref() == Some(key);
         let others = case.levels.iter().filter(|(key, _)| !is_of(key));
@@ -25,9 +24,10 @@ pub(crate) fn group(run: &Run, plot: &Plot, against: &str) -> Option<Group> {
         by.unwrap_or_default().to_owned()
     };
     let kinds = distinct(run.cases.iter().map(kind_of));
-    let names = [plot.metric.as_str(), against].map(|name| name_of(run, name));
+    let measure = plot.measure();
+    let names = [measure, against].map(|measure| name_of(run, measure));
     let [up, across] = [names[0].as_deref()?, names[1].as_deref()?];
-    let of = format!("{} against {}", title(&plot.metric), title(against));
+    let of = format!("{} against {}", name_of_measure(measure), name_of_measure(against));
     let pictures = distinct(run.cases.iter().map(rest)).into_iter().filter_map(|common| {
         let cases = run.cases.iter().filter(|case| rest(case) == common);
         let points: Vec<ParetoPoint> = cases
@@ -40,13 +40,13 @@ pub(crate) fn group(run: &Run, plot: &Plot, against: &str) -> Option<Group> {
                     name: name.collect::<Vec<_>>().join(", "),
                     kind: kinds.iter().position(|it| *it == kind)?,
                     across: estimate(case, against)?,
-                    up: estimate(case, &plot.metric)?,
+                    up: estimate(case, measure)?,
                 })
             })
             .collect();
         let common = common.join(", ");
         let title = if common.is_empty() { of.clone() } else { format!("{of} ({common})") };
-        let (across, up) = (merit(across, against), merit(up, &plot.metric));
+        let (across, up) = (merit(across, against), merit(up, measure));
         let scene = Pareto { title: &title, across, up, kinds: &kinds, points: &points };
         (!points.is_empty()).then(|| Shown::drawn(&common, pareto(&scene)))
     });
@@ -55,18 +55,18 @@ pub(crate) fn group(run: &Run, plot: &Plot, against: &str) -> Option<Group> {
 }
 
 /// What an axis is called: with its unit.
-fn name_of(run: &Run, name: &str) -> Option<String> {
-    let unit = &run.cases.iter().find_map(|case| summary(case, name))?.unit;
-    let title = title(name);
+fn name_of(run: &Run, measure: Measure<'_>) -> Option<String> {
+    let unit = run.cases.iter().find_map(|case| case.summary_of(measure))?.unit.clone();
+    let title = name_of_measure(measure);
     Some(if unit.is_empty() { title } else { format!("{title}, {unit}") })
 }
 
-fn merit<'a>(name: &'a str, of: &str) -> Merit<'a> {
-    let is_lower_better = metric(of).is_some_and(|info| info.better == Better::Lower);
+fn merit<'a>(name: &'a str, of: Measure<'_>) -> Merit<'a> {
+    let is_lower_better = metric(of.metric).is_some_and(|info| info.better == Better::Lower);
     Merit { name, is_lower_better }
 }
 
-fn estimate(case: &Case, name: &str) -> Option<Estimate> {
-    let summary = summary(case, name)?;
+fn estimate(case: &Case, measure: Measure<'_>) -> Option<Estimate> {
+    let summary = case.summary_of(measure)?;
     Some(Estimate { mean: summary.mean, interval: summary.interval })
 }

@@ -1,12 +1,15 @@
 //! Tables for the terminal.
 
+use tcplab_lab::compare::Row;
 use tcplab_lab::{Case, Recovery, Run, Trial};
 use tcplab_plot::grouped;
 
 use crate::check::verified;
+use crate::number::title;
 use crate::outcome::{by_kind, failures, has_connections, recovery, stopping};
 use crate::place::{self, Place};
 use crate::summary::{Block, blocks};
+use crate::verdicts::{self, Grid};
 
 /// Columns of a terminal that a table fills before it goes on below.
 const WIDTH: usize = 100;
@@ -48,6 +51,7 @@ pub fn text_table(run: &Run, details: bool) -> String {
     }
     episodes(run, &mut text);
     missing(run, &mut text);
+    comparisons(run, &mut text);
     for (i, claim) in run.claims.iter().enumerate() {
         if i == 0 {
             text.push('\n');
@@ -129,6 +133,36 @@ fn missing(run: &Run, text: &mut String) {
             for part in wrapped(&failure.reason, WIDTH - 4) {
                 line(text, &format!("    {part}"));
             }
+        }
+    }
+}
+
+/// The verdicts of each comparison that the scenario asks for, the worst first.
+fn comparisons(run: &Run, text: &mut String) {
+    for found in &run.comparisons {
+        text.push('\n');
+        line(text, &verdicts::name(found));
+        for warning in &found.warnings {
+            for part in wrapped(&format!("! {warning}"), WIDTH) {
+                line(text, &part);
+            }
+        }
+        let grid = Grid::of(found);
+        if grid.rows.is_empty() {
+            continue;
+        }
+        let names = grid.rows.iter().map(|(case, _)| (*case).to_owned()).collect();
+        let column =
+            |name: &str, cells| Group { columns: vec![Column::new(name, "", cells)], left: true };
+        let first = [column(&verdicts::rest(run, found), names)];
+        let metric = |(index, metric): (usize, &String)| {
+            let cell = |row: Option<&Row>| row.map_or_else(|| "–".into(), verdicts::in_short);
+            let cells = grid.rows.iter().map(|(_, cells)| cell(cells[index])).collect();
+            column(&title(metric), cells)
+        };
+        let groups: Vec<Group> = found.metrics.iter().enumerate().map(metric).collect();
+        for table in tables(&first, &groups) {
+            table_lines(text, &table);
         }
     }
 }

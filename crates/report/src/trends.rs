@@ -2,7 +2,7 @@
 
 use tcplab_lab::{Case, Run, Summary};
 use tcplab_plot::{Trend, TrendLine, TrendPoint, TrendScale, decimal, trend, trend_csv};
-use tcplab_scenario::{Plot, as_numbers, metric};
+use tcplab_scenario::{Measure, Plot, as_numbers, metric};
 
 use crate::figure::Shown;
 use crate::number::{decimals_for_error, figures, title};
@@ -60,10 +60,11 @@ pub(crate) fn trends(run: &Run) -> Option<Trends> {
 
 /// A metric; nothing if no trial has it.
 fn group(run: &Run, plot: &Plot) -> Option<Group> {
-    if let Some(against) = &plot.against {
+    if let Some(against) = plot.other_measure() {
         return scatter::group(run, plot, against);
     }
-    let unit = run.cases.iter().find_map(|case| Some(&summary(case, &plot.metric)?.unit))?;
+    let measure = plot.measure();
+    let unit = run.cases.iter().find_map(|case| case.summary_of(measure))?.unit.clone();
     let levels = sorted_levels(run, &plot.over)?;
     let rest = |case: &Case| -> Vec<String> {
         let others = case.levels.iter().filter(|(key, _)| !is_of(plot, key));
@@ -79,7 +80,7 @@ fn group(run: &Run, plot: &Plot) -> Option<Group> {
         })
         .collect();
     let scale = TrendScale::over(lines.iter().flatten());
-    let (name, over) = (title(&plot.metric), short(&plot.over));
+    let (name, over) = (name_of_measure(measure), short(&plot.over));
     let values = if unit.is_empty() { name.clone() } else { format!("{name}, {unit}") };
     let pictures = common.iter().zip(&lines).map(|(common, lines)| {
         let of = common.join(", ");
@@ -96,7 +97,7 @@ fn line(name: &str, cases: &[&Case], plot: &Plot, levels: &[(f64, String)]) -> T
         let is_it = |case: &&&Case| {
             name_of(case, plot) == name && level_of(case, &plot.over) == Some(text.as_str())
         };
-        let summary = summary(cases.iter().find(is_it)?, &plot.metric)?;
+        let summary = cases.iter().find(is_it)?.summary_of(plot.measure())?;
         Some(TrendPoint { level, mean: summary.mean, interval: summary.interval })
     });
     TrendLine { name: name.into(), points: points.collect() }
@@ -125,8 +126,10 @@ pub(crate) fn level_of<'c>(case: &'c Case, factor: &str) -> Option<&'c str> {
     case.levels.iter().find(|(key, _)| key == factor).map(|(_, level)| level.as_str())
 }
 
-pub(crate) fn summary<'c>(case: &'c Case, metric: &str) -> Option<&'c Summary> {
-    case.summaries.iter().find(|summary| summary.name == metric)
+/// A metric in words, with the flow whose it is.
+pub(crate) fn name_of_measure(measure: Measure<'_>) -> String {
+    let name = title(measure.metric);
+    measure.flow.map_or(name.clone(), |flow| format!("{name} of {flow}"))
 }
 
 pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
@@ -144,20 +147,22 @@ fn short(key: &str) -> &str {
 }
 
 fn table(run: &Run) -> Table {
-    let metrics = distinct(run.plots.iter().flat_map(|plot| {
-        [Some(plot.metric.as_str()), plot.against.as_deref()].into_iter().flatten()
-    }));
+    let metrics = distinct(
+        run.plots
+            .iter()
+            .flat_map(|plot| [Some(plot.measure()), plot.other_measure()].into_iter().flatten()),
+    );
     let unit = |name: &str| metric(name).map_or("", |info| info.unit).to_owned();
     let row = |(index, case): (usize, &Case)| Row {
         href: format!("#{}", anchor(index, None, None)),
         levels: case.levels.iter().map(|(_, level)| level.clone()).collect(),
         world: world(case),
-        cells: metrics.iter().map(|name| summary(case, name).map(cell)).collect(),
+        cells: metrics.iter().map(|it| case.summary_of(*it).as_deref().map(cell)).collect(),
     };
     let factors = run.cases.first().map_or(&[][..], |case| &case.levels);
     Table {
         factors: factors.iter().map(|(key, _)| short(key).into()).collect(),
-        metrics: metrics.iter().map(|name| (title(name), unit(name))).collect(),
+        metrics: metrics.iter().map(|it| (name_of_measure(*it), unit(it.metric))).collect(),
         rows: run.cases.iter().enumerate().map(row).collect(),
         spread: run.cases.iter().any(|case| case.trials.len() > 1),
     }

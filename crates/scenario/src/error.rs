@@ -225,12 +225,20 @@ pub enum Problem {
     NoMerit(String),
     #[error("`{0}` against itself is a line that says nothing")]
     AgainstItself(String),
+    #[error("`against_flow` without `against` is the flow of nothing")]
+    AgainstNothing,
     #[error("nothing is varied, so there would be one point")]
     OnePoint,
     #[error("`{key}` is not varied")]
     NotVariedHere { key: String, factors: Vec<String> },
     #[error("`{0}` cannot be both the axis and the lines")]
     OverItself(String),
+    #[error("`{0}` cannot be compared: it is not one number for each trial")]
+    NotCompared(String),
+    #[error("`{0}` is named twice")]
+    NamedTwice(String),
+    #[error("what is compared are two levels of `{key}`")]
+    WhichLevels { key: String, levels: Vec<String> },
     #[error("the claim is about no case: none with these levels is in the design")]
     NoCaseLeft,
     #[error("there is nothing to compare with: no case with these levels is in the design")]
@@ -285,19 +293,6 @@ impl Problem {
             Problem::NotAFactor { key, factors } if !factors.is_empty() => {
                 suggest(key, factors, "the matrix varies")
             }
-            Problem::NotVariedHere { key, factors } => suggest(key, factors, "the matrix varies"),
-            Problem::NotDrawn(_) => "draw a metric of trials, such as `goodput`".into(),
-            Problem::NothingToDrawOver => {
-                "vary a number or a quantity, such as `\"workload.write_size\" = [\"1 kB\", \"64 kB\"]`"
-                    .into()
-            }
-            Problem::NoMerit(_) => "`tcplab metrics` says of which less or more is better".into(),
-            Problem::AgainstItself(_) => "name another metric".into(),
-            Problem::OnePoint => "vary something, or leave `against` out".into(),
-            Problem::NoNumbers(_) => {
-                "numbers, or quantities of one kind, such as \"1 kB\" and \"64 KiB\"".into()
-            }
-            Problem::OverItself(_) => "name another factor, or leave `by` out".into(),
             Problem::NotAFactor { .. } => "leave `where` out: there is only one case".into(),
             Problem::NotSelected { .. } => "`endpoint` and `nth` are for metrics of endpoints, \
                  requests and calls, `call` for those of calls, `flow` for numbers of trials and \
@@ -308,9 +303,44 @@ impl Problem {
             }
             Problem::NoSuchFlow { name, flows } => suggest(name, flows, "the flows are"),
             Problem::NoSuchLevel { level, levels, .. } => suggest(level, levels, "its levels are"),
-            _ => return self.help_with_design().map(Into::into),
+            _ => {
+                let design = || self.help_with_design().map(Into::into);
+                return self.help_with_pictures().or_else(design);
+            }
         };
         Some(help)
+    }
+
+    /// The same of what is wrong with what the report draws and compares.
+    fn help_with_pictures(&self) -> Option<String> {
+        Some(match self {
+            Problem::NotVariedHere { factors, .. } if factors.is_empty() => {
+                "nothing is varied: add a `[matrix]`".into()
+            }
+            Problem::NotVariedHere { key, factors } => suggest(key, factors, "the matrix varies"),
+            Problem::NotCompared(_) => "compare metrics of trials, such as `goodput`".into(),
+            Problem::WhichLevels { levels, .. } => {
+                let all = levels.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+                match &levels[..] {
+                    [first, .., last] => format!("write two of {all}: [\"{first}\", \"{last}\"]"),
+                    _ => format!("its only level is {all}"),
+                }
+            }
+            Problem::NotDrawn(_) => "draw a metric of trials, such as `goodput`".into(),
+            Problem::NothingToDrawOver => {
+                "vary a number or a quantity, such as `\"workload.write_size\" = [\"1 kB\", \"64 kB\"]`"
+                    .into()
+            }
+            Problem::NoMerit(_) => "`tcplab metrics` says of which less or more is better".into(),
+            Problem::AgainstItself(_) => "name another metric, or another flow's".into(),
+            Problem::AgainstNothing => "write `flow` for that of `metric`".into(),
+            Problem::OnePoint => "vary something, or leave `against` out".into(),
+            Problem::NoNumbers(_) => {
+                "numbers, or quantities of one kind, such as \"1 kB\" and \"64 KiB\"".into()
+            }
+            Problem::OverItself(_) => "name another factor, or leave `by` out".into(),
+            _ => return None,
+        })
     }
 
     /// The same of what is wrong with how cases are chosen and repeated.
@@ -371,6 +401,7 @@ fn missing(key: &str, table: Option<&str>) -> String {
         (Some("expect"), _) => {
             "[[expect]]\nclaim   = \"it is fast\"\nmetric  = \"transfer_time\"\nat_most = \"20 s\""
         }
+        (Some("compare"), _) => "[[compare]]\nfactor = \"client.socket.congestion\"",
         _ => return format!("add `{key}`"),
     };
     format!("add it, such as\n{example}")

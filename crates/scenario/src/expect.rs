@@ -20,6 +20,7 @@ use crate::metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, Source, met
 mod selection;
 
 pub use selection::Selection;
+pub(crate) use selection::check_flow;
 
 /// What is checked of a metric that is compared with another case's.
 const RATIO: MetricInfo = MetricInfo {
@@ -424,7 +425,7 @@ fn is_selected(case: &Case, wanted: &[Wanted]) -> bool {
 }
 
 /// What people call a level.
-fn text_of(level: &toml::Value) -> String {
+pub(crate) fn text_of(level: &toml::Value) -> String {
     match level {
         toml::Value::String(text) => text.clone(),
         level => level.to_string(),
@@ -435,7 +436,7 @@ fn text_of(level: &toml::Value) -> String {
 type OfValues = fn(Vec<Value>) -> Check;
 
 /// Turns what is written into a value of the metric.
-fn value(
+pub(crate) fn value(
     operand: &Spanned<Operand>,
     metric: &'static MetricInfo,
     check: &'static str,
@@ -504,7 +505,7 @@ fn number_of(metric: &MetricInfo) -> String {
 
 /// What a claim compares with: a number, a text or quantity, or a truth.
 #[derive(Debug)]
-enum Operand {
+pub(crate) enum Operand {
     Number(f64),
     Text(String),
     Truth(bool),

@@ -10,6 +10,7 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec, Stack};
+use crate::compares::CompareSpec;
 use crate::design::DesignSpec;
 use crate::error::Problem;
 use crate::expect::ExpectSpec;
@@ -37,6 +38,7 @@ pub(crate) const SECTIONS: &[&str] = &[
     "sampling",
     "limits",
     "plot",
+    "compare",
     "expect",
 ];
 
@@ -104,6 +106,9 @@ pub(crate) struct ScenarioFile {
     /// Pictures in the report: metrics over what is varied.
     #[serde(default)]
     pub(crate) plot: Option<Vec<PlotSpec>>,
+    /// Comparisons that the report begins with: which of two levels is better.
+    #[serde(default)]
+    pub(crate) compare: Vec<CompareSpec>,
     /// Claims that the run proves or breaks.
     #[serde(default)]
     pub(crate) expect: Vec<ExpectSpec>,

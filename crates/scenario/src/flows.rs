@@ -40,9 +40,10 @@ pub struct FlowSpec {
     /// When it begins, after the beginning of the trial. Default: 0 s.
     #[serde(default, skip_serializing_if = "is_at_once")]
     pub start: Span,
-    /// So many flows, all alike, begin together: 1 to 100. Default: 1.
+    /// So many flows, all alike, begin together: 1 to 100, or 0 for none, where that is a level of
+    /// what is varied. Default: 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(range(max = 100))]
     pub count: u64,
     /// Whether it is only there for the others to meet: the trial does not wait for its end, its
     /// calls may fail, and it is no part of `fairness` and `convergence`. Default: false.
@@ -243,8 +244,11 @@ fn check_flow(case: &Case, flow: &Flow) -> Result<(), (String, Problem)> {
         let why = "a flow's name has 1 to 32 letters, digits, `-` and `_`: it is in names of files";
         return refused("", why);
     }
-    if !(1..=COUNT_MAX).contains(&spec.count) {
-        return refused(".count", "there can be 1 to 100 flows that are alike");
+    if spec.count > COUNT_MAX {
+        return refused(".count", "there can be 100 flows at most that are alike, or 0 for none");
+    }
+    if spec.count == 0 && case.subject() == Some(flow) {
+        return refused(".count", "the trial is about this flow: there has to be one at least");
     }
     if spec.start >= case.limits.trial {
         return refused(".start", "the trial's time is over by then (`limits.trial`)");

@@ -6,6 +6,7 @@
 
 mod case;
 mod catalogue;
+mod compares;
 mod compose;
 mod design;
 mod embedded;
@@ -28,6 +29,7 @@ mod sysctl;
 
 pub use case::{Case, EndpointSpec, LimitsSpec, STANDS_FOR_THE_KERNEL, SamplingSpec, Stack};
 pub use catalogue::catalogue;
+pub use compares::{Compare, Threshold};
 pub use compose::compose;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Selection, Statistic, Value};
@@ -36,7 +38,7 @@ pub use metrics::{
     Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, Source, metric,
 };
 pub use path_file::{PathFile, ReadFile, presets};
-pub use plots::{Plot, as_numbers};
+pub use plots::{Measure, Plot, as_numbers};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
 pub use repeat::{Keep, RecordingSpec, Until};
 pub use scenario::{Scenario, TrialId, trial_seed};

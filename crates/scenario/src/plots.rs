@@ -1,5 +1,7 @@
 //! The `[[plot]]` sections: which metrics the report draws over a factor of the matrix.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Probability, Rate, Span};
@@ -7,6 +9,7 @@ use toml::Spanned;
 
 use crate::Case;
 use crate::error::Problem;
+use crate::expect::check_flow;
 use crate::fault::Fault;
 use crate::key::Key;
 use crate::matrix::{Factor, Matrix};
@@ -25,6 +28,9 @@ const LEVELS_WORTH_A_LINE: usize = 3;
 pub struct Plot {
     /// Names a metric of trials, a number.
     pub metric: String,
+    /// Whose, of several flows; none: that of the trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
     /// The factor that lies on the horizontal axis; against another metric, the one whose levels
     /// are the points.
     pub over: String,
@@ -34,6 +40,39 @@ pub struct Plot {
     /// Another metric of trials, a number, on the horizontal axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
+    /// Whose that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against_flow: Option<String>,
+}
+
+/// What lies on an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measure<'p> {
+    /// Names a metric of trials, a number.
+    pub metric: &'p str,
+    /// Whose, of several flows; none: that of the trial.
+    pub flow: Option<&'p str>,
+}
+
+/// Such as `goodput of bulk`.
+impl fmt::Display for Measure<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.metric)?;
+        self.flow.map_or(Ok(()), |flow| write!(f, " of {flow}"))
+    }
+}
+
+impl Plot {
+    /// What is drawn.
+    pub fn measure(&self) -> Measure<'_> {
+        Measure { metric: &self.metric, flow: self.flow.as_deref() }
+    }
+
+    /// What it is drawn against, if it is.
+    pub fn other_measure(&self) -> Option<Measure<'_>> {
+        let metric = self.against.as_deref()?;
+        Some(Measure { metric, flow: self.against_flow.as_deref() })
+    }
 }
 
 /// A picture in the report: a metric over a factor of the matrix, or against another metric, with
@@ -45,6 +84,11 @@ pub(crate) struct PlotSpec {
     /// What is drawn: a metric that each trial has one number of.
     #[schemars(with = "String", extend("enum" = drawn_names()))]
     metric: Spanned<String>,
+    /// Whose, where there are several flows: the name of one; of several connections of a flow
+    /// the median. Default: the first flow written that is not in the background.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    flow: Option<Spanned<String>>,
     /// The factor on the horizontal axis, whose levels are numbers or quantities such as
     /// `"64 KiB"`; the axis is logarithmic if they span a decade. Default: the one that has most.
     /// With `against`, the factor whose levels are the points, numbers or not.
@@ -62,6 +106,11 @@ pub(crate) struct PlotSpec {
     #[serde(default)]
     #[schemars(with = "Option<String>", extend("enum" = compared_names()))]
     against: Option<Spanned<String>>,
+    /// Whose that metric is: the name of a flow, which may be another than `flow`: so that of two
+    /// flows in one trial each is on an axis of its own. Default: as for `flow`.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    against_flow: Option<Spanned<String>>,
 }
 
 /// What can be drawn, for the schema.
@@ -80,11 +129,21 @@ fn compared_names() -> Vec<Option<&'static str>> {
 }
 
 impl PlotSpec {
-    pub(crate) fn resolve(&self, matrix: &Matrix<'_>) -> Result<Plot, Fault> {
-        match &self.against {
-            Some(against) => self.resolve_against(against, matrix),
-            None => self.resolve_over(matrix),
+    pub(crate) fn resolve(&self, matrix: &Matrix<'_>, cases: &[Case]) -> Result<Plot, Fault> {
+        let plot = match (&self.against, &self.against_flow) {
+            (Some(against), _) => self.resolve_against(against, matrix)?,
+            (None, Some(flow)) => return Err(Fault::new(Problem::AgainstNothing, flow.span())),
+            (None, None) => self.resolve_over(matrix)?,
+        };
+        for (metric, flow) in
+            [(Some(&self.metric), &self.flow), (self.against.as_ref(), &self.against_flow)]
+        {
+            if let (Some(metric), Some(flow)) = (metric, flow) {
+                check_flow(flow, drawn(metric)?, cases)?;
+            }
         }
+        let name = |flow: &Option<Spanned<String>>| flow.as_ref().map(|it| it.get_ref().clone());
+        Ok(Plot { flow: name(&self.flow), against_flow: name(&self.against_flow), ..plot })
     }
 
     /// A metric against another.
@@ -99,7 +158,9 @@ impl PlotSpec {
                 return Err(Fault::new(Problem::NoMerit(info.name.into()), written.span()));
             }
         }
-        if against.get_ref() == self.metric.get_ref() {
+        let flow = |it: &Option<Spanned<String>>| it.as_ref().map(|it| it.get_ref().clone());
+        let is_same_flow = flow(&self.flow) == flow(&self.against_flow);
+        if against.get_ref() == self.metric.get_ref() && is_same_flow {
             let problem = Problem::AgainstItself(against.get_ref().clone());
             return Err(Fault::new(problem, against.span()));
         }
@@ -114,6 +175,8 @@ impl PlotSpec {
             over: over.key.to_string(),
             by,
             against: Some(against.get_ref().clone()),
+            flow: None,
+            against_flow: None,
         })
     }
 
@@ -136,7 +199,14 @@ impl PlotSpec {
             Some(written) => Some(other_than(over, written, matrix)?),
             None => other(matrix, &over.key),
         };
-        Ok(Plot { metric: info.name.into(), over: over.key.to_string(), by, against: None })
+        Ok(Plot {
+            metric: info.name.into(),
+            flow: None,
+            over: over.key.to_string(),
+            by,
+            against: None,
+            against_flow: None,
+        })
     }
 }
 
@@ -180,12 +250,14 @@ pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case]) -> Vec<Plot> {
         metric: metric.into(),
         over: over.key.to_string(),
         by: other(matrix, &over.key),
+        flow: None,
         against: None,
+        against_flow: None,
     };
     usual.iter().map(|metric| plot(metric)).collect()
 }
 
-fn find<'m, 'i>(
+pub(crate) fn find<'m, 'i>(
     written: &Spanned<String>,
     matrix: &'m Matrix<'i>,
 ) -> Result<&'m Factor<'i>, Fault> {
@@ -258,7 +330,9 @@ mod tests {
             metric: metric.into(),
             over: over.into(),
             by: by.map(Into::into),
+            flow: None,
             against: None,
+            against_flow: None,
         };
         let (size, congestion) = ("workload.write_size", Some("client.socket.congestion"));
         assert_eq!(read("").unwrap(), [plot("goodput", size, congestion)], "of itself");
@@ -276,7 +350,9 @@ mod tests {
             metric: "goodput".into(),
             over: over.into(),
             by: by.map(Into::into),
+            flow: None,
             against: Some("buffer_delay".into()),
+            against_flow: None,
         };
         let (size, congestion) = ("workload.write_size", "client.socket.congestion");
         for (keys, expected) in [
@@ -288,6 +364,36 @@ mod tests {
                 format!("[[plot]]\nmetric = \"goodput\"\nagainst = \"buffer_delay\"\n{keys}");
             assert_eq!(read(&section).unwrap(), [expected], "{section}");
         }
+    }
+
+    #[test]
+    fn flows_have_metrics_of_their_own() {
+        let flows =
+            "[flow.bulk]\n[flow.keys]\nworkload.keystrokes = { count = 3, every = \"1 s\" }\n";
+        let keys = "metric = \"goodput\"\nflow = \"bulk\"\nagainst = \"median_response\"\n\
+                    against_flow = \"keys\"";
+        let plot = read(&format!("{flows}[[plot]]\n{keys}")).unwrap().remove(0);
+        let told =
+            [Some(plot.measure()), plot.other_measure()].map(|it| it.map(|it| it.to_string()));
+        assert_eq!(told.map(Option::unwrap), ["goodput of bulk", "median_response of keys"]);
+        let both =
+            "metric = \"goodput\"\nflow = \"bulk\"\nagainst = \"goodput\"\nagainst_flow = \"keys\"";
+        assert!(read(&format!("{flows}[[plot]]\n{both}")).is_ok(), "one flow against the other");
+        for (section, why) in [
+            ("flow = \"bulky\"", "`bulky` is not one of the flows"),
+            ("against = \"lost\"\nagainst_flow = \"key\"", "`key` is not one of the flows"),
+            ("against_flow = \"keys\"", "`against_flow` without `against`"),
+            ("against = \"fairness\"\nagainst_flow = \"keys\"", "`flow` does not select among"),
+            (
+                "flow = \"keys\"\nagainst = \"goodput\"\nagainst_flow = \"keys\"",
+                "`goodput` against itself",
+            ),
+        ] {
+            let told = read(&format!("{flows}[[plot]]\nmetric = \"goodput\"\n{section}"));
+            assert!(told.as_ref().is_err_and(|told| told.contains(why)), "{section}: {told:?}");
+        }
+        let told = read("[[plot]]\nmetric = \"goodput\"\nflow = \"bulk\"");
+        assert!(told.is_err_and(|told| told.contains("`bulk` is not one of the flows")));
     }
 
     #[test]

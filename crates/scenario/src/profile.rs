@@ -179,6 +179,7 @@ mod tests {
             "sending",
             "receiving",
             "acks",
+            "path_mtu",
             "liveness",
             "host",
         ];

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tcplab_units::Rng;
 
+use crate::compares::have_counterparts;
 use crate::design::DesignSpec;
 use crate::fault::Fault;
 use crate::file::ScenarioFile;
 use crate::matrix::Matrix;
 use crate::path_file::{Files, ReadFile, no_files};
-use crate::{Case, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
+
+use crate::{Case, Compare, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
 
 /// An experiment: its cases, how often each is tried, and what is claimed of the outcome.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,6 +32,10 @@ pub struct Scenario {
     pub seed: u64,
     /// How often each case is tried, at least once; at most so often, where `until` decides.
     pub trials: u32,
+    /// The number of the first trial of each case: 1, unless one is run again by itself. The last
+    /// has the number `trials`.
+    #[serde(skip)]
+    pub first: u32,
     /// When to stop, where the number of trials is not fixed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
@@ -43,6 +49,9 @@ pub struct Scenario {
     pub design: String,
     /// What the report draws over what is varied.
     pub plots: Vec<Plot>,
+    /// What is held against one another.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub compares: Vec<Compare>,
     /// What is claimed.
     pub expects: Vec<Expectation>,
     /// The cells of the matrix, the first factor varying slowest; one case without a matrix.
@@ -85,6 +94,35 @@ impl Scenario {
             .map_err(|fault| ScenarioError::new(fault, source, name))
     }
 
+    /// The same with those of its cases alone that have these names. What needs any other of them,
+    /// claims that hold a case against another and comparisons, is gone; other claims are about
+    /// those that stay.
+    #[must_use]
+    pub fn only(self, names: &[String]) -> Scenario {
+        let stays = |case: &Case| names.contains(&case.name);
+        let place = |index: &usize| {
+            let before = &self.cases[..*index];
+            stays(&self.cases[*index]).then(|| before.iter().filter(|case| stays(case)).count())
+        };
+        let claim = |expect: &Expectation| {
+            let held = |nth: usize| expect.baselines.get(nth).map(&place);
+            let all = expect.cases.iter().enumerate();
+            let both = all.filter_map(|(nth, case)| match held(nth) {
+                None => Some((place(case)?, None)),
+                Some(other) => Some((place(case)?, Some(other?))),
+            });
+            let (cases, baselines): (Vec<usize>, Vec<Option<usize>>) = both.unzip();
+            let baselines = baselines.into_iter().flatten().collect();
+            (!cases.is_empty()).then(|| Expectation { cases, baselines, ..expect.clone() })
+        };
+        let expects = self.expects.iter().filter_map(claim).collect();
+        let cases: Vec<Case> = self.cases.iter().filter(|case| stays(case)).cloned().collect();
+        let mut compares = self.compares;
+        compares.retain(|it| have_counterparts(&cases, &it.factor, &it.levels));
+        let design = format!("{}; {} of these {}", self.design, cases.len(), self.cases.len());
+        Scenario { design, compares, expects, cases, ..self }
+    }
+
     /// All trials in the order to run them: complete blocks, each of which runs every case once,
     /// each block in a random order of its own. So whatever drifts on the machine hits all cases
     /// alike, and a run cut short has compared like with like.
@@ -95,7 +133,10 @@ impl Scenario {
             let mut block: Vec<TrialId> =
                 (0..self.cases.len()).map(|case| TrialId { case, number }).collect();
             rng.shuffle(&mut block);
-            order.extend(block);
+            // The order of a block is the same whatever came before it.
+            if number >= self.first {
+                order.extend(block);
+            }
         }
         order
     }
@@ -127,8 +168,15 @@ fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<S
         .iter()
         .map(|expect| expect.resolve(&matrix, &cases, source))
         .collect::<Result<_, _>>()?;
+    let compares = file
+        .compare
+        .iter()
+        .map(|compare| compare.resolve(&matrix, &cases, source))
+        .collect::<Result<_, _>>()?;
     let plots = match &file.plot {
-        Some(plots) => plots.iter().map(|it| it.resolve(&matrix)).collect::<Result<_, _>>()?,
+        Some(plots) => {
+            plots.iter().map(|it| it.resolve(&matrix, &cases)).collect::<Result<_, _>>()?
+        }
         None => plots::usual(&matrix, &cases),
     };
     Ok(Scenario {
@@ -139,12 +187,14 @@ fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<S
         files: BTreeMap::new(),
         seed: file.repeat.seed,
         trials: file.repeat.trials(),
+        first: 1,
         until: file.repeat.until(&cases),
         warm_up: file.repeat.warm_up(),
         retries: file.repeat.retries,
         recording: file.recording,
         design,
         plots,
+        compares,
         expects,
         cases,
     })

@@ -67,6 +67,10 @@ impl Host {
             }
             Want::Sleep(until) => Done::Waits(Some(until)),
             Want::Connect => self.connect(now),
+            Want::Vanish => {
+                self.vanish();
+                Done::Waits(None)
+            }
             Want::Accept => self.accept(now),
             Want::Write { .. } => self.write(now),
             Want::Read(most) => self.read(now, most),
@@ -120,6 +124,7 @@ impl Host {
     fn connect(&mut self, now: Instant) -> Done {
         if let Some(opening) = self.opening.take() {
             self.connection = Some(Connection::connect(now, &self.config, opening));
+            self.share_buffers();
             return Done::Begun;
         }
         let Some(connection) = &self.connection else { return Done::Waits(None) };

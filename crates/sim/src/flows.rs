@@ -11,7 +11,8 @@ use tcplab_workload::{Application, Corrupted, Side, SocketRole, verify_flow};
 use crate::host::Host;
 use crate::packets::Address;
 use crate::trial::{
-    ADDRESSES, Measured, SimError, TrialRequest, host_of, main_received, record, trial_record,
+    ADDRESSES, Measured, SimError, TrialRequest, host_of, machines, main_received, record,
+    trial_record,
 };
 use crate::world::{Recorder, World};
 
@@ -87,6 +88,7 @@ fn pairs(
     application: impl Fn(Side, &FlowConnection) -> Application,
 ) -> Result<VecDeque<(Instant, [Host; 2])>, SimError> {
     let specs: Vec<_> = case.flows.iter().map(|flow| case.ends_of(flow)).collect();
+    let machines = machines(case)?;
     planned
         .iter()
         .map(|connection| {
@@ -98,7 +100,7 @@ fn pairs(
                 let spec = &specs[connection.flow][index];
                 let application = application(side, connection);
                 let host = host_of(spec, [own, own], endpoint, address, application)?;
-                Ok::<Host, SimError>(host.in_background(is_background))
+                Ok::<Host, SimError>(host.on(&machines[index]).in_background(is_background))
             };
             let client = host(Endpoint::Client, Side::Client)?;
             let server = host(Endpoint::Server, Side::Server)?;

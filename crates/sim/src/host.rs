@@ -6,15 +6,16 @@ use std::sync::Arc;
 use tcplab_recording::{Endpoint, Sample};
 use tcplab_stack::congestion::CongestionControl;
 use tcplab_stack::{
-    Config, Connection, ConnectionError, Data, Opening, Segment, SendCause, SocketOption, State,
-    reset_for,
+    Config, Connection, ConnectionError, Data, Opening, PathMtu, Segment, SendCause, SocketOption,
+    State, reset_for,
 };
 use tcplab_units::{Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
 use tcplab_workload::{Absent, AppReport, Application};
 
 use crate::calls::Calls;
-use crate::packets::Address;
+use crate::machine::{Admitted, Machine};
+use crate::packets::{Address, Marking, TooBig};
 
 /// How many zeros one write offers at most.
 const ZEROS: usize = 64 << 10;
@@ -27,6 +28,10 @@ pub(crate) struct Host {
     endpoint: Endpoint,
     address: Address,
     pub(crate) config: Arc<Config>,
+    /// What it shares with the other connections of its end.
+    machine: Machine,
+    /// Whether it has gone without a word.
+    has_vanished: bool,
     /// How it is not there, if it is not.
     absent: Option<Absent>,
     /// Whether nobody waits for its application.
@@ -44,7 +49,10 @@ pub(crate) struct Host {
     /// Segments of a burst that was cut, not yet on the link.
     cut: VecDeque<(Segment, SendCause)>,
     /// Segments that came in and that the machine has still to work on, with when that is done.
-    inbox: VecDeque<(Instant, Segment)>,
+    inbox: VecDeque<(Instant, Segment, Admitted)>,
+    /// Whether routers may cut what it sends: the path was found to take less than its packets
+    /// become.
+    fragments: bool,
     /// IPv4's identification counts up (RFC 6864 lets it be anything here).
     ip_id: u16,
 }
@@ -69,7 +77,9 @@ impl Host {
         Host {
             endpoint,
             address,
+            machine: Machine::new(&config.host),
             config: Arc::new(config),
+            has_vanished: false,
             absent: None,
             is_background: false,
             opening: Some(opening),
@@ -80,6 +90,7 @@ impl Host {
             calls: Calls::default(),
             cut: VecDeque::new(),
             inbox: VecDeque::new(),
+            fragments: false,
             ip_id: random.next_u64() as u16,
         }
     }
@@ -92,6 +103,16 @@ impl Host {
     /// The same, for which nobody waits.
     pub(crate) fn in_background(self, is_background: bool) -> Host {
         Host { is_background, ..self }
+    }
+
+    /// The same on a machine that has other connections, too.
+    pub(crate) fn on(self, machine: &Machine) -> Host {
+        Host { machine: machine.clone(), ..self }
+    }
+
+    /// The machine that it is on.
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
     }
 
     /// The same with SO_RCVTIMEO and SO_SNDTIMEO.
@@ -162,14 +183,31 @@ impl Host {
         self.endpoint == Endpoint::Server && self.connection.is_none()
     }
 
-    /// A segment came in: the stack has it once the machine has worked on it.
+    /// From now on it neither hears nor says anything, as if its machine had lost its power.
+    pub(crate) fn vanish(&mut self) {
+        self.has_vanished = true;
+    }
+
+    /// Whether its application waits for a buffer of the machine, and there is one.
+    pub(crate) fn is_relieved(&self) -> bool {
+        self.connection.as_ref().is_some_and(Connection::awaits_buffers)
+            && self.machine.pool().is_some_and(|pool| pool.free() > 0)
+    }
+
+    /// A segment came in: the stack has it once the machine has worked on it, if it has a buffer
+    /// for it.
     pub(crate) fn handle_segment(&mut self, now: Instant, segment: &Segment) {
-        let takes = self.config.host.processing;
-        if takes.is_zero() {
-            return self.take_in(now, segment);
+        if self.has_vanished {
+            return;
         }
-        let begun = self.inbox.back().map_or(now, |(done, _)| now.max(*done));
-        self.inbox.push_back((begun + takes, segment.clone()));
+        let Some(admitted) = self.machine.admit() else { return };
+        match self.machine.work(now) {
+            None => {
+                drop(admitted);
+                self.take_in(now, segment);
+            }
+            Some(done) => self.inbox.push_back((done, segment.clone(), admitted)),
+        }
     }
 
     fn take_in(&mut self, now: Instant, segment: &Segment) {
@@ -189,23 +227,53 @@ impl Host {
             && let Some(opening) = self.opening.take()
         {
             self.connection = Connection::accept(now, &self.config, opening, segment);
+            self.share_buffers();
+        }
+    }
+
+    /// A connection that has just been opened takes its buffers from the machine's.
+    pub(crate) fn share_buffers(&mut self) {
+        if let (Some(connection), Some(pool)) = (&mut self.connection, self.machine.pool()) {
+            connection.draw_from(pool);
         }
     }
 
     fn refuse(&mut self, segment: &Segment) {
+        if self.machine.pool().is_some_and(|pool| !pool.lets_out()) {
+            return;
+        }
         self.cut.extend(reset_for(segment).map(|reset| (reset, SendCause::Reset)));
     }
 
+    /// ICMP says that a segment of its connection was too large. Gives what all connections of the
+    /// machine may know of the path, if that is news.
+    pub(crate) fn handle_too_big(&mut self, now: Instant, told: &TooBig) -> Option<PathMtu> {
+        self.connection.as_mut()?.handle_too_big(now, told.sequence, told.mtu)
+    }
+
+    /// What another connection of the machine found out of the path: one that begins later knows it
+    /// (`fib_nh_exception`).
+    pub(crate) fn learn(&mut self, path: PathMtu) {
+        if let Some(opening) = self.opening.as_mut().filter(|_| self.config.path_mtu.discovery) {
+            opening.mtu = opening.mtu.min(path.mtu);
+            self.fragments |= path.fragments;
+        }
+    }
+
     pub(crate) fn poll_at(&self) -> Option<Instant> {
-        let worked_on = self.inbox.front().map(|(done, _)| *done);
+        if self.has_vanished {
+            return None;
+        }
+        let worked_on = self.inbox.front().map(|(done, ..)| *done);
         let timers = self.connection.as_ref().and_then(Connection::poll_at);
         worked_on.into_iter().chain(timers).chain(self.calls.wake).min()
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        while self.inbox.front().is_some_and(|(done, _)| *done <= now)
-            && let Some((_, segment)) = self.inbox.pop_front()
+        while self.inbox.front().is_some_and(|(done, ..)| *done <= now)
+            && let Some((_, segment, admitted)) = self.inbox.pop_front()
         {
+            drop(admitted);
             self.take_in(now, &segment);
         }
         if let Some(connection) = &mut self.connection
@@ -215,22 +283,29 @@ impl Host {
         }
     }
 
-    /// The next segment that leaves, why, and with which identification.
-    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Segment, SendCause, u16)> {
+    /// The next segment that leaves, why, and how its packet is marked.
+    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Segment, SendCause, Marking)> {
+        if self.has_vanished {
+            return None;
+        }
         if self.cut.is_empty() {
             let transmit = self.connection.as_mut()?.poll_transmit(now)?;
             if transmit.segments() == 1 {
-                return Some((transmit.segment, transmit.cause, self.next_ip_id()));
+                return Some((transmit.segment, transmit.cause, self.next_marking()));
             }
             self.cut.extend(transmit.cut().map(|segment| (segment, transmit.cause)));
         }
         let (segment, cause) = self.cut.pop_front()?;
-        Some((segment, cause, self.next_ip_id()))
+        Some((segment, cause, self.next_marking()))
     }
 
-    fn next_ip_id(&mut self) -> u16 {
+    fn next_marking(&mut self) -> Marking {
         self.ip_id = self.ip_id.wrapping_add(1);
-        self.ip_id
+        let dont_fragment = match &self.connection {
+            Some(connection) => connection.dont_fragment(),
+            None => self.config.path_mtu.discovery,
+        };
+        Marking { id: self.ip_id, dont_fragment: dont_fragment && !self.fragments }
     }
 
     /// Its connection, once it has one.

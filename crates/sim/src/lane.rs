@@ -6,7 +6,7 @@ use tcplab_path::{Direction, Link, LinkPlan, Packet, Verdict};
 use tcplab_stack::Segment;
 use tcplab_units::Instant;
 
-use crate::packets::{self, Address};
+use crate::packets::{self, Address, Marking};
 
 /// A link, and the segments on it: their bytes are made only where the link looks at them.
 #[derive(Debug)]
@@ -45,18 +45,18 @@ impl Lane {
     }
 
     /// A segment goes onto the link, from the first of `ends` to the second, of the connection of
-    /// the client's `port`; `ip_id` is IPv4's identification.
+    /// the client's `port`.
     pub(crate) fn send(
         &mut self,
         now: Instant,
         id: u64,
         (port, segment): (u16, Segment),
-        ip_id: u16,
+        marking: Marking,
         ends: [Address; 2],
     ) {
         let packet = if self.reads {
             let mut bytes = Vec::new();
-            packets::write(&segment, ends[0], ends[1], ip_id, &mut bytes);
+            packets::write(&segment, ends, marking, &mut bytes);
             Packet::new(id, bytes)
         } else {
             let size = packets::size(&segment);

@@ -5,9 +5,11 @@ mod datagrams;
 mod flows;
 mod host;
 mod lane;
+mod machine;
 mod options;
 mod packets;
 mod queue;
+mod reassembly;
 mod settings;
 #[cfg(test)]
 mod smoltcp;

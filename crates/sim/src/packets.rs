@@ -4,13 +4,24 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use tcplab_stack::{Data, Segment};
 use tcplab_units::Bytes;
-use tcplab_wire::{ChecksumState, FrameView, Ipv4Repr, TcpFlags, TcpOption, TcpRepr};
+use tcplab_wire::{
+    ChecksumState, FrameView, Ipv4Repr, QuotedSegment, SeqNumber, TcpFlags, TcpOption, TcpRepr,
+};
 
 /// One end of a connection on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) ip: Ipv4Addr,
     pub(crate) port: u16,
+}
+
+/// What a host says of a packet besides where it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Marking {
+    /// IPv4's identification.
+    pub(crate) id: u16,
+    /// Whether routers must not cut it.
+    pub(crate) dont_fragment: bool,
 }
 
 /// The header of IPv4 without options (RFC 791 section 3.1).
@@ -23,11 +34,39 @@ pub(crate) fn size(segment: &Segment) -> Bytes {
     Bytes::new(IP_HEADER + segment.header.header_len() as u64 + u64::from(segment.len()))
 }
 
-/// Appends the packet of a segment from one end to the other; `id` is IPv4's identification.
-pub(crate) fn write(segment: &Segment, from: Address, to: Address, id: u16, out: &mut Vec<u8>) {
-    let ip = Ipv4Repr { src: from.ip, dst: to.ip, id, ttl: TTL, ecn: segment.ecn };
+/// Makes the packet of a segment from the first of `ends` to the second, in place of what is in
+/// `out`.
+pub(crate) fn write(segment: &Segment, ends: [Address; 2], marking: Marking, out: &mut Vec<u8>) {
+    let [from, to] = ends;
+    let ip = Ipv4Repr { src: from.ip, dst: to.ip, id: marking.id, ttl: TTL, ecn: segment.ecn };
     let header = TcpRepr { src_port: from.port, dst_port: to.port, ..segment.header };
+    out.clear();
     header.emit(&ip.into(), segment.data.as_slice(), out);
+    if !marking.dont_fragment {
+        Ipv4Repr::let_fragment(out);
+    }
+}
+
+/// Which connection's segment was too large for the path, as ICMP tells a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooBig {
+    /// From whom to whom the segment went.
+    pub(crate) ends: [Address; 2],
+    pub(crate) sequence: SeqNumber,
+    /// What the path takes, bytes of IP.
+    pub(crate) mtu: u32,
+}
+
+/// What a packet says of one that was too large, if it is ICMP's word on that to the host `to`.
+pub(crate) fn too_big(packet: &[u8], to: Ipv4Addr) -> Option<TooBig> {
+    let ip = FrameView::of_packet(packet).ip()?;
+    let (mtu, quoted) = tcplab_wire::too_big(&ip)?;
+    let segment = QuotedSegment::of(quoted)?;
+    let is_right = ip.header_checksum_is_right() && ip.dst() == IpAddr::V4(to);
+    let (IpAddr::V4(src), IpAddr::V4(dst)) = (segment.src, segment.dst) else { return None };
+    let ends = [(src, segment.src_port), (dst, segment.dst_port)];
+    let ends = ends.map(|(ip, port)| Address { ip, port });
+    is_right.then_some(TooBig { ends, sequence: segment.seq, mtu })
 }
 
 /// The segment in a packet that the path may have changed; none where `to` would not take it: its

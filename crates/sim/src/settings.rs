@@ -2,7 +2,7 @@
 
 use tcplab_scenario::{EndpointSpec, ModelSettingError};
 use tcplab_stack::Config;
-use tcplab_stack::config::{Detection, Ecn};
+use tcplab_stack::config::{BlackHole, Detection, Ecn};
 use tcplab_units::{Bytes, Span};
 use tcplab_workload::SocketRole;
 
@@ -72,6 +72,19 @@ const SETTERS: &[(&str, Setter)] = &[
     ("net.core.wmem_max", |config, value| {
         number(value).map(|bytes| config.sending.most_asked = Bytes::new(bytes))
     }),
+    ("net.ipv4.ip_no_pmtu_disc", |config, value| {
+        flag(value).map(|on| config.path_mtu.discovery = !on)
+    }),
+    ("net.ipv4.route.min_pmtu", |config, value| {
+        let least = value.parse().ok().filter(|least| *least >= 68);
+        config.path_mtu.least = least.ok_or("a whole number from 68 to 65535")?;
+        Ok(())
+    }),
+    ("net.ipv4.tcp_base_mss", |config, value| {
+        let base = value.parse().ok().filter(|base| *base >= 48);
+        config.path_mtu.base_mss = base.ok_or("a whole number from 48 to 65535")?;
+        Ok(())
+    }),
     ("net.ipv4.tcp_congestion_control", |config, value| {
         value.clone_into(&mut config.window.congestion);
         Ok(())
@@ -121,6 +134,14 @@ const SETTERS: &[(&str, Setter)] = &[
     ("net.ipv4.tcp_max_reordering", |config, value| {
         small(value).map(|count| config.recovery.most_reordering = count)
     }),
+    ("net.ipv4.tcp_mtu_probing", |config, value| {
+        config.path_mtu.black_hole = match value {
+            "0" => BlackHole::Ignored,
+            "1" => BlackHole::Linux,
+            _ => return Err("0 (never) or 1 (once a black hole is suspected)"),
+        };
+        Ok(())
+    }),
     ("net.ipv4.tcp_recovery", |config, value| {
         config.recovery.detection = match value {
             "0" => Detection::Sack,
@@ -131,6 +152,9 @@ const SETTERS: &[(&str, Setter)] = &[
     }),
     ("net.ipv4.tcp_reordering", |config, value| {
         small(value).map(|count| config.recovery.dupthresh = count)
+    }),
+    ("net.ipv4.tcp_retries1", |config, value| {
+        tiny(value).map(|count| config.path_mtu.patience = count)
     }),
     ("net.ipv4.tcp_retries2", |config, value| {
         tiny(value).map(|count| config.timeout.retries = count)

@@ -304,7 +304,9 @@ impl Pair {
         while let Some(transmit) = model.poll_transmit(now) {
             for segment in transmit.cut() {
                 let mut bytes = Vec::new();
-                packets::write(&segment, MODEL, OTHER, self.next_id as u16, &mut bytes);
+                let id = self.next_id as u16;
+                let marking = packets::Marking { id, dont_fragment: true };
+                packets::write(&segment, [MODEL, OTHER], marking, &mut bytes);
                 self.links[0].handle_packet(now, Packet::new(self.next_id, bytes));
                 self.next_id += 1;
             }

@@ -16,6 +16,7 @@ use tcplab_workload::{
 };
 
 use crate::host::Host;
+use crate::machine::Machine;
 use crate::packets::Address;
 use crate::world::{Recorder, World};
 use crate::{SettingsError, datagrams, flows, options, settings};
@@ -226,13 +227,24 @@ fn pairs(
     application: impl Fn(Side) -> Application,
 ) -> Result<Vec<[Host; 2]>, SimError> {
     let total = case.workload.connections.map_or(1, |it| it.total);
+    let machines = machines(case)?;
     (0..total)
         .map(|nth| {
             let client = host(case, [seed, nth], Endpoint::Client, application(Side::Client))?;
             let server = host(case, [seed, nth], Endpoint::Server, application(Side::Server))?;
-            Ok([client, server])
+            Ok([client.on(&machines[0]), server.on(&machines[1])])
         })
         .collect()
+}
+
+/// The machines of both ends, which all their connections share.
+pub(crate) fn machines(case: &Case) -> Result<[Machine; 2], SimError> {
+    let of = |spec: &EndpointSpec, endpoint: Endpoint| {
+        let config = settings(spec)
+            .map_err(|source| SimError::Settings { endpoint: endpoint.name(), source })?;
+        Ok::<Machine, SimError>(Machine::new(&config.host))
+    };
+    Ok([of(&case.client, Endpoint::Client)?, of(&case.server, Endpoint::Server)?])
 }
 
 fn at_once(case: &Case) -> usize {
@@ -310,6 +322,6 @@ pub(crate) fn record(spec: &EndpointSpec, host: &Host, role: SocketRole) -> Endp
         options,
         listener: listener.unwrap_or_default(),
         sysctls: spec.sysctl.clone(),
-        processor: None,
+        pool: host.machine().record(),
     }
 }

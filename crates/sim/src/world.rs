@@ -12,6 +12,7 @@ use crate::host::Host;
 use crate::lane::{Carried, Lane, Out};
 use crate::packets::{self, Address};
 use crate::queue::EventQueue;
+use crate::reassembly::Reassembly;
 
 /// The sources of events. Of those due together the first comes first: what arrives comes before
 /// what a host does by itself, and that before anybody looks.
@@ -43,6 +44,8 @@ pub(crate) struct World {
     over: Vec<[Host; 2]>,
     /// Forward and reverse.
     lanes: [Lane; 2],
+    /// At the client and at the server.
+    reassembly: [Reassembly; 2],
     /// The id of the next packet.
     next_id: u64,
     recorder: Option<Recorder>,
@@ -108,6 +111,7 @@ impl World {
             more,
             flows: None,
             over: Vec::new(),
+            reassembly: Default::default(),
             next_id: 1,
             recorder,
             rests: false,
@@ -163,6 +167,7 @@ impl World {
                 self.serve(index)?;
             }
             self.replace()?;
+            self.relieve()?;
             let mut hosts = self.pairs.iter().flatten();
             if self.flows.is_some() {
                 if self.are_flows_over() {
@@ -257,6 +262,16 @@ impl World {
         Ok(())
     }
 
+    /// Whoever waits for a buffer of its machine goes on once there is one, whoever freed it.
+    fn relieve(&mut self) -> Result<(), RecordingError> {
+        for index in 0..2 * self.pairs.len() {
+            if self.host(index).is_relieved() {
+                self.serve(index)?;
+            }
+        }
+        Ok(())
+    }
+
     /// What is left of a connection when both applications are done may take for ever; a trial in
     /// which that can be waits until nothing moves.
     fn rest(&mut self, is_quiet: bool) {
@@ -315,16 +330,13 @@ impl World {
             }
             let found = match what {
                 Carried::Untouched(port, segment) => {
-                    self.pair_of(port).map(|pair| (2 * pair + end, segment))
+                    let found = self.pair_of(port).map(|pair| 2 * pair + end);
+                    found.inspect(|index| self.hand_over(*index, &segment))
                 }
-                Carried::Bytes(bytes) => self.taker(end, &bytes),
+                Carried::Bytes(bytes) => self.take_in(end, bytes),
             };
-            if let Some((index, segment)) = found {
-                let now = self.now;
-                self.host(index).handle_segment(now, &segment);
-                if !reached.contains(&index) {
-                    reached.push(index);
-                }
+            if let Some(index) = found.filter(|index| !reached.contains(index)) {
+                reached.push(index);
             }
         }
         self.queue.set(LINKS[lane], self.lanes[lane].poll_at());
@@ -339,6 +351,32 @@ impl World {
     /// The connection of a client's port, if it is still there.
     fn pair_of(&self, port: u16) -> Option<usize> {
         self.pairs.iter().position(|pair| pair[0].address().port == port)
+    }
+
+    fn hand_over(&mut self, index: usize, segment: &Segment) {
+        let now = self.now;
+        self.host(index).handle_segment(now, segment);
+    }
+
+    /// A packet, or a piece of one, reaches one end; the host that it was for, if it was for one.
+    fn take_in(&mut self, end: usize, packet: Vec<u8>) -> Option<usize> {
+        let packet = self.reassembly[end].add(self.now, packet)?;
+        if let Some((index, segment)) = self.taker(end, &packet) {
+            self.hand_over(index, &segment);
+            return Some(index);
+        }
+        let to = self.pairs.first()?[end].address().ip;
+        let told = packets::too_big(&packet, to)?;
+        let is_it = |pair: &[Host; 2]| [end, 1 - end].map(|end| pair[end].address()) == told.ends;
+        let index = 2 * self.pairs.iter().position(is_it)? + end;
+        let now = self.now;
+        if let Some(path) = self.host(index).handle_too_big(now, &told) {
+            let later = self.flows.iter_mut().flat_map(|flows| &mut flows.pairs);
+            let later = later.map(|(_, pair)| pair);
+            let others = self.pairs.iter_mut().chain(&mut self.more).chain(later);
+            others.for_each(|pair| pair[end].learn(path));
+        }
+        Some(index)
     }
 
     /// The host at one end that takes a packet, and the segment in it.
@@ -359,18 +397,17 @@ impl World {
         host.drive(self.now);
         loop {
             let mut sent = false;
-            while let Some((segment, cause, ip_id)) = host.poll_transmit(self.now) {
+            while let Some((segment, cause, marking)) = host.poll_transmit(self.now) {
                 sent = true;
                 let id = self.next_id;
                 self.next_id += 1;
                 if let Some(Recorder { writer, packet, .. }) = &mut self.recorder {
-                    packet.clear();
-                    packets::write(&segment, ends[0], ends[1], ip_id, packet);
+                    packets::write(&segment, ends, marking, packet);
                     let captured = whole(packet);
                     let because = cause.name();
                     writer.left_because(Endpoint::BOTH[end], self.now, id, captured, because)?;
                 }
-                self.lanes[end].send(self.now, id, (client.port, segment), ip_id, ends);
+                self.lanes[end].send(self.now, id, (client.port, segment), marking, ends);
             }
             if sent {
                 self.queue.set(LINKS[end], self.lanes[end].poll_at());

@@ -21,6 +21,8 @@ pub enum SendCause {
     Timeout(u8),
     /// Sent again in slow start after a timeout.
     AfterTimeout,
+    /// Sent again in smaller segments, because the path takes no packets as large (RFC 1191).
+    PathMtu,
     /// Asks a window that is closed (RFC 9293 section 3.8.6.1).
     WindowProbe,
     /// Asks whether the other end is alive (RFC 9293 section 3.8.4).
@@ -52,6 +54,7 @@ impl SendCause {
             SendCause::Rack => "rack",
             SendCause::Timeout(_) => "timeout",
             SendCause::AfterTimeout => "after-timeout",
+            SendCause::PathMtu => "path-mtu",
             SendCause::WindowProbe => "window-probe",
             SendCause::KeepAlive => "keep-alive",
             SendCause::Ack => "ack",

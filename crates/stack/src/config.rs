@@ -2,6 +2,8 @@
 //!
 //! Defaults are those of Linux 6.18 with its default sysctls.
 
+use std::num::NonZeroU32;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tcplab_units::{Bytes, Span};
@@ -26,6 +28,8 @@ pub struct Config {
     pub receiving: Receiving,
     /// When acknowledgements are sent.
     pub acks: Acks,
+    /// How large a packet the path takes.
+    pub path_mtu: PathMtu,
     /// Dead peers.
     pub liveness: Liveness,
     /// The machine it runs on.
@@ -318,6 +322,36 @@ pub struct Acks {
     pub compressed: (u32, Span),
 }
 
+/// How large a packet the path takes, and how that is found out.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PathMtu {
+    /// Whether packets say "don't fragment", and what ICMP tells of those that were too large is
+    /// heeded (RFC 1191; `ip_no_pmtu_disc = 0`). Otherwise routers cut them.
+    pub discovery: bool,
+    /// Packets do not become smaller than that, bytes of IP; on a path that takes less, routers may
+    /// cut them (`net.ipv4.route.min_pmtu`).
+    pub least: u16,
+    /// What is done where large packets vanish and nobody tells.
+    pub black_hole: BlackHole,
+    /// The segments that are tried then carry so many bytes at first (`tcp_base_mss`).
+    pub base_mss: u16,
+    /// How many repetitions in vain make it suspected (`tcp_retries1`); Linux takes it for the time
+    /// that as many would need.
+    pub patience: u8,
+}
+
+/// What is done where large packets vanish and nobody tells (RFC 2923 section 2.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BlackHole {
+    /// Nothing: the segment is repeated as it is (`tcp_mtu_probing = 0`).
+    Ignored,
+    /// Segments of `base_mss`, and with each further timeout half as large
+    /// (`tcp_mtu_probing = 1`). They stay so small: larger ones are not tried again.
+    Linux,
+}
+
 /// Dead peers.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -349,6 +383,10 @@ pub struct Host {
     /// The time the machine takes for each segment that comes in, data or acknowledgement, one
     /// after the other: nothing is answered before. In virtual time there is no other cost of work.
     pub processing: Span,
+    /// How many packet buffers the machine has for all its connections together, at least 1; not
+    /// written: as many as they want. Each segment that waits to be sent or acknowledged, to be
+    /// read, or to be worked on takes one, however small it is ([`crate::BufferPool`]).
+    pub pool: Option<NonZeroU32>,
 }
 
 impl Default for Handshake {
@@ -463,6 +501,18 @@ impl Default for Acks {
     }
 }
 
+impl Default for PathMtu {
+    fn default() -> PathMtu {
+        PathMtu {
+            discovery: true,
+            least: 552,
+            black_hole: BlackHole::Ignored,
+            base_mss: 1_024,
+            patience: 3,
+        }
+    }
+}
+
 impl Default for Liveness {
     fn default() -> Liveness {
         Liveness {
@@ -482,6 +532,7 @@ impl Default for Host {
             wheel: true,
             timestamp_tick: Span::from_millis(1),
             processing: Span::ZERO,
+            pool: None,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! A model of a TCP endpoint, without clock, socket or randomness of its own.
 //!
 //! [`Connection`] is one end of a connection, [`Listener`] what answers SYNs; [`Config`] says how
-//! this stack differs from others.
+//! this stack differs from others. [`BufferPool`] is what the connections of a machine share.
 
+mod buffer_pool;
 mod cause;
 pub mod config;
 pub mod congestion;
@@ -17,11 +18,12 @@ mod send_buffer;
 mod sender;
 mod state;
 
+pub use buffer_pool::{BufferPool, Buffers};
 pub use cause::SendCause;
 pub use config::Config;
 pub use connection::{
-    Connection, ConnectionError, Opening, ReadError, Reuse, Send, SocketOption, SocketOptions,
-    Transmit, WriteError,
+    Connection, ConnectionError, Opening, PathMtu, ReadError, Reuse, Send, SocketOption,
+    SocketOptions, Transmit, WriteError,
 };
 pub use fast_open::{FastAnswer, FastClient, FastLesson, FastServer};
 pub use info::Info;

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use tcplab_units::Bytes;
 
-use crate::Config;
+use crate::buffer_pool::Buffers;
 use crate::segment::{Data, Offered};
+use crate::{BufferPool, Config};
 
 /// Memory that Linux charges for a buffer besides its data: `struct sk_buff` of 256 bytes, and a
 /// small block (`skb_small_head`) of 576 for headers and `struct skb_shared_info` (6.18, x86-64).
@@ -33,10 +34,14 @@ pub(crate) struct SendBuffer {
     /// The most segments kept; each chunk counts as many as it is full segments, rounded up.
     most_segments: Option<u32>,
     segments: u32,
+    /// The buffers of the machine's pool that they take, where it has one.
+    buffers: Option<Buffers>,
     /// How many chunks are sealed.
     sealed: u32,
     /// Whether the last write found no room: what `sk_stream_wait_memory` sleeps for.
     full: bool,
+    /// Whether it was the pool that had none.
+    is_starved: bool,
 }
 
 /// Bytes that are sent and freed together, as a write or several of them left them.
@@ -64,8 +69,23 @@ impl SendBuffer {
             charges_memory: config.sending.charges_memory,
             most_segments: config.sending.segments,
             segments: 0,
+            buffers: None,
             sealed: 0,
             full: false,
+            is_starved: false,
+        }
+    }
+
+    /// Its segments take buffers of this pool.
+    pub(crate) fn draw_from(&mut self, pool: &BufferPool) {
+        self.buffers = Some(pool.buffers());
+        self.settle();
+    }
+
+    /// The pool learns how many segments there are.
+    fn settle(&mut self) {
+        if let Some(buffers) = &mut self.buffers {
+            buffers.set(self.segments);
         }
     }
 
@@ -98,7 +118,7 @@ impl SendBuffer {
     pub(crate) fn is_writable(&self) -> bool {
         let room = self.capacity.saturating_sub(self.charged());
         let enough = if self.charges_memory { self.charged() / 2 } else { 1 };
-        room >= enough.max(1) && self.most_segments.is_none_or(|most| self.segments < most)
+        room >= enough.max(1) && self.free_segments() > 0
     }
 
     /// Whether the last write found no room for all it had.
@@ -109,7 +129,23 @@ impl SendBuffer {
     /// A write found no room for all it had.
     pub(crate) fn set_full(&mut self) {
         self.full = true;
+        self.note_starved();
         self.push();
+    }
+
+    /// Looks whether it is the pool that has no room.
+    pub(crate) fn note_starved(&mut self) {
+        self.is_starved = self.is_pool_empty() && self.own_free_segments() > 0;
+    }
+
+    /// Whether the last write waits for a buffer of the pool, whoever frees it.
+    pub(crate) fn awaits_pool(&self) -> bool {
+        self.full && self.is_starved
+    }
+
+    /// Whether there is none in the pool.
+    pub(crate) fn is_pool_empty(&self) -> bool {
+        self.buffers.as_ref().is_some_and(|buffers| buffers.free() == 0)
     }
 
     /// There is room again, and the application is told so.
@@ -152,6 +188,7 @@ impl SendBuffer {
             let last = accepted == left && !more;
             tail.push |= accepted > 0 && last;
         }
+        self.settle();
         accepted
     }
 
@@ -219,6 +256,11 @@ impl SendBuffer {
     }
 
     fn free_segments(&self) -> u32 {
+        let of_pool = self.buffers.as_ref().map_or(u32::MAX, Buffers::free);
+        self.own_free_segments().min(of_pool)
+    }
+
+    fn own_free_segments(&self) -> u32 {
         self.most_segments.map_or(u32::MAX, |most| most.saturating_sub(self.segments))
     }
 
@@ -238,6 +280,8 @@ impl SendBuffer {
             chunk.segments = segments(end - chunk.start);
             self.segments += chunk.segments;
             self.chunks.insert(index + 1, rest);
+            // Both parts take a buffer, though the socket or the pool has no more.
+            self.settle();
         }
     }
 
@@ -258,6 +302,7 @@ impl SendBuffer {
             self.sealed -= u32::from(chunk.sealed);
             self.chunks.pop_front();
         }
+        self.settle();
     }
 
     /// Lets go of everything.

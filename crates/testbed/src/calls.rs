@@ -88,6 +88,7 @@ impl Caller<'_> {
                 Want::AtMark => ("ask for the mark", self.at_mark()),
                 Want::ShutDown(half) => ("shut down", self.shut_down(half)),
                 Want::Set(toggle, on) => ("set an option", self.set(toggle, on)),
+                Want::Vanish => return self.vanish(),
                 Want::Close => {
                     if let Some(socket) = self.socket.take() {
                         self.watched.closes(socket.as_fd());
@@ -134,6 +135,17 @@ impl Caller<'_> {
             self.ran_out();
         }
         !is_over
+    }
+
+    /// The socket hears nothing any more, until the trial's time is over.
+    fn vanish(&mut self) -> Result<(), TrialError> {
+        if let Some(socket) = &self.socket {
+            sys::swallow_everything(socket.as_fd())
+                .map_err(TrialError::setup("drop what comes to a socket"))?;
+        }
+        let end = self.shared.limit() + LOOK;
+        self.sleep(end);
+        Ok(())
     }
 
     /// The trial's time is over.

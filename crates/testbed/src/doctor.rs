@@ -14,7 +14,7 @@ use crate::namespace::{self, Privilege};
 use crate::netem::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
 use crate::promptness::{Promptness, be_prompt};
 use crate::serve::say;
-use crate::{TrialError, options};
+use crate::{TrialError, options, sysctl};
 
 /// One ability of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,19 +147,16 @@ fn try_device(kind: DeviceKind) -> Result<(), TrialError> {
 }
 
 fn congestion_controls() -> Ability {
-    let read =
-        |file: &str| fs::read_to_string(format!("/proc/sys/net/ipv4/{file}")).unwrap_or_default();
-    let available = read("tcp_available_congestion_control");
     let (mut usable, mut refused) = (Vec::new(), Vec::new());
-    for name in available.split_whitespace() {
-        let list = if options::congestion_works(name) { &mut usable } else { &mut refused };
+    for name in sysctl::congestion_controls() {
+        let list = if options::congestion_works(&name) { &mut usable } else { &mut refused };
         list.push(name);
     }
     let mut found = format!("{} per socket", usable.join(", "));
     if !refused.is_empty() {
         found += &format!("; refused: {}", refused.join(", "));
     }
-    let wanted = ["reno", "cubic"].iter().all(|name| usable.contains(name));
+    let wanted = ["reno", "cubic"].iter().all(|name| usable.iter().any(|it| it == name));
     Ability {
         name: "congestion controls".into(),
         verdict: if wanted && refused.is_empty() { Verdict::Good } else { Verdict::Limited },

@@ -286,7 +286,6 @@ impl Prepared<'_> {
         let _ = sys::run_before_others();
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
         let site = Site { end, shared, clock, server: server(addresses) };
-        let before = Clock::processor();
         let ran = match (&shared.workload.datagrams, shared.workload.connections) {
             (Some(datagrams), _) => {
                 // There is nothing to be sampled.
@@ -297,11 +296,8 @@ impl Prepared<'_> {
             (None, None) => site.run_one(socket, options, Some(sockets))?,
         };
         let Ran { report, records, listener, socket } = ran;
-        // Of many connections each has a thread of its own.
-        let alone = shared.workload.connections.is_none();
-        let processor = alone.then(|| Clock::processor().saturating_sub(before));
         let record = record(end, addresses);
-        let record = EndpointRecord { options: records, listener, processor, ..record };
+        let record = EndpointRecord { options: records, listener, ..record };
         let (load, served, device_drops) = (None, None, device_drops());
         let flows = BTreeMap::new();
         Ok(Outcome { report, flows, record, _socket: socket, device_drops, load, served })
@@ -405,6 +401,7 @@ impl Site<'_> {
         let application = Correspondent::new(side(end), datagrams, shared.seed);
         let records = options.records(socket.as_fd());
         let socket = Some(socket);
+        let before = Clock::processor();
         let mut exchange = Exchange { application, shared, clock, server, socket, peer: server };
         exchange.drive()?;
         let (records, listener) = match end {
@@ -412,7 +409,9 @@ impl Site<'_> {
             Endpoint::Server => (Vec::new(), records),
         };
         let Exchange { application, socket, .. } = exchange;
-        Ok(Ran { report: application.report(), records, listener, socket })
+        let processor = Some(Clock::processor().saturating_sub(before));
+        let report = AppReport { processor, ..application.report() };
+        Ok(Ran { report, records, listener, socket })
     }
 
     /// One connection, whose socket, or the listening one, is open.

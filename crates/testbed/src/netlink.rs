@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::RawFd;
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
-    NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
+    NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{
@@ -15,7 +15,8 @@ use netlink_packet_route::link::{
     State,
 };
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
+    RouteScope, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -42,12 +43,26 @@ pub(crate) struct LinkSettings {
 
 /// A route to be added.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Route {
+pub(crate) struct Route<'c> {
     /// A network and the length of its prefix.
     pub(crate) destination: (Ipv4Addr, u8),
-    /// The interface and the gateway behind it.
-    pub(crate) way: Option<(u32, Ipv4Addr)>,
+    pub(crate) way: Way,
     pub(crate) priority: u32,
+    /// The congestion control of connections that take it, from their first packet on, unless
+    /// their program asks for another.
+    pub(crate) congestion: Option<&'c str>,
+}
+
+/// Where a route leads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Way {
+    /// Through the interface `out` to a gateway.
+    Gateway { out: u32, gateway: Ipv4Addr },
+    /// To the network of the interface `out`, whose address there is `source`: in place of the
+    /// route that came with the address.
+    Link { out: u32, source: Ipv4Addr },
+    /// Nowhere, which whoever takes it is told.
+    Nowhere,
 }
 
 /// What is known of an interface.
@@ -105,10 +120,8 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Adds a route to `destination` through the interface `out`, by way of `gateway`; without an
-    /// interface, one that says that there is no way. Of two routes to the same place the one with
-    /// the lower `priority` holds.
-    pub(crate) fn add_route(&mut self, route: &Route) -> io::Result<()> {
+    /// Adds a route. Of two to the same place the one with the lower `priority` holds.
+    pub(crate) fn add_route(&mut self, route: &Route<'_>) -> io::Result<()> {
         let (destination, prefix_len) = route.destination;
         let mut message = RouteMessage::default();
         message.header.address_family = AddressFamily::Inet;
@@ -116,17 +129,30 @@ impl Netlink {
         message.header.table = RouteHeader::RT_TABLE_MAIN;
         message.header.protocol = RouteProtocol::Static;
         message.header.scope = RouteScope::Universe;
-        message.header.kind =
-            if route.way.is_some() { RouteType::Unicast } else { RouteType::Unreachable };
+        message.header.kind = RouteType::Unicast;
+        let attributes = &mut message.attributes;
         if prefix_len > 0 {
-            message.attributes.push(RouteAttribute::Destination(RouteAddress::Inet(destination)));
+            attributes.push(RouteAttribute::Destination(RouteAddress::Inet(destination)));
         }
-        if let Some((out, gateway)) = route.way {
-            message.attributes.push(RouteAttribute::Gateway(RouteAddress::Inet(gateway)));
-            message.attributes.push(RouteAttribute::Oif(out));
+        let mut flags = NLM_F_CREATE | NLM_F_EXCL;
+        match route.way {
+            Way::Gateway { out, gateway } => {
+                attributes.push(RouteAttribute::Gateway(RouteAddress::Inet(gateway)));
+                attributes.push(RouteAttribute::Oif(out));
+            }
+            Way::Link { out, source } => {
+                attributes.push(RouteAttribute::PrefSource(RouteAddress::Inet(source)));
+                attributes.push(RouteAttribute::Oif(out));
+                message.header.protocol = RouteProtocol::Kernel;
+                message.header.scope = RouteScope::Link;
+                flags = NLM_F_CREATE | NLM_F_REPLACE;
+            }
+            Way::Nowhere => message.header.kind = RouteType::Unreachable,
         }
-        message.attributes.push(RouteAttribute::Priority(route.priority));
-        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+        attributes.push(RouteAttribute::Priority(route.priority));
+        let congestion = route.congestion.map(|name| vec![RouteMetric::CcAlgo(name.into())]);
+        attributes.extend(congestion.map(RouteAttribute::Metrics));
+        self.ask(RouteNetlinkMessage::NewRoute(message), flags)
     }
 
     /// Makes a veth pair: `name` with the hardware address `mac` here, `peer` in the network

@@ -48,6 +48,12 @@ pub(crate) fn in_force() -> BTreeMap<String, String> {
         .collect()
 }
 
+/// The congestion controls that this kernel has loaded.
+pub(crate) fn congestion_controls() -> Vec<String> {
+    let names = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    names.unwrap_or_default().split_whitespace().map(Into::into).collect()
+}
+
 /// Settings of the whole machine that bound what sockets get.
 const OF_THE_MACHINE: &[&str] = &["net.core.rmem_max", "net.core.wmem_max"];
 /// As they were before this process went into a namespace of its own: there, kernels before 6.10

@@ -6,9 +6,11 @@ use std::sync::mpsc::Sender;
 
 use rustix::io::Errno;
 use tcplab_recording::{Endpoint, OptionRecord};
+use tcplab_units::Span;
 use tcplab_workload::{AppReport, SocketOptions};
 
 use crate::TrialError;
+use crate::clock::Clock;
 use crate::endpoint::{Ran, Shared};
 use crate::options::OptionSheet;
 use crate::sampler::Sampled;
@@ -30,6 +32,8 @@ pub(crate) struct Watched<'a> {
     /// Those of the connected one when it was closed, and of the listening one.
     records: Vec<OptionRecord>,
     listener: Vec<OptionRecord>,
+    /// What the thread had had of a processor before.
+    before: Span,
 }
 
 impl<'a> Watched<'a> {
@@ -42,12 +46,27 @@ impl<'a> Watched<'a> {
         options: OptionSheet,
     ) -> Watched<'a> {
         let (records, listener, sampled) = (Vec::new(), Vec::new(), None);
-        Watched { end, shared, accepted, sockets, flow, sampled, options, records, listener }
+        let before = Clock::processor();
+        Watched {
+            end,
+            shared,
+            accepted,
+            sockets,
+            flow,
+            sampled,
+            options,
+            records,
+            listener,
+            before,
+        }
     }
 
-    /// What it leaves, with the application's report.
+    /// What it leaves, with the application's report and the processor time of this thread, which
+    /// does the work of the connection and nothing else.
     pub(crate) fn left(self, report: AppReport, socket: Option<OwnedFd>) -> Ran {
-        let Watched { records, listener, .. } = self;
+        let Watched { records, listener, before, .. } = self;
+        let processor = Some(Clock::processor().saturating_sub(before));
+        let report = AppReport { processor, ..report };
         Ran { report, records, listener, socket }
     }
 

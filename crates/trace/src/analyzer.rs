@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tcplab_units::{Instant, Span};
 use tcplab_wire::protocol::TCP;
-use tcplab_wire::{FrameView, IpPacket, LinkType, TcpPacket};
+use tcplab_wire::{FrameView, IpPacket, LinkType, QuotedSegment, TcpPacket, too_big};
 
 use crate::bounds::{ENDS, OVER};
 use crate::clock::{self, CaptureClock};
@@ -14,7 +14,7 @@ use crate::others::Others;
 use crate::packet::Packet;
 use crate::remarks::Remarks;
 use crate::stamps;
-use crate::table::{Entry, Table};
+use crate::table::{Ends, Entry, Table};
 use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
 
 /// A connection that is over is kept until nothing came for so long: a FIN whose acknowledgement
@@ -80,17 +80,17 @@ pub trait Sink {
         true
     }
     /// A packet with data, SYN or FIN.
-    fn segment(&mut self, flow: FlowId, segment: Segment);
+    fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
     /// The acknowledgement in a packet, for the direction whose data it acknowledges.
-    fn ack(&mut self, flow: FlowId, ack: Ack);
+    fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
     /// A recovery episode that is over, or that the capture's end cut off.
-    fn episode(&mut self, flow: FlowId, episode: Episode);
+    fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
     /// A time in which the direction stood still, when it is over.
-    fn stall(&mut self, flow: FlowId, stall: Stall);
+    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
     /// What bounded the direction's rate for a while; the periods of a direction come in order.
-    fn limit(&mut self, flow: FlowId, period: LimitPeriod);
+    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
     /// A retransmission that came before, in this frame, turns out to have been needless.
-    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless);
+    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
     /// A connection, when all its packets are read.
     fn connection(&mut self, index: usize, connection: Connection);
     /// A packet of a connection that was handed over before: a FIN sent again, an answer to it.
@@ -225,12 +225,32 @@ impl<S: Sink> Analyzer<S> {
                 self.remarks.add(text, self.frames);
             }
             self.others.add(&view);
+            if let Some(ip) = view.ip() {
+                self.told_too_big(&ip, at);
+            }
             return;
         };
         if !tcp.options_complete() {
             self.remarks.add("TCP options are cut off: SACK blocks may be missing", self.frames);
         }
         self.tcp(&tcp, at, frame.comment);
+    }
+
+    /// What a packet that is no TCP tells of a segment that was too large for the path, if it is
+    /// ICMP's word on that.
+    fn told_too_big(&mut self, ip: &IpPacket<'_>, at: Instant) {
+        let Some((mtu, quoted)) = too_big(ip) else { return };
+        let Some(QuotedSegment { src, dst, src_port, dst_port, seq }) = QuotedSegment::of(quoted)
+        else {
+            return;
+        };
+        let (ends, from_low) = Ends::between((src, src_port), (dst, dst_port));
+        let Some(place) = self.table.find(&ends) else { return };
+        let entry = self.table.at(place);
+        entry.begin();
+        if let Some(state) = entry.only() {
+            state.told_too_big(from_low, (at, self.frames), seq, mtu);
+        }
     }
 
     #[inline(always)]

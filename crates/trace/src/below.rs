@@ -288,11 +288,20 @@ impl Below {
     ) -> Verdict {
         let &Case { packet, range, scene, .. } = case;
         let first = Range { start: range.start, end: Offset::new(range.start.as_u64() + 1) };
-        let seen = board.log.overlapping(first).len() as u32;
-        let nth = (seen + 1 + unseen).max(2);
+        let seen = board.log.overlapping(first);
+        let before = seen.last().and_then(|&order| Some(board.log.get(order)?.frame));
+        let nth = (seen.len() as u32 + 1 + unseen).max(2);
         let beyond = scene.to_sender().unwrap_or_default();
-        let again =
-            Repeated { at: packet.at, frame: packet.frame, range, nth, unseen, alone, beyond };
+        let again = Repeated {
+            at: packet.at,
+            frame: packet.frame,
+            range,
+            nth,
+            before,
+            unseen,
+            alone,
+            beyond,
+        };
         let mut verdict = judge.repeat(&again, board);
         if unseen == 0 && board.covers(range) {
             verdict.proof.needless = Some(Needless::Acknowledged);

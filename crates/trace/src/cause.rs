@@ -59,6 +59,7 @@ pub(crate) struct Judge {
     /// In fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
     recovery: Option<Offset>,
     timeout: Option<Box<Timeout>>,
+    too_big: Option<Box<TooBig>>,
     /// A timeout turned out to be needless, but not every sender finds out: one that did not goes
     /// on sending again until this.
     needless: Option<Offset>,
@@ -92,6 +93,16 @@ struct Timeout {
     in_doubt: bool,
 }
 
+/// ICMP said that something was too large for the path.
+#[derive(Debug)]
+struct TooBig {
+    frame: u64,
+    /// What the path takes, bytes.
+    mtu: u32,
+    /// What was sent until then lies below.
+    point: Offset,
+}
+
 /// A packet that repeats data.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Repeated {
@@ -100,6 +111,8 @@ pub(crate) struct Repeated {
     pub(crate) range: Range,
     /// Which transmission of these data it is, as far as was seen.
     pub(crate) nth: u32,
+    /// The frame of the one before it that was seen.
+    pub(crate) before: Option<u64>,
     /// And how many of these were lost before the tap.
     pub(crate) unseen: u32,
     /// Nothing from above it was ever sent, so that nothing but a timer can have prompted it.
@@ -158,8 +171,27 @@ impl Judge {
             for point in [&mut self.recovery, &mut self.probe, &mut self.needless] {
                 *point = point.filter(|&p| board.una < p);
             }
+            self.too_big.take_if(|told| told.point <= board.una);
         }
         self.duplicates += u64::from(duplicate);
+    }
+
+    /// ICMP said that something outstanding was too large: the path takes `mtu` bytes. Gives
+    /// whether that is news.
+    #[cold]
+    pub(crate) fn told_too_big(
+        &mut self,
+        at: Instant,
+        frame: u64,
+        mtu: u32,
+        board: &Scoreboard,
+    ) -> bool {
+        self.hears(at, frame);
+        let is_news = self.too_big.as_ref().is_none_or(|told| mtu < told.mtu);
+        if is_news {
+            self.too_big = Some(Box::new(TooBig { frame, mtu, point: board.high }));
+        }
+        is_news
     }
 
     /// [`Judge::heard`] where nothing was said.
@@ -224,7 +256,10 @@ impl Judge {
 
     /// Judges a repetition; `board` does not know of it yet.
     pub(crate) fn repeat(&mut self, again: &Repeated, board: &Scoreboard) -> Verdict {
-        let &Repeated { at, frame, range, nth, unseen, alone, beyond } = again;
+        let &Repeated { at, frame, range, nth, unseen, alone, beyond, .. } = again;
+        if let Some(verdict) = self.demanded(again, board) {
+            return verdict;
+        }
         let (oldest, newest) = (range.start <= board.una, range.end >= board.high);
         let below = |point: Option<Offset>| point.is_some_and(|point| range.start < point);
         let after_timeout = below(self.timeout.as_ref().map(|timeout| timeout.point));
@@ -282,6 +317,23 @@ impl Judge {
             return Verdict { kind, timer, proof: Proof { waited, nth, ..silence } };
         }
         self.prompted(range, nth, after_timeout || (forgotten && self.going_back), board)
+    }
+
+    /// A repetition of what ICMP said is too large; `None` if it is none, or if a timer was faster.
+    fn demanded(&mut self, again: &Repeated, board: &Scoreboard) -> Option<Verdict> {
+        let &Repeated { at, frame, range, nth, beyond, .. } = again;
+        let told = self.too_big.as_ref()?;
+        let is_it = range.start < told.point && again.before? < told.frame;
+        if !is_it || self.is_silent(at, beyond) {
+            return None;
+        }
+        let proof = Proof { by: Sign::TooBig, frame: Some(told.frame), nth, ..Proof::default() };
+        self.last_sent = Some(Moment { at, frame });
+        self.going_back = false;
+        if range.start <= board.una {
+            self.head_resent = Some(board.una);
+        }
+        Some(Verdict { kind: SegmentKind::FastRetransmission, timer: None, proof })
     }
 
     /// An acknowledgement prompted a repetition, after a timeout or not.
@@ -347,6 +399,7 @@ impl Judge {
                 self.timeout = Some(Box::new(Timeout { point, order, known, in_doubt }));
                 self.needless = None;
                 self.recovery = None;
+                self.too_big = None;
                 // `tcp_retransmit_timer`: whatever probe was out is out of mind.
                 self.probe = None;
                 self.duplicates = 0;

@@ -147,6 +147,19 @@ impl ConnectionState {
         if forward { &self.forward } else { &self.reverse }
     }
 
+    /// ICMP quotes a segment that was too large for the path, which the lower end sent or not.
+    pub(crate) fn told_too_big(
+        &mut self,
+        from_low: bool,
+        moment: (Instant, u64),
+        seq: SeqNumber,
+        mtu: u32,
+    ) {
+        let is_forward = from_low == self.client_is_low;
+        let flow = if is_forward { &mut self.forward } else { &mut self.reverse };
+        flow.told_too_big(moment, seq, mtu);
+    }
+
     /// Whether the client sent it.
     #[inline]
     pub(crate) fn is_forward(&self, packet: &Packet) -> bool {

@@ -27,6 +27,15 @@ pub(crate) struct Mark {
     pub(crate) sacked: Option<u64>,
     /// A duplicate without SACK blocks.
     pub(crate) bare_duplicate: bool,
+    /// No acknowledgement at all, but ICMP's word that something was too large.
+    pub(crate) too_big: bool,
+}
+
+impl Mark {
+    /// Whether it may tell that the transmission of this order was lost.
+    fn tells_of(&self, order: u64) -> bool {
+        self.bare_duplicate || self.too_big || self.sacked.is_some_and(|sacked| sacked > order)
+    }
 }
 
 /// An episode, and whether nothing that is still to come can change it.
@@ -232,7 +241,9 @@ impl<'a> Draft<'a> {
     fn kind(&self, span: &[Sent<'_>], marks: &[Mark], until: u64) -> EpisodeKind {
         let by_timer = match self.evidence {
             Evidence::Timeout { .. } | Evidence::Probe { .. } => true,
-            Evidence::Sack { .. } | Evidence::DuplicateAcks { .. } => false,
+            Evidence::Sack { .. } | Evidence::DuplicateAcks { .. } | Evidence::TooBig { .. } => {
+                false
+            }
         };
         if lone_timeouts(span, marks, until) >= 2 {
             EpisodeKind::Intermittent
@@ -263,7 +274,7 @@ fn first_evidence(lost: Sent<'_>, scene: &Scene<'_>) -> (Evidence, Instant, u64)
     let told = marks[after..]
         .iter()
         .take_while(|mark| mark.una <= transmission.range.start)
-        .find(|mark| mark.bare_duplicate || mark.sacked.is_some_and(|sacked| sacked > order));
+        .find(|mark| mark.tells_of(order));
     let unaided = |mark: &Mark, probe: Sent<'_>| mark.sacked.is_some_and(|o| o < probe.0);
     let probe = probe.filter(|&probe| !told.is_some_and(|mark| unaided(mark, probe)));
     let timer = match (probe, timeout) {
@@ -279,10 +290,11 @@ fn first_evidence(lost: Sent<'_>, scene: &Scene<'_>) -> (Evidence, Instant, u64)
     };
     match (told, timer) {
         (Some(mark), timer) if timer.is_none_or(|(_, sent)| mark.at <= sent.at) => {
-            let evidence = if mark.bare_duplicate {
-                Evidence::DuplicateAcks { frame: mark.frame }
-            } else {
-                Evidence::Sack { frame: mark.frame }
+            let frame = mark.frame;
+            let evidence = match mark {
+                Mark { too_big: true, .. } => Evidence::TooBig { frame },
+                Mark { bare_duplicate: true, .. } => Evidence::DuplicateAcks { frame },
+                _ => Evidence::Sack { frame },
             };
             (evidence, mark.at, mark.position)
         }

@@ -4,7 +4,7 @@ mod plain;
 
 use std::mem::take;
 
-use tcplab_units::{Bytes, Offset};
+use tcplab_units::{Bytes, Instant, Offset};
 use tcplab_wire::{SackBlock, SackBlocks, SeqNumber, SeqUnwrapper};
 
 use crate::below::{Below, Case, Entry, Scene};
@@ -443,7 +443,29 @@ impl FlowState {
             position: self.board.log.next(),
             sacked: told.earliest_sacked,
             bare_duplicate,
+            too_big: false,
         }
+    }
+
+    /// ICMP quotes a segment of this direction that was too large for the path, which takes `mtu`
+    /// bytes.
+    #[cold]
+    pub(crate) fn told_too_big(&mut self, (at, frame): (Instant, u64), seq: SeqNumber, mtu: u32) {
+        let Some(positions) = self.positions else { return };
+        let (una, high) = (self.board.una, self.board.high);
+        let position = positions.position(seq);
+        if position < 0 || !(una..high).contains(&offset(position)) {
+            return;
+        }
+        self.settled = None;
+        if !self.judge.told_too_big(at, frame, mtu, &self.board) {
+            return;
+        }
+        let position = self.board.log.next();
+        let mark =
+            Mark { at, frame, una, position, sacked: None, bare_duplicate: false, too_big: true };
+        let watch = self.watch.get_or_insert_with(|| Box::new(Watch::open(mark, &self.board)));
+        watch.told(mark, &self.board);
     }
 
     fn open_watch(&mut self, packet: &Packet) {

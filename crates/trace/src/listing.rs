@@ -118,6 +118,7 @@ fn proofs(segment: &Segment) -> Vec<String> {
         Sign::Sack => Some(seen("SACK")),
         Sign::Rack => Some(seen("RACK")),
         Sign::PartialAck => Some(seen("partial ACK")),
+        Sign::TooBig => Some(seen("too large, by ICMP")),
         Sign::Silence => {
             let since = proof.frame.map_or_else(String::new, |frame| format!(" since #{frame}"));
             Some(format!("{} of silence{since}", proof.waited))
@@ -142,6 +143,7 @@ fn write_episode(episode: &Episode, way: &str, flow: &Flow, text: &mut String) {
     let evidence = match episode.evidence {
         Evidence::Sack { frame } => format!("SACK #{frame}"),
         Evidence::DuplicateAcks { frame } => format!("duplicate ACK #{frame}"),
+        Evidence::TooBig { frame } => format!("ICMP #{frame}"),
         Evidence::Timeout { frame } => format!("timeout #{frame}"),
         Evidence::Probe { frame } => format!("probe #{frame}"),
     };

@@ -61,6 +61,18 @@ impl Ends {
         (Ends([a, b, c, d, V6 | u64::from(low.1) << 16 | u64::from(high.1)]), ends)
     }
 
+    /// The ends of what was sent from one to the other, and whether the lower one sent it.
+    pub(crate) fn between(from: (IpAddr, u16), to: (IpAddr, u16)) -> (Ends, bool) {
+        match (from.0, to.0) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => {
+                let src = u64::from(src.to_bits()) << 16 | u64::from(from.1);
+                let dst = u64::from(dst.to_bits()) << 16 | u64::from(to.1);
+                (Ends([src.min(dst), src.max(dst), 0, 0, 0]), src <= dst)
+            }
+            _ => Ends::of_ipv6(from, to),
+        }
+    }
+
     /// The lower end.
     pub(crate) fn low(&self) -> SocketAddr {
         self.end(0, [self.0[0], self.0[1]], (self.0[4] >> 16) as u16)

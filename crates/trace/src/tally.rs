@@ -42,6 +42,7 @@ impl Tally {
             (SegmentKind::FastRetransmission, _) => add(match sent.proof.by {
                 Sign::Sack => &mut causes.by_sack,
                 Sign::Rack => &mut causes.by_rack,
+                Sign::TooBig => &mut causes.by_icmp,
                 _ => &mut causes.by_duplicates,
             }),
             (SegmentKind::FillsHole | SegmentKind::TimeoutRetransmission, None) => {

@@ -52,6 +52,12 @@ impl Watch {
         self.until = self.until.max(board.high);
     }
 
+    /// Takes in what is no acknowledgement and tells of a loss all the same.
+    pub(crate) fn told(&mut self, mark: Mark, board: &Scoreboard) {
+        self.marks.push(mark);
+        self.suspect(board);
+    }
+
     /// Takes in an acknowledgement; the episodes that are finished, and whether all is calm.
     pub(crate) fn answered(&mut self, mark: Mark, board: &mut Scoreboard) -> (Vec<Episode>, bool) {
         self.marks.push(mark);

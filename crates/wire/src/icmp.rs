@@ -1,7 +1,9 @@
 //! What a router says of a packet that is too large for the next link, and a host of one for a port
 //! that nobody has.
 
-use crate::{IpPacket, IpRepr, Ipv4Repr, checksum, protocol};
+use std::net::IpAddr;
+
+use crate::{FrameView, IpPacket, IpRepr, Ipv4Repr, SeqNumber, checksum, protocol};
 
 /// "Too big" to be built: the one ICMP message that TCP cannot do without, since path MTU discovery
 /// lives by it (RFC 1191, RFC 8201).
@@ -37,7 +39,8 @@ impl TooBigRepr<'_> {
         };
         let about = self.about;
         assert_eq!(about.version(), version, "an error is told in the version it is about");
-        let (type_, code) = if version == 4 { (3, 4) } else { (2, 0) };
+        let (type_, code) =
+            if version == 4 { (UNREACHABLE, FRAGMENTATION_NEEDED) } else { (PACKET_TOO_BIG, 0) };
         // IPv6 has 32 bits for the MTU, of which the low half is where IPv4 has its 16.
         let error = Error { type_, code, word: self.mtu.into(), about, longest };
         error.to_packet(ip, number)
@@ -61,6 +64,64 @@ impl PortUnreachableRepr<'_> {
     }
 }
 
+/// What a "too big" says, of IPv4 or IPv6: the largest packet that the next link takes, in bytes of
+/// IP (0 from routers older than RFC 1191), and as much as it quotes of the packet that was too
+/// large. None for what is no such message, or is damaged.
+pub fn too_big<'a>(ip: &IpPacket<'a>) -> Option<(u32, &'a [u8])> {
+    let message = ip.payload();
+    let (type_, sum) = match (ip.version(), ip.protocol()) {
+        (4, protocol::ICMP) => ([UNREACHABLE, FRAGMENTATION_NEEDED], checksum::internet(message)),
+        (6, protocol::ICMPV6) => {
+            let sum = checksum::transport(ip.src(), ip.dst(), protocol::ICMPV6, message);
+            ([PACKET_TOO_BIG, 0], sum)
+        }
+        _ => return None,
+    };
+    // Of one that the capture cut, nobody knows.
+    let is_damaged = ip.is_whole() && sum != 0;
+    if message.get(..2) != Some(&type_) || is_damaged {
+        return None;
+    }
+    let word = u32::from_be_bytes(*message.get(4..HEADER)?.first_chunk()?);
+    // The high half is unused in IPv4 (RFC 1191 section 4; RFC 4884 has a length there).
+    let mtu = if ip.version() == 4 { word & 0xffff } else { word };
+    Some((mtu, &message[HEADER..]))
+}
+
+/// What ICMP quotes of a TCP segment at least: the header of IP and eight bytes (RFC 792).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuotedSegment {
+    /// Who sent it.
+    pub src: IpAddr,
+    /// Whom to.
+    pub dst: IpAddr,
+    /// The sender's port.
+    pub src_port: u16,
+    /// The receiver's port.
+    pub dst_port: u16,
+    /// Its sequence number.
+    pub seq: SeqNumber,
+}
+
+impl QuotedSegment {
+    /// The segment that `quoted` begins with; none where it is no TCP, or a later fragment.
+    pub fn of(quoted: &[u8]) -> Option<QuotedSegment> {
+        let ip = match FrameView::of_packet(quoted) {
+            FrameView::Anomalous { ip, .. } => ip?,
+            view => view.ip()?,
+        };
+        let first = ip.protocol() == protocol::TCP && ip.fragment().offset == 0;
+        let [a, b, c, d, seq @ ..] = *ip.payload().first_chunk::<8>().filter(|_| first)?;
+        Some(QuotedSegment {
+            src: ip.src(),
+            dst: ip.dst(),
+            src_port: u16::from_be_bytes([a, b]),
+            dst_port: u16::from_be_bytes([c, d]),
+            seq: SeqNumber::new(u32::from_be_bytes(seq)),
+        })
+    }
+}
+
 /// The bytes that "port unreachable" quotes, if an IPv4 packet is one that is whole and right: the
 /// header of a datagram that did not reach its port, and what followed it.
 pub fn port_unreachable<'a>(ip: &IpPacket<'a>) -> Option<&'a [u8]> {
@@ -75,6 +136,9 @@ pub fn port_unreachable<'a>(ip: &IpPacket<'a>) -> Option<&'a [u8]> {
 
 const UNREACHABLE: u8 = 3;
 const PORT: u8 = 3;
+const FRAGMENTATION_NEEDED: u8 = 4;
+/// Of ICMPv6.
+const PACKET_TOO_BIG: u8 = 2;
 
 /// An error about a packet, of either version.
 struct Error<'a> {
@@ -114,7 +178,7 @@ const HEADER: usize = 8;
 mod tests {
     use super::*;
     use crate::tests::{LINUX_SYN, v4};
-    use crate::{FrameView, Ipv4Repr, Ipv6Repr, TcpFlags, TcpRepr};
+    use crate::{Ipv6Repr, TcpFlags, TcpRepr};
 
     fn look(packet: &[u8]) -> IpPacket<'_> {
         FrameView::of_packet(packet).ip().expect("an IP packet")
@@ -173,6 +237,38 @@ mod tests {
         assert_eq!(message[4..8], [0, 0, 0x05, 0x14]);
         assert_eq!(checksum::transport(ip.src(), ip.dst(), protocol::ICMPV6, message), 0);
         assert_ne!(checksum::internet(message), 0);
+    }
+
+    #[test]
+    fn what_was_too_large_is_read_from_the_quote() {
+        for (ip, longest) in [(IpRepr::from(v4()), 576), (IpRepr::from(v6()), 1280)] {
+            let repr = TcpRepr {
+                src_port: 40_000,
+                dst_port: 80,
+                seq: SeqNumber::new(0xfedc_ba98),
+                flags: TcpFlags::ACK,
+                ..TcpRepr::default()
+            };
+            let packet = repr.to_packet(&ip, &[7; 1_440]);
+            let about = look(&packet);
+            let message = TooBigRepr { mtu: 1400, about }.to_packet(&ip);
+            assert_eq!(message.len(), longest);
+            let (mtu, quoted) = too_big(&look(&message)).expect("it is whole and right");
+            assert_eq!((mtu, quoted), (1400, &packet[..quoted.len()]));
+            let segment = QuotedSegment::of(quoted).expect("a segment");
+            assert_eq!((segment.src, segment.dst), (ip.src(), ip.dst()));
+            assert_eq!((segment.src_port, segment.dst_port), (40_000, 80));
+            assert_eq!(segment.seq, SeqNumber::new(0xfedc_ba98));
+            // RFC 792 promises no more than eight bytes of it.
+            assert_eq!(QuotedSegment::of(&packet[..ip.header_len() + 8]), Some(segment));
+            assert_eq!(QuotedSegment::of(&packet[..ip.header_len() + 7]), None);
+            for at in [ip.header_len(), ip.header_len() + 6, longest - 1] {
+                let mut damaged = message.clone();
+                damaged[at] ^= 1;
+                assert_eq!(too_big(&look(&damaged)), None, "byte {at}");
+            }
+            assert_eq!(too_big(&about), None, "a segment is no message");
+        }
     }
 
     /// Summed by hand as above: 0303 and the SYN, less its pseudo-header.

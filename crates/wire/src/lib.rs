@@ -31,7 +31,7 @@ pub use anomaly::{Anomaly, Layer};
 pub use cookie::Cookie;
 pub use flags::TcpFlags;
 pub use frame::FrameView;
-pub use icmp::{PortUnreachableRepr, TooBigRepr, port_unreachable};
+pub use icmp::{PortUnreachableRepr, QuotedSegment, TooBigRepr, port_unreachable, too_big};
 pub use ip::{Ecn, Fragment, IpPacket, protocol};
 pub use link::LinkType;
 pub use options::{SackBlock, SackBlocks, TcpOption, TcpOptions};

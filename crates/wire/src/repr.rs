@@ -88,7 +88,8 @@ impl From<Ipv6Repr> for IpRepr {
 }
 
 impl Ipv4Repr {
-    /// RFC 791 section 3.1. "Don't fragment" is always set: path MTU discovery needs it.
+    /// RFC 791 section 3.1. "Don't fragment" is set: path MTU discovery needs it. Who does without
+    /// has [`Ipv4Repr::let_fragment`].
     fn emit(&self, protocol: u8, payload_len: usize, out: &mut Vec<u8>) {
         let total_len = u16::try_from(20 + payload_len).expect("an IPv4 packet is below 64 KiB");
         let mut header = [0; 20];
@@ -104,6 +105,17 @@ impl Ipv4Repr {
         let sum = checksum::internet(&header);
         header[10..12].copy_from_slice(&sum.to_be_bytes());
         out.extend_from_slice(&header);
+    }
+
+    /// Lets routers cut a packet that was built with such a header: "don't fragment" is not set.
+    ///
+    /// # Panics
+    /// If `packet` is shorter than its header.
+    pub fn let_fragment(packet: &mut [u8]) {
+        packet[6] &= !0x40;
+        packet[10..12].fill(0);
+        let sum = checksum::internet(&packet[..20]);
+        packet[10..12].copy_from_slice(&sum.to_be_bytes());
     }
 }
 impl Ipv6Repr {

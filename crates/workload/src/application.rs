@@ -48,6 +48,8 @@ pub enum Want<'a> {
     Sleep(Instant),
     /// Close the connection; report with `did`.
     Close,
+    /// Hear and say nothing any more; there is nothing to report.
+    Vanish,
     /// Nothing any more.
     Nothing,
 }
@@ -224,6 +226,7 @@ impl Application {
             Step::Shutdown(half) => Want::ShutDown(*half),
             Step::Set(toggle, on) => Want::Set(*toggle, *on),
             Step::Close => Want::Close,
+            Step::Vanish => Want::Vanish,
             Step::Sleep(_) | Step::BeginRequest | Step::EndResponse | Step::Repeat { .. } => {
                 unreachable!("no call, and settled")
             }
@@ -466,6 +469,7 @@ impl Application {
             exchanges: self.log.exchanges.clone(),
             exchanges_left_out: self.log.exchanges_left_out,
             datagrams: None,
+            processor: None,
         }
     }
 }

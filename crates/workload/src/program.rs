@@ -57,7 +57,13 @@ impl Program {
             _ => return Err(ProgramError::NotFirst(opening.to_string())),
         }
         let closed = steps.iter().position(|step| *step == Step::Close);
+        match count(&steps, &Step::Vanish) {
+            0 => {}
+            1 if steps.last() == Some(&Step::Vanish) && closed.is_none() => {}
+            _ => return Err(ProgramError::AfterVanish),
+        }
         match (count(&steps, &Step::Close), closed) {
+            (0, _) if steps.last() == Some(&Step::Vanish) => {}
             (0, _) => steps.push(Step::Close),
             (1, Some(at)) => {
                 let late = steps[at + 1..].iter().find(|step| !matches!(step, Step::Sleep(_)));
@@ -147,6 +153,9 @@ pub enum ProgramError {
     /// The socket is gone by then.
     #[error("`{0}` comes after `close`: the socket is gone by then")]
     AfterClose(String),
+    /// What is gone does nothing.
+    #[error("`vanish` comes once, as the last step, and without `close`")]
+    AfterVanish,
     /// A socket is closed twice.
     #[error("`close` comes once, and not in a repetition")]
     CloseOnce,
@@ -167,6 +176,7 @@ impl ProgramError {
             ProgramError::OtherEnd { .. } => "a client connects, a server accepts",
             ProgramError::NotFirst(_) => "leave it out: a program begins with it",
             ProgramError::AfterClose(_) => "put `close` at the end, or leave it out",
+            ProgramError::AfterVanish => "end the program with it: nothing can follow",
             ProgramError::CloseOnce => "leave it out: a program closes at its end",
             ProgramError::TooLong { .. } => {
                 "write repetitions, such as { repeat = 100, steps = [\"write 1 B\"] }"

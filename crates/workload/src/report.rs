@@ -57,6 +57,10 @@ pub struct AppReport {
     /// What it counted of its datagrams, where it has them in place of a connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<DatagramReport>,
+    /// Processor time of its thread, system calls included; of several connections of all their
+    /// threads. None of a model, and where it was not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<Span>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -83,6 +87,7 @@ impl AppReport {
             exchanges: Vec::new(),
             exchanges_left_out: 0,
             datagrams: None,
+            processor: None,
         }
     }
 
@@ -119,6 +124,7 @@ impl AppReport {
             sum.bytes += one.bytes;
             sum.calls += one.calls;
             sum.stray += one.stray;
+            sum.processor = sum.processor.zip(one.processor).map(|(sum, one)| sum + one);
             sum.started = earlier(sum.started, one.started);
             sum.first_byte = earlier(sum.first_byte, one.first_byte);
             sum.last_byte = sum.last_byte.max(one.last_byte);
@@ -257,4 +263,5 @@ pub const CALLS: &[&str] = &[
     "shutdown",
     "close",
     "sleep",
+    "vanish",
 ];

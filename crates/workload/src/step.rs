@@ -43,6 +43,8 @@ pub enum Step {
     EndResponse,
     /// `close(2)`.
     Close,
+    /// Its machine is gone: nothing arrives and nothing leaves any more.
+    Vanish,
     /// Steps, several times.
     Repeat {
         /// How often, at least once.
@@ -195,6 +197,14 @@ const FORMS: &[(&str, &str, &str)] = &[
         "Closes the socket; only sleeping can follow. A program that does not say so closes at its \
          end.",
     ),
+    (
+        "vanish",
+        r"^vanish$",
+        "The end of a program that hangs: as if its machine had lost its power, nothing arrives \
+         there and nothing leaves any more, not even a FIN. On the kernel its socket hears nothing \
+         (a filter that drops all); what it has sent itself and is not acknowledged it still \
+         repeats.",
+    ),
 ];
 
 /// Why a text is no step.
@@ -325,6 +335,7 @@ impl FromStr for Step {
             "connect" => Step::Connect,
             "accept" => Step::Accept,
             "close" => Step::Close,
+            "vanish" => Step::Vanish,
             // Two words, both fixed.
             _ => {
                 let step = match verb {
@@ -416,6 +427,7 @@ impl fmt::Display for Step {
             Step::BeginRequest => f.write_str("begin request"),
             Step::EndResponse => f.write_str("end response"),
             Step::Close => f.write_str("close"),
+            Step::Vanish => f.write_str("vanish"),
             Step::Repeat { times, steps } => {
                 write!(f, "{times} times:")?;
                 steps

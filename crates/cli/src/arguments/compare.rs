@@ -8,6 +8,7 @@ use tcplab_lab::compare::{Asked, Metrics, Threshold, Verdict};
 const EXAMPLES: &str = "\
 Examples:
   tcplab compare runs/x/A runs/x/B                       is B better or worse than A?
+  tcplab compare runs/x/A                                as its scenario asks ([[compare]])
   tcplab compare runs/x/A --by congestion                two levels of a factor in one run
   tcplab compare runs/x/A --by congestion --levels reno,cubic
   tcplab compare A B --metrics transfer_time --threshold 3%
@@ -23,8 +24,9 @@ What is computed, and how to read a verdict: docs/statistics.md.";
 pub(crate) struct CompareArguments {
     /// What there was: the directory of a run, or a capture (pcap, pcapng)
     pub(crate) a: PathBuf,
-    /// What is asked about: another of the same kind; none with --by
-    #[arg(required_unless_present = "by", conflicts_with = "by")]
+    /// What is asked about: another of the same kind; none with --by, nor where the scenario of the
+    /// run says what to compare (`[[compare]]`)
+    #[arg(conflicts_with = "by")]
     pub(crate) b: Option<PathBuf>,
     /// Compare two levels of this factor within the run; its last words are enough
     #[arg(long, value_name = "FACTOR")]
@@ -32,8 +34,9 @@ pub(crate) struct CompareArguments {
     /// Which two levels, A first; may be left out where there are but two
     #[arg(long, value_name = "A,B", requires = "by", value_parser = levels)]
     pub(crate) levels: Option<Levels>,
-    /// Metrics to compare, or `all`; by default those that people ask for first. The fewer, the
-    /// sooner each is decided, for all are tested together
+    /// Metrics to compare, or `all`; by default those that the scenario's `[[compare]]` names, else
+    /// those that people ask for first. The fewer, the sooner each is decided, for all are tested
+    /// together
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
     /// What is too little to be called a difference: a share of A's median (`3%`), of one metric

@@ -81,6 +81,14 @@ pub(crate) struct ShellArguments {
     #[arg(long, value_name = "BYTES", default_value_t = 1500)]
     #[arg(value_parser = clap::value_parser!(u32).range(68..=65_535))]
     pub(crate) mtu: u32,
+    /// Congestion control of what is sent at both ends, such as `cubic` or `bbr`, where a program
+    /// asks for no other
+    ///
+    /// It holds from a connection's first packet on. Programs that choose by themselves may do so
+    /// later: `iperf3 -C` changes it once connected, and a connection that began with BBR stays
+    /// paced, which makes another slow start of CUBIC's.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) congestion: Option<String>,
 }
 
 const SHELL_EXAMPLES: &str = "\
@@ -90,6 +98,7 @@ Examples:
   tcplab shell -s delay='20 ms' -s loss='1 %' --far 'python3 -m http.server' -- \\
       sh -c 'curl -O http://$TCPLAB_FAR:8000/file'
   tcplab shell dsl-25 -- tcplab shell -s loss='1 %' -- ping -c 3 10.98.0.2    both paths, in a row
+  tcplab shell geo-satellite --congestion bbr --far 'iperf3 -s' -- sh -c 'iperf3 -c $TCPLAB_FAR'
   tcplab shell my-path.toml --capture seen --live -- ./my-client
 
 CMD finds itself in a network of its own: 10.98.N.1 on tcplab0, the far end is 10.98.N.2

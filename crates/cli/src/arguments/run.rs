@@ -12,6 +12,7 @@ Examples:
   tcplab run my.toml --dry-run                 cases, order, seeds, time and room it takes
   tcplab run my.toml --world sim --jobs 4      in virtual time, four trials at once
   tcplab run tuning --world sim                all experiments of a folder, a line for each last
+  tcplab run my.toml --case reno --trial 3     this trial again, by itself
   tcplab run --resume                          go on with the newest run that was broken off
   tcplab run --extend runs/my/20261122T... --trials 20
                                                more repetitions: those that are there count
@@ -37,6 +38,16 @@ pub(crate) struct RunArguments {
     /// Trials of each case instead of the scenario's number, or until what it waits for
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=99_999))]
     pub(crate) trials: Option<u32>,
+    /// Only the case of this name; may be given again
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["resume", "extend"])]
+    pub(crate) case: Vec<String>,
+    /// Only the trial of this number, as it is in the whole run: to look at one again
+    ///
+    /// It has the seed that it has there, and all its packets are kept. In virtual time it leaves
+    /// the same bytes. What is compared with other trials is left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=99_999))]
+    #[arg(conflicts_with_all = ["quick", "trials", "resume", "extend"])]
+    pub(crate) trial: Option<u32>,
     /// Seed of all randomness instead of the scenario's
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

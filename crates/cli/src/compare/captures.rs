@@ -11,9 +11,7 @@ use tcplab_report::compare::{
     CapturedPair, CloseUp, captures_markdown, captures_page, captures_text,
 };
 use tcplab_report::trace::Chosen;
-use tcplab_trace::{
-    Ack, Analyzer, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall,
-};
+use tcplab_trace::{Analyzer, Connection, Sink};
 
 use super::outputs::Outputs;
 use crate::arguments::CompareArguments;
@@ -130,12 +128,6 @@ impl Sink for Sums {
         // Otherwise a connection might end earlier here than where packets are wanted.
         true
     }
-    fn segment(&mut self, _: FlowId, _: Segment) {}
-    fn ack(&mut self, _: FlowId, _: Ack) {}
-    fn episode(&mut self, _: FlowId, _: Episode) {}
-    fn stall(&mut self, _: FlowId, _: Stall) {}
-    fn limit(&mut self, _: FlowId, _: LimitPeriod) {}
-    fn needless(&mut self, _: FlowId, _: u64, _: Needless) {}
     fn connection(&mut self, index: usize, connection: Connection) {
         self.0.push((index, connection));
     }

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::compare::{
-    CompareError, Comparison, Row, Verdict, compare_levels, compare_runs, read_run,
+    CompareError, Comparison, Row, Verdict, compare_as_written, compare_levels, compare_runs,
+    read_run,
 };
 use tcplab_lab::{Run, RunDirectory, TrialData, load_trial};
 use tcplab_report::compare::{CloseUp, compare_page, compare_text, junit, markdown};
@@ -25,6 +26,9 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
         [Some(&arguments.a), arguments.b.as_ref()].into_iter().flatten().map(|p| &**p).collect();
     match places[..] {
         [a, b] if a.is_file() && b.is_file() => return captures::compare([a, b], arguments),
+        [a] if a.is_file() => {
+            bail!("{} is a file: name another capture to compare it with", a.display())
+        }
         [a, b] if a.is_file() || b.is_file() => {
             bail!("one is a file and the other is none: compare two runs, or two captures")
         }
@@ -53,6 +57,11 @@ fn compared(
         Some(factor) => {
             let levels = arguments.levels.as_ref().map(|levels| levels.0.each_ref().map(|l| &**l));
             compare_levels(side(0), factor, levels, &arguments.asked())
+        }
+        None if places.len() == 1 => {
+            let is_as_written = arguments.metrics.is_empty() && arguments.threshold.is_empty();
+            let asked = arguments.asked();
+            compare_as_written(side(0), (!is_as_written).then_some(&asked))
         }
         None => compare_runs(side(0), side(1), &arguments.asked()),
     }

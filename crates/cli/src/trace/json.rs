@@ -6,10 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use tcplab_findings::Finding;
 use tcplab_report::trace::Chosen;
-use tcplab_trace::{
-    Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Note, OtherPackets, Segment, Sink,
-    Stall,
-};
+use tcplab_trace::{Connection, Episode, FlowId, LimitPeriod, Note, OtherPackets, Sink, Stall};
 
 use super::files::Files;
 use super::input::Passed;
@@ -167,8 +164,6 @@ impl<W: Write> Sink for Lines<W> {
     fn wants_packets(&self) -> bool {
         false
     }
-    fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
-    fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         self.line(&Line::Episode(Part::new(flow, &episode)));
     }
@@ -178,7 +173,6 @@ impl<W: Write> Sink for Lines<W> {
     fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
         self.line(&Line::Limit(Part::new(flow, &period)));
     }
-    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
     fn connection(&mut self, index: usize, connection: Connection) {
         if self.only.is_some_and(|only| only != index) {
             return;

@@ -1,12 +1,14 @@
 //! Runs in virtual time, broken off, gone on with, extended, with trials that fail: what comes out
 //! is what a run says that nobody disturbed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
+use serde_json::Value;
 use tcplab_lab::Run;
 use tcplab_units::Rng;
 
@@ -39,6 +41,9 @@ equals = true
 
 "#;
 
+/// And which of them is better.
+const COMPARE: &str = "[[compare]]\nfactor = \"client.socket.congestion\"\nsame = \"1 %\"\n";
+
 /// Runs a scenario that starts as [`TINY`] does, named `name`; gives the directory of its run.
 fn run(home: &Path, name: &str, rest: &str, options: &[&str]) -> PathBuf {
     let (code, directory) = run_to(home, name, rest, options);
@@ -70,14 +75,16 @@ fn only(directory: &Path) -> PathBuf {
 fn tables(run: &Path) -> Vec<(String, String)> {
     let entries = fs::read_dir(run).unwrap().flatten().map(|entry| entry.path());
     let is_table = |path: &PathBuf| {
-        path.extension().is_some_and(|it| it == "csv") || path.ends_with("run.json")
+        path.extension().is_some_and(|it| it == "csv")
+            || path.ends_with("run.json")
+            || path.ends_with("comparisons.json")
     };
     let mut names: Vec<PathBuf> = entries.filter(is_table).collect();
     names.sort();
     let read = |path: &PathBuf| {
         let text = fs::read_to_string(path).unwrap();
         let mut lines: Vec<&str> = text.lines().collect();
-        lines.retain(|line| !line.starts_with("  \"started\": "));
+        lines.retain(|line| !line.trim_start().starts_with("\"started\": "));
         if let Some(at) = lines.iter().position(|line| line.ends_with("\"load at the start\",")) {
             lines.remove(at + 1);
         }
@@ -88,7 +95,8 @@ fn tables(run: &Path) -> Vec<(String, String)> {
 
 fn same(one: &Path, other: &Path, what: &str) {
     let (ours, theirs) = (tables(one), tables(other));
-    assert_eq!(ours.len(), 8, "{what}: seven tables and run.json");
+    assert_eq!(ours.len(), theirs.len(), "{what}");
+    assert!([8, 10].contains(&ours.len()), "{what}: seven tables and run.json, and comparisons");
     for ((name, ours), (other, theirs)) in ours.iter().zip(&theirs) {
         assert_eq!(name, other, "{what}");
         let differs = |(ours, theirs): &(&str, &str)| ours != theirs;
@@ -111,7 +119,9 @@ fn a_killed_run_comes_out_as_one_that_nobody_disturbed() {
     let mut random = Rng::new(1, "kill");
     let until = "[repeat]\nuntil = { ci = \"8 %\", min = 3, max = 5 }\n";
     for (name, rest) in [("fixed", "[repeat]\ntrials = 3\n"), ("until", until)] {
+        let rest = &format!("{rest}{COMPARE}");
         let plain = run(home.path(), &format!("{name}-plain"), rest, &[]);
+        assert!(plain.join("comparisons.csv").exists());
         let mut kills = 0;
         for nth in 1.. {
             let place = home.path().join(format!("{name}-{nth}"));
@@ -172,6 +182,145 @@ fn what_a_kill_left_of_tables_and_report_is_written_anew() {
     same(&struck, &plain, "tables");
     let report = |run: &Path| fs::read_to_string(run.join("report.html")).unwrap();
     assert!(report(&struck).contains("</html>"));
+}
+
+/// Tables and report of a run, by their names in it.
+fn outcome(run: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let is_it = |path: &Path| {
+        let first = path.iter().next().unwrap_or_default();
+        let is_partial = first.to_string_lossy().starts_with(".partial-");
+        let is_table = path.extension().is_some_and(|it| it == "csv") && !is_partial;
+        is_table && path.iter().count() == 1
+            || ["run.json", "comparisons.json", "report.html", "report"]
+                .iter()
+                .any(|it| first == *it)
+    };
+    contents(run).into_iter().filter(|(path, _)| is_it(path)).collect()
+}
+
+/// The names in a directory.
+fn names(directory: &Path) -> BTreeSet<PathBuf> {
+    fs::read_dir(directory).unwrap().flatten().map(|entry| entry.path()).collect()
+}
+
+/// Goes on with a run, and kills that as soon as what is in its directory has changed so often,
+/// and a moment later; whether it was killed.
+fn is_killed_while_writing(run: &Path, changes: usize, moment: u64) -> bool {
+    let directory = run.display().to_string();
+    let mut command = command(run, &["run", "--resume", &directory]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let (mut seen, mut left) = (names(run), changes);
+    while left > 0 {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success(), "{status}");
+            return false;
+        }
+        let now = names(run);
+        if now != seen {
+            (seen, left) = (now, left - 1);
+        }
+    }
+    (0..moment).for_each(|_| std::hint::spin_loop());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    true
+}
+
+/// Kills what writes tables and report, at one file after the other: what has its name is whole,
+/// and to go on leaves all that an undisturbed run does, byte by byte.
+#[test]
+fn what_a_kill_interrupts_while_it_is_written_is_never_taken_for_whole() {
+    let home = tempfile::tempdir().unwrap();
+    let mut random = Rng::new(1, "kill while writing");
+    let folder = "[repeat]\ntrials = 101\n[recording]\nkeep = \"none\"\n";
+    // Of a folder only its own making and moving is of interest: its tables are as those of a file.
+    let (file, folder) = (("file", "[repeat]\ntrials = 1\n", 40), ("folder", folder, 3));
+    for (name, rest, most) in [file, folder] {
+        let run = run(home.path(), name, &format!("{rest}{COMPARE}"), &[]);
+        let whole = outcome(&run);
+        let mut kills = 0;
+        for changes in (1..most).step_by(if most > 9 { 3 } else { 1 }) {
+            for (path, _) in &whole {
+                let _ = fs::remove_file(run.join(path));
+            }
+            let _ = fs::remove_dir_all(run.join("report"));
+            if !is_killed_while_writing(&run, changes, random.below(30_000)) {
+                break;
+            }
+            kills += 1;
+            what_is_left_is_whole(&run, &whole);
+        }
+        assert!(kills >= 2, "{name}: {kills}");
+        let directory = run.display().to_string();
+        let again = command(&run, &["run", "--resume", &directory]).output().unwrap();
+        assert!(again.status.success(), "{}", text(&again.stderr));
+        assert!(outcome(&run) == whole, "{name}");
+        let left = names(&run).into_iter().find(|it| it.display().to_string().contains(".partial"));
+        assert_eq!(left, None, "{name}");
+    }
+}
+
+/// What has its name is as it is in the whole; a folder is all there or not at all.
+fn what_is_left_is_whole(run: &Path, whole: &[(PathBuf, Vec<u8>)]) {
+    let left = outcome(run);
+    let half = left.iter().find(|it| !whole.contains(it)).map(|(path, _)| path);
+    assert_eq!(half, None, "{}", run.display());
+    let pages = |all: &[(PathBuf, Vec<u8>)]| {
+        all.iter().filter(|(path, _)| path.starts_with("report")).count()
+    };
+    assert!([0, pages(whole)].contains(&pages(&left)), "half a folder");
+    let is_finished = left.iter().any(|(path, _)| path == Path::new("run.json"));
+    assert!(!is_finished || left.len() == whole.len(), "run.json comes last");
+}
+
+/// What the scenario asks to compare: the same as `tcplab compare` says, in every place where one
+/// looks.
+#[test]
+fn the_verdicts_that_a_scenario_asks_for_are_told_everywhere() {
+    let home = tempfile::tempdir().unwrap();
+    let asked = format!("{COMPARE}metrics = [\"transfer_time\", \"lost\", \"cpu_per_byte\"]\n");
+    let run = run(home.path(), "asked", &format!("{asked}[repeat]\ntrials = 8\n"), &[]);
+    let place = run.display().to_string();
+    let answer =
+        |arguments: &[&str]| text(&command(home.path(), arguments).output().unwrap().stdout);
+    let said = answer(&["report", &place]);
+    let last: Vec<&str> = said.lines().rev().take(2).collect();
+    assert!(
+        last[0].starts_with("report: ") && last[1].starts_with("cubic against reno: "),
+        "{said}"
+    );
+    for part in
+        ["client’s congestion: cubic against reno", "! no trial has `cpu_per_byte`: left out"]
+    {
+        assert!(said.contains(part), "`{part}` is missing: {said}");
+    }
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    let counts = last[1].strip_prefix("cubic against reno: ").unwrap();
+    assert!(page.contains("<section id=\"verdicts\">") && page.contains(counts), "{counts}");
+    // The same rows everywhere.
+    let json = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
+    let file = json(&fs::read_to_string(run.join("comparisons.json")).unwrap());
+    let rows = &file[0]["rows"];
+    assert_eq!(rows.as_array().unwrap().len(), 2, "{rows}");
+    let by = ["compare", &place, "--by", "congestion", "--threshold", "1%", "--json", "-"];
+    let by = [&by[..], &["--metrics", "transfer_time,lost"]].concat();
+    assert_eq!(*rows, json(&answer(&by))["rows"]);
+    assert_eq!(*rows, json(&answer(&["compare", &place, "--json", "-"]))["rows"]);
+    let table = fs::read_to_string(run.join("comparisons.csv")).unwrap();
+    let lines: Vec<&str> = table.lines().skip(1).collect();
+    assert_eq!(lines.len(), 2);
+    for line in lines {
+        assert!(line.starts_with("client.socket.congestion,reno,cubic,tiny,"), "{line}");
+    }
+    // Extended to a scenario that asks for nothing, it has none.
+    fs::write(home.path().join("tiny.toml"), TINY).unwrap();
+    let extend = ["run", "tiny.toml", "--extend", &place, "--trials", "2"];
+    assert!(command(home.path(), &extend).status().unwrap().success());
+    assert!(!run.join("comparisons.csv").exists() && !run.join("comparisons.json").exists());
+    let said = command(home.path(), &["compare", &place]).output().unwrap();
+    assert_eq!(said.status.code(), Some(2));
+    let said = text(&said.stderr);
+    assert!(said.contains("no `[[compare]]`") && said.contains("--by FACTOR"), "{said}");
 }
 
 #[test]
@@ -333,9 +482,91 @@ fn a_dry_run_says_what_would_be_done_and_does_nothing() {
     let fixed = plan.lines().filter(|line| !line.starts_with("time ")).collect::<Vec<_>>();
     let fixed = fixed.join("\n").replace("about a second", "…");
     insta::assert_snapshot!(fixed);
-    let json: serde_json::Value = serde_json::from_str(&said(&["--json"])).unwrap();
+    let json: Value = serde_json::from_str(&said(&["--json"])).unwrap();
     assert_eq!((&json["missing"], &json["blocks"]), (&12.into(), &4.into()));
     assert_eq!(json["order"].as_array().unwrap().len(), 3);
     assert!(json["seconds"][1].as_f64().unwrap() > 0.0);
     assert_eq!(everything(home.path()).len(), 1, "nothing was made");
+}
+
+/// Every file below a directory with its content, by its path in it.
+fn contents(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let all = everything(directory).into_iter().map(PathBuf::from).filter(|path| path.is_file());
+    let mut all: Vec<(PathBuf, Vec<u8>)> = all
+        .map(|path| (path.strip_prefix(directory).unwrap().to_owned(), fs::read(&path).unwrap()))
+        .collect();
+    all.sort();
+    all
+}
+
+/// The command that the report of a run gives for a trial, run where the report says.
+#[test]
+fn a_trial_run_again_by_itself_is_that_of_the_whole_run() {
+    let home = tempfile::tempdir().unwrap();
+    // The path refers to a file, which is gone when the trial is run again.
+    fs::write(home.path().join("rate.trace"), "1\n2\n4\n5\n9\n").unwrap();
+    let source = TINY.replace("rate  = \"10 Mbit/s\"", "rate  = { trace = \"rate.trace\" }");
+    fs::write(home.path().join("tiny.toml"), format!("{source}[repeat]\ntrials = 3\n")).unwrap();
+    let begun = ["run", "tiny.toml", "--runs", "whole", "--seed", "7"];
+    assert!(command(home.path(), &begun).status().unwrap().success());
+    fs::remove_file(home.path().join("rate.trace")).unwrap();
+    let whole = only(&home.path().join("whole/tiny"));
+    let given = "tcplab run scenario.toml --world sim --case cubic --trial 3 --seed 7";
+    let report = fs::read_to_string(whole.join("report.html")).unwrap();
+    assert_eq!(report.matches(given).count(), 1, "the report gives the command");
+    let arguments: Vec<&str> = given.split(' ').skip(1).collect();
+    let output = command(&whole, &arguments).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.contains("✓ all arrives") && !said.contains("reno"), "{said}");
+    let alone = only(&whole.join("runs/scenario"));
+    let trials = everything(&alone.join("trials"));
+    assert!(trials.iter().all(|path| path.contains("trials/cubic-3")), "{trials:?}");
+    let [ours, theirs] = [&alone, &whole].map(|run| contents(&run.join("trials/cubic-3")));
+    assert!(ours.len() > 5, "{trials:?}");
+    for ((name, ours), (other, theirs)) in ours.iter().zip(&theirs) {
+        assert!((name, ours) == (other, theirs), "{}", name.display());
+    }
+    assert_eq!(ours.len(), theirs.len());
+    // The tables have its rows.
+    let rows = |run: &Path| -> Vec<String> {
+        let table = fs::read_to_string(run.join("metrics.csv")).unwrap();
+        table.lines().filter(|line| line.starts_with("cubic,3,")).map(Into::into).collect()
+    };
+    assert_eq!(rows(&alone), rows(&whole));
+    assert_eq!(
+        fs::read_to_string(alone.join("metrics.csv")).unwrap().lines().count(),
+        1 + rows(&whole).len()
+    );
+    // It is resumed and reported as any other.
+    let again = ["run", "--resume", &alone.display().to_string()];
+    assert!(command(home.path(), &again).status().unwrap().success());
+    assert_eq!(rows(&alone), rows(&whole));
+}
+
+/// Of trials whose packets were not kept: by itself it has them.
+#[test]
+fn a_trial_run_again_by_itself_has_its_packets() {
+    let home = tempfile::tempdir().unwrap();
+    let rest = "[repeat]\ntrials = 2\n[recording]\nkeep = \"none\"\n";
+    let whole = run(home.path(), "whole", rest, &[]);
+    let alone = run(home.path(), "alone", rest, &["--case", "reno", "--trial", "2"]);
+    let has = |run: &Path| run.join("trials/reno-2/client.pcapng").exists();
+    assert_eq!([has(&whole), has(&alone)], [false, true]);
+    let rows = |run: &Path| -> Vec<String> {
+        let table = fs::read_to_string(run.join("metrics.csv")).unwrap();
+        table.lines().filter(|line| line.starts_with("reno,2,")).map(Into::into).collect()
+    };
+    assert_eq!(rows(&alone), rows(&whole));
+    // All cases of that number, where none is named; none of another name.
+    let both = run(home.path(), "both", rest, &["--trial", "2"]);
+    assert_eq!(fs::read_dir(both.join("trials")).unwrap().count(), 2);
+    let wrong = ["run", "tiny.toml", "--case", "vegas"];
+    let output = command(home.path(), &wrong).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("no case `vegas`") && said.contains("one of: reno, cubic"), "{said}");
+    let planned = ["run", "tiny.toml", "--case", "reno", "--trial", "2", "--dry-run"];
+    let said = text(&command(home.path(), &planned).output().unwrap().stdout);
+    assert!(said.contains("0 trials, 1 to run") && said.contains("block 2, seed"), "{said}");
 }

@@ -1,8 +1,12 @@
 //! All experiments of a directory, one after the other, in virtual time.
 
 use std::fs;
+use std::process::Stdio;
+use std::thread;
 
-use crate::{command, home, refusal, text};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::{command, everything, home, refusal, text};
 
 /// Claims that its goodput is no less than so many Mbit/s.
 fn experiment(least: u32) -> String {
@@ -71,4 +75,52 @@ fn a_folder_of_the_catalogue_is_listed_with_what_runs_it() {
     assert!(listed.contains("\nhaiku-tcp/  4 experiments: tcplab run haiku-tcp\n"), "{listed}");
     let document = "from: [gsoc_2017] tcp optimization report 5";
     assert_eq!(listed.matches(document).count(), 1, "told once for the folder: {listed}");
+}
+
+/// An experiment that takes much longer than it takes to be told that it has begun.
+fn long() -> String {
+    let long = experiment(0).replace("trials = 1", "trials = 20000");
+    format!("{long}[recording]\nkeep = \"all\"\n")
+}
+
+#[test]
+fn a_series_that_is_stopped_ends_its_run_and_begins_no_other() {
+    let home = home();
+    fs::create_dir(home.path().join("series")).unwrap();
+    for (name, source) in [("a", experiment(0)), ("b", long()), ("c", experiment(0))] {
+        fs::write(home.path().join(format!("series/{name}.toml")), source).unwrap();
+    }
+    let mut series = command(home.path(), &["run", "series", "--world", "sim"]);
+    let series = series.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let trials = || {
+        let runs = fs::read_dir(home.path().join("runs/b")).into_iter().flatten().flatten();
+        let folders = runs.map(|run| run.path().join("trials"));
+        folders.flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten()).count()
+    };
+    while trials() < 3 {
+        thread::yield_now();
+    }
+    kill_process(Pid::from_child(&series), Signal::INT).unwrap();
+    let output = series.wait_with_output().unwrap();
+    let (answer, told) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(2), "as of a single run: {told}");
+    assert!(told.contains("stopped; go on with: tcplab run --resume runs/b/"), "{told}");
+    let lines: Vec<&str> = answer.lines().rev().take(3).collect();
+    let [c, b, a] = lines[..] else { panic!("{answer}") };
+    assert!(a.starts_with("series/a.toml  ✓ 1 of 1 claims held  runs/a/"), "{answer}");
+    let (_, run) = b.split_once("not finished, go on with: tcplab run --resume ").unwrap();
+    assert_eq!(c, "series/c.toml  – not begun: the series was stopped before");
+    assert!(!home.path().join("runs/c").exists());
+    assert!(!told.contains("experiment 3 of 3"), "{told}");
+    // What is there is whole, and is gone on with; here with as much as there is time for.
+    let left = everything(&home.path().join(run));
+    assert!(!left.iter().any(|path| path.contains(".partial-")), "{left:?}");
+    let resumed = command(home.path(), &["run", "--resume", run, "--dry-run"]).output().unwrap();
+    let resumed = text(&resumed.stdout);
+    let there = resumed.lines().find_map(|line| line.strip_prefix("there    "));
+    assert!(there.is_some_and(|there| !there.starts_with("0 trials")), "{resumed}");
+    let shorter = ["run", "--extend", run, "--trials", "2"];
+    let shorter = command(home.path(), &shorter).output().unwrap();
+    assert!(shorter.status.success(), "{}", text(&shorter.stderr));
+    assert!(text(&shorter.stderr).contains("2 trials that are there are used again"));
 }

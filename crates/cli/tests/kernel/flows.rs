@@ -1,14 +1,12 @@
 //! Several flows between the kernel's sockets: each is known by its ports, gets what the path
 //! forwarded of it, and has its own options; and the model does nearly the same.
 
-use std::collections::BTreeMap;
 use std::fs;
 
-use tcplab_path::{Direction, Fate};
 use tcplab_recording::{Endpoint, FlowLog, Recording};
-use tcplab_workload::Role;
 
 use crate::experiment::{Experiment, Recorded, only_entry};
+use crate::forwarded::{connections, each_flow_gets_what_was_forwarded};
 use crate::program::{Io, tcplab};
 
 const SCENARIO: &str = r#"
@@ -62,36 +60,74 @@ fn flows_share_a_path_of_the_kernels_and_both_worlds_plan_the_same() {
     the_model_has_the_same_connections(trial);
 }
 
+/// One that vanishes holds what its server has written, and nobody else's trial up.
+const VANISHING: &str = r#"
+title = "One client hangs"
+[path]
+rate  = "10 Mbit/s"
+delay = "5 ms"
+queue = "60 packets"
+[workload]
+upload = "200 kB"
+[flow.good]
+start = "300 ms"
+[flow.hanging]
+background = true
+workload   = { client = ["write 10 B", "read 10 B", "vanish"], server = ["read 10 B", "write 10 B", "sleep 200 ms", "write 10 kB", "read to end"] }
+[flow.none]
+background = true
+count      = 0
+[repeat]
+trials  = 1
+retries = 0
+[[expect]]
+claim  = "all of it arrives"
+metric = "payload_intact"
+equals = true
+"#;
+
+#[test]
+fn a_client_that_vanishes_acknowledges_nothing_and_says_no_word() {
+    let Some(experiment) = Experiment::run(VANISHING, Io::Tun) else { return };
+    let trial = &experiment.trials()[0];
+    assert_eq!(flow(&trial.app.flows, "none").connections, []);
+    let hanging = &flow(&trial.app.flows, "hanging").connections[0];
+    let last = hanging.client.log.last().unwrap();
+    assert_eq!((&*last.call, &*last.result), ("vanish", "waiting"));
+    assert_eq!(hanging.server.bytes.as_u64(), 10_010, "the server has written all");
+    // What came to it was sent again, and not answered.
+    let (_, file) = trial.recording.capture(Endpoint::Server).unwrap();
+    let connections = tcplab_trace::analyze(tcplab_capture::Reader::new(file).unwrap()).connections;
+    let port = hanging.ports[0];
+    let connection = connections.iter().find(|it| it.client.port() == port).unwrap();
+    assert!(connection.reverse.totals.retransmissions > 0);
+    assert_eq!(connection.reverse.acks.last().unwrap().ack.as_u64(), 11);
+}
+
 fn each_gets_what_the_path_carried(trial: &Recorded<'_>) {
     let flows = &trial.app.flows;
     let counts: Vec<(&str, usize)> =
         flows.iter().map(|flow| (flow.name.as_str(), flow.connections.len())).collect();
     assert_eq!(counts[..3], [("first", 1), ("second", 2), ("cross", 1)]);
     assert!(counts[3].1 > 0, "{counts:?}");
-    let carried = carried(&trial.directory);
+    let recording = Recording::open(&trial.directory).unwrap();
+    let finished = each_flow_gets_what_was_forwarded(&recording, &trial.app);
+    assert!(finished >= 3, "{finished}: those that the trial waits for");
     for connection in flows.iter().flat_map(|flow| &flow.connections) {
-        let (receiver, way) = match connection.client.role {
-            Role::Sender => (&connection.server, Direction::Forward),
-            Role::Receiver => (&connection.client, Direction::Reverse),
-        };
-        let path = carried.get(&(connection.ports[0], way)).copied().unwrap_or(0);
-        let read = receiver.bytes.as_u64();
-        assert!(read <= path, "{:?}: {read} of {path}", connection.ports);
-        if connection.client.finished.is_some() && connection.server.finished.is_some() {
-            assert_eq!(read, path, "{:?}", connection.ports);
-        }
+        let worked = [&connection.client, &connection.server].map(|end| end.processor.is_some());
+        let is_served = connection.server.started.is_some();
+        assert_eq!(worked, [true, is_served], "{:?}", connection.ports);
     }
     let cross = &flow(flows, "cross").connections[0];
     assert_eq!(cross.client.log.last().unwrap().result, "waiting");
     for name in ["second", "cross"] {
-        let recording = Recording::open(&trial.directory).unwrap();
         assert!(!recording.samples_of(name).unwrap().is_empty(), "{name}");
     }
     // The options of the first flow are told, and its segments are as small as it asked for.
-    let record = Recording::open(&trial.directory).unwrap().record().unwrap();
+    let record = recording.record().unwrap();
     let told = |name: &str| record.client.options.iter().find(|it| it.name == name).unwrap();
     assert_eq!(told("congestion").effective, "reno");
-    assert!(carries_small_segments(&trial.directory, flow(flows, "first").connections[0].ports[0]));
+    assert!(carries_small_segments(&recording, flow(flows, "first").connections[0].ports[0]));
 }
 
 /// The same in virtual time: the same connections from the same seeds.
@@ -115,53 +151,9 @@ fn the_model_has_the_same_connections(trial: &Recorded<'_>) {
     }
 }
 
-/// Payload that the path forwarded of each client's port and direction, each byte once, told by its
-/// own log and the frames of the two captures.
-fn carried(directory: &std::path::Path) -> BTreeMap<(u16, Direction), u64> {
-    let recording = Recording::open(directory).unwrap();
-    let fates: BTreeMap<(Direction, u64), Fate> = recording
-        .truth()
-        .unwrap()
-        .iter()
-        .filter_map(|row| Some(((row.verdict.direction, row.frame?), row.verdict.fate)))
-        .collect();
-    let mut sums = BTreeMap::new();
-    for (end, way) in
-        [(Endpoint::Client, Direction::Forward), (Endpoint::Server, Direction::Reverse)]
-    {
-        let (_, file) = recording.capture(end).unwrap();
-        for connection in
-            tcplab_trace::analyze(tcplab_capture::Reader::new(file).unwrap()).connections
-        {
-            let sent = match way {
-                Direction::Forward => &connection.forward,
-                Direction::Reverse => &connection.reverse,
-            };
-            let mut arrived: Vec<(u64, u64)> = sent
-                .segments
-                .iter()
-                .filter(|it| fates.get(&(way, it.frame)) == Some(&Fate::Delivered))
-                .map(|it| {
-                    let start = it.range.start.as_u64() + u64::from(it.syn);
-                    (start, start + it.payload.as_u64())
-                })
-                .collect();
-            arrived.sort_unstable();
-            let (mut sum, mut upto) = (0, 0);
-            for (start, end) in arrived {
-                sum += end.saturating_sub(start.max(upto));
-                upto = upto.max(end);
-            }
-            sums.insert((connection.client.port(), way), sum);
-        }
-    }
-    sums
-}
-
 /// Whether no segment of that client has more than its TCP_MAXSEG allows.
-fn carries_small_segments(directory: &std::path::Path, port: u16) -> bool {
-    let (_, file) = Recording::open(directory).unwrap().capture(Endpoint::Client).unwrap();
-    let trace = tcplab_trace::analyze(tcplab_capture::Reader::new(file).unwrap());
-    let own = trace.connections.iter().find(|it| it.client.port() == port).unwrap();
+fn carries_small_segments(recording: &Recording, port: u16) -> bool {
+    let all = connections(recording, Endpoint::Client);
+    let own = all.iter().find(|it| it.client.port() == port).unwrap();
     own.forward.segments.iter().all(|it| it.payload.as_u64() <= 1000)
 }

@@ -16,6 +16,7 @@ mod load;
 mod netem;
 mod options;
 mod outcomes;
+mod path_mtu;
 mod processes;
 mod program;
 mod programs;
@@ -31,3 +32,6 @@ mod truth;
 mod tshark;
 mod unprivileged;
 mod verified;
+
+#[path = "../../../sim/tests/trials/forwarded.rs"]
+mod forwarded;

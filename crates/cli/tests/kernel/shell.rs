@@ -54,6 +54,7 @@ fn what_makes_no_shell_is_told() {
         (&["-s", "rat=1 Mbit/s"], "did you mean `rate`?"),
         (&["--capture", "full"], "full is not empty"),
         (&far, "ended (exit code 3) and never listened on port 80"),
+        (&["--congestion", "cubik"], "this kernel has no congestion control \"cubik\""),
     ] {
         if !(said.contains('`') || namespaces_allowed()) {
             return;
@@ -63,6 +64,29 @@ fn what_makes_no_shell_is_told() {
         assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);
         assert!(run.stderr.contains(said), "{arguments:?}: {}", run.stderr);
         assert_eq!(run.stdout, "", "{arguments:?}");
+    }
+}
+
+/// As the kernel tells it of sockets that nobody set: those that connect, and those accepted.
+#[test]
+fn the_congestion_control_is_that_of_the_shell_at_both_ends() {
+    if !namespaces_allowed() || !installed(&["python3"]) {
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let told = "print(s.getsockopt(6, 13, 16).rstrip(bytes(1)).decode(), file=sys.stderr)";
+    let far = format!(
+        "python3 -c 'import socket, sys; s = socket.create_server((\"\", 7)).accept()[0]; {told}'"
+    );
+    let near = format!(
+        "import os, socket, sys; s = socket.create_connection((os.environ['TCPLAB_FAR'], 7)); \
+         {told}; s.recv(1)"
+    );
+    for name in ["reno", "cubic"] {
+        let line = ["shell", "-q", "-s", "delay=1 ms", "--congestion", name, "--far", &far];
+        let run = tcplab(home.path(), &[&line[..], &["--", "python3", "-c", &near]].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        assert_eq!(run.stderr, format!("{name}\n").repeat(2));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tcplab_path::PathSpec;
-use tcplab_units::Span;
+use tcplab_units::{Bytes, Span};
 
 use super::{Advice, Gain, Goal, Situation};
 use crate::Run;
@@ -18,11 +18,17 @@ pub struct Experiment {
     pub metrics: Vec<&'static str>,
     /// The advice that is tried, by its `id`.
     pub tries: Vec<&'static str>,
+    /// The congestion controls before and with the advice, where nothing else differs.
+    pub congestions: Option<[String; 2]>,
+    /// What a transfer carries.
+    pub payload: Bytes,
 }
 
 /// The names of its cases.
 const BEFORE: &str = "before";
-const AFTER: &str = "with-advice";
+const AFTER: &str = "advised";
+/// The key that chooses the sender's congestion control.
+const CONGESTION: &str = "client.socket.congestion";
 
 impl Experiment {
     /// What the run of it says.
@@ -89,24 +95,30 @@ impl Attempt<'_> {
         metrics: Vec<&'static str>,
         tried: &[&Advice],
     ) -> Option<Experiment> {
-        let before = json!({ "client.socket.congestion": self.situation.congestion });
+        let before = json!({ CONGESTION: self.situation.congestion });
         let mut after = before.clone();
         for change in tried.iter().flat_map(|advice| &advice.changes) {
             after[&change.key] = change.value.clone();
         }
+        let changes: Vec<&str> =
+            tried.iter().flat_map(|advice| &advice.changes).map(|it| it.key.as_str()).collect();
+        let congestion = |end: &Value| end[CONGESTION].as_str().unwrap_or_default().to_owned();
+        let congestions = (changes == [CONGESTION]).then(|| [&before, &after].map(congestion));
         let file = json!({
             "title": format!("{what}, before and after the advice"),
             "path": self.path,
             "workload": workload,
             "repeat": { "trials": self.trials },
             "limits": { "trial": Span::from_secs(900) },
-            "matrix": { "advice": { BEFORE: before, AFTER: after } },
+            "matrix": { "settings": { BEFORE: before, AFTER: after } },
         });
         (!tried.is_empty()).then(|| Experiment {
             name: name.into(),
             source: tcplab_scenario::compose(&file),
             metrics,
             tries: tried.iter().map(|advice| advice.id).collect(),
+            congestions,
+            payload: self.situation.payload,
         })
     }
 }
@@ -120,7 +132,7 @@ fn as_path(situation: &Situation) -> Value {
         path.insert("rate".into(), json!(rate));
         let queue = situation.queue.map(|queue| rate.bytes_in(queue));
         // Less than a few packets is no queue, but a path that was never full.
-        let enough = |bytes: &tcplab_units::Bytes| bytes.as_u64() >= 15_000;
+        let enough = |bytes: &Bytes| bytes.as_u64() >= 15_000;
         path.insert("queue".into(), queue.filter(enough).map_or(json!("1 bdp"), |it| json!(it)));
     }
     if situation.loss > 0.0 {

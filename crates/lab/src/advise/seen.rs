@@ -1,10 +1,7 @@
 //! What a connection in a capture tells of its path and of its settings.
 
 use serde::Serialize;
-use tcplab_trace::{
-    Ack, Connection, Episode, Flow, FlowId, Limit, LimitPeriod, LimitShares, Needless, Segment,
-    Sink, Stall, SynOptions,
-};
+use tcplab_trace::{Connection, Flow, Limit, LimitShares, Sink, SynOptions};
 use tcplab_units::{Bytes, Rate, Span};
 
 use super::Situation;
@@ -114,12 +111,6 @@ impl Sink for Busiest {
     fn wants_packets(&self) -> bool {
         false
     }
-    fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
-    fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
-    fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
-    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
-    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
-    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
     fn connection(&mut self, _index: usize, connection: Connection) {
         let carried = |it: &Connection| it.forward.totals.unique + it.reverse.totals.unique;
         if self.connection.as_ref().is_none_or(|known| carried(known) < carried(&connection)) {

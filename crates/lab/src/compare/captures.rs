@@ -217,6 +217,7 @@ impl Facts<'_> {
             ("on duplicate acknowledgements", &causes.by_duplicates),
             ("on SACK", &causes.by_sack),
             ("by RACK", &causes.by_rack),
+            ("as too large for the path", &causes.by_icmp),
             ("as a tail loss probe", &causes.probes),
             ("on a timeout", &causes.timeouts),
             ("after a timeout", &causes.after_timeout),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+pub use tcplab_scenario::Threshold;
 use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind, Scope, metric};
 
 use super::CompareError;
@@ -39,34 +39,6 @@ pub enum Metrics {
     All,
     /// These.
     Named(Vec<String>),
-}
-
-/// What is too little to be called a difference.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Threshold {
-    /// A share of A's median.
-    Share(f64),
-    /// So much in the metric's own unit.
-    Absolute(f64),
-}
-
-/// Where nothing is asked for: 5 %. Below it nobody changes a setting; repeated measurements in
-/// real time differ by one or two per cent for no reason, and a model is asked to be as close.
-impl Default for Threshold {
-    fn default() -> Threshold {
-        Threshold::Share(0.05)
-    }
-}
-
-impl Threshold {
-    /// In the metric's unit, for a median of A.
-    pub fn margin(self, median: f64) -> f64 {
-        match self {
-            Threshold::Share(share) => share * median.abs(),
-            Threshold::Absolute(amount) => amount,
-        }
-    }
 }
 
 /// What is compared where nothing is asked for, of what the trials have. Goodput is one over the

@@ -155,6 +155,7 @@ fn why(segment: &Segment) -> &'static str {
             Sign::Sack => "again, on SACK",
             Sign::Rack => "again, by the order of arrival (RACK)",
             Sign::PartialAck => "again, on a partial acknowledgement",
+            Sign::TooBig => "again, because it was too large for the path",
             _ => "again, in recovery",
         },
         SegmentKind::TimeoutRetransmission if segment.timer == Some(Timer::Probe) => {

@@ -31,7 +31,7 @@ pub(super) fn comparison(
     warnings.extend(left_out);
     let (mut cases, mut tested) = (Vec::new(), Vec::new());
     for case in &matched {
-        warnings.extend(surroundings::of_case(case, &metrics));
+        warnings.extend(surroundings::of_case(case, &metrics, by.is_some()));
         let compared = compared(case);
         for info in &metrics {
             let (both, missing) = values(case, &compared, info);
@@ -43,7 +43,8 @@ pub(super) fn comparison(
     let (rows, tests) = judged(tested);
     let family = family(&cases, &metrics, tests);
     let tcplab = env!("CARGO_PKG_VERSION").into();
-    Ok(Comparison { tcplab, sides, by, warnings, family, tests, cases, rows })
+    let metrics = metrics.iter().map(|info| info.name.to_owned()).collect();
+    Ok(Comparison { tcplab, sides, by, metrics, warnings, family, tests, cases, rows })
 }
 
 /// Which trials of a case belong together.

@@ -9,9 +9,11 @@ pub mod captures;
 mod choice;
 mod diverge;
 mod judge;
+mod of_scenario;
 mod read;
 mod sides;
 mod surroundings;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +27,8 @@ use crate::Run;
 pub use choice::{Asked, Metrics, Threshold};
 pub use diverge::{Course, Divergence, Step, divergence};
 pub(crate) use judge::median_interval;
+pub use of_scenario::compare_as_written;
+pub(crate) use of_scenario::of_scenario;
 pub use read::read_run;
 
 /// How surely something is said: of the whole family of what is tested, in one run in twenty at
@@ -41,6 +45,9 @@ pub struct Comparison {
     pub sides: [Side; 2],
     /// The factor whose levels are compared, within one run.
     pub by: Option<String>,
+    /// The metrics, in the order asked for. Comparisons of older versions do not say.
+    #[serde(default)]
+    pub metrics: Vec<String>,
     /// What else differs between A and B, and what is less than perfect about either.
     pub warnings: Vec<String>,
     /// What was tested together, in a sentence.
@@ -164,6 +171,17 @@ pub enum Direction {
     Neither,
 }
 
+impl Direction {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Lower => "lower",
+            Direction::Higher => "higher",
+            Direction::Neither => "neither",
+        }
+    }
+}
+
 impl From<Better> for Direction {
     fn from(better: Better) -> Direction {
         match better {
@@ -235,6 +253,9 @@ pub enum CompareError {
     /// Its results are those of another version, or damaged.
     #[error("the results of {path} cannot be read: {what}")]
     Unreadable { path: PathBuf, what: String },
+    /// Nothing says what to compare it with.
+    #[error("with what is {run} to be compared?{}", several(.written))]
+    NotWritten { run: String, written: Vec<String> },
     /// No such factor.
     #[error("`{asked}` is not varied in {run}")]
     NoFactor { run: String, asked: String, factors: Vec<String> },
@@ -247,6 +268,14 @@ pub enum CompareError {
     /// A metric that nobody knows, or that the trials do not have.
     #[error("{what}")]
     NoMetric { what: String, known: Vec<String> },
+}
+
+/// Why the scenario does not say it.
+fn several(written: &[String]) -> &'static str {
+    match written {
+        [] => " Its scenario has no `[[compare]]`",
+        _ => " Its scenario has several `[[compare]]`",
+    }
 }
 
 impl CompareError {
@@ -265,6 +294,10 @@ impl CompareError {
             CompareError::Unreadable { path, .. } => {
                 format!("make them anew with `tcplab report {}`", path.display())
             }
+            CompareError::NotWritten { written, .. } if written.is_empty() => {
+                "name another run, or a factor of this one with `--by FACTOR`".into()
+            }
+            CompareError::NotWritten { written, .. } => format!("one of: {}", written.join("; ")),
             CompareError::NoFactor { factors, .. } if factors.is_empty() => {
                 "compare two runs: this one has one case only".into()
             }

@@ -78,10 +78,12 @@ fn scenario_lines(a: &Run, b: &Run) -> Option<String> {
     })
 }
 
-/// What is less than perfect about a case, on either side.
+/// What is less than perfect about a case, on either side. Of two levels of a factor that sets
+/// stacks, these are what is asked about.
 pub(super) fn of_case(
     matched: &Matched<'_>,
     metrics: &[&tcplab_scenario::MetricInfo],
+    is_of_levels: bool,
 ) -> Vec<String> {
     let mut told = Vec::new();
     let Matched { name, a, b } = matched;
@@ -91,7 +93,7 @@ pub(super) fn of_case(
     let stacks = |case: &Case| -> Vec<String> {
         case.stacks.iter().map(|stack| format!("{} {stack}", stack.end)).collect()
     };
-    if stacks(a) != stacks(b) {
+    if !is_of_levels && stacks(a) != stacks(b) {
         let [x, y] = [a, b].map(|case| stacks(case).join(", "));
         told.push(format!("{name}: the stacks differ: A {x}; B {y}"));
     }

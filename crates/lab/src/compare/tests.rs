@@ -62,6 +62,7 @@ fn run(seed: u64, cases: Vec<Case>) -> Run {
         calibration: None,
         cases,
         claims: Vec::new(),
+        comparisons: Vec::new(),
         plots: Vec::new(),
     }
 }

@@ -18,6 +18,8 @@ fn plan(scenario: &Scenario, started: &str) -> Plan {
         started: started.into(),
         seed: 1,
         trials: 2,
+        first: 1,
+        only: Vec::new(),
         until: None,
         warm_up: 0,
         snaplen: None,

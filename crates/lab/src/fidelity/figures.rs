@@ -54,8 +54,8 @@ impl Figures {
             return Ok(Figures { curve, is_flawed, ..Figures::default() });
         };
         let flow = analyse::flow_of(connection, sender);
-        let (samples, record) = (&samples, &record);
-        let sources = Sources { app: &app, flow, samples, lost: None, ideal: None, record };
+        let samples = &samples;
+        let sources = Sources { app: &app, flow, samples, lost: None, ideal: None };
         let metrics = sources.metrics();
         let value = |name: &str| match name.strip_prefix("cause.") {
             Some(cause) => Some(count(&flow.causes, cause) as f64),

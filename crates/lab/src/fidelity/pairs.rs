@@ -38,10 +38,11 @@ impl Pair {
         if let Some(case) = scenario.cases.iter().find(|case| case.workload.datagrams.is_some()) {
             return Err(LabError::NotTcp { case: case.name.clone() });
         }
-        let instead = Instead { trials, seed };
+        let instead = Instead { trials, seed, ..Instead::default() };
         let run = |world, folder: &str| -> Result<RunDirectory, LabError> {
             // Only `auto` asks whether the kernel is refused; here its first trial tells.
-            let (runs, plan) = (place.join(folder), plan(scenario, world, || None, instead)?);
+            let (runs, plan) =
+                (place.join(folder), plan(scenario, world, || None, instead.clone())?);
             // What is compared is read from packets, and both worlds have as many trials.
             let (until, snaplen, keep) = (None, Some(HEADERS), Keep::All);
             let plan = Plan { until, snaplen, keep, ..plan };
@@ -53,7 +54,7 @@ impl Pair {
             begin(&runs, scenario.clone(), plan)
         };
         // What virtual time refuses is told before anything is made.
-        plan(scenario, World::Sim, || None, instead)?;
+        plan(scenario, World::Sim, || None, instead.clone())?;
         Ok(Pair { kernel: run(World::Kernel, KERNEL)?, model: run(World::Sim, SIM)? })
     }
 }

@@ -219,7 +219,9 @@ impl Baseline {
         let [client, server] = [&connection.handshake.client, &connection.handshake.server];
         // With options of 12 B where both use timestamps (RFC 7323 section 3.2).
         let headers = if client.timestamps && server.timestamps { 52 } else { 40 };
-        let segment = flow.marks.largest.as_u64();
+        // The first may have been larger than the path takes (RFC 1191).
+        let found = flow.marks.mss_changes.last().map(|change| change.to);
+        let segment = found.unwrap_or(flow.marks.largest).as_u64();
         let (Some(least), Some(capacity), 1..) = (least, flow.transfer.capacity, segment) else {
             return Ok(None);
         };

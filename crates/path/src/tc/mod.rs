@@ -22,7 +22,7 @@ mod shaper;
 use serde::{Deserialize, Serialize};
 use tcplab_units::Span;
 
-pub use script::{Interfaces, TcCommand, TcScript};
+pub use script::{Interfaces, TcCommand, TcScript, quoted};
 
 use crate::{Direction, ElementPlan, PathError, PathSpec};
 use line::Line;

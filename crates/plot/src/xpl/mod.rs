@@ -14,7 +14,7 @@ mod ink;
 use std::collections::BTreeSet;
 use std::io;
 
-use tcplab_trace::{Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall};
+use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink};
 
 use direction::Direction;
 use ink::Page;
@@ -222,10 +222,6 @@ impl<S: Shelf> Sink for XplSink<S> {
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         self.draw(flow, |direction, axes| direction.ack(&ack, axes));
     }
-    fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
-    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
-    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
-    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
 
     fn connection(&mut self, index: usize, connection: Connection) {
         let Some(Some(directions)) = self.live.get_mut(index) else { return };

@@ -2,18 +2,20 @@
 //! pull request, JUnit XML for those who count tests, and a page.
 
 mod captures;
+mod intervals;
 mod junit;
 mod markdown;
-mod page;
+pub(crate) mod page;
 mod parting;
 #[cfg(test)]
 mod tests;
 mod text;
-mod words;
+pub(crate) mod words;
 
 pub use captures::{CapturedPair, captures_markdown, captures_text};
+pub(crate) use intervals::pictures;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use page::{CloseUp, captures_page, compare_page};
 pub use text::compare_text;
-pub use words::sentence;
+pub use words::{sentence, tally};

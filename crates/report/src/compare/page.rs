@@ -1,14 +1,15 @@
 //! The comparison as a page that needs nothing else.
 
 use askama::Template;
-use tcplab_lab::compare::{Comparison, Row, Verdict};
-use tcplab_plot::{Figure, ForestRow, forest};
+use tcplab_lab::compare::{Comparison, Row};
+use tcplab_plot::Figure;
 
 use super::captures::{CapturedPair, change as change_of, parting, value};
+use super::intervals::pictures;
 pub use super::parting::CloseUp;
 use super::words::{
-    detectable, difference, interval, median, percent, probability, relative, sentence, side,
-    trials, verdict,
+    detectable, difference, interval, median, probability, relative, sentence, side, trials,
+    verdict,
 };
 use crate::number::title;
 use crate::page::{ReportError, SCRIPTS, STYLES, THEME};
@@ -33,7 +34,7 @@ pub fn compare_page(found: &Comparison, close: &[CloseUp<'_>]) -> Result<String,
         lead: sentence(found),
         sides: titles,
         warnings: &found.warnings,
-        pictures: pictures(found),
+        pictures: pictures(found).into_iter().map(|it| (it.title, it.svg)).collect(),
         table: "All rows, the worst first",
         head: HEAD.to_vec(),
         rows: found.rows.iter().map(cells).collect(),
@@ -96,7 +97,7 @@ fn style() -> String {
     [STYLES.concat().as_str(), include_str!("../../assets/compare.css")].concat()
 }
 
-const HEAD: [&str; 11] = [
+pub(crate) const HEAD: [&str; 11] = [
     "verdict",
     "case",
     "metric",
@@ -111,7 +112,7 @@ const HEAD: [&str; 11] = [
 ];
 
 /// A class and the cells of a row.
-fn cells(row: &Row) -> (&'static str, Vec<String>) {
+pub(crate) fn cells(row: &Row) -> (&'static str, Vec<String>) {
     let cells = vec![
         verdict(row),
         row.case.clone(),
@@ -126,50 +127,6 @@ fn cells(row: &Row) -> (&'static str, Vec<String>) {
         detectable(row),
     ];
     (row.verdict.name(), cells)
-}
-
-/// An interval plot for each metric, the metric with the worst row first.
-fn pictures(found: &Comparison) -> Vec<(String, String)> {
-    let mut metrics: Vec<&str> = Vec::new();
-    for row in &found.rows {
-        if !metrics.contains(&row.metric.as_str()) {
-            metrics.push(&row.metric);
-        }
-    }
-    let picture = |metric: &&str| {
-        let rows: Vec<&Row> = found.rows.iter().filter(|row| row.metric == *metric).collect();
-        // Shares where every case has one.
-        let is_relative = rows.iter().all(|row| row.medians[0] != 0.0);
-        let moves = rows.iter().any(|row| row.verdict != Verdict::Same { identical: true });
-        let scaled = |row: &Row, amount: f64| match row.relative(amount) {
-            Some(share) if is_relative => share * 100.0,
-            _ => amount,
-        };
-        let drawn: Vec<ForestRow> = rows
-            .iter()
-            .map(|row| ForestRow {
-                name: row.case.clone(),
-                told: match (row.verdict, row.relative(row.difference)) {
-                    (Verdict::Undecided { .. }, _) => "undecided".into(),
-                    (Verdict::Same { identical: true }, _) => "identical".into(),
-                    (verdict, Some(share)) if is_relative => {
-                        let sign = if share > 0.0 { "+" } else { "" };
-                        format!("{}, {sign}{}", verdict.name(), percent(share))
-                    }
-                    (verdict, _) => format!("{}, {}", verdict.name(), difference(row)),
-                },
-                class: row.verdict.name(),
-                value: scaled(row, row.difference),
-                interval: row.interval.map(|(low, high)| (scaled(row, low), scaled(row, high))),
-                margin: scaled(row, row.margin),
-            })
-            .collect();
-        let unit = if is_relative { "%" } else { rows[0].unit.as_str() };
-        let name = title(metric);
-        let told = format!("B against A: {name}");
-        moves.then(|| (name, forest(&told, unit, &drawn)))
-    };
-    metrics.iter().filter_map(picture).collect()
 }
 
 #[derive(Template)]

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use tcplab_lab::compare::{Comparison, Direction, Row, Side, Threshold, Verdict};
 
-use super::{compare_page, compare_text, junit, markdown, sentence};
+use super::words::remark;
+use super::{compare_page, compare_text, junit, markdown, sentence, tally};
 
 /// A row of values around these medians.
 fn row(case: &str, medians: [f64; 2], verdict: Verdict) -> Row {
@@ -45,6 +46,7 @@ fn comparison(rows: Vec<Row>) -> Comparison {
         tcplab: "0".into(),
         sides: [side("runs/a"), side("runs/<b>")],
         by: None,
+        metrics: vec!["transfer_time".into()],
         warnings: vec!["the scenarios differ: A has `x < 1`".into()],
         family: "transfer_time in 1 case: 1 test".into(),
         tests: 1,
@@ -114,4 +116,51 @@ fn names_do_nothing_but_name() {
     assert_eq!(bars, [8, 11], "{text}");
     let page = compare_page(&found, &[]).unwrap();
     assert!(!page.contains("<script>\"&") && page.contains("&#60;script&#62;"), "{}", &page[..99]);
+}
+
+#[test]
+fn verdicts_are_counted_and_the_extreme_told() {
+    let levels = |rows: Vec<Row>| {
+        let mut found = comparison(rows);
+        found.by = Some("haiku".into());
+        found.sides[0].label = "before".into();
+        found.sides[1].label = "after".into();
+        found.warnings.clear();
+        found
+    };
+    let row = |case: &str, b: f64, verdict| row(case, [10.0, b], verdict);
+    for (rows, counts, told) in [
+        (
+            vec![
+                row("slow", 15.0, Verdict::Worse),
+                row("odd", 11.0, UNDECIDED),
+                row("fast", 5.0, Verdict::Better),
+                row("like", 10.0, SAME),
+            ],
+            "1 better, 1 worse, 1 same, 1 undecided",
+            "The worst: transfer time of slow, 50.0 % more. 14 more trials of each side would decide \
+             what is undecided: transfer time of odd.",
+        ),
+        (
+            vec![row("fast", 5.0, Verdict::Better), row("also", 9.0, Verdict::Better)],
+            "2 better",
+            "The best: transfer time of fast, 50.0 % less.",
+        ),
+        (vec![row("like", 10.0, SAME)], "1 same", ""),
+    ] {
+        let found = levels(rows);
+        assert_eq!(tally(&found), format!("after against before: {counts}"));
+        assert_eq!(remark(&found), told);
+    }
+    let mut nothing = levels(Vec::new());
+    nothing.warnings = vec!["no trial has `goodput`: left out".into()];
+    let told = tally(&nothing);
+    assert_eq!(
+        told,
+        "after against before: nothing could be compared, no trial has `goodput`: left out"
+    );
+    assert_eq!(
+        (sentence(&nothing).as_str(), remark(&nothing).as_str()),
+        ("Nothing could be compared.", "")
+    );
 }

@@ -8,6 +8,9 @@ use crate::number::{counted, decimals_for_error, figures, title, with_unit};
 /// The verdict on all, in a sentence or two.
 pub fn sentence(found: &Comparison) -> String {
     let all = found.rows.len();
+    if all == 0 {
+        return "Nothing could be compared.".into();
+    }
     let count = |name: &str| found.count(|verdict| verdict.name() == name);
     let (worse, better) = (count("worse"), count("better"));
     let (same, different) = (count("same"), count("different"));
@@ -63,17 +66,62 @@ pub fn sentence(found: &Comparison) -> String {
     format!("{told}.{rest}")
 }
 
+/// The verdicts counted, such as `after against before: 7 better, 2 worse, 9 same`.
+pub fn tally(found: &Comparison) -> String {
+    let [a, b] = found.sides.each_ref().map(|side| side.label.as_str());
+    format!("{b} against {a}: {}", counts(found))
+}
+
+/// The same without who is against whom.
+pub(crate) fn counts(found: &Comparison) -> String {
+    const KINDS: [&str; 5] = ["better", "worse", "different", "same", "undecided"];
+    let count = |kind: &&str| {
+        let count = found.count(|verdict| verdict.name() == *kind);
+        (count > 0).then(|| format!("{count} {kind}"))
+    };
+    let counted: Vec<String> = KINDS.iter().filter_map(count).collect();
+    if counted.is_empty() {
+        let why = found.warnings.first().map(|why| format!(", {why}")).unwrap_or_default();
+        return format!("nothing could be compared{why}");
+    }
+    counted.join(", ")
+}
+
+/// The worst, else the best; and how many more trials would decide an undecided row.
+pub(crate) fn remark(found: &Comparison) -> String {
+    let first = |name: &str| {
+        let row = found.rows.iter().find(|row| row.verdict.name() == name);
+        row.map(|row| format!("{}, {}", about(row), change(row)))
+    };
+    let extreme = first("worse")
+        .map(|row| format!("The worst: {row}."))
+        .or_else(|| first("better").map(|row| format!("The best: {row}.")));
+    let open = found.rows.iter().filter_map(|row| match row.verdict {
+        Verdict::Undecided { more, .. } => Some((more, about(row))),
+        _ => None,
+    });
+    let open = open.min().map(|(more, about)| {
+        let which = match found.count(|it| matches!(it, Verdict::Undecided { .. })) {
+            1 => "what is undecided",
+            _ => "the first of what is undecided",
+        };
+        let trials = if more == 1 { "trial" } else { "trials" };
+        format!("{} more {trials} of each side would decide {which}: {about}.", many(more))
+    });
+    extreme.into_iter().chain(open).collect::<Vec<_>>().join(" ")
+}
+
 fn one_or_all(all: usize, of: &str) -> String {
     if all == 1 { "the one comparison".into() } else { format!("all {of}") }
 }
 
 /// Such as `transfer time of reno`.
-pub(super) fn about(row: &Row) -> String {
+pub(crate) fn about(row: &Row) -> String {
     format!("{} of {}", title(&row.metric), row.case)
 }
 
 /// Such as `12.3 % more (8.1 to 16.0 %)`.
-pub(super) fn change(row: &Row) -> String {
+pub(crate) fn change(row: &Row) -> String {
     let way = match row.difference {
         d if d < 0.0 => "less",
         d if d > 0.0 => "more",
@@ -90,7 +138,7 @@ pub(super) fn change(row: &Row) -> String {
 }
 
 /// A verdict with what it rests on.
-pub(super) fn verdict(row: &Row) -> String {
+pub(crate) fn verdict(row: &Row) -> String {
     match row.verdict {
         Verdict::Worse => "worse".into(),
         Verdict::Better => "better".into(),
@@ -118,7 +166,7 @@ fn many(more: usize) -> String {
 }
 
 /// What is not worth calling a difference.
-pub(super) fn threshold(row: &Row) -> String {
+pub(crate) fn threshold(row: &Row) -> String {
     match row.threshold {
         Threshold::Share(share) => short_percent(share),
         Threshold::Absolute(amount) => with_unit(amount, &row.unit),
@@ -131,19 +179,19 @@ fn short_percent(share: f64) -> String {
 }
 
 /// The same with as many figures as make sense.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
     let decimals = if value.abs() < 10.0 { 2 } else { 1 };
     format!("{} %", decimal(value, decimals))
 }
 
 /// A median with its unit.
-pub(super) fn median(row: &Row, side: usize) -> String {
+pub(crate) fn median(row: &Row, side: usize) -> String {
     with_unit(row.medians[side], &row.unit)
 }
 
 /// The difference in the metric's unit, with its sign.
-pub(super) fn difference(row: &Row) -> String {
+pub(crate) fn difference(row: &Row) -> String {
     let error = row.interval.map_or(row.difference, |(low, high)| (high - low) / 2.0);
     let decimals = if row.difference.fract() == 0.0 { 0 } else { decimals_for_error(error.abs()) };
     let text = decimal(row.difference, decimals);
@@ -152,12 +200,12 @@ pub(super) fn difference(row: &Row) -> String {
 }
 
 /// The difference as a share of A's median, with its sign.
-pub(super) fn relative(row: &Row) -> String {
+pub(crate) fn relative(row: &Row) -> String {
     row.relative(row.difference).map_or_else(|| "–".into(), signed)
 }
 
 /// Its interval, as a share where there is one.
-pub(super) fn interval(row: &Row) -> String {
+pub(crate) fn interval(row: &Row) -> String {
     let Some((low, high)) = row.interval else { return "too few trials".into() };
     match (row.relative(low), row.relative(high)) {
         (Some(low), Some(high)) => format!("{} to {}", signed(low), signed(high)),
@@ -195,7 +243,7 @@ pub(super) fn trials(row: &Row) -> String {
 }
 
 /// Which way is good, in words.
-pub(super) fn good(row: &Row) -> &'static str {
+pub(crate) fn good(row: &Row) -> &'static str {
     match row.better {
         Direction::Lower => "less is better",
         Direction::Higher => "more is better",

@@ -295,6 +295,7 @@ fn causes(out: &mut String, causes: &Causes, look: Look) {
         ("fast, three duplicate ACKs".to_owned(), &causes.by_duplicates),
         ("fast, SACK".into(), &causes.by_sack),
         ("fast, RACK".into(), &causes.by_rack),
+        ("too large, by ICMP".into(), &causes.by_icmp),
         ("tail loss probe".into(), &causes.probes),
         ("tail loss probe, new data".into(), &causes.new_probes),
         (format!("retransmission timeout{backed_off}"), &causes.timeouts),

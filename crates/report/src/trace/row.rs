@@ -4,10 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::SocketAddr;
 
-use tcplab_trace::{
-    Ack, Connection, ConnectionState, Episode, Flow, FlowId, Limit, LimitPeriod, Needless, Segment,
-    Sink, Stall, StallCause, Tap,
-};
+use tcplab_trace::{Connection, ConnectionState, Flow, Limit, Sink, Stall, StallCause, Tap};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 /// What a connection that never came about costs, beside the time spent on it: as much as the
@@ -231,12 +228,6 @@ impl Sink for Summary {
     fn wants_packets(&self) -> bool {
         false
     }
-    fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
-    fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
-    fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
-    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
-    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
-    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
     fn connection(&mut self, index: usize, connection: Connection) {
         let row = Row::new(index, &connection);
         let lost = row.lost;

@@ -28,7 +28,12 @@ fn flow(name: &str, background: bool, connections: u16) -> FlowRow {
 }
 
 fn page(flows: &[FlowRow]) -> String {
+    page_with(flows, |_| {})
+}
+
+fn page_with(flows: &[FlowRow], change: impl FnOnce(&mut Run)) -> String {
     let (mut run, recordings): (Run, _) = synthetic::run(1);
+    change(&mut run);
     for trial in run.cases.iter_mut().flat_map(|case| &mut case.trials) {
         trial.flows = flows.to_vec();
     }
@@ -55,6 +60,33 @@ fn each_flow_has_a_row_and_a_line() {
         assert!(page.contains(told), "{told}");
     }
     assert!(!page.contains(r#"data-layer="flow-others""#));
+}
+
+#[test]
+fn one_flow_is_drawn_against_another() {
+    let flows = [flow("main", false, 1), flow("web", true, 3)];
+    let page = page_with(&flows, |run| {
+        run.plots = vec![tcplab_scenario::Plot {
+            metric: "goodput".into(),
+            flow: Some("main".into()),
+            over: run.cases[0].levels[0].0.clone(),
+            by: None,
+            against: Some("transfer_time".into()),
+            against_flow: Some("web".into()),
+        }];
+    });
+    let section = page.split(r#"id="trends""#).nth(1).expect("there is such a section");
+    let section = section.split("</section>").next().unwrap();
+    for told in [
+        "goodput of main against transfer time of web",
+        "goodput of main, Mbit/s",
+        "transfer time of web, s",
+        // The only connection of the one, and the median of three of the other.
+        r#"<td class="number"><b>8</b>"#,
+        r#"<td class="number"><b>2</b>"#,
+    ] {
+        assert!(section.contains(told), "{told}: {section}");
+    }
 }
 
 #[test]

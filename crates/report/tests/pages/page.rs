@@ -190,7 +190,9 @@ fn a_metric_is_drawn_over_what_was_varied_and_told_in_numbers() {
         metric: metric.into(),
         over: "load.concurrency".into(),
         by: Some("a.design".into()),
+        flow: None,
         against: None,
+        against_flow: None,
     };
     let against = |metric: &str| tcplab_scenario::Plot {
         against: Some("transfer_time".into()),

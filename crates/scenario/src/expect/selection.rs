@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use tcplab_workload::{CALLS, Side};
+use toml::Spanned;
 
 use crate::Case;
 use crate::error::Problem;
@@ -72,44 +73,53 @@ impl fmt::Display for Selection {
     }
 }
 
-impl ExpectSpec {
-    /// Whether there is that flow, and it has such a metric.
-    fn check_flow(&self, metric: &MetricInfo, cases: &[Case]) -> Result<(), Fault> {
-        let Some(flow) = &self.flow else { return Ok(()) };
-        let is_of_flows = match metric.scope {
-            Scope::Trial => metric.kind == MetricKind::Number,
-            Scope::Request => true,
-            Scope::Episode | Scope::Interruption | Scope::Endpoint | Scope::Call => false,
-        };
-        if !is_of_flows {
-            let problem = Problem::NotSelected { key: "flow", metric: metric.name };
-            return Err(Fault::new(problem, flow.span()));
-        }
-        let names: Vec<String> =
-            cases.iter().flat_map(|case| &case.flows).map(|flow| flow.name.clone()).collect();
-        if names.contains(flow.get_ref()) {
-            return Ok(());
-        }
-        let known: BTreeSet<String> = names.into_iter().collect();
-        let (name, flows) = (flow.get_ref().clone(), known.into_iter().collect());
-        Err(Fault::new(Problem::NoSuchFlow { name, flows }, flow.span()))
-    }
+/// What all flows are together.
+const OF_ALL_FLOWS: [&str; 4] =
+    ["fairness", "convergence", "aggregate_goodput", "path_utilisation"];
 
+/// Whether there is that flow, and it has such a metric.
+pub(crate) fn check_flow(
+    flow: &Spanned<String>,
+    metric: &MetricInfo,
+    cases: &[Case],
+) -> Result<(), Fault> {
+    let is_of_flows = match metric.scope {
+        Scope::Trial => metric.kind == MetricKind::Number && !OF_ALL_FLOWS.contains(&metric.name),
+        Scope::Request => true,
+        Scope::Episode | Scope::Interruption | Scope::Endpoint | Scope::Call => false,
+    };
+    if !is_of_flows {
+        let problem = Problem::NotSelected { key: "flow", metric: metric.name };
+        return Err(Fault::new(problem, flow.span()));
+    }
+    let names: Vec<String> =
+        cases.iter().flat_map(|case| &case.flows).map(|flow| flow.name.clone()).collect();
+    if names.contains(flow.get_ref()) {
+        return Ok(());
+    }
+    let known: BTreeSet<String> = names.into_iter().collect();
+    let (name, flows) = (flow.get_ref().clone(), known.into_iter().collect());
+    Err(Fault::new(Problem::NoSuchFlow { name, flows }, flow.span()))
+}
+
+impl ExpectSpec {
     pub(super) fn selection(
         &self,
         metric: &MetricInfo,
         cases: &[Case],
     ) -> Result<Selection, Fault> {
-        self.check_flow(metric, cases)?;
+        if let Some(flow) = &self.flow {
+            check_flow(flow, metric, cases)?;
+        }
         let (of_ends, of_calls) = match metric.scope {
             Scope::Trial | Scope::Episode | Scope::Interruption => (false, false),
             Scope::Endpoint | Scope::Request => (true, false),
             Scope::Call => (true, true),
         };
         let keys = [
-            ("endpoint", self.endpoint.as_ref().map(toml::Spanned::span), of_ends),
-            ("call", self.call.as_ref().map(toml::Spanned::span), of_calls),
-            ("nth", self.nth.as_ref().map(toml::Spanned::span), of_ends),
+            ("endpoint", self.endpoint.as_ref().map(Spanned::span), of_ends),
+            ("call", self.call.as_ref().map(Spanned::span), of_calls),
+            ("nth", self.nth.as_ref().map(Spanned::span), of_ends),
         ];
         for (key, span, fits) in keys {
             if let Some(span) = span

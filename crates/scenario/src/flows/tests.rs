@@ -113,7 +113,8 @@ fn what_flows_cannot_be_is_refused() {
     for (rest, told) in [
         ("[flow.a]\nbackground = true\n", "all flows are in the background"),
         ("[flow.\"a b\"]\n", "a flow's name has"),
-        ("[flow.a]\ncount = 0\n", "1 to 100 flows"),
+        ("[flow.a]\ncount = 0\n", "the trial is about this flow"),
+        ("[flow.a]\ncount = 101\n", "100 flows at most"),
         ("[flow.a]\nstart = \"120 s\"\n", "the trial's time is over"),
         ("[flow.a]\nworkload = { connect = \"closed\" }\n", "a flow is one TCP connection"),
         ("[flow.a]\nworkload = { upload = \"0 B\" }\n", "`upload` is 0"),

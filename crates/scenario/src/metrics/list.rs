@@ -1,12 +1,12 @@
-//! The list.
+//! What trials, episodes, interruptions, requests and calls are measured by.
 
 use super::{
-    Better, CONNECTION_ENDS, EPISODE_TYPES, MetricInfo, MetricKind, Scope, Source, of_call, of_end,
+    Better, CONNECTION_ENDS, EPISODE_TYPES, MetricInfo, MetricKind, Scope, Source, of_call,
     of_episode, of_interruption, of_trial, words,
 };
 
-/// Every metric there is, in the order that tables show them.
-pub const METRICS: &[MetricInfo] = &[
+/// Those metrics, in the order that tables show them.
+pub(super) const LIST: &[MetricInfo] = &[
     of_trial(
         "transfer_time",
         Source::Applications,
@@ -228,9 +228,9 @@ pub const METRICS: &[MetricInfo] = &[
         Source::Kernel,
         "ns/B",
         Better::Lower,
-        "Processor time of the threads of both applications, their system calls included, for a \
-         byte of payload; what the kernel does when packets arrive is not in it. On the kernel \
-         only.",
+        "Processor time of a connection's own thread at each end, system calls included, for a byte \
+         of payload; of a workload's several connections all together, of a flow's the median. What \
+         the kernel does when packets arrive is not in it. On the kernel only.",
     ),
     of_trial(
         "unanswered",
@@ -519,82 +519,4 @@ pub const METRICS: &[MetricInfo] = &[
         scope: Scope::Request,
         kind: MetricKind::Number,
     },
-    of_end("datagrams.sent", Source::Applications, "", "Datagrams that the socket of an end took."),
-    of_end("datagrams.received", Source::Applications, "", "Datagrams that it read."),
-    of_end(
-        "datagrams.duplicates",
-        Source::Applications,
-        "",
-        "Of the server: requests that it had read before. Of the client: as `duplicate_answers`.",
-    ),
-    of_end("app.read", Source::Applications, "bytes", "What the application of an end read."),
-    of_end("app.written", Source::Applications, "bytes", "What its socket took."),
-    of_end("socket.sndbuf", Source::Kernel, "bytes", "SO_SNDBUF of its socket when it was closed."),
-    of_end("socket.rcvbuf", Source::Kernel, "bytes", "SO_RCVBUF of it."),
-    of_end(
-        "segments",
-        Source::OwnCapture,
-        "segments",
-        "Packets with data that an end sent, repeats counted.",
-    ),
-    of_end(
-        "segments.new",
-        Source::OwnCapture,
-        "segments",
-        "Of these, those whose data had not been sent before.",
-    ),
-    of_end("segments.urgent", Source::OwnCapture, "segments", "Packets with URG that it sent."),
-    of_end(
-        "nagle.waits",
-        Source::OwnCapture,
-        "",
-        "Small segments that waited for a delayed acknowledgement.",
-    ),
-    of_end("keepalive.probes", Source::OwnCapture, "", "Keep-alive probes that an end sent."),
-    of_end(
-        "keepalive.idle",
-        Source::OwnCapture,
-        "s",
-        "The silence before its first keep-alive probe: since the packet before it.",
-    ),
-    of_end(
-        "keepalive.spacing",
-        Source::OwnCapture,
-        "s",
-        "The times between its keep-alive probes, of the first ten.",
-    ),
-    of_end(
-        "cpu.time",
-        Source::Kernel,
-        "ms",
-        "Processor time of the thread of its application, system calls included. On the kernel \
-         only.",
-    ),
-    of_end(
-        "syn.window",
-        Source::OwnCapture,
-        "bytes",
-        "The window in its SYN or SYN-ACK, never scaled.",
-    ),
-    of_end(
-        "syn.scale",
-        Source::OwnCapture,
-        "",
-        "The shift that its SYN offers for later windows, 0 to 14.",
-    ),
-    of_end("syn.mss", Source::OwnCapture, "bytes", "The largest segment that its SYN allows."),
-    of_end("window.max", Source::OwnCapture, "bytes", "The largest window that it offered."),
-    of_end(
-        "window.min",
-        Source::OwnCapture,
-        "bytes",
-        "The smallest window that it offered, closed ones included.",
-    ),
-    of_end("window.closed", Source::OwnCapture, "", "How often its window closed."),
-    of_end(
-        "window.closed_for",
-        Source::OwnCapture,
-        "s",
-        "For how long its window was closed, together.",
-    ),
 ];

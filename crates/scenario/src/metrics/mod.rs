@@ -2,9 +2,25 @@
 
 use serde::Serialize;
 
+mod ends;
 mod list;
 
-pub use list::METRICS;
+use ends::OF_ENDS;
+use list::LIST;
+
+/// Every metric there is, in the order that tables show them.
+pub const METRICS: &[MetricInfo] = &joined::<{ LIST.len() + OF_ENDS.len() }>();
+
+/// Both lists, one behind the other.
+const fn joined<const ALL: usize>() -> [MetricInfo; ALL] {
+    let mut all = [LIST[0]; ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < LIST.len() { LIST[at] } else { OF_ENDS[at - LIST.len()] };
+        at += 1;
+    }
+    all
+}
 
 /// A metric's name and what to make of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

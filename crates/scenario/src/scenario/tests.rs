@@ -214,3 +214,56 @@ at_least = 1.5
         "transfer_time ÷ that of what it is compared with at least 1.5 times"
     );
 }
+
+#[test]
+fn some_cases_keep_what_is_said_of_them_alone() {
+    let source = r#"
+title = "t"
+[path]
+[workload]
+upload = "1 MB"
+[matrix]
+"client.socket.congestion" = ["reno", "cubic"]
+"path.delay" = ["1 ms", "9 ms"]
+[[compare]]
+factor = "path.delay"
+[[compare]]
+factor = "client.socket.congestion"
+[[expect]]
+claim    = "of each"
+metric   = "goodput"
+at_least = "1 kbit/s"
+[[expect]]
+claim       = "of one against another"
+where       = { "path.delay" = "9 ms" }
+relative_to = { "path.delay" = "1 ms" }
+metric      = "goodput"
+at_most     = 1
+"#;
+    let scenario = || Scenario::parse(source, "t").unwrap();
+    assert_eq!(scenario().expects[1].baselines, [0, 2]);
+    let of = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let some = scenario().only(&names);
+        let cases = some.cases.iter().map(|case| case.name.clone()).collect::<Vec<_>>();
+        assert_eq!(cases, names);
+        let compared = some.compares.iter().map(|it| it.factor.clone()).collect::<Vec<_>>();
+        let told = some.expects.iter().map(|it| (it.cases.clone(), it.baselines.clone()));
+        (told.collect::<Vec<_>>(), compared)
+    };
+    let (told, compared) = of(&["cubic_1ms", "cubic_9ms"]);
+    assert_eq!(told, [(vec![0, 1], vec![]), (vec![1], vec![0])]);
+    assert_eq!(compared, ["path.delay"]);
+    let (told, compared) = of(&["reno_9ms"]);
+    assert_eq!((told, compared.len()), (vec![(vec![0], vec![])], 0));
+}
+
+/// The order of a block does not depend on where a run begins.
+#[test]
+fn a_trial_by_itself_has_the_place_it_has_in_the_whole() {
+    let source = "title = \"t\"\n[path]\n[workload]\nupload = \"1 MB\"\n[matrix]\n\
+                  \"path.delay\" = [\"1 ms\", \"2 ms\", \"3 ms\"]\n[repeat]\ntrials = 4\n";
+    let whole = Scenario::parse(source, "t").unwrap();
+    let last = Scenario { first: 4, ..whole.clone() };
+    assert_eq!(last.trial_order(7), whole.trial_order(7)[9..]);
+}

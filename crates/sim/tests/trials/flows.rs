@@ -1,12 +1,9 @@
 //! Several flows between the two hosts.
 
-use std::collections::BTreeMap;
-
-use tcplab_path::{Direction, Fate};
-use tcplab_recording::{AppLog, Endpoint, FlowLog, Recording};
-use tcplab_trace::{Connection, analyze};
+use tcplab_recording::{AppLog, Endpoint, FlowLog};
 use tcplab_units::{Instant, Span};
 
+use crate::forwarded::{connections, each_flow_gets_what_was_forwarded};
 use crate::{files, trial};
 
 const PATH: &str = "[path]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"50 packets\"\n";
@@ -41,78 +38,21 @@ fn flow<'a>(app: &'a AppLog, name: &str) -> &'a FlowLog {
     app.flows.iter().find(|flow| flow.name == name).unwrap()
 }
 
-fn connections(recording: &Recording, end: Endpoint) -> Vec<Connection> {
-    let (_, file) = recording.capture(end).unwrap();
-    analyze(tcplab_capture::Reader::new(file).unwrap()).connections
-}
-
-/// What the path says it forwarded of each client's port, payload bytes, told by the frames of the
-/// two captures: nothing of this comes from the applications.
-fn forwarded(recording: &Recording) -> BTreeMap<(u16, Direction), u64> {
-    let mut fates = BTreeMap::new();
-    for row in recording.truth().unwrap() {
-        if let Some(frame) = row.frame {
-            fates.insert((row.verdict.direction, frame), row.verdict.fate);
-        }
-    }
-    let mut sums = BTreeMap::new();
-    for (end, way) in
-        [(Endpoint::Client, Direction::Forward), (Endpoint::Server, Direction::Reverse)]
-    {
-        for connection in connections(recording, end) {
-            let sent = match way {
-                Direction::Forward => &connection.forward,
-                Direction::Reverse => &connection.reverse,
-            };
-            // Each byte counts once, whichever of its copies came.
-            let mut arrived: Vec<(u64, u64)> = sent
-                .segments
-                .iter()
-                .filter(|it| fates.get(&(way, it.frame)) == Some(&Fate::Delivered))
-                .map(|it| {
-                    let start = it.range.start.as_u64() + u64::from(it.syn);
-                    (start, start + it.payload.as_u64())
-                })
-                .collect();
-            arrived.sort_unstable();
-            let (mut sum, mut upto) = (0, 0);
-            for (start, end) in arrived {
-                sum += end.saturating_sub(start.max(upto));
-                upto = upto.max(end);
-            }
-            sums.insert((connection.client.port(), way), sum);
-        }
-    }
-    sums
-}
-
 #[test]
 fn each_flow_gets_what_the_path_forwarded_of_it() {
     let place = tempfile::tempdir().unwrap();
     let recording = trial(MANY, 3, place.path());
-    let (app, forwarded) = (recording.app().unwrap(), forwarded(&recording));
+    let app = recording.app().unwrap();
     assert_eq!(app.server.bytes.as_u64(), 2_000_000);
     let names: Vec<&str> = app.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names, ["first", "second", "cross", "chat", "web"]);
     assert_eq!(flow(&app, "second").connections.len(), 2);
     assert!(flow(&app, "web").connections.len() > 5);
-    let mut known = 0;
     for connection in app.flows.iter().flat_map(|flow| &flow.connections) {
-        let (received, way) = match connection.client.role {
-            tcplab_workload::Role::Sender => (connection.server.bytes, Direction::Forward),
-            tcplab_workload::Role::Receiver => (connection.client.bytes, Direction::Reverse),
-        };
-        let carried = forwarded[&(connection.ports[0], way)];
-        let read = received.as_u64();
-        // What was cut off may have arrived and not been read.
-        assert!(read <= carried && carried - read < 1_000_000, "{:?}", connection.ports);
-        if connection.client.finished.is_some() && connection.server.finished.is_some() {
-            assert_eq!(read, carried, "{:?}", connection.ports);
-            known += 1;
-        }
         assert!(connection.client.started.unwrap() >= connection.start);
     }
-    assert!(known > 5, "{known} were told to the end");
+    let finished = each_flow_gets_what_was_forwarded(&recording, &app);
+    assert!(finished > 5, "{finished} were told to the end");
     // One connection in the captures for each that began, and no other.
     let ports = |end| {
         let all = connections(&recording, end);

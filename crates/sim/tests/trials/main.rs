@@ -1,8 +1,11 @@
 //! Whole trials in virtual time.
 
+mod buffers;
 mod catalogue;
 mod datagrams;
 mod flows;
+mod forwarded;
+mod path_mtu;
 mod states;
 mod truth_twice;
 

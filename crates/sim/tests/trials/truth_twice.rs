@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tcplab_path::Direction;
 use tcplab_recording::Endpoint;
-use tcplab_trace::{Flow, Segment, SegmentKind, Timer, analyze};
+use tcplab_trace::{Flow, Segment, SegmentKind, Sign, Timer, analyze};
 use tcplab_units::{Instant, Offset, Span};
 
 use crate::trial;
@@ -15,7 +15,7 @@ use crate::trial;
 fn agrees(because: &str, segment: &Segment) -> bool {
     let (kinds, timer): (&[SegmentKind], _) = match because {
         "handshake" | "new" | "limited-transmit" => (&[SegmentKind::New], None),
-        "fast-retransmit" | "rack" => (&[SegmentKind::FastRetransmission], None),
+        "fast-retransmit" | "rack" | "path-mtu" => (&[SegmentKind::FastRetransmission], None),
         "timeout" | "handshake-again" => {
             (&[SegmentKind::TimeoutRetransmission], Some(Timer::Retransmission))
         }
@@ -26,7 +26,8 @@ fn agrees(because: &str, segment: &Segment) -> bool {
         }
         other => panic!("data is not sent as {other}"),
     };
-    kinds.contains(&segment.kind) && segment.timer == timer
+    let too_big = segment.proof.by == Sign::TooBig;
+    kinds.contains(&segment.kind) && segment.timer == timer && too_big == (because == "path-mtu")
 }
 
 /// The paths, each with what spoils it.
@@ -204,6 +205,20 @@ fn compare(setting: &Setting) -> (usize, BTreeMap<Undecidable, usize>) {
         *excused.entry(excuse).or_default() += 1;
     }
     (flow.segments.len(), excused)
+}
+
+/// What ICMP says, the analyser reads as the sender does, and does not mistake for a loss.
+#[test]
+fn what_was_too_large_is_found_again() {
+    let discovers = ["linux-6.18", "windows-7", "osx-10.7"];
+    for (stack, control) in SENDERS.iter().filter(|(stack, _)| discovers.contains(stack)) {
+        for spoilt in ["mtu = \"1400 B\"", "mtu = \"1400 B\"\nloss = \"1 %\""] {
+            let (segments, told) =
+                compare(&Setting { stack, control, spoilt, way: "upload", seed: 3 });
+            assert!(segments > 350, "{stack}: {segments} segments");
+            assert!(told.len() <= undecidable(stack).len(), "{stack}: {told:?}");
+        }
+    }
 }
 
 #[test]

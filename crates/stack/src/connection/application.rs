@@ -144,7 +144,14 @@ impl Connection {
     /// Whether an application that was told that there is no more room still waits to be called: it
     /// is when there is much of it (`sk_stream_wait_memory`, `sk_stream_write_space`).
     pub fn awaits_space(&self) -> bool {
-        self.buffer.is_full() && self.state.may_write() && !self.closed_half
+        let relieved = self.awaits_buffers() && !self.buffer.is_pool_empty();
+        self.buffer.is_full() && self.state.may_write() && !self.closed_half && !relieved
+    }
+
+    /// Whether it waits for a buffer of the machine's pool, whoever frees it: when one is free, the
+    /// application is to be called.
+    pub fn awaits_buffers(&self) -> bool {
+        self.buffer.awaits_pool() && self.state.may_write() && !self.closed_half
     }
 
     /// Takes bytes in order; how many. 0: the peer has closed (or `into` is empty).

@@ -12,8 +12,12 @@ use crate::{Segment, SendCause};
 const CLOCK_PER_SECOND: u64 = 1_200;
 
 impl Connection {
-    /// A segment arrives. Poll for what is to be sent before the next is handled.
+    /// A segment arrives. Poll for what is to be sent before the next is handled. Where the machine
+    /// has no buffer for it, it is dropped.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        if self.pool.as_ref().is_some_and(|pool| pool.admit().is_none()) {
+            return;
+        }
         self.counters.segment_arrived(segment);
         match self.state {
             State::Closed => {}

@@ -27,6 +27,7 @@ mod limits;
 mod opening;
 mod options;
 mod output;
+mod path_mtu;
 mod paws;
 mod synchronized;
 mod time_wait;
@@ -46,9 +47,11 @@ pub use application::Send;
 pub use error::{ConnectionError, ReadError, WriteError};
 pub use opening::Opening;
 pub use options::{SocketOption, SocketOptions};
+pub use path_mtu::PathMtu;
 pub use time_wait::Reuse;
 pub use transmit::Transmit;
 
+use crate::BufferPool;
 use crate::config::Config;
 use crate::fast_open::FastClient;
 use crate::jiffies::Jiffies;
@@ -90,6 +93,8 @@ pub struct Connection {
     windows_of_buffer: u32,
     receiver: Receiver,
     buffer: SendBuffer,
+    /// The buffers that it shares with the machine's other connections, where they are counted.
+    pool: Option<BufferPool>,
     /// Segments that leave before anything else, in their order.
     outbox: VecDeque<Transmit>,
     /// The application closed its half; the FIN stands behind the last byte written.
@@ -182,6 +187,7 @@ impl Connection {
             sender: Sender::new(config, opening.congestion),
             receiver: Receiver::new(config, jiffies),
             buffer: SendBuffer::new(config),
+            pool: None,
             outbox: VecDeque::new(),
             closed_half: false,
             space_made: false,
@@ -202,6 +208,13 @@ impl Connection {
         connection.apply_buffers();
         connection.apply_receive_low();
         connection
+    }
+
+    /// From now on its segments take buffers of `pool`, those that it has already among them.
+    pub fn draw_from(&mut self, pool: &BufferPool) {
+        self.buffer.draw_from(pool);
+        self.receiver.draw_from(pool);
+        self.pool = Some(pool.clone());
     }
 
     /// Its state.
@@ -229,21 +242,6 @@ impl Connection {
         self.sender.congestion().name()
     }
 
-    /// The path lets only smaller packets through (RFC 1191, RFC 8201): `mtu` bytes. Segments that
-    /// are larger are sent again.
-    pub fn lower_mtu(&mut self, now: Instant, mtu: u16) {
-        let less = u32::from(self.terms.mtu.saturating_sub(mtu));
-        if less == 0 {
-            return;
-        }
-        self.terms.mtu = mtu;
-        let room = self.terms.room();
-        self.terms.sending_mss = self.terms.sending_mss.min(room);
-        if self.state.is_sending() {
-            self.sender.set_mss(now, self.terms.sending_mss);
-        }
-    }
-
     /// Enters `state`; of states that are left after a time, the time begins.
     fn enter(&mut self, now: Instant, state: State) {
         if state == self.state {
@@ -253,7 +251,10 @@ impl Connection {
         match state {
             State::TimeWait => self.begin_time_wait(now),
             State::FinWait2 => self.begin_fin_wait_2(now),
-            State::Closed => self.over_at = None,
+            State::Closed => {
+                self.over_at = None;
+                self.receiver.forget_gap();
+            }
             _ => {}
         }
     }

@@ -42,6 +42,8 @@ pub(super) struct Terms {
     pub(super) sending_mss: u32,
     /// The largest IP packet.
     pub(super) mtu: u16,
+    /// Whether routers may cut packets, for the path takes less than they become.
+    pub(super) fragments: bool,
     ip_header: u8,
     pub(super) sack: bool,
     pub(super) timestamps: bool,
@@ -62,6 +64,7 @@ impl Terms {
             asked_mss,
             sending_mss: asked_mss,
             mtu: opening.mtu,
+            fragments: false,
             ip_header: opening.ip_header,
             sack: config.handshake.sack,
             timestamps: config.handshake.timestamps,
@@ -80,7 +83,8 @@ impl Terms {
         // RFC 7323 section 2.3: a larger shift counts as 14.
         self.peer_scale = if self.scaling { syn.window_scale.unwrap_or(0).min(14) } else { 0 };
         let peer = syn.mss.map_or(DEFAULT_MSS, u32::from).max(LEAST_MSS);
-        self.sending_mss = self.asked_mss.min(peer) - self.options_len();
+        let agreed = self.asked_mss.min(peer) - self.options_len();
+        self.sending_mss = agreed.min(self.room());
     }
 
     /// Data bytes that the path has room for in a segment.

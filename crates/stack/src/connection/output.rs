@@ -7,7 +7,7 @@ use super::limits::Limit;
 use super::{Connection, Transmit};
 use crate::sender::ToSend;
 use crate::state::State;
-use crate::{Segment, SendCause};
+use crate::{BufferPool, Segment, SendCause};
 
 /// How far an urgent pointer reaches.
 const POINTER: u64 = 0xffff;
@@ -21,8 +21,19 @@ impl Connection {
     /// happens, or [`Connection::poll_at`].
     ///
     /// The order is Linux's: what was decided while a segment was worked on, then data, which
-    /// carries the acknowledgement with it, and only then the acknowledgement by itself.
+    /// carries the acknowledgement with it, and only then the acknowledgement by itself. What has
+    /// no data needs a buffer of its own: where the machine has none, it does not leave.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
+        loop {
+            let transmit = self.next_transmit(now)?;
+            let needs_buffer = |_: &&BufferPool| transmit.is_empty();
+            if self.pool.as_ref().filter(needs_buffer).is_none_or(BufferPool::lets_out) {
+                return Some(transmit);
+            }
+        }
+    }
+
+    fn next_transmit(&mut self, now: Instant) -> Option<Transmit> {
         if let Some(transmit) = self.outbox.pop_front() {
             return Some(transmit);
         }

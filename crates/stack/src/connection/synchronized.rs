@@ -224,6 +224,8 @@ impl Connection {
         }
         if self.buffer.is_writable() {
             self.buffer.clear_full();
+        } else {
+            self.buffer.note_starved();
         }
     }
 }

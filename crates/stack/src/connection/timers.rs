@@ -55,6 +55,7 @@ impl Connection {
                 self.fail(now, ConnectionError::TimedOut);
                 return;
             }
+            self.terms.sending_mss = self.sender.full_mss();
         }
         self.handle_keep_alive_timeout(now);
     }

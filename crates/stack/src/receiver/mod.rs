@@ -30,6 +30,8 @@ use sack::SackList;
 use urgent::Urgent;
 pub(crate) use window::ReceiveWindow;
 
+use crate::BufferPool;
+use crate::buffer_pool::Buffers;
 use crate::config::{Config, ReceiveTuning, Receiving};
 use crate::jiffies::Jiffies;
 use crate::segment::Data;
@@ -84,6 +86,8 @@ pub(crate) struct Receiver {
     queue: VecDeque<Piece>,
     queue_memory: u64,
     assembler: Assembler,
+    /// The buffers of the machine's pool that both take, where it has one.
+    buffers: Option<Buffers>,
     blocks: SackList,
     pub(crate) window: ReceiveWindow,
     pub(crate) acks: AckPolicy,
@@ -108,6 +112,7 @@ impl Receiver {
             queue: VecDeque::new(),
             queue_memory: 0,
             assembler: Assembler::default(),
+            buffers: None,
             blocks: SackList::default(),
             window: ReceiveWindow::new(&config.receiving),
             acks: AckPolicy::new(config, jiffies),
@@ -118,6 +123,19 @@ impl Receiver {
             discards: false,
             out_of_order_segments: 0,
             config: config.receiving.clone(),
+        }
+    }
+
+    /// What it keeps takes buffers of this pool.
+    pub(crate) fn draw_from(&mut self, pool: &BufferPool) {
+        self.buffers = Some(pool.buffers());
+        self.settle();
+    }
+
+    /// The pool learns how many segments are kept.
+    fn settle(&mut self) {
+        if let Some(buffers) = &mut self.buffers {
+            buffers.set((self.queue.len() + self.assembler.len()) as u32);
         }
     }
 
@@ -285,6 +303,12 @@ impl Receiver {
 
     /// Data or a FIN arrived (`tcp_data_queue`). `rto` is the sender's timeout.
     pub(crate) fn receive(&mut self, now: Instant, segment: &Arriving<'_>, rto: Span) -> Arrival {
+        let arrival = self.sort_in(now, segment, rto);
+        self.settle();
+        arrival
+    }
+
+    fn sort_in(&mut self, now: Instant, segment: &Arriving<'_>, rto: Span) -> Arrival {
         let (start, end) = (segment.start, segment.end());
         if start == end {
             return Arrival::default();

@@ -63,6 +63,7 @@ impl Receiver {
             self.queue_memory -= front.memory;
             self.queue.pop_front();
         }
+        self.settle();
     }
 
     /// The application has read `count` bytes and reads no more now: the buffer follows, and a
@@ -104,6 +105,13 @@ impl Receiver {
         self.queue_memory = 0;
         self.read = self.next - u64::from(self.finished);
         self.discards = true;
+        self.settle();
         unread
+    }
+
+    /// Nothing will arrive any more: what lies behind a gap is of no use.
+    pub(crate) fn forget_gap(&mut self) {
+        self.assembler.clear();
+        self.settle();
     }
 }

@@ -79,6 +79,7 @@ impl Sender {
                 self.outbox = Some(self.send_probing(now, stream));
             } else if !self.board.is_empty() {
                 let last = self.board.behind() - 1;
+                self.board.part(last);
                 self.outbox = self.repeat(now, stream, last, SendCause::TailLossProbe);
                 self.probe.repeats = self.outbox.is_some();
             }

@@ -19,6 +19,7 @@ pub(crate) mod alarm;
 mod detection;
 mod loss_probe;
 mod pacing;
+mod path_mtu;
 mod rate;
 mod recovery;
 mod reduction;
@@ -41,6 +42,7 @@ use self::alarm::{Alarm, Purpose};
 use self::detection::Rack;
 use self::loss_probe::LossProbe;
 use self::pacing::Pace;
+use self::path_mtu::PathMtu;
 use self::rate::Rate;
 use self::reduction::Progress;
 use self::round_trip::RoundTrip;
@@ -266,6 +268,7 @@ pub(crate) struct Sender {
     ecn: bool,
     /// Data bytes of a full segment before the peer's window has its say.
     full_mss: u32,
+    path_mtu: PathMtu,
     peer_window: u64,
     /// The largest window so far.
     most_window: u64,
@@ -347,6 +350,7 @@ impl Sender {
             timestamps: false,
             ecn: false,
             full_mss: 0,
+            path_mtu: PathMtu::default(),
             peer_window: 0,
             most_window: 0,
             window_sequence: 0,
@@ -379,6 +383,7 @@ impl Sender {
         self.timestamps = negotiated.timestamps;
         self.ecn = negotiated.ecn;
         self.full_mss = negotiated.mss;
+        self.path_mtu = PathMtu::new(negotiated.mss);
         self.peer_window = negotiated.window;
         self.most_window = negotiated.window;
         self.window_sequence = negotiated.sequence;
@@ -488,29 +493,6 @@ impl Sender {
     /// Data bytes of a full segment.
     pub(crate) fn mss(&self) -> u32 {
         self.window.mss
-    }
-
-    /// Segments become smaller, the path's MTU demands it; what is too large is sent again, which
-    /// is no congestion (`tcp_simple_retransmit`).
-    pub(crate) fn set_mss(&mut self, now: Instant, mss: u32) {
-        self.full_mss = mss;
-        self.bound_mss();
-        let lost = self.board.divide(u64::from(self.window.mss), self.window.una);
-        self.window.lost += u64::from(lost);
-        if lost == 0 {
-            return;
-        }
-        if !self.sack {
-            self.limit_duplicates();
-        }
-        if self.window.state != State::Loss {
-            self.high = self.window.nxt;
-            self.window.ssthresh = self.current_ssthresh();
-            self.undo.prior_ssthresh = 0;
-            self.undo.marker = None;
-            self.set_state(now, State::Loss);
-        }
-        self.repeating = Repeat::Lost;
     }
 
     /// TCP_USER_TIMEOUT; zero: none.

@@ -4,8 +4,11 @@
 //! all of it; the order of sending as a list through the ring (RACK); the segments to be sent
 //! again as a queue; the SACKed ones also as runs.
 
+mod smaller;
+
 use std::collections::VecDeque;
 
+pub(super) use self::smaller::Smaller;
 use super::rate::Snapshot;
 use super::runs::Runs;
 
@@ -19,6 +22,8 @@ const REPEATED: u8 = 4;
 const EVER: u8 = 8;
 /// Stands in the order of sending.
 const LISTED: u8 = 16;
+/// Left in one burst with the next (as one `skb`).
+const GOES_ON: u8 = 32;
 
 /// No record.
 const NONE: u32 = u32::MAX;
@@ -65,6 +70,9 @@ impl Record {
     }
     fn is_to_repeat(&self) -> bool {
         self.marks & (LOST | REPEATED | SACKED) == LOST
+    }
+    fn goes_on(&self) -> bool {
+        self.marks & GOES_ON != 0
     }
 }
 
@@ -188,6 +196,21 @@ impl Scoreboard {
             self.to_repeat.pop_front();
         }
         Some(record)
+    }
+
+    /// What left last goes on with what leaves next: both are of one burst.
+    pub(super) fn go_on(&mut self) {
+        if let Some(last) = self.records.back_mut() {
+            last.marks |= GOES_ON;
+        }
+    }
+
+    /// From here on it is no part of a burst that is cut anew as one.
+    pub(super) fn part(&mut self, number: u64) {
+        let index = (number - self.first) as usize;
+        for record in self.records.iter_mut().take(index + 1).skip(index.saturating_sub(1)) {
+            record.marks &= !GOES_ON;
+        }
     }
 
     /// The peer has it.
@@ -375,35 +398,11 @@ impl Scoreboard {
             self.records.remove((number + 1 - self.first) as usize);
             let record = self.record(number);
             record.len += next.len;
-            record.marks |= next.marks & EVER;
+            record.marks = record.marks & !GOES_ON | next.marks & (EVER | GOES_ON);
             self.settle();
             joined += 1;
         }
         joined
-    }
-
-    /// No record has more than `most` behind `una` any more; those that had are held for lost.
-    /// Gives how many these are now.
-    pub(super) fn divide(&mut self, most: u64, una: u64) -> u32 {
-        let before = self.lost_out;
-        let mut number = self.first;
-        while number < self.behind() {
-            let record = self.get(number);
-            let (start, end) = (record.start.max(una), record.end());
-            if end - start > most && !record.is_sacked() {
-                let mut at = start + most;
-                while at < end {
-                    self.cut(number, at);
-                    self.mark_lost(number);
-                    number += 1;
-                    at += most;
-                }
-                self.mark_lost(number);
-            }
-            number += 1;
-        }
-        self.settle();
-        self.lost_out - before
     }
 
     /// Makes two of one; the lists are wrong until [`Scoreboard::settle`].
@@ -413,6 +412,7 @@ impl Scoreboard {
         debug_assert!(second.start < position && position < second.end() && !second.is_sacked());
         let cut = (position - second.start) as u32;
         self.records[index].len = cut;
+        self.records[index].marks &= !GOES_ON;
         second.start = position;
         second.len -= cut;
         for record in &mut self.records {

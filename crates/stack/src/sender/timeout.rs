@@ -79,7 +79,7 @@ fn factor(factors: &[u32], timeouts: u32) -> u64 {
 
 /// How long `retries` repetitions take that begin `least` apart and double up to `most`
 /// (`tcp_model_timeout`).
-fn modelled(retries: u32, least: Span, most: Span) -> Span {
+pub(super) fn modelled(retries: u32, least: Span, most: Span) -> Span {
     let ratio = (most.as_nanos() / least.as_nanos().max(1)).max(1);
     let doublings = ratio.ilog2();
     let exponent = retries.min(doublings).min(62);
@@ -148,6 +148,7 @@ impl Sender {
             if self.is_hopeless(now, stream) {
                 return Err(GivenUp::Retransmissions(self.timeout.in_a_row));
             }
+            self.suspect_black_hole(now, stream);
             self.enter_loss(now);
             self.timeout.in_a_row += 1;
             self.timeout.total += 1;
@@ -162,6 +163,7 @@ impl Sender {
 
     fn repeat_head(&mut self, now: Instant, stream: &Stream, cause: SendCause) {
         let first = self.board.first();
+        self.board.part(first);
         let sent: Option<ToSend> = self.repeat(now, stream, first, cause);
         self.outbox = sent;
         // What comes next the next acknowledgement decides.
@@ -189,7 +191,7 @@ impl Sender {
     }
 
     /// How long ago something was first sent again, in ticks of the timestamps.
-    fn since_first_repetition(&self, now: Instant) -> Span {
+    pub(super) fn since_first_repetition(&self, now: Instant) -> Span {
         let ticks = self.undo.stamp.map_or(0, |stamp| self.ticks(micros(now)).wrapping_sub(stamp));
         self.config.host.timestamp_tick * u64::from(ticks)
     }
@@ -222,6 +224,7 @@ impl Sender {
     /// What the timeout means for window and marks (`tcp_enter_loss`).
     pub(super) fn enter_loss(&mut self, now: Instant) {
         let was = self.window.state;
+        self.path_mtu.timed_out();
         self.remember_before(now);
         self.mark_timed_out(micros(now));
         // Reduced once for each window; BSD reduces at every timeout.

@@ -47,11 +47,18 @@ impl Sender {
         let number = self.board.next_to_repeat()?;
         let is_first = number == self.board.first();
         let cause = match self.window.state {
+            State::Loss if self.path_mtu.explains(self.board.get(number).start) => {
+                SendCause::PathMtu
+            }
             State::Loss => SendCause::AfterTimeout,
             _ if self.sack && self.config.recovery.detection == Detection::Rack => SendCause::Rack,
             _ => SendCause::FastRetransmit,
         };
         let sent = self.repeat(now, stream, number, cause)?;
+        if self.board.in_flight() >= self.window.cwnd {
+            // The rest of its burst leaves by itself.
+            self.board.part(number);
+        }
         if self.is_reducing() {
             self.progress.sent += 1;
         }
@@ -135,6 +142,9 @@ impl Sender {
             let mut to = (at + mss).min(end);
             if fin && to >= data_end {
                 to = end;
+            }
+            if at > start {
+                self.board.go_on();
             }
             self.board.push(at, to, time, snapshot);
             at = to;

@@ -6,9 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use tcplab_trace::{
-    Ack, Connection, Episode, Flow, FlowId, LimitPeriod, Needless, Segment, Sink, Stall, SynOptions,
-};
+use tcplab_trace::{Ack, Connection, Flow, FlowId, Segment, Sink, SynOptions};
 use tcplab_units::Instant;
 
 /// Writes a line for each connection when it is over. Memory: some hundred bytes for each that is
@@ -238,10 +236,6 @@ impl<W: Write> Sink for ConnectionsCsv<W> {
         // Sent by the other end.
         self.tally(FlowId { forward: !flow.forward, ..flow }).ack(&ack);
     }
-    fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
-    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
-    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
-    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
 
     fn connection(&mut self, index: usize, connection: Connection) {
         let [a, b] = self.live.remove(&index).unwrap_or_default();

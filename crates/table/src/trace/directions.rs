@@ -82,6 +82,9 @@ pub(crate) const DIRECTIONS: &[Column<ConnectionRow>] = both! {
     "by_rack",
     "segments sent again on the order of arrival in time (RACK)",
     Few, Number(u64), |flow| flow.causes.by_rack.count;
+    "by_icmp",
+    "segments sent again on ICMP's word that they were too large for the path (RFC 1191, RFC 8201)",
+    Few, Number(u64), |flow| flow.causes.by_icmp.count;
     "probes",
     "tail loss probes that repeat data",
     Few, Number(u64), |flow| flow.causes.probes.count;

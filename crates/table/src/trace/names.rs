@@ -36,6 +36,7 @@ pub(super) fn sign(sign: Sign) -> Option<&'static str> {
         Sign::Sack => "sack",
         Sign::Rack => "rack",
         Sign::PartialAck => "partial-ack",
+        Sign::TooBig => "too-big",
         Sign::Silence => "silence",
         Sign::AfterTimeout => "after-timeout",
         Sign::IpId => "ip-id",
@@ -61,6 +62,7 @@ pub(super) fn evidence(evidence: Evidence) -> (&'static str, u64) {
     match evidence {
         Evidence::Sack { frame } => ("sack", frame),
         Evidence::DuplicateAcks { frame } => ("duplicate-acks", frame),
+        Evidence::TooBig { frame } => ("too-big", frame),
         Evidence::Timeout { frame } => ("timeout", frame),
         Evidence::Probe { frame } => ("probe", frame),
     }
@@ -224,6 +226,7 @@ mod tests {
                 Sign::Sack,
                 Sign::Rack,
                 Sign::PartialAck,
+                Sign::TooBig,
                 Sign::Silence,
                 Sign::AfterTimeout,
                 Sign::IpId,
@@ -243,6 +246,7 @@ mod tests {
             &[
                 Evidence::Sack { frame: 1 },
                 Evidence::DuplicateAcks { frame: 1 },
+                Evidence::TooBig { frame: 1 },
                 Evidence::Timeout { frame: 1 },
                 Evidence::Probe { frame: 1 },
             ],

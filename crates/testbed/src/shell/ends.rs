@@ -13,7 +13,7 @@ use rustix::process::Pid;
 use super::sockets::Sockets;
 use super::subnet::Block;
 use crate::device::{self, Attachment, Device, DeviceEnd};
-use crate::netlink::{Netlink, Route};
+use crate::netlink::{Netlink, Route, Way};
 use crate::process::belongs_to_caller;
 use crate::{DeviceKind, TrialError, namespace, sysctl};
 
@@ -21,10 +21,12 @@ use crate::{DeviceKind, TrialError, namespace, sysctl};
 const LAST: u32 = 4096;
 
 /// What both ends have in common.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Common {
     pub(super) kind: DeviceKind,
     pub(super) mtu: u32,
+    /// The congestion control of programs that ask for none.
+    pub(super) congestion: Option<String>,
 }
 
 /// Where an end is.
@@ -71,11 +73,11 @@ impl End {
         let (tell_ready, ready) = mpsc::channel();
         let (orders, incoming) = mpsc::channel();
         let thread = thread::spawn(move || {
-            let made = make(place, common, &bridge)?;
+            let made = make(place, &common, &bridge)?;
             let (name, block, routes) = (made.0.name.clone(), made.0.block, made.1);
             let _ = tell.send(made.0);
             Device::await_carrier_of(common.kind, &name)?;
-            route(&name, block, routes)?;
+            route(&name, block, routes, common.congestion.as_deref())?;
             let _ = tell_ready.send(());
             follow(&incoming);
             if routes == Routes::Joined && common.kind == DeviceKind::PacketSocket {
@@ -150,7 +152,7 @@ enum Routes {
     Joined,
 }
 
-fn make(place: Place, common: Common, bridge: &File) -> Result<(Made, Routes), TrialError> {
+fn make(place: Place, common: &Common, bridge: &File) -> Result<(Made, Routes), TrialError> {
     let attach = |name: String, address: Ipv4Addr| {
         let attachment = Attachment { name, address, mtu: common.mtu };
         Device::create_as(common.kind, &attachment, bridge.as_fd())
@@ -212,13 +214,24 @@ fn forwards() -> Result<(), TrialError> {
     }
 }
 
-fn route(name: &str, block: Block, routes: Routes) -> Result<(), TrialError> {
-    let index = device::interface_index(name)?;
+fn route(
+    name: &str,
+    block: Block,
+    routes: Routes,
+    congestion: Option<&str>,
+) -> Result<(), TrialError> {
+    let out = device::interface_index(name)?;
     let [near, far] = block.ends();
     let everywhere = (Ipv4Addr::UNSPECIFIED, 0);
-    let through =
-        |destination, gateway| Route { destination, way: Some((index, gateway)), priority: 0 };
-    let nowhere = |destination| Route { destination, way: None, priority: LAST };
+    let through = |destination, gateway| {
+        let way = Way::Gateway { out, gateway };
+        Route { destination, way, priority: 0, congestion }
+    };
+    let nowhere =
+        |destination| Route { destination, way: Way::Nowhere, priority: LAST, congestion: None };
+    // With its address, an end has got a route to its own network.
+    let source = if routes == Routes::Near { near } else { far };
+    let own = Route { way: Way::Link { out, source }, ..through(block.network(), source) };
     let routes = match routes {
         // What could be a shell inside, and is none, must not go back and forth.
         Routes::Near => vec![through(everywhere, far), nowhere(block.prefix())],
@@ -228,11 +241,25 @@ fn route(name: &str, block: Block, routes: Routes) -> Result<(), TrialError> {
         Routes::Joined => vec![through(block.prefix(), near)],
     };
     let mut netlink = Netlink::open().map_err(TrialError::setup("open a netlink socket"))?;
-    for route in routes {
-        netlink.add_route(&route).map_err(TrialError::setup(format!(
-            "add a route to {}/{}",
-            route.destination.0, route.destination.1
-        )))?;
+    for route in congestion.map(|_| own).into_iter().chain(routes) {
+        netlink.add_route(&route).map_err(|error| refusal(&route, error))?;
     }
     Ok(())
+}
+
+fn refusal(route: &Route<'_>, error: io::Error) -> TrialError {
+    match route.congestion {
+        // What it says of a name that it does not know (`ip_metrics_convert`).
+        Some(name) if error.raw_os_error() == Some(libc::EINVAL) => TrialError::Reported {
+            message: format!("this kernel has no congestion control \"{name}\""),
+            remedy: Some(format!(
+                "it has: {}; more come as modules, as root: `modprobe tcp_{name}`",
+                sysctl::congestion_controls().join(", ")
+            )),
+        },
+        _ => {
+            let (network, prefix_len) = route.destination;
+            TrialError::setup(format!("add a route to {network}/{prefix_len}"))(error)
+        }
+    }
 }

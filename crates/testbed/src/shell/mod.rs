@@ -52,6 +52,9 @@ pub struct ShellRequest {
     pub device: Option<DeviceKind>,
     /// The largest packet of the ends' devices, in bytes of IP.
     pub mtu: u32,
+    /// The congestion control of all connections through the path whose program asks for no other,
+    /// from their first packet on; that of the machine where none is named.
+    pub congestion: Option<String>,
 }
 
 /// How a shell ended.
@@ -114,7 +117,8 @@ fn run(
     guarded.end_with_guard()?;
     sysctl::keep_quiet();
     let kind = request.device.unwrap_or_else(DeviceKind::best);
-    let common = Common { kind, mtu: request.mtu };
+    let congestion = request.congestion.clone();
+    let common = Common { kind, mtu: request.mtu, congestion };
     let far = match host {
         Some(host) => {
             let near = request.around.and_then(|(_, near)| near);
@@ -122,7 +126,7 @@ fn run(
         }
         None => Place::Far(Block::WHOLE),
     };
-    let mut far = ends::End::set_up(far, common)?;
+    let mut far = ends::End::set_up(far, common.clone())?;
     let mut near = ends::End::set_up(Place::Near(far.block), common)?;
     let mut addresses = far.block.ends().map(|address| address.to_string()).into_iter();
     let both = [&mut near, &mut far].map(|end| End {

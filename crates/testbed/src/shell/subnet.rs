@@ -49,6 +49,11 @@ impl Block {
         [1, 2].map(|host| Ipv4Addr::new(a, b, self.first, host))
     }
 
+    /// The network that its ends are in: its address, and the length of the prefix.
+    pub(crate) fn network(self) -> (Ipv4Addr, u8) {
+        (self.prefix().0, 24)
+    }
+
     /// All its networks: the first address, and the length of the prefix.
     pub(crate) fn prefix(self) -> (Ipv4Addr, u8) {
         let [a, b] = NETWORK;

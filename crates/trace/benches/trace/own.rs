@@ -4,9 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use tcplab_capture::Reader;
-use tcplab_trace::{
-    Ack, Analyzer, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall,
-};
+use tcplab_trace::{Analyzer, Connection, Episode, FlowId, Sink};
 use tcplab_wire::{FrameView, LinkType};
 
 /// Reads and decodes every packet and adds up a few numbers: the least that any analysis costs.
@@ -70,14 +68,9 @@ impl Sink for Rows {
     fn wants_packets(&self) -> bool {
         false
     }
-    fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
-    fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
     fn episode(&mut self, flow: FlowId, _episode: Episode) {
         self.row(flow.connection).episodes += 1;
     }
-    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
-    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
-    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
     fn connection(&mut self, index: usize, connection: Connection) {
         let row = self.row(index);
         row.packets = connection.packets;

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tcplab_units::Bytes;
 
 use crate::{
-    Ack, Connection, Episode, Evidence, FlowId, LimitPeriod, Needless, Segment, SegmentKind, Sign,
-    Sink, Stall, Timer,
+    Ack, Connection, Episode, Evidence, FlowId, Needless, Segment, SegmentKind, Sign, Sink, Stall,
+    Timer,
 };
 use sent::Sent;
 
@@ -192,6 +192,7 @@ fn reason(kind: SegmentKind, timer: Option<Timer>, by: Sign, told: Option<u64>) 
         (None, _, Sign::Sack) => format!("SACK{told} told"),
         (None, _, Sign::Rack) => format!("what was sent later arrived first, as{told} told (RACK)"),
         (None, _, Sign::DuplicateAcks) => format!("duplicate acknowledgements{told} told"),
+        (None, _, Sign::TooBig) => format!("ICMP{told} told that it was too large for the path"),
         (None, _, Sign::PartialAck) => format!("partial acknowledgement{told}"),
         (None, SegmentKind::TimeoutRetransmission, _) => "a timer ran out".to_owned(),
         (None, ..) => "acknowledgements told of the loss".to_owned(),
@@ -257,13 +258,15 @@ impl Sink for Explanations {
             }
         }
         let (lost, Some(first)) = (episode.lost.len() as u64, episode.lost.first()) else { return };
-        // What a timer sent says so itself.
+        // What a timer sent says so itself, and so does ICMP.
         let evidence = match episode.evidence {
             Evidence::Sack { frame } | Evidence::DuplicateAcks { frame } => {
                 self.say(frame, Said::FirstEvidence { lost, first: first.frame });
                 frame
             }
-            Evidence::Timeout { frame } | Evidence::Probe { frame } => frame,
+            Evidence::TooBig { frame }
+            | Evidence::Timeout { frame }
+            | Evidence::Probe { frame } => frame,
         };
         if episode.repaired_at.is_some() {
             self.say(episode.frames.1, Said::Repaired { lost, evidence });
@@ -273,8 +276,6 @@ impl Sink for Explanations {
     fn stall(&mut self, _flow: FlowId, stall: Stall) {
         self.say(stall.frames.1, Said::Stalled(stall));
     }
-
-    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
 
     fn needless(&mut self, _flow: FlowId, frame: u64, why: Needless) {
         self.say(frame, Said::NeedlessAgain(why));

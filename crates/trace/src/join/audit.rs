@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use tcplab_units::Instant;
 
 use super::{Audit, Crossing, Joined, JoinedConnection, Side};
-use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall};
+use crate::{Connection, Episode, FlowId, Needless, Segment, Sink};
 
 /// Which frames were repeats and which were lost, as the analysis of one capture says; keeps
 /// nothing else, so that it needs room for these only.
@@ -37,13 +37,10 @@ impl Sink for Claims {
             self.of(flow).repeats.insert(segment.frame, needless);
         }
     }
-    fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         let frames = episode.lost.iter().map(|lost| lost.frame);
         self.of(flow).lost.extend(frames);
     }
-    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
-    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
     fn needless(&mut self, flow: FlowId, frame: u64, _why: Needless) {
         if let Some(needless) = self.of(flow).repeats.get_mut(&frame) {
             *needless = true;

@@ -22,6 +22,8 @@ pub struct Causes {
     pub by_sack: Sightings,
     /// Sent again on the order of arrival in time (RACK, RFC 8985 section 6.2).
     pub by_rack: Sightings,
+    /// Sent again on ICMP's word that it was too large for the path (RFC 1191, RFC 8201).
+    pub by_icmp: Sightings,
     /// Tail loss probes (RFC 8985 section 7) that repeat data.
     pub probes: Sightings,
     /// Tail loss probes with new data.
@@ -66,6 +68,7 @@ impl Causes {
             &self.by_duplicates,
             &self.by_sack,
             &self.by_rack,
+            &self.by_icmp,
             &self.probes,
             &self.timeouts,
             &self.after_timeout,

@@ -213,7 +213,8 @@ pub struct Segment {
 pub enum SegmentKind {
     /// Data not seen before.
     New,
-    /// Sent again on SACK or duplicate-ACK evidence (RFC 6675, RFC 8985).
+    /// Sent again on evidence, without waiting for a timer: SACK or duplicate acknowledgements (RFC
+    /// 6675, RFC 8985), or ICMP, which tells of what is too large for the path (RFC 1191).
     FastRetransmission,
     /// Sent again because a timer ran out: no acknowledgement prompted it (RFC 6298, or the probe
     /// of RFC 8985 section 7).
@@ -287,6 +288,8 @@ pub enum Sign {
     Rack,
     /// A partial acknowledgement in recovery (RFC 6582 section 3.2, step 3).
     PartialAck,
+    /// ICMP said that it was too large for the path (RFC 1191, RFC 8201).
+    TooBig,
     /// Silence for as long as a timer takes.
     Silence,
     /// The acknowledgements after a timeout.
@@ -490,6 +493,11 @@ pub enum Evidence {
     /// Duplicate acknowledgements without SACK.
     DuplicateAcks {
         /// The first one's frame.
+        frame: u64,
+    },
+    /// ICMP's word that it was too large for the path (RFC 1191, RFC 8201).
+    TooBig {
+        /// The message's frame.
         frame: u64,
     },
     /// The retransmission timeout (RFC 6298): the sender resent the oldest segment unprompted.

@@ -12,10 +12,7 @@ use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, Tcp
 
 use crate::bounds::{RANGES, narrowed};
 use crate::join::{Joiner, Side, Survey};
-use crate::{
-    Ack, Analyzer, Connection, Episode, FlowId, Frame, LimitPeriod, Needless, Note, Segment, Sink,
-    Stall,
-};
+use crate::{Analyzer, Connection, Frame, Note, Sink};
 
 /// Keeps nothing but the places of connections and how many packets they had.
 #[derive(Debug, Default)]
@@ -28,12 +25,6 @@ impl Sink for Counts {
     fn wants_packets(&self) -> bool {
         self.wants_packets
     }
-    fn segment(&mut self, _: FlowId, _: Segment) {}
-    fn ack(&mut self, _: FlowId, _: Ack) {}
-    fn episode(&mut self, _: FlowId, _: Episode) {}
-    fn stall(&mut self, _: FlowId, _: Stall) {}
-    fn limit(&mut self, _: FlowId, _: LimitPeriod) {}
-    fn needless(&mut self, _: FlowId, _: u64, _: Needless) {}
     fn connection(&mut self, index: usize, connection: Connection) {
         self.told.push((index, connection.packets));
     }

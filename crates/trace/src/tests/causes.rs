@@ -94,6 +94,43 @@ const CASES: &[Case] = &[
     ),
     (
         AT_SENDER,
+        "ICMP told that they were too large",
+        "0.100 > 1:2897
+         0.101 < too big 1
+         0.101 < too big 1449
+         0.1011 > 1:1349
+         0.1011 > 1349:1449
+         0.121 < ack 1349
+         0.1211 > 1449:2797
+         0.141 < ack 2797
+         0.1411 > 2797:2897",
+        &[
+            (1, FastRetransmission, Sign::TooBig),
+            (1_349, FastRetransmission, Sign::TooBig),
+            (1_449, FastRetransmission, Sign::TooBig),
+            (2_797, FastRetransmission, Sign::TooBig),
+        ],
+    ),
+    (
+        AT_SENDER,
+        "who does not listen waits for the timer",
+        "0.100 > 1:2897
+         0.101 < too big 1
+         0.400 > 1:1449",
+        &[(1, TimeoutRetransmission, Sign::Silence)],
+    ),
+    (
+        AT_SENDER,
+        "ICMP on what is not outstanding tells nothing",
+        "0.100 > 1:1449
+         0.101 > 2897:7241
+         0.121 < ack 1449 sack 2897-7241
+         0.1211 < too big 1
+         0.122 > 1449:2897",
+        &[(1_449, FastRetransmission, Sign::Sack)],
+    ),
+    (
+        AT_SENDER,
         "a timeout, and what it goes back to",
         "0.100 > 1:5793 every 0.001
          0.400 > 1:1449

@@ -17,6 +17,7 @@
 //! 0.400 > S isn 5 data 100 bits 011  also `mss 536`, `win 9`, `noscale`, `clock 7`, `echo 7`,
 //!                                    `bits`: AE, CWR, ECE; `option 2202`: further options in hex
 //! 0.300 > 1:2897 id 40               numbered 40 and 41 in the IP header
+//! 0.110 < too big 1449 mtu 1400      ICMP: the segment from 1449 on was too large
 //! 0.300 > at 0                       no data, from this place in the stream
 //! ```
 //!
@@ -24,7 +25,10 @@
 
 use std::net::Ipv4Addr;
 
-use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpRepr};
+use tcplab_wire::{
+    Ecn, FrameView, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpRepr,
+    TooBigRepr,
+};
 
 // By the crate's outer name: the findings' tests include this file.
 use tcplab_trace::{Analyzer, Connection, Flow, Frame, Trace};
@@ -93,6 +97,14 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
         tcp.ack = ack.map_or(SeqNumber::new(0), |ack| header.peer(ack));
         tcp.window = after("win").map_or(0, |rest| rest[0].parse().unwrap());
         return vec![header.packet(at, &tcp, 0)];
+    }
+    if words[2..].starts_with(&["too", "big"]) {
+        let mtu = after("mtu").map_or(1_400, |rest| rest[0].parse().unwrap());
+        let sent = Header { from_client: !from_client, ..header };
+        let about = sent.packet(at, &sent.tcp(words[4].parse().unwrap()), MSS as usize).bytes;
+        let about = FrameView::of_packet(&about).ip().expect("a packet");
+        let bytes = TooBigRepr { mtu, about }.to_packet(&header.ip().into());
+        return vec![Captured { time_ns: (at * 1e9).round() as u64, bytes }];
     }
     if let Some(unrolled) = unrolled(&words, at, every) {
         return unrolled.iter().flat_map(|line| packets(line, isn)).collect();
@@ -275,11 +287,13 @@ impl Header {
             ..self.tcp(0)
         }
     }
-    fn packet(self, at: f64, tcp: &TcpRepr, payload: usize) -> Captured {
+    fn ip(self) -> Ipv4Repr {
         let (client, server) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
         let (src, dst) = if self.from_client { (client, server) } else { (server, client) };
-        let ip = Ipv4Repr { src, dst, id: self.id, ttl: 64, ecn: self.ecn };
-        let bytes = tcp.to_packet(&ip.into(), &vec![0; payload]);
+        Ipv4Repr { src, dst, id: self.id, ttl: 64, ecn: self.ecn }
+    }
+    fn packet(self, at: f64, tcp: &TcpRepr, payload: usize) -> Captured {
+        let bytes = tcp.to_packet(&self.ip().into(), &vec![0; payload]);
         Captured { time_ns: (at * 1e9).round() as u64, bytes }
     }
 }

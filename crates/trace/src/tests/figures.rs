@@ -195,6 +195,7 @@ fn each_figure_is_told_as_the_paper_tells_it() {
         let told = match episode.evidence {
             Evidence::Sack { .. } => "sack",
             Evidence::DuplicateAcks { .. } => "duplicates",
+            Evidence::TooBig { .. } => "icmp",
             Evidence::Timeout { .. } => "timeout",
             Evidence::Probe { .. } => "probe",
         };

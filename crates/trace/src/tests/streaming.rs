@@ -4,9 +4,7 @@ use tcplab_units::Instant;
 use tcplab_wire::LinkType;
 
 use super::drill::{Captured, drill};
-use crate::{
-    Ack, Analyzer, Connection, Episode, FlowId, Frame, LimitPeriod, Needless, Segment, Sink, Stall,
-};
+use crate::{Ack, Analyzer, Connection, FlowId, Frame, Segment, Sink};
 
 const OPENED: &str = "
     0.000 > S
@@ -38,10 +36,6 @@ impl Sink for Sums {
     fn ack(&mut self, _: FlowId, _: Ack) {
         panic!("no packets are wanted");
     }
-    fn episode(&mut self, _: FlowId, _: Episode) {}
-    fn stall(&mut self, _: FlowId, _: Stall) {}
-    fn limit(&mut self, _: FlowId, _: LimitPeriod) {}
-    fn needless(&mut self, _: FlowId, _: u64, _: Needless) {}
     fn connection(&mut self, index: usize, connection: Connection) {
         self.connections.push((index, connection));
     }

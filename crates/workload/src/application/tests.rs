@@ -321,6 +321,31 @@ fn without_a_connection_there_is_nothing_but_to_close() {
 }
 
 #[test]
+fn what_vanishes_waits_for_ever_and_does_not_close() {
+    let mut end = client(r#"["write 1 B", "vanish"]"#);
+    let at = |n: u64| Instant::from_nanos(n * 1_000_000);
+    end.want(at(0));
+    end.did(at(0));
+    end.want(at(0));
+    end.wrote(1, at(0));
+    assert_eq!(end.want(at(1)), Want::Vanish);
+    assert_eq!(end.want(at(9)), Want::Vanish);
+    end.ran_out(at(9));
+    assert_eq!(end.want(at(9)), Want::Nothing);
+    let last = end.report().log.last().cloned().unwrap();
+    assert_eq!((&*last.call, &*last.result), ("vanish", WAITING));
+    for (steps, is_program) in [
+        (vec!["vanish"], true),
+        (vec!["vanish", "sleep 1 s"], false),
+        (vec!["close", "vanish"], false),
+        (vec!["vanish", "vanish"], false),
+    ] {
+        let steps = steps.into_iter().map(|step| step.parse().unwrap()).collect();
+        assert_eq!(crate::Program::new(Side::Server, steps).is_ok(), is_program);
+    }
+}
+
+#[test]
 fn an_urgent_byte_may_be_read_out_of_band() {
     let text = r#"{"upload": "10 B", "urgent_at": "4 B"}"#;
     let spec = spec(text);

@@ -15,6 +15,7 @@ pub(super) fn name(step: &Step) -> &'static str {
         Step::Shutdown(_) => "shutdown",
         Step::Set(..) => "setsockopt",
         Step::Close => "close",
+        Step::Vanish => "vanish",
         Step::BeginRequest | Step::EndResponse | Step::Repeat { .. } => "",
     }
 }

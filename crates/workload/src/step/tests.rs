@@ -28,6 +28,7 @@ fn a_step_is_written_as_it_is_read() {
         ("connect", None),
         ("accept", None),
         ("close", None),
+        ("vanish", None),
     ] {
         let step: Step = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(step.to_string(), again.unwrap_or(text));

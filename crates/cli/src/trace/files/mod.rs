@@ -15,7 +15,7 @@ use tcplab_trace::{Both, Connection, Only, Sink, Trace};
 use super::folder::{Folder, Place};
 use super::input::{Input, Passed};
 use crate::arguments::{Outputs, ViewArguments};
-use crate::output::{Output, tell};
+use crate::output::{Output, counted, tell};
 use annotate::Comments;
 use page::{Page, Sums};
 
@@ -144,8 +144,4 @@ fn commit(output: Output, holds: &str) -> Result<()> {
         tell(&format!("{}: {holds}", file.display()));
     }
     Ok(())
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -7,15 +7,13 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use tcplab_report::trace::{Chosen, Row};
 use tcplab_report::{ShownConnection, TracePage};
-use tcplab_trace::{
-    Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall, Trace,
-};
+use tcplab_trace::{Connection, Sink, Trace};
 use tcplab_units::Instant;
 
 use super::super::input::Input;
-use super::{commit, counted};
+use super::commit;
 use crate::arguments::ViewArguments;
-use crate::output::Output;
+use crate::output::{Output, counted};
 
 /// Of so many connections a page shows graphs at most, else nobody finds anything.
 const MOST: usize = 10;
@@ -123,12 +121,6 @@ impl Sink for Sums {
     fn wants_packets(&self) -> bool {
         false
     }
-    fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
-    fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
-    fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
-    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
-    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
-    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
     fn connection(&mut self, index: usize, connection: Connection) {
         self.connections.insert(index, connection);
     }

@@ -175,6 +175,7 @@ fn frame() -> Run {
         ],
         calibration: Some(calibration()),
         cases: vec![],
+        comparisons: vec![],
         claims: vec![
             claim("Linux recovers in both ways the paper describes", true),
             claim("and within a second, <always>", false),

@@ -6,12 +6,14 @@ mod handshake;
 mod machine;
 mod options;
 mod pair;
+mod path_mtu;
 mod peer;
+mod pool;
 mod silence;
 mod streams;
 mod urgent;
 
-use tcplab_units::Instant;
+use tcplab_units::{Bytes, Instant};
 use tcplab_wire::{SeqNumber, TcpFlags};
 
 use super::*;

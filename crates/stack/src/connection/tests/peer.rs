@@ -151,6 +151,14 @@ impl Bench {
         self.hear_raw(&segment);
     }
 
+    /// ICMP quotes a segment that began at `sequence`, relative to the initial one.
+    pub(super) fn hear_too_big(&mut self, sequence: i32, mtu: u32) -> Option<PathMtu> {
+        let number = SeqNumber::new(OWN.wrapping_add(sequence as u32));
+        let learnt = self.connection.handle_too_big(self.now, number, mtu);
+        self.poll();
+        learnt
+    }
+
     pub(super) fn read_all(&mut self) -> usize {
         let mut block = [0; 1 << 12];
         let mut count = 0;

@@ -7,6 +7,7 @@ mod kernel;
 mod losses;
 mod network;
 mod other_stacks;
+mod path_mtu;
 mod probes;
 mod timeouts;
 mod undoing;

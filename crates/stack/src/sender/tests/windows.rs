@@ -2,7 +2,6 @@
 
 use super::super::Negotiated;
 use super::bench::*;
-use crate::congestion::State;
 
 #[test]
 fn slow_start_doubles_while_the_window_is_used() {
@@ -143,18 +142,4 @@ fn so_many_segments_are_out_as_the_stack_allows() {
     assert_eq!(b.numbers(), [1, 2, 3]);
     b.at(100).ack(2, &[]);
     assert_eq!(b.numbers(), [4]);
-}
-
-#[test]
-fn a_smaller_mtu_sends_again_in_smaller_pieces() {
-    let mut b = Bench::linux(10);
-    assert_eq!(b.leaving().len(), 10);
-    b.at(50);
-    b.sender.set_mss(b.now, 400);
-    b.sender.audit();
-    assert_eq!((b.state(), b.cwnd()), (State::Loss, 10));
-    let sizes: Vec<(u64, u32)> = b.leaving().iter().map(|s| (s.start, s.len)).collect();
-    assert_eq!(sizes[..4], [(1, 400), (401, 400), (801, 200), (1_001, 400)]);
-    assert_eq!(sizes.len(), 10);
-    assert_eq!(b.sender.figures().unacked, 30);
 }

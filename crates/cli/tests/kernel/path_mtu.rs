@@ -1,0 +1,75 @@
+//! Packets that are too large for the path: the kernel and its model send the same segments again.
+
+use std::fs;
+use std::path::Path;
+
+use tcplab_capture::Reader;
+use tcplab_recording::Endpoint;
+use tcplab_wire::{FrameView, too_big};
+
+use crate::experiment::{Experiment, only_entry};
+use crate::program::{Io, tcplab};
+
+const SCENARIO: &str = r#"
+title = "Small packets only"
+[path]
+rate  = "20 Mbit/s"
+delay = "20 ms"
+queue = "100 packets"
+[client]
+stack  = "linux"
+socket = { congestion = "reno" }
+[client.sysctl]
+"net.ipv4.tcp_mtu_probing" = 1
+[workload]
+upload = "30 kB"
+[matrix.path]
+told  = { "path.forward.mtu" = "1400 B" }
+least = { "path.forward.mtu" = "500 B" }
+hole  = { "path.forward.mtu" = { size = "1400 B", answer = false } }
+[repeat]
+trials  = 1
+retries = 0
+"#;
+
+/// The ten that are too large, and as many again: what follows depends on when each was heard of.
+const COMPARED: usize = 20;
+
+#[test]
+fn both_worlds_send_the_same_again() {
+    let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
+    let ended = tcplab(home.path(), &["run", "made.toml", "--world", "sim"]);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let modelled = only_entry(&home.path().join("runs/made"));
+    let mut trials = 0;
+    for trial in experiment.trials() {
+        let directories = [&trial.directory, &modelled.join(&trial.row.directory)];
+        let captures = directories.map(|it| it.join(Endpoint::Client.capture_file()));
+        let [kernel, model] = captures.each_ref().map(|capture| look(capture));
+        assert_eq!(kernel, model, "{}", trial.name());
+        assert_eq!(kernel.1, if trial.name().contains("hole") { 0 } else { 10 });
+        trials += 1;
+    }
+    assert_eq!(trials, 3);
+}
+
+/// Of the client's first segments with data: where they begin, their length, and whether routers
+/// must not cut them; and how many messages told it of packets that were too large.
+fn look(capture: &Path) -> (Vec<(u32, usize, bool)>, usize) {
+    let mut reader = Reader::open(capture).unwrap();
+    let (mut sent, mut told, mut first) = (Vec::new(), 0, None);
+    while let Some(record) = reader.next_record().unwrap() {
+        let view = FrameView::of_packet(record.captured);
+        told += usize::from(view.ip().is_some_and(|ip| too_big(&ip).is_some()));
+        let Some(tcp) = view.tcp().filter(|tcp| tcp.dst_port() == 5_001) else { continue };
+        if !tcp.payload().is_empty() && sent.len() < COMPARED {
+            let seq = tcp.seq().as_u32();
+            let from = seq.wrapping_sub(*first.get_or_insert(seq)) + 1;
+            sent.push((from, tcp.payload().len(), tcp.ip().dont_fragment()));
+        }
+    }
+    assert_eq!(sent.len(), COMPARED, "{}", capture.display());
+    (sent, told)
+}

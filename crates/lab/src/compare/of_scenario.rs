@@ -1,0 +1,71 @@
+//! The comparisons that a scenario asks for, made when its run is finished.
+
+use std::path::Path;
+
+use tcplab_scenario::Compare;
+
+use super::{Asked, CompareError, Comparison, Metrics, compare_levels, side};
+use crate::Run;
+
+/// What came of a `[[compare]]` section. Of what trials do not have, and where nothing can be
+/// compared, that is told as a warning: a run does not fail for it. The run is in the directory
+/// that the answer is read from.
+pub(crate) fn of_scenario(run: &Run, compare: &Compare) -> Comparison {
+    let has = |name: &String| {
+        let mut trials = run.cases.iter().flat_map(|case| &case.trials);
+        trials.any(|trial| trial.metrics.find(name).is_some())
+    };
+    let (had, lacking): (Vec<String>, Vec<String>) = compare.metrics.iter().cloned().partition(has);
+    let told = lacking.iter().map(|name| format!("no trial has `{name}`: left out"));
+    let mut told: Vec<String> = told.collect();
+    let metrics = if compare.metrics.is_empty() { Metrics::Usual } else { Metrics::Named(had) };
+    let asked =
+        Asked { metrics, threshold: compare.threshold, thresholds: compare.thresholds.clone() };
+    let here = Path::new(".");
+    let levels = compare.levels.each_ref().map(String::as_str);
+    match compare_levels((here, run), &compare.factor, Some(levels), &asked) {
+        Ok(mut found) => {
+            found.warnings.splice(0..0, told);
+            found
+        }
+        Err(error) => {
+            told.push(error.to_string());
+            Comparison {
+                tcplab: env!("CARGO_PKG_VERSION").into(),
+                sides: levels.map(|level| side(here, level.into(), run)),
+                by: Some(compare.factor.clone()),
+                metrics: compare.metrics.clone(),
+                warnings: told,
+                family: "nothing".into(),
+                tests: 0,
+                cases: Vec::new(),
+                rows: Vec::new(),
+            }
+        }
+    }
+}
+
+/// The comparison that the scenario of a run asks for; of other metrics or thresholds, where
+/// `asked` says so.
+///
+/// # Errors
+/// When it asks for none, or for several; otherwise as for [`compare_levels`].
+pub fn compare_as_written(
+    (path, run): (&Path, &Run),
+    asked: Option<&Asked>,
+) -> Result<Comparison, CompareError> {
+    let [written] = &run.comparisons[..] else {
+        let told = |found: &Comparison| {
+            let [a, b] = found.sides.each_ref().map(|side| side.label.as_str());
+            format!("--by {} --levels {a},{b}", found.by.as_deref().unwrap_or_default())
+        };
+        let written = run.comparisons.iter().map(told).collect();
+        return Err(CompareError::NotWritten { run: run.name.clone(), written });
+    };
+    let labels = written.sides.each_ref().map(|side| side.label.as_str());
+    if let (Some(asked), Some(factor)) = (asked, &written.by) {
+        return compare_levels((path, run), factor, Some(labels), asked);
+    }
+    let sides = labels.map(|level| side(path, level.into(), run));
+    Ok(Comparison { sides, ..written.clone() })
+}

@@ -1,0 +1,69 @@
+//! By how much B differs from A, drawn: intervals around zero.
+
+use tcplab_lab::compare::{Comparison, Row, Verdict};
+use tcplab_plot::{ForestRow, csv, csv_number, forest};
+
+use super::words::{difference, percent};
+use crate::figure::Shown;
+use crate::number::title;
+
+/// An interval plot for each metric, the metric with the worst row first; none of one that is
+/// identical everywhere.
+pub(crate) fn pictures(found: &Comparison) -> Vec<Shown> {
+    let mut metrics: Vec<&str> = Vec::new();
+    for row in &found.rows {
+        if !metrics.contains(&row.metric.as_str()) {
+            metrics.push(&row.metric);
+        }
+    }
+    let picture = |metric: &&str| {
+        let rows: Vec<&Row> = found.rows.iter().filter(|row| row.metric == *metric).collect();
+        let moves = rows.iter().any(|row| row.verdict != Verdict::Same { identical: true });
+        moves.then(|| drawn(metric, &rows))
+    };
+    metrics.iter().filter_map(picture).collect()
+}
+
+fn drawn(metric: &str, rows: &[&Row]) -> Shown {
+    // Shares where every case has one.
+    let is_relative = rows.iter().all(|row| row.medians[0] != 0.0);
+    let scaled = |row: &Row, amount: f64| match row.relative(amount) {
+        Some(share) if is_relative => share * 100.0,
+        _ => amount,
+    };
+    let shown = |row: &&Row| ForestRow {
+        name: row.case.clone(),
+        told: match (row.verdict, row.relative(row.difference)) {
+            (Verdict::Undecided { .. }, _) => "undecided".into(),
+            (Verdict::Same { identical: true }, _) => "identical".into(),
+            (verdict, Some(share)) if is_relative => {
+                let sign = if share > 0.0 { "+" } else { "" };
+                format!("{}, {sign}{}", verdict.name(), percent(share))
+            }
+            (verdict, _) => format!("{}, {}", verdict.name(), difference(row)),
+        },
+        class: row.verdict.name(),
+        value: scaled(row, row.difference),
+        interval: row.interval.map(|(low, high)| (scaled(row, low), scaled(row, high))),
+        margin: scaled(row, row.margin),
+    };
+    let shown: Vec<ForestRow> = rows.iter().map(shown).collect();
+    let unit = if is_relative { "%" } else { rows[0].unit.as_str() };
+    let name = title(metric);
+    let numbers = shown.iter().map(|row| {
+        let end = |value: Option<f64>| value.map(csv_number).unwrap_or_default();
+        [
+            row.name.clone(),
+            row.class.to_owned(),
+            csv_number(row.value),
+            end(row.interval.map(|it| it.0)),
+            end(row.interval.map(|it| it.1)),
+            csv_number(row.margin),
+        ]
+    });
+    let difference = format!("difference ({})", if unit.is_empty() { "count" } else { unit });
+    let columns = ["case", "verdict", &difference, "from", "until", "same within"];
+    let table = csv(&columns, numbers);
+    let svg = forest(&format!("B against A: {name}"), unit, &shown);
+    Shown::new(&name, svg, &table)
+}

@@ -1,0 +1,367 @@
+//! The `[[compare]]` sections: which two levels of a factor the run holds against one another.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use tcplab_units::Probability;
+use toml::Spanned;
+
+use crate::Case;
+use crate::error::Problem;
+use crate::expect::{Operand, Value, text_of, value};
+use crate::fault::Fault;
+use crate::matrix::{Factor, Matrix, written_at};
+use crate::metrics::{METRICS, MetricInfo, MetricKind, Scope, metric};
+use crate::plots::find;
+
+/// A/B: two levels of a factor, compared in each combination of all other levels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Compare {
+    /// The factor, by its full name.
+    pub factor: String,
+    /// What there was, and what is asked about.
+    pub levels: [String; 2],
+    /// Metrics of trials; none: those that people ask for first.
+    pub metrics: Vec<String>,
+    /// What is too little to be called a difference, where it is not named below.
+    pub threshold: Threshold,
+    /// The same of metrics, by name.
+    pub thresholds: BTreeMap<String, Threshold>,
+}
+
+/// What is too little to be called a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Threshold {
+    /// A share of A's median.
+    Share(f64),
+    /// So much in the metric's own unit.
+    Absolute(f64),
+}
+
+/// Where nothing is asked for: 5 %. Below it nobody changes a setting; repeated measurements in
+/// real time differ by one or two per cent for no reason, and a model is asked to be as close.
+impl Default for Threshold {
+    fn default() -> Threshold {
+        Threshold::Share(0.05)
+    }
+}
+
+impl Threshold {
+    /// In the metric's unit, for a median of A.
+    pub fn margin(self, median: f64) -> f64 {
+        match self {
+            Threshold::Share(share) => share * median.abs(),
+            Threshold::Absolute(amount) => amount,
+        }
+    }
+}
+
+/// Two levels of a factor that are held against one another, trial by trial with the same seed, in
+/// each combination of all other levels: is the second better, worse, or the same? The report
+/// begins with the verdicts, and `comparisons.json` and `comparisons.csv` have them.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CompareSpec {
+    /// The factor: a key of the matrix.
+    #[schemars(with = "String")]
+    factor: Spanned<String>,
+    /// Two of its levels, first the one that the other is held against: `["before", "after"]`.
+    /// Default: its levels in the order written, where it has but two.
+    #[serde(default)]
+    #[schemars(with = "Option<[serde_json::Value; 2]>")]
+    levels: Option<Spanned<Vec<Spanned<toml::Value>>>>,
+    /// What is compared: metrics that each trial has one number of. All are tested together, so the
+    /// fewer, the sooner each is decided. Default: those that people ask for first, as `tcplab
+    /// compare` has them.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<String>>", extend("items" = names()))]
+    metrics: Option<Spanned<Vec<Spanned<String>>>>,
+    /// What is too little to be called a difference: a share of the first level's median, such as
+    /// `"1 %"`; or of each metric that is named by itself, a share or an amount in its unit:
+    /// `{ transfer_time = "1 %", retransmissions = 2 }`. Default: `"5 %"`.
+    #[serde(default)]
+    #[schemars(with = "Option<SameForm>")]
+    same: Option<Spanned<Same>>,
+}
+
+/// What can be compared, for the schema.
+fn names() -> serde_json::Value {
+    let names: Vec<&str> = METRICS.iter().filter(|it| is_compared(it)).map(|it| it.name).collect();
+    serde_json::json!({ "type": "string", "enum": names })
+}
+
+fn is_compared(info: &MetricInfo) -> bool {
+    info.scope == Scope::Trial && !matches!(info.kind, MetricKind::Text(_))
+}
+
+impl CompareSpec {
+    /// The comparison with its factor, levels and metrics found.
+    pub(crate) fn resolve(
+        &self,
+        matrix: &Matrix<'_>,
+        cases: &[Case],
+        source: &str,
+    ) -> Result<Compare, Fault> {
+        let factor = find(&self.factor, matrix)?;
+        let levels = self.levels(factor, source)?;
+        let key = factor.key.to_string();
+        if !have_counterparts(cases, &key, &levels) {
+            let problem = Problem::NothingToCompare;
+            let span = self.levels.as_ref().map_or(self.factor.span(), Spanned::span);
+            return Err(Fault::new(problem, span));
+        }
+        let metrics = self.metrics()?;
+        let (threshold, thresholds) = self.thresholds()?;
+        Ok(Compare { factor: key, levels, metrics, threshold, thresholds })
+    }
+
+    fn levels(&self, factor: &Factor<'_>, source: &str) -> Result<[String; 2], Fault> {
+        let known: Vec<String> = factor.levels.iter().map(|level| level.text.clone()).collect();
+        let key = || factor.key.to_string();
+        let Some(written) = &self.levels else {
+            return known.try_into().map_err(|levels| {
+                Fault::new(Problem::WhichLevels { key: key(), levels }, self.factor.span())
+            });
+        };
+        let mut chosen: Vec<String> = Vec::new();
+        for level in written.get_ref() {
+            let text = match level.get_ref() {
+                toml::Value::String(_) => text_of(level.get_ref()),
+                _ => written_at(&level.span(), source),
+            };
+            let problem = if !known.contains(&text) {
+                Problem::NoSuchLevel { key: key(), level: text, levels: known }
+            } else if chosen.contains(&text) {
+                Problem::LevelTwice { key: key(), level: text }
+            } else {
+                chosen.push(text);
+                continue;
+            };
+            return Err(Fault::new(problem, level.span()));
+        }
+        chosen.try_into().map_err(|_| {
+            Fault::new(Problem::WhichLevels { key: key(), levels: known.clone() }, written.span())
+        })
+    }
+
+    fn metrics(&self) -> Result<Vec<String>, Fault> {
+        let Some(written) = &self.metrics else { return Ok(Vec::new()) };
+        if written.get_ref().is_empty() {
+            return Err(Fault::new(Problem::EmptyList { check: "metrics" }, written.span()));
+        }
+        let mut chosen: Vec<String> = Vec::new();
+        for name in written.get_ref() {
+            let info = compared(name.get_ref(), name)?;
+            if chosen.iter().any(|known| known == info.name) {
+                return Err(Fault::new(Problem::NamedTwice(info.name.into()), name.span()));
+            }
+            chosen.push(info.name.into());
+        }
+        Ok(chosen)
+    }
+
+    fn thresholds(&self) -> Result<(Threshold, BTreeMap<String, Threshold>), Fault> {
+        let mut each = BTreeMap::new();
+        let Some(written) = &self.same else { return Ok((Threshold::default(), each)) };
+        let named = match written.get_ref() {
+            Same::Share(text) => {
+                let share = share(text).map_err(|what| Fault::new(what, written.span()))?;
+                return Ok((share, each));
+            }
+            Same::Each(named) => named,
+        };
+        for (name, amount) in named {
+            let info = compared(name, amount)?;
+            let threshold = match amount.get_ref() {
+                Operand::Text(text) if text.trim_end().ends_with('%') => {
+                    share(text).map_err(|what| Fault::new(what, amount.span()))?
+                }
+                _ => match value(amount, info, "at_most")? {
+                    Value::Number(number) => Threshold::Absolute(number),
+                    Value::Text(_) => unreachable!("texts are not compared"),
+                },
+            };
+            each.insert(name.clone(), threshold);
+        }
+        Ok((Threshold::default(), each))
+    }
+}
+
+/// The metric of this name, one number of each trial; what is wrong is told at `place`.
+fn compared<T>(name: &str, place: &Spanned<T>) -> Result<&'static MetricInfo, Fault> {
+    match metric(name) {
+        None => Err(Fault::new(Problem::UnknownMetric(name.into()), place.span())),
+        Some(info) if !is_compared(info) => {
+            Err(Fault::new(Problem::NotCompared(name.into()), place.span()))
+        }
+        Some(info) => Ok(info),
+    }
+}
+
+fn share(text: &str) -> Result<Threshold, Problem> {
+    let share = text.parse::<Probability>().map_err(|error| Problem::Value(error.to_string()))?;
+    Ok(Threshold::Share(share.as_f64()))
+}
+
+/// Whether any case of the first level has one of the second that differs from it in nothing else.
+pub(crate) fn have_counterparts(
+    cases: &[Case],
+    factor: &str,
+    [first, second]: &[String; 2],
+) -> bool {
+    cases.iter().any(|case| {
+        let mut levels = case.levels.clone();
+        let own = levels.iter_mut().find(|(key, level)| key == factor && level == first);
+        let Some((_, level)) = own else { return false };
+        level.clone_from(second);
+        cases.iter().any(|other| other.levels == levels)
+    })
+}
+
+/// What is the same, as it is written.
+#[derive(Debug)]
+enum Same {
+    /// A share of the median, for all metrics.
+    Share(String),
+    /// By the names of metrics.
+    Each(BTreeMap<String, Spanned<Operand>>),
+}
+
+/// The same for the schema.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "for the schema")]
+enum SameForm {
+    /// A share of the first level's median.
+    Share(Probability),
+    /// Of each metric that is named by itself.
+    Each(BTreeMap<String, Operand>),
+}
+
+impl<'de> Deserialize<'de> for Same {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Same, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Same;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a share such as \"1 %\", or metrics with an amount each")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Same, E> {
+                Ok(Same::Share(text.into()))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Same, A::Error> {
+                let mut each = BTreeMap::new();
+                while let Some((name, amount)) = map.next_entry()? {
+                    each.insert(name, amount);
+                }
+                Ok(Same::Each(each))
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scenario;
+
+    fn read(section: &str) -> Result<Vec<Compare>, (String, usize)> {
+        let source = format!(
+            "title = \"t\"\n[path]\n[workload]\nupload = \"1 MB\"\n[matrix]\n\
+             \"client.socket.congestion\" = [\"reno\", \"cubic\"]\n\
+             'client.sysctl.net.ipv4.tcp_reordering' = [3, 30, 300]\n\
+             [matrix.stack]\nold = {{}}\nnew = {{ \"client.socket.nodelay\" = true }}\n\
+             [design]\nexclude = [{{ stack = \"new\", 'client.sysctl.net.ipv4.tcp_reordering' = 30 }}]\n\
+             [[compare]]\n{section}"
+        );
+        let read = Scenario::parse(&source, "t").map(|scenario| scenario.compares);
+        read.map_err(|error| (error.to_string(), error.line()))
+    }
+
+    #[test]
+    fn what_is_left_out_is_what_there_is() {
+        let [compare] = &read("factor = \"stack\"").unwrap()[..] else { panic!("there is one") };
+        assert_eq!(
+            (&*compare.factor, &*compare.levels[0], &*compare.levels[1]),
+            ("stack", "old", "new")
+        );
+        assert!(compare.metrics.is_empty() && compare.thresholds.is_empty());
+        assert_eq!(compare.threshold, Threshold::Share(0.05));
+    }
+
+    #[test]
+    fn levels_metrics_and_thresholds_are_found() {
+        let section = "factor = \"client.sysctl.net.ipv4.tcp_reordering\"\nlevels = [300, 3]\n\
+                       metrics = [\"goodput\", \"transfer_time\", \"retransmissions\"]\n\
+                       same = { goodput = \"2 %\", transfer_time = \"20 ms\", retransmissions = 3 }";
+        let compare = read(section).unwrap().remove(0);
+        assert_eq!(compare.levels, ["300", "3"]);
+        assert_eq!(compare.metrics, ["goodput", "transfer_time", "retransmissions"]);
+        let found: Vec<(&str, Threshold)> =
+            compare.thresholds.iter().map(|(name, it)| (&**name, *it)).collect();
+        assert_eq!(
+            found,
+            [
+                ("goodput", Threshold::Share(0.02)),
+                ("retransmissions", Threshold::Absolute(3.0)),
+                ("transfer_time", Threshold::Absolute(0.02)),
+            ]
+        );
+        let same = read("factor = \"stack\"\nsame = \"1 %\"").unwrap().remove(0);
+        assert_eq!(same.threshold, Threshold::Share(0.01));
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_told_with_its_line() {
+        const AT: usize = 13;
+        for (section, line, why) in [
+            ("levels = [\"a\", \"b\"]", 0, "`factor` is missing"),
+            ("factor = \"stick\"", 1, "`stick` is not varied"),
+            (
+                "factor = \"client.sysctl.net.ipv4.tcp_reordering\"",
+                1,
+                "two levels of `client.sysctl",
+            ),
+            ("factor = \"stack\"\nlevels = [\"old\"]", 2, "two levels of `stack`"),
+            ("factor = \"stack\"\nlevels = [\"old\", \"mid\"]", 2, "no case has `stack` = `mid`"),
+            ("factor = \"stack\"\nlevels = [\"old\", \"old\"]", 2, "the level `old` twice"),
+            ("factor = \"stack\"\nmetrics = []", 2, "`metrics` has an empty list"),
+            (
+                "factor = \"stack\"\nmetrics = [\n\"goodput\",\n\"speed\"]",
+                4,
+                "`speed` is not a metric",
+            ),
+            (
+                "factor = \"stack\"\nmetrics = [\"episode.type\"]",
+                2,
+                "`episode.type` cannot be compared",
+            ),
+            ("factor = \"stack\"\nmetrics = [\"lost\", \"lost\"]", 2, "`lost` is named twice"),
+            ("factor = \"stack\"\nsame = \"much\"", 2, "much"),
+            ("factor = \"stack\"\nsame = { speed = 1 }", 2, "`speed` is not a metric"),
+            ("factor = \"stack\"\nsame = { transfer_time = 3 }", 2, "3"),
+            ("factor = \"stack\"\nsome = \"1 %\"", 2, "unknown key `some`"),
+        ] {
+            let (told, found) = read(section).unwrap_err();
+            assert!(told.contains(why), "{section}: {told}");
+            assert!(line == 0 || found == AT + line, "{section}: line {found}, {told}");
+        }
+    }
+
+    #[test]
+    fn a_pair_that_no_case_is_of_is_refused() {
+        let source = "title = \"t\"\n[path]\n[workload]\nupload = \"1 MB\"\n[matrix]\n\
+                      \"path.delay\" = [\"1 ms\", \"9 ms\"]\n\"path.rate\" = [\"1 Mbit/s\", \"2 Mbit/s\"]\n\
+                      [design]\npairs = [[\"path.delay\", \"path.rate\"]]\n\
+                      [[compare]]\nfactor = \"path.delay\"\n";
+        let error = Scenario::parse(source, "t").unwrap_err();
+        assert_eq!((error.line(), error.problem()), (11, &Problem::NothingToCompare));
+        let alone = source.replace("[[compare]]\nfactor = \"path.delay\"\n", "");
+        assert!(Scenario::parse(&alone, "t").is_ok());
+    }
+}

@@ -1,0 +1,66 @@
+//! The largest packet that the path takes, as ICMP tells it.
+
+use tcplab_units::Instant;
+use tcplab_wire::SeqNumber;
+
+use super::Connection;
+use crate::state::State;
+
+/// The largest packet that a path takes, as a host remembers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathMtu {
+    /// Bytes of IP.
+    pub mtu: u16,
+    /// Whether routers may cut packets, for the path takes less than the host's packets become.
+    pub fragments: bool,
+}
+
+impl Connection {
+    /// ICMP says that a packet of this connection was too large: the segment that it quotes begins
+    /// with `sequence`, and the next link takes `mtu` bytes of IP (0 from routers that do not tell;
+    /// RFC 1191 section 4, RFC 8201). What is too large is sent again in smaller segments, which
+    /// counts as no congestion. Gives what the host may remember of the path, if that is news.
+    ///
+    /// Believed is only what quotes something outstanding (RFC 5927 section 4; `tcp_v4_err`).
+    pub fn handle_too_big(
+        &mut self,
+        now: Instant,
+        sequence: SeqNumber,
+        mtu: u32,
+    ) -> Option<PathMtu> {
+        let config = &self.config.path_mtu;
+        let position = self.numbers.position(sequence);
+        let una = if self.state.is_synchronized() { self.sender.una() } else { 0 };
+        let is_outstanding = (una as i64..=self.sent() as i64).contains(&position);
+        let is_over = matches!(self.state, State::Closed | State::TimeWait);
+        let known = self.terms.mtu;
+        let mtu = u16::try_from(mtu).unwrap_or(u16::MAX);
+        if !config.discovery || is_over || !is_outstanding || self.terms.fragments || mtu >= known {
+            return None;
+        }
+        // `__ip_rt_update_pmtu`.
+        self.terms.fragments = mtu < config.least;
+        let mtu = mtu.max(config.least.min(known));
+        self.lower_mtu(now, mtu);
+        Some(PathMtu { mtu, fragments: self.terms.fragments })
+    }
+
+    /// The path lets only smaller packets through: `mtu` bytes. Segments that are larger are sent
+    /// again.
+    pub fn lower_mtu(&mut self, now: Instant, mtu: u16) {
+        if mtu >= self.terms.mtu {
+            return;
+        }
+        self.terms.mtu = mtu;
+        self.terms.sending_mss = self.terms.sending_mss.min(self.terms.room());
+        if self.state.is_sending() {
+            let stream = self.stream();
+            self.sender.set_mss(now, self.terms.sending_mss, &stream);
+        }
+    }
+
+    /// Whether its packets say "don't fragment".
+    pub fn dont_fragment(&self) -> bool {
+        self.config.path_mtu.discovery && !self.terms.fragments
+    }
+}

@@ -1,0 +1,92 @@
+//! Cutting what is outstanding into smaller segments.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::{EVER, GOES_ON, LISTED, LOST, NONE, REPEATED, Record, SACKED, Scoreboard};
+
+/// How what is outstanding is cut anew.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::sender) struct Smaller {
+    /// The most data bytes of a segment.
+    pub(in crate::sender) most: u64,
+    /// Where the first outstanding byte is.
+    pub(in crate::sender) una: u64,
+    /// The position behind the last data byte: a FIN behind it takes no room.
+    pub(in crate::sender) data_end: u64,
+    /// Whether only what left as one burst is cut as one; otherwise all that lies together is.
+    pub(in crate::sender) by_bursts: bool,
+    /// Whether what was too large is lost.
+    pub(in crate::sender) is_lost: bool,
+}
+
+impl Scoreboard {
+    /// No segment that is not SACKed has more data than allowed any more. What has is cut anew
+    /// from its burst's first byte on (`tcp_simple_retransmit`, `tcp_set_skb_tso_segs`), with all
+    /// of that burst.
+    pub(in crate::sender) fn make_smaller(&mut self, how: &Smaller) {
+        let old = std::mem::take(&mut self.records);
+        let mut records = VecDeque::with_capacity(old.len());
+        let mut at = 0;
+        while at < old.len() {
+            let end = behind_burst(&old, at, how.by_bursts);
+            let size = |record: &Record| {
+                record.end().min(how.data_end).saturating_sub(record.start.max(how.una))
+            };
+            let is_large = old.range(at..end).any(|record| size(record) > how.most);
+            if is_large && !old[at].is_sacked() {
+                cut(&old, at..end, how, &mut records);
+            } else {
+                records.extend(old.range(at..end));
+            }
+            at = end;
+        }
+        self.records = records;
+        self.lost_out = self.count(LOST);
+        self.retrans_out = self.count(REPEATED);
+        let to_repeat = self.records.iter().filter(|record| record.is_to_repeat());
+        self.to_repeat = to_repeat.map(|record| record.start).collect();
+        self.settle();
+    }
+
+    fn count(&self, mark: u8) -> u32 {
+        self.records.iter().filter(|record| record.marks & mark != 0).count() as u32
+    }
+}
+
+/// The number behind the last of the records from `first` on that are cut as one: nothing else
+/// became of one than of the others.
+fn behind_burst(records: &VecDeque<Record>, first: usize, by_bursts: bool) -> usize {
+    let fate = |record: &Record| record.marks & (SACKED | LOST | REPEATED);
+    let mut end = first + 1;
+    while end < records.len()
+        && (!by_bursts || records[end - 1].goes_on())
+        && fate(&records[end]) == fate(&records[first])
+    {
+        end += 1;
+    }
+    end
+}
+
+fn cut(old: &VecDeque<Record>, burst: Range<usize>, how: &Smaller, out: &mut VecDeque<Record>) {
+    let (first, last) = (old[burst.start], old[burst.end - 1]);
+    let ever = old.range(burst).fold(0, |ever, record| ever | record.marks & EVER);
+    let mut marks = first.marks & !LISTED | ever | GOES_ON;
+    if how.is_lost {
+        marks = marks & !REPEATED | LOST;
+    }
+    let mut start = first.start;
+    while start < last.end() {
+        let mut end = (start.max(how.una) + how.most).min(last.end());
+        // The FIN goes with the last byte.
+        if end >= how.data_end {
+            end = last.end();
+        }
+        let len = (end - start) as u32;
+        out.push_back(Record { start, len, marks, older: NONE, newer: NONE, ..first });
+        start = end;
+    }
+    if let Some(piece) = out.back_mut() {
+        piece.marks = piece.marks & !GOES_ON | last.marks & GOES_ON;
+    }
+}

@@ -1,0 +1,123 @@
+//! Packets that are too large for the path, whether it says so or not.
+
+use super::bench::*;
+use crate::SendCause;
+use crate::config::{BlackHole, TimeoutAction};
+use crate::congestion::State;
+
+/// Where each segment that leaves begins, and how long it is; of a burst, each of its segments.
+fn pieces(b: &mut Bench) -> Vec<(u64, u32)> {
+    let mss = b.sender.mss();
+    let cut = |start: u64, len: u32| {
+        let begins = (0..len).step_by(mss as usize);
+        begins.map(move |at| (start + u64::from(at), mss.min(len - at)))
+    };
+    b.leaving().into_iter().flat_map(|sent| cut(sent.start, sent.len)).collect()
+}
+
+#[test]
+fn what_was_too_large_is_sent_again_in_smaller_pieces() {
+    let mut b = Bench::linux(10);
+    assert_eq!(b.leaving().len(), 10);
+    b.at(50);
+    let (cwnd, ssthresh) = (b.cwnd(), b.ssthresh());
+    b.sender.set_mss(b.now, 400, &b.stream);
+    b.sender.audit();
+    let again = b.leaving();
+    // One by one they left, one by one they are cut.
+    let sizes: Vec<(u64, u32)> = again.iter().map(|s| (s.start, s.len)).collect();
+    assert_eq!(sizes[..4], [(1, 400), (401, 400), (801, 200), (1_001, 400)]);
+    assert_eq!(sizes.len(), 10, "as many as the window allows");
+    assert!(again.iter().all(|sent| sent.cause == SendCause::PathMtu));
+    assert_eq!(b.sender.figures().unacked, 30);
+    // It is no congestion (RFC 1191 section 6.4).
+    assert_eq!((b.state(), b.cwnd(), b.ssthresh()), (State::Loss, cwnd, ssthresh));
+}
+
+/// As Linux 6.18 was seen to do it: bursts of two segments of 1448 B became 1348, 1348 and 200 B.
+#[test]
+fn what_left_as_one_burst_is_cut_as_one() {
+    let mut config = exact();
+    config.sending.burst = 65_536;
+    config.sending.paced = false;
+    let mut b = Bench::new(&config, &agreed(), 10);
+    let bursts: Vec<u32> = b.leaving().iter().map(|sent| sent.len).collect();
+    assert_eq!(bursts, [2_000; 5]);
+    b.at(50).ack(1, &[(6, 6)]);
+    assert_eq!(b.leaving(), []);
+    b.sender.set_mss(b.now, 900, &b.stream);
+    b.sender.audit();
+    let whole = |from: u64| [(from, 900), (from + 900, 900), (from + 1_800, 200)];
+    // What was SACKed is left out, and the first half of its burst is alone.
+    let halved = [(4_001, 900), (4_901, 100)];
+    let expected = [&whole(1)[..], &whole(2_001), &halved, &whole(6_001)[..2]].concat();
+    assert_eq!(pieces(&mut b), expected, "as many as the window allows");
+}
+
+#[test]
+fn what_begins_again_at_the_first_byte_is_cut_as_if_it_were_new() {
+    let mut config = exact();
+    config.timeout.action = TimeoutAction::GoBack;
+    let mut b = Bench::new(&config, &agreed(), 10);
+    assert_eq!(b.leaving().len(), 10);
+    b.sender.set_mss(b.now, 900, &b.stream);
+    b.sender.audit();
+    let again = pieces(&mut b);
+    assert_eq!(again.len(), 10);
+    assert!(again.iter().enumerate().all(|(n, piece)| *piece == (1 + 900 * n as u64, 900)));
+}
+
+#[test]
+fn a_fin_goes_with_the_last_byte() {
+    let mut b = Bench::linux(2);
+    b.stream.end += 1;
+    b.stream.fin = true;
+    assert_eq!(b.leaving().len(), 2);
+    b.sender.set_mss(b.now, 500, &b.stream);
+    b.sender.audit();
+    let again: Vec<_> = b.leaving().iter().map(|s| (s.start, s.len, s.fin)).collect();
+    let expected = [(1, 500, false), (501, 500, false), (1_001, 500, false), (1_501, 500, true)];
+    assert_eq!(again, expected);
+}
+
+#[test]
+fn what_fits_is_left_alone() {
+    let mut b = Bench::linux(3);
+    b.stream.end -= 700;
+    assert_eq!(b.leaving().len(), 3);
+    b.sender.set_mss(b.now, 1_000, &b.stream);
+    assert_eq!((b.leaving(), b.state()), (vec![], State::Open));
+    // Of these, only the last is small enough: it is not sent again.
+    b.sender.set_mss(b.now, 500, &b.stream);
+    assert_eq!(pieces(&mut b), [(1, 500), (501, 500), (1_001, 500), (1_501, 500)]);
+}
+
+/// The lengths of what each timeout sends, until the connection is given up.
+fn at_timeouts(mut b: Bench, count: usize) -> Vec<u32> {
+    let _ = b.leaving();
+    let mut sent = Vec::new();
+    while sent.len() < count {
+        b.ring().expect("it is not given up so soon");
+        let leaving = b.leaving();
+        assert_eq!(leaving.len(), 1);
+        sent.push(leaving[0].len);
+    }
+    sent
+}
+
+/// Seen of Linux 6.18 with `tcp_mtu_probing = 1`: the fourth timeout, the first after the 3 s that
+/// three retries would take, sends `tcp_base_mss`.
+#[test]
+fn linux_suspects_a_black_hole() {
+    let mut config = exact();
+    config.recovery.tail_loss_probe = false;
+    let ignored = at_timeouts(Bench::new(&config, &agreed(), 4), 8);
+    assert_eq!(ignored, [1_000; 8]);
+    config.path_mtu.black_hole = BlackHole::Linux;
+    config.path_mtu.base_mss = 512;
+    let lengths = [1_000, 1_000, 1_000, 512, 256, 128, 64, 48, 48];
+    let sent = at_timeouts(Bench::new(&config, &agreed(), 4), lengths.len());
+    assert_eq!(sent, lengths);
+    config.path_mtu.discovery = false;
+    assert_eq!(at_timeouts(Bench::new(&config, &agreed(), 4), 8), [1_000; 8]);
+}
