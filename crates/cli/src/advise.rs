@@ -149,14 +149,14 @@ fn of_capture(file: &Path) -> Result<Known> {
 fn of_run(path: &Path, goal: Goal) -> Result<Known> {
     let directory = RunDirectory::open(path)?;
     let result = path.join("run.json");
-    let text = std::fs::read(&result).with_context(|| {
+    let file = std::fs::File::open(&result).with_context(|| {
         format!(
             "{} is unfinished: finish it with `tcplab run --resume {}`",
             path.display(),
             path.display()
         )
     })?;
-    let run: Run = serde_json::from_slice(&text).with_context(|| {
+    let run: Run = serde_json::from_reader(std::io::BufReader::new(file)).with_context(|| {
         format!(
             "{} is of another version: try `tcplab report {}`",
             result.display(),
