@@ -114,7 +114,8 @@ impl Rerun {
     /// The command that runs all of a run again, in the run's directory.
     pub(crate) fn of_all(run: &Run) -> String {
         let world = if run.world == "sim" { " --world sim" } else { "" };
-        let cases: String = run.only.iter().map(|name| format!(" --case {name}")).collect();
+        let cases: Vec<&str> = run.only.iter().flat_map(|name| [" --case ", name]).collect();
+        let cases = cases.concat();
         let good = run.cases.iter().flat_map(|case| case.trials.iter().map(|it| it.number));
         let failed = run.cases.iter().flat_map(|case| case.failures.iter().map(|it| it.number));
         let numbers: Vec<u32> = good.chain(failed).collect();
