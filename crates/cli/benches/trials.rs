@@ -1,5 +1,5 @@
-//! Many trials in virtual time: how long they take, and whether memory stays flat. `make
-//! bench-trials`; numbers of trials may be given: `BENCH="1000 10000"`.
+//! Many trials in virtual time: how long they take, and whether memory stays flat: it fails where
+//! it does not. `make bench-trials`; numbers of trials may be given: `BENCH="1000 10000"`.
 
 use std::fs;
 use std::io::{self, Write};
@@ -23,6 +23,9 @@ upload = "10 MB"
 "#;
 /// Runs of so many trials are compared.
 const USUAL: [u32; 2] = [1_000, 10_000];
+/// The most memory over that of the first run for which it is called flat: the metrics of each
+/// trial stay, some hundred bytes.
+const FLAT: f64 = 1.3;
 
 fn main() -> io::Result<()> {
     let given: Vec<u32> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
@@ -31,12 +34,13 @@ fn main() -> io::Result<()> {
     fs::create_dir(&place)?;
     fs::write(place.join("many.toml"), SCENARIO)?;
     let mut out = io::stdout();
-    let mut first = None;
+    let (mut first, mut most) = (None, 1.0f64);
     for count in counts {
         let (time, peak) = run(&place, count)?;
         let room = size(&place.join("runs"))?;
         fs::remove_dir_all(place.join("runs"))?;
-        let first = *first.get_or_insert(peak);
+        let ratio = peak as f64 / *first.get_or_insert(peak) as f64;
+        most = most.max(ratio);
         writeln!(
             out,
             "{count} trials of 10 MB: {:.1} s, {:.1} ms each; peak memory {:.1} MB ({:.2} of the \
@@ -44,11 +48,15 @@ fn main() -> io::Result<()> {
             time.as_secs_f64(),
             time.as_secs_f64() * 1e3 / f64::from(count),
             peak as f64 / 1e3,
-            peak as f64 / first as f64,
+            ratio,
             room as f64 / 1e6
         )?;
     }
-    fs::remove_dir_all(&place)
+    fs::remove_dir_all(&place)?;
+    if most > FLAT {
+        return Err(io::Error::other(format!("memory is not flat: {most:.2} of the first run's")));
+    }
+    Ok(())
 }
 
 /// Runs so many trials; the time it took, and the most memory that was resident, kB.

@@ -18,7 +18,7 @@ use tcplab_scenario::Scenario;
 use tcplab_trace::Analyzer;
 use tcplab_units::Span;
 
-use crate::arguments::{AdviseArguments, PathChoice};
+use crate::arguments::{AdviseArguments, PathChoice, World};
 use crate::conduct::{Conducted, conduct};
 use crate::output::answer;
 use crate::run::stop_on_signals;
@@ -35,6 +35,8 @@ struct Known {
     situation: Situation,
     path: Option<PathSpec>,
     choices: Vec<Choice>,
+    /// Where it came to be known.
+    world: World,
 }
 
 /// An experiment that was run.
@@ -62,7 +64,8 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     if let Some(congestion) = &arguments.congestion {
         known.situation.congestion.clone_from(congestion);
     }
-    let Known { title, situation, path, choices } = &known;
+    let Known { title, situation, path, choices, world } = &known;
+    let world = if arguments.world == World::Auto { *world } else { arguments.world };
     let advice = tcplab_lab::advise::advise(situation, goal);
     if !arguments.json {
         answer(&told(title, situation, choices, &advice))?;
@@ -73,7 +76,7 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
         stop_on_signals(&stop)?;
         let trials = arguments.trials;
         for one in Experiment::of(situation, path.as_ref(), goal, &advice, trials) {
-            let outcome = attempt(&one, arguments, &stop)?;
+            let outcome = attempt(&one, world, arguments, &stop)?;
             if !arguments.json {
                 answer(&told_of_trial(&outcome))?;
             }
@@ -100,7 +103,13 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
         let file = paths::find(&choice)?;
         let situation = Situation::of_path(&file.path).context("there is no path in it")?;
         let title = paths::description(&choice);
-        return Ok(Known { title, situation, path: Some(file.path), choices: Vec::new() });
+        return Ok(Known {
+            title,
+            situation,
+            path: Some(file.path),
+            choices: Vec::new(),
+            world: World::Auto,
+        });
     }
     let rtt = arguments.rtt.unwrap_or_default();
     if rtt < Span::from_micros(1) {
@@ -112,7 +121,13 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
         queue: arguments.queue.or(arguments.rate.map(|_| rtt)),
         ..Situation::of_round_trip(rtt)
     };
-    Ok(Known { title: "figures given".into(), situation, path: None, choices: Vec::new() })
+    Ok(Known {
+        title: "figures given".into(),
+        situation,
+        path: None,
+        choices: Vec::new(),
+        world: World::Auto,
+    })
 }
 
 fn of_capture(file: &Path) -> Result<Known> {
@@ -127,21 +142,21 @@ fn of_capture(file: &Path) -> Result<Known> {
         format!("{}: no round trip can be seen in it, so nothing follows", file.display())
     })?;
     let title = format!("{}, {} → {}", file.display(), connection.client, connection.server);
-    Ok(Known { title, situation, path: None, choices: Vec::new() })
+    Ok(Known { title, situation, path: None, choices: Vec::new(), world: World::Auto })
 }
 
 /// The best variants of a run, and what the first trial of the first of them tells.
 fn of_run(path: &Path, goal: Goal) -> Result<Known> {
     let directory = RunDirectory::open(path)?;
     let result = path.join("run.json");
-    let text = std::fs::read(&result).with_context(|| {
+    let file = std::fs::File::open(&result).with_context(|| {
         format!(
             "{} is unfinished: finish it with `tcplab run --resume {}`",
             path.display(),
             path.display()
         )
     })?;
-    let run: Run = serde_json::from_slice(&text).with_context(|| {
+    let run: Run = serde_json::from_reader(std::io::BufReader::new(file)).with_context(|| {
         format!(
             "{} is of another version: try `tcplab report {}`",
             result.display(),
@@ -165,12 +180,18 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
         situation.congestion = name.into();
     }
     let title = format!("{}, {}", run.title, case.name);
-    Ok(Known { title, situation, path: Some(spec.path.clone()), choices })
+    let world = if case.world == "sim" { World::Sim } else { World::Auto };
+    Ok(Known { title, situation, path: Some(spec.path.clone()), choices, world })
 }
 
-fn attempt(one: &Experiment, arguments: &AdviseArguments, stop: &Arc<AtomicBool>) -> Result<Tried> {
+fn attempt(
+    one: &Experiment,
+    world: World,
+    arguments: &AdviseArguments,
+    stop: &Arc<AtomicBool>,
+) -> Result<Tried> {
     let scenario = Scenario::parse(&one.source, &one.name)?;
-    let Conducted { run, report, .. } = conduct(scenario, arguments.world, &arguments.runs, stop)?;
+    let Conducted { run, report, .. } = conduct(scenario, world, &arguments.runs, stop)?;
     let gains = one.gains(&run);
     let trials = run.cases.iter().flat_map(|case| &case.trials);
     let path = report.with_file_name("scenario.toml");

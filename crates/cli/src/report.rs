@@ -1,12 +1,15 @@
 //! `tcplab report`, and what `tcplab run` ends with.
 
-use std::fs;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use tcplab_lab::{Run, RunDirectory, Trial};
+use tcplab_lab::{LabError, Run, RunDirectory, Trial, TrialData};
+use tcplab_report::Recordings;
 use tcplab_report::compare::tally;
 
 use crate::arguments::{ReportArguments, Shown};
@@ -43,7 +46,8 @@ pub(crate) fn write_and_print(
     if shown.json {
         // Not all that is known of each trial is in memory.
         let tables = run.path().join("run.json");
-        answer(&fs::read_to_string(&tables).context("cannot read the tables just written")?)?;
+        let mut tables = File::open(&tables).context("cannot read the tables just written")?;
+        io::copy(&mut tables, &mut io::stdout().lock()).context("cannot print the tables")?;
     } else {
         let text = tcplab_report::text_table(result, shown.details);
         let tallies = result.comparisons.iter().map(|found| tally(found) + "\n");
@@ -60,19 +64,33 @@ pub(crate) fn write_and_print(
     })
 }
 
+/// What the run's directory has of a trial.
+struct OfRun<'a>(&'a RunDirectory);
+
+impl Recordings for OfRun<'_> {
+    type Error = LabError;
+
+    fn packets(&mut self, trial: &Trial) -> Result<TrialData, LabError> {
+        tcplab_lab::load_trial(self.0, trial)
+    }
+
+    fn whole<'t>(&mut self, trial: &'t Trial) -> Result<Cow<'t, Trial>, LabError> {
+        self.0.whole(trial)
+    }
+}
+
 /// Writes the report: one file, or of many trials a folder. Where somebody begins to read.
 pub(crate) fn write_report(run: &RunDirectory, result: &Run) -> Result<PathBuf> {
     const FAILED: &str = "cannot make the report";
-    let load = |trial: &Trial| tcplab_lab::load_trial(run, trial);
     let trials: usize = result.cases.iter().map(|case| case.trials.len()).sum();
     if trials <= tcplab_report::ONE_FILE {
-        let html = tcplab_report::render(result, load).context(FAILED)?;
+        let html = tcplab_report::render(result, OfRun(run)).context(FAILED)?;
         let place = run.replace("report.html", html.as_bytes())?;
         run.remove("report")?;
         return Ok(place);
     }
     let stage = run.stage_folder("report")?;
-    tcplab_report::write_folder(result, load, &stage).context(FAILED)?;
+    tcplab_report::write_folder(result, OfRun(run), &stage).context(FAILED)?;
     let place = run.keep_folder(&stage, "report")?;
     run.remove("report.html")?;
     Ok(place.join("index.html"))

@@ -112,7 +112,7 @@ fn the_rfcs_test_finds_a_path_of_small_packets() {
     let told = json(home.path(), &[&path[..], &rest[..]].concat());
     let baseline = &told["baseline"];
     assert_eq!((&baseline["mtu"], &baseline["asked"]["mtu"]), (&"1.4 kB".into(), &"1.4 kB".into()));
-    assert_eq!(baseline["segment"], "1348 B");
+    assert_eq!(baseline["segment"], "1.348 kB");
     let rate: f64 = baseline["rate"].as_str().unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!((rate / 20.0 - 1.0).abs() < 0.03, "{baseline}");
     assert!(told["rows"].as_array().unwrap().iter().all(|row| row["goodput"] != 0.0));

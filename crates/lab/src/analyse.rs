@@ -14,10 +14,11 @@ use tcplab_workload::Role;
 use crate::claims::Gathered;
 use crate::compare::{median_interval, of_scenario};
 use crate::ends::{ending, ends};
+use crate::kept::Kept;
 use crate::metrics::{Sources, named, of_applications};
 use crate::{
-    Case, Correspondence, EpisodeRow, FindingRow, Ideal, LabError, OptionRow, Run, RunDirectory,
-    Summary, Trial, TrialData, interruptions, loads, paths, worlds,
+    Case, Correspondence, EpisodeRow, FindingRow, Ideal, LabError, Metrics, OptionRow, Run,
+    RunDirectory, Summary, Trial, TrialData, interruptions, loads, paths, worlds,
 };
 use crate::{datagrams, flows};
 
@@ -49,22 +50,23 @@ pub fn analyse(
     let kernel = format!("Linux {}", release.map_or("", String::as_str));
     let mut analysed = 0;
     let mut gathered = Gathered::new(&scenario.expects);
-    let mut cases = Vec::new();
+    let (mut cases, mut lists) = (Vec::new(), Vec::new());
     for (index, case) in scenario.cases.iter().enumerate() {
-        let (mut trials, mut failures) = (Vec::new(), Vec::new());
+        let (mut kept, mut failures) = (Kept::of(numbers.clone().count()), Vec::new());
         for number in numbers.clone() {
             if let Some(failure) = run.failure(&case.name, number) {
                 failures.push(failure);
             } else {
                 let trial = run.trial(case, number)?;
                 gathered.see(index, &trial);
-                trials.push(in_memory(trial));
+                kept.add(trial, &mut lists);
             }
             analysed += 1;
             if tell(analysed, total).is_break() {
                 return Err(LabError::Stopped);
             }
         }
+        let Kept { trials, forgotten } = kept;
         let summaries = summarise(&trials);
         cases.push(Case {
             name: case.name.clone(),
@@ -74,6 +76,7 @@ pub fn analyse(
             trials,
             failures,
             summaries,
+            forgotten,
         });
     }
     let claims = gathered.judge(&cases);
@@ -101,32 +104,13 @@ pub fn analyse(
     Ok(told)
 }
 
-/// What stays in memory of a trial: of one whose packets are not kept only what is told of many
-/// together, so that memory does not grow with what each of ten thousand trials has to say.
-fn in_memory(trial: Trial) -> Trial {
-    if trial.has_packets {
-        return trial;
-    }
-    let short = |episode: EpisodeRow| EpisodeRow { story: String::new(), ..episode };
-    Trial {
-        episodes: trial.episodes.into_iter().map(short).collect(),
-        ends: Vec::new(),
-        findings: Vec::new(),
-        options: Vec::new(),
-        ..trial
-    }
-}
-
 /// The packets and samples of one trial, for looking at.
 ///
 /// # Errors
 /// When the recording cannot be read.
 pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabError> {
     let recording = Recording::open(&run.path().join(&trial.directory))?;
-    let own = |case: &&tcplab_scenario::Case| {
-        RunDirectory::trial_directory(&case.name, trial.number) == trial.directory
-    };
-    let path = run.scenario().cases.iter().find(own).map(|case| &case.path);
+    let path = run.case_of(trial).map(|case| &case.path);
     load(&recording, path, trial.load.is_some())
 }
 
@@ -244,7 +228,7 @@ pub(crate) fn examine(
         warnings.push(UNTOLD.into());
     }
     if let Some(all) = correspondence(recording, record, Some(&app))? {
-        let metrics = datagrams::metrics(&app, &all);
+        let metrics = datagrams::metrics(&app, &all).into();
         let trial = Trial { metrics, ends, flaws, options: told, ..empty_trial(warnings) };
         return Ok(trial);
     }
@@ -263,7 +247,7 @@ pub(crate) fn examine(
     let metrics = Sources { app: &app, flow, samples: &samples, lost, ideal }.metrics();
     let interruptions =
         interruptions::costs(flow, &interruption_times(path, record.seed, record.duration));
-    let (metrics, flows) = (flows.metrics(metrics), flows.rows);
+    let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);
     let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
     Ok(Trial { interruptions, ends, ending, flaws, flows, ..whole })
 }
@@ -337,7 +321,7 @@ pub(crate) fn empty_trial(warnings: Vec<String>) -> Trial {
         number: 0,
         seed: 0,
         directory: String::new(),
-        metrics: Vec::new(),
+        metrics: Metrics::default(),
         episodes: Vec::new(),
         interruptions: Vec::new(),
         findings: Vec::new(),
@@ -523,7 +507,7 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
         .filter_map(|info| {
             let values: Vec<f64> = trials
                 .iter()
-                .flat_map(|trial| &trial.metrics)
+                .flat_map(|trial| trial.metrics.iter())
                 .filter(|metric| metric.name == info.name)
                 .map(|metric| metric.value)
                 .collect();

@@ -1,6 +1,7 @@
 //! What is known of a trial: kept beside its recording, so that it is analysed once, by whoever
 //! ran it; and why another has failed.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -177,6 +178,29 @@ impl RunDirectory {
         };
         let seed = trial_seed(self.plan().seed, number);
         Ok(Trial { number, seed, directory: name, ..analysed.trial })
+    }
+
+    /// All that is known of a trial: from its directory where not all is in memory.
+    ///
+    /// # Errors
+    /// When it is missing or unreadable.
+    pub fn whole<'t>(&self, trial: &'t Trial) -> Result<Cow<'t, Trial>, LabError> {
+        if trial.has_packets {
+            return Ok(Cow::Borrowed(trial));
+        }
+        match self.case_of(trial) {
+            Some(case) => self.trial(case, trial.number).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(trial)),
+        }
+    }
+
+    /// The case that a trial is of, by its directory.
+    pub(crate) fn case_of(&self, trial: &Trial) -> Option<&Case> {
+        let own = |case: &&Case| {
+            trial.directory.contains(&case.name)
+                && RunDirectory::trial_directory(&case.name, trial.number) == trial.directory
+        };
+        self.scenario().cases.iter().find(own)
     }
 
     /// Puts a trial that failed, and what there is of it, in its place.

@@ -124,7 +124,7 @@ pub(crate) fn remove(path: &std::path::Path) -> Result<(), LabError> {
 }
 
 fn value(trial: &Trial, metric: &str) -> Option<f64> {
-    trial.metrics.iter().find(|it| it.name == metric).map(|it| it.value)
+    trial.metrics.value(metric)
 }
 
 /// Half the 95 % interval of the mean over the mean, and whether that is narrow enough. Of a case

@@ -9,7 +9,8 @@ use crate::{Case, Claim, EpisodeRow, InterruptionRow, Trial, loads};
 /// What trials say about each expectation: all that is needed of them to judge.
 pub(crate) struct Gathered<'e> {
     expectations: &'e [Expectation],
-    /// Of each expectation by case and number; nothing of one that compares cases.
+    /// Of each expectation by case and number; of one that compares cases the number that is
+    /// compared, of the cases on both sides.
     values: Vec<BTreeMap<(usize, u32), Vec<Value>>>,
 }
 
@@ -21,9 +22,16 @@ impl<'e> Gathered<'e> {
     /// A trial of the case at this index.
     pub(crate) fn see(&mut self, case: usize, trial: &Trial) {
         for (expectation, all) in self.expectations.iter().zip(&mut self.values) {
-            if expectation.baselines.is_empty() && expectation.cases.contains(&case) {
-                all.insert((case, trial.number), values(expectation, trial));
+            let is_about = |cases: &[usize]| cases.contains(&case);
+            if !is_about(&expectation.cases) && !is_about(&expectation.baselines) {
+                continue;
             }
+            let found = if expectation.baselines.is_empty() {
+                values(expectation, trial)
+            } else {
+                compared(expectation, trial).map(Value::Number).into_iter().collect()
+            };
+            all.insert((case, trial.number), found);
         }
     }
 
@@ -60,14 +68,15 @@ impl<'e> Gathered<'e> {
         let (mut judged, mut left_out, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         for (nth, &index) in expectation.cases.iter().enumerate() {
             let Some(case) = cases.get(index) else { continue };
-            let against = expectation.baselines.get(nth).and_then(|&index| cases.get(index));
+            let other = expectation.baselines.get(nth).copied();
+            let against = other.and_then(|index| cases.get(index));
             let trials = match number {
                 Some(number) => trial(case, number).map_or(&[][..], std::slice::from_ref),
                 None => &case.trials,
             };
-            let values = trials.iter().flat_map(|trial| match against {
-                Some(other) => ratio(expectation, trial, other).into_iter().collect(),
-                None => self.values[at].get(&(index, trial.number)).cloned().unwrap_or_default(),
+            let values = trials.iter().flat_map(|trial| match other {
+                Some(other) => self.ratio(at, [index, other], trial.number).into_iter().collect(),
+                None => self.of(at, index, trial.number).to_vec(),
             });
             let values: Vec<Value> = values.collect();
             if loads::is_left_out(case, against, &values) {
@@ -88,6 +97,22 @@ impl<'e> Gathered<'e> {
         found.extend(failed);
         let held = !judged.is_empty() && judged.iter().all(|one| one.held);
         (held, found.join("; "))
+    }
+
+    /// What is known for an expectation of a case's trial.
+    fn of(&self, at: usize, case: usize, number: u32) -> &[Value] {
+        self.values[at].get(&(case, number)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// A metric divided by that of the trial of another case with the same number, and so the same
+    /// seed. Where there is no such trial, or nothing to divide by, there is no ratio.
+    fn ratio(&self, at: usize, cases: [usize; 2], number: u32) -> Option<Value> {
+        let [own, other] = cases.map(|case| match self.of(at, case, number) {
+            [Value::Number(value)] => Some(*value),
+            _ => None,
+        });
+        let other = other.filter(|value| *value > 0.0)?;
+        Some(Value::Number(own? / other))
     }
 }
 
@@ -148,18 +173,14 @@ fn values(expectation: &Expectation, trial: &Trial) -> Vec<Value> {
     }
 }
 
-/// A metric divided by that of the trial of another case with the same number, and so the same
-/// seed. Where there is no such trial, or nothing to divide by, there is no ratio.
-/// Of a flow with several values their median counts.
-fn ratio(expectation: &Expectation, trial: &Trial, other: &Case) -> Option<Value> {
+/// The number of a trial that is compared with that of another case. Of a flow with several values
+/// their median counts.
+fn compared(expectation: &Expectation, trial: &Trial) -> Option<f64> {
     let name = expectation.metric.as_str();
-    let number = |trial: &Trial| match &expectation.selection.flow {
+    match &expectation.selection.flow {
         Some(flow) => trial.flows.iter().find(|row| row.name == *flow)?.median(name),
-        None => trial.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value),
-    };
-    let against = self::trial(other, trial.number)?;
-    let against = number(against).filter(|value| *value > 0.0)?;
-    Some(Value::Number(number(trial)? / against))
+        None => trial.metrics.value(name),
+    }
 }
 
 fn of_trial(name: &str, trial: &Trial) -> Vec<Value> {
@@ -300,7 +321,7 @@ mod tests {
             number: 1,
             seed: 1,
             directory: "trials/x-1".into(),
-            metrics: vec![metric],
+            metrics: vec![metric].into(),
             episodes,
             interruptions: Vec::new(),
             options: vec![],
@@ -323,6 +344,7 @@ mod tests {
             trials: vec![trial],
             failures: Vec::new(),
             summaries: Vec::new(),
+            forgotten: crate::Recovery::default(),
         }
     }
 

@@ -375,19 +375,55 @@ pub(crate) fn replace_in(
     name: &str,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<PathBuf, LabError> {
-    let target = directory.join(name);
-    let partial = directory.join(format!("{PARTIAL}{}", name.replace('/', "-")));
-    let written = File::create(&partial).and_then(|file| {
-        let mut out = BufWriter::new(file);
-        write(&mut out)?;
-        out.into_inner()?.sync_all()?;
-        fs::rename(&partial, &target)
-    });
-    if let Err(source) = written {
-        let _ = fs::remove_file(&partial);
-        return Err(LabError::File { verb: "write", path: target, source });
+    let mut draft = Draft::begin(directory, name)?;
+    draft.write(write)?;
+    draft.commit()
+}
+
+/// A file in a run's directory while it is written. It is there, whole, once it is committed;
+/// dropped before that, it is as if it had never been begun.
+pub(crate) struct Draft {
+    target: PathBuf,
+    partial: PathBuf,
+    /// Nothing once it is committed.
+    out: Option<BufWriter<File>>,
+}
+
+impl Draft {
+    pub(crate) fn begin(directory: &Path, name: &str) -> Result<Draft, LabError> {
+        let target = directory.join(name);
+        let partial = directory.join(format!("{PARTIAL}{}", name.replace('/', "-")));
+        let file = File::create(&partial).map_err(LabError::file("write", &target))?;
+        Ok(Draft { target, partial, out: Some(BufWriter::new(file)) })
     }
-    Ok(target)
+
+    pub(crate) fn write(
+        &mut self,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), LabError> {
+        let Draft { target, out, .. } = self;
+        out.as_mut().map_or(Ok(()), write).map_err(LabError::file("write", target))
+    }
+
+    pub(crate) fn commit(mut self) -> Result<PathBuf, LabError> {
+        let written = self.out.take().map_or(Ok(()), |out| {
+            out.into_inner()?.sync_all()?;
+            fs::rename(&self.partial, &self.target)
+        });
+        if written.is_err() {
+            let _ = fs::remove_file(&self.partial);
+        }
+        written.map_err(LabError::file("write", &self.target))?;
+        Ok(self.target.clone())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if self.out.is_some() {
+            let _ = fs::remove_file(&self.partial);
+        }
+    }
 }
 
 /// The plan of the run in `path`.

@@ -20,6 +20,7 @@ pub mod fidelity;
 mod flows;
 mod ideal;
 mod interruptions;
+mod kept;
 mod loads;
 mod metrics;
 mod model;
@@ -31,6 +32,7 @@ mod replay;
 pub mod rfc6349;
 mod simulate;
 mod tables;
+mod values;
 pub mod verify;
 mod worlds;
 
@@ -46,8 +48,8 @@ pub use extend::{Extension, extend};
 pub use flows::{FlowConnectionRow, FlowRow, FlowSeries};
 pub use ideal::Ideal;
 pub use model::{
-    Case, Claim, EndRow, Ending, EpisodeRow, Failure, FindingRow, InterruptionRow, Metric, Run,
-    StackUsed, Stopping, Summary, Trial, Width,
+    Case, Claim, EndRow, Ending, EpisodeRow, Failure, FindingRow, InterruptionRow, Metric,
+    Recovery, Run, StackUsed, Stopping, Summary, Trial, Width,
 };
 pub use options::OptionRow;
 pub use plan::{Instead, Plan, plan};
@@ -56,4 +58,5 @@ pub use replay::{Difference, Replay, replay};
 pub use tables::write_tables;
 /// Parts of a [`Trial`].
 pub use tcplab_workload::{DatagramMark, Durations, LoadReport, RequestReport, Side};
+pub use values::{MetricValue, Metrics};
 pub use worlds::{Refusal, World, kernel_refused};

@@ -11,7 +11,7 @@ use tcplab_workload::{Durations, LoadReport};
 use crate::analyse::{empty_trial, findings_of, flaws_of, trace_of};
 use crate::ends::{ending, ends};
 use crate::metrics::named;
-use crate::{Case, LabError, Trial};
+use crate::{Case, LabError, Metrics, Trial};
 
 /// So many frames of a capture are looked at: enough for the first connection, however many others
 /// begin beside it.
@@ -40,8 +40,9 @@ pub(crate) fn examine(
         }
         values.push(("lost", f64::from(lost)));
     }
+    let is_possible = load.impossible.is_none();
     Ok(Trial {
-        metrics: if load.impossible.is_none() { named(values).collect() } else { Vec::new() },
+        metrics: if is_possible { named(values).collect() } else { Metrics::default() },
         findings: client.connections.first().map(findings_of).unwrap_or_default(),
         ends: ends(app, record, [&client, &server]),
         ending: ending(&client),
@@ -49,7 +50,7 @@ pub(crate) fn examine(
             None => flaws_of(record, path, 0).into_iter().chain(flaws(load)).collect(),
             Some(_) => Vec::new(),
         },
-        load: Some(load.clone()),
+        load: Some(Box::new(load.clone())),
         ..empty_trial(warnings)
     })
 }

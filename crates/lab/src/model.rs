@@ -1,9 +1,11 @@
 //! A run as it is told: cases, trials, metrics, claims. Saved as `run.json`, read by the report.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::compare::Comparison;
-use crate::{Calibration, FlowRow, OptionRow};
+use crate::kept::WholeCase;
+use crate::{Calibration, FlowRow, Metrics, OptionRow};
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::Plot;
 use tcplab_workload::{CallRow, LoadReport, Side};
@@ -68,27 +70,37 @@ impl Run {
 
 /// One cell of the matrix.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "WholeCase")]
 pub struct Case {
     /// Short and fit for a file name: the levels joined, such as `reno`.
     pub name: String,
     /// The factors and their levels: (`client.socket.congestion`, `reno`).
     pub levels: Vec<(String, String)>,
     /// Where its trials ran: `kernel` or `sim`. Runs of older versions do not say.
-    #[serde(default)]
     pub world: String,
     /// Whose TCP spoke at the client and at the server.
-    #[serde(default)]
     pub stacks: Vec<StackUsed>,
     /// Its trials by number, but for those that failed.
     pub trials: Vec<Trial>,
     /// Those that failed, as often as they were run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
     /// Each metric over the trials.
     pub summaries: Vec<Summary>,
+    /// Recovery episodes of those trials that are in memory without theirs, as their packets were
+    /// not kept; `run.json` has them.
+    #[serde(skip)]
+    pub forgotten: Recovery,
 }
 
 impl Case {
+    /// The recovery episodes of all its trials.
+    pub fn recovery(&self) -> Recovery {
+        let mut all = self.forgotten.clone();
+        self.trials.iter().for_each(|trial| all.count(&trial.episodes));
+        all
+    }
+
     /// How many trials there are, those that failed counted.
     pub fn count(&self) -> usize {
         self.trials.len() + self.failures.len()
@@ -176,7 +188,7 @@ pub struct Trial {
     /// Its directory, relative to the run's.
     pub directory: String,
     /// One value each.
-    pub metrics: Vec<Metric>,
+    pub metrics: Metrics,
     /// Recovery episodes of the transfer's direction.
     pub episodes: Vec<EpisodeRow>,
     /// Interruptions of the path during the transfer, and what they cost.
@@ -192,7 +204,7 @@ pub struct Trial {
     pub ending: Option<Ending>,
     /// What came of the load, where the workload is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub load: Option<LoadReport>,
+    pub load: Option<Box<LoadReport>>,
     /// Socket options worth telling: asked for, or changed while it ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<OptionRow>,
@@ -209,7 +221,7 @@ pub struct Trial {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<String>,
     /// Whether its captures, samples and path's log were kept. Where they were not, what is in
-    /// memory of it are metrics, episodes and remarks; `run.json` and the tables have it all.
+    /// memory of it are metrics and remarks; its directory, `run.json` and the tables have it all.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub has_packets: bool,
     /// What came of each flow, where there are several; everything else is about the first that is
@@ -236,7 +248,7 @@ fn is_zero(number: &u32) -> bool {
 impl Trial {
     /// Whether its ends exchanged datagrams, and there was no connection.
     pub fn has_datagrams(&self) -> bool {
-        self.metrics.iter().any(|metric| metric.name == "unanswered")
+        self.metrics.find("unanswered").is_some()
     }
 }
 
@@ -308,6 +320,50 @@ pub struct EpisodeRow {
     pub interruption: Option<u64>,
     /// What happened, in a sentence or three.
     pub story: String,
+}
+
+/// Recovery episodes, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// How many are of each type.
+    pub kinds: BTreeMap<String, usize>,
+    /// How many of all were repaired.
+    pub repaired: usize,
+    /// Lost transmissions of all.
+    pub lost_segments: usize,
+}
+
+impl Recovery {
+    /// How many there are.
+    pub fn episodes(&self) -> usize {
+        self.kinds.values().sum()
+    }
+
+    /// Those of this type.
+    pub fn of_kind(&self, kind: &str) -> usize {
+        self.kinds.get(kind).copied().unwrap_or(0)
+    }
+
+    /// Counts those of a trial too.
+    pub fn count(&mut self, rows: &[EpisodeRow]) {
+        for row in rows {
+            match self.kinds.get_mut(&row.kind) {
+                Some(count) => *count += 1,
+                None => drop(self.kinds.insert(row.kind.clone(), 1)),
+            }
+            self.repaired += usize::from(row.repaired);
+            self.lost_segments += row.lost_segments;
+        }
+    }
+
+    /// Counts what another has counted too.
+    pub fn add(&mut self, other: &Recovery) {
+        for (kind, count) in &other.kinds {
+            *self.kinds.entry(kind.clone()).or_default() += count;
+        }
+        self.repaired += other.repaired;
+        self.lost_segments += other.lost_segments;
+    }
 }
 
 /// What an interruption of the path cost a transfer, as the acknowledgements at its sender tell.

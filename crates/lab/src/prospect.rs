@@ -28,8 +28,9 @@ const LOOPBACK: f64 = 2e9;
 const PACKET: f64 = 2.0 * 150.0 + 170.0;
 /// What two looks at `TCP_INFO` take.
 const SAMPLE: f64 = 400.0;
-/// What is left of a trial without packets.
-const RESULTS: f64 = 24_000.0;
+/// What is left of a trial without packets: 23 kB beside its recording (`app.json`, `result.json`,
+/// `trial.json`), and 14 kB of `run.json`, tables and report. Measured: 10,000 transfers of 10 MB.
+const RESULTS: f64 = 37_000.0;
 /// The largest header of a packet in a shortened capture and the block around it.
 const SHORTENED: f64 = 96.0;
 

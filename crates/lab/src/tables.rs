@@ -6,9 +6,10 @@ use std::mem;
 use tcplab_workload::CallRow;
 
 use crate::compare::table as comparisons;
+use crate::directory::Draft;
 use crate::{
-    EndRow, EpisodeRow, InterruptionRow, LabError, Metric, OptionRow, Run, RunDirectory, Trial,
-    flows,
+    EndRow, EpisodeRow, Failure, InterruptionRow, LabError, MetricValue, OptionRow, Run,
+    RunDirectory, Trial, flows,
 };
 
 /// Writes `trials.csv` (a row per trial, with how it went), `metrics.csv` (a row per trial and
@@ -23,8 +24,8 @@ use crate::{
 /// # Errors
 /// When one cannot be written, or a trial cannot be read.
 pub fn write_tables(directory: &RunDirectory, run: &mut Run) -> Result<(), LabError> {
-    let gaps = skeleton(run);
-    directory.replace("trials.csv", trials(run).as_bytes())?;
+    let mut whole = Whole::begin(directory, run)?;
+    directory.replace_by("trials.csv", |out| trials(run, out))?;
     let has_flows = directory.scenario().cases.iter().any(|case| !case.flows.is_empty());
     let flows: (&str, String, Rows) = ("flows.csv", row(flows::COLUMNS), flows::rows);
     let tables: [(&str, String, Rows); 6] = [
@@ -35,39 +36,77 @@ pub fn write_tables(directory: &RunDirectory, run: &mut Run) -> Result<(), LabEr
         ("ends.csv", row(ENDS), ends),
         ("options.csv", row(OPTIONS), options),
     ];
+    let mut drafts = Vec::new();
     for (name, head, rows) in tables.into_iter().chain(has_flows.then_some(flows)) {
-        let mut unread = Ok(());
-        let written = directory.replace_by(name, |out| {
-            out.write_all(head.as_bytes())?;
-            each(directory, run, &mut unread, |case, _, trial| {
-                out.write_all(rows(case, trial).as_bytes())
-            })
-        });
-        unread.and(written)?;
+        let mut draft = Draft::begin(directory.path(), name)?;
+        draft.write(|out| out.write_all(head.as_bytes()))?;
+        drafts.push((draft, rows));
+    }
+    for (index, case) in run.cases.iter().enumerate() {
+        for known in &case.trials {
+            let trial = directory.whole(known)?;
+            for (draft, rows) in &mut drafts {
+                draft.write(|out| out.write_all(rows(&case.name, &trial).as_bytes()))?;
+            }
+            whole.add(index, &trial)?;
+        }
+    }
+    for (draft, _) in drafts {
+        draft.commit()?;
     }
     comparisons::write(directory, run)?;
-    let mut unread = Ok(());
-    let written = directory.replace_by(crate::directory::RUN, |out| {
-        out.write_all(gaps[0].as_bytes())?;
-        let mut place = (0, 0);
-        each(directory, run, &mut unread, |_, index, trial| {
-            while place.0 < index {
-                close(out, &gaps, &mut place)?;
-            }
-            out.write_all(if place.1 == 0 { b"[\n" } else { b",\n" })?;
-            place.1 += 1;
-            serde_json::to_writer(&mut *out, trial).map_err(io::Error::from)
-        })?;
-        while place.0 < run.cases.len() {
-            close(out, &gaps, &mut place)?;
-        }
-        out.write_all(b"\n")
-    });
-    unread.and(written.map(drop))
+    whole.end()
 }
 
 /// Makes the rows of a trial of the case of this name.
 type Rows = fn(&str, &Trial) -> String;
+
+/// `run.json` while it is written.
+struct Whole {
+    draft: Draft,
+    /// All but the trials, in the pieces between which they stand.
+    gaps: Vec<String>,
+    /// The case that comes next, and how many trials of it there are already.
+    place: (usize, usize),
+}
+
+impl Whole {
+    fn begin(directory: &RunDirectory, run: &mut Run) -> Result<Whole, LabError> {
+        let gaps = skeleton(run);
+        let mut draft = Draft::begin(directory.path(), crate::directory::RUN)?;
+        draft.write(|out| out.write_all(gaps[0].as_bytes()))?;
+        Ok(Whole { draft, gaps, place: (0, 0) })
+    }
+
+    /// The next trial, which is of the case at this index.
+    fn add(&mut self, case: usize, trial: &Trial) -> Result<(), LabError> {
+        while self.place.0 < case {
+            self.close()?;
+        }
+        let before: &[u8] = if self.place.1 == 0 { b"[\n" } else { b",\n" };
+        self.place.1 += 1;
+        self.draft.write(|out| {
+            out.write_all(before)?;
+            serde_json::to_writer(out, trial).map_err(io::Error::from)
+        })
+    }
+
+    /// Ends the list of a case's trials, and writes what is between it and the next.
+    fn close(&mut self) -> Result<(), LabError> {
+        let end: &[u8] = if self.place.1 == 0 { b"[]" } else { b"\n]" };
+        self.place = (self.place.0 + 1, 0);
+        let after = self.gaps[self.place.0].as_bytes();
+        self.draft.write(|out| out.write_all(end).and_then(|()| out.write_all(after)))
+    }
+
+    fn end(mut self) -> Result<(), LabError> {
+        while self.place.0 + 1 < self.gaps.len() {
+            self.close()?;
+        }
+        self.draft.write(|out| out.write_all(b"\n"))?;
+        self.draft.commit().map(drop)
+    }
+}
 
 /// `run.json` without trials, in the pieces between which they stand.
 fn skeleton(run: &mut Run) -> Vec<String> {
@@ -83,76 +122,45 @@ fn skeleton(run: &mut Run) -> Vec<String> {
     pieces
 }
 
-/// Ends the list of a case's trials, and writes what is between it and the next.
-fn close(out: &mut impl Write, gaps: &[String], place: &mut (usize, usize)) -> io::Result<()> {
-    out.write_all(if place.1 == 0 { b"[]" } else { b"\n]" })?;
-    *place = (place.0 + 1, 0);
-    out.write_all(gaps[place.0].as_bytes())
-}
+const TRIALS: [&str; 7] = ["case", "trial", "seed", "outcome", "put_aside", "packets", "reason"];
 
-/// Each trial with all that is known of it: from its directory where not all is in memory. What
-/// cannot be read breaks off, and is told in `unread`.
-fn each(
-    directory: &RunDirectory,
-    run: &Run,
-    unread: &mut Result<(), LabError>,
-    mut take: impl FnMut(&str, usize, &Trial) -> io::Result<()>,
-) -> io::Result<()> {
-    for (index, case) in run.cases.iter().enumerate() {
-        for trial in &case.trials {
-            if trial.has_packets {
-                take(&case.name, index, trial)?;
-                continue;
-            }
-            match directory.trial(&directory.scenario().cases[index], trial.number) {
-                Ok(whole) => take(&case.name, index, &whole)?,
-                Err(error) => {
-                    *unread = Err(error);
-                    return Err(io::Error::other("a trial cannot be read"));
+/// How each trial went, those that failed among them.
+fn trials(run: &Run, out: &mut impl Write) -> io::Result<()> {
+    out.write_all(row(TRIALS).as_bytes())?;
+    for case in &run.cases {
+        let good = case.trials.iter().map(|trial| (trial.number, Ok(trial)));
+        let failed = case.failures.iter().map(|failure| (failure.number, Err(failure)));
+        let mut all: Vec<_> = good.chain(failed).collect();
+        all.sort_by_key(|(number, _)| *number);
+        for (number, how) in all {
+            let (seed, outcome, aside, has_packets, reason) = match how {
+                Ok(Trial { seed, flaws, put_aside, has_packets, .. }) => {
+                    let outcome = if flaws.is_empty() { "good" } else { "flawed" };
+                    (seed, outcome, *put_aside, *has_packets, &flaws.join("; "))
                 }
-            }
+                Err(Failure { seed, attempts, reason, .. }) => {
+                    (seed, "failed", attempts - 1, true, reason)
+                }
+            };
+            let (number, seed) = (number.to_string(), seed.to_string());
+            let (aside, packets) = (aside.to_string(), has_packets.to_string());
+            let line = row([&case.name, &number, &seed, outcome, &aside, &packets, reason]);
+            out.write_all(line.as_bytes())?;
         }
     }
     Ok(())
 }
 
-const TRIALS: [&str; 7] = ["case", "trial", "seed", "outcome", "put_aside", "packets", "reason"];
-
-/// How each trial went, those that failed among them.
-fn trials(run: &Run) -> String {
-    let mut table = row(TRIALS);
-    for case in &run.cases {
-        let good = case.trials.iter().map(|trial| {
-            let outcome = if trial.flaws.is_empty() { "good" } else { "flawed" };
-            let packets = trial.has_packets.to_string();
-            let aside = trial.put_aside;
-            (trial.number, trial.seed, outcome, aside, packets, trial.flaws.join("; "))
-        });
-        let failed = case.failures.iter().map(|it| {
-            let (aside, packets) = (it.attempts - 1, "true".to_owned());
-            (it.number, it.seed, "failed", aside, packets, it.reason.clone())
-        });
-        let mut rows: Vec<_> = good.chain(failed).collect();
-        rows.sort_by_key(|(number, ..)| *number);
-        for (number, seed, outcome, aside, packets, reason) in rows {
-            let (number, seed) = (number.to_string(), seed.to_string());
-            let aside = aside.to_string();
-            table += &row([&case.name, &number, &seed, outcome, &aside, &packets, &reason]);
-        }
-    }
-    table
-}
-
 const METRICS: [&str; 7] = ["case", "trial", "seed", "metric", "unit", "value", "flaws"];
 
 fn metrics(case: &str, trial: &Trial) -> String {
-    let of = |metric: &Metric| {
+    let of = |metric: MetricValue<'_>| {
         row([
             case,
             &trial.number.to_string(),
             &trial.seed.to_string(),
-            &metric.name,
-            &metric.unit,
+            metric.name,
+            metric.unit,
             &metric.value.to_string(),
             &trial.flaws.join("; "),
         ])

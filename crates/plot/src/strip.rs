@@ -1,4 +1,4 @@
-//! Strips: the values of a few trials on one line, with their mean and its interval.
+//! Strips: the values of trials on one line, with their mean and its interval.
 
 use crate::plane::put;
 use crate::scale::{Ticks, decimal};
@@ -8,6 +8,9 @@ use crate::svg::escape;
 const WIDTH: f64 = 280.0;
 const HEIGHT: f64 = 26.0;
 const MARGIN: f64 = 9.0;
+/// Of more values than this those at the same pixel are one dot: ten thousand would lie upon one
+/// another, and the strip is as large as it is wide.
+const MANY: usize = 200;
 
 /// The scale several strips share.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,8 +68,8 @@ impl StripScale {
     }
 }
 
-/// A dot per value, a bar for the interval of the mean (with an arrowhead where it is cut), a
-/// diamond for the mean.
+/// A dot per value (of very many: per pixel), a bar for the interval of the mean (with an arrowhead
+/// where it is cut), a diamond for the mean.
 pub fn strip(
     label: &str,
     values: &[f64],
@@ -98,8 +101,16 @@ pub fn strip(
             put(&mut svg, &format!(r#"<path class="cut" d="M{} {y}l4 4-4 4"/>"#, WIDTH - 5.0));
         }
     }
-    for value in values.iter().filter(|v| v.is_finite()) {
-        let x = scale.x(*value);
+    let mut places: Vec<f64> =
+        values.iter().filter(|value| value.is_finite()).map(|value| scale.x(*value)).collect();
+    if places.len() > MANY {
+        for x in &mut places {
+            *x = x.round();
+        }
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+    }
+    for x in places {
         put(&mut svg, &format!(r#"<circle class="trial" cx="{x:.1}" cy="{middle}" r="3.5"/>"#));
     }
     if mean.is_finite() {

@@ -176,6 +176,19 @@ fn strips_do_not_make_much_of_little() {
     }
 }
 
+#[test]
+fn a_strip_of_very_many_values_is_no_larger_than_it_is_wide() {
+    let dots = |count: u32| {
+        let values: Vec<f64> = (0..count).map(|n| 100.0 + f64::from(n % 997) / 10.0).collect();
+        let scale = StripScale::over(values.clone(), []);
+        strip("all", &values, 150.0, None, scale).matches("class=\"trial\"").count()
+    };
+    assert_eq!(dots(200), 200);
+    let (some, many) = (dots(1_000), dots(20_000));
+    assert!((100..=280).contains(&some), "{some}");
+    assert_eq!(some, many);
+}
+
 /// The strokes of a layer: x, lower end, upper end.
 fn strokes_of(svg: &str, class: &str) -> Vec<(i64, i64, i64)> {
     let Some((_, rest)) = svg.split_once(&format!("<path class=\"{class}\" d=\"")) else {

@@ -2,20 +2,20 @@
 //! trial, as far as somebody would look at so many.
 
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
 use askama::Template;
-use tcplab_lab::{Case, Metric, Run, Trial, TrialData};
+use tcplab_lab::{Case, EpisodeRow, Run, Trial};
 
 use crate::links::{Links, Look, Rerun, SCRIPT_FILE, STYLE_FILE, case_page_name, page_name};
 use crate::measure::{main_metric, values};
 use crate::number::{title, with_unit};
 use crate::outcome::kind_class;
 use crate::page::{
-    Gathered, ReportError, SCRIPTS, STYLES, Seen, TrialBody, anchor, foot, head, loaded,
+    Gathered, Recordings, ReportError, SCRIPTS, STYLES, Seen, TrialBody, anchor, foot, head,
+    loaded, whole,
 };
 use crate::place::world;
 use crate::summary::rank;
@@ -33,14 +33,14 @@ const COLUMNS: usize = 8;
 const PAGES: &str = "trials";
 
 /// Writes the report of a run of many trials to `directory`, which must not be there: `index.html`,
-/// style and script, and in `trials/` a page for each variant and each trial. Only the packets of
-/// one trial are in memory at a time; pages are written as they are made.
+/// style and script, and in `trials/` a page for each variant and each trial. Of one trial at a
+/// time packets and episodes are in memory; pages are written as they are made.
 ///
 /// # Errors
 /// When a trial cannot be loaded or a file cannot be written.
-pub fn write_folder<E: Into<Box<dyn Error + Send + Sync>>>(
+pub fn write_folder(
     run: &Run,
-    mut load: impl FnMut(&Trial) -> Result<TrialData, E>,
+    mut recordings: impl Recordings,
     directory: &Path,
 ) -> Result<(), ReportError> {
     let pages = directory.join(PAGES);
@@ -49,7 +49,7 @@ pub fn write_folder<E: Into<Box<dyn Error + Send + Sync>>>(
     fs::write(directory.join(STYLE_FILE), STYLES.concat())?;
     fs::write(directory.join(SCRIPT_FILE), SCRIPTS.concat())?;
     let mut gathered = Gathered::default();
-    let mut sections = Vec::new();
+    let mut chosen = Vec::new();
     for (index, case) in run.cases.iter().enumerate() {
         let with_pages = with_pages(run, case);
         for (nth, trial) in case.trials.iter().enumerate() {
@@ -58,7 +58,7 @@ pub fn write_folder<E: Into<Box<dyn Error + Send + Sync>>>(
                 gathered.see_warnings(case, trial, place);
                 continue;
             }
-            let data = loaded(&mut load, case, trial)?;
+            let data = loaded(&mut recordings, case, trial)?;
             let mut view = TrialView::new(&case.name, index, trial, &data, nth == 0);
             view.open = true;
             let seen =
@@ -68,15 +68,16 @@ pub fn write_folder<E: Into<Box<dyn Error + Send + Sync>>>(
             trial_page(run, case, view, &page)?;
         }
         let page = CasePage::of(run, index, case, &with_pages);
-        fs::write(pages.join(case_page_name(&case.name)), page.render()?)?;
-        sections.push(CaseSection::of(index, case, &with_pages));
+        let out = BufWriter::new(File::create(pages.join(case_page_name(&case.name)))?);
+        page.write(&mut recordings, out)?;
+        chosen.push(with_pages);
     }
     let mut out = BufWriter::new(File::create(directory.join("index.html"))?);
-    out.write_all(head(run, gathered, Links::Index).render()?.as_bytes())?;
-    for section in sections {
-        out.write_all(section.render()?.as_bytes())?;
+    head(run, gathered, Links::Index, None).write_into(&mut out)?;
+    for ((index, case), with_pages) in run.cases.iter().enumerate().zip(&chosen) {
+        CaseSection::of(index, case, with_pages).write_into(&mut out)?;
     }
-    out.write_all(foot(run, Links::Index).render()?.as_bytes())?;
+    foot(run, Links::Index).write_into(&mut out)?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     Ok(())
 }
@@ -154,29 +155,36 @@ struct CaseSection<'a> {
     case: &'a Case,
     world: &'static str,
     page: String,
-    /// Number, place, and whether that is a page with graphs.
-    trials: Vec<(u32, String, bool)>,
+    with_pages: &'a BTreeSet<u32>,
 }
 
 impl<'a> CaseSection<'a> {
-    fn of(index: usize, case: &'a Case, with_pages: &BTreeSet<u32>) -> CaseSection<'a> {
-        let place = |trial: &Trial| {
-            let has_page = with_pages.contains(&trial.number);
-            let place =
-                if has_page { page_name(&case.name, trial.number) } else { row_place(case, trial) };
-            (trial.number, format!("{PAGES}/{place}"), has_page)
-        };
+    fn of(index: usize, case: &'a Case, with_pages: &'a BTreeSet<u32>) -> CaseSection<'a> {
         CaseSection {
             id: anchor(index, None, None),
             case,
             world: world(case),
             page: format!("{PAGES}/{}", case_page_name(&case.name)),
-            trials: case.trials.iter().map(place).collect(),
+            with_pages,
         }
+    }
+
+    fn has_page(&self, trial: &Trial) -> bool {
+        self.with_pages.contains(&trial.number)
+    }
+
+    /// Where a trial is told.
+    fn place(&self, trial: &Trial) -> String {
+        let place = if self.has_page(trial) {
+            page_name(&self.case.name, trial.number)
+        } else {
+            row_place(self.case, trial)
+        };
+        format!("{PAGES}/{place}")
     }
 }
 
-/// All trials of a variant in a table.
+/// All trials of a variant in a table: what stands before its rows.
 #[derive(Template)]
 #[template(path = "case_page.html")]
 struct CasePage<'a> {
@@ -186,11 +194,15 @@ struct CasePage<'a> {
     look: Look,
     /// Where the first page has it.
     back: String,
-    metrics: Vec<String>,
-    rows: Vec<TrialRow<'a>>,
+    /// The metrics that have a column, and what stands above it.
+    names: Vec<&'a str>,
+    titles: Vec<String>,
+    with_pages: &'a BTreeSet<u32>,
     has_rows_only: bool,
 }
 
+#[derive(Template)]
+#[template(path = "case_row.html")]
 struct TrialRow<'a> {
     trial: &'a Trial,
     /// Its page, if it has one.
@@ -201,43 +213,75 @@ struct TrialRow<'a> {
     up: &'static str,
 }
 
+/// What stands after them.
+#[derive(Template)]
+#[template(path = "case_end.html")]
+struct CaseEnd<'a> {
+    look: &'a Look,
+}
+
 impl<'a> CasePage<'a> {
-    fn of(run: &'a Run, index: usize, case: &'a Case, with_pages: &BTreeSet<u32>) -> CasePage<'a> {
+    fn of(
+        run: &'a Run,
+        index: usize,
+        case: &'a Case,
+        with_pages: &'a BTreeSet<u32>,
+    ) -> CasePage<'a> {
         let mut names: Vec<&str> = Vec::new();
-        for metric in case.trials.iter().flat_map(|trial| &trial.metrics) {
-            if !names.contains(&metric.name.as_str()) {
-                names.push(&metric.name);
+        for metric in case.trials.iter().flat_map(|trial| trial.metrics.iter()) {
+            if !names.contains(&metric.name) {
+                names.push(metric.name);
             }
         }
         let main = main_metric(run).map(|info| info.name);
         names.sort_by_key(|name| (main != Some(*name), rank(name)));
         names.truncate(COLUMNS);
-        let cell = |trial: &Trial, name: &str| {
-            let metric = trial.metrics.iter().find(|metric| metric.name == name);
-            metric.map_or("–".to_owned(), |Metric { value, unit, .. }| with_unit(*value, unit))
-        };
-        let row = |trial: &'a Trial| {
-            let has_page = with_pages.contains(&trial.number);
-            let marks = trial.episodes.iter();
-            let marks = marks.map(|it| (kind_class(&it.kind), it.kind.as_str(), it.lost_segments));
-            TrialRow {
-                trial,
-                href: has_page.then(|| page_name(&case.name, trial.number)),
-                cells: names.iter().map(|name| cell(trial, name)).collect(),
-                marks: marks.collect(),
-                findings: trial.findings.iter().map(|it| it.statement.as_str()).collect(),
-                up: Links::Below.up(),
-            }
-        };
         CasePage {
             run,
             case,
             world: world(case),
             look: Look::of(Links::Below),
             back: format!("../index.html#{}", anchor(index, None, None)),
-            metrics: names.iter().map(|name| title(name)).collect(),
+            titles: names.iter().map(|name| title(name)).collect(),
+            names,
+            with_pages,
             has_rows_only: case.trials.iter().any(|it| !with_pages.contains(&it.number)),
-            rows: case.trials.iter().map(row).collect(),
+        }
+    }
+
+    /// Writes the page row by row.
+    fn write(
+        &self,
+        recordings: &mut impl Recordings,
+        mut out: BufWriter<File>,
+    ) -> Result<(), ReportError> {
+        self.write_into(&mut out)?;
+        for trial in &self.case.trials {
+            let whole = whole(recordings, self.case, trial)?;
+            out.write_all(b"\n")?;
+            self.row(trial, &whole.episodes).write_into(&mut out)?;
+        }
+        out.write_all(b"\n")?;
+        CaseEnd { look: &self.look }.write_into(&mut out)?;
+        Ok(out.flush()?)
+    }
+
+    /// The row of a trial with these recovery episodes.
+    fn row<'t>(&self, trial: &'t Trial, episodes: &'t [EpisodeRow]) -> TrialRow<'t> {
+        let cell = |name: &&str| {
+            let metric = trial.metrics.find(name);
+            metric.map_or("–".to_owned(), |it| with_unit(it.value, it.unit))
+        };
+        let marks = episodes.iter();
+        let marks = marks.map(|it| (kind_class(&it.kind), it.kind.as_str(), it.lost_segments));
+        let has_page = self.with_pages.contains(&trial.number);
+        TrialRow {
+            trial,
+            href: has_page.then(|| page_name(&self.case.name, trial.number)),
+            cells: self.names.iter().map(cell).collect(),
+            marks: marks.collect(),
+            findings: trial.findings.iter().map(|it| it.statement.as_str()).collect(),
+            up: Links::Below.up(),
         }
     }
 }

@@ -44,6 +44,6 @@ mod verdicts;
 pub use check::check_table;
 pub use fidelity::{fidelity_page, fidelity_table};
 pub use folder::{ONE_FILE, write_folder};
-pub use page::{ReportError, render, write};
+pub use page::{Recordings, ReportError, render, write};
 pub use text::text_table;
 pub use trace_page::{ShownConnection, TracePage, write_trace};

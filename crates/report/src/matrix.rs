@@ -1,9 +1,11 @@
 //! All episodes of a run at a glance: variant and trial down, interruption across.
 
+use std::collections::BTreeSet;
+
 use tcplab_lab::{EpisodeRow, Run};
 
 use crate::outcome::kind_class;
-use crate::page::anchor;
+use crate::page::{Recordings, ReportError, anchor, whole};
 use crate::place::world;
 
 /// The overview.
@@ -41,15 +43,19 @@ pub(crate) struct Mark {
     pub(crate) repaired: bool,
 }
 
-pub(crate) fn matrix(run: &Run) -> Matrix {
-    let all = || run.cases.iter().flat_map(|c| &c.trials).flat_map(|t| &t.episodes);
-    let last = all().filter_map(|row| row.interruption).max().unwrap_or(0);
-    let columns: Vec<u64> =
-        (1..=last).filter(|n| all().any(|row| row.interruption == Some(*n))).collect();
-    let others = all().any(|row| row.interruption.is_none());
+pub(crate) fn matrix(run: &Run, recordings: &mut impl Recordings) -> Result<Matrix, ReportError> {
+    let mut met = BTreeSet::new();
+    for case in &run.cases {
+        for trial in &case.trials {
+            met.extend(whole(recordings, case, trial)?.episodes.iter().map(|row| row.interruption));
+        }
+    }
+    let others = met.remove(&None);
+    let columns: Vec<u64> = met.into_iter().flatten().collect();
     let mut rows = Vec::new();
     for (case_index, case) in run.cases.iter().enumerate() {
         for (i, trial) in case.trials.iter().enumerate() {
+            let trial = whole(recordings, case, trial)?;
             let marks = |which: Option<u64>| -> Vec<Mark> {
                 let here = trial.episodes.iter().filter(|row| row.interruption == which);
                 here.map(|row| mark(row, case_index, trial.number)).collect()
@@ -69,7 +75,7 @@ pub(crate) fn matrix(run: &Run) -> Matrix {
             });
         }
     }
-    Matrix { columns, others, rows }
+    Ok(Matrix { columns, others, rows })
 }
 
 fn mark(row: &EpisodeRow, case: usize, trial: u32) -> Mark {

@@ -40,14 +40,14 @@ fn is_number(info: &MetricInfo) -> bool {
 
 fn has(run: &Run, name: &str) -> bool {
     let mut trials = run.cases.iter().flat_map(|case| &case.trials);
-    trials.any(|trial| trial.metrics.iter().any(|it| it.name == name && it.value.is_finite()))
+    trials.any(|trial| trial.metrics.value(name).is_some_and(f64::is_finite))
 }
 
 /// The finite values of a metric, with the numbers of the trials.
 pub(crate) fn values(case: &Case, name: &str) -> Vec<(u32, f64)> {
     let value = |trial: &tcplab_lab::Trial| {
-        let metric = trial.metrics.iter().find(|metric| metric.name == name)?;
-        metric.value.is_finite().then_some((trial.number, metric.value))
+        let value = trial.metrics.value(name)?;
+        value.is_finite().then_some((trial.number, value))
     };
     case.trials.iter().filter_map(value).collect()
 }

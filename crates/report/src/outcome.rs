@@ -1,8 +1,6 @@
 //! The outcome of a run in a few sentences.
 
-use std::collections::BTreeMap;
-
-use tcplab_lab::{Case, EpisodeRow, Run, Stopping};
+use tcplab_lab::{Case, Recovery, Run, Stopping};
 
 use crate::number::counted;
 use crate::place::headline;
@@ -69,24 +67,23 @@ fn claims(run: &Run) -> Option<String> {
 }
 
 fn episodes(run: &Run) -> String {
-    let rows: Vec<&EpisodeRow> =
-        run.cases.iter().flat_map(|case| &case.trials).flat_map(|trial| &trial.episodes).collect();
+    let all = recovery(run);
     if !has_connections(run) {
         return "There was no TCP connection: the ends exchanged UDP datagrams.".to_string();
     }
-    if rows.is_empty() {
+    if all.episodes() == 0 {
         return "No packet of a transfer had to be recovered.".to_string();
     }
     let kinds: Vec<String> =
-        by_kind(rows.iter().copied()).into_iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-    let open = rows.iter().filter(|row| !row.repaired).count();
+        by_kind(&all).into_iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+    let open = all.episodes() - all.repaired;
     let repaired = match open {
         0 => "every one was repaired".to_string(),
         open => format!("{open} never repaired"),
     };
     format!(
         "{}: {}; {repaired}.",
-        counted(rows.len(), "recovery episode", "recovery episodes"),
+        counted(all.episodes(), "recovery episode", "recovery episodes"),
         kinds.join(", "),
     )
 }
@@ -97,13 +94,19 @@ pub(crate) fn has_connections(run: &Run) -> bool {
     trials.peek().is_none() || trials.any(|trial| !trial.has_datagrams())
 }
 
+/// The recovery episodes of all variants.
+pub(crate) fn recovery(run: &Run) -> Recovery {
+    let mut all = Recovery::default();
+    run.cases.iter().for_each(|case| all.add(&case.recovery()));
+    all
+}
+
 /// How many episodes are of each type, in the paper's order, unknown names last.
-pub(crate) fn by_kind<'a>(rows: impl Iterator<Item = &'a EpisodeRow>) -> Vec<(String, usize)> {
-    let mut counts: BTreeMap<(usize, &str), usize> = BTreeMap::new();
-    for row in rows {
-        *counts.entry((rank(&row.kind), &row.kind)).or_default() += 1;
-    }
-    counts.into_iter().map(|((_, kind), n)| (kind.to_string(), n)).collect()
+pub(crate) fn by_kind(all: &Recovery) -> Vec<(&str, usize)> {
+    let mut counts: Vec<(&str, usize)> =
+        all.kinds.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
+    counts.sort_by_key(|(kind, _)| rank(kind));
+    counts
 }
 
 /// The types of "Experimental Analysis of TCP Behaviors against Bursty Packet Losses Caused by

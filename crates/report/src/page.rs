@@ -1,5 +1,6 @@
 //! The page: one HTML file that needs nothing else.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::io;
 
@@ -72,12 +73,9 @@ pub enum ReportError {
 ///
 /// # Errors
 /// As [`write`]; nothing is written, so only loading can really fail.
-pub fn render<E: Into<Box<dyn Error + Send + Sync>>>(
-    run: &Run,
-    load: impl FnMut(&Trial) -> Result<TrialData, E>,
-) -> Result<String, ReportError> {
+pub fn render(run: &Run, recordings: impl Recordings) -> Result<String, ReportError> {
     let mut page = Vec::new();
-    write(run, load, &mut page)?;
+    write(run, recordings, &mut page)?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
@@ -88,9 +86,9 @@ pub fn render<E: Into<Box<dyn Error + Send + Sync>>>(
 ///
 /// # Errors
 /// When a trial cannot be loaded or `out` refuses.
-pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
+pub fn write(
     run: &Run,
-    mut load: impl FnMut(&Trial) -> Result<TrialData, E>,
+    mut recordings: impl Recordings,
     out: &mut impl io::Write,
 ) -> Result<(), ReportError> {
     let mut gathered = Gathered::default();
@@ -102,7 +100,7 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
         // Of one without packets there is nothing to be drawn; the tables have it.
         let shown = case.trials.iter().filter(|trial| trial.has_packets);
         for (i, trial) in shown.enumerate() {
-            let data = loaded(&mut load, case, trial)?;
+            let data = loaded(&mut recordings, case, trial)?;
             let view = TrialView::new(&case.name, index, trial, &data, i == 0);
             let rerun = Rerun::of(run, case, trial, Links::Within);
             let body = TrialBody { view: &view, rerun };
@@ -117,31 +115,81 @@ pub fn write<E: Into<Box<dyn Error + Send + Sync>>>(
         }
         cases.push_str("</section>\n");
     }
-    let head = head(run, gathered, Links::Within);
+    let matrix = matrix(run, &mut recordings)?;
+    let head = head(run, gathered, Links::Within, Some(matrix));
     out.write_all(head.render()?.as_bytes())?;
     out.write_all(cases.as_bytes())?;
     out.write_all(foot(run, Links::Within).render()?.as_bytes())?;
     Ok(())
 }
 
+/// Where a report has from what the run does not hold of a trial. A function that gives the packets
+/// will do where the run holds the rest.
+pub trait Recordings {
+    /// Why something cannot be read.
+    type Error: Into<Box<dyn Error + Send + Sync>>;
+
+    /// The packets and samples of a trial.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn packets(&mut self, trial: &Trial) -> Result<TrialData, Self::Error>;
+
+    /// The trial with all that is known of it, its episodes for instance.
+    ///
+    /// # Errors
+    /// When that cannot be read.
+    fn whole<'t>(&mut self, trial: &'t Trial) -> Result<Cow<'t, Trial>, Self::Error> {
+        Ok(Cow::Borrowed(trial))
+    }
+}
+
+impl<F, E> Recordings for F
+where
+    F: FnMut(&Trial) -> Result<TrialData, E>,
+    E: Into<Box<dyn Error + Send + Sync>>,
+{
+    type Error = E;
+
+    fn packets(&mut self, trial: &Trial) -> Result<TrialData, E> {
+        self(trial)
+    }
+}
+
 /// A trial's recording.
-pub(crate) fn loaded<E: Into<Box<dyn Error + Send + Sync>>>(
-    load: &mut impl FnMut(&Trial) -> Result<TrialData, E>,
+pub(crate) fn loaded(
+    recordings: &mut impl Recordings,
     case: &Case,
     trial: &Trial,
 ) -> Result<TrialData, ReportError> {
-    load(trial).map_err(|source| ReportError::Load {
-        case: case.name.clone(),
-        number: trial.number,
-        source: source.into(),
-    })
+    recordings.packets(trial).map_err(|source| unreadable(case, trial, source))
+}
+
+/// A trial with its episodes.
+pub(crate) fn whole<'t>(
+    recordings: &mut impl Recordings,
+    case: &Case,
+    trial: &'t Trial,
+) -> Result<Cow<'t, Trial>, ReportError> {
+    recordings.whole(trial).map_err(|source| unreadable(case, trial, source))
+}
+
+fn unreadable(
+    case: &Case,
+    trial: &Trial,
+    source: impl Into<Box<dyn Error + Send + Sync>>,
+) -> ReportError {
+    ReportError::Load { case: case.name.clone(), number: trial.number, source: source.into() }
 }
 
 /// What the head of the page needs of the trials once their packets are out of memory.
 #[derive(Default)]
 pub(crate) struct Gathered {
     transfers: Vec<Transferred>,
+    /// The first of them.
     warnings: Vec<Warnings>,
+    /// How many more there are.
+    unwarned: usize,
     paths: Paths,
 }
 
@@ -165,17 +213,30 @@ impl Gathered {
         if is_first && view.trial.load.is_none() && !enough {
             self.transfers.extend(Transferred::of(view, world(case), links, is_plain));
         }
-        self.warnings.extend(Warnings::of(view.case, view.trial, &view.warnings, links.of(view)));
+        self.warn(Warnings::of(view.case, view.trial, &view.warnings, links.of(view)));
     }
 
     /// Of a trial whose packets nobody looks at.
     pub(crate) fn see_warnings(&mut self, case: &Case, trial: &Trial, href: String) {
-        self.warnings.extend(Warnings::of(&case.name, trial, &less_than_perfect(trial), href));
+        self.warn(Warnings::of(&case.name, trial, &less_than_perfect(trial), href));
+    }
+
+    fn warn(&mut self, warnings: Option<Warnings>) {
+        if self.warnings.len() < MOST_WARNINGS {
+            self.warnings.extend(warnings);
+        } else {
+            self.unwarned += usize::from(warnings.is_some());
+        }
     }
 }
 
 /// The head of the page.
-pub(crate) fn head(run: &Run, gathered: Gathered, links: Links) -> Head<'_> {
+pub(crate) fn head(
+    run: &Run,
+    gathered: Gathered,
+    links: Links,
+    matrix: Option<Matrix>,
+) -> Head<'_> {
     let mut metrics = blocks(run);
     let spread = metrics.iter().flat_map(|block| &block.rows).any(|row| row.spread.is_some());
     // Those to look up come after all others, and unfold.
@@ -186,10 +247,6 @@ pub(crate) fn head(run: &Run, gathered: Gathered, links: Links) -> Head<'_> {
     let path = run.path.iter().map(|line| line.split_once(": ").unwrap_or(("", line))).collect();
     let trends = trends(run);
     let asked = Asked::of(run, trends.as_ref());
-    let is_folder = links != Links::Within;
-    let mut warnings = gathered.warnings;
-    let unwarned = warnings.len().saturating_sub(MOST_WARNINGS);
-    warnings.truncate(MOST_WARNINGS);
     Head {
         run,
         everywhere: everywhere(&places),
@@ -201,8 +258,8 @@ pub(crate) fn head(run: &Run, gathered: Gathered, links: Links) -> Head<'_> {
         verified: run.calibration.as_ref().map(Verified::all).unwrap_or_default(),
         pictures: gathered.paths.pictures(),
         overviews: overviews(&gathered.transfers),
-        warnings,
-        unwarned,
+        warnings: gathered.warnings,
+        unwarned: gathered.unwarned,
         trends,
         asked,
         verdicts: Verdicts::all(run),
@@ -210,7 +267,7 @@ pub(crate) fn head(run: &Run, gathered: Gathered, links: Links) -> Head<'_> {
         metrics,
         others,
         has_connections: has_connections(run),
-        matrix: (!is_folder).then(|| matrix(run)),
+        matrix,
         kinds: KINDS,
         counts: kind_counts(run),
     }
@@ -219,8 +276,8 @@ pub(crate) fn head(run: &Run, gathered: Gathered, links: Links) -> Head<'_> {
 /// Recovery episodes of each variant by type, where there are too many for each to have a mark.
 fn kind_counts(run: &Run) -> Vec<(String, String, Vec<usize>)> {
     let row = |(index, case): (usize, &Case)| {
-        let rows = || case.trials.iter().flat_map(|trial| &trial.episodes);
-        let count = |(kind, _): &(&str, &str)| rows().filter(|row| row.kind == *kind).count();
+        let all = case.recovery();
+        let count = |(kind, _): &(&str, &str)| all.of_kind(kind);
         let href = format!("#{}", anchor(index, None, None));
         (case.name.clone(), href, KINDS.iter().map(count).collect())
     };

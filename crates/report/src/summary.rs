@@ -174,9 +174,5 @@ fn caution(scale: StripScale) -> String {
 }
 
 fn values(case: &Case, name: &str) -> Vec<f64> {
-    case.trials
-        .iter()
-        .filter_map(|trial| trial.metrics.iter().find(|m| m.name == name))
-        .map(|metric| metric.value)
-        .collect()
+    case.trials.iter().filter_map(|trial| trial.metrics.value(name)).collect()
 }

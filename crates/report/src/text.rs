@@ -1,12 +1,12 @@
 //! Tables for the terminal.
 
 use tcplab_lab::compare::Row;
-use tcplab_lab::{Case, Run, Trial};
+use tcplab_lab::{Case, Recovery, Run, Trial};
 use tcplab_plot::grouped;
 
 use crate::check::verified;
 use crate::number::title;
-use crate::outcome::{by_kind, failures, has_connections, stopping};
+use crate::outcome::{by_kind, failures, has_connections, recovery, stopping};
 use crate::place::{self, Place};
 use crate::summary::{Block, blocks};
 use crate::verdicts::{self, Grid};
@@ -301,27 +301,18 @@ fn episodes(run: &Run, text: &mut String) {
     if !has_connections(run) {
         return line(text, "no TCP connection: the ends exchanged UDP datagrams");
     }
-    let all = run.cases.iter().flat_map(|c| &c.trials).flat_map(|t| &t.episodes);
-    let kinds: Vec<String> = by_kind(all).into_iter().map(|(kind, _)| kind).collect();
-    let counts =
-        |count: &dyn Fn(&tcplab_lab::Case) -> String| run.cases.iter().map(count).collect();
-    let of = |case: &tcplab_lab::Case| {
-        case.trials.iter().flat_map(|t| &t.episodes).cloned().collect::<Vec<_>>()
-    };
-    let names = counts(&|case| case.name.clone());
+    let all = recovery(run);
+    let of_cases: Vec<Recovery> = run.cases.iter().map(Case::recovery).collect();
+    let counts = |count: &dyn Fn(&Recovery) -> String| of_cases.iter().map(count).collect();
+    let names = run.cases.iter().map(|case| case.name.clone()).collect();
     let mut columns = vec![(true, Column::new("recovery episodes", "", names))];
-    for kind in &kinds {
-        let cells =
-            counts(&|case| grouped(of(case).iter().filter(|e| e.kind == *kind).count() as u64));
+    for (kind, _) in by_kind(&all) {
+        let cells = counts(&|it| grouped(it.of_kind(kind) as u64));
         columns.push((false, Column::new(kind, "", cells)));
     }
-    let lost =
-        counts(&|case| grouped(of(case).iter().map(|e| e.lost_segments as u64).sum::<u64>()));
+    let lost = counts(&|it| grouped(it.lost_segments as u64));
     columns.push((false, Column::new("lost segments", "", lost)));
-    let repaired = counts(&|case| {
-        let here = of(case);
-        format!("{} of {}", here.iter().filter(|e| e.repaired).count(), here.len())
-    });
+    let repaired = counts(&|it| format!("{} of {}", it.repaired, it.episodes()));
     columns.push((false, Column::new("repaired", "", repaired)));
     let groups: Vec<Group> =
         columns.into_iter().map(|(left, column)| Group { columns: vec![column], left }).collect();

@@ -1,6 +1,6 @@
 //! One trial: its graphs and its episodes.
 
-use tcplab_lab::{FindingRow, Metric, OptionRow, Trial, TrialData, remark};
+use tcplab_lab::{FindingRow, MetricValue, OptionRow, Trial, TrialData, remark};
 use tcplab_plot::{Band, Figure, View};
 use tcplab_recording::Endpoint;
 use tcplab_scenario::{MetricInfo, metric as metric_info};
@@ -201,14 +201,15 @@ fn warnings(trial: &Trial, data: &TrialData) -> Vec<String> {
 
 /// What people ask for first, then as the run lists them; or those to look up.
 fn metrics(trial: &Trial, details: bool) -> Vec<(String, String)> {
-    let is_detail = |metric: &&Metric| metric_info(&metric.name).is_some_and(MetricInfo::is_detail);
-    let mut metrics: Vec<&Metric> =
+    let is_detail =
+        |metric: &MetricValue<'_>| metric_info(metric.name).is_some_and(MetricInfo::is_detail);
+    let mut metrics: Vec<MetricValue<'_>> =
         trial.metrics.iter().filter(|metric| is_detail(metric) == details).collect();
-    metrics.sort_by_key(|m| rank(&m.name));
-    let text = |m: &Metric| match is_truth(&m.name) {
+    metrics.sort_by_key(|m| rank(m.name));
+    let text = |m: &MetricValue<'_>| match is_truth(m.name) {
         true if is_yes(m.value) => "yes".to_string(),
         true => "no".to_string(),
-        false => with_unit(m.value, &m.unit),
+        false => with_unit(m.value, m.unit),
     };
-    metrics.into_iter().map(|m| (title(&m.name), text(m))).collect()
+    metrics.iter().map(|m| (title(m.name), text(m))).collect()
 }

@@ -55,7 +55,7 @@ impl Reassembly {
             len: None,
         });
         if !begun.add(&ip, offset, more) {
-            // Pieces that contradict one another are believed in nothing (`inet_frag_queue_insert`).
+            // Pieces that overlap are believed in nothing (`inet_frag_queue_insert`).
             self.begun.remove(&key);
             return None;
         }
@@ -70,7 +70,7 @@ impl Begun {
     fn add(&mut self, ip: &IpPacket<'_>, offset: usize, more: bool) -> bool {
         let data = ip.payload();
         let end = offset + data.len();
-        let is_odd = data.is_empty() || (more && data.len() % 8 != 0) || end > LARGEST;
+        let is_odd = data.is_empty() || (more && !data.len().is_multiple_of(8)) || end > LARGEST;
         if is_odd || self.len.is_some_and(|len| end > len || (!more && end != len)) {
             return false;
         }

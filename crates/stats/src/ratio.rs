@@ -3,11 +3,11 @@
 use crate::student::student_t_quantile;
 use crate::summary::{Interval, mean};
 
-/// Where the ratio of the means of two samples lies, the first value of each pair over the second,
+/// Where the ratio of the means of two samples lies, the first of each pair over the second,
 /// by the theorem of Fieller (1954, "Some problems in interval estimation"): all ratios r for which
 /// Student's t does not tell the mean of `first - r second` from zero. So it leaves out one exactly
-/// where [`paired`](crate::paired) tells the means apart. Of several `comparisons` all hold together
-/// with `confidence` (Bonferroni).
+/// where [`paired`](crate::paired) tells the means apart. Of several `comparisons` all hold
+/// together with `confidence` (Bonferroni).
 ///
 /// None of fewer than two pairs, and where the second mean is itself not told from zero: then no
 /// ratio is too large.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tcplab_units::{Instant, Span};
 use tcplab_wire::protocol::TCP;
-use tcplab_wire::{FrameView, IpPacket, LinkType, QuotedSegment, TcpPacket, too_big};
+use tcplab_wire::{FrameView, IpPacket, LinkType, TcpPacket};
 
 use crate::bounds::{ENDS, OVER};
 use crate::clock::{self, CaptureClock};
@@ -14,8 +14,10 @@ use crate::others::Others;
 use crate::packet::Packet;
 use crate::remarks::Remarks;
 use crate::stamps;
-use crate::table::{Ends, Entry, Table};
-use crate::{Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Stall, Trace};
+use crate::table::{Entry, Table};
+use crate::{
+    Ack, Connection, Episode, Flow, LimitPeriod, Needless, Note, Segment, Sink, Stall, Trace,
+};
 
 /// A connection that is over is kept until nothing came for so long: a FIN whose acknowledgement
 /// was lost is sent again within a second.
@@ -52,49 +54,6 @@ pub struct FlowId {
     pub connection: usize,
     /// From client to server.
     pub forward: bool,
-}
-
-/// Takes what the analyser finds out, as soon as it is certain.
-///
-/// Segments and acknowledgements come in the order of the capture, the episodes of a direction
-/// in the order of their time; all before the connection itself, whose flows are empty but for
-/// their sums. Connections come as they end.
-///
-/// A sink that [wants packets](Sink::wants_packets) is told of each, and of a connection also of
-/// what comes when it is over, as long as not more than 65,536 others are over since. For one that
-/// does not, a connection ends a second after both ends closed it or one reset it. What comes
-/// [later](Sink::late) is only counted.
-///
-/// Of connections that are open, so many are followed at a time
-/// ([`Analyzer::following_at_most`]). When another begins, one that has been quiet for a while ends
-/// as if the capture did. Should it go on, that is another connection, and a remark says so.
-pub trait Sink {
-    /// Before all else, if there is any frame: the trace's zero, nanoseconds after the Unix epoch.
-    fn begins(&mut self, _epoch_nanos: u64) {}
-    /// Whether it has any use for anything it is told: if not, nothing is copied for it.
-    fn listens(&self) -> bool {
-        true
-    }
-    /// Whether [`Sink::segment`] and [`Sink::ack`] have any use for what they are told.
-    fn wants_packets(&self) -> bool {
-        true
-    }
-    /// A packet with data, SYN or FIN.
-    fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
-    /// The acknowledgement in a packet, for the direction whose data it acknowledges.
-    fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
-    /// A recovery episode that is over, or that the capture's end cut off.
-    fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
-    /// A time in which the direction stood still, when it is over.
-    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
-    /// What bounded the direction's rate for a while; the periods of a direction come in order.
-    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
-    /// A retransmission that came before, in this frame, turns out to have been needless.
-    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
-    /// A connection, when all its packets are read.
-    fn connection(&mut self, index: usize, connection: Connection);
-    /// A packet of a connection that was handed over before: a FIN sent again, an answer to it.
-    fn late(&mut self, _index: usize, _at: Instant, _frame: u64) {}
 }
 
 /// A connection that is over, kept for a while.
@@ -226,7 +185,7 @@ impl<S: Sink> Analyzer<S> {
             }
             self.others.add(&view);
             if let Some(ip) = view.ip() {
-                self.told_too_big(&ip, at);
+                self.table.told_too_big(&ip, (at, self.frames));
             }
             return;
         };
@@ -234,23 +193,6 @@ impl<S: Sink> Analyzer<S> {
             self.remarks.add("TCP options are cut off: SACK blocks may be missing", self.frames);
         }
         self.tcp(&tcp, at, frame.comment);
-    }
-
-    /// What a packet that is no TCP tells of a segment that was too large for the path, if it is
-    /// ICMP's word on that.
-    fn told_too_big(&mut self, ip: &IpPacket<'_>, at: Instant) {
-        let Some((mtu, quoted)) = too_big(ip) else { return };
-        let Some(QuotedSegment { src, dst, src_port, dst_port, seq }) = QuotedSegment::of(quoted)
-        else {
-            return;
-        };
-        let (ends, from_low) = Ends::between((src, src_port), (dst, dst_port));
-        let Some(place) = self.table.find(&ends) else { return };
-        let entry = self.table.at(place);
-        entry.begin();
-        if let Some(state) = entry.only() {
-            state.told_too_big(from_low, (at, self.frames), seq, mtu);
-        }
     }
 
     #[inline(always)]

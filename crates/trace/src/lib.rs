@@ -51,14 +51,14 @@ mod walk;
 mod watch;
 mod windows;
 
-pub use analyzer::{Analyzer, Collector, FlowId, Frame, Sink};
+pub use analyzer::{Analyzer, Collector, FlowId, Frame};
 pub use explanations::Explanations;
 pub use filter::{Filter, FilterError};
 pub use ladder::{Fate, LadderLine, ladder, ladder_between};
 pub use listing::listing;
 pub use model::*;
 pub use reading::analyze;
-pub use sinks::{Both, Only};
+pub use sinks::{Both, Only, Sink};
 pub use states::{
     Basis, DIAGRAM, Edge, Event, SeenFrom, StateWalk, StateWalks, TimeWait, Transition, WhyTimeWait,
 };

@@ -1,8 +1,52 @@
-//! Sinks made of sinks.
+//! Who is told what the analyser finds out, and sinks made of sinks.
 
 use tcplab_units::Instant;
 
-use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall};
+use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Stall};
+
+/// Takes what the analyser finds out, as soon as it is certain.
+///
+/// Segments and acknowledgements come in the order of the capture, the episodes of a direction
+/// in the order of their time; all before the connection itself, whose flows are empty but for
+/// their sums. Connections come as they end.
+///
+/// A sink that [wants packets](Sink::wants_packets) is told of each, and of a connection also of
+/// what comes when it is over, as long as not more than 65,536 others are over since. For one that
+/// does not, a connection ends a second after both ends closed it or one reset it. What comes
+/// [later](Sink::late) is only counted.
+///
+/// Of connections that are open, so many are followed at a time
+/// ([`following_at_most`](crate::Analyzer::following_at_most)). When another begins, one that has
+/// been quiet for a while ends as if the capture did. Should it go on, that is another connection,
+/// and a remark says so.
+pub trait Sink {
+    /// Before all else, if there is any frame: the trace's zero, nanoseconds after the Unix epoch.
+    fn begins(&mut self, _epoch_nanos: u64) {}
+    /// Whether it has any use for anything it is told: if not, nothing is copied for it.
+    fn listens(&self) -> bool {
+        true
+    }
+    /// Whether [`Sink::segment`] and [`Sink::ack`] have any use for what they are told.
+    fn wants_packets(&self) -> bool {
+        true
+    }
+    /// A packet with data, SYN or FIN.
+    fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
+    /// The acknowledgement in a packet, for the direction whose data it acknowledges.
+    fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
+    /// A recovery episode that is over, or that the capture's end cut off.
+    fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
+    /// A time in which the direction stood still, when it is over.
+    fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
+    /// What bounded the direction's rate for a while; the periods of a direction come in order.
+    fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
+    /// A retransmission that came before, in this frame, turns out to have been needless.
+    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
+    /// A connection, when all its packets are read.
+    fn connection(&mut self, index: usize, connection: Connection);
+    /// A packet of a connection that was handed over before: a FIN sent again, an answer to it.
+    fn late(&mut self, _index: usize, _at: Instant, _frame: u64) {}
+}
 
 /// Tells two sinks everything, in this order, in one pass. Packets are told only to one that
 /// [wants](Sink::wants_packets) them, and nothing to one that does not [listen](Sink::listens).

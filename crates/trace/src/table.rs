@@ -11,7 +11,8 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use tcplab_wire::{SeqNumber, TcpPacket};
+use tcplab_units::Instant;
+use tcplab_wire::{IpPacket, QuotedSegment, SeqNumber, TcpPacket, too_big};
 
 use crate::bounds::ENDS;
 use crate::connection::ConnectionState;
@@ -366,6 +367,23 @@ impl Table {
     #[inline]
     pub(crate) fn at(&mut self, at: usize) -> &mut Entry {
         &mut self.entries[at]
+    }
+
+    /// What a packet that is no TCP tells of a segment that was too large for the path, if it is
+    /// ICMP's word on that; with when it came, and its frame.
+    pub(crate) fn told_too_big(&mut self, ip: &IpPacket<'_>, moment: (Instant, u64)) {
+        let Some((mtu, quoted)) = too_big(ip) else { return };
+        let Some(QuotedSegment { src, dst, src_port, dst_port, seq }) = QuotedSegment::of(quoted)
+        else {
+            return;
+        };
+        let (ends, from_low) = Ends::between((src, src_port), (dst, dst_port));
+        let Some(place) = self.find(&ends) else { return };
+        let entry = self.at(place);
+        entry.begin();
+        if let Some(state) = entry.only() {
+            state.told_too_big(from_low, moment, seq, mtu);
+        }
     }
 
     /// Those that are not over, in the order of their first packets.

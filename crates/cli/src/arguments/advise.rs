@@ -49,7 +49,7 @@ pub(crate) struct AdviseArguments {
     /// Say what follows from formulas, and try nothing
     #[arg(long)]
     pub(crate) no_trial: bool,
-    /// Which world to try it in
+    /// Which world to try it in; `auto` of a run in virtual time is virtual time
     #[arg(long, value_name = "WORLD", default_value = "auto")]
     pub(crate) world: World,
     /// Where the trials' run directories are made

@@ -41,8 +41,7 @@ fn each_design_answers_each_request_and_is_gone() {
             assert!(trial.metrics.is_empty() && trial.warnings.iter().any(|it| it.contains(why)));
             continue;
         }
-        let metric =
-            |name: &str| trial.metrics.iter().find(|it| it.name == name).map(|it| it.value);
+        let metric = |name: &str| trial.metrics.value(name);
         assert_eq!(metric("load.requests"), Some(40.0), "{name}");
         assert_eq!(
             (metric("load.errors"), metric("load.intact")),
@@ -61,7 +60,7 @@ fn each_design_answers_each_request_and_is_gone() {
             assert_eq!(metric("lost"), Some(0.0), "{name}");
         }
         let recording = Recording::open(&directory).unwrap();
-        assert_eq!(recording.app().unwrap().load.as_ref(), Some(load), "{name}");
+        assert_eq!(recording.app().unwrap().load.as_ref(), Some(&**load), "{name}");
         for end in Endpoint::BOTH {
             let mut reader = Reader::new(recording.capture(end).unwrap().1).unwrap();
             let mut frames = 0;

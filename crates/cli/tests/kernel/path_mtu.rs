@@ -23,7 +23,7 @@ socket = { congestion = "reno" }
 "net.ipv4.tcp_mtu_probing" = 1
 [workload]
 upload = "30 kB"
-[matrix.path]
+[matrix.router]
 told  = { "path.forward.mtu" = "1400 B" }
 least = { "path.forward.mtu" = "500 B" }
 hole  = { "path.forward.mtu" = { size = "1400 B", answer = false } }

@@ -107,8 +107,7 @@ impl Gain {
 fn pairs(from: &Case, to: &Case, name: &str) -> Vec<(f64, f64)> {
     let value = |case: &Case, number: u32| {
         let trial = case.trials.iter().find(|trial| trial.number == number)?;
-        let found = trial.metrics.iter().find(|metric| metric.name == name)?;
-        Some(found.value).filter(|value| *value > 0.0)
+        trial.metrics.value(name).filter(|value| *value > 0.0)
     };
     let numbers = from.trials.iter().map(|trial| trial.number);
     numbers.filter_map(|number| value(from, number).zip(value(to, number))).collect()

@@ -67,8 +67,8 @@ pub(super) fn metrics(
     cases: [&[&Case]; 2],
 ) -> Result<Vec<&'static MetricInfo>, CompareError> {
     let has = |info: &&MetricInfo| {
-        let trials = cases.iter().copied().flatten().flat_map(|case| &case.trials);
-        trials.flat_map(|trial| &trial.metrics).any(|found| found.name == info.name)
+        let mut trials = cases.iter().copied().flatten().flat_map(|case| &case.trials);
+        trials.any(|trial| trial.metrics.find(info.name).is_some())
     };
     let is_number = |info: &&MetricInfo| {
         info.scope == Scope::Trial && !matches!(info.kind, MetricKind::Text(_))

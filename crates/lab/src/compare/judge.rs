@@ -80,9 +80,7 @@ fn values(
     compared: &ComparedCase,
     info: &MetricInfo,
 ) -> (Option<[Vec<Numbered>; 2]>, Option<String>) {
-    let value = |trial: &Trial| {
-        trial.metrics.iter().find(|metric| metric.name == info.name).map(|metric| metric.value)
-    };
+    let value = |trial: &Trial| trial.metrics.value(info.name);
     let sides = [("A", case.a), ("B", case.b)];
     let lacking = sides.map(|(side, case)| {
         let lacking = case.trials.iter().filter(|trial| value(trial).is_none()).count();

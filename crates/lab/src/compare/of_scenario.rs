@@ -12,8 +12,8 @@ use crate::Run;
 /// that the answer is read from.
 pub(crate) fn of_scenario(run: &Run, compare: &Compare) -> Comparison {
     let has = |name: &String| {
-        let trials = run.cases.iter().flat_map(|case| &case.trials);
-        trials.flat_map(|trial| &trial.metrics).any(|metric| metric.name == *name)
+        let mut trials = run.cases.iter().flat_map(|case| &case.trials);
+        trials.any(|trial| trial.metrics.find(name).is_some())
     };
     let (had, lacking): (Vec<String>, Vec<String>) = compare.metrics.iter().cloned().partition(has);
     let told = lacking.iter().map(|name| format!("no trial has `{name}`: left out"));

@@ -1,7 +1,7 @@
 //! The results of a finished run.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{BufReader, ErrorKind};
 use std::path::Path;
 
 use super::CompareError;
@@ -24,8 +24,9 @@ pub fn read_run(path: &Path) -> Result<Run, CompareError> {
     let unreadable = |what: String| {
         Err(CompareError::Unreadable { path: path.into(), what: format!("{RUN}: {what}") })
     };
-    match fs::read(path.join(RUN)) {
-        Ok(text) => serde_json::from_slice(&text).or_else(|error| unreadable(error.to_string())),
+    match File::open(path.join(RUN)) {
+        Ok(file) => serde_json::from_reader(BufReader::new(file))
+            .or_else(|error| unreadable(error.to_string())),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             if path.join("plan.json").exists() {
                 Err(CompareError::NoResults { path: path.into() })

@@ -121,8 +121,7 @@ fn is_measured(info: &tcplab_scenario::MetricInfo) -> bool {
 }
 
 fn values(case: &Case, metric: &str) -> Vec<f64> {
-    let metrics = case.trials.iter().flat_map(|trial| &trial.metrics);
-    metrics.filter(|found| found.name == metric).map(|found| found.value).collect()
+    case.trials.iter().filter_map(|trial| trial.metrics.value(metric)).collect()
 }
 
 /// As hyperfine warns: a first trial far from all others, outliers; and a drift over the run.

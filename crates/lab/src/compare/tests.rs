@@ -41,6 +41,7 @@ fn case(
             .collect(),
         failures: Vec::new(),
         summaries: Vec::new(),
+        forgotten: crate::Recovery::default(),
     }
 }
 

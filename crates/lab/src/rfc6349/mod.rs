@@ -204,9 +204,7 @@ impl Baseline {
         let [Some(idle), Some(full)] = [run.cases.first(), run.cases.get(1)] else {
             return Ok(None);
         };
-        let trial = idle.trials.first();
-        let metrics = trial.map(|trial| trial.metrics.as_slice()).unwrap_or_default();
-        let least = metrics.iter().find(|metric| metric.name == "rtt.min");
+        let least = idle.trials.first().and_then(|trial| trial.metrics.value("rtt.min"));
         let Some(trial) = full.trials.first() else { return Ok(None) };
         let data = load_trial(directory, trial)?;
         let trace = match test.direction {
@@ -232,7 +230,7 @@ impl Baseline {
         Ok(Some(Baseline {
             mtu: Bytes::new(segment + headers),
             segment: Bytes::new(segment),
-            rtt: Span::from_secs_f64(least.value / 1e3),
+            rtt: Span::from_secs_f64(least / 1e3),
             rate: Rate::from_bits_per_second((capacity.bits_per_second() as f64 * whole) as u64),
             asked: Ideal::of(&test.path, test.direction, until, 1).map(|ideal| Asked {
                 rtt: ideal.base_rtt,

@@ -103,9 +103,7 @@ pub fn row(baseline: &Baseline, connections: u64, window: Bytes, told: &Told) ->
 
 impl Told {
     fn of(test: &Test, trial: &Trial, directory: &RunDirectory) -> Result<Option<Told>, LabError> {
-        let Some(goodput) = trial.metrics.iter().find(|metric| metric.name == "goodput") else {
-            return Ok(None);
-        };
+        let Some(goodput) = trial.metrics.value("goodput") else { return Ok(None) };
         let data = load_trial(directory, trial)?;
         let (trace, flow): (_, fn(&Connection) -> &Flow) = match test.direction {
             Direction::Forward => (&data.client, |it| &it.forward),
@@ -123,7 +121,7 @@ impl Told {
             return Ok(None);
         }
         Ok(Some(Told {
-            goodput: goodput.value,
+            goodput,
             efficiency: (all - again.min(all)) as f64 / all as f64 * 100.0,
             rtt: weighted.sum::<f64>() / samples as f64,
             offered: flows.iter().filter_map(|flow| flow.windows.max).max(),

@@ -25,7 +25,8 @@ fn run(
                     name: metric.into(),
                     unit: "Mbit/s".into(),
                     value: value(a, b, number),
-                }],
+                }]
+                .into(),
                 ..of.trials[0].clone()
             });
             run.cases.push(Case {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
-use tcplab_lab::{Run, Trial, TrialData};
+use tcplab_lab::{Metric, Metrics, Run, Trial, TrialData};
 use tcplab_report::{ReportError, render, text_table};
 use tcplab_trace::Note;
 
@@ -252,8 +252,8 @@ fn nothing_foreign_becomes_markup() {
             trial.findings[0].statement.clone_from(&evil);
             trial.findings[0].remedy = Some(evil.clone());
             trial.findings[0].rule.clone_from(&evil);
-            trial.metrics[0].name.clone_from(&evil);
-            trial.metrics[0].unit.clone_from(&evil);
+            let of = |value| Metric { name: evil.clone(), unit: evil.clone(), value };
+            trial.metrics = trial.metrics.iter().map(|metric| of(metric.value)).collect();
             for row in &mut trial.episodes {
                 row.kind.clone_from(&evil);
                 row.evidence.clone_from(&evil);
@@ -277,7 +277,7 @@ fn a_run_without_anything_is_still_a_page() {
     run.reference = None;
     run.cases[0].summaries.clear();
     for trial in &mut run.cases[0].trials {
-        trial.metrics.clear();
+        trial.metrics = Metrics::default();
         trial.findings.clear();
     }
     let empty = |_: &Trial| -> Result<TrialData, String> {

@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 
 use tcplab_lab::verify::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_lab::{
-    Calibration, Case, Claim, EndRow, EpisodeRow, FindingRow, Metric, Run, StackUsed, Summary,
-    Trial, TrialData,
+    Calibration, Case, Claim, EndRow, EpisodeRow, FindingRow, Metric, Recovery, Run, StackUsed,
+    Summary, Trial, TrialData,
 };
 use tcplab_path::{Direction, PathSpec};
 use tcplab_trace::{
@@ -53,6 +53,7 @@ pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
             trials: made,
             failures: vec![],
             summaries,
+            forgotten: Recovery::default(),
         });
     }
     (Run { cases, ..frame() }, recordings)
@@ -80,13 +81,8 @@ pub(crate) fn many(count: usize) -> (Run, Vec<(String, TrialData)>) {
             let noise = (0..4).map(|_| rng.below(1_000) as f64 / 1_000.0 - 0.5).sum::<f64>();
             let goodput =
                 4.0 + a as f64 * 0.2 * (1.0 + loss as f64) - loss as f64 * 0.5 + noise * 0.3;
-            for metric in &mut trial.metrics {
-                match metric.name.as_str() {
-                    "goodput" => metric.value = goodput,
-                    "transfer_time" => metric.value = 80.0 / goodput,
-                    _ => {}
-                }
-            }
+            trial.metrics.set("goodput", goodput);
+            trial.metrics.set("transfer_time", 80.0 / goodput);
             trial
         });
         let trials: Vec<Trial> = made.collect();
@@ -271,7 +267,8 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
             metric("retransmitted", "kB", totals.retransmitted.as_u64() as f64 / 1e3),
             metric("episodes", "", rows.len() as f64),
             metric("payload_intact", "", 1.0),
-        ],
+        ]
+        .into(),
         episodes: rows,
         interruptions: Vec::new(),
         options: vec![],
@@ -453,9 +450,9 @@ fn summaries(trials: &[Trial]) -> Vec<Summary> {
     first
         .metrics
         .iter()
-        .enumerate()
-        .map(|(i, metric)| {
-            let values: Vec<f64> = trials.iter().map(|t| t.metrics[i].value).collect();
+        .map(|metric| {
+            let of = |trial: &Trial| trial.metrics.value(metric.name);
+            let values: Vec<f64> = trials.iter().filter_map(of).collect();
             let count = values.len();
             let mean = values.iter().sum::<f64>() / count as f64;
             let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
@@ -463,8 +460,8 @@ fn summaries(trials: &[Trial]) -> Vec<Summary> {
             // Student's t for four degrees of freedom; the page only shows what it is given.
             let half = deviation.map(|sd| 2.776 * sd / (count as f64).sqrt());
             Summary {
-                name: metric.name.clone(),
-                unit: metric.unit.clone(),
+                name: metric.name.into(),
+                unit: metric.unit.into(),
                 count,
                 mean,
                 median: None,
