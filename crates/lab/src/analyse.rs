@@ -66,17 +66,16 @@ pub fn analyse(
                 return Err(LabError::Stopped);
             }
         }
-        let Kept { trials, forgotten } = kept;
-        let summaries = summarise(&trials);
+        let summaries = summarise(&kept.trials);
         cases.push(Case {
             name: case.name.clone(),
             levels: case.levels.clone(),
             world: worlds::of_case(&plan.world, case).into(),
             stacks: worlds::stacks(&plan.world, case, kernel.trim_end()),
-            trials,
+            trials: kept.trials,
             failures,
             summaries,
-            forgotten,
+            forgotten: kept.forgotten,
         });
     }
     let claims = gathered.judge(&cases);
