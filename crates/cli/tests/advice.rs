@@ -54,7 +54,7 @@ fn advice_is_tried_and_holds() {
     let run = report.parent().unwrap().to_str().unwrap().to_owned();
     let told = json(home.path(), &["advise", &run, "--no-trial", "--json"]);
     let choice = &told["choices"][0];
-    assert_eq!((&choice["best"], &choice["metric"]), (&"advised".into(), &"goodput".into()));
+    assert_eq!((&choice["best"], &choice["metric"]), (&"tuned".into(), &"goodput".into()));
     assert!(told["tried"].as_array().unwrap().is_empty());
     let text = tcplab(home.path(), &["advise", &run, "--no-trial"]).stdout;
     let text = String::from_utf8(text).unwrap();

@@ -26,7 +26,7 @@ pub struct Experiment {
 
 /// The names of its cases.
 const BEFORE: &str = "before";
-const AFTER: &str = "advised";
+const AFTER: &str = "tuned";
 /// The key that chooses the sender's congestion control.
 const CONGESTION: &str = "client.socket.congestion";
 

@@ -82,7 +82,7 @@ fn what_is_tried_is_a_scenario_of_two_cases() {
     for one in &experiments {
         let scenario = tcplab_scenario::Scenario::parse(&one.source, &one.name).unwrap();
         let cases: Vec<&str> = scenario.cases.iter().map(|case| case.name.as_str()).collect();
-        assert_eq!(cases, ["before", "advised"], "{}", one.source);
+        assert_eq!(cases, ["before", "tuned"], "{}", one.source);
         assert_eq!(scenario.trials, 3);
     }
     let bloated = Situation {
