@@ -5,7 +5,7 @@ use tcplab_lab::{Case, Recovery, Run, Trial};
 use tcplab_plot::grouped;
 
 use crate::check::verified;
-use crate::number::title;
+use crate::number::{counted, title};
 use crate::outcome::{by_kind, failures, has_connections, recovery, stopping};
 use crate::place::{self, Place};
 use crate::summary::{Block, blocks};
@@ -167,22 +167,35 @@ fn comparisons(run: &Run, text: &mut String) {
     }
 }
 
-/// What made trials less than perfect, trial by trial.
+/// Of so many trials at most the terminal tells what made them less than perfect,
+const TOLD_TRIALS: usize = 8;
+/// and so many things of each; the report has all.
+const TOLD_OF_EACH: usize = 3;
+
+/// What made trials less than perfect, trial by trial: flawed ones first.
 fn warnings(run: &Run, text: &mut String) {
     let trials = run.cases.iter().flat_map(|case| case.trials.iter().map(move |t| (case, t)));
-    let mut first = true;
-    for (case, trial) in trials {
-        let told = less_than_perfect(trial);
-        if told.is_empty() {
-            continue;
-        }
-        if std::mem::take(&mut first) {
-            text.push('\n');
-        }
+    let mut told: Vec<_> = trials
+        .map(|(case, trial)| (case, trial, less_than_perfect(trial)))
+        .filter(|(.., told)| !told.is_empty())
+        .collect();
+    told.sort_by_key(|(_, trial, _)| trial.flaws.is_empty());
+    if !told.is_empty() {
+        text.push('\n');
+    }
+    for (case, trial, told) in told.iter().take(TOLD_TRIALS) {
         line(text, &format!("! {}, trial {}", case.name, trial.number));
-        for part in wrapped(&told.join("; "), WIDTH - 4) {
+        let mut first = told.iter().take(TOLD_OF_EACH).cloned().collect::<Vec<_>>().join("; ");
+        if let Some(more @ 1..) = told.len().checked_sub(TOLD_OF_EACH) {
+            first += &format!("; {} more", grouped(more as u64));
+        }
+        for part in wrapped(&first, WIDTH - 4) {
             line(text, &format!("    {part}"));
         }
+    }
+    if let Some(more @ 1..) = told.len().checked_sub(TOLD_TRIALS) {
+        let of = counted(more, "more trial", "more trials");
+        line(text, &format!("! and {of} with remarks of their own: in the report"));
     }
 }
 
