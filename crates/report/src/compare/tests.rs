@@ -142,7 +142,7 @@ fn verdicts_are_counted_and_the_extreme_told() {
              what is undecided: transfer time of odd.",
         ),
         (
-            vec![row("fast", 5.0, Verdict::Better), row("also", 9.0, Verdict::Better)],
+            vec![row("also", 9.0, Verdict::Better), row("fast", 5.0, Verdict::Better)],
             "2 better",
             "The best: transfer time of fast, 50.0 % less.",
         ),

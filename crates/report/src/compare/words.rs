@@ -89,13 +89,11 @@ pub(crate) fn counts(found: &Comparison) -> String {
 
 /// The worst, else the best; and how many more trials would decide an undecided row.
 pub(crate) fn remark(found: &Comparison) -> String {
-    let first = |name: &str| {
-        let row = found.rows.iter().find(|row| row.verdict.name() == name);
-        row.map(|row| format!("{}, {}", about(row), change(row)))
-    };
-    let extreme = first("worse")
-        .map(|row| format!("The worst: {row}."))
-        .or_else(|| first("better").map(|row| format!("The best: {row}.")));
+    // The worst come first, so the best is the last.
+    let of = |name: &'static str| found.rows.iter().filter(move |row| row.verdict.name() == name);
+    let told = |which: &str, row: &Row| format!("The {which}: {}, {}.", about(row), change(row));
+    let worst = of("worse").next().map(|row| told("worst", row));
+    let extreme = worst.or_else(|| of("better").next_back().map(|row| told("best", row)));
     let open = found.rows.iter().filter_map(|row| match row.verdict {
         Verdict::Undecided { more, .. } => Some((more, about(row))),
         _ => None,
