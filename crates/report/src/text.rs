@@ -170,7 +170,7 @@ fn comparisons(run: &Run, text: &mut String) {
 /// Of so many trials at most the terminal tells what made them less than perfect,
 const TOLD_TRIALS: usize = 8;
 /// and so many things of each; the report has all.
-const TOLD_OF_EACH: usize = 3;
+const TOLD_OF_EACH: usize = 8;
 
 /// What made trials less than perfect, trial by trial: flawed ones first.
 fn warnings(run: &Run, text: &mut String) {
