@@ -191,10 +191,10 @@ fn attempt(
     stop: &Arc<AtomicBool>,
 ) -> Result<Tried> {
     let scenario = Scenario::parse(&one.source, &one.name)?;
-    let Conducted { run, report, .. } = conduct(scenario, world, &arguments.runs, stop)?;
+    let Conducted { directory, run, report } = conduct(scenario, world, &arguments.runs, stop)?;
     let gains = one.gains(&run);
     let trials = run.cases.iter().flat_map(|case| &case.trials);
-    let path = report.with_file_name("scenario.toml");
+    let path = directory.path().join("scenario.toml");
     let by_hand = one.congestions.as_ref().filter(|_| run.world == "kernel").map(|names| {
         let payload = one.payload.as_u64();
         names.each_ref().map(|name| {

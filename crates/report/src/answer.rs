@@ -105,11 +105,11 @@ impl Standing {
         });
         let others = others.collect::<Option<Vec<_>>>()?;
         let (_, _, lead) = others.first()?;
-        let pairs = || blocks.iter().map(|block| (block[*best], block[rest[0]]));
         let ratio = if measured.by_ratio {
             lead.interval.map(|it| Interval { low: it.low.exp(), high: it.high.exp() })
         } else {
-            ratio_of_means(&pairs().collect::<Vec<_>>(), CONFIDENCE, rest.len())
+            let pairs = blocks.iter().map(|block| (block[*best], block[rest[0]]));
+            ratio_of_means(&pairs.collect::<Vec<_>>(), CONFIDENCE, rest.len())
         };
         Some(Standing { factor, best: *best, mean: means[*best].0, others, ratio })
     }
