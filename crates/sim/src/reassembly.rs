@@ -55,7 +55,7 @@ impl Reassembly {
             len: None,
         });
         if !begun.add(&ip, offset, more) {
-            // Pieces that overlap are believed in nothing (`inet_frag_queue_insert`).
+            // Of pieces that overlap none is believed (`inet_frag_queue_insert`).
             self.begun.remove(&key);
             return None;
         }
