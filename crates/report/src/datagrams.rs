@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use tcplab_lab::RequestReport;
 use tcplab_lab::{Correspondence, DatagramKind, DatagramRow, TrialData};
-use tcplab_lab::{RequestReport, Side};
 use tcplab_plot::{LadderScene, decimal, ladder};
 use tcplab_trace::{Fate, LadderLine};
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::number::{counted, figures};
 
@@ -225,7 +225,7 @@ fn is_smooth(it: &RequestReport, rows: &[&DatagramRow]) -> bool {
 }
 
 fn rung(row: &DatagramRow) -> LadderLine {
-    let from_sender = row.from == Side::Client;
+    let from_sender = row.from == Endpoint::Client;
     let number = row.mark.map_or(0, |mark| mark.request);
     let attempt = row.mark.map_or(0, |mark| mark.attempt);
     let copy = if row.is_copy { ", a copy" } else { "" };

@@ -1,9 +1,8 @@
 //! The transfer of a trial among what was captured.
 
 use tcplab_lab::TrialData;
-use tcplab_recording::Endpoint;
 use tcplab_trace::{Connection, Flow, Trace};
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 
 /// The transfer of a trial: its data's direction as both taps saw it.
 pub(crate) struct Transfer<'a> {
@@ -39,10 +38,7 @@ impl<'a> Transfer<'a> {
     }
 
     pub(crate) fn receiver(&self) -> Endpoint {
-        match self.sender {
-            Endpoint::Client => Endpoint::Server,
-            Endpoint::Server => Endpoint::Client,
-        }
+        self.sender.other()
     }
 }
 

@@ -2,9 +2,8 @@
 
 use tcplab_lab::{FindingRow, MetricValue, OptionRow, Trial, TrialData, remark};
 use tcplab_plot::{Band, Figure, View};
-use tcplab_recording::Endpoint;
 use tcplab_scenario::{MetricInfo, metric as metric_info};
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 
 use crate::calls::{self, CallView};
 use crate::datagrams::DatagramsView;

@@ -6,11 +6,11 @@ fn ms(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
-fn row(from: Side, of: [u32; 2], sent: u64, arrived: Option<u64>) -> DatagramRow {
+fn row(from: Endpoint, of: [u32; 2], sent: u64, arrived: Option<u64>) -> DatagramRow {
     let [request, attempt] = of;
     DatagramRow {
         from,
-        kind: if from == Side::Client { DatagramKind::Request } else { DatagramKind::Answer },
+        kind: if from == Endpoint::Client { DatagramKind::Request } else { DatagramKind::Answer },
         mark: Some(DatagramMark { request, attempt }),
         is_copy: false,
         sent: ms(sent),
@@ -32,7 +32,7 @@ fn request(asked: u64, tries: &[u64], answered: Option<(u64, u32)>) -> RequestRe
 
 /// The first as it should be, the second after a retry, the third never.
 fn all() -> Correspondence {
-    let (client, server) = (Side::Client, Side::Server);
+    let (client, server) = (Endpoint::Client, Endpoint::Server);
     Correspondence {
         requests: vec![
             request(0, &[0], Some((20, 1))),

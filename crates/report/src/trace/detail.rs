@@ -5,7 +5,7 @@ use std::fmt::Write;
 use tcplab_findings::{Finding, story};
 use tcplab_plot::grouped;
 use tcplab_trace::{
-    Close, CloseKind, Connection, EcnAgreement, End, FastOpen, Handshake, HandshakeKind, StateStep,
+    Close, CloseKind, Connection, EcnAgreement, FastOpen, Handshake, HandshakeKind, StateStep,
     SynOptions,
 };
 use tcplab_units::Bytes;
@@ -201,10 +201,7 @@ fn life(out: &mut String, connection: &Connection, look: Look) {
 
 fn close(close: Option<&Close>) -> String {
     let Some(close) = close else { return "not closed as far as the capture goes".into() };
-    let by = match close.by {
-        End::Client => "client",
-        End::Server => "server",
-    };
+    let by = close.by.name();
     let what = match close.kind {
         CloseKind::Graceful => "closed by FINs, first by the",
         CloseKind::Simultaneous => "closed by FINs that crossed, first by the",
