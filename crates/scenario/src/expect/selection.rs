@@ -8,10 +8,10 @@ use tcplab_units::Endpoint;
 use tcplab_workload::CALLS;
 use toml::Spanned;
 
-use crate::Case;
-use crate::error::Problem;
+use crate::case::Case;
 use crate::fault::Fault;
 use crate::metrics::{MetricInfo, MetricKind, Scope};
+use crate::problem::Problem;
 
 use super::ExpectSpec;
 
