@@ -7,7 +7,7 @@ use tcplab_recording::Endpoint;
 use tcplab_trace::{Connection, Flow, LadderLine};
 use tcplab_units::Span;
 
-use crate::transfer::Transfer;
+use crate::trial::transfer::Transfer;
 
 /// The same transfer on both sides, to be seen close.
 #[derive(Debug, Clone)]
