@@ -159,7 +159,7 @@ fn claims_name_flows() {
 /// The example of docs/flows.md is a scenario.
 #[test]
 fn the_example_in_the_documentation_can_be_read() {
-    let page = include_str!("../../../../docs/flows.md");
+    let page = include_str!("../../../../../docs/flows.md");
     let example = page.split("```").nth(1).and_then(|block| block.strip_prefix("toml\n"));
     let scenario = Scenario::parse(example.expect("it has one"), "flows").unwrap();
     assert_eq!(scenario.cases[0].flows.len(), 3);
