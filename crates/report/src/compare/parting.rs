@@ -6,7 +6,7 @@ use tcplab_plot::{Figure, LadderScene, Laid, View, ladder, overlay, time_sequenc
 use tcplab_trace::{Connection, Flow, LadderLine};
 use tcplab_units::{Endpoint, Span};
 
-use crate::transfer::Transfer;
+use crate::trial::transfer::Transfer;
 
 /// The same transfer on both sides, to be seen close.
 #[derive(Debug, Clone)]

@@ -11,10 +11,10 @@ use tcplab_trace::{
 use tcplab_units::Bytes;
 
 use super::flow;
-use super::grid::{Cell, Grid, Look, Side, Style};
-use super::numbers::{UNKNOWN, bytes, or_unknown, seconds, span};
+use super::numbers::{bytes, or_unknown, seconds, span};
 use super::row::is_failed;
 use super::summary::write_findings;
+use crate::grid::{Cell, Grid, Look, Side, Style};
 
 /// Everything about a connection, `index` being its place in the capture: how it was opened and
 /// closed, each direction, and what was found out.
@@ -219,9 +219,4 @@ fn close(close: Option<&Close>) -> String {
 
 fn step(step: &StateStep) -> String {
     format!("{} {} #{}", step.state.name(), seconds(step.at), step.frame)
-}
-
-/// `UNKNOWN` where a list is empty.
-pub(super) fn joined(facts: &[String]) -> String {
-    if facts.is_empty() { UNKNOWN.into() } else { facts.join(", ") }
 }

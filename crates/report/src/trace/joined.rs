@@ -5,9 +5,9 @@ use tcplab_trace::Note;
 use tcplab_trace::join::{Audit, ClockEstimate, Crossing, Joined, JoinedConnection};
 use tcplab_units::{Endpoint, Span};
 
-use super::grid::{Cell, Grid, Look, Side as Stands, Style};
 use super::head::{date, notes_text};
 use super::numbers::{UNKNOWN, percent, seconds, span};
+use crate::grid::{Cell, Grid, Look, Side as Stands, Style};
 use crate::number::counted;
 
 /// As many frames are named.

@@ -8,12 +8,12 @@ use tcplab_plot::{
 use tcplab_trace::{CloseKind, Connection, Episode, Flow, Tap};
 use tcplab_units::{Endpoint, Instant, Span};
 
-use super::{ShownConnection, anchor};
-use crate::interruption::seconds;
-use crate::limits::LimitsView;
-use crate::outcome::kind_class;
-use crate::stalls::Stalls;
+use super::shown::{ShownConnection, anchor};
+use crate::summary::recovery::kind_class;
 use crate::trace::{amount, speed};
+use crate::trial::interruption::seconds;
+use crate::trial::limits::LimitsView;
+use crate::trial::stalls::Stalls;
 
 /// So many episodes are told with their ladder, the costliest ones.
 const MOST_EPISODES: usize = 12;

@@ -12,8 +12,8 @@ use super::way::{Covered, Taps, Way};
 use super::{Crossing, FARTHEST, Joined, JoinedConnection, Rough, TapRecord, difference};
 use crate::Frame;
 use crate::bounds::PAIRS;
+use crate::packet::Ends;
 use crate::packet::Packet;
-use crate::table::Ends;
 
 /// Where no packet is in both captures, neither can be placed in the other's time.
 const NOTHING: Covered = Covered { first: i64::MAX / 2, last: i64::MIN / 2 };

@@ -10,8 +10,8 @@ use tcplab_wire::FrameView;
 use super::difference;
 use super::piece::{mix, rest};
 use crate::Frame;
+use crate::packet::Ends;
 use crate::packet::Packet;
-use crate::table::Ends;
 
 /// As many packets of each capture are remembered: those whose mark ends in enough zeros.
 const MOST: usize = 1 << 16;

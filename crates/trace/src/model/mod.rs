@@ -8,6 +8,7 @@
 use std::net::SocketAddr;
 
 mod causes;
+mod frame;
 mod habits;
 mod life;
 mod limits;
@@ -15,6 +16,7 @@ mod sightings;
 mod timing;
 
 pub use causes::Causes;
+pub use frame::{FlowId, Frame};
 pub use habits::{AckHabits, MssChange, SenderMarks, WindowUse};
 pub use life::{
     Close, CloseKind, ConnectionState, EcnAgreement, FastOpen, Handshake, HandshakeKind, Life,
