@@ -394,11 +394,11 @@ mod tests {
             assert_eq!(run.clone().ok(), bridge.ok(), "{value}");
             run
         };
-        for (value, micros) in [("0 us", 0), ("60 us", 60), ("150us", 150), ("1 ms", 1000)] {
+        for (value, micros) in [("0 µs", 0), ("60 µs", 60), ("150µs", 150), ("1 ms", 1000)] {
             assert_eq!(spin(value), Ok(Span::from_micros(micros)), "{value}");
         }
         for (value, why) in [
-            ("1001 us", "1001 us is more than 1 ms: to poll longer gains nothing"),
+            ("1001 µs", "1001 µs is more than 1 ms: to poll longer gains nothing"),
             ("1 s", "1 s is more than 1 ms"),
             ("60", "60"),
             ("60 Mbit/s", "60 Mbit/s"),

@@ -106,7 +106,7 @@ fn a_run_tells_how_its_paths_were_verified() {
                     [matrix]\n\"path.delay\" = [\"1 ms\", \"2 ms\"]\n\
                     \"client.socket.congestion\" = [\"reno\", \"cubic\"]\n[repeat]\ntrials = 1\n";
     fs::write(home.path().join("two.toml"), scenario).unwrap();
-    let done = tcplab(home.path(), &["run", "two.toml", "--spin", "100us"]);
+    let done = tcplab(home.path(), &["run", "two.toml", "--spin", "100µs"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     let directory = only_entry(&home.path().join("runs/two"));
     let read = |name: &str| fs::read(directory.join(name)).unwrap();
@@ -140,7 +140,7 @@ fn a_shell_above_the_ceiling_is_told_of() {
     .enumerate()
     {
         let home = tempfile::tempdir().unwrap();
-        let mut shell = command(home.path(), &["shell", "--spin", "0us", "--capture", "seen"]);
+        let mut shell = command(home.path(), &["shell", "--spin", "0µs", "--capture", "seen"]);
         shell.args(["--json", "end.json"]).args(keys.iter().flat_map(|key| ["-s", key]));
         // What is told before comes whatever is not to be told at the end.
         if index == 0 {
