@@ -27,7 +27,7 @@ const OF_THE_MACHINE: [&str; 4] = ["timer error", "delay", "lateness", "ring wai
 
 fn verify(home: &Path) -> Answer {
     let Ended { code, stdout, stderr } =
-        tcplab(home, &["path", "verify", "path.toml", "--for", "1500 ms", "--json"]);
+        tcplab(home, &["path", "verify", "path.toml", "--duration", "1500 ms", "--json"]);
     assert!(matches!(code, Some(0 | 1)), "{stderr}");
     let answer: Answer = serde_json::from_str(&stdout).unwrap();
     assert_eq!(code == Some(1), off(&answer).next().is_some(), "{stdout}");
@@ -141,7 +141,7 @@ fn a_shell_above_the_ceiling_is_told_of() {
     {
         let home = tempfile::tempdir().unwrap();
         let mut shell = command(home.path(), &["shell", "--spin", "0µs", "--capture", "seen"]);
-        shell.args(["--json", "end.json"]).args(keys.iter().flat_map(|key| ["-s", key]));
+        shell.args(["--json=end.json"]).args(keys.iter().flat_map(|key| ["-s", key]));
         // What is told before comes whatever is not to be told at the end.
         if index == 0 {
             shell.arg("--quiet");
