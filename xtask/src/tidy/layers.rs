@@ -5,7 +5,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::Violation;
+use super::violation::Violation;
 
 /// A crate of ours and all of ours that it may depend on.
 struct Layer {
