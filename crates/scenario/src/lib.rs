@@ -33,7 +33,7 @@ pub use compares::{Compare, Threshold};
 pub use compose::compose;
 pub use error::{Problem, ScenarioError};
 pub use expect::{Check, Expectation, Selection, Statistic, Value};
-pub use flows::{Flow, FlowConnection, FlowEnd, FlowSpec};
+pub use flows::{Flow, FlowEnd, FlowSpec, PlannedConnection};
 pub use metrics::{
     Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, Source, metric,
 };
