@@ -3,7 +3,7 @@
 use tcplab_stack::{
     Connection, ConnectionError, Data, ReadError, Send, SocketOption, State, WriteError,
 };
-use tcplab_units::{Instant, Span};
+use tcplab_units::Instant;
 use tcplab_workload::{Half, Toggle, Want};
 
 use crate::host::Host;

@@ -35,7 +35,6 @@ pub(crate) struct Flows {
     /// Index of the first that is not in the background.
     subject: usize,
     planned: Vec<PlannedConnection>,
-    seed: u64,
     /// Clients that are waited for and not done.
     clients: AtomicU64,
     /// Servers that have accepted such a client and are not done.
@@ -60,7 +59,6 @@ impl Flows {
             ends: case.flows.iter().map(|flow| case.ends_of(flow)).collect(),
             subject,
             planned,
-            seed,
             clients: AtomicU64::new(awaited),
             servers: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
@@ -104,7 +102,12 @@ impl Flows {
                 let client = client.get(&port)?.clone();
                 let server = server.get(&port).cloned();
                 let server = server.unwrap_or_else(|| nothing(Endpoint::Server, it));
-                Some(ConnectionLog { ports: it.ports, start: it.start.unwrap_or_default(), client, server })
+                Some(ConnectionLog {
+                    ports: it.ports,
+                    start: it.start.unwrap_or_default(),
+                    client,
+                    server,
+                })
             });
             FlowLog {
                 name: name.to_string(),

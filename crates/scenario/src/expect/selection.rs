@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use tcplab_workload::{CALLS, Side};
 use toml::Spanned;
 
-use crate::Case;
-use crate::error::Problem;
+use crate::case::Case;
 use crate::fault::Fault;
 use crate::metrics::{MetricInfo, MetricKind, Scope};
+use crate::problem::Problem;
 
 use super::ExpectSpec;
 

@@ -13,7 +13,7 @@ use tcplab_recording::{
     AppLog, Captured, Endpoint, EndpointRecord, RecordingError, RecordingWriter,
 };
 use tcplab_scenario::{Case, EndpointSpec};
-use tcplab_units::{Instant, Span};
+use tcplab_units::Instant;
 use tcplab_workload::{Correspondent, Datagrams, Side};
 
 use crate::error::{SettingsError, SimError};

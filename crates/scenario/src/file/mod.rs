@@ -9,42 +9,24 @@ use tcplab_workload::{Datagrams, Level, SocketOptions, SocketRole, WorkloadSpec}
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::case::{Case, EndpointSpec, LimitsSpec, SamplingSpec, Stack};
+use crate::case::{Case, EndpointSpec, Flow, FlowSpec, LimitsSpec, SamplingSpec, Stack};
 use crate::compares::CompareSpec;
 use crate::design::DesignSpec;
-use crate::error::Problem;
 use crate::expect::ExpectSpec;
 use crate::fault::Fault;
-use crate::flows::{self, Flow, FlowSpec};
-use crate::load;
 use crate::matrix::Cell;
 use crate::path_file::{self, Files};
 use crate::plots::PlotSpec;
+use crate::problem::Problem;
 use crate::repeat::{RecordingSpec, RepeatSpec};
 
-/// What a file can have at its top.
-pub(crate) const SECTIONS: &[&str] = &[
-    "title",
-    "reference",
-    "path",
-    "client",
-    "server",
-    "workload",
-    "flow",
-    "matrix",
-    "design",
-    "repeat",
-    "recording",
-    "sampling",
-    "limits",
-    "plot",
-    "compare",
-    "expect",
-];
+mod flows;
+mod load;
 
-/// Of these, what can differ from case to case.
-pub(crate) const VARIED_SECTIONS: &[&str] =
-    &["path", "client", "server", "workload", "flow", "sampling", "limits"];
+/// The JSON Schema (draft 2020-12) of a scenario file.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(ScenarioFile).to_value()
+}
 
 /// An experiment on TCP: two endpoints, the path between them, what the applications do, what is
 /// varied, and what is claimed of the outcome.

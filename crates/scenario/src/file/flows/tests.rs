@@ -121,7 +121,7 @@ fn connections_of_a_workload_wait_for_a_place_and_share_a_payload() {
     let starts: Vec<_> = planned.iter().map(|it| it.start).collect();
     assert_eq!(starts, [Some(at(0)), Some(at(0)), None]);
     let seeds: Vec<_> = planned.iter().map(|it| (it.ports, it.seed, it.payload_seed)).collect();
-    let ports = |nth| [32_768 + nth, 5_001];
+    let ports = |nth: u16| [32_768 + nth, 5_001];
     assert_eq!(seeds, [(ports(0), 7, 7), (ports(1), 8, 7), (ports(2), 9, 7)]);
     assert!(planned.iter().all(|it| it.workload.connections.is_none()));
 }
@@ -177,7 +177,7 @@ fn claims_name_flows() {
 /// The example of docs/flows.md is a scenario.
 #[test]
 fn the_example_in_the_documentation_can_be_read() {
-    let page = include_str!("../../../../docs/flows.md");
+    let page = include_str!("../../../../../docs/flows.md");
     let example = page.split("```").nth(1).and_then(|block| block.strip_prefix("toml\n"));
     let scenario = Scenario::parse(example.expect("it has one"), "flows").unwrap();
     assert_eq!(scenario.cases[0].flows.len(), 3);

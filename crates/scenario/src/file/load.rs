@@ -1,7 +1,7 @@
 //! What a scenario whose workload is a load cannot have.
 
 use crate::case::{EndpointSpec, Stack};
-use crate::error::Problem;
+use crate::problem::Problem;
 
 /// Refuses what an end under load does not do.
 pub(crate) fn check_end(name: &str, end: &EndpointSpec) -> Result<(), (String, Problem)> {

@@ -4,18 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Rate, Span, UnitError};
 use tcplab_workload::Side;
 use toml::Spanned;
 
-use crate::Case;
-use crate::error::Problem;
+use crate::case::Case;
 use crate::fault::Fault;
-use crate::key::Key;
-use crate::matrix::{Matrix, written_at};
+use crate::matrix::{Matrix, Wanted, select};
 use crate::metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, Source, metric};
+use crate::operand::{Operand, Value, value};
+use crate::problem::Problem;
 
 mod selection;
 
@@ -115,16 +113,6 @@ impl Statistic {
             Statistic::Max => "max",
         }
     }
-}
-
-/// A value of a metric: a number in its unit (1 and 0 for true and false), or a text.
-#[derive(Debug, Clone, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// In the metric's unit.
-    Number(f64),
-    /// As the metric words it.
-    Text(String),
 }
 
 /// What values must be.
@@ -384,38 +372,6 @@ impl ExpectSpec {
     }
 }
 
-/// A factor's key, and the levels of it that are selected.
-pub(crate) type Wanted = (String, Vec<String>);
-
-/// Factors and their levels as they are selected by.
-pub(crate) fn select(
-    only: &BTreeMap<String, Spanned<toml::Value>>,
-    matrix: &Matrix<'_>,
-    source: &str,
-) -> Result<Vec<Wanted>, Fault> {
-    let mut wanted = Vec::new();
-    for (written, level) in only {
-        let Some(factor) = Key::parse(written).and_then(|key| matrix.factor(&key)) else {
-            let problem = Problem::NotAFactor { key: written.clone(), factors: matrix.keys() };
-            return Err(Fault::new(problem, level.span()));
-        };
-        let texts = match level.get_ref() {
-            toml::Value::String(text) => vec![text.clone()],
-            toml::Value::Array(several) => several.iter().map(text_of).collect(),
-            _ => vec![written_at(&level.span(), source)],
-        };
-        let unknown = |text: &&String| !factor.levels.iter().any(|level| level.text == **text);
-        if let Some(text) = texts.iter().find(unknown) {
-            let levels = factor.levels.iter().map(|level| level.text.clone()).collect();
-            let (key, level_span) = (factor.key.to_string(), level.span());
-            let problem = Problem::NoSuchLevel { key, level: text.clone(), levels };
-            return Err(Fault::new(problem, level_span));
-        }
-        wanted.push((factor.key.to_string(), texts));
-    }
-    Ok(wanted)
-}
-
 /// Whether a case has one of the wanted levels of each factor.
 fn is_selected(case: &Case, wanted: &[Wanted]) -> bool {
     let has = |key: &String, texts: &[String]| {
@@ -424,142 +380,8 @@ fn is_selected(case: &Case, wanted: &[Wanted]) -> bool {
     wanted.iter().all(|(key, texts)| has(key, texts))
 }
 
-/// What people call a level.
-pub(crate) fn text_of(level: &toml::Value) -> String {
-    match level {
-        toml::Value::String(text) => text.clone(),
-        level => level.to_string(),
-    }
-}
-
 /// Makes a check of the values it looks for.
 type OfValues = fn(Vec<Value>) -> Check;
-
-/// Turns what is written into a value of the metric.
-pub(crate) fn value(
-    operand: &Spanned<Operand>,
-    metric: &'static MetricInfo,
-    check: &'static str,
-) -> Result<Value, Fault> {
-    let at = |problem| Fault::new(problem, operand.span());
-    let bound = matches!(check, "at_least" | "at_most");
-    let not_a_value = |wanted: String| {
-        let found = operand.get_ref().to_string();
-        at(Problem::NotAValue { found, metric: metric.name, wanted })
-    };
-    match (metric.kind, operand.get_ref()) {
-        (MetricKind::Text(_), _) if bound => {
-            Err(at(Problem::NotForTexts { check, metric: metric.name.into() }))
-        }
-        (MetricKind::Text(words), Operand::Text(text)) if words.contains(&text.as_str()) => {
-            Ok(Value::Text(text.clone()))
-        }
-        (MetricKind::Text(words), _) => {
-            let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-            Err(not_a_value(words.join(", ")))
-        }
-        (MetricKind::Truth, Operand::Truth(truth)) => {
-            Ok(Value::Number(f64::from(u8::from(*truth))))
-        }
-        (MetricKind::Truth, Operand::Number(n)) if [0.0, 1.0].contains(n) => Ok(Value::Number(*n)),
-        (MetricKind::Truth, _) => Err(not_a_value("true or false".into())),
-        (MetricKind::Number, Operand::Truth(_)) => Err(not_a_value(number_of(metric))),
-        (MetricKind::Number, Operand::Number(n)) => quantity(&n.to_string(), metric).map_err(at),
-        (MetricKind::Number, Operand::Text(text)) => quantity(text, metric).map_err(at),
-    }
-}
-
-/// Reads a number, which must have a unit if the metric's unit is one that can be written.
-fn quantity(text: &str, metric: &'static MetricInfo) -> Result<Value, Problem> {
-    let read = match metric.unit {
-        "s" => text.parse().map(Span::as_secs_f64),
-        "ms" => text.parse().map(Span::as_millis_f64),
-        "Mbit/s" => text.parse().map(Rate::as_mbit_f64),
-        "bytes" => text.parse().map(|amount: Bytes| amount.as_u64() as f64),
-        _ => {
-            return match text.parse::<f64>() {
-                Ok(n) if n.is_finite() && n >= 0.0 => Ok(Value::Number(n)),
-                _ => Err(Problem::NotAValue {
-                    found: text.into(),
-                    metric: metric.name,
-                    wanted: number_of(metric),
-                }),
-            };
-        }
-    };
-    read.map(Value::Number).map_err(|error: UnitError| Problem::Quantity {
-        message: error.to_string(),
-        metric: metric.name,
-    })
-}
-
-fn number_of(metric: &MetricInfo) -> String {
-    match metric.unit {
-        "s" | "ms" => "a time span such as \"200 ms\"".into(),
-        "Mbit/s" => "a data rate such as \"4 Mbit/s\"".into(),
-        "bytes" => "an amount of data such as \"450 kB\"".into(),
-        "" => "a number, not negative".into(),
-        unit => format!("a number of {unit}, not negative and without a unit"),
-    }
-}
-
-/// What a claim compares with: a number, a text or quantity, or a truth.
-#[derive(Debug)]
-pub(crate) enum Operand {
-    Number(f64),
-    Text(String),
-    Truth(bool),
-}
-
-impl fmt::Display for Operand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Operand::Number(n) => n.fmt(f),
-            Operand::Text(text) => text.fmt(f),
-            Operand::Truth(truth) => truth.fmt(f),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Operand {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Operand, D::Error> {
-        struct Any;
-        impl Visitor<'_> for Any {
-            type Value = Operand;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number, a quantity such as \"1 s\", a text, true or false")
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Operand, E> {
-                Ok(Operand::Text(text.into()))
-            }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Operand, E> {
-                Ok(Operand::Number(number as f64))
-            }
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Operand, E> {
-                Ok(Operand::Number(number as f64))
-            }
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Operand, E> {
-                Ok(Operand::Number(number))
-            }
-            fn visit_bool<E: Error>(self, truth: bool) -> Result<Operand, E> {
-                Ok(Operand::Truth(truth))
-            }
-        }
-        deserializer.deserialize_any(Any)
-    }
-}
-
-impl JsonSchema for Operand {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Operand".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": ["number", "string", "boolean"],
-            "description": "A number, a quantity with its unit such as `\"1 s\"`, a text, or a truth."
-        })
-    }
-}
 
 #[cfg(test)]
 mod tests;
