@@ -108,9 +108,8 @@ fn an_accepted_socket_cannot_have_all() {
 fn linux_doubles_buffers_and_others_do_not() {
     let size = OptionValue::Size(Bytes::new(65_536));
     let options = SocketOptions::default().with("rcvbuf", size);
-    let asked = |stack| {
-        config(&EndpointSpec { stack, socket: options.clone(), ..EndpointSpec::default() })
-    };
+    let asked =
+        |stack| config(&EndpointSpec { stack, socket: options.clone(), ..EndpointSpec::default() });
     let effective = |stack| asked(stack).unwrap().receiving.buffer;
     assert_eq!(effective(Stack::Linux), [Bytes::new(131_072); 2]);
     assert_eq!(effective(Stack::Model("osx-10.7")), [Bytes::new(65_536); 2]);
