@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use tcplab_recording::{ConnectionLog, Endpoint, EndpointRecord, FlowLog};
+use tcplab_recording::{ConnectionLog, EndpointRecord, FlowLog};
 use tcplab_scenario::{Case, EndpointSpec, Flow, PlannedConnection};
 use tcplab_stack::congestion;
-use tcplab_units::Instant;
-use tcplab_workload::{Application, Corrupted, Side, SocketRole, verify_flow};
+use tcplab_units::{Endpoint, Instant};
+use tcplab_workload::{Application, Corrupted, SocketRole, verify_flow};
 
 use crate::error::SimError;
 use crate::host::Host;
@@ -31,20 +31,20 @@ impl Connections<'_> {
     /// Client and server of each connection, in the order in which they begin.
     pub(crate) fn pairs(
         &self,
-        application: impl Fn(Side, &PlannedConnection) -> Application,
+        application: impl Fn(Endpoint, &PlannedConnection) -> Application,
     ) -> Result<Vec<PlannedPair>, SimError> {
         let specs: Vec<_> = self.flows.iter().map(|flow| self.case.ends_of(flow)).collect();
         let machines = machines(self.case)?;
         let pair = |planned: &PlannedConnection| {
             let is_background = self.is_background(planned);
-            let host = |endpoint: Endpoint, side| {
+            let host = |endpoint: Endpoint| {
                 let index = endpoint as usize;
                 let spec = &specs[planned.flow][index];
-                let host = host(spec, planned, endpoint, application(side, planned))?;
+                let host = host(spec, planned, endpoint, application(endpoint, planned))?;
                 Ok::<Host, SimError>(host.on(&machines[index]).in_background(is_background))
             };
-            let client = host(Endpoint::Client, Side::Client)?;
-            let server = host(Endpoint::Server, Side::Server)?;
+            let client = host(Endpoint::Client)?;
+            let server = host(Endpoint::Server)?;
             Ok((planned.start, [client, server.absent(planned.workload.connect)]))
         };
         self.planned.iter().map(pair).collect()

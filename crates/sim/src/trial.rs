@@ -4,11 +4,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_path::PathError;
-use tcplab_recording::{
-    AppLog, Endpoint, EndpointRecord, RecordingWriter, TrialRecord, WorldRecord,
-};
+use tcplab_recording::{AppLog, EndpointRecord, RecordingWriter, TrialRecord, WorldRecord};
 use tcplab_scenario::Case;
-use tcplab_units::{Bytes, Instant, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_workload::{Application, Corrupted, Datagrams, Role, verify};
 
 use crate::connections::Connections;
