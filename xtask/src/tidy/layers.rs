@@ -30,8 +30,8 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "servers",
-        may_use: &[],
-        why: "a server is written from nothing but the calls of the kernel",
+        may_use: &["units"],
+        why: "a server is written from the calls of the kernel; `units` names its designs",
     },
     Layer {
         name: "load",
