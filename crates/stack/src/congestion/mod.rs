@@ -164,44 +164,72 @@ pub struct Window {
     pub count: u32,
     /// Slow start threshold.
     pub ssthresh: u32,
-    /// The window before the reduction under way.
+    /// The window before the reduction in progress.
     pub prior_cwnd: u32,
     /// The state.
     pub state: State,
     /// Data bytes of a full segment.
     pub mss: u32,
-    /// Segments sent and not acknowledged (`packets_out`).
-    pub packets_out: u32,
-    /// Segments in flight: sent, less those SACKed or lost, and those retransmitted.
-    pub in_flight: u32,
-    /// The most that was in flight in the last round (`max_packets_out`).
-    pub max_packets_out: u32,
-    /// Whether the window, and not the application, held data back in the last round.
-    pub is_cwnd_limited: bool,
-    /// Smoothed round trip.
-    pub srtt: Option<Span>,
-    /// The shortest round trip of the last five minutes (`tcp_min_rtt_wlen`).
-    pub min_rtt: Option<Span>,
-    /// Segments delivered so far, SACKed ones included (`tp->delivered`).
-    pub delivered: u64,
-    /// Segments held for lost so far (`tp->lost`).
-    pub lost: u64,
-    /// Position below which all is acknowledged.
+    /// Position below which everything is acknowledged.
     pub una: u64,
     /// Position of the next new byte.
     pub nxt: u64,
     /// When segments were last sent.
     pub last_sent: Instant,
-    /// How fast segments leave if they are paced (`sk_pacing_rate`); `None`: not known yet.
-    pub pacing_rate: Option<Rate>,
-    /// Whether they are (`sk_pacing_status`).
-    pub is_paced: bool,
-    /// When the next segment may leave at the earliest by its pacing, later or earlier than now
+    /// How much is in flight.
+    pub flight: Flight,
+    /// RTTs.
+    pub rtt: RoundTrips,
+    /// How much was delivered.
+    pub delivery: Deliveries,
+    /// Pacing.
+    pub pacing: PacingState,
+}
+
+/// Segments in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Flight {
+    /// Segments sent and not acknowledged (`packets_out`).
+    pub packets_out: u32,
+    /// Segments in flight: sent, less those SACKed or lost, plus those retransmitted.
+    pub in_flight: u32,
+    /// The most that was in flight in the last round (`max_packets_out`).
+    pub max_packets_out: u32,
+    /// Whether the window, and not the application, held data back in the last round.
+    pub is_cwnd_limited: bool,
+}
+
+/// Measured RTTs; `None` before the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RoundTrips {
+    /// Smoothed RTT.
+    pub srtt: Option<Span>,
+    /// The RTT minimum of the last five minutes (`tcp_min_rtt_wlen`).
+    pub min_rtt: Option<Span>,
+}
+
+/// Segments delivered and lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Deliveries {
+    /// Segments delivered so far, SACKed ones included (`tp->delivered`).
+    pub delivered: u64,
+    /// Segments marked lost so far (`tp->lost`).
+    pub lost: u64,
+    /// Segments sent count as limited by the application until `delivered` exceeds this; the sender
+    /// then removes it (`tp->app_limited`). A control may set it.
+    pub app_limited: Option<u64>,
+}
+
+/// How segments are paced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PacingState {
+    /// The pacing rate (`sk_pacing_rate`); `None`: not known yet.
+    pub rate: Option<Rate>,
+    /// Whether segments are paced (`sk_pacing_status`).
+    pub is_on: bool,
+    /// When the next segment may leave at the earliest, later or earlier than now
     /// (`tp->tcp_wstamp_ns`).
     pub departure: Instant,
-    /// While there is such a number, segments sent count as limited by the application; the sender
-    /// takes it away once `delivered` is above it (`tp->app_limited`). A control may set it.
-    pub app_limited: Option<u64>,
 }
 
 impl Window {
@@ -215,21 +243,13 @@ impl Window {
             prior_cwnd: 0,
             state: State::Open,
             mss,
-            packets_out: 0,
-            in_flight: 0,
-            max_packets_out: 0,
-            is_cwnd_limited: false,
-            srtt: None,
-            min_rtt: None,
-            delivered: 0,
-            lost: 0,
             una: 0,
             nxt: 0,
             last_sent: Instant::ZERO,
-            pacing_rate: None,
-            is_paced: false,
-            departure: Instant::ZERO,
-            app_limited: None,
+            flight: Flight::default(),
+            rtt: RoundTrips::default(),
+            delivery: Deliveries::default(),
+            pacing: PacingState::default(),
         }
     }
 
@@ -241,8 +261,9 @@ impl Window {
     /// Whether more of cwnd would be used (`tcp_is_cwnd_limited`): in slow start, cwnd may grow to
     /// twice what was in flight.
     pub fn is_limited(&self) -> bool {
-        self.is_cwnd_limited
-            || (self.in_slow_start() && u64::from(self.cwnd) < 2 * u64::from(self.max_packets_out))
+        self.flight.is_cwnd_limited
+            || (self.in_slow_start()
+                && u64::from(self.cwnd) < 2 * u64::from(self.flight.max_packets_out))
     }
 
     /// The threshold that is worth remembering: at least three quarters of cwnd, but while cwnd is

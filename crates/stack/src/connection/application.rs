@@ -272,7 +272,7 @@ impl Connection {
         let mss = u64::from(self.terms.asked_mss.max(self.terms.sending_mss));
         let room = u64::from(self.config.sending.header_room) + STRUCTURES[0];
         let segment = (mss + room).next_power_of_two() + STRUCTURES[1];
-        let reordering = self.sender.figures().reordering + 1;
+        let reordering = self.sender.reordering() + 1;
         let segments = u64::from(window.cwnd.max(LEAST_WINDOW).max(reordering));
         let wanted = segments * segment * u64::from(self.windows_of_buffer);
         if self.buffer.capacity().as_u64() < wanted {

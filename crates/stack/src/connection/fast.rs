@@ -81,7 +81,7 @@ impl Connection {
         }
         let rtt = self.finish_handshake(now, header.timestamps);
         self.sender.hear_handshake(now, rtt);
-        self.sender.set_first_pace();
+        self.sender.set_first_pacing_rate();
     }
 
     /// Whether a segment is the SYN of a connection whose SYN-ACK was lost; if so, it is answered

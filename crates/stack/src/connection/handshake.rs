@@ -398,7 +398,7 @@ impl Connection {
                 sequence: 0,
                 first,
                 rtt,
-                repetitions: self.handshake.repetitions,
+                retransmissions: self.handshake.repetitions,
             },
         );
         if self.active || self.fast.pending {
@@ -409,7 +409,7 @@ impl Connection {
         } else {
             // The handshake's round trip tells the pace, and so how large the first bursts are
             // (`tcp_rcv_state_process`; `tcp_ack` of the SYN-ACK).
-            self.sender.set_first_pace();
+            self.sender.set_first_pacing_rate();
         }
         self.counters.last_ack = now;
         self.counters.last_sent = now;

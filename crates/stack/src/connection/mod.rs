@@ -204,7 +204,7 @@ impl Connection {
             config: Arc::clone(config),
         };
         connection.sender.set_user_timeout(options.user_timeout);
-        connection.sender.set_most_pace(options.most_pace);
+        connection.sender.set_max_pacing_rate(options.most_pace);
         connection.apply_buffers();
         connection.apply_receive_low();
         connection

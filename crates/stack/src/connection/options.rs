@@ -236,7 +236,7 @@ impl Connection {
             SocketOption::UserTimeout(span) => self.sender.set_user_timeout(span),
             SocketOption::ReceiveBuffer(_) | SocketOption::SendBuffer(_) => self.apply_buffers(),
             SocketOption::WindowClamp(bytes) => self.receiver.set_clamp(bytes),
-            SocketOption::MostPace(rate) => self.sender.set_most_pace(rate),
+            SocketOption::MostPace(rate) => self.sender.set_max_pacing_rate(rate),
             SocketOption::ReceiveLow(_) => self.apply_receive_low(),
             SocketOption::QuickAck(quick) => {
                 self.receiver.acks.set_quick(quick);

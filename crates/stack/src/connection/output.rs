@@ -46,7 +46,7 @@ impl Connection {
             self.note_limit(now);
         }
         if self.state.is_synchronized() && self.state != State::TimeWait {
-            let srtt = self.sender.window().srtt;
+            let srtt = self.sender.window().rtt.srtt;
             if let Some(cause) = self.receiver.check_acks(now, srtt) {
                 self.send_ack(now, cause);
             }
@@ -170,7 +170,7 @@ impl Connection {
         let window = self.sender.window();
         let limit = if una >= end {
             Limit::Idle
-        } else if window.in_flight >= window.cwnd {
+        } else if window.flight.in_flight >= window.cwnd {
             Limit::Busy
         } else if sent < end
             && una + self.sender.peer_window() < end.min(sent + u64::from(window.mss))

@@ -7,7 +7,7 @@ use tcplab_wire::{SackBlocks, TcpFlags};
 
 use super::{Connection, ConnectionError};
 use crate::receiver::Arriving;
-use crate::sender::{Ack, Stream};
+use crate::sender::{Ack, Block, Stream};
 use crate::state::State;
 use crate::{Data, Segment, SendCause};
 
@@ -151,10 +151,10 @@ impl Connection {
             ece: self.terms.ecn && flags.contains(TcpFlags::ECE),
         };
         let stream = self.stream();
-        let delivered = self.sender.window().delivered;
-        let heard = self.sender.handle_ack(now, &ack, &stream);
+        let delivered = self.sender.window().delivery.delivered;
+        let outcome = self.sender.handle_ack(now, &ack, &stream);
         if ack.ece {
-            self.counters.delivered_ce += self.sender.window().delivered - delivered;
+            self.counters.delivered_ce += self.sender.window().delivery.delivered - delivered;
         }
         self.counters.last_ack = now;
         self.keep_alive.heard();
@@ -163,8 +163,8 @@ impl Connection {
         {
             self.receiver.note_echo(echo, ago, segment.len());
         }
-        if heard.acked > 0 {
-            self.counters.bytes_acked += heard.acked;
+        if outcome.acked > 0 {
+            self.counters.bytes_acked += outcome.acked;
             self.numbers.advance(header.ack);
             self.release(now);
         }
@@ -183,15 +183,15 @@ impl Connection {
     }
 
     /// Blocks as positions of what this end sent.
-    fn sack_positions(&self, sack: &SackBlocks) -> ([(u64, u64); SackBlocks::MOST], usize) {
-        let mut blocks = [(0, 0); SackBlocks::MOST];
+    fn sack_positions(&self, sack: &SackBlocks) -> ([Block; SackBlocks::MOST], usize) {
+        let mut blocks = [Block::default(); SackBlocks::MOST];
         let mut count = 0;
         if self.terms.sack {
             for block in sack {
                 let left = self.numbers.position(block.left);
                 let right = self.numbers.position(block.right);
-                if let (Ok(left), Ok(right)) = (u64::try_from(left), u64::try_from(right)) {
-                    blocks[count] = (left, right);
+                if let (Ok(start), Ok(end)) = (u64::try_from(left), u64::try_from(right)) {
+                    blocks[count] = Block { start, end };
                     count += 1;
                 }
             }
@@ -218,7 +218,7 @@ impl Connection {
             return;
         }
         let window = self.sender.window();
-        if window.in_flight < window.cwnd {
+        if window.flight.in_flight < window.cwnd {
             self.expand_send_buffer();
             self.sender.note_window(now);
         }

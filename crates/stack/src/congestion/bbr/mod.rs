@@ -175,7 +175,8 @@ impl Bbr {
     /// How much will be in the network when the next segment leaves by its pacing
     /// (`bbr_packets_in_net_at_edt`).
     fn in_flight_at_departure(&self, now: Instant, window: &Window, in_flight: u32) -> u32 {
-        let delivered = segments_in(self.bandwidth(), window.departure.since(now).as_micros());
+        let delivered =
+            segments_in(self.bandwidth(), window.pacing.departure.since(now).as_micros());
         let leaving = if self.pacing_gain > UNIT { burst_goal(window) } else { 0 };
         u64::from(in_flight + leaving).saturating_sub(delivered) as u32
     }
@@ -188,7 +189,7 @@ impl Bbr {
 
     /// `bbr_init_pacing_rate_from_rtt`.
     fn pace_by_window(&mut self, window: &mut Window) {
-        let rtt = match window.srtt {
+        let rtt = match window.rtt.srtt {
             Some(srtt) => {
                 self.has_seen_rtt = true;
                 srtt.as_micros().max(1)
@@ -196,17 +197,17 @@ impl Bbr {
             None => NOMINAL_RTT,
         };
         let bandwidth = (u64::from(window.cwnd) * BW_UNIT / rtt).min(u32::MAX.into());
-        window.pacing_rate = Some(pacing_rate(bandwidth, window.mss, HIGH_GAIN));
+        window.pacing.rate = Some(pacing_rate(bandwidth, window.mss, HIGH_GAIN));
     }
 
     /// `bbr_set_pacing_rate`: until the pipe is full, it never becomes slower.
     fn pace(&mut self, window: &mut Window, gain: u64) {
         let rate = pacing_rate(self.bandwidth(), window.mss, gain);
-        if !self.has_seen_rtt && window.srtt.is_some() {
+        if !self.has_seen_rtt && window.rtt.srtt.is_some() {
             self.pace_by_window(window);
         }
-        if self.pipe.is_full() || window.pacing_rate.is_none_or(|old| rate > old) {
-            window.pacing_rate = Some(rate);
+        if self.pipe.is_full() || window.pacing.rate.is_none_or(|old| rate > old) {
+            window.pacing.rate = Some(rate);
         }
     }
 
@@ -219,7 +220,7 @@ impl Bbr {
             return;
         }
         if rate.prior_delivered >= self.round.end {
-            self.round.end = window.delivered;
+            self.round.end = window.delivery.delivered;
             self.round.count += 1;
             self.round.has_begun = true;
             self.conserves = false;
@@ -288,7 +289,7 @@ impl Bbr {
             window.ssthresh = self.target_in_flight(window, UNIT);
         }
         if self.mode == Mode::Drain {
-            let in_flight = self.in_flight_at_departure(now, window, window.in_flight);
+            let in_flight = self.in_flight_at_departure(now, window, window.flight.in_flight);
             if in_flight <= self.target_in_flight(window, UNIT) {
                 self.probe_bandwidth();
             }
@@ -321,16 +322,17 @@ impl Bbr {
 
     fn probe_round_trip(&mut self, tick: u64, window: &mut Window) {
         // The rates shown meanwhile are none of the path's.
-        window.app_limited = Some((window.delivered + u64::from(window.in_flight)).max(1));
+        window.delivery.app_limited =
+            Some((window.delivery.delivered + u64::from(window.flight.in_flight)).max(1));
         if self.probe_rtt.end.is_some() {
             self.probe_rtt.round_is_done |= self.round.has_begun;
             if self.probe_rtt.round_is_done {
                 self.end_probe_rtt(tick, window);
             }
-        } else if window.in_flight <= LEAST_CWND {
+        } else if window.flight.in_flight <= LEAST_CWND {
             self.probe_rtt.end = Some(tick + self.ticks.of(PROBE_RTT));
             self.probe_rtt.round_is_done = false;
-            self.round.end = window.delivered;
+            self.round.end = window.delivery.delivered;
         }
     }
 
@@ -366,11 +368,11 @@ impl Bbr {
         if rate.losses > 0 {
             cwnd = cwnd.saturating_sub(rate.losses).max(1);
         }
-        let conserved = window.in_flight + rate.acked_sacked;
+        let conserved = window.flight.in_flight + rate.acked_sacked;
         let (before, state) = (self.prior_state, window.state);
         if state == State::Recovery && before != State::Recovery {
             self.conserves = true;
-            self.round.end = window.delivered;
+            self.round.end = window.delivery.delivered;
             cwnd = conserved;
         } else if before >= State::Recovery && state < State::Recovery {
             cwnd = cwnd.max(self.prior_cwnd);
@@ -402,7 +404,7 @@ impl Bbr {
         let target = self.with_bursts(window, target);
         let cwnd = if self.pipe.is_full() {
             (cwnd + acked).min(target)
-        } else if cwnd < target || window.delivered < u64::from(INITIAL_CWND) {
+        } else if cwnd < target || window.delivery.delivered < u64::from(INITIAL_CWND) {
             cwnd + acked
         } else {
             cwnd
@@ -418,9 +420,9 @@ impl CongestionControl for Bbr {
 
     fn init(&mut self, now: Instant, window: &mut Window) {
         window.ssthresh = NO_THRESHOLD;
-        self.round.end = window.delivered;
+        self.round.end = window.delivery.delivered;
         self.delivered_at = now;
-        self.min_rtt = window.min_rtt.map(micros_of);
+        self.min_rtt = window.rtt.min_rtt.map(micros_of);
         self.min_rtt_at = self.ticks.at(now);
         self.policer.reset(now, window);
         self.aggregation.restart(now);
@@ -455,7 +457,7 @@ impl CongestionControl for Bbr {
 
     /// `bbr_cwnd_event`.
     fn event(&mut self, now: Instant, window: &mut Window, event: Event) {
-        if event != Event::TransmitStart || window.app_limited.is_none() {
+        if event != Event::TransmitStart || window.delivery.app_limited.is_none() {
             return;
         }
         self.restarts_after_idle = true;
@@ -524,7 +526,7 @@ fn pacing_rate(bandwidth: u64, mss: u32, gain: u64) -> Rate {
 
 /// Bytes a second.
 fn paced_at(window: &Window) -> u64 {
-    window.pacing_rate.map_or(0, |rate| rate.bits_per_second() / 8)
+    window.pacing.rate.map_or(0, |rate| rate.bits_per_second() / 8)
 }
 
 fn least_burst(window: &Window) -> u32 {

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::{EVER, GOES_ON, LISTED, LOST, NONE, REPEATED, Record, SACKED, Scoreboard};
+use super::record::{EVER, GOES_ON, LISTED, LOST, NONE, RETRANSMITTED, SACKED};
+use super::{Record, Scoreboard};
 
 /// How what is outstanding is cut anew.
 #[derive(Debug, Clone, Copy)]
@@ -43,9 +44,9 @@ impl Scoreboard {
         }
         self.records = records;
         self.lost_out = self.count(LOST);
-        self.retrans_out = self.count(REPEATED);
-        let to_repeat = self.records.iter().filter(|record| record.is_to_repeat());
-        self.to_repeat = to_repeat.map(|record| record.start).collect();
+        self.retrans_out = self.count(RETRANSMITTED);
+        let to_retransmit = self.records.iter().filter(|record| record.is_to_retransmit());
+        self.to_retransmit = to_retransmit.map(|record| record.start).collect();
         self.settle();
     }
 
@@ -57,7 +58,7 @@ impl Scoreboard {
 /// The number behind the last of the records from `first` on that are cut as one: nothing else
 /// became of one than of the others.
 fn behind_burst(records: &VecDeque<Record>, first: usize, by_bursts: bool) -> usize {
-    let fate = |record: &Record| record.marks & (SACKED | LOST | REPEATED);
+    let fate = |record: &Record| record.marks & (SACKED | LOST | RETRANSMITTED);
     let mut end = first + 1;
     while end < records.len()
         && (!by_bursts || records[end - 1].goes_on())
@@ -73,7 +74,7 @@ fn cut(old: &VecDeque<Record>, burst: Range<usize>, how: &Smaller, out: &mut Vec
     let ever = old.range(burst).fold(0, |ever, record| ever | record.marks & EVER);
     let mut marks = first.marks & !LISTED | ever | GOES_ON;
     if how.is_lost {
-        marks = marks & !REPEATED | LOST;
+        marks = marks & !RETRANSMITTED | LOST;
     }
     let mut start = first.start;
     while start < last.end() {

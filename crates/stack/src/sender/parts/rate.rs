@@ -3,53 +3,47 @@
 
 use tcplab_units::Span;
 
-use super::scoreboard::Record;
 use crate::congestion::RateSample;
-
-/// A snapshot that was used.
-const USED: u64 = u64::MAX;
-
-/// How much was delivered when a segment left.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Snapshot {
-    /// Segments delivered by then.
-    delivered: u64,
-    /// When the last of them was acknowledged, µs.
-    delivered_at: u64,
-    /// How long before that the first segment of this flight left, µs; above 71 minutes it makes no
-    /// difference.
-    after: u32,
-    /// Whether the application had too little to send.
-    app_limited: bool,
-}
-
-impl Snapshot {
-    /// It counts once, be it SACKed and then acknowledged.
-    pub(super) fn use_up(&mut self) {
-        self.delivered_at = USED;
-    }
-}
+use crate::sender::scoreboard::{Record, Snapshot};
 
 /// What has been delivered so far.
 #[derive(Debug)]
-pub(super) struct Rate {
+pub(in crate::sender) struct RateMeter {
     /// Segments delivered, the SYN included.
-    pub(super) delivered: u64,
+    pub(in crate::sender) delivered: u64,
     /// When, µs.
     delivered_at: u64,
     /// When the segment left that was delivered last, µs.
     first_sent: u64,
-    /// Up to which number of segments delivered the application had too little to send.
+    /// Until so many segments are delivered, samples are limited by the application.
     app_limited: Option<u64>,
-    /// The latest rate that counts: segments, over µs.
-    latest: Option<(u64, u64, bool)>,
+    /// The latest valid rate.
+    latest: Option<DeliveryRate>,
 }
 
-impl Rate {
-    /// The SYN is delivered; until the first acknowledgement, samples count as limited by the
+/// A delivery rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DeliveryRate {
+    /// Segments delivered.
+    pub(crate) segments: u64,
+    /// In this time, µs.
+    pub(crate) micros: u64,
+    /// Whether the application had too little to send.
+    pub(crate) app_limited: bool,
+}
+
+/// What one acknowledgement delivered and showed to be lost, segments.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::sender) struct Delivered {
+    pub(in crate::sender) segments: u64,
+    pub(in crate::sender) lost: u64,
+}
+
+impl RateMeter {
+    /// Counts the SYN as delivered; until the first acknowledgement, samples are limited by the
     /// application.
-    pub(super) fn new(now: u64) -> Rate {
-        Rate {
+    pub(in crate::sender) fn new(now: u64) -> RateMeter {
+        RateMeter {
             delivered: 1,
             delivered_at: now,
             first_sent: now,
@@ -59,7 +53,7 @@ impl Rate {
     }
 
     /// A segment leaves (`tcp_rate_skb_sent`); `alone`: nothing is outstanding.
-    pub(super) fn send(&mut self, now: u64, alone: bool) -> Snapshot {
+    pub(in crate::sender) fn send(&mut self, now: u64, alone: bool) -> Snapshot {
         if alone {
             self.first_sent = now;
             self.delivered_at = now;
@@ -73,70 +67,72 @@ impl Rate {
     }
 
     /// The application gives data after it had run dry (`tcp_rate_check_app_limited`).
-    pub(super) fn run_dry(&mut self, in_flight: u32) {
+    pub(in crate::sender) fn run_dry(&mut self, in_flight: u32) {
         self.app_limited = Some(self.delivered + u64::from(in_flight));
     }
 
-    pub(super) fn app_limited(&self) -> Option<u64> {
+    pub(in crate::sender) fn app_limited(&self) -> Option<u64> {
         self.app_limited
     }
 
     /// The congestion control holds data back itself, to see the path without its own queue.
-    pub(super) fn limit(&mut self, until: Option<u64>) {
+    pub(in crate::sender) fn limit(&mut self, until: Option<u64>) {
         self.app_limited = until;
     }
 
-    /// The latest rate: segments, over µs, and whether the application held it down.
-    pub(super) fn latest(&self) -> Option<(u64, u64, bool)> {
+    /// The latest valid rate.
+    pub(in crate::sender) fn latest(&self) -> Option<DeliveryRate> {
         self.latest
     }
 
-    /// What an acknowledgement showed (`tcp_rate_gen`). `newly`: segments delivered and lost by it.
-    pub(super) fn finish(
+    /// The sample of an acknowledgement (`tcp_rate_gen`).
+    pub(in crate::sender) fn finish(
         &mut self,
         now: u64,
-        newly: (u64, u64),
+        newly: Delivered,
         reneged: bool,
         min_rtt: Option<u64>,
-        heard: &Delivery,
+        delivery: &Delivery,
     ) -> RateSample {
         if self.app_limited.is_some_and(|until| self.delivered > until) {
             self.app_limited = None;
         }
-        if newly.0 > 0 {
+        if newly.segments > 0 {
             self.delivered_at = now;
         }
         let mut sample = RateSample {
-            prior_delivered: heard.prior_delivered,
-            losses: newly.1 as u32,
-            acked_sacked: newly.0 as u32,
-            app_limited: heard.app_limited,
+            prior_delivered: delivery.prior_delivered,
+            losses: newly.lost as u32,
+            acked_sacked: newly.segments as u32,
+            app_limited: delivery.app_limited,
             ..RateSample::default()
         };
-        let Some(since) = heard.delivered_at.filter(|_| !reneged) else { return sample };
-        let delivered = self.delivered - heard.prior_delivered;
+        let Some(since) = delivery.delivered_at.filter(|_| !reneged) else { return sample };
+        let delivered = self.delivered - delivery.prior_delivered;
         // Whichever took longer, sending or acknowledging: either can be compressed.
-        let interval = heard.send_interval.max(now.saturating_sub(since));
+        let interval = delivery.send_interval.max(now.saturating_sub(since));
         sample.interval = Span::from_micros(interval);
-        // A sample shorter than any round trip comes of a needless repetition.
+        // A sample shorter than the RTT minimum comes from a spurious retransmission.
         if min_rtt.is_some_and(|least| interval < least) {
             return sample;
         }
         sample.delivered = Some(delivered);
-        let beats = self.latest.is_none_or(|(segments, over, _)| {
-            u128::from(delivered) * u128::from(over) >= u128::from(segments) * u128::from(interval)
+        let beats = self.latest.is_none_or(|latest| {
+            u128::from(delivered) * u128::from(latest.micros)
+                >= u128::from(latest.segments) * u128::from(interval)
         });
-        if !heard.app_limited || beats {
-            self.latest = Some((delivered, interval, heard.app_limited));
+        if !delivery.app_limited || beats {
+            let app_limited = delivery.app_limited;
+            self.latest = Some(DeliveryRate { segments: delivered, micros: interval, app_limited });
         }
         sample
     }
 }
 
-/// What one acknowledgement says of the segments that it delivers.
+/// The segment sent last among those that an acknowledgement delivers.
 #[derive(Debug, Default)]
-pub(super) struct Delivery {
-    pub(super) prior_delivered: u64,
+pub(in crate::sender) struct Delivery {
+    pub(in crate::sender) prior_delivered: u64,
     delivered_at: Option<u64>,
     send_interval: u64,
     app_limited: bool,
@@ -145,9 +141,9 @@ pub(super) struct Delivery {
 
 impl Delivery {
     /// A segment is acknowledged or SACKed (`tcp_rate_skb_delivered`): the one sent last counts.
-    pub(super) fn take(&mut self, rate: &mut Rate, record: &Record) {
+    pub(in crate::sender) fn take(&mut self, rate: &mut RateMeter, record: &Record) {
         let snapshot = &record.snapshot;
-        if snapshot.delivered_at == USED {
+        if snapshot.is_used() {
             return;
         }
         if self.prior_delivered == 0 || record.order > self.order {
