@@ -3,8 +3,9 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use tcplab_units::Span;
+use tcplab_units::{ServerDesign, Span};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,8 +21,8 @@ one ends it at once. SIGUSR1 prints the counters on standard error.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServerArguments {
     /// How connections are carried
-    #[arg(long, value_name = "DESIGN", default_value = "epoll")]
-    pub(crate) design: Design,
+    #[arg(long, value_name = "DESIGN", default_value = "epoll", value_parser = designs())]
+    pub(crate) design: ServerDesign,
     /// Processes of prefork, threads of thread-pool, event loops of epoll and io-uring; by default
     /// 8 of the former, one per processor of the latter
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -65,36 +66,11 @@ pub(crate) struct ServerArguments {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Design {
-    /// One connection after the other
-    Iterative,
-    /// A process for each connection
-    Fork,
-    /// A fixed number of processes, each of which accepts for itself
-    Prefork,
-    /// A thread for each connection
-    Thread,
-    /// A fixed number of threads, which take connections from a queue
-    ThreadPool,
-    /// Event loops that are told which sockets are ready
-    Epoll,
-    /// Event loops that are told which operations are done
-    IoUring,
-}
-
-impl From<Design> for tcplab_servers::Design {
-    fn from(design: Design) -> tcplab_servers::Design {
-        match design {
-            Design::Iterative => tcplab_servers::Design::Iterative,
-            Design::Fork => tcplab_servers::Design::Fork,
-            Design::Prefork => tcplab_servers::Design::Prefork,
-            Design::Thread => tcplab_servers::Design::Thread,
-            Design::ThreadPool => tcplab_servers::Design::ThreadPool,
-            Design::Epoll => tcplab_servers::Design::Epoll,
-            Design::IoUring => tcplab_servers::Design::IoUring,
-        }
-    }
+/// Reads a design by its name; `--help` lists all.
+fn designs() -> impl TypedValueParser<Value = ServerDesign> {
+    let listed = ServerDesign::ALL.map(|it| PossibleValue::new(it.name()).help(it.about()));
+    let parsed = |name: String| ServerDesign::from_name(&name).expect("clap accepts these only");
+    PossibleValuesParser::new(listed).map(parsed)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -5,7 +5,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_workload::Side;
+use tcplab_units::Endpoint;
 use toml::Spanned;
 
 use crate::case::Case;
@@ -196,8 +196,8 @@ pub(crate) struct ExpectSpec {
     flow: Option<Spanned<String>>,
     /// Of metrics that each end has: whose values, `client` or `server`. Default: those of both.
     #[serde(default)]
-    #[schemars(with = "Option<Side>")]
-    endpoint: Option<Spanned<Side>>,
+    #[schemars(with = "Option<Endpoint>")]
+    endpoint: Option<Spanned<Endpoint>>,
     /// Of metrics of calls: which calls, as the log names them, such as `close` or `read`, and, if
     /// only those that ask for one thing, that too: `read MSG_OOB`. Default: all.
     #[serde(default)]

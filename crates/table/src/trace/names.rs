@@ -2,7 +2,7 @@
 //! them against.
 
 use tcplab_trace::{
-    CapturePoint, CloseKind, Confidence, ConnectionState, EcnAgreement, End, EpisodeKind, Evidence,
+    CapturePoint, CloseKind, Confidence, ConnectionState, EcnAgreement, EpisodeKind, Evidence,
     HandshakeKind, Limit, SegmentKind, Sign, Spurious, StallCause, Timer,
 };
 
@@ -154,13 +154,6 @@ pub(super) fn close(kind: CloseKind) -> &'static str {
         CloseKind::HalfClosed => "half-closed",
         CloseKind::Reset => "reset",
         CloseKind::ResetAfterFin => "reset-after-fin",
-    }
-}
-
-pub(super) fn end(end: End) -> &'static str {
-    match end {
-        End::Client => "client",
-        End::Server => "server",
     }
 }
 
@@ -329,7 +322,6 @@ mod tests {
             ],
             close,
         );
-        same(&[End::Client, End::Server], end);
         same(
             &[
                 CapturePoint::Unknown,

@@ -5,13 +5,13 @@
 //! tap is told by what its receiver sends next; where nothing contradicts, it arrived. What an end
 //! was before its first packet, CLOSED or LISTEN, no packet shows, so that no walk begins with it.
 
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Endpoint};
 use tcplab_wire::{SeqNumber, TcpFlags};
 
 use super::state_walk::{Moment, Walk};
 use super::unread::Buffered;
 use crate::packet::Packet;
-use crate::{Close, CloseKind, End, TcpState};
+use crate::{Close, CloseKind, TcpState};
 
 /// The lives of both ends.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Lives {
     client: Side,
     server: Side,
     /// The first FIN: whose, and when it passed.
-    first_fin: Option<(End, Moment)>,
+    first_fin: Option<(Endpoint, Moment)>,
     /// The second FIN was sent before the first had arrived.
     crossed: bool,
     reset: Option<Reset>,
@@ -55,7 +55,7 @@ pub(crate) struct Side {
 
 #[derive(Debug, Clone, Copy)]
 struct Reset {
-    by: End,
+    by: Endpoint,
     moment: Moment,
     seq: SeqNumber,
     unread: Option<Bytes>,
@@ -152,7 +152,7 @@ impl Lives {
                 (&mut self.server, &mut self.client)
             };
             if packet.fin() && !packet.syn() && own.fin.is_none() {
-                let end = if forward { End::Client } else { End::Server };
+                let end = if forward { Endpoint::Client } else { Endpoint::Server };
                 self.crossed = other.fin.is_some() && !other.is_fin_reached(packet);
                 self.first_fin.get_or_insert((end, moment));
             }
@@ -185,7 +185,7 @@ impl Lives {
         }
         own.walk.close(moment);
         other.walk.close(moment);
-        let by = if forward { End::Client } else { End::Server };
+        let by = if forward { Endpoint::Client } else { Endpoint::Server };
         let unread = own.buffered.unread(packet);
         self.reset.get_or_insert(Reset { by, moment, seq: packet.seq, unread, late });
     }
@@ -195,7 +195,7 @@ impl Lives {
     /// (as Windows does).
     fn revive(&mut self, packet: &Packet, forward: bool) {
         let Some(reset) = self.reset else { return };
-        let its_own = (reset.by == End::Client) == forward;
+        let its_own = (reset.by == Endpoint::Client) == forward;
         let goes_on = packet.payload > 0 && !packet.rst() && packet.end().is_after(reset.seq);
         let opened = self.client.walk.was(TcpState::Established);
         let own = self.side(forward).syn.map(|(isn, _)| isn);

@@ -1,10 +1,10 @@
 //! The states that one end walks through, in the order of time.
 
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::TcpFlags;
 
 use crate::packet::Packet;
-use crate::{End, StateStep, StepCause, TcpState};
+use crate::{StateStep, StepCause, TcpState};
 
 /// When a packet passed the tap, and which it was.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,7 +27,12 @@ impl Moment {
 
     fn cause(self) -> StepCause {
         let Moment { at, frame, flags, forward } = self;
-        StepCause { at, frame, flags, by: if forward { End::Client } else { End::Server } }
+        StepCause {
+            at,
+            frame,
+            flags,
+            by: if forward { Endpoint::Client } else { Endpoint::Server },
+        }
     }
 }
 

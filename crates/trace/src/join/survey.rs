@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::FrameView;
 
+use super::difference;
 use super::piece::{mix, rest};
-use super::{Side, difference};
 use crate::Frame;
 use crate::packet::Ends;
 use crate::packet::Packet;
@@ -51,7 +51,7 @@ impl Survey {
     }
 
     /// A frame of one of the captures.
-    pub fn frame(&mut self, side: Side, frame: &Frame<'_>) {
+    pub fn frame(&mut self, side: Endpoint, frame: &Frame<'_>) {
         let seen = &mut self.seen[side.index()];
         seen.first.get_or_insert(frame.time_ns);
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);

@@ -19,7 +19,7 @@ pub use causes::Causes;
 pub use frame::{FlowId, Frame};
 pub use habits::{AckBehaviour, MssChange, SenderMarks, WindowUse};
 pub use life::{
-    Close, CloseKind, ConnectionState, EcnAgreement, End, FastOpen, Handshake, HandshakeKind, Life,
+    Close, CloseKind, ConnectionState, EcnAgreement, FastOpen, Handshake, HandshakeKind, Life,
     StateStep, StepCause, SynOptions, TcpState,
 };
 pub use limits::{Limit, LimitPeriod, LimitShares, Series, Stall, StallCause, StallSum, Transfer};
