@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use tcplab_path::{Cause, Direction, PathSpec};
 use tcplab_recording::quality::{self, Measure};
-use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
+use tcplab_recording::{AppLog, Recording, TrialRecord, TruthRow};
 use tcplab_scenario::{METRICS, MetricInfo};
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Note, Range, Trace};
-use tcplab_units::{Bytes, Instant, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_workload::Role;
 
 use crate::claims::Gathered;
@@ -203,10 +203,7 @@ pub(crate) fn examine(
     }
     let (truth, samples) = (recording.truth()?, recording.samples()?);
     let sending_end = sending_end(&app);
-    let direction = match sending_end {
-        Endpoint::Client => Direction::Forward,
-        Endpoint::Server => Direction::Reverse,
-    };
+    let direction = Direction::from_sender(sending_end);
     let [client, server] = traces(recording, &record, &app)?;
     let has_truth = record.has_truth();
     let record = &record;
@@ -367,7 +364,7 @@ pub(crate) fn trace_of(
     let (path, file) = recording.capture(endpoint)?;
     let unreadable = |source| LabError::Capture { path: path.clone(), source };
     let reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
-    let mut analyzer = tcplab_trace::Analyzer::new().counting_from(record.epoch_nanos);
+    let mut analyzer = tcplab_trace::Analyzer::new().with_epoch(record.epoch_nanos);
     analyzer.read_at_most(reader, most);
     Ok(analyzer.finish())
 }
@@ -475,7 +472,7 @@ fn episode_row(
         evidence: match episode.evidence {
             Evidence::Sack { .. } => "sack",
             Evidence::DuplicateAcks { .. } => "duplicate acks",
-            Evidence::TooBig { .. } => "icmp",
+            Evidence::PacketTooBig { .. } => "icmp",
             Evidence::Timeout { .. } => "timeout",
             Evidence::Probe { .. } => "probe",
         }

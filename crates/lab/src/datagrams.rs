@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
 use tcplab_path::{Direction, Fate};
-use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
-use tcplab_units::Instant;
+use tcplab_recording::{AppLog, Recording, TrialRecord, TruthRow};
+use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::{FrameView, LinkType, UdpPacket, port_unreachable};
-use tcplab_workload::{DatagramMark, DatagramReport, RequestReport, Side};
+use tcplab_workload::{DatagramMark, DatagramReport, RequestReport};
 
 use crate::metrics::{named, responses};
 use crate::{LabError, Metric};
@@ -26,7 +26,7 @@ pub struct Correspondence {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatagramRow {
     /// Who sent it, or would have sent a copy that the path made.
-    pub from: Side,
+    pub from: Endpoint,
     /// What it is.
     pub kind: DatagramKind,
     /// Which request and try it is about, where the capture holds so much of it.
@@ -59,7 +59,7 @@ pub enum DatagramKind {
 struct Seen {
     frame: u64,
     at: Instant,
-    from: Side,
+    from: Endpoint,
     kind: DatagramKind,
     mark: Option<DatagramMark>,
 }
@@ -133,12 +133,12 @@ fn seen(
         // Recordings of trials have no link header.
         let view = FrameView::new(LinkType::RawIp, packet.captured, packet.original_len);
         let Some(ip) = view.ip() else { continue };
-        let from = if Some(ip.src()) == client { Side::Client } else { Side::Server };
+        let from = if Some(ip.src()) == client { Endpoint::Client } else { Endpoint::Server };
         let (kind, mark) = match (UdpPacket::of(ip), port_unreachable(&ip)) {
             (Some(udp), _) => {
                 let kind = match from {
-                    Side::Client => DatagramKind::Request,
-                    Side::Server => DatagramKind::Answer,
+                    Endpoint::Client => DatagramKind::Request,
+                    Endpoint::Server => DatagramKind::Answer,
                 };
                 (kind, DatagramMark::read(udp.payload()))
             }
@@ -173,7 +173,7 @@ fn judged(truth: &[TruthRow], captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
         let verdict = &row.verdict;
         let seen = sent.get(&verdict.origin.unwrap_or(verdict.id))?;
         // What the path itself answers goes the other way.
-        let is_own = (end(verdict.direction) == 0) == (seen.from == Side::Client);
+        let is_own = (end(verdict.direction) == 0) == (seen.from == Endpoint::Client);
         is_own.then(|| DatagramRow {
             from: seen.from,
             kind: seen.kind,
@@ -191,7 +191,7 @@ fn judged(truth: &[TruthRow], captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
 /// Where the path tells nothing: what was seen at the other end, too.
 fn untold(captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
     let mut rows = Vec::new();
-    for (end, side) in [Side::Client, Side::Server].into_iter().enumerate() {
+    for (end, side) in Endpoint::BOTH.into_iter().enumerate() {
         let mut there = queues(captures[1 - end].iter().filter(|seen| seen.from == side));
         for seen in captures[end].iter().filter(|seen| seen.from == side) {
             let arrived = there.get_mut(&seen.key()).and_then(VecDeque::pop_front);
@@ -221,8 +221,8 @@ impl Seen {
 struct Alike(bool, DatagramKind, Option<DatagramMark>);
 
 impl Alike {
-    fn of(from: Side, kind: DatagramKind, mark: Option<DatagramMark>) -> Alike {
-        Alike(from == Side::Client, kind, mark)
+    fn of(from: Endpoint, kind: DatagramKind, mark: Option<DatagramMark>) -> Alike {
+        Alike(from == Endpoint::Client, kind, mark)
     }
 }
 
@@ -240,8 +240,8 @@ fn number_frames(rows: &mut [DatagramRow], capture: &[Seen]) {
     let mut frames = queues(capture.iter());
     for row in rows {
         let passed = match row.from {
-            Side::Client => !row.is_copy,
-            Side::Server => row.arrived.is_some(),
+            Endpoint::Client => !row.is_copy,
+            Endpoint::Server => row.arrived.is_some(),
         };
         if passed && let Some(queue) = frames.get_mut(&Alike::of(row.from, row.kind, row.mark)) {
             row.frame = queue.pop_front().map(|(frame, _)| frame);

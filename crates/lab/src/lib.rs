@@ -57,6 +57,6 @@ pub use prospect::{Foreseen, Prospect, prospect, prospect_of, prospect_of_extens
 pub use replay::{Difference, Replay, replay};
 pub use tables::write_tables;
 /// Parts of a [`Trial`].
-pub use tcplab_workload::{DatagramMark, Durations, LoadReport, RequestReport, Side};
+pub use tcplab_workload::{DatagramMark, Durations, LoadReport, RequestReport};
 pub use values::{MetricValue, Metrics};
 pub use worlds::{Refusal, World, kernel_refused};

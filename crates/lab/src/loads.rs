@@ -2,10 +2,10 @@
 //! packet by packet, and all of which the generator and the server have counted.
 
 use tcplab_path::PathSpec;
-use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord};
+use tcplab_recording::{AppLog, Recording, TrialRecord};
 use tcplab_scenario::Value;
 use tcplab_trace::{Connection, Trace};
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Endpoint};
 use tcplab_workload::{Durations, LoadReport};
 
 use crate::analyse::{empty_trial, findings_of, flaws_of, trace_of};

@@ -8,7 +8,8 @@ use crate::kept::WholeCase;
 use crate::{Calibration, FlowRow, Metrics, OptionRow};
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::Plot;
-use tcplab_workload::{CallRow, LoadReport, Side};
+use tcplab_units::Endpoint;
+use tcplab_workload::{CallRow, LoadReport};
 
 /// Everything about a run that fits in a table; the packets stay in the trials' directories.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -387,7 +388,7 @@ pub struct InterruptionRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EndRow {
     /// Which.
-    pub end: Side,
+    pub end: Endpoint,
     /// The calls of its application in order, equal ones in a row together.
     pub calls: Vec<CallRow>,
     /// How long each of its requests took, milliseconds.
@@ -405,7 +406,7 @@ pub struct Ending {
     /// In the words of the metric `connection.end`.
     pub how: String,
     /// Who sent the first FIN, or the RST.
-    pub by: Option<Side>,
+    pub by: Option<Endpoint>,
 }
 
 /// A statement with its evidence.

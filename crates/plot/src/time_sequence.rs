@@ -5,9 +5,10 @@ use tcplab_units::Instant;
 
 use crate::coverage::Coverage;
 use crate::path_data::{PathData, STROKES, Stroke, polyline, strokes};
-use crate::plane::{ACROSS, Figure, Graph, Layer, Unit, View};
+use crate::plane::{ACROSS, Figure, Graph, Layer};
 use crate::pyramid::{LayerLevels, Mark, line as line_at_levels, strokes as strokes_at_levels};
 use crate::scale::{MOST_UNITS, Scale, grouped};
+use crate::view::{Unit, View};
 
 /// Pixels.
 const HEIGHT: i64 = 330;
@@ -68,7 +69,8 @@ impl Plot<'_> {
     /// beside it.
     fn layers(&self) -> Vec<Layer> {
         use SegmentKind::{
-            AfterTimeoutRetransmission, FastRetransmission, FillsHole, New, TimeoutRetransmission,
+            AfterTimeoutRetransmission, FastRetransmission, New, OriginalNotCaptured,
+            TimeoutRetransmission,
         };
         let layer = |class, label: &str, path| Layer { class, label: label.into(), path };
         let resent =
@@ -80,7 +82,7 @@ impl Plot<'_> {
             layer("data", "data", self.segments(|s| s.kind == New)),
             layer("other", "overtaken, doubled, or a probe", self.segments(|s| other(s.kind))),
             layer("fast", "retransmission", self.segments(resent)),
-            layer("fills", "fills a hole", self.segments(|s| s.kind == FillsHole)),
+            layer("fills", "fills a hole", self.segments(|s| s.kind == OriginalNotCaptured)),
             layer(
                 "timeout",
                 "retransmission by timeout",
@@ -100,7 +102,8 @@ impl Plot<'_> {
     /// The same layers as `layers`, at all levels of detail.
     fn levels(&self, most: u64) -> Vec<LayerLevels> {
         use SegmentKind::{
-            AfterTimeoutRetransmission, FastRetransmission, FillsHole, New, TimeoutRetransmission,
+            AfterTimeoutRetransmission, FastRetransmission, New, OriginalNotCaptured,
+            TimeoutRetransmission,
         };
         let edges = (self.micros(self.scale.until), most);
         let resent =
@@ -119,7 +122,7 @@ impl Plot<'_> {
             segments("data", &|s| s.kind == New),
             segments("other", &|s| other(s.kind)),
             segments("fast", &resent),
-            segments("fills", &|s| s.kind == FillsHole),
+            segments("fills", &|s| s.kind == OriginalNotCaptured),
             segments("timeout", &|s| s.kind == TimeoutRetransmission),
             of_acks("drop", self.dropped_marks()),
             of_acks("dsack", self.doubled_marks()),

@@ -5,7 +5,8 @@ use tcplab_lab::fidelity::{Compared, Fidelity, Goal, Overall};
 use tcplab_plot::{Dots, dots};
 use tcplab_stats::median;
 
-use crate::page::{ReportError, STYLES, THEME};
+use crate::html::assets::{STYLES, THEME};
+use crate::html::error::ReportError;
 
 /// What the tables show: name, heading, decimals of the medians.
 const SHOWN: [(&str, &str, usize); 5] = [

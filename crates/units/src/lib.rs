@@ -1,4 +1,5 @@
-//! The quantities tcplab reckons in, each a type of its own, and the only sources of randomness.
+//! The quantities that tcplab computes with, a type for each, the two [`Endpoint`]s of a path, and
+//! the only source of randomness.
 //!
 //! Time and rate are integers (nanoseconds, bits per second), so the same seed gives the same
 //! bytes on every machine. Each quantity is written and read as people write it: `200 ms`,
@@ -6,17 +7,21 @@
 //! spelled out (`1 KiB` is 1,024 B).
 
 mod bytes;
+mod endpoint;
 mod offset;
 mod parse;
 mod probability;
 mod rate;
 mod rng;
+mod server_design;
 mod time;
 
 pub use bytes::Bytes;
+pub use endpoint::Endpoint;
 pub use offset::Offset;
 pub use parse::UnitError;
 pub use probability::Probability;
 pub use rate::Rate;
 pub use rng::Rng;
+pub use server_design::ServerDesign;
 pub use time::{Instant, Span};

@@ -5,7 +5,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::Violation;
+use super::violation::Violation;
 
 /// A crate of ours and all of ours that it may depend on.
 struct Layer {
@@ -19,14 +19,19 @@ struct Layer {
 const LAYERS: &[Layer] = &[
     Layer { name: "units", may_use: &[], why: "quantities stand on nothing" },
     Layer {
+        name: "quantities",
+        may_use: &["units"],
+        why: "the names of what is measured stand below all that measure or show it",
+    },
+    Layer {
         name: "stats",
         may_use: &["units"],
         why: "statistics know numbers and seeded chance, not where they come from",
     },
     Layer {
         name: "servers",
-        may_use: &[],
-        why: "a server is written from nothing but the calls of the kernel",
+        may_use: &["units"],
+        why: "a server is written from the calls of the kernel; `units` names its designs",
     },
     Layer {
         name: "load",
@@ -49,7 +54,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "scenario",
-        may_use: &["units", "path", "stack", "workload"],
+        may_use: &["units", "quantities", "path", "stack", "workload"],
         why: "a scenario describes an experiment, it does not run it",
     },
     Layer {
@@ -88,20 +93,25 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "trace",
-        may_use: &["units", "wire", "capture"],
+        may_use: &["units", "quantities", "wire", "capture"],
         why: "the analyser sees a capture and nothing else, or it could not be checked \
               against the truth",
     },
-    Layer { name: "findings", may_use: &["units", "trace"], why: "a finding is proved by a trace" },
+    Layer {
+        name: "findings",
+        may_use: &["units", "quantities", "trace"],
+        why: "a finding is proved by a trace",
+    },
     Layer {
         name: "table",
-        may_use: &["units", "stats", "path", "recording", "trace", "findings"],
+        may_use: &["units", "quantities", "stats", "path", "recording", "trace", "findings"],
         why: "tables hold results, whoever made them",
     },
     Layer {
         name: "lab",
         may_use: &[
             "units",
+            "quantities",
             "stats",
             "servers",
             "load",
@@ -122,13 +132,14 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "plot",
-        may_use: &["units", "path", "trace"],
+        may_use: &["units", "quantities", "path", "trace"],
         why: "a plot draws one trace, or the outlook of one path: what was, or what will be",
     },
     Layer {
         name: "report",
         may_use: &[
             "units",
+            "quantities",
             "stats",
             "path",
             "recording",
@@ -150,6 +161,7 @@ const LAYERS: &[Layer] = &[
         name: "cli",
         may_use: &[
             "units",
+            "quantities",
             "stats",
             "servers",
             "load",

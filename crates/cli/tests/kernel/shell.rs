@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tcplab_path::{Cause, Fate};
-use tcplab_recording::{Endpoint, Recording};
+use tcplab_recording::{Recording, capture_file};
+use tcplab_units::Endpoint;
 
 use crate::processes::{Family, Machine, Member, await_that};
 use crate::program::{Io, allowed, command, ended, installed, namespaces_allowed, tcplab};
@@ -160,7 +161,7 @@ fn a_recording_is_left_that_anyone_can_read() {
         let data = "0123456789".repeat(100_000);
         fs::write(home.path().join("sent"), &data).unwrap();
         let mut shell = command(home.path(), &["shell", "--io", io.name(), "--capture", "seen"]);
-        shell.args(["--json", "end.json", "-s", "rate=20 Mbit/s", "-s", "forward.loss=2 %"]);
+        shell.args(["--json=end.json", "-s", "rate=20 Mbit/s", "-s", "forward.loss=2 %"]);
         shell.args(["--far", "nc -l 5000 > got", "--wait-for", "5000", "--"]);
         let run = ended(shell.args(["sh", "-c", "nc -N $TCPLAB_FAR 5000 < sent; exit 4"]));
         assert_eq!(run.code, Some(4), "{}", run.stderr);
@@ -175,12 +176,12 @@ fn a_recording_is_left_that_anyone_can_read() {
         let lost = truth.iter().filter(|row| row.verdict.fate == Fate::Dropped(Cause::Loss));
         let lost = lost.count();
         assert!(lost > 0 && truth.iter().all(|row| row.frame.is_some()));
-        let ends = Endpoint::BOTH.map(|end| Tap::read(&seen.join(end.capture_file())));
+        let ends = Endpoint::BOTH.map(|end| Tap::read(&seen.join(capture_file(end))));
         let frames = ends.each_ref().map(|tap| tap.frames.len());
         // Every packet left one end, and all but the lost ones came to the other.
         assert_eq!(frames[0] + frames[1], 2 * truth.len() - lost);
         for (end, frames) in Endpoint::BOTH.into_iter().zip(frames) {
-            if let Some(theirs) = crate::tshark::frames(&seen.join(end.capture_file())) {
+            if let Some(theirs) = crate::tshark::frames(&seen.join(capture_file(end))) {
                 assert_eq!(theirs, frames, "{}", end.name());
             }
         }
@@ -209,7 +210,7 @@ fn nobodys_shell() {
     }
     fs::write(home.path().join("sent"), vec![7; 1_000_000]).unwrap();
     let mut shell = as_nobody(home.path(), "./tcplab");
-    shell.args(["shell", "--io", "packet-socket", "-s", "delay=1 ms", "--json", "end.json"]);
+    shell.args(["shell", "--io", "packet-socket", "-s", "delay=1 ms", "--json=end.json"]);
     shell.args(["--far", "nc -l 5000 > got", "--wait-for", "5000", "--", "./tcplab", "shell"]);
     let run =
         ended(shell.args(["--quiet", "--", "sh", "-c", "nc -N 10.98.0.2 5000 < sent; id -u"]));

@@ -1,8 +1,8 @@
 //! The arithmetic of the comparison, by figures worked out by hand.
 
-use tcplab_recording::{Endpoint, Sample};
+use tcplab_recording::Sample;
 use tcplab_scenario::Scenario;
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Endpoint, Instant, Span};
 
 use super::curve::{POINTS, curve, distance};
 use super::judge::{goals, noise, ratio, summarise};

@@ -4,7 +4,7 @@ use tcplab_lab::compare::{Comparison, Row, Verdict};
 use tcplab_plot::{ForestRow, csv, csv_number, forest};
 
 use super::words::{difference, percent};
-use crate::figure::Shown;
+use crate::html::figure::Shown;
 use crate::number::title;
 
 /// An interval plot for each metric, the metric with the worst row first; none of one that is

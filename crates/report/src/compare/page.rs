@@ -11,8 +11,9 @@ use super::words::{
     detectable, difference, interval, median, probability, relative, sentence, side, trials,
     verdict,
 };
+use crate::html::assets::{SCRIPTS, STYLES, THEME};
+use crate::html::error::ReportError;
 use crate::number::title;
-use crate::page::{ReportError, SCRIPTS, STYLES, THEME};
 
 /// A page about a comparison of runs, with transfers seen close.
 ///

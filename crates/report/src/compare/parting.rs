@@ -3,11 +3,10 @@
 use tcplab_lab::TrialData;
 use tcplab_lab::compare::{Course, Divergence, divergence};
 use tcplab_plot::{Figure, LadderScene, Laid, View, ladder, overlay, time_sequence};
-use tcplab_recording::Endpoint;
 use tcplab_trace::{Connection, Flow, LadderLine};
-use tcplab_units::Span;
+use tcplab_units::{Endpoint, Span};
 
-use crate::transfer::Transfer;
+use crate::trial::transfer::Transfer;
 
 /// The same transfer on both sides, to be seen close.
 #[derive(Debug, Clone)]

@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use tcplab_path::Direction;
-use tcplab_recording::Endpoint;
 use tcplab_trace::{Flow, Segment, SegmentKind, Sign, Timer, analyze};
-use tcplab_units::{Instant, Offset, Span};
+use tcplab_units::{Endpoint, Instant, Offset, Span};
 
 use crate::trial;
 
@@ -26,7 +25,7 @@ fn agrees(because: &str, segment: &Segment) -> bool {
         }
         other => panic!("data is not sent as {other}"),
     };
-    let too_big = segment.proof.by == Sign::TooBig;
+    let too_big = segment.proof.by == Sign::PacketTooBig;
     kinds.contains(&segment.kind) && segment.timer == timer && too_big == (because == "path-mtu")
 }
 

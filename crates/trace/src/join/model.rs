@@ -3,31 +3,7 @@
 use std::net::SocketAddr;
 
 use serde::Serialize;
-use tcplab_units::{Bytes, Instant, Span};
-
-/// Which of the two captures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Side {
-    /// The one taken nearer to the client.
-    Client,
-    /// The one taken nearer to the server.
-    Server,
-}
-
-impl Side {
-    /// Both.
-    pub const BOTH: [Side; 2] = [Side::Client, Side::Server];
-
-    pub(crate) fn index(self) -> usize {
-        usize::from(self == Side::Server)
-    }
-    /// The other one.
-    #[must_use]
-    pub fn other(self) -> Side {
-        if self == Side::Client { Side::Server } else { Side::Client }
-    }
-}
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 
 /// Two captures, joined.
 ///
@@ -37,7 +13,7 @@ pub struct Joined {
     /// The zero of time, nanoseconds since the Unix epoch by the client capture's clock.
     pub epoch_nanos: u64,
     /// What each capture holds: the client's, the server's.
-    pub taps: [TapRecord; 2],
+    pub taps: [CaptureSummary; 2],
     /// How the two clocks stand to one another.
     pub clock: ClockEstimate,
     /// Connections in the order in which either capture showed them.
@@ -48,7 +24,7 @@ pub struct Joined {
 
 /// What one capture holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct TapRecord {
+pub struct CaptureSummary {
     /// Frames of whatever kind.
     pub packets: u64,
     /// Of these, of TCP.
@@ -90,8 +66,9 @@ pub struct JoinedConnection {
     pub client: SocketAddr,
     /// The other end.
     pub server: SocketAddr,
-    /// The tap on the client's side: [`Side::Server`] for connections that were opened from there.
-    pub client_at: Side,
+    /// The tap on the client's side: the server's for
+    /// connections that were opened from there.
+    pub client_at: Endpoint,
     /// Its first frame in each capture, counted from 1; none where that shows nothing of it.
     pub first_frames: [Option<u64>; 2],
     /// What the client sent.
@@ -219,7 +196,7 @@ pub struct Audit {
     pub needless: u64,
     /// Needed, and said to be needless: a mistake.
     pub wrongly_needless: u64,
-    /// Needless, and nothing said so: D-SACK and timestamps do not tell of each.
+    /// Spurious, and nothing said so: D-SACK and timestamps do not tell of each.
     pub untold_needless: u64,
     /// Repeats that the analysis took for something else.
     pub repeats_missed: u64,

@@ -172,7 +172,8 @@ fn one_direction_alone() {
 /// Notes that a frame was captured before the one that precedes it.
 fn backwards(trace: &Trace) -> Vec<u64> {
     let notes = trace.notes.iter();
-    let notes = notes.filter(|n| n.text == "was captured before the frame that precedes it");
+    let notes = notes
+        .filter(|n| n.text == "is out of time order: its timestamp is before the previous frame's");
     notes.filter_map(|note| note.frame).collect()
 }
 
@@ -264,7 +265,7 @@ fn a_clock_that_is_set_makes_no_pause() {
     for by in [-60.0, -3.0, 5.0, 600.0] {
         let trace = with_a_clock_set(by, false);
         check(&trace);
-        let told = if by < 0.0 { crate::clock::SET_BACK } else { crate::clock::SET_AHEAD };
+        let told = if by < 0.0 { crate::analyzer::SET_BACK } else { crate::analyzer::SET_AHEAD };
         let told: Vec<_> = trace.notes.iter().filter(|note| note.text == told).collect();
         assert_eq!(told.len(), 1, "{by} s: {:?}", trace.notes);
         let connection = &trace.connections[0];

@@ -1,0 +1,90 @@
+//! Captures into the analyser.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use tcplab_capture::{Reader, Record, Statistics, UnixTime};
+use tcplab_wire::LinkType;
+
+use crate::{Analyzer, Frame, Note, Sink, Trace};
+
+/// The trace of a whole capture. What is wrong with the capture stands in [`Trace::notes`]: a
+/// file cut off or damaged gives the trace of what can be read.
+pub fn analyze<R: Read>(reader: Reader<R>) -> Trace {
+    let mut analyzer = Analyzer::new();
+    analyzer.read(reader);
+    analyzer.finish()
+}
+
+impl<S: Sink> Analyzer<S> {
+    /// Takes in all records of a capture.
+    pub fn read<R: Read>(&mut self, reader: Reader<R>) {
+        self.read_at_most(reader, u64::MAX);
+    }
+
+    /// Takes in the first records of a capture, so many at most.
+    pub fn read_at_most<R: Read>(&mut self, mut reader: Reader<R>, most: u64) {
+        let mut links = Vec::new();
+        add_links(&mut links, &reader);
+        let mut last_time = 0;
+        let mut copy = Vec::new();
+        let wants_comments = self.sink().wants_packets();
+        for _ in 0..most {
+            let record = match reader.next_record() {
+                Ok(Some(record)) => record,
+                Ok(None) => break,
+                Err(error) => {
+                    self.note(Note { frame: None, text: format!("the capture is {error}") });
+                    break;
+                }
+            };
+            // A record without a time is taken to come at once after the one before it.
+            let time_ns = record.time.map_or(last_time, UnixTime::as_nanos);
+            last_time = time_ns;
+            let (index, original_len) = (record.interface as usize, record.original_len);
+            let comment = if wants_comments { comment(&record) } else { None };
+            let (captured, link) = if let Some(&link) = links.get(index) {
+                (record.captured, link)
+            } else {
+                // The first record of an interface: the reader can tell of it once the record,
+                // which it lends, is put aside.
+                copy.clear();
+                copy.extend_from_slice(record.captured);
+                add_links(&mut links, &reader);
+                let unknown = LinkType::Other(u16::MAX);
+                (&copy[..], links.get(index).copied().unwrap_or(unknown))
+            };
+            let comment = comment.as_deref();
+            self.packet(&Frame { time_ns, link, captured, original_len, comment });
+        }
+        for (index, counted) in reader.statistics().iter().enumerate() {
+            let lost = counted.as_ref().map_or(0, dropped);
+            if lost > 0 {
+                let name = reader.interfaces().get(index).and_then(|i| i.name.clone());
+                let name = name.unwrap_or_else(|| index.to_string());
+                let text = format!(
+                    "interface {name} dropped {lost} packets: they are not in the \
+                                    capture"
+                );
+                self.note(Note { frame: None, text });
+            }
+        }
+    }
+}
+
+/// All comments on a record as one.
+fn comment(record: &Record<'_>) -> Option<String> {
+    let comment = record.comments().reduce(|all, one| format!("{all}; {one}").into());
+    comment.map(Cow::into_owned)
+}
+
+/// Adds those that became known since the last time: a file may describe any number.
+fn add_links<R: Read>(links: &mut Vec<LinkType>, reader: &Reader<R>) {
+    let new = reader.interfaces().iter().skip(links.len());
+    links.extend(new.map(|interface| LinkType::from_number(interface.link_type)));
+}
+
+/// Packets that passed and were not written.
+fn dropped(counted: &Statistics) -> u64 {
+    counted.dropped.unwrap_or(0).saturating_add(counted.dropped_by_os.unwrap_or(0))
+}

@@ -1,0 +1,344 @@
+//! In which order a sender sent what a tap saw: IP identifications and timestamps.
+//!
+//! Many senders count the packets of a connection in the identification field of IPv4 (Linux:
+//! `inet_id`, which a large piece of `n` segments moves by `n`). Then the number tells the order of
+//! sending to the packet, whatever the network did since. The timestamp option (RFC 7323) tells it
+//! by the sender's clock, which ticks each millisecond or more rarely. A field of the header does
+//! not say whether it counts (RFC 6864 lets an unfragmented packet carry anything, and IPv6 has
+//! none), so it is believed once it was seen to.
+
+use std::cmp::Ordering;
+
+use tcplab_units::{Instant, Span};
+
+use crate::Sign;
+use crate::packet::Packet;
+
+/// A counter moves by at most this from one packet that passes the tap to the next; random numbers
+/// come as near once in 32 times.
+const NEAR: u16 = 1_024;
+/// Steps that must have been near before the numbers are believed.
+const ENOUGH: u8 = 2;
+/// Of this many steps, one may be far: the answer to a SYN bears zero on Linux, and a host may keep
+/// one counter for all its connections.
+const FAR_ONES: u8 = 8;
+/// Packets that a copy is looked for among: copies are made where the packet stands in a queue.
+const REMEMBERED: usize = 8;
+/// A frame that is written twice is written twice at once: the longest that the copy takes from one
+/// interface of a host, or port of a switch, to the next.
+const AT_ONCE: Span = Span::from_millis(10);
+/// No timer, and no acknowledgement that is worth it, makes a sender repeat sooner.
+const SOONEST: Span = Span::from_millis(1);
+/// A capture (or a direction) of which at least each fourth frame is a copy was made with copies.
+/// No network doubles so many.
+pub(crate) const SHARE: u64 = 4;
+/// A direction is judged by itself after so many packets.
+const JUDGED_AFTER: u64 = 8;
+
+/// More data than one packet carries on most links, bytes: where links carry more, what is absent
+/// is not counted behind such packets.
+const ETHERNET: u32 = 1_500;
+
+/// What a sender stamped on one packet, and when it passed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stamp {
+    id: Option<u16>,
+    clock: Option<u32>,
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+}
+
+impl Stamp {
+    pub(crate) fn of(packet: &Packet) -> Stamp {
+        Stamp {
+            id: number(packet),
+            clock: packet.timestamps.map(|(value, _)| value),
+            at: packet.at,
+            frame: packet.frame,
+        }
+    }
+}
+
+/// Who made a packet that is there twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Copier {
+    Network,
+    Capture,
+}
+
+/// A packet that is there twice: who made the copy, of which frame, and what tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Copy {
+    pub(crate) by: Copier,
+    pub(crate) of: u64,
+    pub(crate) sign: Sign,
+    pub(crate) after: Span,
+}
+
+/// What one sender stamped on its packets so far.
+#[derive(Debug, Default)]
+pub(crate) struct Identity {
+    /// The newest number seen.
+    newest: Option<u16>,
+    /// What bore it may have been several packets, with a number each.
+    several: bool,
+    near: u8,
+    far: u8,
+    /// Of the near steps, those by more than one though nothing is missing in the stream.
+    skips: u8,
+    packets: u64,
+    /// Of these, without data, SYN or FIN.
+    bare: u64,
+    copies: u64,
+    recent: [Seen; REMEMBERED],
+    next: u8,
+}
+
+/// A packet that passed, as far as a copy of it would be the same.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    seq: u32,
+    len: u32,
+    ack: u32,
+    ttl: u8,
+    stamp: Stamp,
+}
+
+impl Seen {
+    fn of(packet: &Packet) -> Seen {
+        Seen {
+            seq: packet.seq.as_u32(),
+            len: packet.payload,
+            ack: packet.ack.map_or(0, tcplab_wire::SeqNumber::as_u32),
+            ttl: packet.ttl,
+            stamp: Stamp::of(packet),
+        }
+    }
+}
+
+impl Identity {
+    /// Takes in a packet of the sender, whatever it carries; `takes_room` where that is data, SYN
+    /// or FIN, `in_order` where it goes on in the stream after the one before it.
+    #[inline(always)]
+    pub(crate) fn passed(&mut self, packet: &Packet, takes_room: bool, in_order: bool) {
+        self.packets += 1;
+        if let Some(id) = packet.ip_id {
+            if self.newest == Some(id.wrapping_sub(1)) && id != 0 && self.near < u8::MAX - 1 {
+                // As nearly always, where numbers count: what `count` does with a step of one.
+                self.near += 1;
+                (self.newest, self.several) = (Some(id), packet.payload > ETHERNET);
+            } else {
+                self.count(id, packet.payload > ETHERNET, in_order);
+            }
+        }
+        if takes_room {
+            self.recent[usize::from(self.next)] = Seen::of(packet);
+            self.next = (self.next + 1) % REMEMBERED as u8;
+        } else {
+            self.bare += 1;
+        }
+    }
+
+    fn count(&mut self, id: u16, several: bool, in_order: bool) {
+        // Where the counter wraps, zero is one.
+        if id == 0 && self.newest.is_none_or(|newest| newest.wrapping_neg() > NEAR) {
+            return;
+        }
+        let Some(newest) = self.newest else {
+            (self.newest, self.several) = (Some(id), several);
+            return;
+        };
+        let step = id.wrapping_sub(newest) as i16;
+        if step == 0 {
+            return;
+        }
+        self.skips += u8::from(in_order && step > 1 && step.unsigned_abs() <= NEAR);
+        let counter = if step.unsigned_abs() <= NEAR { &mut self.near } else { &mut self.far };
+        *counter += 1;
+        if *counter == u8::MAX {
+            self.near /= 2;
+            self.far /= 2;
+            self.skips /= 2;
+        }
+        if step > 0 || step.unsigned_abs() > NEAR {
+            (self.newest, self.several) = (Some(id), several);
+        }
+    }
+
+    /// Whether the numbers were seen to count.
+    fn counts(&self) -> bool {
+        self.near >= ENOUGH && self.near / FAR_ONES >= self.far.saturating_sub(1)
+    }
+
+    /// By how many the packet's number is above the newest seen before it; none where they do not
+    /// count.
+    pub(crate) fn step(&self, packet: &Packet) -> Option<i16> {
+        let step = number(packet)?.wrapping_sub(self.newest?) as i16;
+        (self.counts() && step.unsigned_abs() <= NEAR).then_some(step)
+    }
+
+    /// How many packets of the sender did not come here since the one before this; 0 also where
+    /// nobody knows: the numbers must nearly always move by one, and what came last must not be a
+    /// large piece that the network card cut (`ip_select_ident_segs`).
+    pub(crate) fn absent(&self, packet: &Packet) -> u32 {
+        let one_by_one = !self.several && self.near >= 2 * ENOUGH && self.skips <= self.near / 4;
+        match self.step(packet) {
+            Some(step) if step > 1 && one_by_one => u32::from(step.unsigned_abs()) - 1,
+            _ => 0,
+        }
+    }
+
+    /// Whether the packet's number lies beyond the one that comes next, so that packets may be
+    /// [absent](Identity::absent).
+    #[inline]
+    pub(crate) fn skips(&self, packet: &Packet) -> bool {
+        match (packet.ip_id, self.newest) {
+            (Some(id), Some(newest)) => (id.wrapping_sub(newest) as i16) > 1,
+            _ => false,
+        }
+    }
+
+    /// Whether nearly all packets of the sender carry data: then one that is absent did, too.
+    pub(crate) fn is_seldom_bare(&self) -> bool {
+        self.bare * 8 <= self.packets
+    }
+
+    /// Whether the packet was sent before or after another, and what tells: number or clock. None
+    /// where neither does.
+    pub(crate) fn order(&self, packet: &Packet, other: &Stamp) -> Option<(Ordering, Sign)> {
+        if let (Some(id), Some(than)) = (number(packet), other.id)
+            && self.counts()
+            && id != than
+        {
+            return Some(((id.wrapping_sub(than) as i16).cmp(&0), Sign::IpId));
+        }
+        let (Some((clock, _)), Some(than)) = (packet.timestamps, other.clock) else { return None };
+        match (clock.wrapping_sub(than) as i32).cmp(&0) {
+            Ordering::Equal => None,
+            order => Some((order, Sign::Timestamp)),
+        }
+    }
+
+    /// Whether the packet is a copy of one that passed; asked of what repeats, before it is taken
+    /// in. `round_trip` is the smallest of the connection: where no number tells, the same again
+    /// within half of it is a copy, for nobody sends again so soon.
+    pub(crate) fn copy(&mut self, packet: &Packet, round_trip: Option<Span>) -> Option<Copy> {
+        let this = Seen::of(packet);
+        let same = |seen: &&Seen| {
+            let clock = seen.stamp.clock == this.stamp.clock;
+            let rest = seen.stamp.frame > 0 && seen.seq == this.seq && seen.len == this.len;
+            rest && clock && seen.ack == this.ack && seen.stamp.id == this.stamp.id
+        };
+        let original = self.recent.iter().filter(same).max_by_key(|seen| seen.stamp.frame)?;
+        let after = packet.at.since(original.stamp.at);
+        let varies = self.near + self.far > 0 || after <= AT_ONCE;
+        let sign = if varies && this.stamp.id.is_some() {
+            Sign::IpId
+        } else if after < round_trip.map_or(SOONEST, |least| least / 2) {
+            // A clock of whole milliseconds may show the same for what is sent again.
+            if this.stamp.clock.is_some() { Sign::Timestamp } else { Sign::Time }
+        } else {
+            return None;
+        };
+        let (of, ttl) = (original.stamp.frame, original.ttl);
+        let usual = packet.copies_usual
+            || self.packets >= JUDGED_AFTER && (self.copies + 1) * SHARE >= self.packets;
+        let by = if after <= AT_ONCE && (usual || ttl != packet.ttl) {
+            Copier::Capture
+        } else {
+            Copier::Network
+        };
+        Some(Copy { by, of, sign, after })
+    }
+
+    /// One that was a copy.
+    pub(crate) fn copied(&mut self) {
+        self.copies += 1;
+    }
+
+    /// Whether a packet without data is the same as the one before it, which no host sends: two
+    /// acknowledgements that say the same have different numbers.
+    #[inline]
+    pub(crate) fn repeats(&self, packet: &Packet) -> bool {
+        number(packet).is_some_and(|id| Some(id) == self.newest) && self.near + self.far > 0
+    }
+}
+
+/// Zero is no number: many send nothing else (Linux with SYN-ACKs and resets).
+fn number(packet: &Packet) -> Option<u16> {
+    packet.ip_id.filter(|&id| id != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet of one sender, with one byte.
+    fn packet(frame: u64) -> Packet {
+        Packet {
+            frame,
+            seq: tcplab_wire::SeqNumber::new(frame as u32),
+            ack: None,
+            window: 1,
+            payload: 1,
+            ..crate::tests::frames::packet(Instant::from_nanos(frame))
+        }
+    }
+
+    fn numbered(ids: &[u16]) -> Identity {
+        let mut identity = Identity::default();
+        for &id in ids {
+            identity.passed(&Packet { ip_id: Some(id), ..packet(1) }, true, true);
+        }
+        identity
+    }
+
+    #[test]
+    fn numbers_are_believed_when_they_count() {
+        for (name, ids, counts) in [
+            ("one by one", &[7, 8, 9, 10][..], true),
+            ("through the wrap", &[65_534, 65_535, 0, 1], true),
+            ("large pieces", &[7, 52, 97], true),
+            ("one overtaken", &[7, 9, 8, 10], true),
+            ("a SYN-ACK's zero first", &[0, 40_000, 40_001, 40_002], true),
+            ("zeros between", &[40_000, 0, 40_001, 0, 40_002], true),
+            ("all zero", &[0, 0, 0, 0, 0], false),
+            ("at random", &[9_000, 61_000, 23_000, 2_000, 40_000], false),
+            ("nothing to go by", &[7], false),
+        ] {
+            assert_eq!(numbered(ids).counts(), counts, "{name}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_absent_behind_a_large_piece() {
+        let numbers: Vec<u16> = (1..=10).collect();
+        let mut identity = numbered(&numbers);
+        let next = |id, payload| Packet { ip_id: Some(id), payload, ..packet(1) };
+        assert_eq!(identity.absent(&next(13, 1)), 2);
+        identity.passed(&next(11, 62_491), true, true);
+        assert_eq!(identity.absent(&next(13, 1)), 0);
+        identity.passed(&next(13, 1_448), true, true);
+        assert_eq!(identity.absent(&next(15, 1_448)), 1);
+    }
+
+    #[test]
+    fn number_before_clock() {
+        let seen = |id, clock| Stamp {
+            id: (id != 0).then_some(id),
+            clock: Some(clock),
+            ..Stamp::default()
+        };
+        let asked =
+            |id, clock| Packet { ip_id: Some(id), timestamps: Some((clock, 0)), ..packet(1) };
+        let counting = numbered(&[1, 2, 3, 4]);
+        let silent = numbered(&[0, 0, 0, 0]);
+        let number = |order| Some((order, Sign::IpId));
+        let clock = |order| Some((order, Sign::Timestamp));
+        assert_eq!(counting.order(&asked(3, 9), &seen(4, 8)), number(Ordering::Less));
+        assert_eq!(counting.order(&asked(1, 9), &seen(65_535, 9)), number(Ordering::Greater));
+        assert_eq!(silent.order(&asked(0, 8), &seen(0, 9)), clock(Ordering::Less));
+        assert_eq!(silent.order(&asked(0, 1), &seen(0, u32::MAX)), clock(Ordering::Greater));
+        assert_eq!(silent.order(&asked(0, 9), &seen(0, 9)), None);
+    }
+}

@@ -1,0 +1,300 @@
+//! What there is to say of single frames: comments for a copy of the capture.
+
+mod sent;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tcplab_units::Bytes;
+
+use crate::{
+    Ack, Connection, Episode, Evidence, FlowId, Segment, SegmentKind, Sign, Sink, Spurious, Stall,
+    Timer,
+};
+use sent::Sent;
+
+/// As many frames are explained at most.
+const MOST: usize = 1 << 20;
+
+/// Collects a sentence for each frame that has one: what is sent again and why, what was lost, out
+/// of order or doubled, probes, closed windows, D-SACKs, the ends of stalls and of recoveries.
+/// Memory grows with these frames only, up to [`Explanations::MOST`] of them.
+///
+/// Read a capture into it once; then `tcplab_capture::annotate` copies the capture with
+/// [`Explanations::of`] as comments.
+#[derive(Debug, Default)]
+pub struct Explanations {
+    /// In the order in which they became known.
+    said: BTreeMap<u64, Vec<Said>>,
+    lost: BTreeSet<u64>,
+    live: BTreeMap<usize, [Direction; 2]>,
+    left_out: u64,
+}
+
+#[derive(Debug, Default)]
+struct Direction {
+    sent: Sent,
+    /// The last advertised window was closed.
+    closed: bool,
+}
+
+/// One thing said of a frame, short until somebody asks.
+#[derive(Debug, Clone, PartialEq)]
+enum Said {
+    /// It sends again what is in another frame.
+    Again {
+        of: Option<u64>,
+        kind: SegmentKind,
+        timer: Option<Timer>,
+        by: Sign,
+        told: Option<u64>,
+    },
+    /// A probe with new data.
+    NewProbe,
+    /// It is what its kind says.
+    Kind {
+        kind: SegmentKind,
+        by: Sign,
+        told: Option<u64>,
+    },
+    Spurious(Spurious),
+    ShowsSpurious {
+        of: u64,
+        echo: bool,
+    },
+    FirstEvidence {
+        lost: u64,
+        first: u64,
+    },
+    Repaired {
+        lost: u64,
+        evidence: u64,
+    },
+    Closed,
+    Opened(Bytes),
+    Stalled(Stall),
+    /// What somebody else has to say.
+    Other(String),
+}
+
+impl Explanations {
+    /// As many frames are explained.
+    pub const MOST: usize = MOST;
+
+    /// Nothing yet.
+    pub fn new() -> Explanations {
+        Explanations::default()
+    }
+
+    /// Adds a sentence to what is said of a frame: that it is evidence of a finding, perhaps.
+    pub fn add(&mut self, frame: u64, sentence: String) {
+        self.say(frame, Said::Other(sentence));
+    }
+
+    /// What there is to say of a frame, in one line; nothing of most.
+    pub fn of(&self, frame: u64) -> Option<String> {
+        let said = self.said.get(&frame).map_or(&[][..], |said| said);
+        let mut sentences: Vec<String> = said.iter().map(|said| self.sentence(said)).collect();
+        if self.lost.contains(&frame) {
+            sentences.insert(0, "lost".to_owned());
+        }
+        (!sentences.is_empty()).then(|| sentences.join("; "))
+    }
+
+    /// How many frames have something to say.
+    pub fn len(&self) -> usize {
+        self.said.len() + self.lost.iter().filter(|frame| !self.said.contains_key(frame)).count()
+    }
+
+    /// Whether no frame has.
+    pub fn is_empty(&self) -> bool {
+        self.said.is_empty() && self.lost.is_empty()
+    }
+
+    /// How many things were not kept, for there are too many.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    fn say(&mut self, frame: u64, said: Said) {
+        if self.said.len() >= MOST && !self.said.contains_key(&frame) {
+            self.left_out += 1;
+            return;
+        }
+        self.said.entry(frame).or_default().push(said);
+    }
+
+    fn direction(&mut self, flow: FlowId) -> &mut Direction {
+        &mut self.live.entry(flow.connection).or_default()[usize::from(!flow.forward)]
+    }
+
+    fn sentence(&self, said: &Said) -> String {
+        match said {
+            Said::Again { of, kind, timer, by, told } => {
+                let of = match of {
+                    Some(frame) if self.lost.contains(frame) => format!(" of #{frame} (lost)"),
+                    Some(frame) => format!(" of #{frame}"),
+                    None => String::new(),
+                };
+                format!("retransmission{of}: {}", reason(*kind, *timer, *by, *told))
+            }
+            Said::NewProbe => "tail loss probe with new data".to_owned(),
+            Said::Kind { kind, by, told } => what(*kind, *by, *told),
+            Said::Spurious(Spurious::DSack { frame }) => {
+                format!("spurious: D-SACK in #{frame} shows that the original arrived")
+            }
+            Said::Spurious(Spurious::Echo { frame }) => {
+                format!("spurious: #{frame} echoes the original's timestamp")
+            }
+            Said::Spurious(Spurious::Acknowledged) => "spurious: already acknowledged".to_owned(),
+            Said::ShowsSpurious { of, echo: false } => {
+                format!("D-SACK: the retransmission in #{of} was spurious")
+            }
+            Said::ShowsSpurious { of, echo: true } => {
+                format!("echoes the original's timestamp: the retransmission in #{of} was spurious")
+            }
+            Said::FirstEvidence { lost: 1, first } => {
+                format!("first evidence of the loss of #{first}")
+            }
+            Said::FirstEvidence { lost, first } => {
+                format!("first evidence of the loss of {lost} segments from #{first} on")
+            }
+            Said::Repaired { lost: 1, evidence } => {
+                format!("loss recovered (first evidence #{evidence})")
+            }
+            Said::Repaired { lost, evidence } => {
+                format!("loss of {lost} segments recovered (first evidence #{evidence})")
+            }
+            Said::Closed => "zero window".to_owned(),
+            Said::Opened(window) => format!("window update: {} bytes", window.as_u64()),
+            Said::Stalled(stall) => format!(
+                "ends a stall of {} since #{}: {}",
+                stall.until.since(stall.from),
+                stall.frames.0,
+                stall.cause.name()
+            ),
+            Said::Other(sentence) => sentence.clone(),
+        }
+    }
+}
+
+/// Why it was sent again.
+fn reason(kind: SegmentKind, timer: Option<Timer>, by: Sign, told: Option<u64>) -> String {
+    let told = told.map(|frame| format!(" in #{frame}")).unwrap_or_default();
+    match (timer, kind, by) {
+        (Some(Timer::Probe), ..) => "tail loss probe".to_owned(),
+        (Some(Timer::Retransmission), ..) => "retransmission timeout".to_owned(),
+        (None, SegmentKind::OriginalNotCaptured, _) => "original not captured".to_owned(),
+        (None, SegmentKind::AfterTimeoutRetransmission, _) => {
+            "after the timeout, on acknowledgements".to_owned()
+        }
+        (None, _, Sign::Sack) => format!("SACK{told}"),
+        (None, _, Sign::Rack) => format!("RACK: a segment sent later was acknowledged{told}"),
+        (None, _, Sign::DuplicateAcks) => format!("duplicate ACKs{told}"),
+        (None, _, Sign::PacketTooBig) => format!("ICMP packet too big{told}"),
+        (None, _, Sign::PartialAck) => format!("partial ACK{told}"),
+        (None, SegmentKind::TimeoutRetransmission, _) => "timeout".to_owned(),
+        (None, ..) => "acknowledgements".to_owned(),
+    }
+}
+
+fn what(kind: SegmentKind, by: Sign, told: Option<u64>) -> String {
+    let frame = told.map(|frame| format!(" #{frame}")).unwrap_or_default();
+    let why = match by {
+        Sign::IpId => " (by IP identification)",
+        Sign::Timestamp => " (by timestamp)",
+        Sign::Time => " (by time)",
+        _ => "",
+    };
+    match kind {
+        SegmentKind::OutOfOrder if told.is_some() => format!(
+            "out of order: sent \
+                                                              before{frame}{why}"
+        ),
+        SegmentKind::OutOfOrder => format!("out of order{why}"),
+        SegmentKind::NetworkDuplicate => format!("duplicate of{frame} made by the network{why}"),
+        SegmentKind::CaptureDuplicate => format!("captured twice: same packet as{frame}{why}"),
+        SegmentKind::WindowProbe => "zero-window probe".to_owned(),
+        SegmentKind::KeepAlive => "keep-alive".to_owned(),
+        _ => String::new(),
+    }
+}
+
+impl Sink for Explanations {
+    fn segment(&mut self, flow: FlowId, segment: Segment) {
+        let of = self.direction(flow).sent.sent(segment.range, segment.frame);
+        let (kind, by, told) = (segment.kind, segment.proof.by, segment.proof.frame);
+        match kind {
+            SegmentKind::New if segment.timer == Some(Timer::Probe) => {
+                self.say(segment.frame, Said::NewProbe);
+            }
+            SegmentKind::New => {}
+            kind if kind.is_retransmission() => {
+                let again = Said::Again { of, kind, timer: segment.timer, by, told };
+                self.say(segment.frame, again);
+                if let Some(why) = segment.proof.spurious {
+                    self.say(segment.frame, Said::Spurious(why));
+                }
+            }
+            _ => self.say(segment.frame, Said::Kind { kind, by, told: told.or(of) }),
+        }
+    }
+
+    fn ack(&mut self, flow: FlowId, ack: Ack) {
+        let direction = self.direction(flow);
+        direction.sent.answered(ack.ack);
+        let closed = ack.window == Some(Bytes::ZERO);
+        let changes = std::mem::replace(&mut direction.closed, closed) != closed;
+        if changes {
+            let window = ack.window.unwrap_or_default();
+            self.say(ack.frame, if closed { Said::Closed } else { Said::Opened(window) });
+        }
+    }
+
+    fn episode(&mut self, _flow: FlowId, episode: Episode) {
+        for lost in &episode.lost {
+            if self.lost.len() < MOST {
+                self.lost.insert(lost.frame);
+            } else {
+                self.left_out += 1;
+            }
+        }
+        let (lost, Some(first)) = (episode.lost.len() as u64, episode.lost.first()) else { return };
+        // What a timer sent says so itself, and so does ICMP.
+        let evidence = match episode.evidence {
+            Evidence::Sack { frame } | Evidence::DuplicateAcks { frame } => {
+                self.say(frame, Said::FirstEvidence { lost, first: first.frame });
+                frame
+            }
+            Evidence::PacketTooBig { frame }
+            | Evidence::Timeout { frame }
+            | Evidence::Probe { frame } => frame,
+        };
+        if episode.repaired_at.is_some() {
+            self.say(episode.frames.1, Said::Repaired { lost, evidence });
+        }
+    }
+
+    fn stall(&mut self, _flow: FlowId, stall: Stall) {
+        self.say(stall.frames.1, Said::Stalled(stall));
+    }
+
+    fn spurious(&mut self, _flow: FlowId, frame: u64, why: Spurious) {
+        self.say(frame, Said::Spurious(why));
+        match why {
+            Spurious::DSack { frame: told } => {
+                self.say(told, Said::ShowsSpurious { of: frame, echo: false });
+            }
+            Spurious::Echo { frame: told } => {
+                self.say(told, Said::ShowsSpurious { of: frame, echo: true });
+            }
+            Spurious::Acknowledged => {}
+        }
+    }
+
+    fn connection(&mut self, index: usize, _connection: Connection) {
+        self.live.remove(&index);
+    }
+}
+
+#[cfg(test)]
+mod tests;

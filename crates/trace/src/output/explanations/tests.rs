@@ -1,0 +1,121 @@
+use super::*;
+use crate::tests::drill::{Captured, drill};
+use crate::{Analyzer, Frame};
+
+fn explained(packets: &[Captured]) -> Vec<String> {
+    let mut analyzer = Analyzer::with_sink(Explanations::new());
+    for packet in packets {
+        analyzer.packet(&Frame {
+            time_ns: packet.time_ns,
+            link: tcplab_wire::LinkType::RawIp,
+            captured: &packet.bytes,
+            original_len: packet.bytes.len() as u32,
+            comment: None,
+        });
+    }
+    let (_, explanations) = analyzer.finish_into();
+    let frames = 1..=packets.len() as u64;
+    let lines: Vec<String> =
+        frames.filter_map(|frame| Some(format!("#{frame} {}", explanations.of(frame)?))).collect();
+    assert_eq!(lines.len(), explanations.len());
+    assert_eq!(explanations.left_out(), 0);
+    lines
+}
+
+/// The first of ten segments is lost, SACK tells, it is sent again.
+const LOSS: &str = "
+    0.000 > S
+    0.010 < S
+    0.0101 > 1:14481 every 0.0001
+    0.020 < ack 1 sack 1449-... 14481 every 0.0001
+    0.0205 > 1:1449
+    0.0305 < ack 14481
+";
+
+#[test]
+fn a_loss_and_its_repair() {
+    let lines = explained(&drill(LOSS, 1_000));
+    let said = lines.join("\n");
+    let lost = lines.iter().find(|line| line.ends_with(" lost")).unwrap();
+    let frame = lost.split(' ').next().unwrap();
+    assert!(said.contains(&format!("first evidence of the loss of {frame}")), "{said}");
+    assert!(said.contains(&format!("retransmission of {frame} (lost): ")), "{said}");
+    assert!(lines.last().unwrap().contains("loss recovered"), "{said}");
+    assert_eq!(lines.len(), 4, "{said}");
+}
+
+#[test]
+fn calm_times_have_nothing_to_say() {
+    let calm = "
+        0.000 > S
+        0.010 < S
+        0.100 > 1:14481 every 0.0001
+        0.110 < acks 1449 14481 every 0.0001
+    ";
+    assert_eq!(explained(&drill(calm, 1_000)), Vec::<String>::new());
+}
+
+#[test]
+fn a_window_that_closes_and_opens() {
+    let lines = explained(&drill(
+        "
+        0.000 > S
+        0.010 < S
+        0.100 > 1:2897 every 0.0001
+        0.110 < ack 2897 win 0
+        0.310 < ack 2897 win 500
+        ",
+        1_000,
+    ));
+    assert!(lines.iter().any(|line| line.ends_with("zero window")), "{lines:?}");
+    let opened = "window update: 64000 bytes";
+    assert!(lines.iter().any(|line| line.ends_with(opened)), "{lines:?}");
+}
+
+#[test]
+fn reasons_name_the_frame_that_told() {
+    let explanations = Explanations { lost: [123].into(), ..Explanations::default() };
+    let again = |of, kind, timer, by, told| {
+        explanations.sentence(&Said::Again { of, kind, timer, by, told })
+    };
+    let fast = SegmentKind::FastRetransmission;
+    for (sentence, expected) in [
+        (
+            again(Some(123), fast, None, Sign::Sack, Some(130)),
+            "retransmission of #123 (lost): SACK in #130",
+        ),
+        (
+            again(Some(7), fast, None, Sign::DuplicateAcks, Some(9)),
+            "retransmission of #7: duplicate ACKs in #9",
+        ),
+        (
+            again(None, SegmentKind::OriginalNotCaptured, None, Sign::None, None),
+            "retransmission: original not captured",
+        ),
+        (
+            again(
+                Some(7),
+                SegmentKind::TimeoutRetransmission,
+                Some(Timer::Retransmission),
+                Sign::Silence,
+                Some(6),
+            ),
+            "retransmission of #7: retransmission timeout",
+        ),
+        (
+            what(SegmentKind::OutOfOrder, Sign::IpId, Some(8)),
+            "out of order: sent before #8 (by IP identification)",
+        ),
+    ] {
+        assert_eq!(sentence, expected);
+    }
+}
+
+#[test]
+fn others_add_what_they_know() {
+    let mut explanations = Explanations::new();
+    assert!(explanations.is_empty());
+    explanations.add(4, "evidence of window-limited".to_owned());
+    assert_eq!(explanations.of(4).as_deref(), Some("evidence of window-limited"));
+    assert_eq!((explanations.of(5), explanations.len()), (None, 1));
+}

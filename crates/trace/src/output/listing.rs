@@ -1,0 +1,176 @@
+//! A connection as text, a packet a line, in the manner of packetdrill.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use tcplab_units::Instant;
+
+use crate::{
+    Ack, Connection, Episode, Evidence, Flow, Segment, SegmentKind, Sign, Spurious, Timer,
+};
+
+/// The packets of `connection` in the order of the capture, `>` from the client and `<` from the
+/// server, with what they were found to be; then its recovery episodes.
+pub fn listing(connection: &Connection) -> String {
+    let mut packets: BTreeMap<u64, Packet<'_>> = BTreeMap::new();
+    for (flow, from_client) in [(&connection.forward, true), (&connection.reverse, false)] {
+        for segment in &flow.segments {
+            packets.entry(segment.frame).or_default().segment = Some((segment, from_client));
+        }
+        for ack in &flow.acks {
+            packets.entry(ack.frame).or_default().ack = Some((ack, !from_client));
+        }
+    }
+    let mut text = format!("{} > {}\n", connection.client, connection.server);
+    for (frame, packet) in &packets {
+        packet.write(*frame, &mut text);
+    }
+    for (flow, way) in [(&connection.forward, ">"), (&connection.reverse, "<")] {
+        for episode in &flow.episodes {
+            write_episode(episode, way, flow, &mut text);
+        }
+    }
+    text
+}
+
+#[derive(Default)]
+struct Packet<'a> {
+    segment: Option<(&'a Segment, bool)>,
+    ack: Option<(&'a Ack, bool)>,
+}
+
+impl Packet<'_> {
+    fn write(&self, frame: u64, text: &mut String) {
+        let at = self.segment.map(|(s, _)| s.at).or(self.ack.map(|(a, _)| a.at));
+        let from_client = self.segment.map(|(_, c)| c).or(self.ack.map(|(_, c)| c));
+        let way = if from_client == Some(true) { '>' } else { '<' };
+        let parts = self
+            .segment
+            .map(|(segment, _)| segment_text(segment))
+            .into_iter()
+            // An acknowledgement beside data is of interest only if it tells of more.
+            .chain(
+                self.ack
+                    .filter(|(ack, _)| self.segment.is_none() || !ack.sack.is_empty())
+                    .map(|(ack, _)| ack_text(ack)),
+            );
+        let line: Vec<String> = parts.collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{} #{frame} {way} {}", seconds(at), line.join(" "));
+    }
+}
+
+fn segment_text(segment: &Segment) -> String {
+    let mut text = format!("{segment} flight {}", segment.in_flight.as_u64());
+    if let Some(what) = reason(segment) {
+        let _ = write!(text, " [{what}");
+        for (place, proof) in proofs(segment).iter().enumerate() {
+            let _ = write!(text, "{} {proof}", if place == 0 { ":" } else { "," });
+        }
+        text.push(']');
+    }
+    if let Some(comment) = &segment.comment {
+        let _ = write!(text, " \"{comment}\"");
+    }
+    text
+}
+
+fn ack_text(ack: &Ack) -> String {
+    let mut text = ack.to_string();
+    if let Some(window) = ack.window {
+        let _ = write!(text, " win {}", window.as_u64());
+    }
+    if ack.duplicate {
+        text.push_str(" [duplicate]");
+    }
+    text
+}
+
+/// Why the segment was sent, in words; `None` for new data in its turn.
+pub(crate) fn reason(segment: &Segment) -> Option<&'static str> {
+    match (segment.kind, segment.timer) {
+        (SegmentKind::New, Some(_)) => Some("tail loss probe with new data"),
+        (SegmentKind::New, None) => None,
+        (_, Some(Timer::Probe)) => Some("tail loss probe"),
+        (_, Some(Timer::Retransmission)) | (SegmentKind::TimeoutRetransmission, None) => {
+            Some("retransmission timeout")
+        }
+        (SegmentKind::FastRetransmission, None) => Some("fast retransmission"),
+        (SegmentKind::AfterTimeoutRetransmission, None) => Some("retransmission after timeout"),
+        (SegmentKind::OriginalNotCaptured, None) => Some("original not captured"),
+        (SegmentKind::OutOfOrder, None) => Some("out of order"),
+        (SegmentKind::NetworkDuplicate, None) => Some("network duplicate"),
+        (SegmentKind::CaptureDuplicate, None) => Some("captured twice"),
+        (SegmentKind::WindowProbe, None) => Some("zero-window probe"),
+        (SegmentKind::KeepAlive, None) => Some("keep-alive"),
+    }
+}
+
+/// What proves it, and what became of it.
+fn proofs(segment: &Segment) -> Vec<String> {
+    let proof = &segment.proof;
+    let seen = |what: &str| match proof.frame {
+        Some(frame) => format!("{what} #{frame}"),
+        None => what.to_owned(),
+    };
+    let sign = match proof.by {
+        Sign::DuplicateAcks => Some(seen("duplicate ACK")),
+        Sign::Sack => Some(seen("SACK")),
+        Sign::Rack => Some(seen("RACK")),
+        Sign::PartialAck => Some(seen("partial ACK")),
+        Sign::PacketTooBig => Some(seen("ICMP packet too big")),
+        Sign::Silence => {
+            let since = proof.frame.map_or_else(String::new, |frame| format!(" since #{frame}"));
+            Some(format!("{} of silence{since}", proof.waited))
+        }
+        Sign::AfterTimeout => Some(seen("ACK")),
+        Sign::IpId => Some(seen("IP ID beside")),
+        Sign::Timestamp => Some(seen("timestamp beside")),
+        Sign::Time => Some(seen("time beside")),
+        Sign::None | Sign::AtSender | Sign::BelowAcknowledged => None,
+        Sign::ZeroWindow => Some(seen("zero window")),
+    };
+    let nth = (proof.nth > 2).then(|| format!("transmission {}", proof.nth));
+    let needless = proof.spurious.map(|why| match why {
+        Spurious::DSack { frame } => format!("spurious (D-SACK #{frame})"),
+        Spurious::Echo { frame } => format!("spurious (timestamp #{frame})"),
+        Spurious::Acknowledged => "spurious (acknowledged before)".to_owned(),
+    });
+    [sign, nth, needless].into_iter().flatten().collect()
+}
+
+fn write_episode(episode: &Episode, way: &str, flow: &Flow, text: &mut String) {
+    let evidence = match episode.evidence {
+        Evidence::Sack { frame } => format!("SACK #{frame}"),
+        Evidence::DuplicateAcks { frame } => format!("duplicate ACK #{frame}"),
+        Evidence::PacketTooBig { frame } => format!("ICMP #{frame}"),
+        Evidence::Timeout { frame } => format!("timeout #{frame}"),
+        Evidence::Probe { frame } => format!("probe #{frame}"),
+    };
+    let repaired = match episode.repaired_at {
+        Some(at) => format!("recovered at {}", seconds(Some(at)).trim_start()),
+        None => format!("not recovered after {} acknowledgements", flow.acks.len()),
+    };
+    let lost: Vec<String> =
+        episode.lost.iter().map(|lost| format!("#{} {lost}", lost.frame)).collect();
+    let _ = writeln!(
+        text,
+        "{way} episode {}: {} lost, first evidence {evidence} at {}, {repaired}, {} \
+         retransmissions ({} by timer, {} spurious), {} probes, silence {}",
+        episode.kind.name(),
+        episode.lost.len(),
+        seconds(Some(episode.evidence_at)).trim_start(),
+        episode.retransmissions,
+        episode.timeouts,
+        episode.spurious,
+        episode.probes,
+        episode.silence,
+    );
+    for lost in lost {
+        let _ = writeln!(text, "    {lost}");
+    }
+}
+
+fn seconds(at: Option<Instant>) -> String {
+    format!("{:>10.6}", at.unwrap_or_default().as_secs_f64())
+}
