@@ -3,50 +3,26 @@
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use super::Connection;
-use crate::Segment;
 use crate::info::Info;
 use crate::sender::DeliveryRate;
 use crate::state::State;
-
-/// What no other part counts.
-#[derive(Debug, Default)]
-pub(super) struct Counters {
-    pub(super) segments_out: u64,
-    segments_in: u64,
-    data_segments_in: u64,
-    pub(super) bytes_acked: u64,
-    pub(super) bytes_received: u64,
-    /// The largest window that the peer ever offered (`max_window`).
-    pub(super) largest_window: u64,
-    /// Segments that an acknowledgement with ECE delivered.
-    pub(super) delivered_ce: u64,
-    pub(super) last_ack: Instant,
-    pub(super) last_sent: Instant,
-}
-
-impl Counters {
-    pub(super) fn segment_arrived(&mut self, segment: &Segment) {
-        self.segments_in += 1;
-        self.data_segments_in += u64::from(!segment.is_empty());
-    }
-}
 
 impl Connection {
     /// How the connection stands (`TCP_INFO`).
     pub fn info(&self, now: Instant) -> Info {
         let (figures, window) = (self.sender.figures(), self.sender.window());
         let counters = &self.counters;
-        let since = |at: Instant| self.jiffies.now(now).since(self.jiffies.now(at));
-        let [busy_time, rwnd_limited, sndbuf_limited] = self.limits.times(now);
+        let since = |at: Instant| self.timers.jiffies.now(now).since(self.timers.jiffies.now(at));
+        let [busy_time, rwnd_limited, sndbuf_limited] = self.counters.limits.times(now);
         let synchronized = self.state.is_synchronized();
-        let repetitions = u32::from(self.handshake.repetitions());
+        let repetitions = u32::from(self.handshake.retransmissions);
         let retransmits = if synchronized { figures.timeout.in_a_row } else { repetitions };
         Info {
-            state: if self.fast.pending { State::SynReceived } else { self.state },
-            syn_data: self.fast.taken,
+            state: if self.handshake.fast.pending { State::SynReceived } else { self.state },
+            syn_data: self.handshake.fast.taken,
             ca_state: window.state,
             retransmits,
-            probes: figures.probes + u32::from(self.keep_alive.probes()),
+            probes: figures.probes + u32::from(self.timers.keep_alive.probes),
             backoff: figures.timeout.backoff,
             timestamps: self.terms.timestamps,
             sack: self.terms.sack,

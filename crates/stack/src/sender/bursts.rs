@@ -3,7 +3,6 @@
 use tcplab_units::{Instant, Span};
 
 use super::interface::Stream;
-use super::segmentation::Held;
 use super::{Sender, micros};
 use crate::congestion::State;
 
@@ -17,6 +16,12 @@ const ROUND_TRIP_SHIFT: u32 = 9;
 const WINDOW_DIVISOR: u64 = 3;
 /// Nothing is held back for longer, nor after a pause so long.
 const HOLD: Span = Span::from_millis(1);
+
+/// New data may not leave.
+pub(super) struct Held {
+    /// The congestion window holds it.
+    pub(super) by_cwnd: bool,
+}
 
 /// New data that could leave as one.
 pub(super) struct Burst {

@@ -19,6 +19,7 @@ mod acknowledged;
 mod bursts;
 mod control;
 mod facts;
+mod figures;
 mod interface;
 mod loss_probe;
 mod losses;
@@ -44,8 +45,9 @@ mod window_probe;
 
 use tcplab_units::{Instant, Span};
 
+use self::figures::{Figures, TimeoutFigures};
+use self::interface::GivenUp;
 pub(crate) use self::interface::{Ack, Negotiated, Stream, ToSend};
-use self::interface::{Figures, GivenUp, TimeoutFigures};
 pub(crate) use self::parts::DeliveryRate;
 use self::parts::{Alarm, Congestion, Output, Pacing, PathMtu, Peer, Purpose, RateMeter, Undo};
 use self::recovery::{Method, Recovery};

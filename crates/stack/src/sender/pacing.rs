@@ -27,7 +27,8 @@ impl Sender {
         self.pacing.most.is_some()
     }
 
-    /// Never faster than the application allows (`tcp_update_pacing_rate`, `bbr_bw_to_pacing_rate`).
+    /// Never faster than the application allows (`tcp_update_pacing_rate`,
+    /// `bbr_bw_to_pacing_rate`).
     pub(super) fn limit_pacing_rate(&mut self) {
         if let Some(most) = self.pacing.most {
             let rate = self.window.pacing.rate.map_or(most, |rate| rate.min(most));

@@ -3,7 +3,7 @@
 use tcplab_units::Instant;
 
 use super::Sender;
-use super::bursts::Burst;
+use super::bursts::{Burst, Held};
 use super::interface::Stream;
 use crate::config::Nagle;
 use crate::congestion::State;
@@ -13,20 +13,14 @@ const SMALL_WINDOW: u64 = 536;
 /// No segment is smaller (`tcp_bound_to_half_wnd`), bytes: 68 less a header of 20.
 const LEAST_MSS: u64 = 48;
 
-/// New data may not leave.
-pub(super) struct Held {
-    /// The congestion window holds it.
-    pub(super) by_cwnd: bool,
-}
-
 impl Sender {
     /// The position behind the peer's window.
     pub(super) fn window_end(&self) -> u64 {
         self.window.una + self.peer.window
     }
 
-    /// No segment is larger than half the largest window ever seen, or a receiver that waits for two
-    /// would wait for ever (`tcp_bound_to_half_wnd`).
+    /// No segment is larger than half the largest window ever seen, or a receiver that waits for
+    /// two would wait for ever (`tcp_bound_to_half_wnd`).
     pub(super) fn bound_mss(&mut self) {
         let most = self.peer.largest_window;
         let bound = if most > SMALL_WINDOW { most >> 1 } else { most };

@@ -9,8 +9,8 @@ use crate::SendCause;
 use crate::congestion::{Event, State};
 
 impl Sender {
-    /// What leaves now; it is recorded as sent. `None`: nothing before something happens. Call until
-    /// then, since the end of a burst has consequences.
+    /// What leaves now; it is recorded as sent. `None`: nothing before something happens. Call
+    /// until then, since the end of a burst has consequences.
     pub(crate) fn next(&mut self, now: Instant, stream: &Stream) -> Option<ToSend> {
         if let Some(waiting) = self.output.waiting.take() {
             return Some(waiting);
@@ -154,8 +154,8 @@ impl Sender {
         }
     }
 
-    /// The application is about to write; `stream` is as before. Notes if it had nothing left to send
-    /// (`tcp_rate_check_app_limited`).
+    /// The application is about to write; `stream` is as before. Notes if it had nothing left to
+    /// send (`tcp_rate_check_app_limited`).
     pub(crate) fn handle_write(&mut self, stream: &Stream) {
         let unsent = stream.end.saturating_sub(self.window.nxt);
         if unsent < u64::from(self.window.mss)

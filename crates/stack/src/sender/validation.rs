@@ -47,8 +47,8 @@ impl Sender {
         self.congestion.usage.since = now;
     }
 
-    /// New data after an idle time longer than a timeout: the window is halved for each timeout that
-    /// has passed, down to the initial one (RFC 5681 section 4.1;
+    /// New data after an idle time longer than a timeout: the window is halved for each timeout
+    /// that has passed, down to the initial one (RFC 5681 section 4.1;
     /// `tcp_slow_start_after_idle_check`, `tcp_cwnd_restart`).
     pub(super) fn check_idle(&mut self, now: Instant) {
         let sent = self.window.last_sent;

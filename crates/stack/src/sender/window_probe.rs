@@ -96,8 +96,8 @@ impl Sender {
         Ok(())
     }
 
-    /// As much as fits a window that is only too small; for a zero window a segment without data, at
-    /// a position already acknowledged (`tcp_write_wakeup`).
+    /// As much as fits a window that is only too small; for a zero window a segment without data,
+    /// at a position already acknowledged (`tcp_write_wakeup`).
     fn probe_segment(&mut self, now: Instant, stream: &Stream) -> ToSend {
         let start = self.window.nxt;
         let room = self.window_end().saturating_sub(start);

@@ -4,6 +4,7 @@ mod aggregation;
 mod full_pipe;
 mod max_filter;
 mod policer;
+mod units;
 
 use std::cmp::Ordering;
 
@@ -15,13 +16,7 @@ use aggregation::Aggregation;
 use full_pipe::FullPipe;
 use max_filter::MaxFilter;
 use policer::{Policer, Verdict};
-
-/// Bandwidth is counted in segments a microsecond, in 2⁻²⁴ (`BW_SCALE`), below 2³² of them.
-const BW_SHIFT: u32 = 24;
-const BW_UNIT: u64 = 1 << BW_SHIFT;
-/// Gains are counted in 256ths (`BBR_SCALE`).
-const SHIFT: u32 = 8;
-const UNIT: u64 = 1 << SHIFT;
+use units::{BW_SHIFT, BW_UNIT, SHIFT, UNIT, bytes_per_second, segments_in};
 
 /// 2/ln 2: the least gain that doubles the rate each round (`bbr_high_gain`).
 const HIGH_GAIN: u64 = UNIT * 2_885 / 1_000 + 1;
@@ -41,8 +36,6 @@ const RTT_SECONDS: u64 = 10;
 const PROBE_RTT: Span = Span::from_millis(200);
 /// What that is, and the least ever, segments (`bbr_cwnd_min_target`).
 const LEAST_CWND: u32 = 4;
-/// It paces below the bandwidth by so many per cent (`bbr_pacing_margin_percent`).
-const MARGIN_PERCENT: u128 = 1;
 /// Bursts are of one segment below this rate, bytes a second (`bbr_min_tso_rate`).
 const SLOW: u64 = 1_200_000 / 8;
 /// The most bytes of a burst: `GSO_LEGACY_MAX_SIZE` less one and `MAX_TCP_HEADER`.
@@ -506,18 +499,6 @@ impl CongestionControl for Bbr {
 /// Whole microseconds, below 2³² of them.
 fn micros_of(rtt: Span) -> u64 {
     rtt.as_micros().min(u32::MAX.into())
-}
-
-/// Segments that come in `micros` µs at `bandwidth`; more than an hour counts as that.
-fn segments_in(bandwidth: u64, micros: u64) -> u64 {
-    (bandwidth * micros.min(u32::MAX.into())) >> BW_SHIFT
-}
-
-/// `bbr_rate_bytes_per_sec`.
-fn bytes_per_second(bandwidth: u64, mss: u32, gain: u64) -> u64 {
-    let scaled = (u128::from(bandwidth * u64::from(mss)) * u128::from(gain)) >> SHIFT;
-    let rate = (scaled * 10_000 * (100 - MARGIN_PERCENT)) >> BW_SHIFT;
-    u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
 fn pacing_rate(bandwidth: u64, mss: u32, gain: u64) -> Rate {

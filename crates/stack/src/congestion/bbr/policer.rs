@@ -2,7 +2,7 @@
 
 use tcplab_units::Instant;
 
-use super::{BW_UNIT, UNIT, bytes_per_second};
+use super::units::{BW_UNIT, UNIT, bytes_per_second};
 use crate::congestion::{RateSample, Window};
 
 /// Rounds of an interval at least (`bbr_lt_intvl_min_rtts`); one of more than four times as many is

@@ -6,7 +6,7 @@ use crate::jiffies::Jiffies;
 
 /// What the timer is set for; there is one at a time (`icsk_pending`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sender) enum Purpose {
+pub(crate) enum Purpose {
     /// Retransmission timeout.
     Retransmit,
     /// Tail loss probe.
@@ -19,42 +19,42 @@ pub(in crate::sender) enum Purpose {
 
 /// The timer.
 #[derive(Debug)]
-pub(in crate::sender) struct Alarm {
+pub(crate) struct Alarm {
     jiffies: Jiffies,
     set: Option<(Purpose, Instant)>,
 }
 
 impl Alarm {
-    pub(in crate::sender) fn new(jiffies: Jiffies) -> Alarm {
+    pub(crate) fn new(jiffies: Jiffies) -> Alarm {
         Alarm { jiffies, set: None }
     }
 
     /// Expires after `span`, on a tick of the machine.
-    pub(in crate::sender) fn set(&mut self, purpose: Purpose, now: Instant, span: Span) {
+    pub(crate) fn set(&mut self, purpose: Purpose, now: Instant, span: Span) {
         self.set = Some((purpose, self.jiffies.deadline(now, span)));
     }
 
-    pub(in crate::sender) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.set = None;
     }
 
-    pub(in crate::sender) fn purpose(&self) -> Option<Purpose> {
+    pub(crate) fn purpose(&self) -> Option<Purpose> {
         self.set.map(|(purpose, _)| purpose)
     }
 
-    pub(in crate::sender) fn at(&self) -> Option<Instant> {
+    pub(crate) fn at(&self) -> Option<Instant> {
         self.set.map(|(_, at)| at)
     }
 
     /// Its purpose, if it expires by `now`; it is not set any more then.
-    pub(in crate::sender) fn expire(&mut self, now: Instant) -> Option<Purpose> {
+    pub(crate) fn expire(&mut self, now: Instant) -> Option<Purpose> {
         let (purpose, _) = self.set.filter(|&(_, at)| at <= now)?;
         self.set = None;
         Some(purpose)
     }
 
     /// `span` in whole ticks of the machine (`usecs_to_jiffies`).
-    pub(in crate::sender) fn round_up(&self, span: Span) -> Span {
+    pub(crate) fn round_up(&self, span: Span) -> Span {
         self.jiffies.round_up(span)
     }
 }

@@ -4,7 +4,7 @@ use crate::sender::interface::ToSend;
 
 /// What an acknowledgement allows to be retransmitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::sender) enum Retransmit {
+pub(crate) enum Retransmit {
     /// Nothing.
     #[default]
     Nothing,
@@ -16,19 +16,19 @@ pub(in crate::sender) enum Retransmit {
 
 /// What leaves next.
 #[derive(Debug, Default)]
-pub(in crate::sender) struct Output {
+pub(crate) struct Output {
     /// A segment that a timer sent, not yet handed out.
-    pub(in crate::sender) waiting: Option<ToSend>,
+    pub(crate) waiting: Option<ToSend>,
     /// What may be retransmitted.
-    pub(in crate::sender) retransmit: Retransmit,
+    pub(crate) retransmit: Retransmit,
     /// Whether new data left since the sender last had nothing to send.
-    pub(in crate::sender) bursting: bool,
+    pub(crate) bursting: bool,
     /// Where the last small segment ends (`snd_sml`).
-    pub(in crate::sender) small_end: u64,
+    pub(crate) small_end: u64,
     /// Whether the next new segment carries CWR.
-    pub(in crate::sender) cwr_queued: bool,
+    pub(crate) cwr_queued: bool,
     /// What left so far.
-    pub(in crate::sender) counters: Counters,
+    pub(crate) counters: Counters,
 }
 
 /// Counters that only grow. Bytes are data bytes.

@@ -4,41 +4,41 @@ use tcplab_units::{Instant, Rate, Span};
 
 /// Pacing.
 #[derive(Debug, Default)]
-pub(in crate::sender) struct Pacing {
+pub(crate) struct Pacing {
     /// The next segment leaves no earlier (`tcp_wstamp_ns`).
     next: Instant,
     /// Whether something waits for that.
-    pub(in crate::sender) waits: bool,
+    pub(crate) waits: bool,
     /// Whether segments are paced at all.
-    pub(in crate::sender) on: bool,
+    pub(crate) on: bool,
     /// SO_MAX_PACING_RATE.
-    pub(in crate::sender) most: Option<Rate>,
+    pub(crate) most: Option<Rate>,
 }
 
 impl Pacing {
     /// Whether nothing may leave yet; if so, remembers that something waits.
-    pub(in crate::sender) fn holds(&mut self, now: Instant) -> bool {
+    pub(crate) fn holds(&mut self, now: Instant) -> bool {
         self.waits = self.on && self.next > now;
         self.waits
     }
 
     /// When what waits may leave.
-    pub(in crate::sender) fn at(&self) -> Option<Instant> {
+    pub(crate) fn at(&self) -> Option<Instant> {
         self.waits.then_some(self.next)
     }
 
     /// How long until then.
-    pub(in crate::sender) fn delay(&self, now: Instant) -> Span {
+    pub(crate) fn delay(&self, now: Instant) -> Span {
         if self.on { self.next.since(now) } else { Span::ZERO }
     }
 
     /// When a segment was last sent, or the next may.
-    pub(in crate::sender) fn last(&self) -> Instant {
+    pub(crate) fn last(&self) -> Instant {
         self.next
     }
 
     /// `len` data bytes leave. Up to half of the time since the last is credited for being late.
-    pub(in crate::sender) fn send(&mut self, now: Instant, len: u64, rate: Option<Rate>) {
+    pub(crate) fn send(&mut self, now: Instant, len: u64, rate: Option<Rate>) {
         let before = self.next;
         self.next = before.max(now);
         let Some(rate) = rate.filter(|rate| self.on && rate.bits_per_second() > 0) else { return };

@@ -2,24 +2,24 @@
 
 /// Segment sizes, data bytes.
 #[derive(Debug, Default)]
-pub(in crate::sender) struct PathMtu {
+pub(crate) struct PathMtu {
     /// A full segment by MSS and path MTU.
-    pub(in crate::sender) known: u32,
+    pub(crate) known: u32,
     /// The most since a black hole is suspected.
-    pub(in crate::sender) suspected: Option<u32>,
+    pub(crate) suspected: Option<u32>,
     /// A full segment by both, before the peer's window limits it.
-    pub(in crate::sender) full: u32,
+    pub(crate) full: u32,
     /// Everything below is retransmitted because it was too large, and for no other reason.
-    pub(in crate::sender) cut_to: u64,
+    pub(crate) cut_to: u64,
 }
 
 impl PathMtu {
-    pub(in crate::sender) fn new(mss: u32) -> PathMtu {
+    pub(crate) fn new(mss: u32) -> PathMtu {
         PathMtu { known: mss, full: mss, ..PathMtu::default() }
     }
 
     /// A full segment follows from what is known and what is suspected.
-    pub(in crate::sender) fn resize(&mut self) {
+    pub(crate) fn resize(&mut self) {
         self.full = self.known.min(self.suspected.unwrap_or(u32::MAX));
     }
 }

@@ -8,9 +8,9 @@ use crate::sender::scoreboard::{Record, Snapshot};
 
 /// What has been delivered so far.
 #[derive(Debug)]
-pub(in crate::sender) struct RateMeter {
+pub(crate) struct RateMeter {
     /// Segments delivered, the SYN included.
-    pub(in crate::sender) delivered: u64,
+    pub(crate) delivered: u64,
     /// When, µs.
     delivered_at: u64,
     /// When the segment left that was delivered last, µs.
@@ -34,15 +34,15 @@ pub(crate) struct DeliveryRate {
 
 /// What one acknowledgement delivered and showed to be lost, segments.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::sender) struct Delivered {
-    pub(in crate::sender) segments: u64,
-    pub(in crate::sender) lost: u64,
+pub(crate) struct Delivered {
+    pub(crate) segments: u64,
+    pub(crate) lost: u64,
 }
 
 impl RateMeter {
     /// Counts the SYN as delivered; until the first acknowledgement, samples are limited by the
     /// application.
-    pub(in crate::sender) fn new(now: u64) -> RateMeter {
+    pub(crate) fn new(now: u64) -> RateMeter {
         RateMeter {
             delivered: 1,
             delivered_at: now,
@@ -53,7 +53,7 @@ impl RateMeter {
     }
 
     /// A segment leaves (`tcp_rate_skb_sent`); `alone`: nothing is outstanding.
-    pub(in crate::sender) fn send(&mut self, now: u64, alone: bool) -> Snapshot {
+    pub(crate) fn send(&mut self, now: u64, alone: bool) -> Snapshot {
         if alone {
             self.first_sent = now;
             self.delivered_at = now;
@@ -67,26 +67,26 @@ impl RateMeter {
     }
 
     /// The application gives data after it had run dry (`tcp_rate_check_app_limited`).
-    pub(in crate::sender) fn run_dry(&mut self, in_flight: u32) {
+    pub(crate) fn run_dry(&mut self, in_flight: u32) {
         self.app_limited = Some(self.delivered + u64::from(in_flight));
     }
 
-    pub(in crate::sender) fn app_limited(&self) -> Option<u64> {
+    pub(crate) fn app_limited(&self) -> Option<u64> {
         self.app_limited
     }
 
     /// The congestion control holds data back itself, to see the path without its own queue.
-    pub(in crate::sender) fn limit(&mut self, until: Option<u64>) {
+    pub(crate) fn limit(&mut self, until: Option<u64>) {
         self.app_limited = until;
     }
 
     /// The latest valid rate.
-    pub(in crate::sender) fn latest(&self) -> Option<DeliveryRate> {
+    pub(crate) fn latest(&self) -> Option<DeliveryRate> {
         self.latest
     }
 
     /// The sample of an acknowledgement (`tcp_rate_gen`).
-    pub(in crate::sender) fn finish(
+    pub(crate) fn finish(
         &mut self,
         now: u64,
         newly: Delivered,
@@ -131,8 +131,8 @@ impl RateMeter {
 
 /// The segment sent last among those that an acknowledgement delivers.
 #[derive(Debug, Default)]
-pub(in crate::sender) struct Delivery {
-    pub(in crate::sender) prior_delivered: u64,
+pub(crate) struct Delivery {
+    pub(crate) prior_delivered: u64,
     delivered_at: Option<u64>,
     send_interval: u64,
     app_limited: bool,
@@ -141,7 +141,7 @@ pub(in crate::sender) struct Delivery {
 
 impl Delivery {
     /// A segment is acknowledged or SACKed (`tcp_rate_skb_delivered`): the one sent last counts.
-    pub(in crate::sender) fn take(&mut self, rate: &mut RateMeter, record: &Record) {
+    pub(crate) fn take(&mut self, rate: &mut RateMeter, record: &Record) {
         let snapshot = &record.snapshot;
         if snapshot.is_used() {
             return;

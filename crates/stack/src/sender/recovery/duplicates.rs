@@ -4,7 +4,7 @@ use super::{Evidence, LossRecovery};
 
 /// Nothing but the timer finds losses.
 #[derive(Debug)]
-pub(in crate::sender) struct TimerOnly;
+pub(crate) struct TimerOnly;
 
 impl LossRecovery for TimerOnly {
     fn is_due(&self, evidence: &Evidence<'_>) -> bool {
@@ -18,7 +18,7 @@ impl LossRecovery for TimerOnly {
 
 /// RFC 2581: the first ACK of new data ends fast recovery.
 #[derive(Debug)]
-pub(in crate::sender) struct Reno;
+pub(crate) struct Reno;
 
 impl LossRecovery for Reno {
     fn ends_with_progress(&self) -> bool {
@@ -28,6 +28,6 @@ impl LossRecovery for Reno {
 
 /// RFC 6582: partial ACKs show the next loss.
 #[derive(Debug)]
-pub(in crate::sender) struct NewReno;
+pub(crate) struct NewReno;
 
 impl LossRecovery for NewReno {}

@@ -12,19 +12,19 @@ use crate::sender::scoreboard::Scoreboard;
 
 /// What a decision about losses rests on.
 #[derive(Debug)]
-pub(in crate::sender) struct Evidence<'a> {
+pub(crate) struct Evidence<'a> {
     /// µs.
-    pub(in crate::sender) now: u64,
-    pub(in crate::sender) scoreboard: &'a mut Scoreboard,
-    pub(in crate::sender) reordering: &'a Reordering,
-    pub(in crate::sender) rto: &'a Rto,
-    pub(in crate::sender) state: State,
+    pub(crate) now: u64,
+    pub(crate) scoreboard: &'a mut Scoreboard,
+    pub(crate) reordering: &'a Reordering,
+    pub(crate) rto: &'a Rto,
+    pub(crate) state: State,
     /// Everything below is acknowledged.
-    pub(in crate::sender) una: u64,
+    pub(crate) una: u64,
     /// Data bytes of a full segment.
-    pub(in crate::sender) mss: u32,
+    pub(crate) mss: u32,
     /// Duplicate ACKs in a row.
-    pub(in crate::sender) duplicates: u32,
+    pub(crate) duplicates: u32,
 }
 
 impl Evidence<'_> {
@@ -37,7 +37,7 @@ impl Evidence<'_> {
 
 /// How losses are found. The methods that are provided are those of NewReno (RFC 6582), which knows
 /// duplicate and partial ACKs only.
-pub(in crate::sender) trait LossRecovery: fmt::Debug + Send {
+pub(crate) trait LossRecovery: fmt::Debug + Send {
     /// Marks segments that an acknowledgement shows to be lost (`tcp_identify_packet_loss`).
     /// `advanced`: it acknowledged new data. Returns when to look again, if segments may yet be
     /// only reordered.
@@ -58,8 +58,8 @@ pub(in crate::sender) trait LossRecovery: fmt::Debug + Send {
         evidence.scoreboard.lost_out > 0 || evidence.reaches_threshold()
     }
 
-    /// Marks more segments lost in fast recovery (`tcp_update_scoreboard`). `begins`: recovery began
-    /// with this acknowledgement.
+    /// Marks more segments lost in fast recovery (`tcp_update_scoreboard`). `begins`: this
+    /// acknowledgement began it.
     fn mark_more(&mut self, _evidence: &mut Evidence<'_>, _news: News, _begins: bool) {}
 
     /// Whether a timeout does not mark this segment lost (`tcp_timeout_mark_lost`).
@@ -85,8 +85,8 @@ pub(in crate::sender) trait LossRecovery: fmt::Debug + Send {
 
 /// What an acknowledgement in fast recovery brought.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::sender) struct News {
-    pub(in crate::sender) is_duplicate: bool,
+pub(crate) struct News {
+    pub(crate) is_duplicate: bool,
     /// It SACKed or acknowledged something.
-    pub(in crate::sender) is_progress: bool,
+    pub(crate) is_progress: bool,
 }

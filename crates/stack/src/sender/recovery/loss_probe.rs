@@ -2,19 +2,19 @@
 
 /// A probe.
 #[derive(Debug, Default)]
-pub(in crate::sender) struct LossProbe {
+pub(crate) struct LossProbe {
     /// Where new data began when it was sent (`tlp_high_seq`); `None`: no probe.
-    pub(in crate::sender) high: Option<u64>,
+    pub(crate) high: Option<u64>,
     /// Whether it retransmitted a segment.
-    pub(in crate::sender) retransmits: bool,
+    pub(crate) retransmits: bool,
 }
 
 impl LossProbe {
-    pub(in crate::sender) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.high = None;
     }
 
-    pub(in crate::sender) fn is_retransmission(&self) -> bool {
+    pub(crate) fn is_retransmission(&self) -> bool {
         self.high.is_some() && self.retransmits
     }
 }

@@ -10,7 +10,7 @@ use crate::config::{self, Detection};
 
 /// One of the methods; an enum, because RACK learns from every segment delivered.
 #[derive(Debug)]
-pub(in crate::sender) enum Method {
+pub(crate) enum Method {
     TimerOnly(TimerOnly),
     Reno(Reno),
     NewReno(NewReno),
@@ -20,7 +20,7 @@ pub(in crate::sender) enum Method {
 
 impl Method {
     /// What `config` asks for; without SACK, SACK and RACK fall back to NewReno.
-    pub(in crate::sender) fn new(config: &config::Recovery, sack: bool) -> Method {
+    pub(crate) fn new(config: &config::Recovery, sack: bool) -> Method {
         let counts = config.counts_duplicates;
         match config.detection {
             Detection::TimerOnly => Method::TimerOnly(TimerOnly),
@@ -33,7 +33,7 @@ impl Method {
         }
     }
 
-    pub(in crate::sender) fn rack(&mut self) -> Option<&mut Rack> {
+    pub(crate) fn rack(&mut self) -> Option<&mut Rack> {
         match self {
             Method::Rack(rack) => Some(rack),
             _ => None,

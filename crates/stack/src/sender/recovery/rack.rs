@@ -16,16 +16,16 @@ const RECOVERIES: u8 = 16;
 
 /// The segment sent last of those delivered, and the reordering window.
 #[derive(Debug, Default)]
-pub(in crate::sender) struct Rack {
+pub(crate) struct Rack {
     /// Which transmission it was. Linux compares times, and ends where these are equal; in virtual
     /// time much happens at once, so this compares the order itself.
     order: u64,
     /// Its RTT, µs.
     rtt: u64,
     /// Whether something was delivered since losses were looked for.
-    pub(in crate::sender) advanced: bool,
+    pub(crate) advanced: bool,
     /// A D-SACK arrived since the window was adapted.
-    pub(in crate::sender) dsack_seen: bool,
+    pub(crate) dsack_seen: bool,
     /// The window in quarters of the RTT minimum, less one.
     more_steps: u8,
     /// Recoveries for which the window stays.
@@ -58,7 +58,7 @@ impl LossRecovery for Rack {
 
 impl Rack {
     /// A segment was delivered (`tcp_rack_advance`).
-    pub(in crate::sender) fn deliver(&mut self, now: u64, record: &Record, min_rtt: Option<u64>) {
+    pub(crate) fn deliver(&mut self, now: u64, record: &Record, min_rtt: Option<u64>) {
         let rtt = now.saturating_sub(record.sent);
         // Faster than any round trip: the original arrived, not the retransmission.
         if record.was_retransmitted() && min_rtt.is_none_or(|least| rtt < least) {
@@ -89,7 +89,7 @@ impl Rack {
 
     /// Marks segments lost in the order of sending, up to the one delivered
     /// (`tcp_rack_detect_loss`). Returns how long the others may still take at most, µs.
-    pub(in crate::sender) fn mark_overdue(&self, evidence: &mut Evidence<'_>) -> u64 {
+    pub(crate) fn mark_overdue(&self, evidence: &mut Evidence<'_>) -> u64 {
         let window = self.window(evidence);
         let mut wait = 0;
         let mut at = evidence.scoreboard.oldest_sent();
@@ -110,7 +110,7 @@ impl Rack {
 
     /// D-SACKs widen the window; sixteen recoveries without one reset it
     /// (`tcp_rack_update_reo_wnd`). `prior_delivered`: as the segment delivered was sent.
-    pub(in crate::sender) fn adapt(&mut self, prior_delivered: u64, delivered: u64) {
+    pub(crate) fn adapt(&mut self, prior_delivered: u64, delivered: u64) {
         if prior_delivered == 0 {
             return;
         }
@@ -129,12 +129,12 @@ impl Rack {
     }
 
     /// A recovery ended that was not spurious: the window stays for one less.
-    pub(in crate::sender) fn recovered(&mut self) {
+    pub(crate) fn recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
     }
 
     /// D-SACKs showed a recovery to be spurious.
-    pub(in crate::sender) fn was_spurious(&mut self) {
+    pub(crate) fn was_spurious(&mut self) {
         self.persist = (self.persist + 1).min(RECOVERIES);
     }
 }

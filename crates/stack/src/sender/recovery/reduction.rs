@@ -2,11 +2,11 @@
 
 /// Segments counted since it began.
 #[derive(Debug, Default)]
-pub(in crate::sender) struct Reduction {
+pub(crate) struct Reduction {
     /// Delivered (`prr_delivered`).
-    pub(in crate::sender) delivered: u32,
+    pub(crate) delivered: u32,
     /// Sent (`prr_out`).
-    pub(in crate::sender) sent: u32,
+    pub(crate) sent: u32,
     /// What xnu allows beyond what was sent: one, and one more for each duplicate ACK.
-    pub(in crate::sender) earned: u32,
+    pub(crate) earned: u32,
 }

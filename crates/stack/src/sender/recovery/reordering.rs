@@ -4,11 +4,11 @@ use crate::config;
 
 /// Reordering seen so far.
 #[derive(Debug)]
-pub(in crate::sender) struct Reordering {
+pub(crate) struct Reordering {
     /// Segments by which one is expected to be displaced (`tp->reordering`).
-    pub(in crate::sender) segments: u32,
+    pub(crate) segments: u32,
     /// How often reordering was seen.
-    pub(in crate::sender) events: u64,
+    pub(crate) events: u64,
     /// The duplicate threshold at the start, segments.
     least: u32,
     /// The most that is learnt, segments.
@@ -22,17 +22,17 @@ impl Reordering {
     }
 
     /// A segment was displaced by so many.
-    pub(in crate::sender) fn learn(&mut self, segments: u32) {
+    pub(crate) fn learn(&mut self, segments: u32) {
         self.segments = segments.min(self.most);
     }
 
     /// Too much was expected: many duplicate ACKs came before a timeout.
-    pub(in crate::sender) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.segments = self.segments.min(self.least);
     }
 
     /// Whether reordering is common on this path.
-    pub(in crate::sender) fn is_common(&self) -> bool {
+    pub(crate) fn is_common(&self) -> bool {
         self.segments > self.least
     }
 }

@@ -6,7 +6,7 @@ use super::{Evidence, LossRecovery, News};
 
 /// RFC 6675 as Linux without RACK has it.
 #[derive(Debug)]
-pub(in crate::sender) struct Sack {
+pub(crate) struct Sack {
     /// Duplicate ACKs until recovery begins, on stacks that count these rather than SACKed segments
     /// (RFC 3517 section 5, xnu); they then repair all holes.
     pub(super) duplicates: Option<u32>,

@@ -6,7 +6,7 @@ use tcplab_units::Span;
 
 /// The estimator of RFC 6298 section 2, scaled as BSD and Linux have it.
 #[derive(Debug, Default)]
-pub(in crate::sender) struct Estimate {
+pub(crate) struct Estimate {
     /// The smoothed RTT, eighths of µs; 0: none yet.
     pub(super) srtt8: i64,
     /// The mean deviation, quarters of µs.
@@ -35,13 +35,13 @@ impl Estimate {
 
 /// An RTT and where the sender stood when it was measured.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::sender) struct Measurement {
+pub(crate) struct Measurement {
     /// µs.
-    pub(in crate::sender) rtt: u64,
+    pub(crate) rtt: u64,
     /// Everything below was acknowledged.
-    pub(in crate::sender) una: u64,
+    pub(crate) una: u64,
     /// The next new position.
-    pub(in crate::sender) nxt: u64,
+    pub(crate) nxt: u64,
 }
 
 impl Measurement {
@@ -52,7 +52,7 @@ impl Measurement {
 }
 
 /// How RTTs are measured and the retransmission timeout follows from them.
-pub(in crate::sender) trait RtoPolicy: fmt::Debug + Send {
+pub(crate) trait RtoPolicy: fmt::Debug + Send {
     /// Takes an RTT in.
     fn measure(&mut self, estimate: &mut Estimate, measurement: Measurement) {
         let rtt = measurement.bounded();

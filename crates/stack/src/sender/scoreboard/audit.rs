@@ -5,7 +5,7 @@ use super::record::{LISTED, LOST, RETRANSMITTED, SACKED};
 
 impl Scoreboard {
     /// Counters, runs, queue and list against the records one by one.
-    pub(in crate::sender) fn audit(&self, is_sack: bool) {
+    pub(crate) fn audit(&self, is_sack: bool) {
         let count = |mark: u8| self.records.iter().filter(|r| r.marks & mark != 0).count() as u32;
         if is_sack {
             assert_eq!(self.sacked_out, count(SACKED));

@@ -6,7 +6,7 @@ use super::record::{EVER, GOES_ON, LISTED};
 impl Scoreboard {
     /// Two of one: the first ends at `position`, which lies inside. Costs as much as there are
     /// records.
-    pub(in crate::sender) fn split(&mut self, number: u64, position: u64) {
+    pub(crate) fn split(&mut self, number: u64, position: u64) {
         self.cut(number, position);
         self.settle();
     }
@@ -14,7 +14,7 @@ impl Scoreboard {
     /// One of two: what follows `number` becomes part of it, as far as it is not SACKed, all of it
     /// is not longer than `most` and ends at `last` at the latest. Gives how many records there are
     /// less. Costs as much as there are records, if there is anything to join.
-    pub(in crate::sender) fn join(&mut self, number: u64, most: u64, last: u64) -> u32 {
+    pub(crate) fn join(&mut self, number: u64, most: u64, last: u64) -> u32 {
         let mut joined = 0;
         while number + 1 < self.behind() {
             let (one, next) = (*self.get(number), *self.get(number + 1));

@@ -5,14 +5,14 @@ use super::{Counted, Scoreboard, Snapshot};
 
 impl Scoreboard {
     /// The peer has it.
-    pub(in crate::sender) fn mark_sacked(&mut self, number: u64) {
+    pub(crate) fn mark_sacked(&mut self, number: u64) {
         let record = self.record(number);
         debug_assert!(!record.is_sacked());
         let was = record.marks;
         record.marks |= SACKED;
         let (start, end) = (record.start, record.end());
         if was & LOST != 0 {
-            // A repetition of what was not held for lost is still believed to be under way.
+            // A retransmission of a segment not marked lost still counts as in flight.
             let record = self.record(number);
             record.marks &= !(LOST | RETRANSMITTED);
             self.lost_out -= 1;
@@ -24,8 +24,8 @@ impl Scoreboard {
         self.unlist(number);
     }
 
-    /// A repetition of it turned out needless and has arrived (D-SACK).
-    pub(in crate::sender) fn unmark_retransmitted(&mut self, number: u64) {
+    /// Its retransmission was spurious and has arrived (D-SACK).
+    pub(crate) fn unmark_retransmitted(&mut self, number: u64) {
         let record = self.record(number);
         if record.is_retransmitted() {
             record.marks &= !RETRANSMITTED;
@@ -34,7 +34,7 @@ impl Scoreboard {
     }
 
     /// Marks it, or its retransmission, lost (`tcp_mark_skb_lost`).
-    pub(in crate::sender) fn mark_lost(&mut self, number: u64) {
+    pub(crate) fn mark_lost(&mut self, number: u64) {
         let record = self.record(number);
         let was = record.marks;
         if was & SACKED != 0 || was & (LOST | RETRANSMITTED) == LOST {
@@ -57,9 +57,8 @@ impl Scoreboard {
         self.queue(start);
     }
 
-    /// It was sent again. As `probe` (`__tcp_retransmit_skb` alone) it is only remembered that it
-    /// was.
-    pub(in crate::sender) fn mark_retransmitted(
+    /// It was retransmitted; a `probe` (`__tcp_retransmit_skb` alone) does not count as in flight.
+    pub(crate) fn mark_retransmitted(
         &mut self,
         number: u64,
         sent: u64,
@@ -85,7 +84,7 @@ impl Scoreboard {
 
     /// Marks lost by count: every segment that is not SACKed and has more than
     /// `sacked_out - packets` SACKed segments above it (`tcp_mark_head_lost`).
-    pub(in crate::sender) fn mark_counted(&mut self, packets: u32) {
+    pub(crate) fn mark_counted(&mut self, packets: u32) {
         let Counted { mut number, mut sacked } = self.counted;
         if number < self.first {
             (number, sacked) = (self.first, 0);
@@ -105,16 +104,16 @@ impl Scoreboard {
     }
 
     /// Marks the first record lost, unless counting got past it.
-    pub(in crate::sender) fn mark_head(&mut self) {
+    pub(crate) fn mark_head(&mut self) {
         if self.counted.number <= self.first && !self.is_empty() && !self.get(self.first).is_lost()
         {
             self.mark_lost(self.first);
         }
     }
 
-    /// Nothing is held for lost any more (undo). `retransmissions` too are forgotten where the stack
-    /// goes on at the highest byte sent.
-    pub(in crate::sender) fn forget_losses(&mut self, retransmissions: bool) {
+    /// Removes all lost marks (undo); also those of `retransmissions`, on stacks that go on at the
+    /// highest byte sent.
+    pub(crate) fn forget_losses(&mut self, retransmissions: bool) {
         let cleared = if retransmissions { LOST | RETRANSMITTED } else { LOST };
         for record in &mut self.records {
             record.marks &= !cleared;
@@ -128,8 +127,8 @@ impl Scoreboard {
         self.restart_count();
     }
 
-    /// What was SACKed is forgotten.
-    pub(in crate::sender) fn forget_sacks(&mut self) {
+    /// Removes all SACKed marks.
+    pub(crate) fn forget_sacks(&mut self) {
         for record in &mut self.records {
             record.marks &= !SACKED;
         }

@@ -72,26 +72,26 @@ pub(crate) struct Outstanding {
 
 impl Scoreboard {
     /// Segments outstanding.
-    pub(in crate::sender) fn packets_out(&self) -> u32 {
+    pub(crate) fn packets_out(&self) -> u32 {
         self.records.len() as u32
     }
 
-    pub(in crate::sender) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
     /// Segments that are not in the network any more (`tcp_left_out`).
-    pub(in crate::sender) fn left_out(&self) -> u32 {
+    pub(crate) fn left_out(&self) -> u32 {
         self.sacked_out + self.lost_out
     }
 
     /// Segments in the network, as far as known (`tcp_packets_in_flight`).
-    pub(in crate::sender) fn in_flight(&self) -> u32 {
+    pub(crate) fn in_flight(&self) -> u32 {
         (self.packets_out() + self.retrans_out).saturating_sub(self.left_out())
     }
 
     /// Counts for statistics.
-    pub(in crate::sender) fn outstanding(&self) -> Outstanding {
+    pub(crate) fn outstanding(&self) -> Outstanding {
         Outstanding {
             segments: self.packets_out(),
             lost: self.lost_out,
@@ -101,20 +101,20 @@ impl Scoreboard {
     }
 
     /// The first record's number, whether there is one or not.
-    pub(in crate::sender) fn first(&self) -> u64 {
+    pub(crate) fn first(&self) -> u64 {
         self.first
     }
 
     /// The number behind the last record.
-    pub(in crate::sender) fn behind(&self) -> u64 {
+    pub(crate) fn behind(&self) -> u64 {
         self.first + self.records.len() as u64
     }
 
-    pub(in crate::sender) fn head(&self) -> Option<&Record> {
+    pub(crate) fn head(&self) -> Option<&Record> {
         self.records.front()
     }
 
-    pub(in crate::sender) fn get(&self, number: u64) -> &Record {
+    pub(crate) fn get(&self, number: u64) -> &Record {
         &self.records[(number - self.first) as usize]
     }
 
@@ -123,7 +123,7 @@ impl Scoreboard {
     }
 
     /// The record that `position` lies in.
-    pub(in crate::sender) fn number_at(&self, position: u64) -> Option<u64> {
+    pub(crate) fn number_at(&self, position: u64) -> Option<u64> {
         let (front, back) = (self.records.front()?, self.records.back()?);
         if position < front.start || position >= back.end() {
             return None;
@@ -139,7 +139,7 @@ impl Scoreboard {
     }
 
     /// A segment leaves for the first time.
-    pub(in crate::sender) fn push(&mut self, start: u64, end: u64, sent: u64, snapshot: Snapshot) {
+    pub(crate) fn push(&mut self, start: u64, end: u64, sent: u64, snapshot: Snapshot) {
         debug_assert!(start < end && self.records.back().is_none_or(|r| r.end() == start));
         let number = self.behind();
         self.transmissions += 1;
@@ -152,7 +152,7 @@ impl Scoreboard {
     }
 
     /// The first record is acknowledged.
-    pub(in crate::sender) fn pop(&mut self, is_sack: bool) -> Option<Record> {
+    pub(crate) fn pop(&mut self, is_sack: bool) -> Option<Record> {
         let number = self.first;
         let record = *self.records.front()?;
         self.unlist(number);
@@ -176,14 +176,14 @@ impl Scoreboard {
     }
 
     /// What left last goes on with what leaves next: both are of one burst.
-    pub(in crate::sender) fn go_on(&mut self) {
+    pub(crate) fn go_on(&mut self) {
         if let Some(last) = self.records.back_mut() {
             last.marks |= GOES_ON;
         }
     }
 
     /// From here on it is no part of a burst that is cut anew as one.
-    pub(in crate::sender) fn part(&mut self, number: u64) {
+    pub(crate) fn part(&mut self, number: u64) {
         let index = (number - self.first) as usize;
         for record in self.records.iter_mut().take(index + 1).skip(index.saturating_sub(1)) {
             record.marks &= !GOES_ON;
@@ -191,12 +191,12 @@ impl Scoreboard {
     }
 
     /// Its rate snapshot was used.
-    pub(in crate::sender) fn use_snapshot(&mut self, number: u64) {
+    pub(crate) fn use_snapshot(&mut self, number: u64) {
         self.record(number).snapshot.use_up();
     }
 
     /// The first record that is lost and not yet sent again.
-    pub(in crate::sender) fn next_to_retransmit(&mut self) -> Option<u64> {
+    pub(crate) fn next_to_retransmit(&mut self) -> Option<u64> {
         while let Some(&start) = self.to_retransmit.front() {
             if let Some(number) = self.number_at(start)
                 && self.get(number).is_to_retransmit()

@@ -6,12 +6,12 @@ use super::record::{LINK, LISTED, NONE, SACKED};
 impl Scoreboard {
     /// The record that was sent first, or longest ago, of those neither SACKed nor waiting to be
     /// sent again.
-    pub(in crate::sender) fn oldest_sent(&self) -> Option<u64> {
+    pub(crate) fn oldest_sent(&self) -> Option<u64> {
         self.oldest
     }
 
     /// The one sent next after it.
-    pub(in crate::sender) fn sent_next(&self, number: u64) -> Option<u64> {
+    pub(crate) fn sent_next(&self, number: u64) -> Option<u64> {
         self.full(self.get(number).newer)
     }
 

@@ -21,15 +21,15 @@ pub(super) const LINK: u64 = 0x7fff_ffff;
 /// A segment outstanding: one line of a cache, for large windows are walked through once for each
 /// round trip.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::sender) struct Record {
+pub(crate) struct Record {
     /// Position of its first byte.
-    pub(in crate::sender) start: u64,
+    pub(crate) start: u64,
     /// When it was last sent, µs.
-    pub(in crate::sender) sent: u64,
+    pub(crate) sent: u64,
     /// Which transmission of all that was, counted from 1.
-    pub(in crate::sender) order: u64,
+    pub(crate) order: u64,
     /// What was delivered at that time.
-    pub(in crate::sender) snapshot: Snapshot,
+    pub(crate) snapshot: Snapshot,
     /// Positions, FIN included.
     pub(super) len: u32,
     /// The low bits of its neighbours' numbers in the order of sending.
@@ -40,20 +40,20 @@ pub(in crate::sender) struct Record {
 
 impl Record {
     /// Position behind its last, FIN included.
-    pub(in crate::sender) fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.start + u64::from(self.len)
     }
-    pub(in crate::sender) fn is_sacked(&self) -> bool {
+    pub(crate) fn is_sacked(&self) -> bool {
         self.marks & SACKED != 0
     }
-    pub(in crate::sender) fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         self.marks & LOST != 0
     }
-    pub(in crate::sender) fn is_retransmitted(&self) -> bool {
+    pub(crate) fn is_retransmitted(&self) -> bool {
         self.marks & RETRANSMITTED != 0
     }
     /// Whether it was sent more than once (`TCPCB_RETRANS`).
-    pub(in crate::sender) fn was_retransmitted(&self) -> bool {
+    pub(crate) fn was_retransmitted(&self) -> bool {
         self.marks & (EVER | RETRANSMITTED) != 0
     }
     pub(super) fn is_to_retransmit(&self) -> bool {
@@ -69,25 +69,25 @@ const USED: u64 = u64::MAX;
 
 /// How much was delivered when a segment left.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::sender) struct Snapshot {
+pub(crate) struct Snapshot {
     /// Segments delivered by then.
-    pub(in crate::sender) delivered: u64,
+    pub(crate) delivered: u64,
     /// When the last of them was acknowledged, µs.
-    pub(in crate::sender) delivered_at: u64,
+    pub(crate) delivered_at: u64,
     /// How long before that the first segment of this flight left, µs; above 71 minutes it makes no
     /// difference.
-    pub(in crate::sender) after: u32,
+    pub(crate) after: u32,
     /// Whether the application had too little to send.
-    pub(in crate::sender) app_limited: bool,
+    pub(crate) app_limited: bool,
 }
 
 impl Snapshot {
     /// It counts once, though the segment may be SACKed and then acknowledged.
-    pub(in crate::sender) fn use_up(&mut self) {
+    pub(crate) fn use_up(&mut self) {
         self.delivered_at = USED;
     }
 
-    pub(in crate::sender) fn is_used(&self) -> bool {
+    pub(crate) fn is_used(&self) -> bool {
         self.delivered_at == USED
     }
 }

@@ -6,20 +6,20 @@ use super::Block;
 
 /// What the peer holds beyond the first hole: whole segments only.
 #[derive(Debug, Default)]
-pub(in crate::sender) struct Runs(VecDeque<Block>);
+pub(crate) struct Runs(VecDeque<Block>);
 
 impl Runs {
     /// The position after the highest.
-    pub(in crate::sender) fn highest(&self) -> Option<u64> {
+    pub(crate) fn highest(&self) -> Option<u64> {
         self.0.back().map(|run| run.end)
     }
 
-    pub(in crate::sender) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
     /// Adds a range that overlaps none.
-    pub(in crate::sender) fn insert(&mut self, start: u64, end: u64) {
+    pub(crate) fn insert(&mut self, start: u64, end: u64) {
         let at = self.0.partition_point(|run| run.end < start);
         let joins_before = self.0.get(at).is_some_and(|run| run.end == start);
         let after = at + usize::from(joins_before);
@@ -36,7 +36,7 @@ impl Runs {
     }
 
     /// Forgets all below `position`.
-    pub(in crate::sender) fn forget_below(&mut self, position: u64) {
+    pub(crate) fn forget_below(&mut self, position: u64) {
         while let Some(first) = self.0.front_mut() {
             if first.end > position {
                 first.start = first.start.max(position);
@@ -47,7 +47,7 @@ impl Runs {
     }
 
     /// The first part of `start..end` that no run covers.
-    pub(in crate::sender) fn gap(&self, start: u64, end: u64) -> Option<Block> {
+    pub(crate) fn gap(&self, start: u64, end: u64) -> Option<Block> {
         let at = self.0.partition_point(|run| run.end <= start);
         let from = match self.0.get(at) {
             Some(run) if run.start <= start => run.end,
@@ -62,7 +62,7 @@ impl Runs {
     }
 
     #[cfg(test)]
-    pub(in crate::sender) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.0.iter().map(|run| run.end - run.start).sum()
     }
 }

@@ -8,24 +8,24 @@ use super::{Record, Scoreboard};
 
 /// How what is outstanding is cut anew.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::sender) struct Smaller {
+pub(crate) struct Smaller {
     /// The most data bytes of a segment.
-    pub(in crate::sender) most: u64,
+    pub(crate) most: u64,
     /// Where the first outstanding byte is.
-    pub(in crate::sender) una: u64,
+    pub(crate) una: u64,
     /// The position behind the last data byte: a FIN behind it takes no room.
-    pub(in crate::sender) data_end: u64,
+    pub(crate) data_end: u64,
     /// Whether only what left as one burst is cut as one; otherwise all that lies together is.
-    pub(in crate::sender) by_bursts: bool,
+    pub(crate) by_bursts: bool,
     /// Whether what was too large is lost.
-    pub(in crate::sender) is_lost: bool,
+    pub(crate) is_lost: bool,
 }
 
 impl Scoreboard {
     /// No segment that is not SACKed has more data than allowed any more. What has is cut anew
     /// from its burst's first byte on (`tcp_simple_retransmit`, `tcp_set_skb_tso_segs`), with all
     /// of that burst.
-    pub(in crate::sender) fn make_smaller(&mut self, how: &Smaller) {
+    pub(crate) fn make_smaller(&mut self, how: &Smaller) {
         let old = std::mem::take(&mut self.records);
         let mut records = VecDeque::with_capacity(old.len());
         let mut at = 0;

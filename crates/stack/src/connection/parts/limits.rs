@@ -4,7 +4,7 @@ use tcplab_units::{Instant, Span};
 
 /// What a connection that has something to send waits for (`enum tcp_chrono`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(crate) enum Limit {
     /// Nothing: there is nothing to send.
     Idle,
     /// The network.
@@ -17,7 +17,7 @@ pub(super) enum Limit {
 
 /// Times spent in each (`tcpi_busy_time` and the two that follow it).
 #[derive(Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     current: Limit,
     since: Instant,
     busy: Span,
@@ -38,7 +38,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    pub(super) fn set(&mut self, now: Instant, limit: Limit) {
+    pub(crate) fn set(&mut self, now: Instant, limit: Limit) {
         if limit != self.current {
             let [busy, peer_window, send_buffer] = self.times(now);
             *self = Limits { current: limit, since: now, busy, peer_window, send_buffer };
@@ -47,7 +47,7 @@ impl Limits {
 
     /// Time with anything to send, of it time held back by the peer's window, and by the send
     /// buffer.
-    pub(super) fn times(&self, now: Instant) -> [Span; 3] {
+    pub(crate) fn times(&self, now: Instant) -> [Span; 3] {
         let since = now.since(self.since);
         let when = |counts: bool| if counts { since } else { Span::ZERO };
         [
