@@ -3,7 +3,7 @@
 
 use tcplab_findings::Finding;
 use tcplab_quantities::{self as quantities, Quantity};
-use tcplab_trace::{Connection, Flow, FlowId, MssChange, Sightings, StallSum, StateStep};
+use tcplab_trace::{Connection, Flow, FlowId, MssChange, Occurrences, StallSum, StateStep};
 use tcplab_units::Instant;
 
 use super::names;
@@ -13,7 +13,7 @@ use crate::column::{Column, columns};
 pub(super) struct NotableRow {
     flow: FlowId,
     quantity: &'static str,
-    seen: Sightings,
+    seen: Occurrences,
 }
 
 pub(super) const NOTABLE: &[Column<NotableRow>] = columns! {
@@ -30,37 +30,37 @@ pub(super) const NOTABLE: &[Column<NotableRow>] = columns! {
 pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRow> {
     let (causes, windows) = (&flow.causes, &flow.windows);
     let (acking, marks) = (&flow.acking, &flow.marks);
-    let seen: [(&Quantity, &Sightings); 30] = [
-        (&quantities::RETRANSMISSIONS_BY_DUPLICATE_ACKS, &causes.by_duplicates),
+    let seen: [(&Quantity, &Occurrences); 30] = [
+        (&quantities::RETRANSMISSIONS_BY_DUPLICATE_ACKS, &causes.by_duplicate_acks),
         (&quantities::RETRANSMISSIONS_BY_SACK, &causes.by_sack),
         (&quantities::RETRANSMISSIONS_BY_RACK, &causes.by_rack),
         (&quantities::RETRANSMISSIONS_BY_ICMP, &causes.by_icmp),
-        (&quantities::TAIL_LOSS_PROBES, &causes.probes),
-        (&quantities::TAIL_LOSS_PROBES_NEW_DATA, &causes.new_probes),
+        (&quantities::TAIL_LOSS_PROBES, &causes.tail_loss_probes),
+        (&quantities::TAIL_LOSS_PROBES_NEW_DATA, &causes.tail_loss_probes_new_data),
         (&quantities::TIMEOUTS, &causes.timeouts),
         (&quantities::RETRANSMISSIONS_AFTER_TIMEOUT, &causes.after_timeout),
-        (&quantities::RETRANSMISSIONS_LOST, &causes.lost_again),
-        (&quantities::RETRANSMISSIONS_SYN, &causes.syns),
-        (&quantities::RETRANSMISSIONS_FIN, &causes.fins),
-        (&quantities::RETRANSMISSIONS_SPURIOUS_BY_DSACK, &causes.needless_by_dsack),
-        (&quantities::RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP, &causes.needless_by_timestamp),
-        (&quantities::ORIGINALS_NOT_CAPTURED, &causes.holes_filled),
-        (&quantities::OUT_OF_ORDER, &causes.reordered),
+        (&quantities::RETRANSMISSIONS_LOST, &causes.lost_retransmissions),
+        (&quantities::RETRANSMISSIONS_SYN, &causes.syn_retransmissions),
+        (&quantities::RETRANSMISSIONS_FIN, &causes.fin_retransmissions),
+        (&quantities::RETRANSMISSIONS_SPURIOUS_BY_DSACK, &causes.spurious_by_dsack),
+        (&quantities::RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP, &causes.spurious_by_timestamp),
+        (&quantities::ORIGINALS_NOT_CAPTURED, &causes.originals_not_captured),
+        (&quantities::OUT_OF_ORDER, &causes.out_of_order),
         (&quantities::NETWORK_DUPLICATES, &causes.network_duplicates),
-        (&quantities::CAPTURE_DUPLICATES, &causes.tap_duplicates),
-        (&quantities::ACKED_NOT_CAPTURED, &causes.missed_by_tap),
-        (&quantities::ZERO_WINDOWS, &windows.zero),
-        (&quantities::WINDOW_FULL, &windows.full),
+        (&quantities::CAPTURE_DUPLICATES, &causes.capture_duplicates),
+        (&quantities::ACKED_NOT_CAPTURED, &causes.acked_not_captured),
+        (&quantities::ZERO_WINDOWS, &windows.zero_windows),
+        (&quantities::WINDOW_FULL, &windows.window_full),
         (&quantities::WINDOW_UPDATES, &windows.updates),
-        (&quantities::SILLY_WINDOWS, &windows.silly),
-        (&quantities::WINDOWS_SHRUNK, &windows.shrunk),
+        (&quantities::SILLY_WINDOWS, &windows.silly_windows),
+        (&quantities::WINDOWS_SHRUNK, &windows.windows_shrunk),
         (&quantities::ZERO_WINDOW_PROBES, &windows.probes),
         (&quantities::STRETCH_ACKS, &acking.stretch),
         (&quantities::DELAYED_ACKS, &acking.delayed),
         (&quantities::URG_SEGMENTS, &marks.urgent),
         (&quantities::KEEP_ALIVES, &marks.keep_alives),
         (&quantities::NAGLE_WAITS, &marks.nagle_waits),
-        (&quantities::CE_MARKS, &marks.congestion_marks),
+        (&quantities::CE_MARKS, &marks.ce_marks),
     ];
     seen.into_iter().filter(|(_, seen)| !seen.is_empty()).map(move |(quantity, seen)| NotableRow {
         flow: id,

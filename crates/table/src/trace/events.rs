@@ -1,7 +1,7 @@
 //! A row for each packet that tells the sender of data something new, and for each verdict that
 //! comes later.
 
-use tcplab_trace::{Ack, FlowId, Needless, Range};
+use tcplab_trace::{Ack, FlowId, Range, Spurious};
 use tcplab_units::{Bytes, Instant, Offset};
 
 use super::names;
@@ -16,7 +16,7 @@ pub(super) struct EventRow {
 
 pub(super) enum What {
     Ack { ack: Box<Ack>, kind: AckKind, new: Bytes },
-    Needless { about: u64, why: Needless },
+    Spurious { about: u64, why: Spurious },
 }
 
 /// What an acknowledgement reports.
@@ -67,7 +67,7 @@ impl EventRow {
     fn ack(&self) -> Option<&Ack> {
         match &self.what {
             What::Ack { ack, .. } => Some(ack),
-            What::Needless { .. } => None,
+            What::Spurious { .. } => None,
         }
     }
     fn kind(&self) -> &'static str {
@@ -78,7 +78,7 @@ impl EventRow {
             What::Ack { kind: AckKind::Window, .. } => "window-update",
             What::Ack { kind: AckKind::Old, .. } => "old-ack",
             What::Ack { kind: AckKind::Repeated, .. } => "repeated-ack",
-            What::Needless { .. } => "spurious",
+            What::Spurious { .. } => "spurious",
         }
     }
     /// The kind in the words of Wireshark.
@@ -109,7 +109,7 @@ pub(super) const COLUMNS: &[Column<EventRow>] = columns! {
         "The acknowledgement number, relative to the initial sequence number; empty for spurious";
     NEWLY_ACKED_BYTES Few WholeIfAny(|row| match &row.what {
         What::Ack { new, .. } => Some(new.as_u64()),
-        What::Needless { .. } => None,
+        What::Spurious { .. } => None,
     }),
         "How many bytes it acknowledges for the first time; empty for spurious";
     WINDOW_BYTES Few WholeIfAny(|row| row.ack()?.window.map(Bytes::as_u64)),
@@ -120,15 +120,15 @@ pub(super) const COLUMNS: &[Column<EventRow>] = columns! {
     DSACK_END Near WholeIfAny(|row| Some(row.ack()?.dsack?.end.as_u64()));
     HAS_DATA Few Flag(|row| row.ack().is_some_and(|ack| ack.has_data));
     ABOUT_FRAME Near WholeIfAny(|row| match row.what {
-        What::Needless { about, .. } => Some(about),
+        What::Spurious { about, .. } => Some(about),
         What::Ack { .. } => None,
     }),
         "For spurious: the frame of the retransmission, as in segments; else empty";
     EVIDENCE Few TextIfAny(|row| match row.what {
-        What::Needless { why, .. } => Some(names::spurious(why).0.into()),
+        What::Spurious { why, .. } => Some(names::spurious(why).0.into()),
         What::Ack { .. } => None,
     }),
-        "For spurious, what shows it: d-sack, timestamp (it echoes the original's), or \
+        "For spurious, what shows it: dsack, timestamp (it echoes the original's), or \
          acknowledged (the data had been acknowledged before); else empty";
     WIRESHARK_FLAG Few TextIfAny(|row| row.wireshark_flag().map(Into::into)),
         "Wireshark's flag that says the same, or comes nearest: tcp.analysis.duplicate_ack, \

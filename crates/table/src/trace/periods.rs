@@ -38,7 +38,7 @@ pub(super) const EPISODES: &[Column<EpisodeRow>] = columns! {
         "without-time-lag (SACK or duplicate acknowledgements while data still flowed), \
          with-time-lag (a timer sent first), intermittent (one retransmission per timeout)";
     EVIDENCE Few Text(|row| names::evidence(row.episode.evidence).0.into()),
-        "The first evidence of loss: sack, duplicate-acks, too-big, timeout or probe";
+        "The first evidence of loss: sack, duplicate-acks, packet-too-big, timeout or probe";
     EVIDENCE_FRAME Near Whole(|row| names::evidence(row.episode.evidence).1),
         "The frame of that evidence: an acknowledgement, or what the timer sent";
     FIRST_LOST_SENT_NS Near Whole(|row| row.episode.first_lost_sent.as_nanos());
@@ -60,7 +60,7 @@ pub(super) const EPISODES: &[Column<EpisodeRow>] = columns! {
     TIMEOUTS Few Whole(|row| row.episode.timeouts),
         "Of the retransmissions, those by a timer, probes included";
     PROBES Few Whole(|row| row.episode.probes);
-    RETRANSMISSIONS_SPURIOUS Few Whole(|row| row.episode.needless),
+    RETRANSMISSIONS_SPURIOUS Few Whole(|row| row.episode.spurious),
         "Of the retransmissions, those that a D-SACK shows to be spurious";
     SILENCE_NS Near Whole(|row| row.episode.silence.as_nanos());
     FIRST_FRAME Near Whole(|row| row.episode.frames.0);
@@ -86,7 +86,7 @@ pub(super) const STALLS: &[Column<StallRow>] = columns! {
         "When the packet passed that ended it, from the trace's zero";
     DURATION_NS Near Whole(|row| row.stall.until.since(row.stall.from).as_nanos());
     CAUSE Few Text(|row| names::stall_cause(row.stall.cause).into()),
-        "Why: server-idle, server-slow, client-idle, zero-window, packet-delay, double-loss, \
+        "Why: sender-idle, sender-slow, no-request, zero-window, packet-delay, double-loss, \
          tail-loss, small-window, small-receive-window, continuous-loss, ack-loss, timeout, \
          undetermined";
     BYTES_IN_FLIGHT Near Whole(|row| row.stall.in_flight.as_u64());

@@ -33,7 +33,7 @@ pub(super) const COLUMNS: &[Column<SegmentRow>] = columns! {
          window-probe, keep-alive";
     TIMER Few TextIfAny(|row| row.segment.timer.map(names::timer).map(Into::into));
     EVIDENCE Few TextIfAny(|row| names::sign(row.segment.proof.by).map(Into::into)),
-        "What shows that it is what kind says: duplicate-acks, sack, rack, partial-ack, too-big, \
+        "What shows that it is what kind says: duplicate-acks, sack, rack, partial-ack, packet-too-big, \
          silence, after-timeout, ip-id, timestamp, time, at-sender, zero-window, \
          below-acknowledged; empty if it needs none";
     EVIDENCE_FRAME Near WholeIfAny(|row| row.segment.proof.frame),
@@ -46,12 +46,12 @@ pub(super) const COLUMNS: &[Column<SegmentRow>] = columns! {
     BYTES_IN_FLIGHT Near Whole(|row| row.segment.in_flight.as_u64()),
         "Bytes sent and neither acknowledged nor SACKed, itself included";
     SPURIOUS Few TextIfAny(|row| {
-        row.segment.proof.needless.map(|why| names::spurious(why).0.into())
+        row.segment.proof.spurious.map(|why| names::spurious(why).0.into())
     }),
         "What shows that the retransmission is spurious: acknowledged (its data had been \
          acknowledged before). The tables are written while the capture is read: what shows \
-         later, d-sack or timestamp, is in events, and in JSON here";
-    SPURIOUS_FRAME Near WholeIfAny(|row| names::spurious(row.segment.proof.needless?).1);
+         later, dsack or timestamp, is in events, and in JSON here";
+    SPURIOUS_FRAME Near WholeIfAny(|row| names::spurious(row.segment.proof.spurious?).1);
     WIRESHARK_FLAG Few TextIfAny(|row| wireshark_flag(row).map(Into::into)),
         "Wireshark's flag that says the same, or comes nearest, such as \
          tcp.analysis.fast_retransmission; empty if there is none";
@@ -61,22 +61,22 @@ pub(super) const COLUMNS: &[Column<SegmentRow>] = columns! {
 /// The kind in the words of Wireshark (epan/dissectors/packet-tcp.c): the most specific of its
 /// flags. It has none for what the network or the capture doubled.
 fn wireshark_flag(row: &SegmentRow) -> Option<&'static str> {
-    let acknowledged = Some(tcplab_trace::Needless::Acknowledged);
+    let acknowledged = Some(tcplab_trace::Spurious::Acknowledged);
     match row.segment.kind {
-        kind if kind.is_retransmission() && row.segment.proof.needless == acknowledged => {
+        kind if kind.is_retransmission() && row.segment.proof.spurious == acknowledged => {
             Some("tcp.analysis.spurious_retransmission")
         }
         SegmentKind::FastRetransmission => Some("tcp.analysis.fast_retransmission"),
         SegmentKind::TimeoutRetransmission
         | SegmentKind::AfterTimeoutRetransmission
-        | SegmentKind::FillsHole => Some("tcp.analysis.retransmission"),
-        SegmentKind::Reordered => Some("tcp.analysis.out_of_order"),
+        | SegmentKind::OriginalNotCaptured => Some("tcp.analysis.retransmission"),
+        SegmentKind::OutOfOrder => Some("tcp.analysis.out_of_order"),
         SegmentKind::WindowProbe => Some("tcp.analysis.zero_window_probe"),
         SegmentKind::KeepAlive => Some("tcp.analysis.keep_alive"),
         SegmentKind::New if row.high.is_some_and(|high| high < row.segment.range.start) => {
             Some("tcp.analysis.lost_segment")
         }
         SegmentKind::New if row.fills_window => Some("tcp.analysis.window_full"),
-        SegmentKind::New | SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate => None,
+        SegmentKind::New | SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => None,
     }
 }

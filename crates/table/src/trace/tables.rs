@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use tcplab_trace::{
-    Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall, Trace,
+    Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall, Trace,
 };
 use tcplab_units::Instant;
 
@@ -251,12 +251,12 @@ impl<W: Write + Send> Sink for TraceTables<W> {
         push(&mut self.files.limits, &mut self.failed, [LimitRow { flow, period }]);
     }
 
-    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         let row = EventRow {
             flow,
             at: self.now,
             frame: names::spurious(why).1.unwrap_or(frame),
-            what: What::Needless { about: frame, why },
+            what: What::Spurious { about: frame, why },
         };
         push(&mut self.files.events, &mut self.failed, [row]);
     }
