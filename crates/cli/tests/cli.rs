@@ -121,7 +121,7 @@ fn a_path_is_drawn_or_told_why_not() {
 }
 
 /// What became of a packet, as a recording has it.
-const ROW: &str = r#"{"frame":1,"id":7,"direction":"forward","size":1500,"entered":5,"left":9,"fate":"delivered"}"#;
+const ROW: &str = r#"{"frame":1,"id":7,"direction":"forward","size_bytes":1500,"entered_ns":5,"left_ns":9,"fate":"delivered"}"#;
 
 #[test]
 fn a_log_is_exported_whole_or_not_at_all() {

@@ -20,6 +20,7 @@ pub struct Finding {
     /// The frames that prove it, counted from 1 as in Wireshark.
     pub frames: Vec<u64>,
     /// When it was the case first.
+    #[serde(rename = "at_ns")]
     pub at: Instant,
 }
 
@@ -47,8 +48,10 @@ pub enum Severity {
 pub struct Cost {
     /// For how long it held the connection up; of what makes every round trip longer, by how much
     /// it does so.
+    #[serde(rename = "time_ns", with = "tcplab_units::number")]
     pub time: Span,
     /// Bytes that went over the path for nothing.
+    #[serde(with = "tcplab_units::number")]
     pub bytes: Bytes,
 }
 
