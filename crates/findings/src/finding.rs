@@ -44,8 +44,10 @@ pub enum Severity {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Cost {
     /// The delay it caused; for a cause that lengthens every round trip, by how much.
+    #[serde(rename = "time_ns", with = "tcplab_units::number")]
     pub time: Span,
     /// Bytes sent in vain.
+    #[serde(with = "tcplab_units::number")]
     pub bytes: Bytes,
 }
 
