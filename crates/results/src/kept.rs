@@ -5,36 +5,36 @@ use std::fmt;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::analyse::empty_trial;
-use crate::values::Names;
-use crate::{Case, Failure, FlowSeries, Recovery, StackUsed, Summary, Trial};
+use crate::metrics::MetricNames;
+use crate::{FlowSeries, Recovery, Trial};
 
 /// The trials of a case as far as they stay in memory: of one whose packets are not kept its
 /// metrics, those of its flows too, and what is wrong with it, so that memory does not grow with
 /// what each of ten thousand trials has to say. What else is known of it is in its directory, and
 /// read where it is needed.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
-    pub(crate) trials: Vec<Trial>,
+pub struct KeptTrials {
+    /// By number.
+    pub trials: Vec<Trial>,
     /// The episodes of those trials that are without theirs.
-    pub(crate) forgotten: Recovery,
+    pub forgotten: Recovery,
 }
 
-impl Kept {
+impl KeptTrials {
     /// Room for so many trials.
-    pub(crate) fn of(trials: usize) -> Kept {
-        Kept { trials: Vec::with_capacity(trials), forgotten: Recovery::default() }
+    pub fn of(trials: usize) -> KeptTrials {
+        KeptTrials { trials: Vec::with_capacity(trials), forgotten: Recovery::default() }
     }
 
-    /// The next trial; `lists` has the names of metrics that were met before.
-    pub(crate) fn add(&mut self, mut trial: Trial, lists: &mut Vec<Names>) {
-        trial.metrics.share(lists);
+    /// The next trial; `names` has those of metrics that were met before.
+    pub fn add(&mut self, mut trial: Trial, names: &mut MetricNames) {
+        trial.metrics.share(names);
         if trial.has_packets {
             self.trials.push(trial);
             return;
         }
         self.forgotten.count(&trial.episodes);
-        let empty = empty_trial(trial.warnings);
+        let empty = Trial::empty(trial.warnings);
         let Trial { number, seed, directory, metrics, flaws, put_aside, medium, .. } = trial;
         // Metrics of flows are drawn over what was varied; what arrived when is not.
         let mut flows = trial.flows;
@@ -49,20 +49,20 @@ impl Kept {
 }
 
 /// From a list of whole trials, of which one is in memory at a time.
-impl<'de> Deserialize<'de> for Kept {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Kept, D::Error> {
+impl<'de> Deserialize<'de> for KeptTrials {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<KeptTrials, D::Error> {
         struct Trials;
         impl<'de> Visitor<'de> for Trials {
-            type Value = Kept;
+            type Value = KeptTrials;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list of trials")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut trials: A) -> Result<Kept, A::Error> {
-                let (mut kept, mut lists) = (Kept::default(), Vec::new());
+            fn visit_seq<A: SeqAccess<'de>>(self, mut trials: A) -> Result<KeptTrials, A::Error> {
+                let (mut kept, mut names) = (KeptTrials::default(), MetricNames::default());
                 while let Some(trial) = trials.next_element()? {
-                    kept.add(trial, &mut lists);
+                    kept.add(trial, &mut names);
                 }
                 Ok(kept)
             }
@@ -71,35 +71,12 @@ impl<'de> Deserialize<'de> for Kept {
     }
 }
 
-/// A case as `run.json` has it: see [`Case`].
-#[derive(Deserialize)]
-pub(crate) struct WholeCase {
-    name: String,
-    levels: Vec<(String, String)>,
-    #[serde(default)]
-    world: String,
-    #[serde(default)]
-    stacks: Vec<StackUsed>,
-    trials: Kept,
-    #[serde(default)]
-    failures: Vec<Failure>,
-    summaries: Vec<Summary>,
-}
-
-impl From<WholeCase> for Case {
-    fn from(whole: WholeCase) -> Case {
-        let WholeCase { name, levels, world, stacks, trials, failures, summaries } = whole;
-        let Kept { trials, forgotten } = trials;
-        Case { name, levels, world, stacks, trials, failures, summaries, forgotten }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::mem::size_of;
 
     use super::*;
-    use crate::{EpisodeRow, FindingRow, InterruptionRow, Metric};
+    use crate::{Case, EpisodeRow, FindingRow, InterruptionRow, Metric};
 
     /// With all that a trial of 10 MB has to say, and more of it the worse the path is.
     fn trial(number: u32, episodes: usize) -> Trial {
@@ -146,7 +123,7 @@ mod tests {
             interruptions: (1..=episodes as u64).map(interruption).collect(),
             findings: vec![finding; episodes],
             has_packets: false,
-            ..empty_trial(Vec::new())
+            ..Trial::empty(Vec::new())
         }
     }
 
@@ -184,9 +161,9 @@ mod tests {
         /// Besides the metrics.
         const MOST: usize = 400;
         let kept = |episodes: usize| {
-            let (mut kept, mut lists) = (Kept::of(200), Vec::new());
-            (1..=200).for_each(|number| kept.add(trial(number, episodes), &mut lists));
-            assert_eq!(lists.len(), 1, "names are there once");
+            let (mut kept, mut names) = (KeptTrials::of(200), MetricNames::default());
+            (1..=200).for_each(|number| kept.add(trial(number, episodes), &mut names));
+            assert_eq!(names.len(), 1, "names are there once");
             assert_eq!(kept.forgotten.episodes(), 200 * episodes);
             assert_eq!(kept.trials.capacity(), 200);
             kept.trials.iter().map(room).sum::<usize>() / kept.trials.len()
@@ -206,8 +183,8 @@ mod tests {
             "name": "base", "levels": [], "trials": whole, "summaries": []
         });
         let read: Case = serde_json::from_value(text).unwrap();
-        let (mut kept, mut lists) = (Kept::default(), Vec::new());
-        whole.iter().cloned().for_each(|trial| kept.add(trial, &mut lists));
+        let (mut kept, mut names) = (KeptTrials::default(), MetricNames::default());
+        whole.iter().cloned().for_each(|trial| kept.add(trial, &mut names));
         assert_eq!((&read.trials, &read.forgotten), (&kept.trials, &kept.forgotten));
         assert_eq!(read.trials[0], whole[0], "of one with packets all is kept");
         assert!(read.trials[1].episodes.is_empty());

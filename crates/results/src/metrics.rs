@@ -4,10 +4,30 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::Metric;
+/// A measured value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Metric {
+    /// Such as `goodput`.
+    pub name: String,
+    /// Such as `Mbit/s`; empty for a count.
+    pub unit: String,
+    /// In that unit.
+    pub value: f64,
+}
 
 /// Name and unit of each metric of a trial, in their order.
-pub(crate) type Names = Arc<[(Box<str>, Box<str>)]>;
+type Names = Arc<[(Box<str>, Box<str>)]>;
+
+/// The lists of names that the trials of a run have, each once.
+#[derive(Debug, Default)]
+pub struct MetricNames(Vec<Names>);
+
+#[cfg(test)]
+impl MetricNames {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
 
 /// The metrics of a trial: one value each. Names and units are shared by trials that have the same,
 /// so that a value takes eight bytes.
@@ -59,10 +79,10 @@ impl Metrics {
 
     /// Takes names and units that are the same from one of the lists that are `known`, and adds
     /// those that are new.
-    pub(crate) fn share(&mut self, known: &mut Vec<Names>) {
-        match known.iter().find(|names| **names == self.names) {
+    pub(crate) fn share(&mut self, known: &mut MetricNames) {
+        match known.0.iter().find(|names| **names == self.names) {
             Some(names) => self.names = Arc::clone(names),
-            None => known.push(Arc::clone(&self.names)),
+            None => known.0.push(Arc::clone(&self.names)),
         }
     }
 }

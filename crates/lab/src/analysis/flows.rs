@@ -21,112 +21,10 @@ use crate::metrics::{Sources, named};
 use crate::{Case, Ideal, Metric, Summary, Trial};
 use sharing::Arrivals;
 
-/// One of several flows of a trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FlowRow {
-    /// Its name in the scenario.
-    pub name: String,
-    /// Whether the trial did not wait for its end.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub background: bool,
-    /// Its connections in the order in which they began.
-    pub connections: Vec<FlowConnectionRow>,
-    /// What arrived of it, over time.
-    pub series: FlowSeries,
-}
-
-/// One connection of a flow.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FlowConnectionRow {
-    /// The client's port and the server's.
-    pub ports: [u16; 2],
-    /// When its client connected, seconds since the trial's zero.
-    pub start_s: f64,
-    /// Payload that its receiver read, bytes.
-    pub bytes: u64,
-    /// The metrics of a trial that belong to one connection.
-    pub metrics: Vec<Metric>,
-    /// How long each of its requests took, milliseconds.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub response_times_ms: Vec<f64>,
-}
-
-/// Payload that arrived at the receivers of a flow, each byte once, in equal intervals from the
-/// trial's zero on.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct FlowSeries {
-    /// How long each is, seconds.
-    pub interval_s: f64,
-    /// Bytes in each.
-    pub bytes: Vec<u64>,
-}
-
 /// A trial is told in so many intervals at most.
 const INTERVALS: u64 = 240;
 /// None is shorter: a few packets at a Mbit/s.
 const SHORTEST: Span = Span::from_millis(100);
-
-impl FlowRow {
-    /// The values of a metric: one for each connection that has it, or one for each request.
-    pub fn values(&self, name: &str) -> Vec<f64> {
-        let of = |row: &FlowConnectionRow| -> Vec<f64> {
-            if name == "response.time" {
-                return row.response_times_ms.clone();
-            }
-            let own = row.metrics.iter().filter(|metric| metric.name == name);
-            own.map(|metric| metric.value).collect()
-        };
-        self.connections.iter().flat_map(of).collect()
-    }
-
-    /// The sum of a metric over its connections; none where none of them has it.
-    pub fn sum(&self, name: &str) -> Option<f64> {
-        let values = self.values(name);
-        (!values.is_empty()).then(|| values.iter().sum())
-    }
-
-    /// The median of a metric's values.
-    pub fn median(&self, name: &str) -> Option<f64> {
-        tcplab_stats::median(&self.values(name))
-    }
-
-    /// Of several connections, what each has, in place of `first`'s: the median.
-    pub(crate) fn typical(&self, first: Vec<Metric>) -> Vec<Metric> {
-        let typical = |metric: Metric| match metric.name.as_str() {
-            // That is of all of them.
-            "payload_intact" => metric,
-            name => Metric { value: self.median(name).unwrap_or(metric.value), ..metric },
-        };
-        if self.connections.len() > 1 { first.into_iter().map(typical).collect() } else { first }
-    }
-
-    /// Payload that its receivers read.
-    pub fn bytes(&self) -> u64 {
-        self.connections.iter().map(|row| row.bytes).sum()
-    }
-}
-
-impl Trial {
-    /// The values of a metric of one of its flows.
-    pub(crate) fn of_flow(&self, flow: &str, name: &str) -> Vec<Value> {
-        let flow = self.flows.iter().filter(|row| row.name == flow);
-        flow.flat_map(|row| row.values(name)).map(Value::Number).collect()
-    }
-}
-
-impl Case {
-    /// A metric over its trials: that of the trials, or that of one of their flows (of several
-    /// connections the median). None where no trial has it.
-    pub fn summary_of(&self, measure: Measure<'_>) -> Option<Cow<'_, Summary>> {
-        let Measure { metric: name, flow } = measure;
-        let Some(flow) = flow else {
-            return self.summaries.iter().find(|it| it.name == name).map(Cow::Borrowed);
-        };
-        let own = |trial: &Trial| trial.flows.iter().find(|row| row.name == flow)?.median(name);
-        let values: Vec<f64> = self.trials.iter().filter_map(own).collect();
-        summary(metric(name)?, &values).map(Cow::Owned)
-    }
-}
 
 /// Puts the connection first that the trial is about, where there are several flows.
 pub(crate) fn subject_first(trace: &mut Trace, app: &AppLog) {
@@ -341,48 +239,6 @@ fn arrived<'c>(
     captured(receiver).map_or_else(Arrivals::default, |connection| {
         Arrivals::of(&flow_of(connection, end).segments)
     })
-}
-
-/// The columns of `flows.csv`.
-pub(crate) const COLUMNS: [&str; 14] = [
-    "case",
-    "trial",
-    "flow",
-    "background",
-    "connections",
-    "start_s",
-    "bytes",
-    "transfer_time_s",
-    "goodput_mbit_s",
-    "response_time_ms",
-    "retransmissions",
-    "timeouts",
-    "lost_segments",
-    "mean_rtt_ms",
-];
-
-/// The rows of a trial in `flows.csv`: one for each flow.
-pub(crate) fn rows(case: &str, trial: &Trial) -> String {
-    let told = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let row = |flow: &FlowRow| {
-        crate::tables::row([
-            case,
-            &trial.number.to_string(),
-            &flow.name,
-            &flow.background.to_string(),
-            &flow.connections.len().to_string(),
-            &told(flow.connections.first().map(|it| it.start_s)),
-            &flow.bytes().to_string(),
-            &told(flow.median("transfer_time")),
-            &told(flow.median("goodput")),
-            &told(flow.median("response.time")),
-            &told(flow.sum("retransmissions")),
-            &told(flow.sum("timeouts")),
-            &told(flow.sum("lost")),
-            &told(flow.median("mean_rtt")),
-        ])
-    };
-    trial.flows.iter().map(row).collect()
 }
 
 #[cfg(test)]

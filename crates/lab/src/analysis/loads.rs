@@ -51,7 +51,7 @@ pub(crate) fn examine(
             Some(_) => Vec::new(),
         },
         load: Some(Box::new(load.clone())),
-        ..empty_trial(warnings)
+        ..Trial::empty(warnings)
     })
 }
 

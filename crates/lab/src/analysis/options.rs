@@ -4,16 +4,6 @@ use serde::{Deserialize, Serialize};
 use tcplab_recording::{OptionRecord, TrialRecord};
 use tcplab_workload::{Outcome, SocketRole};
 
-/// A socket option of one socket.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OptionRow {
-    /// `client`, `listener` or `accepted`.
-    pub socket: String,
-    /// What was asked for and what it was.
-    #[serde(flatten)]
-    pub record: OptionRecord,
-}
-
 impl OptionRow {
     /// Those of a trial that are worth telling, socket by socket.
     pub(crate) fn of(record: &TrialRecord) -> Vec<OptionRow> {
@@ -30,11 +20,6 @@ impl OptionRow {
                 })
             })
             .collect()
-    }
-
-    /// Whether the kernel refused it.
-    pub fn is_refused(&self) -> bool {
-        self.record.outcome == Outcome::Refused
     }
 
     /// What is said where it was refused.

@@ -195,7 +195,7 @@ pub(crate) fn examine(
     if !through.is_tcp() {
         let metrics = named(of_applications(&recording.app()?)).collect();
         let medium = Some(through.name().into());
-        return Ok(Trial { metrics, medium, ..empty_trial(Vec::new()) });
+        return Ok(Trial { metrics, medium, ..Trial::empty(Vec::new()) });
     }
     let (app, record) = (recording.app()?, recording.record()?);
     if let Some(load) = &app.load {
@@ -228,12 +228,12 @@ pub(crate) fn examine(
     }
     if let Some(all) = correspondence(recording, record, Some(&app))? {
         let metrics = datagrams::metrics(&app, &all).into();
-        let trial = Trial { metrics, ends, flaws, options: told, ..empty_trial(warnings) };
+        let trial = Trial { metrics, ends, flaws, options: told, ..Trial::empty(warnings) };
         return Ok(trial);
     }
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
-        return Ok(Trial { ends, ending, flaws, options: told, ..empty_trial(warnings) });
+        return Ok(Trial { ends, ending, flaws, options: told, ..Trial::empty(warnings) });
     };
     let flow = flow_of(connection, sending_end);
     let drops = drops(flow, &truth, direction);
@@ -247,7 +247,7 @@ pub(crate) fn examine(
     let interruptions =
         interruptions::costs(flow, &interruption_times(path, record.seed, record.duration));
     let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);
-    let whole = Trial { metrics, episodes, findings, options: told, ..empty_trial(warnings) };
+    let whole = Trial { metrics, episodes, findings, options: told, ..Trial::empty(warnings) };
     Ok(Trial { interruptions, ends, ending, flaws, flows, ..whole })
 }
 
@@ -313,28 +313,6 @@ fn unfinished(app: &AppLog) -> impl Iterator<Item = (&'static str, &str)> {
         let calls = report.log.iter().filter(|row| row.result == tcplab_workload::WAITING);
         calls.map(move |row| (end, row.call.as_ref()))
     })
-}
-
-pub(crate) fn empty_trial(warnings: Vec<String>) -> Trial {
-    Trial {
-        number: 0,
-        seed: 0,
-        directory: String::new(),
-        metrics: Metrics::default(),
-        episodes: Vec::new(),
-        interruptions: Vec::new(),
-        findings: Vec::new(),
-        ends: Vec::new(),
-        ending: None,
-        load: None,
-        options: Vec::new(),
-        flaws: Vec::new(),
-        put_aside: 0,
-        warnings,
-        medium: None,
-        has_packets: true,
-        flows: Vec::new(),
-    }
 }
 
 /// How the path of a trial misbehaved, given how many samples were taken.
@@ -494,12 +472,6 @@ fn episode_row(
     }
 }
 
-/// A remark on the capture at one end, as a warning.
-pub fn remark(endpoint: Endpoint, note: &Note) -> String {
-    let place = note.frame.map_or(String::new(), |frame| format!(", frame {frame}"));
-    format!("capture at the {}{place}: {}", endpoint.name(), note.text)
-}
-
 fn summarise(trials: &[Trial]) -> Vec<Summary> {
     METRICS
         .iter()
@@ -515,34 +487,3 @@ fn summarise(trials: &[Trial]) -> Vec<Summary> {
         .collect()
 }
 
-/// One metric over trials.
-pub(crate) fn summary(info: &MetricInfo, values: &[f64]) -> Option<Summary> {
-    let summary = tcplab_stats::Summary::of(values)?;
-    Some(Summary {
-        name: info.name.into(),
-        unit: info.unit.into(),
-        count: summary.count,
-        mean: summary.mean,
-        median: Some(summary.median),
-        median_interval: median_interval(values, info.name),
-        standard_deviation: summary.standard_deviation,
-        interval: summary.interval.map(|interval| (interval.low, interval.high)),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn interruptions_of_either_direction_are_shaded_once() {
-        let every = r#""interruption": { "every": "1 s", "lasting": "100 ms", "offset": "500 ms""#;
-        for (direction, expected) in [("both", 2), ("forward", 2), ("reverse", 2)] {
-            let text = format!(r#"{{ {every}, "direction": "{direction}" }} }}"#);
-            let path: PathSpec = serde_json::from_str(&text).unwrap();
-            let windows = interruption_times(&path, 1, Span::from_secs(2));
-            assert_eq!(windows.len(), expected, "{direction}");
-            assert_eq!(windows[0].0, Instant::ZERO + Span::from_millis(500), "{direction}");
-        }
-    }
-}

@@ -8,48 +8,6 @@ use tcplab_units::{Bytes, Span};
 
 use super::Direction;
 
-/// A property of a connection, in both captures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Fact {
-    /// What it is about, such as `data to the server`.
-    pub about: String,
-    /// What it is.
-    pub name: String,
-    /// Of numbers: their unit.
-    pub unit: &'static str,
-    /// Which way is good, of numbers.
-    pub better: Direction,
-    /// What A and B have; none where a capture does not tell.
-    pub values: [Option<Value>; 2],
-}
-
-impl Fact {
-    /// Whether A and B differ in it.
-    pub fn differs(&self) -> bool {
-        self.values[0] != self.values[1]
-    }
-
-    /// By what share of A's number B's is larger.
-    pub fn change(&self) -> Option<f64> {
-        match &self.values {
-            [Some(Value::Number(a)), Some(Value::Number(b))] if *a != 0.0 => {
-                Some((b - a) / a.abs())
-            }
-            _ => None,
-        }
-    }
-}
-
-/// What is known of a property.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// A number in the fact's unit.
-    Number(f64),
-    /// Words.
-    Text(String),
-}
-
 /// Which connection of B belongs to each of A, by places: the first with the first to the same port
 /// of a server, and so on; then what is left, in order.
 pub fn matched(a: &[Connection], b: &[Connection]) -> Vec<(usize, usize)> {

@@ -213,17 +213,6 @@ fn pooled(values: &[Vec<f64>; 2]) -> f64 {
     if free > 0.0 { (squares / free).sqrt() } else { 0.0 }
 }
 
-/// The interval of the median of a metric's values; `stream` names what is drawn for it.
-pub(crate) fn median_interval(values: &[f64], stream: &str) -> Option<(f64, f64)> {
-    /// So many values are drawn for one interval, and so many samples at least and at most.
-    const DRAWS: usize = 2_000_000;
-    const SAMPLES: (usize, usize) = (200, 2_000);
-    let resamples = (DRAWS / values.len().max(1)).clamp(SAMPLES.0, SAMPLES.1);
-    let bootstrap = Bootstrap { resamples, ..Bootstrap::default() };
-    let interval = bootstrap.median(values, &mut Rng::new(0, stream))?;
-    Some((interval.low, interval.high))
-}
-
 /// All rows with their verdicts, the worst first, and how many tests were made.
 ///
 /// A row in which nothing differs cannot be called different whatever the level, so it takes no

@@ -15,28 +15,6 @@ const FILE: &str = "calibration.json";
 /// How long a path is measured before a run.
 const LASTING: Span = Span::from_millis(1000);
 
-/// What was found before the trials; `calibration.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Calibration {
-    /// The boot of the machine it holds for.
-    pub boot: String,
-    /// tcplab's version.
-    pub tcplab: String,
-    /// What the machine can do.
-    pub machine: Machine,
-    /// How far its timers are off.
-    pub timer: CheckRow,
-    /// Each path that differs, with the cases on the kernel that have it.
-    pub paths: Vec<PathCheck>,
-}
-
-impl Calibration {
-    /// Whether nothing is off.
-    pub fn is_good(&self) -> bool {
-        self.timer.outcome != verify::Outcome::Off && self.paths.iter().all(PathCheck::is_good)
-    }
-}
-
 /// The calibration of a run: what its directory has, if it was made on this machine since it was
 /// started, with the same device and tuning, or else a new one. `tell` hears of each step.
 ///

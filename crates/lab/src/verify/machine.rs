@@ -8,66 +8,12 @@ use tcplab_units::{Rate, Span};
 
 use super::{CheckRow, Outcome, fastest_rate};
 
-/// A path may ask for this share of what this machine can model, in per cent: what is left is for
-/// what the measurement has not: captures at both ends, segments that leave one by one, a neighbour
-/// on the processor.
-pub const CEILING_SHARE: u64 = 80;
-
 /// The timer error that is left with the lead applied may be this at the median: packets are then
 /// at their place within what the kernel needs to wake a receiver.
 const MEDIAN_BOUND: Span = Span::from_micros(100);
 /// One probe in a hundred may be off by more than this. Its reason is that of
 /// [`LEAST_TOLERANCE`].
 const TAIL_BOUND: Span = LEAST_TOLERANCE;
-
-/// What this machine can do, with the device that trials will use.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
-    /// Such as `tun`.
-    pub device: String,
-    /// Such as `user-namespace`.
-    pub privilege: String,
-    /// Such as `real-time`.
-    pub scheduling: String,
-    /// How much earlier than due packets are handed over, so that they are there when due.
-    pub lead: Span,
-    /// The last stretch before a packet is due that is waited out awake, here and in trials.
-    #[serde(default)]
-    pub spin: Span,
-    /// Probes through a constant delay came so much later than due, without the lead: median and
-    /// 99th percentile, in nanoseconds.
-    pub error_without_lead: (i64, i64),
-    /// With it.
-    pub error: (i64, i64),
-    /// The most packets per second that a path was seen to judge.
-    pub ceiling_pps: u64,
-    /// Their bits of IP packets.
-    pub ceiling_rate: Rate,
-}
-
-/// A path asks for more than this machine can model.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{name} asks for {rate}; this machine models {ceiling} at most, and up to {highest} with \
-     confidence"
-)]
-pub struct AboveCeiling {
-    /// The case's or the path's.
-    pub name: String,
-    /// What is asked for.
-    pub rate: Rate,
-    /// The fastest bottleneck that can be modelled with confidence, in whole Mbit/s.
-    pub highest: Rate,
-    /// The fastest one at all, likewise.
-    pub ceiling: Rate,
-}
-
-impl AboveCeiling {
-    /// What the user can do about it, whatever the path was to be used for.
-    pub fn remedy(&self) -> String {
-        format!("ask for {} or less, or use a machine with less to do", self.highest)
-    }
-}
 
 impl Machine {
     /// What the process of a calibration measured that had been told to `spin` so long.

@@ -14,12 +14,12 @@ const AFTER: usize = 12;
 
 /// The packets of a transfer as one tap saw them, in order.
 #[derive(Debug, Clone)]
-pub struct Course {
+pub struct PacketSequence {
     steps: Vec<Step>,
     is_of_data: bool,
 }
 
-/// One packet of a [`Course`].
+/// One packet of a [`PacketSequence`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Step {
     /// As a ladder shows it.
@@ -58,9 +58,9 @@ pub struct Divergence {
     pub words: [String; 2],
 }
 
-impl Course {
+impl PacketSequence {
     /// The course of a connection whose client sends most of the data, or whose server does.
-    pub fn of(connection: &Connection, is_from_client: bool) -> Course {
+    pub fn of(connection: &Connection, is_from_client: bool) -> PacketSequence {
         let (flow, other) = if is_from_client {
             (&connection.forward, &connection.reverse)
         } else {
@@ -82,13 +82,13 @@ impl Course {
                 steps.insert(frame, packet.step(frame, lost.contains(&frame)));
             }
         }
-        Course { steps: steps.into_values().collect(), is_of_data: false }
+        PacketSequence { steps: steps.into_values().collect(), is_of_data: false }
     }
 
     /// Only what the sender of the data sent of it: in real time, acknowledgements and data pass a
     /// tap in another order each time.
     #[must_use]
-    pub fn of_data(mut self) -> Course {
+    pub fn of_data(mut self) -> PacketSequence {
         self.steps.retain(|step| step.what.from_sender && step.what.has_data);
         for step in &mut self.steps {
             (step.what.ack, step.what.sack) = (None, Vec::new());
@@ -173,7 +173,7 @@ fn why(segment: &Segment) -> &'static str {
 
 /// Where two courses part; none where they are the same to their ends. `ends` are the names of the
 /// sender of the data and of the other.
-pub fn divergence(a: &Course, b: &Course, ends: [&str; 2]) -> Option<Divergence> {
+pub fn divergence(a: &PacketSequence, b: &PacketSequence, ends: [&str; 2]) -> Option<Divergence> {
     let courses = [&a.steps, &b.steps];
     let both = a.steps.iter().zip(&b.steps);
     let same = both.take_while(|(x, y)| x.what == y.what).count();
