@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::json::to_json;
+
 /// Name and value of what should be known of the machine, in the order to show. What cannot be
 /// read is left out.
 pub fn environment() -> Vec<(String, String)> {
@@ -53,7 +55,7 @@ pub(crate) fn of_kernel() -> String {
             || name.starts_with("machine's net.")
     };
     let rows: Vec<_> = environment().into_iter().filter(|(name, _)| decides(name)).collect();
-    blake3::hash(&crate::directory::to_json(&rows)).to_hex().to_string()
+    blake3::hash(&to_json(&rows)).to_hex().to_string()
 }
 
 fn read(file: &str) -> Option<String> {

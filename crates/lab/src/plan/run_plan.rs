@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::{Keep, Scenario, Until};
 
-use crate::worlds::{self, KERNEL};
-use crate::{LabError, Refusal, World};
+use super::worlds::{self, KERNEL, Refusal, World};
+use crate::error::LabError;
 
 /// What a run is to do, settled when it starts. Resuming does the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

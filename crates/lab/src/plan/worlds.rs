@@ -1,9 +1,10 @@
 //! Which world a trial runs in.
 
+use tcplab_results::StackUsed;
 use tcplab_scenario::{Case, Profile, STANDS_FOR_THE_KERNEL, Scenario, Stack};
 use tcplab_testbed::{Launcher, may_isolate};
 
-use crate::{LabError, StackUsed};
+use crate::error::LabError;
 
 /// In which world to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,14 +1,12 @@
 //! How many blocks a run has: each is one trial of every case, and all are whole.
 
-use std::ops::RangeInclusive;
-
+use tcplab_results::{Stopping, Trial, Width};
 use tcplab_scenario::Until;
 
-use crate::directory::to_json;
-use crate::{LabError, RunDirectory, Stopping, Trial, Width, worlds};
-
-/// How many blocks there are and why, once that is known; only where a plan does not fix it.
-const FILE: &str = "blocks.json";
+use crate::analysis::trial;
+use crate::error::LabError;
+use crate::plan::is_virtual;
+use crate::store::RunDirectory;
 
 /// Looks at blocks as they become whole, and says when there are enough.
 ///
@@ -35,8 +33,8 @@ impl<'r> Watch<'r> {
         if self.seen == 0 {
             return (1, until.min);
         }
-        let is_virtual = cases.iter().all(|case| worlds::is_virtual(&plan.world, case));
-        let more = if is_virtual { (2 * jobs).div_ceil(cases.len()) as u32 } else { 1 };
+        let is_simulated = cases.iter().all(|case| is_virtual(&plan.world, case));
+        let more = if is_simulated { (2 * jobs).div_ceil(cases.len()) as u32 } else { 1 };
         (self.seen + 1, self.seen.saturating_add(more).min(until.max))
     }
 
@@ -50,7 +48,7 @@ impl<'r> Watch<'r> {
         for block in self.seen + 1..=whole {
             for (case, values) in self.run.scenario().cases.iter().zip(&mut self.values) {
                 if self.run.failure(&case.name, block).is_none() {
-                    values.extend(value(&self.run.trial(case, block)?, &until.metric));
+                    values.extend(value(&trial(self.run, case, block)?, &until.metric));
                 }
             }
             self.seen = block;
@@ -90,36 +88,7 @@ impl<'r> Watch<'r> {
             max: until.max,
             cases: widths.collect(),
         };
-        self.run.replace(FILE, &to_json(&stopping))?;
-        Ok(())
-    }
-}
-
-impl RunDirectory {
-    /// Why there are so many blocks; nothing where the plan fixes it, or while it is not known.
-    pub fn stopping(&self) -> Option<Stopping> {
-        self.plan().until.as_ref()?;
-        serde_json::from_slice(&std::fs::read(self.path().join(FILE)).ok()?).ok()
-    }
-
-    /// The numbers of the trials that each case has in the end, at most.
-    pub(crate) fn numbers(&self) -> RangeInclusive<u32> {
-        self.plan().first..=self.blocks()
-    }
-
-    /// How many trials each case has in the end; at most so many, while that is not known.
-    pub fn blocks(&self) -> u32 {
-        self.stopping().map_or(self.plan().trials, |stopping| stopping.blocks)
-    }
-}
-
-/// Removes a file, if it is there.
-pub(crate) fn remove(path: &std::path::Path) -> Result<(), LabError> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(LabError::file("remove", path)(error))
-        }
-        _ => Ok(()),
+        self.run.set_stopping(&stopping)
     }
 }
 

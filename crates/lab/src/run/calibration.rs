@@ -3,15 +3,17 @@
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
-use serde::{Deserialize, Serialize};
+use tcplab_results::Calibration;
+use tcplab_results::verification::{Machine, PathCheck, fastest_rate};
 use tcplab_testbed::DeviceKind;
 use tcplab_units::Span;
 
-use crate::directory::to_json;
-use crate::verify::{self, CheckRow, Machine, PathCheck};
-use crate::{Bench, LabError, RunDirectory, worlds};
+use crate::bench::Bench;
+use crate::error::LabError;
+use crate::plan::is_virtual;
+use crate::store::RunDirectory;
+use crate::verify;
 
-const FILE: &str = "calibration.json";
 /// How long a path is measured before a run.
 const LASTING: Span = Span::from_millis(1000);
 
@@ -52,7 +54,7 @@ pub(crate) fn calibrate(
         let beyond = machine.can_model(&case.name, &case.path).is_err();
         let (rows, round_trip) = if beyond {
             // Measuring would only tell again what the ceiling says.
-            (vec![machine.ceiling_row(verify::fastest_rate(&case.path))], None)
+            (vec![machine.ceiling_row(fastest_rate(&case.path))], None)
         } else {
             let seed = run.plan().seed;
             let check = verify::measure_path(bench, &machine, &case.path, seed, LASTING, stop);
@@ -64,16 +66,8 @@ pub(crate) fn calibrate(
     let timer = machine.timer_row();
     let calibration =
         Calibration { boot, tcplab: env!("CARGO_PKG_VERSION").into(), machine, timer, paths };
-    run.replace(FILE, &to_json(&calibration))?;
+    run.set_calibration(&calibration)?;
     Ok(calibration)
-}
-
-impl RunDirectory {
-    /// What was found before the trials, if that was looked for.
-    pub fn calibration(&self) -> Option<Calibration> {
-        let text = fs::read(self.path().join(FILE)).ok()?;
-        serde_json::from_slice(&text).ok()
-    }
 }
 
 /// A path that differs from the others, and the cases that have it, by their index.
@@ -85,7 +79,7 @@ struct Distinct {
 fn distinct_paths(run: &RunDirectory) -> Result<Vec<Distinct>, LabError> {
     let mut distinct: Vec<Distinct> = Vec::new();
     for (index, case) in run.scenario().cases.iter().enumerate() {
-        if worlds::is_virtual(&run.plan().world, case) || case.path.same_host {
+        if is_virtual(&run.plan().world, case) || case.path.same_host {
             continue;
         }
         let hash =
@@ -103,7 +97,7 @@ fn refuse_beyond(run: &RunDirectory, bench: &Bench, machine: &Machine) -> Result
         return Ok(());
     }
     let world = &run.plan().world;
-    for case in run.scenario().cases.iter().filter(|case| !worlds::is_virtual(world, case)) {
+    for case in run.scenario().cases.iter().filter(|case| !is_virtual(world, case)) {
         machine.can_model(&case.name, &case.path)?;
     }
     Ok(())

@@ -8,8 +8,10 @@ use serde::Serialize;
 use tcplab_scenario::{Case, Keep, Scenario, TrialId, Until, trial_seed};
 use tcplab_units::{Bytes, Span};
 
-use crate::extend::{Extension, foreseen};
-use crate::{Bench, LabError, Plan, RunDirectory, worlds};
+use crate::bench::Bench;
+use crate::error::LabError;
+use crate::plan::{Plan, is_virtual, of_case};
+use crate::store::{Extension, RunDirectory, foreseen, trial_directory};
 
 /// So many blocks and seeds are told one by one.
 const TOLD: u32 = 3;
@@ -123,7 +125,7 @@ pub fn prospect_of_extension<E: From<LabError>>(
 ) -> Result<Prospect, E> {
     let (plan, scenario, Extension { unused, .. }, reused) = foreseen(path, change)?;
     let is_there = |case: &Case, number: u32| {
-        reused.contains(&RunDirectory::trial_directory(&case.name, number))
+        reused.contains(&trial_directory(&case.name, number))
     };
     let prospect = look_ahead(&scenario, &plan, bench, patience, (plan.trials, &is_there));
     Ok(Prospect { unused, ..prospect })
@@ -153,15 +155,15 @@ fn look_ahead(
     let mut sums = [Sums::default(), Sums::default()];
     let least = plan.until.as_ref().map_or(blocks, |until| until.min.min(blocks));
     for (case, cost) in cases.iter().zip(&costs) {
-        let is_virtual = worlds::is_virtual(&plan.world, case);
+        let is_simulated = is_virtual(&plan.world, case);
         for number in plan.first..=blocks {
             if is_there(case, number) {
                 there += 1;
                 continue;
             }
-            sums[1].add(cost, is_virtual, plan.keep.has(number));
+            sums[1].add(cost, is_simulated, plan.keep.has(number));
             if number <= least {
-                sums[0].add(cost, is_virtual, plan.keep.has(number));
+                sums[0].add(cost, is_simulated, plan.keep.has(number));
             }
         }
     }
@@ -180,7 +182,7 @@ fn look_ahead(
             .map(|(case, cost)| Foreseen {
                 name: case.name.clone(),
                 levels: case.levels.clone(),
-                world: worlds::of_case(&plan.world, case),
+                world: of_case(&plan.world, case),
                 seconds: cost.seconds,
             })
             .collect(),
@@ -229,7 +231,7 @@ impl Sums {
 
 /// What comes before the first trial on the kernel.
 fn before(plan: &Plan, cases: &[Case], costs: &[Cost], bench: &Bench) -> f64 {
-    let is_real = |case: &&Case| !worlds::is_virtual(&plan.world, case);
+    let is_real = |case: &&Case| !is_virtual(&plan.world, case);
     let mut paths: Vec<_> = cases
         .iter()
         .filter(is_real)
@@ -274,7 +276,7 @@ fn costs(plan: &Plan, cases: &[Case], patience: Duration) -> Vec<Cost> {
 }
 
 fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
-    let is_virtual = worlds::is_virtual(&plan.world, case);
+    let is_simulated = is_virtual(&plan.world, case);
     let amount = case.workload.amount().as_u64() as f64;
     let Course { seconds, packets, spent } = course(case, trial_seed(plan.seed, 1), patience);
     let seconds = match &case.workload.load {
@@ -288,7 +290,7 @@ fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
         None => 2.0 * amount,
     };
     Cost {
-        seconds: if is_virtual { FILES + spent * WHOLE } else { SET_UP + seconds },
+        seconds: if is_simulated { FILES + spent * WHOLE } else { SET_UP + seconds },
         bytes: data + packets * PACKET + looks * SAMPLE,
     }
 }

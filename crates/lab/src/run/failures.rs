@@ -4,7 +4,7 @@ use tcplab_recording::RecordingError;
 use tcplab_sim::SimError;
 use tcplab_testbed::Reach;
 
-use crate::LabError;
+use crate::error::LabError;
 
 /// Counts what fails, to see whether anything can go well.
 pub(crate) struct Tally {

@@ -14,19 +14,17 @@ use tcplab_scenario::{Case, TrialId, trial_seed};
 use tcplab_sim::{TrialRequest, run_trial};
 use tcplab_testbed::Reach;
 
-use crate::execute::Course;
-use crate::{Event, LabError, RunDirectory};
+use super::event::Event;
+use super::state::RunState;
+use crate::analysis::settle;
+use crate::error::LabError;
+use crate::store::RunDirectory;
 
 /// Looking at the flag this often makes Ctrl-C feel immediate.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// What is captured of each packet where the captures do not stay: all headers, of which alone
 /// tables are made.
 const HEADERS: u32 = 96;
-
-/// How many trials run at once where nobody says: as many as there are processors.
-pub(crate) fn processors() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
-}
 
 /// What a thread tells of its trial.
 struct Told {
@@ -43,12 +41,12 @@ enum Ended {
 
 /// Runs trials in virtual time, `jobs` at once.
 pub(crate) fn simulate(
-    course: &mut Course<'_>,
+    state: &mut RunState<'_>,
     trials: &[TrialId],
     jobs: usize,
     tell: &mut impl FnMut(Event<'_>),
 ) -> Result<(), LabError> {
-    let (run, stop) = (course.run, course.stop);
+    let (run, stop) = (state.run, state.stop);
     let halt = AtomicBool::new(false);
     let rest = Mutex::new(trials.iter());
     let (said, heard) = mpsc::channel();
@@ -62,7 +60,7 @@ pub(crate) fn simulate(
         loop {
             match heard.recv_timeout(PATIENCE) {
                 Ok(Told { id, ended }) => {
-                    let went_on = came(course, id, ended, tell);
+                    let went_on = came(state, id, ended, tell);
                     if went_on.is_err() {
                         halt.store(true, Ordering::Relaxed);
                         // The others stop because of the first.
@@ -82,18 +80,18 @@ pub(crate) fn simulate(
 
 /// Tells what came of a trial.
 fn came(
-    course: &mut Course<'_>,
+    state: &mut RunState<'_>,
     id: TrialId,
     ended: Result<Ended, LabError>,
     tell: &mut impl FnMut(Event<'_>),
 ) -> Result<(), LabError> {
-    course.begins(id, tell);
+    state.begins(id, tell);
     match ended? {
         Ended::Kept => tell(Event::Kept),
         Ended::WasThere => tell(Event::Skipped),
         Ended::Failed(error) => {
             tell(Event::Failed { reason: &error.reason(), again: false });
-            course.tally.failed(id.number, error)?;
+            state.tally.failed(id.number, error)?;
         }
     }
     Ok(())
@@ -163,7 +161,7 @@ pub(crate) fn make(
         number,
         source,
     })?;
-    run.settle(stage, case, number)
+    settle(run, stage, case, number)
 }
 
 /// The words of a panic.

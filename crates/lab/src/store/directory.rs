@@ -2,32 +2,30 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use tcplab_recording::Recording;
+use tcplab_results::Calibration;
 use tcplab_scenario::Scenario;
 
-use crate::{LabError, Plan, analysed, extend};
+use super::arrangement;
+use super::files::{
+    ENVIRONMENT, FILES, FLAWED, PARTIAL, PLAN, RUN, SCENARIO_FILE, TRIALS, fresh, lock, newest,
+    read_plan, read_scenario, replace_in, trial_directory,
+};
+use super::trial_files::{is_failed, is_whole};
+use crate::error::LabError;
+use crate::json::to_json;
+use crate::plan::Plan;
 
-pub(crate) const PLAN: &str = "plan.json";
-pub(crate) const SCENARIO_FILE: &str = "scenario.toml";
-/// The files that the scenario refers to, by the names it has for them; all are plain text.
-pub(crate) const FILES: &str = "files.json";
-pub(crate) const ENVIRONMENT: &str = "environment.json";
-pub(crate) const RUN: &str = "run.json";
-const LOCK: &str = "lock";
-pub(crate) const TRIALS: &str = "trials";
+/// What was verified before the trials.
+const CALIBRATION: &str = "calibration.json";
 /// Trials that are not counted.
 const WARM_UP: &str = "warm-up";
-/// Trials that failed or whose path misbehaved, and which were run again.
-pub(crate) const FLAWED: &str = "flawed";
-/// What was wrong with one of those.
+/// What was wrong with a trial that was put aside.
 const FLAWS: &str = "flaws.json";
-/// A trial that is being made. Nothing with this beginning is ever taken for a trial.
-pub(crate) const PARTIAL: &str = ".partial-";
 
 /// An opened run directory. No other process can open it meanwhile.
 #[derive(Debug)]
@@ -94,7 +92,7 @@ impl RunDirectory {
             return Err(not_a_run(what.into()));
         }
         let lock = lock(path)?;
-        extend::finish(path)?;
+        arrangement::finish(path)?;
         let plan = read_plan(path)?;
         let scenario = read_scenario(path, &plan.name)?;
         let scenario = plan.of(scenario);
@@ -148,15 +146,24 @@ impl RunDirectory {
             .map_err(|error| LabError::NotARun { path: file, what: error.to_string() })
     }
 
-    /// A trial's directory, relative to the run's.
-    pub fn trial_directory(case: &str, number: u32) -> String {
-        format!("{TRIALS}/{case}-{number}")
+    /// What was found before the trials, if that was looked for.
+    pub fn calibration(&self) -> Option<Calibration> {
+        let text = fs::read(self.path.join(CALIBRATION)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Writes down what was found before the trials.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn set_calibration(&self, calibration: &Calibration) -> Result<(), LabError> {
+        self.replace(CALIBRATION, &to_json(calibration)).map(drop)
     }
 
     /// Whether the trial is there, whole, or known to fail.
     pub fn has_trial(&self, case: &str, number: u32) -> bool {
-        let place = self.path.join(Self::trial_directory(case, number));
-        analysed::is_failed(&place) || analysed::is_whole(&place)
+        let place = self.path.join(trial_directory(case, number));
+        is_failed(&place) || is_whole(&place)
     }
 
     /// The recording of a trial.
@@ -164,7 +171,7 @@ impl RunDirectory {
     /// # Errors
     /// When it is not there or not whole.
     pub fn recording(&self, case: &str, number: u32) -> Result<Recording, LabError> {
-        Ok(Recording::open(&self.path.join(Self::trial_directory(case, number)))?)
+        Ok(Recording::open(&self.path.join(trial_directory(case, number)))?)
     }
 
     /// An empty directory to make a trial in; a leftover of an earlier attempt goes.
@@ -186,7 +193,7 @@ impl RunDirectory {
     /// When it is not whole or cannot be moved.
     pub fn keep_trial(&self, stage: &Path, case: &str, number: u32) -> Result<(), LabError> {
         Recording::open(stage)?;
-        let target = self.path.join(Self::trial_directory(case, number));
+        let target = self.path.join(trial_directory(case, number));
         fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
     }
 
@@ -265,7 +272,7 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be removed.
     pub(crate) fn remove_trial(&self, case: &str, number: u32) -> Result<(), LabError> {
-        let place = self.path.join(Self::trial_directory(case, number));
+        let place = self.path.join(trial_directory(case, number));
         let aside = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
         match fs::rename(&place, &aside) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -278,7 +285,7 @@ impl RunDirectory {
     /// How many of the plan's trials are there, those that failed not counted.
     pub fn kept(&self) -> usize {
         let is_kept = |case: &str, number| {
-            analysed::is_whole(&self.path.join(Self::trial_directory(case, number)))
+            is_whole(&self.path.join(trial_directory(case, number)))
         };
         let of = |case: &tcplab_scenario::Case| {
             self.plan.numbers().filter(|&number| is_kept(&case.name, number)).count()
@@ -368,160 +375,3 @@ impl RunDirectory {
         replace_in(&self.path, name, write)
     }
 }
-
-/// Writes `name` in a run's directory whole or not at all.
-pub(crate) fn replace_in(
-    directory: &Path,
-    name: &str,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> Result<PathBuf, LabError> {
-    let mut draft = Draft::begin(directory, name)?;
-    draft.write(write)?;
-    draft.commit()
-}
-
-/// A file in a run's directory while it is written. It is there, whole, once it is committed;
-/// dropped before that, it is as if it had never been begun.
-pub(crate) struct Draft {
-    target: PathBuf,
-    partial: PathBuf,
-    /// Nothing once it is committed.
-    out: Option<BufWriter<File>>,
-}
-
-impl Draft {
-    pub(crate) fn begin(directory: &Path, name: &str) -> Result<Draft, LabError> {
-        let target = directory.join(name);
-        let partial = directory.join(format!("{PARTIAL}{}", name.replace('/', "-")));
-        let file = File::create(&partial).map_err(LabError::file("write", &target))?;
-        Ok(Draft { target, partial, out: Some(BufWriter::new(file)) })
-    }
-
-    pub(crate) fn write(
-        &mut self,
-        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-    ) -> Result<(), LabError> {
-        let Draft { target, out, .. } = self;
-        out.as_mut().map_or(Ok(()), write).map_err(LabError::file("write", target))
-    }
-
-    pub(crate) fn commit(mut self) -> Result<PathBuf, LabError> {
-        let written = self.out.take().map_or(Ok(()), |out| {
-            out.into_inner()?.sync_all()?;
-            fs::rename(&self.partial, &self.target)
-        });
-        if written.is_err() {
-            let _ = fs::remove_file(&self.partial);
-        }
-        written.map_err(LabError::file("write", &self.target))?;
-        Ok(self.target.clone())
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if self.out.is_some() {
-            let _ = fs::remove_file(&self.partial);
-        }
-    }
-}
-
-/// The plan of the run in `path`.
-pub(crate) fn read_plan(path: &Path) -> Result<Plan, LabError> {
-    let damaged = |how: String| {
-        let what = format!("{PLAN} {how}");
-        LabError::NotARun { path: path.into(), what }
-    };
-    let text =
-        fs::read(path.join(PLAN)).map_err(|error| damaged(format!("cannot be read: {error}")))?;
-    serde_json::from_slice(&text).map_err(|error| damaged(format!("is damaged: {error}")))
-}
-
-/// The scenario of the run in `path`, as it is written there.
-pub(crate) fn read_scenario(path: &Path, name: &str) -> Result<Scenario, LabError> {
-    let file = path.join(SCENARIO_FILE);
-    let source = fs::read_to_string(&file).map_err(LabError::file("read", &file))?;
-    let files = kept_files(path)?;
-    let mut read = |name: &str| match files.get(name) {
-        Some(content) => Ok(content.clone().into_bytes()),
-        None => Err(format!("`{name}` is not among the files of this run")),
-    };
-    Ok(Scenario::parse_with_files(&source, name, &mut read).map_err(Box::new)?)
-}
-
-/// The files that the scenario of the run in `path` refers to, as they were when it began, by the
-/// names it has for them; none where there is no run, or it refers to none.
-///
-/// # Errors
-/// When they cannot be read.
-pub fn kept_files(path: &Path) -> Result<BTreeMap<String, String>, LabError> {
-    let path = path.join(FILES);
-    let text = match fs::read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        text => text.map_err(LabError::file("read", &path))?,
-    };
-    serde_json::from_slice(&text)
-        .map_err(|error| LabError::NotARun { path, what: format!("it is damaged: {error}") })
-}
-
-/// The JSON text of plain data.
-pub(crate) fn to_json(value: &impl Serialize) -> Vec<u8> {
-    let mut text = serde_json::to_vec_pretty(value).expect("plain data has a JSON form");
-    text.push(b'\n');
-    text
-}
-
-/// Makes a directory that was not there: two runs may start in the same second.
-fn fresh(parent: &Path, name: &str) -> Result<PathBuf, LabError> {
-    fs::create_dir_all(parent).map_err(LabError::file("make", parent))?;
-    let mut path = parent.join(name);
-    for number in 2.. {
-        match fs::create_dir(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                path = parent.join(format!("{name}-{number}"));
-            }
-            made => {
-                made.map_err(LabError::file("make", &path))?;
-                break;
-            }
-        }
-    }
-    Ok(path)
-}
-
-pub(crate) fn lock(path: &Path) -> Result<File, LabError> {
-    let name = path.join(LOCK);
-    let file = File::options()
-        .create(true)
-        .append(true)
-        .open(&name)
-        .map_err(LabError::file("make", &name))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(LabError::Busy { path: path.into() }),
-        Err(TryLockError::Error(source)) => {
-            Err(LabError::File { verb: "lock", path: name, source })
-        }
-    }
-}
-
-/// Run directories are named by their time, so the last name is the newest.
-fn newest(runs: &Path, name: Option<&str>, fits: impl Fn(&Path) -> bool) -> Option<PathBuf> {
-    let list = |directory: &Path| -> Vec<PathBuf> {
-        fs::read_dir(directory)
-            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
-            .unwrap_or_default()
-    };
-    let scenarios = match name {
-        Some(name) => vec![runs.join(name)],
-        None => list(runs),
-    };
-    scenarios
-        .iter()
-        .flat_map(|scenario| list(scenario))
-        .filter(|path| fits(path))
-        .max_by(|a, b| a.file_name().cmp(&b.file_name()))
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,9 +1,12 @@
 //! The comparisons that a scenario asks for, as files for other programs.
 
-use super::{Comparison, Row, Verdict};
-use crate::directory::to_json;
-use crate::tables::row;
-use crate::{LabError, Run, RunDirectory};
+use tcplab_results::Run;
+use tcplab_results::comparison::{Comparison, Outcome, Row};
+
+use super::super::directory::RunDirectory;
+use super::row::row;
+use crate::error::LabError;
+use crate::json::to_json;
 
 const JSON: &str = "comparisons.json";
 const CSV: &str = "comparisons.csv";
@@ -50,10 +53,10 @@ pub(crate) fn write(directory: &RunDirectory, run: &Run) -> Result<(), LabError>
 fn line(found: &Comparison, it: &Row) -> String {
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let [a, b] = it.trials().map(|count| count.to_string());
-    let (identical, more) = match it.verdict {
-        Verdict::Same { identical } => (identical, String::new()),
-        Verdict::Undecided { more, .. } => (false, more.to_string()),
-        Verdict::Worse | Verdict::Better | Verdict::Different => (false, String::new()),
+    let (identical, more) = match it.outcome {
+        Outcome::Same { identical } => (identical, String::new()),
+        Outcome::Undecided { more, .. } => (false, more.to_string()),
+        Outcome::Worse | Outcome::Better | Outcome::Different => (false, String::new()),
     };
     row([
         found.by.as_deref().unwrap_or_default(),
@@ -76,7 +79,7 @@ fn line(found: &Comparison, it: &Row) -> String {
         &it.effect.to_string(),
         &number(it.detectable),
         &it.margin.to_string(),
-        it.verdict.name(),
+        it.outcome.name(),
         &identical.to_string(),
         &more,
     ])

@@ -26,7 +26,7 @@ pub(crate) const COLUMNS: [&str; 14] = [
 pub(crate) fn rows(case: &str, trial: &Trial) -> String {
     let told = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let row = |flow: &FlowRow| {
-        crate::tables::row([
+        row([
             case,
             &trial.number.to_string(),
             &flow.name,

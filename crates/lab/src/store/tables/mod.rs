@@ -1,16 +1,22 @@
 //! The run's tables as files: for spreadsheets, notebooks, other programs.
 
+mod comparisons;
+mod flows;
+mod row;
+
 use std::io::{self, Write};
 use std::mem;
 
+use tcplab_results::{
+    EndRow, EpisodeRow, Failure, InterruptionRow, MetricValue, OptionRow, Run, Trial,
+};
 use tcplab_workload::CallRow;
 
-use crate::compare::table as comparisons;
-use crate::directory::Draft;
-use crate::{
-    EndRow, EpisodeRow, Failure, InterruptionRow, LabError, MetricValue, OptionRow, Run,
-    RunDirectory, Trial, flows,
-};
+use super::directory::RunDirectory;
+use super::files::{Draft, RUN};
+use crate::error::LabError;
+
+pub(crate) use row::row;
 
 /// Writes `trials.csv` (a row per trial, with how it went), `metrics.csv` (a row per trial and
 /// metric, with what is wrong with the trial), `episodes.csv` (a row per recovery episode),
@@ -44,7 +50,7 @@ pub fn write_tables(directory: &RunDirectory, run: &mut Run) -> Result<(), LabEr
     }
     for (index, case) in run.cases.iter().enumerate() {
         for known in &case.trials {
-            let trial = directory.whole(known)?;
+            let trial = directory.whole(known);
             for (draft, rows) in &mut drafts {
                 draft.write(|out| out.write_all(rows(&case.name, &trial).as_bytes()))?;
             }
@@ -73,7 +79,7 @@ struct Whole {
 impl Whole {
     fn begin(directory: &RunDirectory, run: &mut Run) -> Result<Whole, LabError> {
         let gaps = skeleton(run);
-        let mut draft = Draft::begin(directory.path(), crate::directory::RUN)?;
+        let mut draft = Draft::begin(directory.path(), RUN)?;
         draft.write(|out| out.write_all(gaps[0].as_bytes()))?;
         Ok(Whole { draft, gaps, place: (0, 0) })
     }
@@ -326,18 +332,6 @@ fn ends(case: &str, trial: &Trial) -> String {
         }
     }
     table
-}
-
-/// A row of RFC 4180 with Unix line ends.
-pub(crate) fn row<const N: usize>(fields: [&str; N]) -> String {
-    let quoted = fields.map(|field| {
-        if field.contains(['"', ',', '\n', '\r']) {
-            format!("\"{}\"", field.replace('"', "\"\""))
-        } else {
-            field.to_owned()
-        }
-    });
-    quoted.join(",") + "\n"
 }
 
 #[cfg(test)]
