@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tcplab_scenario::{Expectation, MetricKind, Scope, Statistic, Value};
-
-use crate::{Case, Claim, EpisodeRow, InterruptionRow, Trial, loads};
+use tcplab_results::{Case, Claim, EndRow, EpisodeRow, InterruptionRow, Trial};
+use tcplab_scenario::{Expectation, MetricKind, Scope, Selection, Statistic, Value};
+use tcplab_workload::CallRow;
 
 /// What trials say about each expectation: all that is needed of them to judge.
 pub(crate) struct Gathered<'e> {
@@ -79,7 +79,7 @@ impl<'e> Gathered<'e> {
                 None => self.of(at, index, trial.number).to_vec(),
             });
             let values: Vec<Value> = values.collect();
-            if loads::is_left_out(case, against, &values) {
+            if is_left_out(case, against, &values) {
                 left_out.push(format!("{}: impossible here", case.name));
                 continue;
             }
@@ -123,6 +123,19 @@ fn missing_of(case: &Case, number: Option<u32>) -> Option<String> {
     (failed > 0).then(|| format!("{}: {failed} of {} trials failed", case.name, case.count()))
 }
 
+/// Why no trial of a case could be run, if none could.
+fn impossible(case: &Case) -> Option<&str> {
+    let why = |trial: &'_ Trial| trial.load.as_ref()?.impossible.as_deref().map(|_| ());
+    let all = !case.trials.is_empty() && case.trials.iter().all(|trial| why(trial).is_some());
+    all.then(|| case.trials[0].load.as_ref()?.impossible.as_deref()).flatten()
+}
+
+/// Whether a claim about a case cannot be judged here, nor one that compares it with `other`.
+fn is_left_out(case: &Case, other: Option<&Case>, values: &[Value]) -> bool {
+    values.is_empty()
+        && [Some(case), other].into_iter().flatten().any(|it| impossible(it).is_some())
+}
+
 /// The trial of this number, if it did not fail; they are in order.
 fn trial(case: &Case, number: u32) -> Option<&Trial> {
     let found = case.trials.binary_search_by_key(&number, |trial| trial.number);
@@ -157,12 +170,13 @@ fn in_short(judged: &[Judged<'_>], expectation: &Expectation) -> Vec<String> {
 fn values(expectation: &Expectation, trial: &Trial) -> Vec<Value> {
     let name = expectation.metric.as_str();
     if let Some(flow) = &expectation.selection.flow {
-        return trial.of_flow(flow, name);
+        let rows = trial.flows.iter().filter(|row| row.name == *flow);
+        return rows.flat_map(|row| row.values(name)).map(Value::Number).collect();
     }
     match expectation.metric_info().scope {
         Scope::Trial => of_trial(name, trial),
         Scope::Endpoint | Scope::Request | Scope::Call => {
-            trial.ends.iter().flat_map(|end| end.values(name, &expectation.selection)).collect()
+            trial.ends.iter().flat_map(|end| of_end(end, name, &expectation.selection)).collect()
         }
         Scope::Interruption => {
             trial.interruptions.iter().filter_map(|it| of_interruption(name, it)).collect()
@@ -220,6 +234,35 @@ fn of_interruption(name: &str, interruption: &InterruptionRow) -> Option<Value> 
         _ => None,
     };
     value.map(Value::Number)
+}
+
+/// The values of a metric of this end, of its requests or its calls.
+fn of_end(end: &EndRow, name: &str, selection: &Selection) -> Vec<Value> {
+    if name == "response.time" {
+        let times = end.response_times_ms.iter().map(|time| Value::Number(*time));
+        return selection.of(end.end, times);
+    }
+    if name == "request.tries" {
+        let tries = end.request_tries.iter().map(|tries| Value::Number(*tries as f64));
+        return selection.of(end.end, tries);
+    }
+    if let Some(what) = name.strip_prefix("call.") {
+        let calls = end.calls.iter().filter(|row| selection.has_call(&row.call, &row.asked));
+        return selection.of(end.end, calls.filter_map(|row| of_call(row, what)));
+    }
+    let own = end.metrics.iter().filter(|metric| metric.name == name);
+    selection.of(end.end, own.map(|metric| Value::Number(metric.value)))
+}
+
+fn of_call(row: &CallRow, what: &str) -> Option<Value> {
+    Some(match what {
+        "result" => Value::Text(row.result.clone().into_owned()),
+        "duration" => Value::Number(row.longest.as_secs_f64()),
+        "began" => Value::Number(row.began.as_secs_f64()),
+        "moved" => Value::Number(row.bytes.as_u64() as f64),
+        "count" => Value::Number(row.count as f64),
+        _ => return None,
+    })
 }
 
 /// The statistic that the expectation looks at; texts have none and stay as they are.
@@ -316,7 +359,7 @@ mod tests {
                 story: String::new(),
             })
             .collect();
-        let metric = crate::Metric { name: "transfer_time".into(), unit: "s".into(), value: time };
+        let metric = tcplab_results::Metric { name: "transfer_time".into(), unit: "s".into(), value: time };
         let trial = Trial {
             number: 1,
             seed: 1,
@@ -344,7 +387,7 @@ mod tests {
             trials: vec![trial],
             failures: Vec::new(),
             summaries: Vec::new(),
-            forgotten: crate::Recovery::default(),
+            forgotten: tcplab_results::Recovery::default(),
         }
     }
 
@@ -419,7 +462,7 @@ mod tests {
     #[test]
     fn a_trial_that_failed_proves_nothing() {
         let mut cases = [case("reno", &[], 17.0), case("cubic", &[], 18.0)];
-        cases[1].failures.push(crate::Failure {
+        cases[1].failures.push(tcplab_results::Failure {
             number: 2,
             seed: 2,
             directory: "trials/cubic-2".into(),

@@ -6,12 +6,13 @@ use std::net::IpAddr;
 
 use tcplab_path::{Direction, Fate};
 use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
+use tcplab_results::{Correspondence, DatagramKind, DatagramRow, Metric};
 use tcplab_units::Instant;
 use tcplab_wire::{FrameView, LinkType, UdpPacket, port_unreachable};
-use tcplab_workload::{DatagramMark, DatagramReport, RequestReport, Side};
+use tcplab_workload::{DatagramMark, DatagramReport, Side};
 
-use crate::metrics::{named, responses};
-use crate::{LabError, Metric};
+use super::metrics::{named, responses};
+use crate::error::LabError;
 
 /// What a capture shows of a packet.
 #[derive(Debug, Clone, Copy)]
@@ -23,27 +24,25 @@ struct Seen {
     mark: Option<DatagramMark>,
 }
 
-impl Correspondence {
-    /// That of a recording whose client tells of `report`.
-    pub(crate) fn read(
-        recording: &Recording,
-        record: &TrialRecord,
-        report: &DatagramReport,
-    ) -> Result<Correspondence, LabError> {
-        let captures = [
-            seen(recording, record, Endpoint::Client)?,
-            seen(recording, record, Endpoint::Server)?,
-        ];
-        let mut datagrams = if record.has_truth() {
-            judged(&recording.truth()?, &captures)
-        } else {
-            untold(&captures)
-        };
-        datagrams.sort_by_key(|row| (row.arrived.unwrap_or(row.sent), row.sent));
-        number_frames(&mut datagrams, &captures[0]);
-        datagrams.sort_by_key(|row| (row.sent, row.is_copy, row.frame));
-        Ok(Correspondence { requests: report.requests.clone(), datagrams })
-    }
+/// That of a recording whose client tells of `report`.
+pub(crate) fn read(
+    recording: &Recording,
+    record: &TrialRecord,
+    report: &DatagramReport,
+) -> Result<Correspondence, LabError> {
+    let captures = [
+        seen(recording, record, Endpoint::Client)?,
+        seen(recording, record, Endpoint::Server)?,
+    ];
+    let mut datagrams = if record.has_truth() {
+        judged(&recording.truth()?, &captures)
+    } else {
+        untold(&captures)
+    };
+    datagrams.sort_by_key(|row| (row.arrived.unwrap_or(row.sent), row.sent));
+    number_frames(&mut datagrams, &captures[0]);
+    datagrams.sort_by_key(|row| (row.sent, row.is_copy, row.frame));
+    Ok(Correspondence { requests: report.requests.clone(), datagrams })
 }
 
 /// The values that `METRICS` names.

@@ -1,15 +1,15 @@
 //! What each end of a trial did: what its application says, and the capture beside it.
 
 use tcplab_recording::{AppLog, EndpointRecord, TrialRecord};
-use tcplab_scenario::{METRICS, Selection, Value};
+use tcplab_results::{EndRow, Ending, Metric};
+use tcplab_scenario::METRICS;
 use tcplab_trace::{
     CloseKind, Connection, ConnectionState, End, Flow, Segment, SegmentKind, Trace,
 };
 use tcplab_units::{Bytes, Instant, Span};
-use tcplab_workload::{AppReport, CallRow, Role, Side};
+use tcplab_workload::{AppReport, Role, Side};
 
-use crate::options::buffers;
-use crate::{EndRow, Ending, Metric};
+use super::options::buffers;
 
 /// Both ends, the client first; each with the capture that was taken beside it.
 pub(crate) fn ends(app: &AppLog, record: &TrialRecord, traces: [&Trace; 2]) -> Vec<EndRow> {
@@ -163,35 +163,4 @@ pub(crate) fn ending(trace: &Trace) -> Option<Ending> {
         }
     };
     Some(Ending { how: how.into(), by: Some(by) })
-}
-
-impl EndRow {
-    /// The values of a metric of this end, of its requests or its calls.
-    pub(crate) fn values(&self, name: &str, selection: &Selection) -> Vec<Value> {
-        if name == "response.time" {
-            let times = self.response_times_ms.iter().map(|time| Value::Number(*time));
-            return selection.of(self.end, times);
-        }
-        if name == "request.tries" {
-            let tries = self.request_tries.iter().map(|tries| Value::Number(*tries as f64));
-            return selection.of(self.end, tries);
-        }
-        if let Some(what) = name.strip_prefix("call.") {
-            let calls = self.calls.iter().filter(|row| selection.has_call(&row.call, &row.asked));
-            return selection.of(self.end, calls.filter_map(|row| of_call(row, what)));
-        }
-        let own = self.metrics.iter().filter(|metric| metric.name == name);
-        selection.of(self.end, own.map(|metric| Value::Number(metric.value)))
-    }
-}
-
-fn of_call(row: &CallRow, what: &str) -> Option<Value> {
-    Some(match what {
-        "result" => Value::Text(row.result.clone().into_owned()),
-        "duration" => Value::Number(row.longest.as_secs_f64()),
-        "began" => Value::Number(row.began.as_secs_f64()),
-        "moved" => Value::Number(row.bytes.as_u64() as f64),
-        "count" => Value::Number(row.count as f64),
-        _ => return None,
-    })
 }

@@ -2,42 +2,28 @@
 
 mod sharing;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
 use tcplab_path::{Direction, Fate, PathSpec};
 use tcplab_recording::{
     AppLog, ConnectionLog, Endpoint, FlowLog, Recording, RecordingError, Sample, TrialRecord,
     TruthRow,
 };
-use tcplab_scenario::{Measure, Value, metric};
+use tcplab_results::{FlowConnectionRow, FlowRow, FlowSeries, Metric};
 use tcplab_trace::{Connection, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 use tcplab_workload::Exchange;
 
-use crate::analyse::{flow_of, sending_end, summary};
-use crate::metrics::{Sources, named};
-use crate::{Case, Ideal, Metric, Summary, Trial};
+use super::captures::ports;
+use super::ideal::Ideal;
+use super::metrics::{Sources, named};
+use super::sender::{flow_of, sending_end};
 use sharing::Arrivals;
 
 /// A trial is told in so many intervals at most.
 const INTERVALS: u64 = 240;
 /// None is shorter: a few packets at a Mbit/s.
 const SHORTEST: Span = Span::from_millis(100);
-
-/// Puts the connection first that the trial is about, where there are several flows.
-pub(crate) fn subject_first(trace: &mut Trace, app: &AppLog) {
-    let subject = app.flows.iter().find(|flow| !flow.background);
-    let Some(first) = subject.and_then(|flow| flow.connections.first()) else { return };
-    if let Some(at) = trace.connections.iter().position(|it| ports(it) == first.ports) {
-        trace.connections[..=at].rotate_right(1);
-    }
-}
-
-fn ports(connection: &Connection) -> [u16; 2] {
-    [connection.client.port(), connection.server.port()]
-}
 
 /// What is known of the flows of a trial.
 pub(crate) struct Known<'a> {
@@ -63,12 +49,22 @@ impl Told {
     /// The metrics of the trial, given those of the connection that it is about.
     pub(crate) fn metrics(&self, first: Vec<Metric>) -> Vec<Metric> {
         let mut metrics = match self.rows.iter().find(|flow| !flow.background) {
-            Some(subject) => subject.typical(first),
+            Some(subject) => typical(subject, first),
             None => first,
         };
         metrics.extend(self.together.iter().cloned());
         metrics
     }
+}
+
+/// Of several connections, what each has, in place of `first`'s: the median.
+fn typical(flow: &FlowRow, first: Vec<Metric>) -> Vec<Metric> {
+    let typical = |metric: Metric| match metric.name.as_str() {
+        // That is of all of them.
+        "payload_intact" => metric,
+        name => Metric { value: flow.median(name).unwrap_or(metric.value), ..metric },
+    };
+    if flow.connections.len() > 1 { first.into_iter().map(typical).collect() } else { first }
 }
 
 /// What is known of the path for all flows.

@@ -1,9 +1,19 @@
 //! What interruptions of the path cost a transfer.
 
+use tcplab_path::{Direction, PathSpec};
+use tcplab_results::InterruptionRow;
 use tcplab_trace::Flow;
 use tcplab_units::{Instant, Span};
 
-use crate::InterruptionRow;
+/// When either direction lets nothing through.
+pub(super) fn interruption_times(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instant, Instant)> {
+    let until = Instant::ZERO + duration;
+    let links = Direction::BOTH.into_iter().filter_map(|direction| path.link(direction).ok());
+    let mut windows: Vec<_> = links.flat_map(|link| link.interruptions(until, seed)).collect();
+    windows.sort_unstable();
+    windows.dedup();
+    windows
+}
 
 /// Each interruption that begins while a transfer is under way, and what it cost, by the
 /// acknowledgements that its sender sees.

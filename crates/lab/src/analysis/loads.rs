@@ -3,19 +3,15 @@
 
 use tcplab_path::PathSpec;
 use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord};
-use tcplab_scenario::Value;
-use tcplab_trace::{Connection, Trace};
-use tcplab_units::Bytes;
+use tcplab_results::{Metrics, Trial};
 use tcplab_workload::{Durations, LoadReport};
 
-use crate::analyse::{empty_trial, findings_of, flaws_of, trace_of};
-use crate::ends::{ending, ends};
-use crate::metrics::named;
-use crate::{Case, LabError, Metrics, Trial};
-
-/// So many frames of a capture are looked at: enough for the first connection, however many others
-/// begin beside it.
-pub(crate) const FRAMES: u64 = 5_000;
+use super::captures::{FRAMES, keep_the_first, trace_of};
+use super::ends::{ending, ends};
+use super::findings::findings_of;
+use super::flaws::{flaws_of, load_flaws};
+use super::metrics::named;
+use crate::error::LabError;
 
 /// What the recording of a load says, but for its number, seed and place.
 pub(crate) fn examine(
@@ -47,19 +43,12 @@ pub(crate) fn examine(
         ends: ends(app, record, [&client, &server]),
         ending: ending(&client),
         flaws: match load.impossible {
-            None => flaws_of(record, path, 0).into_iter().chain(flaws(load)).collect(),
+            None => flaws_of(record, path, 0).into_iter().chain(load_flaws(load)).collect(),
             Some(_) => Vec::new(),
         },
         load: Some(Box::new(load.clone())),
         ..Trial::empty(warnings)
     })
-}
-
-/// What makes a load worth running again: that nothing is known of it.
-pub(crate) fn flaws(load: &LoadReport) -> Option<String> {
-    let is_silent = load.impossible.is_none() && load.requests == 0 && load.failed() == 0;
-    is_silent
-        .then(|| format!("no request was answered or refused in the {} that count", load.elapsed))
 }
 
 /// What `METRICS` has of a load.
@@ -92,32 +81,6 @@ fn values(load: &LoadReport) -> Vec<(&'static str, f64)> {
         values.push(("load.server_time", each));
     }
     values
-}
-
-/// Leaves of what was captured at both ends only the first connection that carried data.
-pub(crate) fn keep_the_first(client: &mut Trace, server: &mut Trace) {
-    let has_data = |connection: &&Connection| {
-        connection.forward.totals.unique + connection.reverse.totals.unique > Bytes::ZERO
-    };
-    let first = client.connections.iter().find(has_data);
-    let ends = first.map(|connection| (connection.client, connection.server));
-    for trace in [client, server] {
-        trace.connections.retain(|connection| Some((connection.client, connection.server)) == ends);
-        trace.connections.truncate(1);
-    }
-}
-
-/// Why no trial of a case could be run, if none could.
-pub(crate) fn impossible(case: &Case) -> Option<&str> {
-    let why = |trial: &'_ Trial| trial.load.as_ref()?.impossible.as_deref().map(|_| ());
-    let all = !case.trials.is_empty() && case.trials.iter().all(|trial| why(trial).is_some());
-    all.then(|| case.trials[0].load.as_ref()?.impossible.as_deref()).flatten()
-}
-
-/// Whether a claim about a case cannot be judged here, nor one that compares it with `other`.
-pub(crate) fn is_left_out(case: &Case, other: Option<&Case>, values: &[Value]) -> bool {
-    values.is_empty()
-        && [Some(case), other].into_iter().flatten().any(|it| impossible(it).is_some())
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! What a trial with a connection is measured by.
 
 use tcplab_recording::{AppLog, Endpoint, Sample};
+use tcplab_results::Metric;
 use tcplab_trace::{Flow, Limit};
 use tcplab_units::{Rate, Span};
 use tcplab_workload::{AppReport, Exchange};
 
-use crate::analyse::sending_end;
-use crate::{Ideal, Metric};
+use super::ideal::Ideal;
+use super::sender::sending_end;
 
 /// Where a transfer's values come from.
 pub(crate) struct Sources<'a> {

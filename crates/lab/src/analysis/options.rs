@@ -1,39 +1,37 @@
 //! Socket options of a trial: what was asked for, and what it was.
 
-use serde::{Deserialize, Serialize};
 use tcplab_recording::{OptionRecord, TrialRecord};
-use tcplab_workload::{Outcome, SocketRole};
+use tcplab_results::OptionRow;
+use tcplab_workload::SocketRole;
 
-impl OptionRow {
-    /// Those of a trial that are worth telling, socket by socket.
-    pub(crate) fn of(record: &TrialRecord) -> Vec<OptionRow> {
-        let sockets = [
-            (SocketRole::Client, &record.client.options),
-            (SocketRole::Listener, &record.server.listener),
-            (SocketRole::Accepted, &record.server.options),
-        ];
-        sockets
-            .into_iter()
-            .flat_map(|(role, options)| {
-                options.iter().filter(|option| option.is_remarkable()).map(move |option| {
-                    OptionRow { socket: role.name().into(), record: option.clone() }
-                })
+/// Those of a trial that are worth telling, socket by socket.
+pub(crate) fn remarkable(record: &TrialRecord) -> Vec<OptionRow> {
+    let sockets = [
+        (SocketRole::Client, &record.client.options),
+        (SocketRole::Listener, &record.server.listener),
+        (SocketRole::Accepted, &record.server.options),
+    ];
+    sockets
+        .into_iter()
+        .flat_map(|(role, options)| {
+            options.iter().filter(|option| option.is_remarkable()).map(move |option| {
+                OptionRow { socket: role.name().into(), record: option.clone() }
             })
-            .collect()
-    }
-
-    /// What is said where it was refused.
-    pub(crate) fn refusal(&self) -> Option<String> {
-        let OptionRecord { option, requested, because, .. } = &self.record;
-        self.is_refused().then(|| {
-            format!(
-                "{option} = {} was refused ({} socket): {}",
-                requested.as_deref().unwrap_or_default(),
-                self.socket,
-                because.as_deref().unwrap_or("the kernel does not say why")
-            )
         })
-    }
+        .collect()
+}
+
+/// What is said where it was refused.
+pub(crate) fn refusal(row: &OptionRow) -> Option<String> {
+    let OptionRecord { option, requested, because, .. } = &row.record;
+    row.is_refused().then(|| {
+        format!(
+            "{option} = {} was refused ({} socket): {}",
+            requested.as_deref().unwrap_or_default(),
+            row.socket,
+            because.as_deref().unwrap_or("the kernel does not say why")
+        )
+    })
 }
 
 /// The sizes of both buffers at the end, bytes, where they are known.
@@ -48,6 +46,8 @@ pub(crate) fn buffers(rows: &[OptionRecord]) -> impl Iterator<Item = (&'static s
 
 #[cfg(test)]
 mod tests {
+    use tcplab_workload::Outcome;
+
     use super::*;
 
     fn row(

@@ -1,9 +1,9 @@
 //! What was between the ends of a run's cases, in words.
 
 use tcplab_path::{Backend, Direction, PathSpec};
+use tcplab_results::SAME_HOST;
 use tcplab_scenario::Case;
 
-use crate::model::SAME_HOST;
 
 /// A sentence per direction; for each path too, where cases differ in it, named by what the cases
 /// that have it have in common.

@@ -1,10 +1,9 @@
 //! Ratios, what they would be by chance, and whether they are good enough.
 
-use serde::{Deserialize, Serialize};
+use tcplab_results::fidelity::{Compared, Goal, Overall};
 use tcplab_stats::{median, quantile};
 use tcplab_units::Rng;
 
-use super::Compared;
 use super::figures::QUANTITIES;
 
 /// What is asked: a quantity, the share of cases (its quantile), and how far from 1 the ratio may

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod calibration;
+mod complete;
 mod estimate;
 mod event;
 mod execute;
@@ -10,6 +11,7 @@ mod kernel;
 mod sim;
 mod state;
 
+pub use complete::analyse;
 pub use estimate::{Foreseen, Prospect, prospect, prospect_of, prospect_of_extension};
 pub use event::Event;
 pub use execute::{begin, execute};

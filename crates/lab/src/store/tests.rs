@@ -1,4 +1,12 @@
+use std::fs;
+use std::path::Path;
+
+use tcplab_scenario::Scenario;
+
+use super::files::{PARTIAL, SCENARIO_FILE};
 use super::*;
+use crate::error::LabError;
+use crate::plan::Plan;
 
 const SCENARIO: &str = r#"
 title = "small"

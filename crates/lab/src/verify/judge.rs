@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tcplab_path::{Direction, HeldBack, JitterLaw, LinkPlan};
 use tcplab_recording::quality::tolerance;
-use tcplab_results::verification::{CheckRow, Outcome, micros};
+use tcplab_results::verification::{CheckRow, micros};
 use tcplab_stats::{KolmogorovSmirnov, binomial_range};
 use tcplab_testbed::{Arrival, RoundRecord, Train, WayRecord};
 use tcplab_units::{Bytes, Span};

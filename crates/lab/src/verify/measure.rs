@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
-use tcplab_results::verification::{CheckRow, Machine, PathCheck};
+use tcplab_results::verification::{CheckRow, Machine, PathCheck, fastest_rate};
 use tcplab_testbed::{CalibrationRequest, TrialError, run_calibration};
-use tcplab_units::{Rate, Span};
+use tcplab_units::Span;
 
 use super::machine::{machine_of, tuning_of};
 use super::{judge, rounds};
@@ -63,7 +63,7 @@ pub fn measure_path(
         rounds: plan.rounds(),
     };
     let record = run_calibration(&bench.launcher, &request, stop, |_| ())?;
-    let mut rows = vec![machine.ceiling_row(fastest(&links))];
+    let mut rows = vec![machine.ceiling_row(fastest_rate(path))];
     rows.extend(judge::rows(&links, &plan, &record.rounds));
     let round_trip = judge::round_trip(&plan, &record.rounds);
     Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows, round_trip })
@@ -82,6 +82,6 @@ pub(crate) fn path_hash(path: &PathSpec) -> Result<String, TrialError> {
     Ok(blake3::hash(&text).to_hex().to_string())
 }
 
-fn links(path: &PathSpec) -> Result<[LinkPlan; 2], TrialError> {
+pub(super) fn links(path: &PathSpec) -> Result<[LinkPlan; 2], TrialError> {
     Ok([path.link(Direction::Forward)?, path.link(Direction::Reverse)?])
 }

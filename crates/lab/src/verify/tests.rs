@@ -1,9 +1,12 @@
 //! Verdicts on machines that are made up: a good one, and each that is bad in its own way.
 
+use tcplab_path::PathSpec;
 use tcplab_recording::{Lateness, MoverRecord, RingWait};
+use tcplab_results::verification::{AboveCeiling, CheckRow, Machine, Outcome};
 use tcplab_testbed::{Arrival, RoundRecord, Train, WayRecord};
-use tcplab_units::Rng;
+use tcplab_units::{Rate, Rng, Span};
 
+use super::measure::links;
 use super::rounds::Plan;
 use super::*;
 

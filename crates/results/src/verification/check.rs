@@ -26,6 +26,7 @@ impl Outcome {
         }
     }
 
+    /// `ok` if it is good, else `off`.
     pub fn of(is_good: bool) -> Outcome {
         if is_good { Outcome::Ok } else { Outcome::Off }
     }
@@ -50,6 +51,7 @@ pub struct CheckRow {
 }
 
 impl CheckRow {
+    /// What was asked and measured; `why` is the bound.
     pub fn new(
         quantity: &str,
         asked: String,
@@ -61,6 +63,7 @@ impl CheckRow {
         CheckRow { quantity: quantity.into(), direction: None, asked, achieved, outcome, why }
     }
 
+    /// What was asked and not measured, and why.
     pub fn unknown(quantity: &str, asked: String, why: impl Into<String>) -> CheckRow {
         CheckRow {
             quantity: quantity.into(),
@@ -72,10 +75,12 @@ impl CheckRow {
         }
     }
 
+    /// Declares it not measured.
     pub fn not_measured(self, why: &str) -> CheckRow {
         CheckRow { outcome: Outcome::NotMeasured, why: why.into(), ..self }
     }
 
+    /// Says which direction it is of.
     pub fn in_direction(self, direction: Direction) -> CheckRow {
         CheckRow { direction: Some(direction), ..self }
     }

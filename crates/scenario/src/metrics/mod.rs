@@ -1,6 +1,6 @@
 //! What a trial can be measured by: the one list that claims, tables and reports draw on.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 mod ends;
 mod list;
