@@ -14,7 +14,7 @@
 //!
 //! **Reference.** RFC 9293 section 3.6.
 
-use tcplab_trace::{CloseKind, Connection, End};
+use tcplab_trace::{CloseKind, Connection};
 use tcplab_units::Span;
 
 use crate::finding::{Cost, Finding, Severity, Shown};
@@ -37,10 +37,7 @@ fn in_life(connection: &Connection) -> Option<Finding> {
     if open < PATIENCE {
         return None;
     }
-    let (who, other) = match close.by {
-        End::Client => ("client", "server"),
-        End::Server => ("server", "client"),
-    };
+    let (who, other) = (close.by.name(), close.by.other().name());
     let statement = format!(
         "The {who} closed its direction at {}; the {other} had not closed its own {} later, when \
          the connection was last seen.",

@@ -13,7 +13,7 @@
 //! **Reference.** RFC 9293 section 3.10.4 (abort); RFC 1122 section 4.2.2.13 and RFC 2525 section
 //! 2.17 (closing with data unread).
 
-use tcplab_trace::{CloseKind, Connection, End};
+use tcplab_trace::{CloseKind, Connection};
 use tcplab_units::Bytes;
 
 use crate::finding::{Cost, Finding, Severity, Shown};
@@ -38,10 +38,8 @@ fn in_life(connection: &Connection) -> Option<Finding> {
     if !aborted {
         return None;
     }
-    let (who, other) = match close.reset_by.unwrap_or(close.by) {
-        End::Client => ("client", "server"),
-        End::Server => ("server", "client"),
-    };
+    let by = close.reset_by.unwrap_or(close.by);
+    let (who, other) = (by.name(), by.other().name());
     let when = seconds(close.at);
     let (statement, remedy) = match (unread, close.kind) {
         (Some(unread), _) => (

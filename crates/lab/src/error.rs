@@ -9,7 +9,6 @@ use tcplab_scenario::ScenarioError;
 use tcplab_sim::SimError;
 use tcplab_testbed::TrialError;
 
-
 /// Why a run could not be made, finished or read.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each field is told in the message above it")]

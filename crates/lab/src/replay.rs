@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use tcplab_capture::Reader;
 use tcplab_path::{Direction, Link, LinkPlan, Packet, Verdict};
-use tcplab_recording::{Endpoint, Recording};
+use tcplab_recording::Recording;
 use tcplab_units::Instant;
 
 use crate::error::LabError;
@@ -98,10 +98,7 @@ fn entered(
 
 /// The packets that the sender of a direction sent, by their frame numbers.
 fn sent(recording: &Recording, direction: Direction) -> Result<BTreeMap<u64, Vec<u8>>, LabError> {
-    let (path, file) = recording.capture(match direction {
-        Direction::Forward => Endpoint::Client,
-        Direction::Reverse => Endpoint::Server,
-    })?;
+    let (path, file) = recording.capture(direction.sender())?;
     let unreadable = |source| LabError::Capture { path: path.clone(), source };
     let mut reader = Reader::new(file).map_err(unreadable)?;
     let mut frames = BTreeMap::new();

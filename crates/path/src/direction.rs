@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tcplab_units::Endpoint;
+
 /// One of the two ways of a path. Each has a link of its own.
 #[derive(
     Debug,
@@ -36,6 +38,28 @@ impl Direction {
             Direction::Reverse => Direction::Forward,
         }
     }
+
+    /// The direction of what `sender` sends.
+    pub const fn from_sender(sender: Endpoint) -> Direction {
+        match sender {
+            Endpoint::Client => Direction::Forward,
+            Endpoint::Server => Direction::Reverse,
+        }
+    }
+
+    /// The end whose packets go in this direction.
+    pub const fn sender(self) -> Endpoint {
+        match self {
+            Direction::Forward => Endpoint::Client,
+            Direction::Reverse => Endpoint::Server,
+        }
+    }
+
+    /// The end that they go to.
+    pub const fn receiver(self) -> Endpoint {
+        self.sender().other()
+    }
+
     /// As scenario files and logs write it.
     pub const fn name(self) -> &'static str {
         match self {

@@ -3,8 +3,9 @@
 use tcplab_units::Instant;
 
 use crate::path_data::PathData;
-use crate::plane::{CHART_ROWS, Figure, Graph, Layer, Unit, View};
+use crate::plane::{CHART_ROWS, Figure, Graph, Layer};
 use crate::scale::Scale;
+use crate::view::{Unit, View};
 
 /// Pixels of a row: its name, and below that its bars.
 const ROW: i64 = 30;

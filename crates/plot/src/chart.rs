@@ -3,9 +3,10 @@
 use tcplab_units::Instant;
 
 use crate::path_data::polyline;
-use crate::plane::{ACROSS, CHART_ROWS, Figure, Graph, Layer, Unit, View};
+use crate::plane::{ACROSS, CHART_ROWS, Figure, Graph, Layer};
 use crate::scale::{Scale, decimal};
 use crate::series::Series;
+use crate::view::{Unit, View};
 
 /// What to draw.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,7 @@
 //! Dots: a ratio for each of many cases, around 1.
 
-use crate::plane::put;
 use crate::scale::decimal;
-use crate::svg::escape;
+use crate::svg::{escape, put};
 
 /// Pixels.
 const WIDTH: f64 = 900.0;

@@ -1,7 +1,6 @@
 //! A picture and the numbers in it.
 
-use crate::plane::put;
-use crate::svg::escape;
+use crate::svg::{escape, put};
 
 /// A picture with what it shows as a table, for those who would rather have the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
 use crate::letters::{fitted, width};
-use crate::plane::put;
+use crate::svg::put;
 
 /// Pixels.
 const WIDTH: f64 = 560.0;

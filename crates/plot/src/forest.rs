@@ -1,8 +1,7 @@
 //! Intervals under one another, on one axis with zero in it: which are surely on one side.
 
-use crate::plane::put;
 use crate::scale::Ticks;
-use crate::svg::escape;
+use crate::svg::{escape, put};
 
 /// Pixels.
 const WIDTH: f64 = 900.0;

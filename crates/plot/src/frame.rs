@@ -1,8 +1,8 @@
 //! What stands around a plane: axes and the names of the interruptions.
 
-use crate::plane::{Band, Unit, put};
 use crate::scale::{Scale, Ticks, byte_unit};
-use crate::svg::escape;
+use crate::svg::{escape, put};
+use crate::view::{Band, Unit};
 
 /// Pixels: where the plane lies in its graph.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,8 @@
 use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, text};
 use crate::letters::{fitted, width};
-use crate::plane::put;
 use crate::scale::decimal;
+use crate::svg::put;
 
 /// Pixels.
 const WIDTH: f64 = 560.0;

@@ -3,9 +3,8 @@
 use tcplab_trace::{Fate, Flow, LadderLine, SegmentKind};
 use tcplab_units::{Instant, Span};
 
-use crate::plane::put;
 use crate::scale::{grouped, spoken};
-use crate::svg::escape;
+use crate::svg::{escape, put};
 
 /// Pixels from the left: frame numbers and times end, lines of time, notes begin and end.
 const FRAMES: i64 = 56;

@@ -34,6 +34,7 @@ mod strip;
 mod svg;
 mod time_sequence;
 mod trend;
+mod view;
 pub mod xpl;
 
 pub use bars::{Bar, Bars, bars};
@@ -48,7 +49,7 @@ pub use overlay::{Laid, overlay};
 pub use pane::{Pane, pane};
 pub use pareto::{Estimate, Merit, Pareto, ParetoPoint, front, pareto};
 pub use path_picture::{PathPicture, path_picture, path_svg};
-pub use plane::{Band, Figure, Key, Plane, View};
+pub use plane::{Figure, Key, Plane};
 pub use pyramid::{LayerLevels, Level, Tile};
 pub use scale::{decimal, grouped, spoken};
 pub use series::{Series, advertised_window, delivered_rate, in_flight, round_trips, sent_rate};
@@ -58,6 +59,7 @@ pub use strip::{StripScale, strip, strip_axis};
 pub use svg::escape;
 pub use time_sequence::time_sequence;
 pub use trend::{Trend, TrendLine, TrendPoint, TrendScale, trend, trend_csv};
+pub use view::{Band, View};
 
 /// The style sheet of everything drawn here.
 pub const STYLE: &str = include_str!("../assets/plot.css");

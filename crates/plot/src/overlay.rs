@@ -4,8 +4,9 @@ use tcplab_trace::{Flow, Segment};
 use tcplab_units::{Instant, Span};
 
 use crate::path_data::{STROKES, Stroke, strokes};
-use crate::plane::{ACROSS, Figure, Graph, Layer, Unit, View};
+use crate::plane::{ACROSS, Figure, Graph, Layer};
 use crate::scale::{MOST_UNITS, Scale};
+use crate::view::{Unit, View};
 
 /// Pixels.
 const HEIGHT: i64 = 330;

@@ -5,8 +5,10 @@ use tcplab_units::Instant;
 use crate::frame::{Frame, Window};
 #[cfg(doc)]
 use crate::plane::Figure;
-use crate::plane::{Band, Plane, put};
+use crate::plane::Plane;
 use crate::svg::escape;
+use crate::svg::put;
+use crate::view::Band;
 
 /// What to show.
 #[derive(Debug, Clone, Copy)]

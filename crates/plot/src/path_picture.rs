@@ -6,9 +6,10 @@ use tcplab_units::{Instant, Span};
 use crate::STYLE;
 use crate::frame::{Frame, Window};
 use crate::path_data::{area, polyline};
-use crate::plane::{CHART_ROWS, Unit, put};
+use crate::plane::CHART_ROWS;
 use crate::scale::{Scale, decimal, spoken};
-use crate::svg::escape;
+use crate::svg::{escape, put};
+use crate::view::Unit;
 
 /// What to show.
 #[derive(Debug, Clone, Copy)]

@@ -6,15 +6,14 @@
 //! (`vector-effect` in the style sheet). The layers are a group with a name, so that a
 //! [`crate::pane`] can show a part of them a second time without repeating them.
 
-use std::fmt::Write as _;
-
 use tcplab_units::Instant;
 
 use crate::frame::{Frame, Window};
 use crate::path_data::PathData;
 use crate::pyramid::LayerLevels;
 use crate::scale::Scale;
-use crate::svg::escape;
+use crate::svg::{escape, put};
+use crate::view::{Unit, View};
 
 /// Rows of the plane of a chart.
 pub(crate) const CHART_ROWS: i64 = 32_768;
@@ -80,43 +79,6 @@ impl Plane {
     pub fn high(&self) -> f64 {
         self.scale.high
     }
-}
-
-/// What the left axis counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Unit {
-    /// Bytes, shown in kB or MB as the marks need it.
-    Bytes,
-    /// Something of this name.
-    Named(String),
-    /// Nothing: rows with a name each, from the top, one unit high.
-    Rows(Vec<String>),
-}
-
-/// What graphs of one trial have in common: the stretch of time and what happened to the path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct View<'a> {
-    /// The left edge.
-    pub from: Instant,
-    /// The right edge.
-    pub until: Instant,
-    /// When the path let nothing through, in order of time.
-    pub bands: &'a [Band],
-}
-
-/// A shaded stretch of time: an interruption.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Band {
-    /// Its beginning.
-    pub from: Instant,
-    /// Its end.
-    pub until: Instant,
-    /// What stands above it: `1 without time lag`.
-    pub label: String,
-    /// The same where there is no room: `1`.
-    pub short: String,
-    /// CSS class of the label.
-    pub class: &'static str,
 }
 
 /// A graph before it is written.
@@ -217,14 +179,4 @@ impl Graph<'_> {
             put(svg, &format!(r#"<path class="band" d="{path}"/>"#));
         }
     }
-}
-
-impl View<'_> {
-    fn seen_bands(&self) -> impl Iterator<Item = &Band> {
-        self.bands.iter().filter(|band| band.until > self.from && band.from < self.until)
-    }
-}
-
-pub(crate) fn put(svg: &mut String, text: &str) {
-    svg.write_str(text).expect("a String takes what it is given");
 }

@@ -4,9 +4,8 @@ mod layout;
 
 use tcplab_trace::{DIAGRAM, Edge, Event, StateWalk, StateWalks, TcpState};
 
-use crate::plane::put;
 use crate::scale::grouped;
-use crate::svg::escape;
+use crate::svg::{escape, put};
 use layout::{Place, Route};
 
 /// What to draw.

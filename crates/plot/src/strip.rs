@@ -1,8 +1,7 @@
 //! Strips: the values of trials on one line, with their mean and its interval.
 
-use crate::plane::put;
 use crate::scale::{Ticks, decimal};
-use crate::svg::escape;
+use crate::svg::{escape, put};
 
 /// Pixels.
 const WIDTH: f64 = 280.0;

@@ -27,6 +27,11 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// Appends `text`.
+pub(crate) fn put(svg: &mut String, text: &str) {
+    svg.push_str(text);
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

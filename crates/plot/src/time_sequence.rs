@@ -5,9 +5,10 @@ use tcplab_units::Instant;
 
 use crate::coverage::Coverage;
 use crate::path_data::{PathData, STROKES, Stroke, polyline, strokes};
-use crate::plane::{ACROSS, Figure, Graph, Layer, Unit, View};
+use crate::plane::{ACROSS, Figure, Graph, Layer};
 use crate::pyramid::{LayerLevels, Mark, line as line_at_levels, strokes as strokes_at_levels};
 use crate::scale::{MOST_UNITS, Scale, grouped};
+use crate::view::{Unit, View};
 
 /// Pixels.
 const HEIGHT: i64 = 330;

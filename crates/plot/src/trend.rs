@@ -4,9 +4,8 @@
 use crate::axis::{Axis, DECADES};
 use crate::drawn::{csv, csv_number};
 use crate::letters::{fitted, width};
-use crate::plane::put;
 use crate::scale::brief;
-use crate::svg::escape;
+use crate::svg::{escape, put};
 
 /// Pixels.
 const WIDTH: f64 = 560.0;

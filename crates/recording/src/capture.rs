@@ -5,10 +5,10 @@ use std::io;
 
 use tcplab_capture::{Direction, Interface, Packet, PcapngWriter, Section, Statistics, UnixTime};
 use tcplab_path::{Fate, Verdict};
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 
+use crate::RecordingError;
 use crate::write::Output;
-use crate::{Endpoint, RecordingError};
 
 /// `LINKTYPE_RAW`: each packet starts with its IP header.
 const RAW_IP: u16 = 101;

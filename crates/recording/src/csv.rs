@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 
-use crate::{Endpoint, RecordingError, Sample};
+use crate::{RecordingError, Sample};
 
 /// The header of `samples.csv`.
 pub(crate) fn header() -> String {

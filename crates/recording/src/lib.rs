@@ -38,41 +38,13 @@ pub use write::RecordingWriter;
 use std::io;
 use std::path::PathBuf;
 
-/// One of the two ends of the path.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Endpoint {
-    /// Opens the connection.
-    Client,
-    /// Accepts it.
-    Server,
-}
+use tcplab_units::Endpoint;
 
-impl Endpoint {
-    /// Both, the client first.
-    pub const BOTH: [Endpoint; 2] = [Endpoint::Client, Endpoint::Server];
-
-    /// `client` or `server`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Endpoint::Client => "client",
-            Endpoint::Server => "server",
-        }
-    }
-
-    /// The name of its capture in a recording.
-    pub fn capture_file(self) -> &'static str {
-        match self {
-            Endpoint::Client => "client.pcapng",
-            Endpoint::Server => "server.pcapng",
-        }
-    }
-
-    /// Where it stands in [`Endpoint::BOTH`].
-    pub(crate) fn index(self) -> usize {
-        self as usize
+/// The name of an endpoint's capture in a recording.
+pub fn capture_file(endpoint: Endpoint) -> &'static str {
+    match endpoint {
+        Endpoint::Client => "client.pcapng",
+        Endpoint::Server => "server.pcapng",
     }
 }
 

@@ -6,10 +6,11 @@ use std::iter::FusedIterator;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
+use tcplab_units::Endpoint;
 
 use crate::{
-    APP_FILE, AppLog, DONE_FILE, Endpoint, RESULT_FILE, RecordingError, SAMPLES_FILE, Sample,
-    TRUTH_FILE, TrialRecord, TruthRow, csv, flow_samples_file,
+    APP_FILE, AppLog, DONE_FILE, RESULT_FILE, RecordingError, SAMPLES_FILE, Sample, TRUTH_FILE,
+    TrialRecord, TruthRow, capture_file, csv, flow_samples_file,
 };
 
 /// A whole recording; its parts are read when asked for.
@@ -32,7 +33,7 @@ impl Recording {
 
     /// Whether it still has its packets: captures, samples and the path's log.
     pub fn has_packets(&self) -> bool {
-        Endpoint::BOTH.iter().all(|end| self.directory.join(end.capture_file()).exists())
+        Endpoint::BOTH.into_iter().all(|end| self.directory.join(capture_file(end)).exists())
     }
 
     /// Removes them; what the applications did and how the trial was set up stays.
@@ -40,7 +41,7 @@ impl Recording {
     /// # Errors
     /// When one cannot be removed.
     pub fn forget_packets(&self) -> Result<(), RecordingError> {
-        let captures = Endpoint::BOTH.map(Endpoint::capture_file);
+        let captures = Endpoint::BOTH.map(capture_file);
         for name in captures.into_iter().chain([TRUTH_FILE, SAMPLES_FILE]) {
             let path = self.directory.join(name);
             match fs::remove_file(&path) {
@@ -58,7 +59,7 @@ impl Recording {
     /// # Errors
     /// When it cannot be opened.
     pub fn capture(&self, endpoint: Endpoint) -> Result<(PathBuf, File), RecordingError> {
-        let path = self.directory.join(endpoint.capture_file());
+        let path = self.directory.join(capture_file(endpoint));
         let file = File::open(&path).map_err(cannot_read(&path))?;
         Ok((path, file))
     }

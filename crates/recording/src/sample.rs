@@ -1,8 +1,6 @@
 //! Rows of `TCP_INFO`: what the kernel (or a model stack) says of a connection at one moment.
 
-use tcplab_units::Instant;
-
-use crate::Endpoint;
+use tcplab_units::{Endpoint, Instant};
 
 /// One column of the samples table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

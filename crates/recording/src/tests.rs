@@ -4,11 +4,11 @@ use std::path::Path;
 
 use tcplab_capture::Reader;
 use tcplab_path::{Cause, Direction, Fate, Verdict};
-use tcplab_units::{Bytes, Instant, Span};
-use tcplab_workload::{AppReport, Application, Side, WorkloadSpec};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
+use tcplab_workload::{AppReport, Application, WorkloadSpec};
 
 use crate::{
-    AppLog, Captured, Endpoint, EndpointRecord, Recording, RecordingError, RecordingWriter, Sample,
+    AppLog, Captured, EndpointRecord, Recording, RecordingError, RecordingWriter, Sample,
     TrialRecord, WorldRecord,
 };
 
@@ -40,13 +40,13 @@ fn of(byte: u8) -> Captured<'static> {
     Captured { bytes: &PACKETS[usize::from(byte)], original_len: 40 }
 }
 
-fn report(side: Side) -> AppReport {
+fn report(side: Endpoint) -> AppReport {
     let spec = WorkloadSpec::uploading(Bytes::new(1));
     Application::new(side, &spec, 1).report()
 }
 
 fn app() -> AppLog {
-    AppLog::of(report(Side::Client), report(Side::Server))
+    AppLog::of(report(Endpoint::Client), report(Endpoint::Server))
 }
 
 fn record() -> TrialRecord {
@@ -223,7 +223,7 @@ fn what_could_not_be_told_is_counted_and_no_verdict_is_lost() {
     assert_eq!(writer.capture_drops(), 2);
     writer.finish(&app(), &record()).unwrap();
     let recording = Recording::open(directory.path()).unwrap();
-    let lines = [Endpoint::Client, Endpoint::Server].map(|end| capture(&recording, end));
+    let lines = Endpoint::BOTH.map(|end| capture(&recording, end));
     assert_eq!(lines[0], ["1 ms Outbound 1", "Some(4) seen, Some(3) lost"]);
     assert_eq!(lines[1], ["10 ms Inbound 1", "12 ms Inbound 2", "Some(5) seen, Some(3) lost"]);
     let rows = recording.truth().unwrap();

@@ -7,13 +7,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use tcplab_path::{Direction, Verdict};
-use tcplab_units::Instant;
+use tcplab_path::Verdict;
+use tcplab_units::{Endpoint, Instant};
 
 use crate::capture::{Captured, EndCapture};
 use crate::{
-    APP_FILE, AppLog, DONE_FILE, Endpoint, RESULT_FILE, RecordingError, SAMPLES_FILE, Sample,
-    TRUTH_FILE, TrialRecord, TruthRow, csv, flow_samples_file,
+    APP_FILE, AppLog, DONE_FILE, RESULT_FILE, RecordingError, SAMPLES_FILE, Sample, TRUTH_FILE,
+    TrialRecord, TruthRow, capture_file, csv, flow_samples_file,
 };
 
 /// Takes what happens in a trial, in order of time, and writes its recording.
@@ -46,7 +46,7 @@ impl RecordingWriter {
         snaplen: Option<u32>,
     ) -> Result<RecordingWriter, RecordingError> {
         let capture = |end: Endpoint| {
-            let output = Output::create(directory, end.capture_file())?;
+            let output = Output::create(directory, capture_file(end))?;
             EndCapture::start(
                 output,
                 epoch_nanos,
@@ -172,10 +172,7 @@ impl RecordingWriter {
     /// # Errors
     /// As for [`RecordingWriter::left`].
     pub fn judged(&mut self, verdict: &Verdict) -> Result<(), RecordingError> {
-        let endpoint = match verdict.direction {
-            Direction::Forward => Endpoint::Client,
-            Direction::Reverse => Endpoint::Server,
-        };
+        let endpoint = verdict.direction.sender();
         if self.captures[endpoint.index()].judged(verdict) {
             self.settle(endpoint)
         } else {

@@ -1,7 +1,7 @@
 //! Datagrams of a trial without a connection.
 
-use tcplab_units::Instant;
-use tcplab_workload::{DatagramMark, RequestReport, Side};
+use tcplab_units::{Endpoint, Instant};
+use tcplab_workload::{DatagramMark, RequestReport};
 
 /// What the ends of a trial said to one another in datagrams.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Correspondence {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatagramRow {
     /// Who sent it, or would have sent a copy that the path made.
-    pub from: Side,
+    pub from: Endpoint,
     /// What it is.
     pub kind: DatagramKind,
     /// Which request and try it is about, where the capture holds so much of it.

@@ -1,7 +1,8 @@
 //! What each end of a trial did, and how its connection ended.
 
 use serde::{Deserialize, Serialize};
-use tcplab_workload::{CallRow, Side};
+use tcplab_units::Endpoint;
+use tcplab_workload::CallRow;
 
 use crate::Metric;
 
@@ -9,7 +10,7 @@ use crate::Metric;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EndRow {
     /// Which.
-    pub end: Side,
+    pub end: Endpoint,
     /// The calls of its application in order, equal ones in a row together.
     pub calls: Vec<CallRow>,
     /// How long each of its requests took, milliseconds.
@@ -27,5 +28,5 @@ pub struct Ending {
     /// In the words of the metric `connection.end`.
     pub how: String,
     /// Who sent the first FIN, or the RST.
-    pub by: Option<Side>,
+    pub by: Option<Endpoint>,
 }

@@ -42,6 +42,6 @@ pub use stack::StackUsed;
 pub use stopping::{Stopping, Width};
 pub use summary::{Summary, median_interval};
 /// Parts of a [`Trial`].
-pub use tcplab_workload::{DatagramMark, Durations, LoadReport, RequestReport, Side};
+pub use tcplab_workload::{DatagramMark, Durations, LoadReport, RequestReport};
 pub use trial::Trial;
 pub use verification::Calibration;

@@ -1,7 +1,7 @@
 //! Remarks on a capture.
 
-use tcplab_recording::Endpoint;
 use tcplab_trace::Note;
+use tcplab_units::Endpoint;
 
 /// A remark on the capture at one end, as a warning.
 pub fn remark(endpoint: Endpoint, note: &Note) -> String {

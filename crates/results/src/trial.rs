@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tcplab_workload::LoadReport;
 
-use crate::{
-    EndRow, Ending, EpisodeRow, FindingRow, FlowRow, InterruptionRow, Metrics, OptionRow,
-};
+use crate::{EndRow, Ending, EpisodeRow, FindingRow, FlowRow, InterruptionRow, Metrics, OptionRow};
 
 /// One repetition of a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -9,13 +9,12 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::Probability;
 use toml::Spanned;
 
-use crate::Case;
-use crate::error::Problem;
-use crate::expect::{Operand, Value, text_of, value};
+use crate::case::Case;
 use crate::fault::Fault;
-use crate::matrix::{Factor, Matrix, written_at};
+use crate::matrix::{Factor, Matrix, text_of, written_at};
 use crate::metrics::{METRICS, MetricInfo, MetricKind, Scope, metric};
-use crate::plots::find;
+use crate::operand::{Operand, Value, value};
+use crate::problem::Problem;
 
 /// A/B: two levels of a factor, compared in each combination of all other levels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,7 +105,7 @@ impl CompareSpec {
         cases: &[Case],
         source: &str,
     ) -> Result<Compare, Fault> {
-        let factor = find(&self.factor, matrix)?;
+        let factor = matrix.find(&self.factor)?;
         let levels = self.levels(factor, source)?;
         let key = factor.key.to_string();
         if !have_counterparts(cases, &key, &levels) {

@@ -9,11 +9,10 @@ use tcplab_units::Rng;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::Problem;
-use crate::expect::{Wanted, select};
 use crate::fault::Fault;
 use crate::key::Key;
-use crate::matrix::{CASES_MAX, Matrix};
+use crate::matrix::{CASES_MAX, Matrix, Wanted, select};
+use crate::problem::Problem;
 
 /// So many combinations are looked at one by one; a larger space is sampled by drawing.
 const ENUMERATED_MAX: u128 = 100_000;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::error::Problem;
 use crate::key::Key;
+use crate::problem::Problem;
 
 /// A problem and where in the file it is.
 #[derive(Debug)]

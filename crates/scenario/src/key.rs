@@ -43,11 +43,6 @@ impl Key {
         &self.0[0]
     }
 
-    /// The key `below` of the table that it names.
-    pub(crate) fn join(&self, below: &Key) -> Key {
-        Key([self.0.as_slice(), &below.0].concat())
-    }
-
     /// The table that its part `name` is in; none for one at the top of the file.
     pub(crate) fn table_of(&self, name: &str) -> Option<Key> {
         let depth = self.0.iter().rposition(|part| part == name)?;

@@ -14,32 +14,37 @@ mod error;
 mod expect;
 mod fault;
 mod file;
-mod flows;
 mod key;
-mod load;
 mod matrix;
 mod metrics;
+mod operand;
 mod path_file;
 mod plots;
+mod problem;
 mod profile;
 mod repeat;
 mod scenario;
 mod schema;
+mod sections;
 mod sysctl;
 
-pub use case::{Case, EndpointSpec, LimitsSpec, STANDS_FOR_THE_KERNEL, SamplingSpec, Stack};
+pub use case::{
+    Case, EndpointSpec, Flow, FlowConnection, FlowEnd, FlowSpec, LimitsSpec, STANDS_FOR_THE_KERNEL,
+    SamplingSpec, Stack,
+};
 pub use catalogue::catalogue;
 pub use compares::{Compare, Threshold};
 pub use compose::compose;
-pub use error::{Problem, ScenarioError};
-pub use expect::{Check, Expectation, Selection, Statistic, Value};
-pub use flows::{Flow, FlowConnection, FlowEnd, FlowSpec};
+pub use error::ScenarioError;
+pub use expect::{Check, Expectation, Selection, Statistic};
+pub use file::schema;
 pub use metrics::{
     Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, Source, metric,
 };
+pub use operand::Value;
 pub use path_file::{PathFile, ReadFile, presets};
 pub use plots::{Measure, Plot, as_numbers};
+pub use problem::Problem;
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
 pub use repeat::{Keep, RecordingSpec, Until};
 pub use scenario::{Scenario, TrialId, trial_seed};
-pub use schema::schema;

@@ -7,11 +7,10 @@ use tcplab_path::{Backend, Direction, PathError, PathSpec};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::ScenarioError;
 use crate::embedded::embedded;
-use crate::error::Problem;
+use crate::error::ScenarioError;
 use crate::fault::Fault;
-use crate::key::Key;
+use crate::problem::Problem;
 use overrides::Override;
 
 /// A path with what is said of it.
@@ -58,9 +57,8 @@ impl PathFile {
         read: &mut ReadFile<'_>,
     ) -> Result<PathFile, ScenarioError> {
         let (source, overriding) = overrides::appended(source, overrides);
-        read_path_file(&source, &overriding, name, &mut Files::new(read)).map_err(|fault| {
-            ScenarioError::in_section(&Key(vec!["path".into()]), fault, &source, name)
-        })
+        read_path_file(&source, &overriding, name, &mut Files::new(read))
+            .map_err(|fault| ScenarioError::new::<PathSpec>(fault, &source, name))
     }
 
     /// The preset of that name.

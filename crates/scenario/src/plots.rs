@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Probability, Rate, Span};
 use toml::Spanned;
 
-use crate::Case;
-use crate::error::Problem;
+use crate::case::Case;
 use crate::expect::check_flow;
 use crate::fault::Fault;
 use crate::key::Key;
 use crate::matrix::{Factor, Matrix};
-use crate::metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, metric};
+use crate::metrics::{Better, METRICS, MetricInfo, metric, number_names};
+use crate::problem::Problem;
 
 /// Drawn where the scenario does not say what.
 const USUAL: [&str; 1] = ["goodput"];
@@ -82,7 +82,7 @@ impl Plot {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlotSpec {
     /// What is drawn: a metric that each trial has one number of.
-    #[schemars(with = "String", extend("enum" = drawn_names()))]
+    #[schemars(with = "String", extend("enum" = number_names()))]
     metric: Spanned<String>,
     /// Whose, where there are several flows: the name of one; of several connections of a flow
     /// the median. Default: the first flow written that is not in the background.
@@ -113,18 +113,10 @@ pub(crate) struct PlotSpec {
     against_flow: Option<Spanned<String>>,
 }
 
-/// What can be drawn, for the schema.
-fn drawn_names() -> Vec<&'static str> {
-    METRICS.iter().filter(|it| is_drawn(it)).map(|it| it.name).collect()
-}
-
-pub(crate) fn is_drawn(info: &crate::MetricInfo) -> bool {
-    info.scope == Scope::Trial && info.kind == MetricKind::Number
-}
-
 /// What can be drawn against another metric, for the schema. The null is that of a key left out.
 fn compared_names() -> Vec<Option<&'static str>> {
-    let compared = METRICS.iter().filter(|it| is_drawn(it) && it.better != Better::Neither);
+    let compared =
+        METRICS.iter().filter(|it| it.is_number_of_trial() && it.better != Better::Neither);
     compared.map(|it| Some(it.name)).chain([None]).collect()
 }
 
@@ -165,7 +157,7 @@ impl PlotSpec {
             return Err(Fault::new(problem, against.span()));
         }
         let over = match &self.over {
-            Some(written) => find(written, matrix)?,
+            Some(written) => matrix.find(written)?,
             None => most_levels(matrix.factors())
                 .ok_or_else(|| Fault::new(Problem::OnePoint, self.metric.span()))?,
         };
@@ -185,7 +177,7 @@ impl PlotSpec {
         let info = drawn(&self.metric)?;
         let over = match &self.over {
             Some(written) => {
-                let factor = find(written, matrix)?;
+                let factor = matrix.find(written)?;
                 if numbers(factor).is_none() {
                     let problem = Problem::NoNumbers(factor.key.to_string());
                     return Err(Fault::new(problem, written.span()));
@@ -216,7 +208,7 @@ fn drawn(written: &Spanned<String>) -> Result<&'static MetricInfo, Fault> {
     let Some(info) = metric(name) else {
         return Err(Fault::new(Problem::UnknownMetric(name.clone()), written.span()));
     };
-    if !is_drawn(info) {
+    if !info.is_number_of_trial() {
         return Err(Fault::new(Problem::NotDrawn(name.clone()), written.span()));
     }
     Ok(info)
@@ -228,7 +220,7 @@ fn other_than(
     written: &Spanned<String>,
     matrix: &Matrix<'_>,
 ) -> Result<String, Fault> {
-    let factor = find(written, matrix)?;
+    let factor = matrix.find(written)?;
     if factor.key == over.key || matrix.are_paired(&factor.key, &over.key) {
         return Err(Fault::new(Problem::OverItself(factor.key.to_string()), written.span()));
     }
@@ -255,16 +247,6 @@ pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case]) -> Vec<Plot> {
         against_flow: None,
     };
     usual.iter().map(|metric| plot(metric)).collect()
-}
-
-pub(crate) fn find<'m, 'i>(
-    written: &Spanned<String>,
-    matrix: &'m Matrix<'i>,
-) -> Result<&'m Factor<'i>, Fault> {
-    Key::parse(written.get_ref()).and_then(|key| matrix.factor(&key)).ok_or_else(|| {
-        let (key, factors) = (written.get_ref().clone(), matrix.keys());
-        Fault::new(Problem::NotVariedHere { key, factors }, written.span())
-    })
 }
 
 /// The factor with most numbers, the first of them.

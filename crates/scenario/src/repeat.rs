@@ -4,10 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Probability};
 
-use crate::Case;
-use crate::error::Problem;
-use crate::metrics::{METRICS, metric};
-use crate::plots::is_drawn;
+use crate::case::Case;
+use crate::metrics::{MetricInfo, metric, number_names};
+use crate::problem::Problem;
 
 /// Trials are named with five digits at most.
 pub(crate) const TRIALS_MAX: u32 = 99_999;
@@ -73,12 +72,8 @@ struct UntilSpec {
     /// Whose interval: a metric that each trial has one number of. Default: `transfer_time`, of a
     /// load `load.rate`, of datagrams `mean_response`.
     #[serde(default)]
-    #[schemars(with = "Option<String>", extend("enum" = drawn_names()))]
+    #[schemars(with = "Option<String>", extend("enum" = number_names()))]
     metric: Option<String>,
-}
-
-fn drawn_names() -> Vec<&'static str> {
-    METRICS.iter().filter(|it| is_drawn(it)).map(|it| it.name).collect()
 }
 
 /// When there are enough blocks.
@@ -139,7 +134,7 @@ impl RepeatSpec {
             Some(name) if metric(name).is_none() => {
                 Err(("until.metric", Problem::UnknownMetric(name.clone())))
             }
-            Some(name) if !metric(name).is_some_and(is_drawn) => {
+            Some(name) if !metric(name).is_some_and(MetricInfo::is_number_of_trial) => {
                 Err(("until.metric", Problem::NoNumberOfTrials(name.clone())))
             }
             _ => Ok(()),

@@ -91,7 +91,7 @@ impl Scenario {
         let scenario = read_scenario(source, name, &mut files);
         scenario
             .map(|scenario| Scenario { files: files.seen(), ..scenario })
-            .map_err(|fault| ScenarioError::new(fault, source, name))
+            .map_err(|fault| ScenarioError::new::<ScenarioFile>(fault, source, name))
     }
 
     /// The same with those of its cases alone that have these names. What needs any other of them,

@@ -1,17 +1,13 @@
-//! The JSON Schema of the scenario file, made from the types that read it.
+//! What the JSON Schema of a file says of its keys.
 
-use crate::file::ScenarioFile;
+use schemars::JsonSchema;
+
 use crate::key::Key;
-
-/// The JSON Schema (draft 2020-12) of a scenario file.
-pub fn schema() -> serde_json::Value {
-    schemars::schema_for!(ScenarioFile).to_value()
-}
 
 /// What the schema says of a key: the doc comment of the field that reads it. Parts that are
 /// numbers are items of a list and say nothing.
-pub(crate) fn description(key: &Key) -> Option<String> {
-    let schema = schema();
+pub(crate) fn description<T: JsonSchema>(key: &Key) -> Option<String> {
+    let schema = schemars::schema_for!(T).to_value();
     let mut places = forms(&schema, &schema);
     let mut described = None;
     for part in key.0.iter().filter(|part| part.parse::<usize>().is_err()) {
@@ -47,6 +43,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::file::{ScenarioFile, schema};
 
     /// Where editors find the schema.
     const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.schema.json");
@@ -70,7 +67,7 @@ mod tests {
     fn the_list_of_sections_is_complete() {
         let schema = schema();
         let keys = schema["properties"].as_object().unwrap().keys().map(String::as_str);
-        let listed = crate::file::SECTIONS.iter().copied();
+        let listed = crate::sections::SECTIONS.iter().copied();
         assert_eq!(keys.collect::<BTreeSet<_>>(), listed.collect::<BTreeSet<_>>());
     }
 
@@ -92,8 +89,8 @@ mod tests {
             "expect.metric",
         ] {
             let key = Key::parse(key).unwrap();
-            assert!(description(&key).is_some_and(|text| text.len() > 10), "{key}");
+            assert!(description::<ScenarioFile>(&key).is_some_and(|text| text.len() > 10), "{key}");
         }
-        assert_eq!(description(&Key::parse("path.colour").unwrap()), None);
+        assert_eq!(description::<ScenarioFile>(&Key::parse("path.colour").unwrap()), None);
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tcplab_recording::{AppLog, ConnectionLog, Endpoint, FlowLog, RecordingWriter};
+use tcplab_recording::{AppLog, ConnectionLog, FlowLog, RecordingWriter};
 use tcplab_scenario::{Case, FlowConnection};
-use tcplab_units::Instant;
-use tcplab_workload::{Application, Corrupted, Side, SocketRole, verify_flow};
+use tcplab_units::{Endpoint, Instant};
+use tcplab_workload::{Application, Corrupted, SocketRole, verify_flow};
 
 use crate::host::Host;
 use crate::packets::Address;
@@ -85,7 +85,7 @@ fn pairs(
     case: &Case,
     seed: u64,
     planned: &[FlowConnection],
-    application: impl Fn(Side, &FlowConnection) -> Application,
+    application: impl Fn(Endpoint, &FlowConnection) -> Application,
 ) -> Result<VecDeque<(Instant, [Host; 2])>, SimError> {
     let specs: Vec<_> = case.flows.iter().map(|flow| case.ends_of(flow)).collect();
     let machines = machines(case)?;
@@ -94,16 +94,16 @@ fn pairs(
         .map(|connection| {
             let own = connection.seed(seed);
             let is_background = case.flows[connection.flow].spec.background;
-            let host = |endpoint: Endpoint, side| {
-                let index = endpoint as usize;
+            let host = |endpoint: Endpoint| {
+                let index = endpoint.index();
                 let address = Address { ip: ADDRESSES[index], port: connection.ports[index] };
                 let spec = &specs[connection.flow][index];
-                let application = application(side, connection);
+                let application = application(endpoint, connection);
                 let host = host_of(spec, [own, own], endpoint, address, application)?;
                 Ok::<Host, SimError>(host.on(&machines[index]).in_background(is_background))
             };
-            let client = host(Endpoint::Client, Side::Client)?;
-            let server = host(Endpoint::Server, Side::Server)?;
+            let client = host(Endpoint::Client)?;
+            let server = host(Endpoint::Server)?;
             Ok((connection.start, [client, server]))
         })
         .collect()

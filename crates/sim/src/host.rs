@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tcplab_recording::{Endpoint, Sample};
+use tcplab_recording::Sample;
 use tcplab_stack::congestion::CongestionControl;
 use tcplab_stack::{
     Config, Connection, ConnectionError, Data, Opening, PathMtu, Segment, SendCause, SocketOption,
     State, reset_for,
 };
-use tcplab_units::{Instant, Rate, Rng, Span};
+use tcplab_units::{Endpoint, Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
 use tcplab_workload::{Absent, AppReport, Application};
 

@@ -6,14 +6,12 @@ use std::sync::atomic::AtomicBool;
 
 use tcplab_path::PathError;
 use tcplab_recording::{
-    AppLog, Endpoint, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
+    AppLog, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
 };
 use tcplab_scenario::{Case, EndpointSpec};
 use tcplab_stack::{ConnectionError, congestion};
-use tcplab_units::{Bytes, Instant, Span};
-use tcplab_workload::{
-    AppReport, Application, Corrupted, Datagrams, Role, Side, SocketRole, verify,
-};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
+use tcplab_workload::{AppReport, Application, Corrupted, Datagrams, Role, SocketRole, verify};
 
 use crate::host::Host;
 use crate::machine::Machine;
@@ -224,14 +222,14 @@ pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
 fn pairs(
     case: &Case,
     seed: u64,
-    application: impl Fn(Side) -> Application,
+    application: impl Fn(Endpoint) -> Application,
 ) -> Result<Vec<[Host; 2]>, SimError> {
     let total = case.workload.connections.map_or(1, |it| it.total);
     let machines = machines(case)?;
     (0..total)
         .map(|nth| {
-            let client = host(case, [seed, nth], Endpoint::Client, application(Side::Client))?;
-            let server = host(case, [seed, nth], Endpoint::Server, application(Side::Server))?;
+            let client = host(case, [seed, nth], Endpoint::Client, application(Endpoint::Client))?;
+            let server = host(case, [seed, nth], Endpoint::Server, application(Endpoint::Server))?;
             Ok([client.on(&machines[0]), server.on(&machines[1])])
         })
         .collect()

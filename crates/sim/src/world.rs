@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_path::{Direction, Fate, LinkPlan};
-use tcplab_recording::{Captured, Endpoint, RecordingError, RecordingWriter};
+use tcplab_recording::{Captured, RecordingError, RecordingWriter};
 use tcplab_stack::Segment;
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::host::Host;
 use crate::lane::{Carried, Lane, Out};

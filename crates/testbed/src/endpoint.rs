@@ -12,12 +12,12 @@ use std::thread;
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
-use tcplab_recording::{AppLog, Endpoint, EndpointRecord, OptionRecord};
+use tcplab_recording::{AppLog, EndpointRecord, OptionRecord};
 use tcplab_scenario::EndpointSpec;
-use tcplab_units::{Bytes, Instant};
+use tcplab_units::{Bytes, Endpoint, Instant};
 use tcplab_workload::{
     Absent, AppReport, Application, Connections, Correspondent, Corrupted, Datagrams, LoadReport,
-    ServerReport, Side, SocketOptions, SocketRole, WorkloadSpec, verify,
+    ServerReport, SocketOptions, SocketRole, WorkloadSpec, verify,
 };
 
 use crate::calls::Caller;
@@ -346,10 +346,6 @@ fn loaded(
     work: Work,
 ) -> Result<Outcome, TrialError> {
     let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
-    let side = match end {
-        Endpoint::Client => Side::Client,
-        Endpoint::Server => Side::Server,
-    };
     let started = Some(clock.now());
     let (load, served) = match work {
         Work::Clients(clients) => {
@@ -365,7 +361,7 @@ fn loaded(
     let sent = served.map(|it| (it.sent, it.requests));
     let (bytes, calls) = received.or(sent).unwrap_or_default();
     let finished = Some(clock.now());
-    let nothing = Application::new(side, &shared.workload, shared.seed).report();
+    let nothing = Application::new(end, &shared.workload, shared.seed).report();
     let report = AppReport { bytes: Bytes::new(bytes), calls, started, finished, ..nothing };
     let (record, device_drops) = (record(end, addresses), device_drops());
     let flows = BTreeMap::new();
@@ -398,7 +394,7 @@ impl Site<'_> {
         options: &OptionSheet,
     ) -> Result<Ran, TrialError> {
         let Site { end, shared, clock, server } = *self;
-        let application = Correspondent::new(side(end), datagrams, shared.seed);
+        let application = Correspondent::new(end, datagrams, shared.seed);
         let records = options.records(socket.as_fd());
         let socket = Some(socket);
         let before = Clock::processor();
@@ -422,7 +418,7 @@ impl Site<'_> {
         sockets: Option<Sender<(Endpoint, Sampled)>>,
     ) -> Result<Ran, TrialError> {
         let Site { end, shared, clock, server } = *self;
-        let application = Application::new(side(end), &shared.workload, shared.seed);
+        let application = Application::new(end, &shared.workload, shared.seed);
         let accepted = &shared.endpoint(end).accepted;
         let watched = Watched::of_flow((end, shared), accepted, sockets, None, options);
         let (socket, arrived, buffer) = (Some(socket), None, Vec::new());
@@ -492,13 +488,6 @@ impl Site<'_> {
         let reports = all.iter().map(|one| one.report.clone()).collect();
         let report = AppReport::of_all(reports).ok_or_else(crate::serve::panicked)?;
         Ok(Ran { report, socket: None, ..all.swap_remove(0) })
-    }
-}
-
-pub(crate) fn side(end: Endpoint) -> Side {
-    match end {
-        Endpoint::Client => Side::Client,
-        Endpoint::Server => Side::Server,
     }
 }
 

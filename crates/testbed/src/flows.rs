@@ -11,14 +11,14 @@ use std::thread::{self, Scope};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, SocketType};
-use tcplab_recording::{AppLog, ConnectionLog, Endpoint, FlowLog};
+use tcplab_recording::{AppLog, ConnectionLog, FlowLog};
 use tcplab_scenario::{Case, EndpointSpec, FlowConnection};
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_workload::{AppReport, Application, Corrupted, verify_flow};
 
 use crate::calls::{Caller, LOOK};
 use crate::clock::Clock;
-use crate::endpoint::{BACKLOG, Ran, Shared, open, side};
+use crate::endpoint::{BACKLOG, Ran, Shared, open};
 use crate::options::OptionSheet;
 use crate::sampler::Sampled;
 use crate::serve::QUIET;
@@ -95,7 +95,7 @@ impl Flows {
     /// What the applications of both ends did, put together.
     pub(crate) fn log(&self, [client, server]: [&BTreeMap<u16, AppReport>; 2]) -> Option<AppLog> {
         let nothing = |end: Endpoint, planned: &FlowConnection| {
-            Application::new(side(end), &planned.workload, planned.seed(self.seed)).report()
+            Application::new(end, &planned.workload, planned.seed(self.seed)).report()
         };
         let flows = self.names.iter().enumerate().map(|(index, name)| {
             let own = self.planned.iter().filter(|it| it.flow == index);
@@ -311,7 +311,7 @@ impl Station<'_> {
         arrived: Option<OwnedFd>,
     ) -> Result<Ran, TrialError> {
         let Station { end, shared, clock, flows, .. } = *self;
-        let application = Application::new(side(end), &planned.workload, planned.seed(flows.seed))
+        let application = Application::new(end, &planned.workload, planned.seed(flows.seed))
             .stopping(planned.stops);
         // Of each flow the first is looked at; that of the subject has no name, for the samples of
         // the trial are its.

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use tcplab_recording::{Endpoint, WorldRecord};
-use tcplab_units::{Instant, Span};
+use tcplab_recording::WorldRecord;
+use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::{GsoType, VnetHeader};
 
 use crate::bridge::BridgeState;

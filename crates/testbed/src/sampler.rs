@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use tcplab_recording::{Endpoint, Sample};
-use tcplab_units::{Instant, Span};
+use tcplab_recording::Sample;
+use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::clock::Clock;
 use crate::promptness::be_prompt;

@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use tcplab_path::{Backend, Direction};
-use tcplab_recording::{Endpoint, WorldRecord};
+use tcplab_recording::WorldRecord;
 use tcplab_scenario::Case;
-use tcplab_units::{Bytes, Instant, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 
 use crate::bridge::{Bridge, BridgeState};
 use crate::calibrate::{calibrate, measure};

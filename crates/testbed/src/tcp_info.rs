@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use tcplab_recording::{Endpoint, Sample};
-use tcplab_units::{Bytes, Instant, Rate, Span};
+use tcplab_recording::Sample;
+use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 
 use crate::sys;
 

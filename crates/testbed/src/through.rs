@@ -10,9 +10,9 @@ use std::sync::mpsc;
 use std::thread;
 
 use tcplab_recording::{EndpointRecord, WorldRecord};
-use tcplab_units::Span;
+use tcplab_units::{Endpoint, Span};
 use tcplab_workload::{
-    AppReport, Application, Digest, Half, Medium, Payload, Role, Side, Want, WorkloadSpec,
+    AppReport, Application, Digest, Half, Medium, Payload, Role, Want, WorkloadSpec,
 };
 
 use crate::bridge::BridgeState;
@@ -33,14 +33,15 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let case = &request.case;
     let shared = Arc::new(Shared::new(request));
     let medium = case.workload.through;
-    let [client, server] = match Joined::by(medium)
-        .map_err(TrialError::setup(format!("make {}", medium.name())))?
-    {
-        Some([near, far]) => [(Side::Client, near), (Side::Server, far)].map(|(side, mut end)| {
-            prepare(&shared, move |shared, clock| end.drive(side, shared, clock))
-        }),
-        None => copied(&shared),
-    };
+    let [client, server] =
+        match Joined::by(medium).map_err(TrialError::setup(format!("make {}", medium.name())))? {
+            Some([near, far]) => {
+                [(Endpoint::Client, near), (Endpoint::Server, far)].map(|(side, mut end)| {
+                    prepare(&shared, move |shared, clock| end.drive(side, shared, clock))
+                })
+            }
+            None => copied(&shared),
+        };
     let clock = Clock::start();
     // Nobody's sockets are looked at.
     let (_, no_sockets) = mpsc::channel();
@@ -137,7 +138,7 @@ impl Joined {
     /// Does what the application of that end wants until it wants no more.
     fn drive(
         &mut self,
-        side: Side,
+        side: Endpoint,
         shared: &Shared,
         clock: Clock,
     ) -> Result<AppReport, TrialError> {
@@ -257,7 +258,7 @@ fn copy(workload: &WorkloadSpec, seed: u64, clock: Clock) -> [AppReport; 2] {
             ..AppReport::of_nothing(role)
         }
     };
-    let [client, server] = [Side::Client, Side::Server].map(|side| workload.role(side));
+    let [client, server] = Endpoint::BOTH.map(|side| workload.role(side));
     let of = |role| match role {
         Role::Sender => report(role, &source),
         Role::Receiver => report(role, &target),

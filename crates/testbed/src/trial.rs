@@ -6,9 +6,9 @@ use std::thread::{self, JoinHandle};
 
 use tcplab_path::PathSpec;
 use tcplab_recording::{
-    AppLog, Endpoint, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
+    AppLog, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
 };
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 use tcplab_workload::LoadReport;
 
 use crate::clock::Clock;

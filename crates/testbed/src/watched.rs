@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use rustix::io::Errno;
-use tcplab_recording::{Endpoint, OptionRecord};
-use tcplab_units::Span;
+use tcplab_recording::OptionRecord;
+use tcplab_units::{Endpoint, Span};
 use tcplab_workload::{AppReport, SocketOptions};
 
 use crate::TrialError;

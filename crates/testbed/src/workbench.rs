@@ -15,8 +15,8 @@ use tcplab_path::LinkPlan;
 use tcplab_recording::{
     AppLog, Lateness, MoverRecord, RecordingWriter, RingWait, TrialRecord, WorldRecord,
 };
-use tcplab_units::{Bytes, Instant};
-use tcplab_workload::{Application, Side, WorkloadSpec};
+use tcplab_units::{Bytes, Endpoint, Instant};
+use tcplab_workload::{Application, WorkloadSpec};
 
 use crate::bridge::{Bridge, BridgeReport};
 use crate::clock::Clock;
@@ -260,7 +260,7 @@ fn move_frames(
 fn no_application() -> AppLog {
     let spec = WorkloadSpec::uploading(Bytes::new(1));
     let report = |side| Application::new(side, &spec, 1).report();
-    AppLog::of(report(Side::Client), report(Side::Server))
+    AppLog::of(report(Endpoint::Client), report(Endpoint::Server))
 }
 
 /// Limits the rate at which a socket sends, in bytes per second.

@@ -1,4 +1,5 @@
-//! The quantities tcplab reckons in, each a type of its own, and the only sources of randomness.
+//! The quantities that tcplab computes with, a type for each, the two [`Endpoint`]s of a path, and
+//! the only source of randomness.
 //!
 //! Time and rate are integers (nanoseconds, bits per second), so the same seed gives the same
 //! bytes on every machine. Each quantity is written and read as people write it: `200 ms`,
@@ -6,6 +7,7 @@
 //! spelled out (`1 KiB` is 1,024 B).
 
 mod bytes;
+mod endpoint;
 mod offset;
 mod parse;
 mod probability;
@@ -14,6 +16,7 @@ mod rng;
 mod time;
 
 pub use bytes::Bytes;
+pub use endpoint::Endpoint;
 pub use offset::Offset;
 pub use parse::UnitError;
 pub use probability::Probability;

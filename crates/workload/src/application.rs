@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use tcplab_units::{Bytes, Instant, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 
 use crate::log::{Log, Returned};
 use crate::report::{AT_MARK, BackReport, END, NOT_AT_MARK, OK, UrgentReport, WAITING};
 use crate::step::{Half, Read, Step, Toggle, Until, Write};
-use crate::{AppReport, Digest, Payload, Role, Side, WorkloadSpec};
+use crate::{AppReport, Digest, Payload, Role, WorkloadSpec};
 
 mod streams;
 mod words;
@@ -121,12 +121,9 @@ impl Doing {
 
 impl Application {
     /// The application at one end of `spec`; `seed` makes the payload.
-    pub fn new(side: Side, spec: &WorkloadSpec, seed: u64) -> Application {
-        let other = match side {
-            Side::Client => Side::Server,
-            Side::Server => Side::Client,
-        };
-        let (program, peer, role) = (spec.program(side), spec.program(other), spec.role(side));
+    pub fn new(side: Endpoint, spec: &WorkloadSpec, seed: u64) -> Application {
+        let (program, peer, role) =
+            (spec.program(side), spec.program(side.other()), spec.role(side));
         let payload = match role {
             Role::Sender => Payload::new(seed),
             Role::Receiver => Payload::answering(seed),
@@ -163,7 +160,7 @@ impl Application {
 
     /// The same of zeros that nobody looks at: neither end keeps a digest. It is for measuring what
     /// a world costs by itself.
-    pub fn of_zeros(side: Side, spec: &WorkloadSpec) -> Application {
+    pub fn of_zeros(side: Endpoint, spec: &WorkloadSpec) -> Application {
         let mut application = Application::new(side, spec, 0);
         application.written.check = Check::Nobody;
         application.read.check = Check::Nobody;

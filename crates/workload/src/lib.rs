@@ -7,11 +7,12 @@
 //!
 //! ```
 //! # use tcplab_units::Instant;
-//! # use tcplab_workload::{Application, Side, Want, WorkloadSpec};
+//! # use tcplab_units::Endpoint;
+//! # use tcplab_workload::{Application, Want, WorkloadSpec};
 //! # let spec: WorkloadSpec = serde_json::from_str(r#"{"upload": "100 kB"}"#).unwrap();
 //! # let now = Instant::ZERO;
 //! # let mut peer: Vec<u8> = Vec::new();
-//! let mut client = Application::new(Side::Client, &spec, 1);
+//! let mut client = Application::new(Endpoint::Client, &spec, 1);
 //! loop {
 //!     match client.want(now) {
 //!         Want::Write { bytes, .. } => {
@@ -51,7 +52,7 @@ pub use datagrams::{
 pub use load::{Durations, LoadReport, LoadSpec, ServerDesign, ServerReport};
 pub use medium::Medium;
 pub use payload::{Digest, Payload};
-pub use program::{Program, ProgramError, Side};
+pub use program::{Program, ProgramError};
 pub use refusal::WorkloadError;
 pub use report::{
     AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport, WAITING,

@@ -221,7 +221,9 @@ pub struct ServerReport {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Side, WorkloadSpec};
+    use tcplab_units::Endpoint;
+
+    use crate::WorkloadSpec;
 
     #[test]
     fn contradictions_name_their_key() {
@@ -251,7 +253,7 @@ mod tests {
     fn a_load_is_no_program_and_its_server_sends() {
         let spec: WorkloadSpec =
             serde_json::from_str(r#"{"load": {"design": "fork", "requests": 10}}"#).unwrap();
-        assert_eq!(spec.sending_side(), Side::Server);
+        assert_eq!(spec.sending_side(), Endpoint::Server);
         assert_eq!(spec.amount().as_u64(), 30_000);
         assert_eq!(spec.load.unwrap().length(), None);
     }

@@ -1,8 +1,6 @@
 //! What an application does: its steps in order.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Endpoint};
 
 use crate::step::{Step, Until, Write};
 
@@ -10,26 +8,6 @@ use crate::step::{Step, Until, Write};
 const STEPS_MAX: usize = 10_000;
 /// Repetitions within repetitions.
 const DEPTH_MAX: usize = 8;
-
-/// One of the two ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Side {
-    /// Connects.
-    Client,
-    /// Accepts.
-    Server,
-}
-
-impl Side {
-    /// `client` or `server`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Side::Client => "client",
-            Side::Server => "server",
-        }
-    }
-}
 
 /// The steps of one end, complete: it begins with connecting or accepting and closes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,10 +20,10 @@ impl Program {
     ///
     /// # Errors
     /// When the steps cannot be done in this order, or not at this end.
-    pub fn new(side: Side, mut steps: Vec<Step>) -> Result<Program, ProgramError> {
+    pub fn new(side: Endpoint, mut steps: Vec<Step>) -> Result<Program, ProgramError> {
         let (opening, other) = match side {
-            Side::Client => (Step::Connect, Step::Accept),
-            Side::Server => (Step::Accept, Step::Connect),
+            Endpoint::Client => (Step::Connect, Step::Accept),
+            Endpoint::Server => (Step::Accept, Step::Connect),
         };
         if count(&steps, &other) > 0 {
             return Err(ProgramError::OtherEnd { step: other.to_string(), side: side.name() });

@@ -1,14 +1,13 @@
 //! The named workloads, as the programs that they are short for.
 
-use tcplab_units::{Bytes, Span};
+use tcplab_units::{Bytes, Endpoint, Span};
 
-use crate::Side;
 use crate::spec::{CloseMode, Idle, Keystrokes, Pause, Requests, WorkloadSpec};
 use crate::step::{Half, READ_SIZE, Read, Step, Until, Write};
 
 /// What one end of a workload does, where it does not say so itself.
-pub(crate) fn steps(spec: &WorkloadSpec, side: Side) -> Vec<Step> {
-    let is_client = side == Side::Client;
+pub(crate) fn steps(spec: &WorkloadSpec, side: Endpoint) -> Vec<Step> {
+    let is_client = side == Endpoint::Client;
     if let Some(requests) = &spec.requests {
         return if is_client { asking(requests) } else { answering(requests) };
     }

@@ -2,12 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Span};
+use tcplab_units::{Bytes, Endpoint, Span};
 
 use crate::load::LoadSpec;
 use crate::refusal::WorkloadError;
 use crate::step::{READ_SIZE, Step};
-use crate::{Datagrams, Medium, Program, Role, Side, shapes};
+use crate::{Datagrams, Medium, Program, Role, shapes};
 
 /// The largest piece handed to the socket at once; a sender holds one in memory.
 pub(crate) const WRITE_SIZE_MAX: Bytes = Bytes::new(16 << 20);
@@ -252,7 +252,7 @@ impl WorkloadSpec {
                 return Err(WorkloadError::NoConnections);
             }
         }
-        for (side, steps) in [(Side::Client, &self.client), (Side::Server, &self.server)] {
+        for (side, steps) in [(Endpoint::Client, &self.client), (Endpoint::Server, &self.server)] {
             if let Some(steps) = steps {
                 Program::new(side, steps.clone())
                     .map_err(|error| WorkloadError::Program(side.name(), error))?;
@@ -372,10 +372,10 @@ impl WorkloadSpec {
     ///
     /// # Panics
     /// Never, of a workload that was checked.
-    pub fn program(&self, side: Side) -> Program {
+    pub fn program(&self, side: Endpoint) -> Program {
         let own = match side {
-            Side::Client => &self.client,
-            Side::Server => &self.server,
+            Endpoint::Client => &self.client,
+            Endpoint::Server => &self.server,
         };
         let steps = own.clone().unwrap_or_else(|| shapes::steps(self, side));
         Program::new(side, steps).expect("checked when the scenario was read")
@@ -404,16 +404,16 @@ impl WorkloadSpec {
     }
 
     /// The end that sends more; the client where both send the same.
-    pub fn sending_side(&self) -> Side {
+    pub fn sending_side(&self) -> Endpoint {
         if self.load.is_some() {
-            return Side::Server;
+            return Endpoint::Server;
         }
-        let [client, server] = [Side::Client, Side::Server].map(|it| self.program(it).writes());
-        if server > client { Side::Server } else { Side::Client }
+        let [client, server] = Endpoint::BOTH.map(|it| self.program(it).writes());
+        if server > client { Endpoint::Server } else { Endpoint::Client }
     }
 
     /// What an end does for the most part.
-    pub fn role(&self, side: Side) -> Role {
+    pub fn role(&self, side: Endpoint) -> Role {
         if self.sending_side() == side { Role::Sender } else { Role::Receiver }
     }
 
@@ -477,7 +477,8 @@ mod tests {
     #[test]
     fn the_direction_decides_who_sends() {
         let upload = spec(r#"{"upload": "10 MB"}"#);
-        let roles = |spec: &WorkloadSpec| (spec.role(Side::Client), spec.role(Side::Server));
+        let roles =
+            |spec: &WorkloadSpec| (spec.role(Endpoint::Client), spec.role(Endpoint::Server));
         assert_eq!(roles(&upload), (Role::Sender, Role::Receiver));
         let download = spec(r#"{"download": "10 MB"}"#);
         assert_eq!(roles(&download), (Role::Receiver, Role::Sender));

@@ -19,6 +19,11 @@ struct Layer {
 const LAYERS: &[Layer] = &[
     Layer { name: "units", may_use: &[], why: "quantities stand on nothing" },
     Layer {
+        name: "quantities",
+        may_use: &["units"],
+        why: "the names of what is measured stand below all that measure or show it",
+    },
+    Layer {
         name: "stats",
         may_use: &["units"],
         why: "statistics know numbers and seeded chance, not where they come from",
@@ -49,7 +54,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "scenario",
-        may_use: &["units", "path", "stack", "workload"],
+        may_use: &["units", "quantities", "path", "stack", "workload"],
         why: "a scenario describes an experiment, it does not run it",
     },
     Layer {
@@ -88,20 +93,30 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "trace",
-        may_use: &["units", "wire", "capture"],
+        may_use: &["units", "quantities", "wire", "capture"],
         why: "the analyser sees a capture and nothing else, or it could not be checked \
               against the truth",
     },
-    Layer { name: "findings", may_use: &["units", "trace"], why: "a finding is proved by a trace" },
+    Layer {
+        name: "findings",
+        may_use: &["units", "quantities", "trace"],
+        why: "a finding is proved by a trace",
+    },
     Layer {
         name: "table",
-        may_use: &["units", "stats", "path", "recording", "trace", "findings"],
+        may_use: &["units", "quantities", "stats", "path", "recording", "trace", "findings"],
         why: "tables hold results, whoever made them",
+    },
+    Layer {
+        name: "results",
+        may_use: &["units", "stats", "path", "workload", "recording", "scenario", "trace"],
+        why: "results are data, whoever made them and whoever shows them",
     },
     Layer {
         name: "lab",
         may_use: &[
             "units",
+            "quantities",
             "stats",
             "servers",
             "load",
@@ -111,45 +126,40 @@ const LAYERS: &[Layer] = &[
             "workload",
             "recording",
             "scenario",
-            "stack",
             "sim",
             "testbed",
             "trace",
             "findings",
-            "table",
+            "results",
         ],
         why: "the laboratory runs experiments, others show them",
     },
     Layer {
         name: "plot",
-        may_use: &["units", "path", "trace"],
+        may_use: &["units", "quantities", "path", "trace"],
         why: "a plot draws one trace, or the outlook of one path: what was, or what will be",
     },
     Layer {
         name: "report",
         may_use: &[
             "units",
+            "quantities",
             "stats",
             "path",
             "recording",
             "scenario",
             "trace",
             "findings",
-            "table",
-            "lab",
+            "results",
             "plot",
         ],
         why: "a report shows what a run has left and runs nothing itself",
     },
     Layer {
-        name: "server",
-        may_use: &["units", "scenario", "lab", "plot", "report", "table"],
-        why: "the server shows reports",
-    },
-    Layer {
         name: "cli",
         may_use: &[
             "units",
+            "quantities",
             "stats",
             "servers",
             "load",
@@ -166,10 +176,10 @@ const LAYERS: &[Layer] = &[
             "trace",
             "findings",
             "table",
+            "results",
             "lab",
             "plot",
             "report",
-            "server",
         ],
         why: "the binary stands on top",
     },

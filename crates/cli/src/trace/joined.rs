@@ -7,7 +7,8 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use tcplab_report::trace::joined_text;
 use tcplab_trace::Analyzer;
-use tcplab_trace::join::{Audit, Claims, Joined, Side, audit, join};
+use tcplab_trace::join::{Audit, Claims, Joined, audit, join};
+use tcplab_units::Endpoint;
 
 use super::input::{is_stdin, name, open};
 use super::outputs::look;
@@ -16,19 +17,19 @@ use crate::output::answer;
 
 /// What the captures at `client` and `server` show together.
 pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result<()> {
-    let path = |side: Side| if side == Side::Client { client } else { server };
+    let path = |side: Endpoint| if side == Endpoint::Client { client } else { server };
     if [client, server].into_iter().any(is_stdin) {
         bail!("captures to be joined are read more than once: standard input (`-`) cannot be");
     }
     let joined = join(|side| open(path(side)))?;
     let mut claims = [Claims::default(), Claims::default()];
-    for (side, claims) in Side::BOTH.into_iter().zip(&mut claims) {
+    for (side, claims) in Endpoint::BOTH.into_iter().zip(&mut claims) {
         let mut analyzer = Analyzer::with_sink(std::mem::take(claims));
         analyzer.read(open(path(side))?);
         *claims = analyzer.finish_into().1;
     }
     let audit = audit(&joined, &claims);
-    let names = Side::BOTH.map(|side| name(path(side)));
+    let names = Endpoint::BOTH.map(|side| name(path(side)));
     if !view.json {
         let top = if view.all { usize::MAX } else { view.top };
         return answer(&joined_text(&joined, &audit, &names, top, look()));

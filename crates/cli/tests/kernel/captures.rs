@@ -2,7 +2,8 @@
 
 use tcplab_capture::Direction as Way;
 use tcplab_path::{Direction, Fate};
-use tcplab_recording::{Endpoint, TruthRow};
+use tcplab_recording::TruthRow;
+use tcplab_units::Endpoint;
 use tcplab_wire::{ChecksumState, FrameView};
 
 use crate::experiment::Recorded;
@@ -26,10 +27,7 @@ pub(crate) fn are_right(trial: &Recorded<'_>) {
 
 /// The path's rows on what this endpoint sent, by frame.
 fn rows(trial: &Recorded<'_>, end: Endpoint) -> Vec<TruthRow> {
-    let direction = match end {
-        Endpoint::Client => Direction::Forward,
-        Endpoint::Server => Direction::Reverse,
-    };
+    let direction = Direction::from_sender(end);
     trial.truth.iter().filter(|row| row.verdict.direction == direction).cloned().collect()
 }
 

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use tcplab_recording::{Endpoint, Recording};
+use tcplab_recording::{Recording, capture_file};
+use tcplab_units::Endpoint;
 use tcplab_workload::DatagramReport;
 
 use crate::experiment::{Experiment, only_entry};
@@ -65,7 +66,7 @@ fn both_worlds_lose_and_answer_the_same() {
         let sent = trial.truth.iter().filter(|row| row.frame.is_some()).count();
         assert_eq!(sent, own.truth().unwrap().iter().filter(|row| row.frame.is_some()).count());
         for directory in [&trial.directory, &modelled.join(&trial.row.directory)] {
-            checksums_are_right(&directory.join(Endpoint::Client.capture_file()));
+            checksums_are_right(&directory.join(capture_file(Endpoint::Client)));
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tcplab_lab::{Run, Trial};
 use tcplab_path::{Cause, Direction, Fate};
-use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
+use tcplab_recording::{AppLog, Recording, TrialRecord, TruthRow, capture_file};
+use tcplab_results::{Run, Trial};
+use tcplab_units::Endpoint;
 use tcplab_workload::Role;
 use tempfile::TempDir;
 
@@ -115,7 +116,7 @@ impl<'r> Recorded<'r> {
     fn read(run: &Path, row: &'r Trial) -> Recorded<'r> {
         let directory = run.join(&row.directory);
         let recording = Recording::open(&directory).unwrap();
-        let tap = |end: Endpoint| Tap::read(&directory.join(end.capture_file()));
+        let tap = |end: Endpoint| Tap::read(&directory.join(capture_file(end)));
         Recorded {
             row,
             truth: recording.truth().unwrap(),

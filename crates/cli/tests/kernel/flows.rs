@@ -3,7 +3,8 @@
 
 use std::fs;
 
-use tcplab_recording::{Endpoint, FlowLog, Recording};
+use tcplab_recording::{FlowLog, Recording};
+use tcplab_units::Endpoint;
 
 use crate::experiment::{Experiment, Recorded, only_entry};
 use crate::forwarded::{connections, each_flow_gets_what_was_forwarded};

@@ -9,9 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use tcplab_lab::Run;
-use tcplab_recording::{Endpoint, Recording};
-use tcplab_units::Rng;
+use tcplab_recording::{Recording, capture_file};
+use tcplab_results::Run;
+use tcplab_units::{Endpoint, Rng};
 
 use crate::processes::{Family, Machine, await_that};
 use crate::program::{command, ended, namespaces_allowed, tcplab};
@@ -202,7 +202,7 @@ fn whatever_looks_whole_is(name: &str, run: &Path) {
         recording.app().and(recording.record()).unwrap();
         assert!(!recording.truth().unwrap().is_empty() && !recording.samples().unwrap().is_empty());
         for end in Endpoint::BOTH {
-            let tap = Tap::read(&trial.join(end.capture_file()));
+            let tap = Tap::read(&trial.join(capture_file(end)));
             let [Some(counted)] = tap.statistics[..] else {
                 panic!("{name}: {} has no end", trial.display())
             };

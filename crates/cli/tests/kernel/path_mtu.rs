@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::Path;
+use tcplab_recording::capture_file;
 
 use tcplab_capture::Reader;
-use tcplab_recording::Endpoint;
+use tcplab_units::Endpoint;
 use tcplab_wire::{FrameView, too_big};
 
 use crate::experiment::{Experiment, only_entry};
@@ -46,7 +47,7 @@ fn both_worlds_send_the_same_again() {
     let mut trials = 0;
     for trial in experiment.trials() {
         let directories = [&trial.directory, &modelled.join(&trial.row.directory)];
-        let captures = directories.map(|it| it.join(Endpoint::Client.capture_file()));
+        let captures = directories.map(|it| it.join(capture_file(Endpoint::Client)));
         let [kernel, model] = captures.each_ref().map(|capture| look(capture));
         assert_eq!(kernel, model, "{}", trial.name());
         assert_eq!(kernel.1, if trial.name().contains("hole") { 0 } else { 10 });

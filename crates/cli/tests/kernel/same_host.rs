@@ -3,8 +3,9 @@
 use std::fs;
 
 use tcplab_capture::{Direction, Reader};
-use tcplab_lab::Run;
-use tcplab_recording::{Endpoint, Recording};
+use tcplab_recording::Recording;
+use tcplab_results::Run;
+use tcplab_units::Endpoint;
 use tcplab_wire::FrameView;
 
 use crate::experiment::Experiment;
@@ -48,9 +49,7 @@ fn the_loopback_is_captured_at_both_ends() {
     assert!(recording.truth().unwrap().is_empty());
     let acked = recording.samples().unwrap().iter().map(|sample| sample.bytes_acked).max();
     assert!(acked.is_some_and(|acked| acked <= 2_000_002), "{acked:?}");
-    for [sender, receiver] in
-        [[Endpoint::Client, Endpoint::Server], [Endpoint::Server, Endpoint::Client]]
-    {
+    for [sender, receiver] in [Endpoint::BOTH, [Endpoint::Server, Endpoint::Client]] {
         let left = passed(&recording, sender, Direction::Outbound);
         let came = passed(&recording, receiver, Direction::Inbound);
         let what = |it: &Passed| (it.0, it.1, it.2);

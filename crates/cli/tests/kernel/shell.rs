@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tcplab_path::{Cause, Fate};
-use tcplab_recording::{Endpoint, Recording};
+use tcplab_recording::{Recording, capture_file};
+use tcplab_units::Endpoint;
 
 use crate::processes::{Family, Machine, Member, await_that};
 use crate::program::{Io, allowed, command, ended, installed, namespaces_allowed, tcplab};
@@ -175,12 +176,12 @@ fn a_recording_is_left_that_anyone_can_read() {
         let lost = truth.iter().filter(|row| row.verdict.fate == Fate::Dropped(Cause::Loss));
         let lost = lost.count();
         assert!(lost > 0 && truth.iter().all(|row| row.frame.is_some()));
-        let ends = Endpoint::BOTH.map(|end| Tap::read(&seen.join(end.capture_file())));
+        let ends = Endpoint::BOTH.map(|end| Tap::read(&seen.join(capture_file(end))));
         let frames = ends.each_ref().map(|tap| tap.frames.len());
         // Every packet left one end, and all but the lost ones came to the other.
         assert_eq!(frames[0] + frames[1], 2 * truth.len() - lost);
         for (end, frames) in Endpoint::BOTH.into_iter().zip(frames) {
-            if let Some(theirs) = crate::tshark::frames(&seen.join(end.capture_file())) {
+            if let Some(theirs) = crate::tshark::frames(&seen.join(capture_file(end))) {
                 assert_eq!(theirs, frames, "{}", end.name());
             }
         }

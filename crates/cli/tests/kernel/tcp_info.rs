@@ -1,8 +1,8 @@
 //! What the kernel says of its sockets fits what was on the wire.
 
-use tcplab_recording::{Endpoint, Sample};
+use tcplab_recording::Sample;
 use tcplab_trace::{Flow, Trace};
-use tcplab_units::Span;
+use tcplab_units::{Endpoint, Span};
 
 use crate::experiment::Recorded;
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
+use tcplab_recording::capture_file;
 
-use tcplab_recording::Endpoint;
 use tcplab_trace::Trace;
+use tcplab_units::Endpoint;
 
 use crate::experiment::Recorded;
 use crate::program::skipped;
@@ -26,7 +27,7 @@ struct Said {
 pub(crate) fn agrees(trial: &Recorded<'_>) {
     for end in Endpoint::BOTH {
         let name = format!("{}, {}'s capture", trial.name(), end.name());
-        let Some(theirs) = asked(&name, &trial.directory.join(end.capture_file())) else { return };
+        let Some(theirs) = asked(&name, &trial.directory.join(capture_file(end))) else { return };
         let (_, file) = trial.recording.capture(end).unwrap();
         let ours = tcplab_trace::analyze(tcplab_capture::Reader::new(file).unwrap());
         assert_eq!(theirs.len() as u64, ours.packets, "{name}: frames");

@@ -1,10 +1,10 @@
 //! What can happen to a transfer, as sums tell it: one case and more for each rule.
 
 use tcplab_trace::{
-    CloseKind, Connection, EcnAgreement, End, FastOpen, Flow, HandshakeKind, Limit, MssChange,
+    CloseKind, Connection, EcnAgreement, FastOpen, Flow, HandshakeKind, Limit, MssChange,
     StallCause, Tap,
 };
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Endpoint};
 
 use super::sums::{Case, at, closed, limited, mbit, ms, seen, stalls};
 
@@ -94,7 +94,7 @@ pub(super) const CASES: &[Case] = &[
             let close = closed(CloseKind::ResetAfterFin, 9_000);
             c.life.close = Some(tcplab_trace::Close {
                 unread: Some(Bytes::new(4_096)),
-                reset_by: Some(End::Client),
+                reset_by: Some(Endpoint::Client),
                 ..close
             });
         },

@@ -111,7 +111,7 @@ pub(super) fn stalls(cause: StallCause, count: u64, time: u64, longest: u64) -> 
 }
 
 pub(super) fn closed(kind: CloseKind, when: u64) -> Close {
-    let by = tcplab_trace::End::Server;
+    let by = tcplab_units::Endpoint::Server;
     Close { kind, by, at: at(when), frame: 8_990, unread: None, reset_by: Some(by) }
 }
 

@@ -3,10 +3,10 @@
 use tcplab_trace::Limit;
 use tcplab_units::{Bytes, Rate, Span};
 
-use super::model::Law;
-use super::words::{amount, span};
 use super::advice::{Advice, Change, Expected};
+use super::model::Law;
 use super::situation::{Goal, Situation};
+use super::words::{amount, span};
 
 /// A formula must promise so much before a setting is changed for it.
 const WORTH_IT: f64 = 1.1;

@@ -1,10 +1,10 @@
 //! The captures of a recording, analysed.
 
 use tcplab_path::PathSpec;
-use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord};
+use tcplab_recording::{AppLog, Recording, TrialRecord};
 use tcplab_results::{Correspondence, Trial, TrialData};
 use tcplab_trace::{Connection, Trace};
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Endpoint};
 
 use super::datagrams;
 use super::interruptions::interruption_times;

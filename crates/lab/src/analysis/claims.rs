@@ -359,7 +359,8 @@ mod tests {
                 story: String::new(),
             })
             .collect();
-        let metric = tcplab_results::Metric { name: "transfer_time".into(), unit: "s".into(), value: time };
+        let metric =
+            tcplab_results::Metric { name: "transfer_time".into(), unit: "s".into(), value: time };
         let trial = Trial {
             number: 1,
             seed: 1,

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
 use tcplab_path::{Direction, Fate};
-use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord, TruthRow};
+use tcplab_recording::{AppLog, Recording, TrialRecord, TruthRow};
 use tcplab_results::{Correspondence, DatagramKind, DatagramRow, Metric};
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::{FrameView, LinkType, UdpPacket, port_unreachable};
-use tcplab_workload::{DatagramMark, DatagramReport, Side};
+use tcplab_workload::{DatagramMark, DatagramReport};
 
 use super::metrics::{named, responses};
 use crate::error::LabError;
@@ -19,7 +19,7 @@ use crate::error::LabError;
 struct Seen {
     frame: u64,
     at: Instant,
-    from: Side,
+    from: Endpoint,
     kind: DatagramKind,
     mark: Option<DatagramMark>,
 }
@@ -30,15 +30,10 @@ pub(crate) fn read(
     record: &TrialRecord,
     report: &DatagramReport,
 ) -> Result<Correspondence, LabError> {
-    let captures = [
-        seen(recording, record, Endpoint::Client)?,
-        seen(recording, record, Endpoint::Server)?,
-    ];
-    let mut datagrams = if record.has_truth() {
-        judged(&recording.truth()?, &captures)
-    } else {
-        untold(&captures)
-    };
+    let captures =
+        [seen(recording, record, Endpoint::Client)?, seen(recording, record, Endpoint::Server)?];
+    let mut datagrams =
+        if record.has_truth() { judged(&recording.truth()?, &captures) } else { untold(&captures) };
     datagrams.sort_by_key(|row| (row.arrived.unwrap_or(row.sent), row.sent));
     number_frames(&mut datagrams, &captures[0]);
     datagrams.sort_by_key(|row| (row.sent, row.is_copy, row.frame));
@@ -86,12 +81,12 @@ fn seen(
         // Recordings of trials have no link header.
         let view = FrameView::new(LinkType::RawIp, packet.captured, packet.original_len);
         let Some(ip) = view.ip() else { continue };
-        let from = if Some(ip.src()) == client { Side::Client } else { Side::Server };
+        let from = if Some(ip.src()) == client { Endpoint::Client } else { Endpoint::Server };
         let (kind, mark) = match (UdpPacket::of(ip), port_unreachable(&ip)) {
             (Some(udp), _) => {
                 let kind = match from {
-                    Side::Client => DatagramKind::Request,
-                    Side::Server => DatagramKind::Answer,
+                    Endpoint::Client => DatagramKind::Request,
+                    Endpoint::Server => DatagramKind::Answer,
                 };
                 (kind, DatagramMark::read(udp.payload()))
             }
@@ -126,7 +121,7 @@ fn judged(truth: &[TruthRow], captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
         let verdict = &row.verdict;
         let seen = sent.get(&verdict.origin.unwrap_or(verdict.id))?;
         // What the path itself answers goes the other way.
-        let is_own = (end(verdict.direction) == 0) == (seen.from == Side::Client);
+        let is_own = (end(verdict.direction) == 0) == (seen.from == Endpoint::Client);
         is_own.then(|| DatagramRow {
             from: seen.from,
             kind: seen.kind,
@@ -144,7 +139,7 @@ fn judged(truth: &[TruthRow], captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
 /// Where the path tells nothing: what was seen at the other end, too.
 fn untold(captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
     let mut rows = Vec::new();
-    for (end, side) in [Side::Client, Side::Server].into_iter().enumerate() {
+    for (end, side) in Endpoint::BOTH.into_iter().enumerate() {
         let mut there = queues(captures[1 - end].iter().filter(|seen| seen.from == side));
         for seen in captures[end].iter().filter(|seen| seen.from == side) {
             let arrived = there.get_mut(&seen.key()).and_then(VecDeque::pop_front);
@@ -174,8 +169,8 @@ impl Seen {
 struct Alike(bool, DatagramKind, Option<DatagramMark>);
 
 impl Alike {
-    fn of(from: Side, kind: DatagramKind, mark: Option<DatagramMark>) -> Alike {
-        Alike(from == Side::Client, kind, mark)
+    fn of(from: Endpoint, kind: DatagramKind, mark: Option<DatagramMark>) -> Alike {
+        Alike(from == Endpoint::Client, kind, mark)
     }
 }
 
@@ -193,8 +188,8 @@ fn number_frames(rows: &mut [DatagramRow], capture: &[Seen]) {
     let mut frames = queues(capture.iter());
     for row in rows {
         let passed = match row.from {
-            Side::Client => !row.is_copy,
-            Side::Server => row.arrived.is_some(),
+            Endpoint::Client => !row.is_copy,
+            Endpoint::Server => row.arrived.is_some(),
         };
         if passed && let Some(queue) = frames.get_mut(&Alike::of(row.from, row.kind, row.mark)) {
             row.frame = queue.pop_front().map(|(frame, _)| frame);

@@ -3,23 +3,23 @@
 use tcplab_recording::{AppLog, EndpointRecord, TrialRecord};
 use tcplab_results::{EndRow, Ending, Metric};
 use tcplab_scenario::METRICS;
-use tcplab_trace::{
-    CloseKind, Connection, ConnectionState, End, Flow, Segment, SegmentKind, Trace,
-};
-use tcplab_units::{Bytes, Instant, Span};
-use tcplab_workload::{AppReport, Role, Side};
+use tcplab_trace::{CloseKind, Connection, ConnectionState, Flow, Segment, SegmentKind, Trace};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
+use tcplab_workload::{AppReport, Role};
 
 use super::options::buffers;
 
 /// Both ends, the client first; each with the capture that was taken beside it.
 pub(crate) fn ends(app: &AppLog, record: &TrialRecord, traces: [&Trace; 2]) -> Vec<EndRow> {
-    let ends =
-        [(Side::Client, &app.client, &record.client), (Side::Server, &app.server, &record.server)];
+    let ends = [
+        (Endpoint::Client, &app.client, &record.client),
+        (Endpoint::Server, &app.server, &record.server),
+    ];
     let rows = ends.into_iter().zip(traces);
     rows.map(|((end, report, record), trace)| of_end(end, report, record, trace)).collect()
 }
 
-fn of_end(end: Side, report: &AppReport, record: &EndpointRecord, trace: &Trace) -> EndRow {
+fn of_end(end: Endpoint, report: &AppReport, record: &EndpointRecord, trace: &Trace) -> EndRow {
     let back = report.back.as_ref().map_or(report.stray, |back| back.bytes);
     let (written, read) = match report.role {
         Role::Sender => (report.bytes, back),
@@ -61,12 +61,12 @@ fn of_end(end: Side, report: &AppReport, record: &EndpointRecord, trace: &Trace)
 }
 
 /// What the capture beside an end shows of it.
-fn on_the_wire(end: Side, connection: &Connection) -> Vec<Metric> {
+fn on_the_wire(end: Endpoint, connection: &Connection) -> Vec<Metric> {
     let Connection { forward, reverse, handshake, .. } = connection;
     // What it sent, and what it acknowledged and offered windows for.
     let (sent, taken, syn) = match end {
-        Side::Client => (forward, reverse, &handshake.client),
-        Side::Server => (reverse, forward, &handshake.server),
+        Endpoint::Client => (forward, reverse, &handshake.client),
+        Endpoint::Server => (reverse, forward, &handshake.server),
     };
     let count = |name, count: u64| metric(name, count as f64);
     let mut metrics = vec![
@@ -137,13 +137,9 @@ fn metric(name: &str, value: f64) -> Metric {
 /// How a connection ended, as a capture has it.
 pub(crate) fn ending(trace: &Trace) -> Option<Ending> {
     let life = &trace.connections.first()?.life;
-    let side = |end| match end {
-        End::Client => Side::Client,
-        End::Server => Side::Server,
-    };
     let reset_by = |end| match end {
-        Side::Client => "reset by the client",
-        Side::Server => "reset by the server",
+        Endpoint::Client => "reset by the client",
+        Endpoint::Server => "reset by the server",
     };
     let Some(close) = life.close else {
         let how = match life.state {
@@ -153,14 +149,13 @@ pub(crate) fn ending(trace: &Trace) -> Option<Ending> {
         };
         return Some(Ending { how: how.into(), by: None });
     };
-    let by = side(close.by);
     let how = match (close.kind, life.state) {
         (_, ConnectionState::Rej) => "refused",
         (CloseKind::Graceful | CloseKind::Simultaneous, _) => "closed",
         (CloseKind::HalfClosed, _) => "half closed",
         (CloseKind::Reset | CloseKind::ResetAfterFin, _) => {
-            reset_by(close.reset_by.map_or(by, side))
+            reset_by(close.reset_by.unwrap_or(close.by))
         }
     };
-    Some(Ending { how: how.into(), by: Some(by) })
+    Some(Ending { how: how.into(), by: Some(close.by) })
 }

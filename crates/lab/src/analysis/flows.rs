@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tcplab_path::{Direction, Fate, PathSpec};
 use tcplab_recording::{
-    AppLog, ConnectionLog, Endpoint, FlowLog, Recording, RecordingError, Sample, TrialRecord,
-    TruthRow,
+    AppLog, ConnectionLog, FlowLog, Recording, RecordingError, Sample, TrialRecord, TruthRow,
 };
 use tcplab_results::{FlowConnectionRow, FlowRow, FlowSeries, Metric};
 use tcplab_trace::{Connection, Trace};
-use tcplab_units::{Bytes, Instant, Rate, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 use tcplab_workload::Exchange;
 
 use super::captures::ports;
@@ -148,7 +147,7 @@ impl Known<'_> {
     ) -> FlowConnectionRow {
         let app = AppLog::of(log.client.clone(), log.server.clone());
         let end = sending_end(&app);
-        let way = way_of(end);
+        let way = Direction::from_sender(end);
         let receiver = match end {
             Endpoint::Client => &log.server,
             Endpoint::Server => &log.client,
@@ -214,13 +213,6 @@ impl Known<'_> {
     }
 }
 
-fn way_of(sender: Endpoint) -> Direction {
-    match sender {
-        Endpoint::Client => Direction::Forward,
-        Endpoint::Server => Direction::Reverse,
-    }
-}
-
 /// The payload of a connection as it passed its receiver.
 fn arrived<'c>(
     log: &ConnectionLog,
@@ -228,11 +220,7 @@ fn arrived<'c>(
 ) -> Arrivals {
     let app = AppLog::of(log.client.clone(), log.server.clone());
     let end = sending_end(&app);
-    let receiver = match end {
-        Endpoint::Client => Endpoint::Server,
-        Endpoint::Server => Endpoint::Client,
-    };
-    captured(receiver).map_or_else(Arrivals::default, |connection| {
+    captured(end.other()).map_or_else(Arrivals::default, |connection| {
         Arrivals::of(&flow_of(connection, end).segments)
     })
 }

@@ -6,7 +6,11 @@ use tcplab_trace::Flow;
 use tcplab_units::{Instant, Span};
 
 /// When either direction lets nothing through.
-pub(super) fn interruption_times(path: &PathSpec, seed: u64, duration: Span) -> Vec<(Instant, Instant)> {
+pub(super) fn interruption_times(
+    path: &PathSpec,
+    seed: u64,
+    duration: Span,
+) -> Vec<(Instant, Instant)> {
     let until = Instant::ZERO + duration;
     let links = Direction::BOTH.into_iter().filter_map(|direction| path.link(direction).ok());
     let mut windows: Vec<_> = links.flat_map(|link| link.interruptions(until, seed)).collect();

@@ -2,8 +2,9 @@
 //! packet by packet, and all of which the generator and the server have counted.
 
 use tcplab_path::PathSpec;
-use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord};
+use tcplab_recording::{AppLog, Recording, TrialRecord};
 use tcplab_results::{Metrics, Trial};
+use tcplab_units::Endpoint;
 use tcplab_workload::{Durations, LoadReport};
 
 use super::captures::{FRAMES, keep_the_first, trace_of};
@@ -128,9 +129,9 @@ mod tests {
             assert!(tcplab_scenario::metric(name).is_some(), "{name}");
         }
         let nothing = values(&LoadReport::default());
-        assert!(flaws(&load).is_none() && flaws(&LoadReport::default()).is_some());
+        assert!(load_flaws(&load).is_none() && load_flaws(&LoadReport::default()).is_some());
         let impossible = LoadReport { impossible: Some("no".into()), ..LoadReport::default() };
-        assert_eq!(flaws(&impossible), None, "it would be again");
+        assert_eq!(load_flaws(&impossible), None, "it would be again");
         assert_eq!(nothing.len(), 5, "no times where nothing was answered: {nothing:?}");
     }
 }

@@ -1,9 +1,9 @@
 //! What a trial with a connection is measured by.
 
-use tcplab_recording::{AppLog, Endpoint, Sample};
+use tcplab_recording::{AppLog, Sample};
 use tcplab_results::Metric;
 use tcplab_trace::{Flow, Limit};
-use tcplab_units::{Rate, Span};
+use tcplab_units::{Endpoint, Rate, Span};
 use tcplab_workload::{AppReport, Exchange};
 
 use super::ideal::Ideal;

@@ -14,9 +14,10 @@ pub(crate) fn remarkable(record: &TrialRecord) -> Vec<OptionRow> {
     sockets
         .into_iter()
         .flat_map(|(role, options)| {
-            options.iter().filter(|option| option.is_remarkable()).map(move |option| {
-                OptionRow { socket: role.name().into(), record: option.clone() }
-            })
+            options
+                .iter()
+                .filter(|option| option.is_remarkable())
+                .map(move |option| OptionRow { socket: role.name().into(), record: option.clone() })
         })
         .collect()
 }
@@ -87,7 +88,7 @@ mod tests {
         };
         let refused = OptionRow { socket: "client".into(), record };
         assert_eq!(
-            refused.refusal().unwrap(),
+            refusal(&refused).unwrap(),
             "SO_SNDBUFFORCE = 8 MB was refused (client socket): EPERM: it needs CAP_NET_ADMIN"
         );
     }

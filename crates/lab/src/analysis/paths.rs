@@ -4,7 +4,6 @@ use tcplab_path::{Backend, Direction, PathSpec};
 use tcplab_results::SAME_HOST;
 use tcplab_scenario::Case;
 
-
 /// A sentence per direction; for each path too, where cases differ in it, named by what the cases
 /// that have it have in common.
 pub(crate) fn describe(cases: &[Case]) -> Vec<String> {

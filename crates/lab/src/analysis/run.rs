@@ -6,8 +6,8 @@ use tcplab_results::{Case, KeptTrials, MetricNames, Run, Summary, Trial};
 use tcplab_scenario::METRICS;
 
 use super::claims::Gathered;
-use super::stored::trial;
 use super::paths;
+use super::stored::trial;
 use crate::error::LabError;
 use crate::plan::{of_case, stacks};
 use crate::store::RunDirectory;
@@ -17,7 +17,7 @@ use crate::store::RunDirectory;
 ///
 /// # Errors
 /// When trials are missing or unreadable, or `tell` broke off.
-pub fn analyse(
+pub(crate) fn analyse(
     run: &RunDirectory,
     mut tell: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Run, LabError> {

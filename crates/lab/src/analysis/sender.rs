@@ -1,7 +1,8 @@
 //! Which end of a trial sends the payload.
 
-use tcplab_recording::{AppLog, Endpoint};
+use tcplab_recording::AppLog;
 use tcplab_trace::{Connection, Flow};
+use tcplab_units::Endpoint;
 use tcplab_workload::Role;
 
 /// Which end sends the payload.

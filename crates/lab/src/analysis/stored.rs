@@ -24,11 +24,13 @@ fn round_trip(run: &RunDirectory, case: &Case) -> Option<Span> {
     checks.find_map(|check| check.round_trip)
 }
 
-
 /// Analyses the trial that was made in `stage`, and lets go of packets that are not kept.
 pub(crate) fn settle(
     run: &RunDirectory,
-    stage: &Path, case: &Case, number: u32) -> Result<(), LabError> {
+    stage: &Path,
+    case: &Case,
+    number: u32,
+) -> Result<(), LabError> {
     let recording = Recording::open(stage)?;
     let mut trial = examine(&recording, case, round_trip(run, case))?;
     trial.put_aside = run.flawed(&case.name, number);
@@ -41,7 +43,6 @@ pub(crate) fn settle(
     }
     Ok(())
 }
-
 
 /// What came of a trial. One that another program has analysed is analysed again, if its
 /// packets are there.

@@ -1,10 +1,10 @@
 //! What one recording says.
 
 use tcplab_path::{Direction, PathSpec};
-use tcplab_recording::{AppLog, Endpoint, Recording, TrialRecord};
+use tcplab_recording::{AppLog, Recording, TrialRecord};
 use tcplab_results::{OptionRow, Trial, remark};
 use tcplab_trace::Trace;
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Endpoint, Instant, Span};
 
 use super::captures::{self, traces};
 use super::ends::{ending, ends};
@@ -43,10 +43,7 @@ pub(crate) fn examine(
     }
     let (truth, samples) = (recording.truth()?, recording.samples()?);
     let sending_end = sending_end(&app);
-    let direction = match sending_end {
-        Endpoint::Client => Direction::Forward,
-        Endpoint::Server => Direction::Reverse,
-    };
+    let direction = Direction::from_sender(sending_end);
     let [client, server] = traces(recording, &record, &app)?;
     let has_truth = record.has_truth();
     let record = &record;
@@ -84,8 +81,7 @@ pub(crate) fn examine(
     let lost = has_truth.then_some(drops.len());
     let ideal = ideal(direction);
     let metrics = Sources { app: &app, flow, samples: &samples, lost, ideal }.metrics();
-    let interruptions =
-        costs(flow, &interruption_times(path, record.seed, record.duration));
+    let interruptions = costs(flow, &interruption_times(path, record.seed, record.duration));
     let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);
     let whole = Trial { metrics, episodes, findings, options: told, ..Trial::empty(warnings) };
     Ok(Trial { interruptions, ends, ending, flaws, flows, ..whole })

@@ -1,13 +1,11 @@
 //! What is tested, and what is said of it.
 
-use tcplab_results::comparison::{
-    ALPHA, CONFIDENCE, ComparedCase, Comparison, Outcome, Row, Side,
-};
+use tcplab_results::comparison::{ALPHA, CONFIDENCE, ComparedCase, Comparison, Outcome, Row, Side};
 use tcplab_results::{Case, Trial, median_interval};
 use tcplab_scenario::{Better, MetricInfo};
 use tcplab_stats::{
-    Design, Interval, Observed, RankTest, Shift, holm, least_pairs, least_values,
-    median, rank_sum, signed_rank, standard_deviation, trials_needed,
+    Design, Interval, Observed, RankTest, Shift, holm, least_pairs, least_values, median, rank_sum,
+    signed_rank, standard_deviation, trials_needed,
 };
 use tcplab_units::Rng;
 

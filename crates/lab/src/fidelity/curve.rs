@@ -1,7 +1,7 @@
 //! How far apart two curves of the congestion window are.
 
-use tcplab_recording::{Endpoint, Sample};
-use tcplab_units::Instant;
+use tcplab_recording::Sample;
+use tcplab_units::{Endpoint, Instant};
 
 use crate::analysis::ESTABLISHED;
 

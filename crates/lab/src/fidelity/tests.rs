@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use tcplab_recording::{Endpoint, Sample};
+use tcplab_recording::Sample;
 use tcplab_results::fidelity::{Compared, Quantity};
 use tcplab_scenario::Scenario;
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Endpoint, Instant, Span};
 
 use super::curve::{POINTS, curve, distance};
 use super::figures::QUANTITIES;

@@ -124,9 +124,7 @@ pub fn prospect_of_extension<E: From<LabError>>(
     patience: Duration,
 ) -> Result<Prospect, E> {
     let (plan, scenario, Extension { unused, .. }, reused) = foreseen(path, change)?;
-    let is_there = |case: &Case, number: u32| {
-        reused.contains(&trial_directory(&case.name, number))
-    };
+    let is_there = |case: &Case, number: u32| reused.contains(&trial_directory(&case.name, number));
     let prospect = look_ahead(&scenario, &plan, bench, patience, (plan.trials, &is_there));
     Ok(Prospect { unused, ..prospect })
 }

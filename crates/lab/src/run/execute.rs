@@ -22,11 +22,7 @@ use crate::verify::tuning_of;
 ///
 /// # Errors
 /// When it cannot be made.
-pub fn begin(
-    runs: &Path,
-    scenario: Scenario,
-    plan: Plan,
-) -> Result<RunDirectory, LabError> {
+pub fn begin(runs: &Path, scenario: Scenario, plan: Plan) -> Result<RunDirectory, LabError> {
     RunDirectory::create(runs, plan, scenario, &environment())
 }
 

@@ -171,8 +171,12 @@ impl<'a> Arrangement<'a> {
             return Err(format!("was made by tcplab {tcplab}, this is {}", self.tcplab));
         }
         match kernel {
-            None if !is_simulated => return Err("ran in virtual time, the new plan does not".into()),
-            Some(_) if is_simulated => return Err("ran on the kernel, the new plan does not".into()),
+            None if !is_simulated => {
+                return Err("ran in virtual time, the new plan does not".into());
+            }
+            Some(_) if is_simulated => {
+                return Err("ran on the kernel, the new plan does not".into());
+            }
             Some(kernel) if *kernel != self.kernel => {
                 return Err("ran on another kernel, processor or TCP settings".into());
             }

@@ -284,9 +284,7 @@ impl RunDirectory {
 
     /// How many of the plan's trials are there, those that failed not counted.
     pub fn kept(&self) -> usize {
-        let is_kept = |case: &str, number| {
-            is_whole(&self.path.join(trial_directory(case, number)))
-        };
+        let is_kept = |case: &str, number| is_whole(&self.path.join(trial_directory(case, number)));
         let of = |case: &tcplab_scenario::Case| {
             self.plan.numbers().filter(|&number| is_kept(&case.name, number)).count()
         };

@@ -170,7 +170,11 @@ pub(crate) fn lock(path: &Path) -> Result<File, LabError> {
 }
 
 /// Run directories are named by their time, so the last name is the newest.
-pub(super) fn newest(runs: &Path, name: Option<&str>, fits: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+pub(super) fn newest(
+    runs: &Path,
+    name: Option<&str>,
+    fits: impl Fn(&Path) -> bool,
+) -> Option<PathBuf> {
     let list = |directory: &Path| -> Vec<PathBuf> {
         fs::read_dir(directory)
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())

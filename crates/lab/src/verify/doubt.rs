@@ -5,7 +5,6 @@ use tcplab_results::verification::{fastest_rate, rounded, with_confidence};
 use tcplab_testbed::TrialError;
 use tcplab_units::Rate;
 
-
 /// A path that is slower than this is not measured for before it is used. A full packet then takes
 /// 60 µs, twice what it takes a small machine to read it, wake up for it and write it; where that
 /// does not hold, the mover is busy without rest, which is told at the end

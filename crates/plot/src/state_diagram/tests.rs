@@ -1,12 +1,12 @@
 //! What must hold of every drawing, and one drawing whole.
 
-use tcplab_trace::{Basis, End, HandshakeKind, SeenFrom, StepCause};
-use tcplab_units::{Instant, Span};
+use tcplab_trace::{Basis, HandshakeKind, SeenFrom, StepCause};
+use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::TcpFlags;
 
 use super::*;
 
-fn walk(end: End, steps: &[(TcpState, Event)]) -> StateWalk {
+fn walk(end: Endpoint, steps: &[(TcpState, Event)]) -> StateWalk {
     let mut from = TcpState::Closed;
     let edges = steps.iter().enumerate().map(|(index, &(to, event))| {
         let at = Instant::ZERO + Span::from_millis(10 * index as u64);
@@ -16,15 +16,15 @@ fn walk(end: End, steps: &[(TcpState, Event)]) -> StateWalk {
         Edge { step: index + 1, from, to, event, basis: Basis::Seen, packet, at: Some(at) }
     });
     let edges = edges.collect();
-    let address = if end == End::Client { "10.98.0.1:32768" } else { "10.98.0.2:5001" };
+    let address = if end == Endpoint::Client { "10.98.0.1:32768" } else { "10.98.0.2:5001" };
     let (address, start) = (address.parse().unwrap(), Some(TcpState::Closed));
     StateWalk { end, address, seen_from: SeenFrom::Beside, start, edges }
 }
 
 fn walks(client: &[(TcpState, Event)], server: &[(TcpState, Event)]) -> StateWalks {
     StateWalks {
-        client: walk(End::Client, client),
-        server: walk(End::Server, server),
+        client: walk(Endpoint::Client, client),
+        server: walk(Endpoint::Server, server),
         opening: HandshakeKind::ThreeWay,
         close: None,
         time_wait: Vec::new(),

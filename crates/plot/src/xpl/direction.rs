@@ -3,11 +3,11 @@
 use tcplab_trace::{Ack, Segment, SegmentKind, Timer};
 use tcplab_units::{Bytes, Instant};
 
-use super::ink::{
+use super::graph::{Axes, XplGraph};
+use super::writer::{
     ATEXT, BLUE, BOX, DARROW, DIAMOND, DOT, DTICK, GREEN, HTICK, LTEXT, Number, ORANGE, PINK,
     PURPLE, Page, RED, Stamp, UARROW, UTICK, WHITE, Word, YELLOW,
 };
-use super::{Axes, XplGraph};
 use crate::round_trips::RoundTrips;
 
 /// tcptrace's default (`-A10`): throughput is told anew after so many data segments.

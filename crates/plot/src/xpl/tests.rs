@@ -1,13 +1,17 @@
 //! Every line is xplot's, and the graphs of real captures are those that tcptrace draws.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tcplab_capture::Reader;
-use tcplab_trace::{Analyzer, Proof, Range, SegmentKind, Timer};
+use tcplab_trace::{
+    Ack, Analyzer, Connection, FlowId, Proof, Range, Segment, SegmentKind, Sink, Timer,
+};
 use tcplab_units::{Bytes, Instant, Offset};
 
+use super::sink::name;
 use super::*;
 
 /// Files in memory.

@@ -2,6 +2,7 @@
 //! pull request, JUnit XML for those who count tests, and a page.
 
 mod captures;
+pub(crate) mod grid;
 mod intervals;
 mod junit;
 mod markdown;

@@ -1,9 +1,9 @@
 //! The walk that the packets show against what the sockets themselves said.
 
 use serde::Serialize;
-use tcplab_recording::{Endpoint, Sample};
-use tcplab_trace::{End, Event, StateWalk, StateWalks, TcpState};
-use tcplab_units::{Instant, Span};
+use tcplab_recording::Sample;
+use tcplab_trace::{Event, StateWalk, StateWalks, TcpState};
+use tcplab_units::{Endpoint, Instant, Span};
 
 /// So far apart may be a packet's time in the capture and the moment its socket changed its state:
 /// the capture is taken beside the host, not inside of it.
@@ -15,7 +15,7 @@ const TOLD: usize = 5;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SampleCheck {
     /// Whose.
-    pub end: End,
+    pub end: Endpoint,
     /// How many samples were taken of it.
     pub samples: usize,
     /// How many of them are in the state that the packets show at that time, give or take 5 ms.
@@ -44,12 +44,8 @@ pub struct Differing {
 
 /// Holds the walks of a trial against the samples of its sockets: of the client's and the server's.
 pub fn check_samples(walks: &StateWalks, samples: &[Sample]) -> [SampleCheck; 2] {
-    [Endpoint::Client, Endpoint::Server].map(|endpoint| {
-        let end = match endpoint {
-            Endpoint::Client => End::Client,
-            Endpoint::Server => End::Server,
-        };
-        let own = samples.iter().filter(|sample| sample.endpoint == endpoint);
+    Endpoint::BOTH.map(|end| {
+        let own = samples.iter().filter(|sample| sample.endpoint == end);
         check(walks.of_end(end), own)
     })
 }
@@ -109,7 +105,7 @@ fn is_closed_already(walk: &StateWalk, state: TcpState, at: Instant) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use tcplab_trace::{Basis, Edge, End, SeenFrom};
+    use tcplab_trace::{Basis, Edge, SeenFrom};
 
     use super::*;
 
@@ -135,7 +131,7 @@ mod tests {
         });
         let edges = edges.collect();
         StateWalk {
-            end: End::Client,
+            end: Endpoint::Client,
             address: "10.98.0.1:1".parse().unwrap(),
             seen_from: SeenFrom::Beside,
             start: Some(TcpState::Closed),

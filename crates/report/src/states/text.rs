@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use tcplab_plot::grouped;
-use tcplab_trace::{Basis, Edge, End, StateWalk, StateWalks};
-use tcplab_units::{Instant, Span};
+use tcplab_trace::{Basis, Edge, StateWalk, StateWalks};
+use tcplab_units::{Endpoint, Instant, Span};
 
 use super::SampleCheck;
 
@@ -33,10 +33,10 @@ pub fn walks_text(walks: &StateWalks, checks: &[SampleCheck]) -> String {
     text
 }
 
-fn capital(end: End) -> &'static str {
+fn capital(end: Endpoint) -> &'static str {
     match end {
-        End::Client => "Client",
-        End::Server => "Server",
+        Endpoint::Client => "Client",
+        Endpoint::Server => "Server",
     }
 }
 

@@ -5,16 +5,16 @@ use std::fmt::Write;
 use tcplab_findings::{Finding, story};
 use tcplab_plot::grouped;
 use tcplab_trace::{
-    Close, CloseKind, Connection, EcnAgreement, End, FastOpen, Handshake, HandshakeKind, StateStep,
+    Close, CloseKind, Connection, EcnAgreement, FastOpen, Handshake, HandshakeKind, StateStep,
     SynOptions,
 };
 use tcplab_units::Bytes;
 
 use super::flow;
-use super::grid::{Cell, Grid, Look, Side, Style};
-use super::numbers::{UNKNOWN, bytes, or_unknown, seconds, span};
+use super::numbers::{bytes, or_unknown, seconds, span};
 use super::row::is_failed;
 use super::summary::write_findings;
+use crate::grid::{Cell, Grid, Look, Side, Style};
 
 /// Everything about a connection, `index` being its place in the capture: how it was opened and
 /// closed, each direction, and what was found out.
@@ -201,10 +201,7 @@ fn life(out: &mut String, connection: &Connection, look: Look) {
 
 fn close(close: Option<&Close>) -> String {
     let Some(close) = close else { return "not closed as far as the capture goes".into() };
-    let by = match close.by {
-        End::Client => "client",
-        End::Server => "server",
-    };
+    let by = close.by.name();
     let what = match close.kind {
         CloseKind::Graceful => "closed by FINs, first by the",
         CloseKind::Simultaneous => "closed by FINs that crossed, first by the",
@@ -222,9 +219,4 @@ fn close(close: Option<&Close>) -> String {
 
 fn step(step: &StateStep) -> String {
     format!("{} {} #{}", step.state.name(), seconds(step.at), step.frame)
-}
-
-/// `UNKNOWN` where a list is empty.
-pub(super) fn joined(facts: &[String]) -> String {
-    if facts.is_empty() { UNKNOWN.into() } else { facts.join(", ") }
 }

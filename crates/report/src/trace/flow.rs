@@ -8,10 +8,9 @@ use tcplab_trace::{
 };
 use tcplab_units::Bytes;
 
-use super::detail::joined;
-use super::grid::{Cell, Grid, Look, Side};
 use super::limits;
-use super::numbers::{UNKNOWN, bytes, or_unknown, percent, rate, seconds, span};
+use super::numbers::{UNKNOWN, bytes, joined, or_unknown, percent, rate, seconds, span};
+use crate::grid::{Cell, Grid, Look, Side};
 use crate::number::counted;
 
 /// As many frames are named in a table.

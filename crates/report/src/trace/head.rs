@@ -7,8 +7,8 @@ use tcplab_plot::grouped;
 use tcplab_trace::{Note, OtherPackets};
 use tcplab_units::Span;
 
-use super::grid::{Look, Style};
 use super::numbers::span;
+use crate::grid::{Look, Style};
 
 /// As many kinds of remarks are told.
 const NOTES: usize = 12;

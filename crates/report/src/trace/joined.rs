@@ -2,12 +2,12 @@
 
 use tcplab_plot::grouped;
 use tcplab_trace::Note;
-use tcplab_trace::join::{Audit, ClockEstimate, Crossing, Joined, JoinedConnection, Side};
-use tcplab_units::Span;
+use tcplab_trace::join::{Audit, ClockEstimate, Crossing, Joined, JoinedConnection};
+use tcplab_units::{Endpoint, Span};
 
-use super::grid::{Cell, Grid, Look, Side as Stands, Style};
 use super::head::{date, notes_text};
 use super::numbers::{UNKNOWN, percent, seconds, span};
+use crate::grid::{Cell, Grid, Look, Side as Stands, Style};
 use crate::number::counted;
 
 /// As many frames are named.
@@ -23,7 +23,7 @@ pub fn joined_text(
     look: Look,
 ) -> String {
     let mut out = String::new();
-    for (side, name) in Side::BOTH.into_iter().zip(names) {
+    for (side, name) in Endpoint::BOTH.into_iter().zip(names) {
         head(&mut out, joined, side, name, look);
     }
     let note = |text: &String| Note { frame: None, text: text.clone() };
@@ -57,12 +57,9 @@ pub fn joined_text(
     out
 }
 
-fn head(out: &mut String, joined: &Joined, side: Side, name: &str, look: Look) {
-    let tap = &joined.taps[usize::from(side == Side::Server)];
-    let who = match side {
-        Side::Client => "client",
-        Side::Server => "server",
-    };
+fn head(out: &mut String, joined: &Joined, side: Endpoint, name: &str, look: Look) {
+    let tap = &joined.taps[side.index()];
+    let who = side.name();
     let mut facts = vec![format!("{} packets", grouped(tap.packets))];
     if let (Some(first), Some(last)) = (tap.first_nanos, tap.last_nanos) {
         facts.push(span(Span::from_nanos(last.saturating_sub(first))));
@@ -130,7 +127,7 @@ const COLUMNS: [Stands; 10] = [
 fn one(out: &mut String, index: usize, connection: &JoinedConnection, look: Look) {
     let JoinedConnection { client, server, forward, reverse, .. } = connection;
     look.heading(out, &format!("Connection {index}, {client} → {server}"));
-    if connection.client_at == Side::Server {
+    if connection.client_at == Endpoint::Server {
         look.paragraph(out, "  ", "It was opened from the side of the server's capture.");
     }
     let mut grid = Grid::new(&COLUMNS);
@@ -184,9 +181,8 @@ fn row(name: &str, way: &Crossing) -> Vec<Cell> {
 }
 
 /// What is to be said of a direction beside its row.
-fn facts(way: &Crossing, sender: Side) -> Vec<String> {
-    let of = |side: Side| if side == Side::Client { "client" } else { "server" };
-    let (sender, receiver) = (of(sender), of(sender.other()));
+fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
+    let (sender, receiver) = (sender.name(), sender.other().name());
     let mut facts = Vec::new();
     if way.lost > 0 {
         let named: Vec<String> =

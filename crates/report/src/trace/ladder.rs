@@ -5,8 +5,8 @@ use std::fmt::Write;
 use tcplab_trace::{Fate, LadderLine};
 use tcplab_units::Span;
 
-use super::grid::{Look, Style, cut};
 use super::numbers::{seconds, span};
+use crate::grid::{Look, Style, cut};
 
 /// Nothing for so long is shown as a gap.
 const SILENT: Span = Span::from_millis(40);

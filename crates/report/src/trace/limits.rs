@@ -5,8 +5,8 @@ use std::fmt::Write;
 use tcplab_trace::{Flow, Limit, LimitPeriod};
 use tcplab_units::{Instant, Span};
 
-use super::grid::{Cell, Grid, Look, Side, Style};
 use super::numbers::{percent, seconds, span};
+use crate::grid::{Cell, Grid, Look, Side, Style};
 
 /// Columns of the longest bar.
 const BAR: f64 = 30.0;

@@ -3,7 +3,6 @@
 mod chosen;
 mod detail;
 mod flow;
-mod grid;
 mod head;
 mod joined;
 mod ladder;
@@ -12,9 +11,9 @@ mod numbers;
 mod row;
 mod summary;
 
+pub use crate::grid::Look;
 pub use chosen::Chosen;
 pub use detail::connection_text;
-pub use grid::Look;
 pub use head::{CaptureHead, notes_text};
 pub use joined::joined_text;
 pub use ladder::{LadderView, ladder_text};

@@ -73,3 +73,8 @@ fn three(value: f64) -> String {
 pub(crate) fn or_unknown<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
     value.map_or_else(|| UNKNOWN.to_owned(), text)
 }
+
+/// `UNKNOWN` where a list is empty.
+pub(crate) fn joined(facts: &[String]) -> String {
+    if facts.is_empty() { UNKNOWN.into() } else { facts.join(", ") }
+}

@@ -8,10 +8,10 @@ use tcplab_plot::grouped;
 use tcplab_trace::{ConnectionState, Limit};
 use tcplab_units::Bytes;
 
-use super::grid::{Cell, Grid, Look, Side, Style};
 use super::head::CaptureHead;
 use super::numbers::{UNKNOWN, bytes, or_unknown, percent, rate, span};
 use super::row::{Row, Summary, Way, is_failed};
+use crate::grid::{Cell, Grid, Look, Side, Style};
 use crate::number::counted;
 
 /// From this share of packets sent again on, it is worth a look; from the next on, it hurts.

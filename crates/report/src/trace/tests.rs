@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 
 use tcplab_findings::{Cost, Finding, Severity};
 use tcplab_trace::{
-    Close, CloseKind, Connection, ConnectionState, EcnAgreement, End, Fate, Flow, FlowId,
-    Handshake, HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, OtherPackets,
-    Sightings, Sink, Stall, StallCause, StallSum, StateStep, StepCause, SynOptions, Tap, TcpState,
+    Close, CloseKind, Connection, ConnectionState, EcnAgreement, Fate, Flow, FlowId, Handshake,
+    HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, OtherPackets, Sightings,
+    Sink, Stall, StallCause, StallSum, StateStep, StepCause, SynOptions, Tap, TcpState,
 };
-use tcplab_units::{Bytes, Instant, Rate, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 
 use super::*;
 
@@ -64,7 +64,7 @@ fn upload() -> Connection {
     upload.life.history = "ShADadFf".into();
     upload.life.close = Some(Close {
         kind: CloseKind::Graceful,
-        by: End::Client,
+        by: Endpoint::Client,
         at: at(9_980),
         frame: 12_030,
         reset_by: None,
@@ -74,7 +74,7 @@ fn upload() -> Connection {
         .into_iter()
         .zip([(0, 1), (20, 3), (9_980, 12_030)])
         .map(|(state, (millis, frame))| {
-            let (at, flags, by) = (at(millis), tcplab_wire::TcpFlags::ACK, End::Client);
+            let (at, flags, by) = (at(millis), tcplab_wire::TcpFlags::ACK, Endpoint::Client);
             StateStep { state, at, frame, cause: StepCause { at, frame, flags, by } }
         })
         .collect();

@@ -5,15 +5,15 @@ use tcplab_plot::{
     Chart, Figure, LadderScene, View, advertised_window, chart, decimal, delivered_rate, grouped,
     in_flight, ladder, round_trips, sent_rate, spoken, time_sequence,
 };
-use tcplab_trace::{CloseKind, Connection, End, Episode, Flow, Tap};
-use tcplab_units::{Instant, Span};
+use tcplab_trace::{CloseKind, Connection, Episode, Flow, Tap};
+use tcplab_units::{Endpoint, Instant, Span};
 
-use super::{ShownConnection, anchor};
-use crate::interruption::seconds;
-use crate::limits::LimitsView;
-use crate::outcome::kind_class;
-use crate::stalls::Stalls;
+use super::shown::{ShownConnection, anchor};
+use crate::summary::recovery::kind_class;
 use crate::trace::{amount, speed};
+use crate::trial::interruption::seconds;
+use crate::trial::limits::LimitsView;
+use crate::trial::stalls::Stalls;
 
 /// So many episodes are told with their ladder, the costliest ones.
 const MOST_EPISODES: usize = 12;
@@ -193,8 +193,8 @@ pub(super) fn ending(connection: &Connection) -> &'static str {
     match (close.kind, close.by) {
         (CloseKind::Graceful | CloseKind::Simultaneous, _) => "closed",
         (CloseKind::HalfClosed, _) => "half closed",
-        (CloseKind::Reset | CloseKind::ResetAfterFin, End::Client) => "reset by client",
-        (CloseKind::Reset | CloseKind::ResetAfterFin, End::Server) => "reset by server",
+        (CloseKind::Reset | CloseKind::ResetAfterFin, Endpoint::Client) => "reset by client",
+        (CloseKind::Reset | CloseKind::ResetAfterFin, Endpoint::Server) => "reset by server",
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tcplab_findings::{Finding, Severity, recovery_episode, worst_first};
 use tcplab_plot::escape;
 
-use super::{ShownConnection, anchor};
+use super::shown::{ShownConnection, anchor};
 
 /// So many of each rule are told for a connection, the worst.
 const OF_EACH_RULE: usize = 2;

@@ -2,21 +2,24 @@
 
 mod connection;
 mod found;
+mod shown;
 
 use std::cmp::Reverse;
 use std::io;
 
 use askama::Template;
-use tcplab_findings::Finding;
 use tcplab_plot::{grouped, spoken};
 use tcplab_trace::{Connection, Flow, Tap, Trace};
 use tcplab_units::{Bytes, Span};
 
+use crate::html::assets::{SCRIPTS, STYLES, THEME};
+use crate::html::error::ReportError;
 use crate::number::counted;
-use crate::page::{ReportError, SCRIPTS, STYLES, THEME};
 use crate::trace::{Row as LossRow, amount};
 use connection::ConnectionView;
 use found::FoundView;
+pub use shown::ShownConnection;
+use shown::anchor;
 
 /// As many connections have a row in the table.
 const MOST_ROWS: usize = 1_000;
@@ -32,17 +35,6 @@ pub struct TracePage<'a> {
     pub shown: &'a [ShownConnection<'a>],
 }
 
-/// A connection to be shown with its graphs.
-#[derive(Debug, Clone, Copy)]
-pub struct ShownConnection<'a> {
-    /// Its place in the trace, from 0.
-    pub index: usize,
-    /// The connection with its packets.
-    pub connection: &'a Connection,
-    /// What was found out about it.
-    pub findings: &'a [Finding],
-}
-
 /// Writes the page. The same trace gives the same bytes.
 ///
 /// # Errors
@@ -55,11 +47,6 @@ pub fn write_trace(page: &TracePage<'_>, out: &mut impl io::Write) -> Result<(),
     }
     out.write_all(Foot { script: SCRIPTS.concat() }.render()?.as_bytes())?;
     Ok(())
-}
-
-/// The place in the page of a connection.
-fn anchor(index: usize) -> String {
-    format!("connection-{index}")
 }
 
 fn head<'a>(page: &TracePage<'a>) -> Head<'a> {

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use tcplab_workload::{CALLS, Side};
+use tcplab_units::Endpoint;
+use tcplab_workload::CALLS;
 use toml::Spanned;
 
-use crate::Case;
-use crate::error::Problem;
+use crate::case::Case;
 use crate::fault::Fault;
 use crate::metrics::{MetricInfo, MetricKind, Scope};
+use crate::problem::Problem;
 
 use super::ExpectSpec;
 
@@ -22,7 +23,7 @@ pub struct Selection {
     pub flow: Option<String>,
     /// Those of this end; none: of both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub endpoint: Option<Side>,
+    pub endpoint: Option<Endpoint>,
     /// Those of these calls, such as `close` or `read MSG_OOB`; none: of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
@@ -33,7 +34,7 @@ pub struct Selection {
 
 impl Selection {
     /// What of the values of one end of a trial counts.
-    pub fn of<T>(&self, end: Side, values: impl Iterator<Item = T>) -> Vec<T> {
+    pub fn of<T>(&self, end: Endpoint, values: impl Iterator<Item = T>) -> Vec<T> {
         if self.endpoint.is_some_and(|wanted| wanted != end) {
             return Vec::new();
         }

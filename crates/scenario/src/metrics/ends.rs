@@ -1,6 +1,6 @@
 //! What each end is measured by.
 
-use super::{MetricInfo, Source, of_end};
+use super::info::{MetricInfo, Source, of_end};
 
 /// Those metrics, in the order that tables show them, behind the others.
 pub(super) const OF_ENDS: &[MetricInfo] = &[

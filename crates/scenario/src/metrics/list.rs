@@ -1,6 +1,6 @@
 //! What trials, episodes, interruptions, requests and calls are measured by.
 
-use super::{
+use super::info::{
     Better, CONNECTION_ENDS, EPISODE_TYPES, MetricInfo, MetricKind, Scope, Source, of_call,
     of_episode, of_interruption, of_trial, words,
 };

@@ -9,12 +9,10 @@ use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet, Verdict};
-use tcplab_recording::{
-    AppLog, Captured, Endpoint, EndpointRecord, RecordingError, RecordingWriter,
-};
+use tcplab_recording::{AppLog, Captured, EndpointRecord, RecordingError, RecordingWriter};
 use tcplab_scenario::{Case, EndpointSpec};
-use tcplab_units::{Instant, Span};
-use tcplab_workload::{Correspondent, Datagrams, Side};
+use tcplab_units::{Endpoint, Instant, Span};
+use tcplab_workload::{Correspondent, Datagrams};
 
 use crate::packets::Address;
 use crate::trial::{ADDRESSES, PORTS};
@@ -62,8 +60,8 @@ pub(crate) fn run(
         let application = Correspondent::new(side, datagrams, seed);
         Station::new(application, address(end), address(1 - end), seed)
     };
-    let client = station(Side::Client, 0);
-    let server = station(Side::Server, 1).absent(datagrams.server);
+    let client = station(Endpoint::Client, 0);
+    let server = station(Endpoint::Server, 1).absent(datagrams.server);
     let [forward, reverse]: [LinkPlan; 2] = case.links()?;
     let mut world = World {
         now: Instant::ZERO,

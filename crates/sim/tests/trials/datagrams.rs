@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs::File;
 
 use tcplab_path::{Direction, Fate};
-use tcplab_recording::{Endpoint, Recording};
+use tcplab_recording::Recording;
+use tcplab_units::Endpoint;
 use tcplab_wire::{ChecksumState, FrameView, LinkType, UdpPacket, port_unreachable};
 use tcplab_workload::{DatagramMark, RequestReport};
 

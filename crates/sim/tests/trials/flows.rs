@@ -1,7 +1,7 @@
 //! Several flows between the two hosts.
 
-use tcplab_recording::{AppLog, Endpoint, FlowLog};
-use tcplab_units::{Instant, Span};
+use tcplab_recording::{AppLog, FlowLog};
+use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::forwarded::{connections, each_flow_gets_what_was_forwarded};
 use crate::{files, trial};

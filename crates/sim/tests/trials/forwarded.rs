@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use tcplab_path::{Direction, Fate};
-use tcplab_recording::{AppLog, Endpoint, Recording};
+use tcplab_recording::{AppLog, Recording};
 use tcplab_trace::{Connection, analyze};
+use tcplab_units::Endpoint;
 use tcplab_workload::Role;
 
 /// The connections in the capture of one end.

@@ -8,10 +8,8 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use tcplab_stack::{Config, Connection, Opening, Segment, State, congestion};
-use tcplab_trace::{
-    Analyzer, End, Event, Frame, HandshakeKind, StateWalk, StateWalks, TcpState, Trace,
-};
-use tcplab_units::{Instant, Span};
+use tcplab_trace::{Analyzer, Event, Frame, HandshakeKind, StateWalk, StateWalks, TcpState, Trace};
+use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::{Ipv4Repr, LinkType, SeqNumber, TcpRepr};
 
 /// What an application does, at a time in milliseconds.
@@ -24,10 +22,10 @@ enum Call {
     Abort,
 }
 
-type Script = &'static [(u64, End, Call)];
+type Script = &'static [(u64, Endpoint, Call)];
 
-const CLIENT: End = End::Client;
-const SERVER: End = End::Server;
+const CLIENT: Endpoint = Endpoint::Client;
+const SERVER: Endpoint = Endpoint::Server;
 /// One way; longer than nothing takes that a model does at once.
 const DELAY: Span = Span::from_millis(10);
 /// A FIN-WAIT-2 without an application lasts a minute, a TIME-WAIT too.
@@ -35,7 +33,7 @@ const PATIENCE: Instant = Instant::from_nanos(300_000_000_000);
 
 /// One end: its model, what its tap saw, and the states that the model said it was in.
 struct Side {
-    end: End,
+    end: Endpoint,
     config: Arc<Config>,
     connection: Option<Connection>,
     captured: Vec<(Instant, Vec<u8>)>,
@@ -43,7 +41,7 @@ struct Side {
 }
 
 impl Side {
-    fn new(end: End) -> Side {
+    fn new(end: Endpoint) -> Side {
         let config = Arc::new(Config::default());
         Side { end, config, connection: None, captured: Vec::new(), states: Vec::new() }
     }
@@ -88,7 +86,7 @@ impl Side {
     }
 
     /// The packet passes this end's tap.
-    fn captures(&mut self, now: Instant, segment: &Segment, from: End) {
+    fn captures(&mut self, now: Instant, segment: &Segment, from: Endpoint) {
         let place = |end| match end {
             CLIENT => (Ipv4Addr::new(10, 98, 0, 1), 32_768),
             SERVER => (Ipv4Addr::new(10, 98, 0, 2), 5_001),
@@ -132,7 +130,8 @@ fn played(script: Script) -> [Side; 2] {
     let mut script: Vec<_> = script.to_vec();
     let (mut now, mut count) = (Instant::ZERO, 0);
     loop {
-        let due = |(at, _, _): &(u64, End, Call)| Instant::ZERO + Span::from_millis(*at) <= now;
+        let due =
+            |(at, _, _): &(u64, Endpoint, Call)| Instant::ZERO + Span::from_millis(*at) <= now;
         for (_, end, call) in script.extract_if(.., |call| due(call)) {
             sides[end as usize].call(now, call);
         }
@@ -250,7 +249,7 @@ fn opened_by_one_and_closed_by_one_after_the_other() {
     assert_eq!(states(&walks.client), [SynSent, Established, FinWait1, FinWait2, TimeWait]);
     let server = [Listen, SynReceived, Established, CloseWait, LastAck, Closed];
     assert_eq!(states(&walks.server), server);
-    let waits: Vec<End> = walks.time_wait.iter().map(|wait| wait.end).collect();
+    let waits: Vec<Endpoint> = walks.time_wait.iter().map(|wait| wait.end).collect();
     assert_eq!(waits, [CLIENT]);
 }
 
@@ -258,7 +257,7 @@ fn opened_by_one_and_closed_by_one_after_the_other() {
 fn opened_by_both_at_once() {
     use TcpState::{Established, SynReceived, SynSent};
     for apart in [0, 3, 9] {
-        let script: [(u64, End, Call); 2] =
+        let script: [(u64, Endpoint, Call); 2] =
             [(20, CLIENT, Call::Open), (20 + apart, SERVER, Call::Open)];
         let walks = checked(Box::leak(Box::new(script)));
         assert_eq!(walks.opening, HandshakeKind::Simultaneous, "{apart} ms apart");
@@ -297,7 +296,7 @@ fn half_closed_and_still_used() {
 #[test]
 fn broken_off() {
     for (end, other) in [(CLIENT, SERVER), (SERVER, CLIENT)] {
-        let script: [(u64, End, Call); 2] = [(0, CLIENT, Call::Open), (100, end, Call::Abort)];
+        let script: [(u64, Endpoint, Call); 2] = [(0, CLIENT, Call::Open), (100, end, Call::Abort)];
         let walks = checked(Box::leak(Box::new(script)));
         let last = |end| walks.of_end(end).edges.last().unwrap();
         assert_eq!((last(end).event, last(end).to), (Event::ResetSent, TcpState::Closed));

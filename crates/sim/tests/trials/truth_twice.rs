@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use tcplab_path::Direction;
-use tcplab_recording::Endpoint;
 use tcplab_trace::{Flow, Segment, SegmentKind, Sign, Timer, analyze};
-use tcplab_units::{Instant, Offset, Span};
+use tcplab_units::{Endpoint, Instant, Offset, Span};
 
 use crate::trial;
 

@@ -178,7 +178,7 @@ pub(crate) const IDENTITY: &[Column<ConnectionRow>] = &[
         "closed_by",
         "Who began: client or server; empty if nobody did",
         Few,
-        TextIfAny(|row| Some(names::end(row.connection.life.close?.by).into()))
+        TextIfAny(|row| Some(row.connection.life.close?.by.name().into()))
     ),
     column!(
         "close_ns",

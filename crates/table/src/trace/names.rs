@@ -2,8 +2,8 @@
 //! them against.
 
 use tcplab_trace::{
-    CloseKind, Confidence, ConnectionState, EcnAgreement, End, EpisodeKind, Evidence,
-    HandshakeKind, Limit, Needless, SegmentKind, Sign, StallCause, Tap, Timer,
+    CloseKind, Confidence, ConnectionState, EcnAgreement, EpisodeKind, Evidence, HandshakeKind,
+    Limit, Needless, SegmentKind, Sign, StallCause, Tap, Timer,
 };
 
 pub(super) fn segment_kind(kind: SegmentKind) -> &'static str {
@@ -154,13 +154,6 @@ pub(super) fn close(kind: CloseKind) -> &'static str {
         CloseKind::HalfClosed => "half-closed",
         CloseKind::Reset => "reset",
         CloseKind::ResetAfterFin => "reset-after-fin",
-    }
-}
-
-pub(super) fn end(end: End) -> &'static str {
-    match end {
-        End::Client => "client",
-        End::Server => "server",
     }
 }
 
@@ -329,7 +322,6 @@ mod tests {
             ],
             close,
         );
-        same(&[End::Client, End::Server], end);
         same(&[Tap::Unknown, Tap::Sender, Tap::Middle, Tap::Receiver], tap);
         same(
             &[Confidence::None, Confidence::Low, Confidence::Medium, Confidence::High],

@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tcplab_path::{Departure, Direction, Fate, Link, LinkPlan, Packet, Verdict};
-use tcplab_recording::{Endpoint, Lateness, MoverRecord, RingWait, WorldRecord};
-use tcplab_units::{Bytes, Instant, Span};
+use tcplab_recording::{Lateness, MoverRecord, RingWait, WorldRecord};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 
 pub(crate) use self::counters::Counters;
 use self::health::Health;

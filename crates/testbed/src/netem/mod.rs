@@ -11,8 +11,8 @@ use std::sync::mpsc::{self, Sender};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tcplab_path::tc::TcPlan;
-use tcplab_recording::{Endpoint, WorldRecord};
-use tcplab_units::{Instant, Span};
+use tcplab_recording::WorldRecord;
+use tcplab_units::{Endpoint, Instant, Span};
 
 pub(crate) use kernel::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
 use tap::Tap;

@@ -14,8 +14,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::time::Duration;
 
 use tcplab_path::Verdict;
-use tcplab_recording::{Captured, Endpoint, RecordingError, RecordingWriter};
-use tcplab_units::Instant;
+use tcplab_recording::{Captured, RecordingError, RecordingWriter};
+use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::offload::{GsoType, Layout, VnetHeader, complete_checksum};
 
 use crate::sampler::Looked;
@@ -272,7 +272,7 @@ impl Tape {
 
 /// Whom a packet was for.
 fn receiver(verdict: &Verdict) -> Endpoint {
-    Endpoint::BOTH[verdict.direction.opposite() as usize]
+    verdict.direction.receiver()
 }
 
 impl Page {

@@ -5,9 +5,9 @@ use std::path::Path;
 use tcplab_capture::Reader;
 use tcplab_path::{Direction, Link, LinkPlan, Packet};
 use tcplab_recording::{AppLog, EndpointRecord, Recording, TrialRecord, WorldRecord};
-use tcplab_units::{Bytes, Span};
+use tcplab_units::{Bytes, Endpoint, Span};
 use tcplab_wire::{ChecksumState, Ecn, FrameView, Ipv4Repr, TcpRepr};
-use tcplab_workload::{Application, Side, WorkloadSpec};
+use tcplab_workload::{Application, WorkloadSpec};
 
 use super::*;
 
@@ -51,7 +51,7 @@ fn recorder(directory: &Path, snaplen: Option<u32>) -> RecordingWriter {
 fn finish(writer: RecordingWriter) {
     let spec = WorkloadSpec::uploading(Bytes::new(1));
     let report = |side| Application::new(side, &spec, 1).report();
-    let app = AppLog::of(report(Side::Client), report(Side::Server));
+    let app = AppLog::of(report(Endpoint::Client), report(Endpoint::Server));
     let record = TrialRecord {
         path: tcplab_path::PathSpec::default(),
         tcplab: "0".into(),

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 
-use super::{Audit, Crossing, Joined, JoinedConnection, Side};
+use super::{Audit, Crossing, Joined, JoinedConnection};
 use crate::{Connection, Episode, FlowId, Needless, Segment, Sink};
 
 /// Which frames were repeats and which were lost, as the analysis of one capture says; keeps
@@ -77,7 +77,7 @@ pub fn audit(joined: &Joined, claims: &[Claims; 2]) -> Audit {
 }
 
 /// The tap on the side of the end that sends.
-fn sender_side(connection: &JoinedConnection, forward: bool) -> Side {
+fn sender_side(connection: &JoinedConnection, forward: bool) -> Endpoint {
     if forward { connection.client_at } else { connection.client_at.other() }
 }
 

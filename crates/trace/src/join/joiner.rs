@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::{FrameView, SackBlock};
 
 use super::clock::Clock;
 use super::delays::Raw;
 use super::piece::{full_segment, pieces};
 use super::way::{Covered, Taps, Way};
-use super::{Crossing, FARTHEST, Joined, JoinedConnection, Rough, Side, TapRecord, difference};
+use super::{Crossing, FARTHEST, Joined, JoinedConnection, Rough, TapRecord, difference};
 use crate::Frame;
 use crate::bounds::PAIRS;
+use crate::packet::Ends;
 use crate::packet::Packet;
-use crate::table::Ends;
 
 /// Where no packet is in both captures, neither can be placed in the other's time.
 const NOTHING: Covered = Covered { first: i64::MAX / 2, last: i64::MIN / 2 };
@@ -70,7 +70,7 @@ impl Joiner {
             by_ends: BTreeMap::new(),
             left_out: 0,
         };
-        for side in Side::BOTH {
+        for side in Endpoint::BOTH {
             let first = joiner.rough.epochs[side.index()].map(|first| joiner.shared(side, first));
             let covered = first.filter(|_| joiner.rough.is_joined());
             joiner.covered[side.index()] =
@@ -81,14 +81,14 @@ impl Joiner {
 
     /// A time of one of the captures, in nanoseconds of the time that both share, roughly; at most
     /// 36 years before or after its zero. Frames are to be given in its order.
-    pub fn shared(&self, side: Side, time_ns: u64) -> i64 {
+    pub fn shared(&self, side: Endpoint, time_ns: u64) -> i64 {
         let since = difference(time_ns, self.epoch);
-        let ahead = if side == Side::Client { 0 } else { self.rough.offset_nanos() };
+        let ahead = if side == Endpoint::Client { 0 } else { self.rough.offset_nanos() };
         (since - ahead).clamp(-FARTHEST, FARTHEST)
     }
 
     /// The next frame of one of the captures.
-    pub fn frame(&mut self, side: Side, frame: &Frame<'_>) {
+    pub fn frame(&mut self, side: Endpoint, frame: &Frame<'_>) {
         let at = self.shared(side, frame.time_ns);
         let tap = &mut self.taps[side.index()];
         tap.packets += 1;
@@ -114,7 +114,7 @@ impl Joiner {
         }
         let segment = pair.segment(&packet, self.rough.segment(&packet.ends, packet.from_low));
         let to_server = packet.from_low == pair.low_at_client;
-        let departs = to_server == (side == Side::Client);
+        let departs = to_server == (side == Endpoint::Client);
         let cut = pieces(&packet, at, segment, self.rough.with_options);
         let [own, opposite] = pair.ways_from(to_server);
         if departs {
@@ -133,13 +133,13 @@ impl Joiner {
     }
 
     /// Where the connection of a packet is kept; none if it is one too many.
-    fn pair_of(&mut self, side: Side, packet: &Packet) -> Option<usize> {
+    fn pair_of(&mut self, side: Endpoint, packet: &Packet) -> Option<usize> {
         let full = self.pairs.len() >= PAIRS.most();
         if full && !self.by_ends.contains_key(&packet.ends) {
             return None;
         }
         let known = self.by_ends.entry(packet.ends).or_default();
-        let [here, there] = [side, side.other()].map(Side::index);
+        let [here, there] = [side, side.other()].map(Endpoint::index);
         let opens = packet.syn() && packet.ack.is_none();
         let own = usize::from(!packet.from_low);
         let is_it = |pair: &Pair| {
@@ -230,11 +230,11 @@ fn taps(covered: &[Covered; 2], to_server: bool, over: bool) -> Taps {
 }
 
 impl Pair {
-    fn new(side: Side, packet: &Packet, rough: &Rough) -> Pair {
+    fn new(side: Endpoint, packet: &Packet, rough: &Rough) -> Pair {
         let answers = packet.syn() && packet.ack.is_some();
         let low_at_client = rough.low_is_client(&packet.ends).unwrap_or_else(|| {
             // Unknown hosts: the client opens beside its tap; what is seen first is beside it.
-            let by_client = if packet.syn() { !answers } else { side == Side::Client };
+            let by_client = if packet.syn() { !answers } else { side == Endpoint::Client };
             packet.from_low == by_client
         });
         let low_is_client = if packet.syn() { packet.from_low != answers } else { low_at_client };
@@ -272,7 +272,7 @@ impl Pair {
         let (client, server) = if self.low_is_client { (low, high) } else { (high, low) };
         let near = self.low_is_client == self.low_at_client;
         let (forward, reverse) = if near { (there, back) } else { (back, there) };
-        let client_at = if near { Side::Client } else { Side::Server };
+        let client_at = if near { Endpoint::Client } else { Endpoint::Server };
         JoinedConnection {
             client,
             server,

@@ -3,31 +3,7 @@
 use std::net::SocketAddr;
 
 use serde::Serialize;
-use tcplab_units::{Bytes, Instant, Span};
-
-/// Which of the two captures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Side {
-    /// The one taken nearer to the client.
-    Client,
-    /// The one taken nearer to the server.
-    Server,
-}
-
-impl Side {
-    /// Both.
-    pub const BOTH: [Side; 2] = [Side::Client, Side::Server];
-
-    pub(crate) fn index(self) -> usize {
-        usize::from(self == Side::Server)
-    }
-    /// The other one.
-    #[must_use]
-    pub fn other(self) -> Side {
-        if self == Side::Client { Side::Server } else { Side::Client }
-    }
-}
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 
 /// Two captures, joined.
 ///
@@ -90,8 +66,9 @@ pub struct JoinedConnection {
     pub client: SocketAddr,
     /// The other end.
     pub server: SocketAddr,
-    /// The tap on the client's side: [`Side::Server`] for connections that were opened from there.
-    pub client_at: Side,
+    /// The tap on the client's side: the server's for
+    /// connections that were opened from there.
+    pub client_at: Endpoint,
     /// Its first frame in each capture, counted from 1; none where that shows nothing of it.
     pub first_frames: [Option<u64>; 2],
     /// What the client sent.

@@ -3,9 +3,10 @@
 use std::io::Read;
 
 use tcplab_capture::{ReadError, Reader, UnixTime};
+use tcplab_units::Endpoint;
 use tcplab_wire::LinkType;
 
-use super::{Joined, Joiner, Side, Survey};
+use super::{Joined, Joiner, Survey};
 use crate::Frame;
 
 /// More of a frame is not looked at: no header is longer.
@@ -17,9 +18,11 @@ const HEADERS: usize = 512;
 ///
 /// # Errors
 /// Those of `open`.
-pub fn join<R: Read, E>(mut open: impl FnMut(Side) -> Result<Reader<R>, E>) -> Result<Joined, E> {
+pub fn join<R: Read, E>(
+    mut open: impl FnMut(Endpoint) -> Result<Reader<R>, E>,
+) -> Result<Joined, E> {
     let mut survey = Survey::new();
-    for side in Side::BOTH {
+    for side in Endpoint::BOTH {
         let mut frames = Frames::new(open(side)?);
         while let Some(frame) = frames.frame() {
             survey.frame(side, &frame);
@@ -27,15 +30,15 @@ pub fn join<R: Read, E>(mut open: impl FnMut(Side) -> Result<Reader<R>, E>) -> R
         }
     }
     let mut joiner = Joiner::new(survey.finish());
-    let mut captures = [Frames::new(open(Side::Client)?), Frames::new(open(Side::Server)?)];
+    let mut captures = [Frames::new(open(Endpoint::Client)?), Frames::new(open(Endpoint::Server)?)];
     loop {
-        let times = Side::BOTH.map(|side| {
+        let times = Endpoint::BOTH.map(|side| {
             captures[side.index()].frame().map(|frame| joiner.shared(side, frame.time_ns))
         });
         let side = match times {
-            [Some(client), Some(server)] if client <= server => Side::Client,
-            [Some(_), None] => Side::Client,
-            [_, Some(_)] => Side::Server,
+            [Some(client), Some(server)] if client <= server => Endpoint::Client,
+            [Some(_), None] => Endpoint::Client,
+            [_, Some(_)] => Endpoint::Server,
             [None, None] => break,
         };
         let frames = &mut captures[side.index()];

@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::FrameView;
 
+use super::difference;
 use super::piece::{mix, rest};
-use super::{Side, difference};
 use crate::Frame;
+use crate::packet::Ends;
 use crate::packet::Packet;
-use crate::table::Ends;
 
 /// As many packets of each capture are remembered: those whose mark ends in enough zeros.
 const MOST: usize = 1 << 16;
@@ -51,7 +51,7 @@ impl Survey {
     }
 
     /// A frame of one of the captures.
-    pub fn frame(&mut self, side: Side, frame: &Frame<'_>) {
+    pub fn frame(&mut self, side: Endpoint, frame: &Frame<'_>) {
         let seen = &mut self.seen[side.index()];
         seen.first.get_or_insert(frame.time_ns);
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);

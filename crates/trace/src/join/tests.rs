@@ -3,6 +3,7 @@
 use std::net::Ipv4Addr;
 
 use proptest::prelude::*;
+use tcplab_units::Endpoint;
 use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SeqNumber, TcpFlags, TcpRepr};
 
 use super::*;
@@ -72,25 +73,25 @@ impl World {
         for tap in &mut self.taps {
             tap.sort_by_key(|seen| seen.at);
         }
-        let time = |side: Side, at: u64| match side {
-            Side::Client => EPOCH + at,
-            Side::Server => {
+        let time = |side: Endpoint, at: u64| match side {
+            Endpoint::Client => EPOCH + at,
+            Endpoint::Server => {
                 let drift = (at as f64 * skew * 1e-6).round() as i64;
                 (EPOCH + at).saturating_add_signed(offset + drift)
             }
         };
-        let frame = |side: Side, seen: &Seen| (time(side, seen.at), seen.bytes.clone());
+        let frame = |side: Endpoint, seen: &Seen| (time(side, seen.at), seen.bytes.clone());
         let mut survey = Survey::new();
-        let frames = Side::BOTH
+        let frames = Endpoint::BOTH
             .map(|side| self.taps[side.index()].iter().map(|s| frame(side, s)).collect::<Vec<_>>());
-        for side in Side::BOTH {
+        for side in Endpoint::BOTH {
             for seen in &frames[side.index()] {
                 survey.frame(side, &view(seen));
             }
         }
         let mut joiner = Joiner::new(survey.finish());
         let mut all = Vec::new();
-        for side in Side::BOTH {
+        for side in Endpoint::BOTH {
             let own = frames[side.index()].iter();
             all.extend(own.map(|seen| (joiner.shared(side, seen.0), side, seen)));
         }
@@ -243,7 +244,7 @@ fn swapped_captures_and_strangers_are_noticed() {
     world.taps.swap(0, 1);
     let joined = world.join(0, 0.0);
     let connection = &joined.connections[0];
-    assert_eq!(connection.client_at, Side::Server);
+    assert_eq!(connection.client_at, Endpoint::Server);
     assert_eq!(connection.forward.sent, 51);
     assert_eq!(connection.forward.delay.unwrap().median.as_nanos(), ONE_WAY);
 

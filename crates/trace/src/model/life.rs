@@ -1,7 +1,7 @@
 //! How a connection began, lived and ended.
 
 use serde::{Serialize, Serializer};
-use tcplab_units::{Bytes, Instant, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_wire::TcpFlags;
 
 /// How the connection was opened.
@@ -167,13 +167,13 @@ pub struct Close {
     /// In which way.
     pub kind: CloseKind,
     /// Who began.
-    pub by: End,
+    pub by: Endpoint,
     /// When the first FIN or the RST passed.
     pub at: Instant,
     /// Its frame.
     pub frame: u64,
     /// Who sent the RST, if one ended it.
-    pub reset_by: Option<End>,
+    pub reset_by: Option<Endpoint>,
     /// After an RST: bytes that its sender had received and, as far as its windows and
     /// acknowledgements show, not read. An estimate; none where they do not show it.
     pub unread: Option<Bytes>,
@@ -194,16 +194,6 @@ pub enum CloseKind {
     Reset,
     /// RST after a FIN.
     ResetAfterFin,
-}
-
-/// An end of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum End {
-    /// The one that opened it.
-    Client,
-    /// The other.
-    Server,
 }
 
 /// A state of one end, entered at some time.
@@ -231,7 +221,7 @@ pub struct StepCause {
     #[serde(serialize_with = "letters")]
     pub flags: TcpFlags,
     /// Who sent it: the end itself, or the other one.
-    pub by: End,
+    pub by: Endpoint,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]

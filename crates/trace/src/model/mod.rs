@@ -8,6 +8,7 @@
 use std::net::SocketAddr;
 
 mod causes;
+mod frame;
 mod habits;
 mod life;
 mod limits;
@@ -15,9 +16,10 @@ mod sightings;
 mod timing;
 
 pub use causes::Causes;
+pub use frame::{FlowId, Frame};
 pub use habits::{AckHabits, MssChange, SenderMarks, WindowUse};
 pub use life::{
-    Close, CloseKind, ConnectionState, EcnAgreement, End, FastOpen, Handshake, HandshakeKind, Life,
+    Close, CloseKind, ConnectionState, EcnAgreement, FastOpen, Handshake, HandshakeKind, Life,
     StateStep, StepCause, SynOptions, TcpState,
 };
 pub use limits::{Limit, LimitPeriod, LimitShares, Series, Stall, StallCause, StallSum, Transfer};

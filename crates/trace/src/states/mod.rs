@@ -13,14 +13,12 @@ mod words;
 use std::net::SocketAddr;
 
 use serde::Serialize;
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Endpoint, Instant, Span};
 
 pub use diagram::{DIAGRAM, Transition};
 pub use event::{Basis, Edge, Event};
 
-use crate::{
-    Close, Confidence, Connection, End, HandshakeKind, StateStep, StepCause, Tap, TcpState,
-};
+use crate::{Close, Confidence, Connection, HandshakeKind, StateStep, StepCause, Tap, TcpState};
 
 /// How both ends of a connection walked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,7 +39,7 @@ pub struct StateWalks {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StateWalk {
     /// Whose.
-    pub end: End,
+    pub end: Endpoint,
     /// Its address.
     pub address: SocketAddr,
     /// Where its packets were captured.
@@ -68,7 +66,7 @@ pub enum SeenFrom {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct TimeWait {
     /// Which.
-    pub end: End,
+    pub end: Endpoint,
     /// Since when.
     pub since: Instant,
     /// Why this one.
@@ -104,8 +102,8 @@ impl StateWalks {
         let walk = |end, address, seen_from| StateWalk::of(connection, end, address, seen_from);
         StateWalks::new(
             connection,
-            walk(End::Client, *client, at_client),
-            walk(End::Server, *server, at_server),
+            walk(Endpoint::Client, *client, at_client),
+            walk(Endpoint::Server, *server, at_server),
         )
     }
 
@@ -115,8 +113,8 @@ impl StateWalks {
         let Connection { client, server, .. } = *at_client;
         StateWalks::new(
             at_client,
-            StateWalk::of(at_client, End::Client, client, SeenFrom::Beside),
-            StateWalk::of(at_server, End::Server, server, SeenFrom::Beside),
+            StateWalk::of(at_client, Endpoint::Client, client, SeenFrom::Beside),
+            StateWalk::of(at_server, Endpoint::Server, server, SeenFrom::Beside),
         )
     }
 
@@ -136,10 +134,10 @@ impl StateWalks {
     }
 
     /// The walk of an end.
-    pub fn of_end(&self, end: End) -> &StateWalk {
+    pub fn of_end(&self, end: Endpoint) -> &StateWalk {
         match end {
-            End::Client => &self.client,
-            End::Server => &self.server,
+            Endpoint::Client => &self.client,
+            Endpoint::Server => &self.server,
         }
     }
 }
@@ -149,14 +147,14 @@ impl StateWalk {
     /// each end of a simultaneous open takes itself for the first.
     fn of(
         connection: &Connection,
-        end: End,
+        end: Endpoint,
         address: SocketAddr,
         seen_from: SeenFrom,
     ) -> StateWalk {
         let opened = address == connection.client;
         let life = &connection.life;
         let steps = if opened { &life.client } else { &life.server };
-        let itself = if opened { End::Client } else { End::Server };
+        let itself = if opened { Endpoint::Client } else { Endpoint::Server };
         let mut walk = StateWalk { end, address, seen_from, start: None, edges: Vec::new() };
         for step in steps {
             walk.take(step, itself);
@@ -168,7 +166,7 @@ impl StateWalk {
         walk
     }
 
-    fn take(&mut self, step: &StateStep, itself: End) {
+    fn take(&mut self, step: &StateStep, itself: Endpoint) {
         let StateStep { state, at, cause, .. } = *step;
         let from = match (self.last(), state) {
             (Some(last), _) => last,

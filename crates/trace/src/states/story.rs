@@ -1,9 +1,9 @@
 //! The walks in sentences.
 
-use tcplab_units::Span;
+use tcplab_units::{Endpoint, Span};
 
 use super::{Basis, Event, SeenFrom, StateWalk, StateWalks, WhyTimeWait};
-use crate::{CloseKind, End, HandshakeKind, TcpState};
+use crate::{CloseKind, HandshakeKind, TcpState};
 
 /// An application that has nothing more to send closes sooner.
 const ANSWER: Span = Span::from_millis(1);
@@ -113,7 +113,7 @@ impl StateWalks {
     fn inferred(&self) -> Vec<String> {
         let mut told = Vec::new();
         let beside = |end| self.of_end(end).seen_from == SeenFrom::Beside;
-        let unseen = match (beside(End::Client), beside(End::Server)) {
+        let unseen = match (beside(Endpoint::Client), beside(Endpoint::Server)) {
             (true, true) => None,
             (true, false) => Some("the server"),
             (false, true) => Some("the client"),

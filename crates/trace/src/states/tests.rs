@@ -54,7 +54,7 @@ fn a_whole_life() {
         ]
     );
     let waits = walks.time_wait.iter().map(|wait| (wait.end, wait.why)).collect::<Vec<_>>();
-    assert_eq!(waits, [(End::Client, WhyTimeWait::ClosedFirst)]);
+    assert_eq!(waits, [(Endpoint::Client, WhyTimeWait::ClosedFirst)]);
     assert_eq!(walks.server.stayed(3), Some(Span::from_millis(100)));
     let story = walks.story().join("\n");
     for part in ["passive open by the server", "Closed by the client (active close)", "0.100000 s"]
@@ -159,8 +159,9 @@ fn roles_are_those_of_the_clients_capture() {
     let walks = StateWalks::joined(&here, &there);
     assert_eq!(walks.server.address, here.server);
     assert_eq!(told(&walks.server)[0], "CLOSED SYN-SENT ActiveOpen #1 [S] Call");
-    let packets: Vec<End> = walks.server.edges.iter().filter_map(|e| Some(e.packet?.by)).collect();
-    assert_eq!(packets, [End::Server, End::Client, End::Client]);
+    let packets: Vec<Endpoint> =
+        walks.server.edges.iter().filter_map(|e| Some(e.packet?.by)).collect();
+    assert_eq!(packets, [Endpoint::Server, Endpoint::Client, Endpoint::Client]);
     there.life.client.clear();
     assert_eq!(StateWalks::joined(&here, &there).server.edges, []);
 }

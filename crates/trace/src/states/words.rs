@@ -1,7 +1,7 @@
 //! Names of states and events, and what they mean.
 
 use super::{Basis, Event};
-use crate::{End, TcpState};
+use crate::TcpState;
 
 impl TcpState {
     /// Every state, in the order of a life.
@@ -103,25 +103,6 @@ impl Basis {
             Basis::Call => "at that time or before",
             Basis::Passed => "arrival inferred",
             Basis::Missing => "inferred",
-        }
-    }
-}
-
-impl End {
-    /// `client` or `server`.
-    pub fn name(self) -> &'static str {
-        match self {
-            End::Client => "client",
-            End::Server => "server",
-        }
-    }
-
-    /// The one at the other end.
-    #[must_use]
-    pub fn other(self) -> End {
-        match self {
-            End::Client => End::Server,
-            End::Server => End::Client,
         }
     }
 }

@@ -7,11 +7,11 @@ use std::fmt::Write;
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
-use tcplab_units::Rng;
+use tcplab_units::{Endpoint, Rng};
 use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpRepr};
 
 use crate::bounds::{RANGES, narrowed};
-use crate::join::{Joiner, Side, Survey};
+use crate::join::{Joiner, Survey};
 use crate::{Analyzer, Connection, Frame, Note, Sink};
 
 /// Keeps nothing but the places of connections and how many packets they had.
@@ -371,7 +371,7 @@ fn joined_connections() {
             let syn = Step { client, flags: TcpFlags::SYN, ..Step::default() };
             let step = if client == 0 { data(2 * u64::from(number)) } else { syn };
             let bytes = packet(&step);
-            for side in Side::BOTH {
+            for side in Endpoint::BOTH {
                 joiner.frame(side, &frame(u64::from(number), &bytes));
             }
         }

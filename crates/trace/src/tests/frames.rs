@@ -3,9 +3,9 @@
 use tcplab_units::{Instant, Offset};
 use tcplab_wire::{Ecn, FrameView, IpRepr, Ipv4Repr, SeqNumber, TcpFlags, TcpRepr};
 
-use crate::observe::{Heard, Sent};
+use crate::observers::Told;
+use crate::observers::{Heard, Sent};
 use crate::packet::Packet;
-use crate::scoreboard::Told;
 use crate::{Proof, Range, SegmentKind};
 
 /// An acknowledgement with nothing in it.

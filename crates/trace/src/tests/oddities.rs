@@ -264,7 +264,7 @@ fn a_clock_that_is_set_makes_no_pause() {
     for by in [-60.0, -3.0, 5.0, 600.0] {
         let trace = with_a_clock_set(by, false);
         check(&trace);
-        let told = if by < 0.0 { crate::clock::SET_BACK } else { crate::clock::SET_AHEAD };
+        let told = if by < 0.0 { crate::analyzer::SET_BACK } else { crate::analyzer::SET_AHEAD };
         let told: Vec<_> = trace.notes.iter().filter(|note| note.text == told).collect();
         assert_eq!(told.len(), 1, "{by} s: {:?}", trace.notes);
         let connection = &trace.connections[0];

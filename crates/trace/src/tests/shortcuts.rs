@@ -7,8 +7,8 @@ use tcplab_units::{Instant, Offset};
 
 use super::drill::{Captured, MSS, analyze, drill};
 use crate::Range;
-use crate::log::{Arrival, Transmission};
-use crate::scoreboard::{Answer, Scoreboard};
+use crate::direction::{Answer, Scoreboard};
+use crate::direction::{Arrival, Transmission};
 use crate::shortcuts;
 
 /// What may happen next in a transfer: mostly what happens mostly.

@@ -2,12 +2,12 @@
 
 use std::net::Ipv4Addr;
 
-use tcplab_units::Rng;
+use tcplab_units::{Endpoint, Rng};
 use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpRepr};
 
 use super::drill::drill;
 use super::robustness::{TRANSFER, check};
-use crate::join::{Joiner, Side, Survey};
+use crate::join::{Joiner, Survey};
 use crate::{Analyzer, Frame};
 
 /// Times of the frames, by their number.
@@ -107,10 +107,10 @@ fn joined_whatever_the_time() {
                 let mut frames = Vec::new();
                 for (number, bytes) in packets.iter().enumerate() {
                     let number = number as u64;
-                    frames.push((Side::Client, client(number, &mut rng), bytes));
+                    frames.push((Endpoint::Client, client(number, &mut rng), bytes));
                     // Some are lost.
                     if !number.is_multiple_of(11) {
-                        frames.push((Side::Server, server(number, &mut rng), bytes));
+                        frames.push((Endpoint::Server, server(number, &mut rng), bytes));
                     }
                 }
                 let mut survey = Survey::new();

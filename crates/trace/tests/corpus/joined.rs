@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tcplab_trace::Analyzer;
-use tcplab_trace::join::{Audit, Claims, Crossing, Joined, Side, audit, join};
+use tcplab_trace::join::{Audit, Claims, Crossing, Joined, audit, join};
+use tcplab_units::Endpoint;
 
-fn capture(name: &str, side: Side) -> PathBuf {
-    let end = if side == Side::Client { "snd" } else { "rcv" };
+fn capture(name: &str, side: Endpoint) -> PathBuf {
+    let end = if side == Endpoint::Client { "snd" } else { "rcv" };
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join(format!("../../corpus/groundtruth/{name}.{end}.pcap.zst"))
 }
@@ -91,7 +92,7 @@ fn one_capture_says_what_two_show() {
         ("app_limited", 0, 0, 3),
         ("rwnd_limited", 0, 0, 1),
     ] {
-        let claims = Side::BOTH.map(|side| {
+        let claims = Endpoint::BOTH.map(|side| {
             let mut analyzer = Analyzer::with_sink(Claims::default());
             analyzer.read(tcplab_capture::open(capture(name, side)).unwrap());
             analyzer.finish_into().1

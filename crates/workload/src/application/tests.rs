@@ -25,7 +25,7 @@ fn spec(json: &str) -> WorkloadSpec {
 
 /// Runs both ends until they are done.
 fn run(spec: &WorkloadSpec, room: usize) -> World {
-    let ends = [Side::Client, Side::Server].map(|side| Application::new(side, spec, 7));
+    let ends = Endpoint::BOTH.map(|side| Application::new(side, spec, 7));
     let mut world = World {
         now: Instant::ZERO,
         ends,
@@ -137,7 +137,7 @@ fn an_upload_step_by_step() {
 
 #[test]
 fn data_for_a_sender_is_told_and_changes_nothing() {
-    let mut sender = Application::new(Side::Client, &spec(r#"{"upload": "1 B"}"#), 7);
+    let mut sender = Application::new(Endpoint::Client, &spec(r#"{"upload": "1 B"}"#), 7);
     while !matches!(sender.want(Instant::ZERO), Want::Read(_)) {
         match sender.want(Instant::ZERO) {
             Want::Write { .. } => sender.wrote(1, Instant::ZERO),
@@ -241,7 +241,7 @@ fn a_slow_reader_pauses() {
 
 /// An end that is driven by hand.
 fn client(steps: &str) -> Application {
-    Application::new(Side::Client, &spec(&format!(r#"{{"client": {steps}}}"#)), 7)
+    Application::new(Endpoint::Client, &spec(&format!(r#"{{"client": {steps}}}"#)), 7)
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn what_vanishes_waits_for_ever_and_does_not_close() {
         (vec!["vanish", "vanish"], false),
     ] {
         let steps = steps.into_iter().map(|step| step.parse().unwrap()).collect();
-        assert_eq!(crate::Program::new(Side::Server, steps).is_ok(), is_program);
+        assert_eq!(crate::Program::new(Endpoint::Server, steps).is_ok(), is_program);
     }
 }
 
@@ -349,8 +349,7 @@ fn what_vanishes_waits_for_ever_and_does_not_close() {
 fn an_urgent_byte_may_be_read_out_of_band() {
     let text = r#"{"upload": "10 B", "urgent_at": "4 B"}"#;
     let spec = spec(text);
-    let [mut client, mut server] =
-        [Side::Client, Side::Server].map(|side| Application::new(side, &spec, 7));
+    let [mut client, mut server] = Endpoint::BOTH.map(|side| Application::new(side, &spec, 7));
     let now = Instant::ZERO;
     let mut whole = [0; 10];
     Payload::new(7).fill(&mut whole);
@@ -441,7 +440,7 @@ fn what_did_not_arrive_as_sent_has_its_own_digest() {
         if let Some(at) = spoilt {
             came[at] ^= 0x80;
         }
-        let mut server = Application::new(Side::Server, &spec, 7);
+        let mut server = Application::new(Endpoint::Server, &spec, 7);
         let now = Instant::ZERO;
         assert!(matches!(server.want(now), Want::Accept));
         server.did(now);

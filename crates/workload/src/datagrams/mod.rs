@@ -16,9 +16,9 @@ pub use spec::Datagrams;
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Endpoint, Instant, Span};
 
-use crate::{AppReport, Payload, Side};
+use crate::{AppReport, Payload};
 use client::Client;
 use server::Server;
 
@@ -52,10 +52,10 @@ enum End {
 
 impl Correspondent {
     /// The application at one end; `seed` makes the contents.
-    pub fn new(side: Side, spec: &Datagrams, seed: u64) -> Correspondent {
+    pub fn new(side: Endpoint, spec: &Datagrams, seed: u64) -> Correspondent {
         Correspondent(match side {
-            Side::Client => End::Client(Client::new(spec, seed)),
-            Side::Server => End::Server(Server::new(spec, seed)),
+            Endpoint::Client => End::Client(Client::new(spec, seed)),
+            Endpoint::Server => End::Server(Server::new(spec, seed)),
         })
     }
 

@@ -4,12 +4,12 @@ mod law;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Rate, Rng, Span};
+use tcplab_units::{Bytes, Endpoint, Rate, Rng, Span};
 
 pub use law::{Distribution, Law, LogNormal, Pareto, Quantity, Shape};
 
 use crate::step::{Step, Until, Write};
-use crate::{Half, Read, Side, WorkloadSpec};
+use crate::{Half, Read, WorkloadSpec};
 
 /// What a flow does by a rule, from a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -222,11 +222,11 @@ fn transfer(way: Way, amount: Bytes) -> WorkloadSpec {
 }
 
 /// The end that sends.
-impl From<Way> for Side {
-    fn from(way: Way) -> Side {
+impl From<Way> for Endpoint {
+    fn from(way: Way) -> Endpoint {
         match way {
-            Way::Upload => Side::Client,
-            Way::Download => Side::Server,
+            Way::Upload => Endpoint::Client,
+            Way::Download => Endpoint::Server,
         }
     }
 }

@@ -68,7 +68,7 @@ fn a_source_sends_its_rate_while_it_is_on() {
     spec.check().unwrap();
     // Bursts begin at 0 s, 1.5 s and 3 s: 100 kB each.
     assert_eq!(amount(spec), 300_000);
-    let mut application = Application::new(Side::Client, spec, 1);
+    let mut application = Application::new(Endpoint::Client, spec, 1);
     let mut now = tcplab_units::Instant::ZERO;
     let mut sent = Vec::new();
     loop {
@@ -98,7 +98,7 @@ fn a_source_sends_its_rate_while_it_is_on() {
 fn a_bulk_stops_when_it_is_told_to() {
     let all = traffic(r#"{"bulk": "upload"}"#).connections(1, "cross", END);
     let at = |seconds| tcplab_units::Instant::ZERO + Span::from_secs(seconds);
-    let application = Application::new(Side::Client, &all[0].1, 1);
+    let application = Application::new(Endpoint::Client, &all[0].1, 1);
     let mut application = application.stopping(Some(at(2)));
     application.did(at(0));
     for second in [0, 1] {
@@ -157,7 +157,7 @@ proptest! {
         prop_assert_eq!(&all, &traffic(json).connections(seed, "x", END));
         for (_, spec) in all {
             prop_assert!(spec.check().is_ok());
-            for side in [Side::Client, Side::Server] {
+            for side in Endpoint::BOTH {
                 prop_assert!(Program::new(side, spec.program(side).steps().to_vec()).is_ok());
             }
         }

@@ -2,7 +2,7 @@ use std::sync::atomic::AtomicBool;
 
 use tcplab_scenario::Scenario;
 use tcplab_sim::{TrialRequest, run_trial};
-use tcplab_units::Span;
+use tcplab_units::{Endpoint, Span};
 use tempfile::TempDir;
 
 use super::*;
@@ -33,7 +33,7 @@ fn recorded() -> (TempDir, Recording) {
 
 fn read(recording: &Recording) -> Correspondence {
     let (record, app) = (recording.record().unwrap(), recording.app().unwrap());
-    Correspondence::read(recording, &record, &app.client.datagrams.unwrap()).unwrap()
+    super::read(recording, &record, &app.client.datagrams.unwrap()).unwrap()
 }
 
 /// Each datagram in a line: who, what, of which request and try, when it came, or why not.
@@ -77,7 +77,7 @@ fn every_datagram_has_its_fate() {
         ]
     );
     assert_eq!(all.lost(), 2);
-    let answered = all.requests.iter().map(RequestReport::response_time);
+    let answered = all.requests.iter().map(tcplab_workload::RequestReport::response_time);
     let millis: Vec<f64> = answered.map(|time| time.unwrap().as_millis_f64()).collect();
     assert_eq!(millis, [20.0, 120.0, 20.0, 120.0, 20.0]);
 }

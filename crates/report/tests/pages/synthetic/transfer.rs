@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tcplab_recording::{Endpoint, Sample};
+use tcplab_recording::Sample;
 use tcplab_trace::{Ack, Flow, Range, Segment, SegmentKind, Tap, Timer};
-use tcplab_units::{Bytes, Instant, Offset, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Offset, Span};
 
 pub(crate) const MSS: u64 = 1448;
 const MS: u64 = 1_000_000;

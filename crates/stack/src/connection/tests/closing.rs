@@ -1,6 +1,6 @@
-use tcplab_units::Span;
+use tcplab_units::{Endpoint, Span};
 
-use super::pair::{End, Pair};
+use super::pair::Pair;
 use super::peer::Bench;
 use super::*;
 
@@ -87,7 +87,7 @@ fn closing_with_unread_data_resets() {
     assert_eq!(pair.client.state(), State::Closed);
     pair.run_for(Span::from_millis(100));
     assert_eq!(pair.server().error(), Some(ConnectionError::Reset));
-    assert_eq!(pair.causes.last(), Some(&(End::Client, SendCause::Reset)));
+    assert_eq!(pair.causes.last(), Some(&(Endpoint::Client, SendCause::Reset)));
 }
 
 /// SO_LINGER: 0 breaks off and throws away what was not sent; another time waits for it.

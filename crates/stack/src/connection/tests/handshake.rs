@@ -1,6 +1,6 @@
-use tcplab_units::{Bytes, Span};
+use tcplab_units::{Bytes, Endpoint, Span};
 
-use super::pair::{End, Fate, Pair};
+use super::pair::{Fate, Pair};
 use super::peer::Bench;
 use super::*;
 
@@ -31,7 +31,7 @@ fn what_one_does_not_offer_the_other_does_not_use() {
     config.handshake.window_scale = None;
     for (client, server) in [(&config, &Config::default()), (&Config::default(), &config)] {
         let mut pair = Pair::new(client, server, Span::from_millis(5)).connect();
-        for end in [End::Client, End::Server] {
+        for end in [Endpoint::Client, Endpoint::Server] {
             let info = pair.end(end).info(Instant::ZERO + Span::from_secs(2));
             assert!(!info.timestamps && !info.sack && !info.window_scaling);
             assert_eq!((info.snd_mss, info.snd_wscale, info.rcv_wscale), (1460, 0, 0));
@@ -73,11 +73,11 @@ fn a_mark_is_echoed_until_cwr() {
         .with_fate(|from, _, segment| {
             // The sixth segment of data.
             let number = segment.header.seq.distance_from(SeqNumber::new(1_001));
-            let sixth = from == End::Client && !segment.is_empty() && number == 5 * 1448;
+            let sixth = from == Endpoint::Client && !segment.is_empty() && number == 5 * 1448;
             if sixth { Fate::Marked } else { Fate::Arrives }
         })
         .connect();
-    pair.transfer(End::Client, &vec![1; 60_000], Span::from_secs(5));
+    pair.transfer(Endpoint::Client, &vec![1; 60_000], Span::from_secs(5));
     let lines = |arrow: &str, flag: char| {
         pair.log
             .lines()

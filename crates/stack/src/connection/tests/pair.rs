@@ -3,16 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tcplab_units::Span;
+use tcplab_units::{Endpoint, Span};
 
 use super::*;
-
-/// One of the two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    Client,
-    Server,
-}
 
 /// What happens to a segment on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,16 +26,16 @@ pub(super) struct Pair {
     config: Arc<Config>,
     server_initial: u32,
     delay: Span,
-    under_way: BTreeMap<(Instant, u64), (End, Segment)>,
+    under_way: BTreeMap<(Instant, u64), (Endpoint, Segment)>,
     count: u64,
     /// Decides on each segment by its number in its direction, from 0, and who sends it.
     #[expect(clippy::type_complexity, reason = "a script")]
-    fate: Box<dyn FnMut(End, u32, &Segment) -> Fate>,
+    fate: Box<dyn FnMut(Endpoint, u32, &Segment) -> Fate>,
     sent: [u32; 2],
     /// When an application acts of its own accord.
     pub(super) wake: Option<Instant>,
     pub(super) log: String,
-    pub(super) causes: Vec<(End, SendCause)>,
+    pub(super) causes: Vec<(Endpoint, SendCause)>,
 }
 
 impl Pair {
@@ -76,31 +69,31 @@ impl Pair {
 
     pub(super) fn with_fate(
         mut self,
-        fate: impl FnMut(End, u32, &Segment) -> Fate + 'static,
+        fate: impl FnMut(Endpoint, u32, &Segment) -> Fate + 'static,
     ) -> Pair {
         self.fate = Box::new(fate);
         self
     }
 
-    pub(super) fn end(&mut self, end: End) -> &mut Connection {
+    pub(super) fn end(&mut self, end: Endpoint) -> &mut Connection {
         match end {
-            End::Client => &mut self.client,
-            End::Server => self.server.as_mut().expect("the SYN arrived"),
+            Endpoint::Client => &mut self.client,
+            Endpoint::Server => self.server.as_mut().expect("the SYN arrived"),
         }
     }
 
     pub(super) fn server(&mut self) -> &mut Connection {
-        self.end(End::Server)
+        self.end(Endpoint::Server)
     }
 
     /// Sends all that both want to send.
     pub(super) fn flush(&mut self) {
-        for end in [End::Client, End::Server] {
+        for end in [Endpoint::Client, Endpoint::Server] {
             loop {
                 let now = self.now;
                 let connection = match end {
-                    End::Client => Some(&mut self.client),
-                    End::Server => self.server.as_mut(),
+                    Endpoint::Client => Some(&mut self.client),
+                    Endpoint::Server => self.server.as_mut(),
                 };
                 let Some(transmit) = connection.and_then(|c| c.poll_transmit(now)) else { break };
                 self.causes.push((end, transmit.cause));
@@ -111,23 +104,23 @@ impl Pair {
         }
     }
 
-    fn send(&mut self, from: End, mut segment: Segment, cause: SendCause) {
+    fn send(&mut self, from: Endpoint, mut segment: Segment, cause: SendCause) {
         let number = &mut self.sent[from as usize];
         let fate = (self.fate)(from, *number, &segment);
         *number += 1;
         let (own, other, arrow) = match from {
-            End::Client => (self.client.numbers.initial(), self.server_initial, '>'),
-            End::Server => (SeqNumber::new(self.server_initial), 0, '<'),
+            Endpoint::Client => (self.client.numbers.initial(), self.server_initial, '>'),
+            Endpoint::Server => (SeqNumber::new(self.server_initial), 0, '<'),
         };
         let other = match from {
-            End::Client => SeqNumber::new(other),
-            End::Server => self.client.numbers.initial(),
+            Endpoint::Client => SeqNumber::new(other),
+            Endpoint::Server => self.client.numbers.initial(),
         };
         let ms = self.now.since(Instant::ZERO + Span::from_secs(1)).as_millis_f64();
         let text = written(&segment, own, Some(other));
         let lost = if fate == Fate::Lost { " lost" } else { "" };
         writeln!(self.log, "{ms:8.3} {arrow} {text}  {cause:?}{lost}").expect("a string");
-        let to = if from == End::Client { End::Server } else { End::Client };
+        let to = if from == Endpoint::Client { Endpoint::Server } else { Endpoint::Client };
         let mut arrive = |after: Span, segment: Segment| {
             self.count += 1;
             self.under_way.insert((self.now + after, self.count), (to, segment));
@@ -173,9 +166,9 @@ impl Pair {
         {
             let (to, segment) = entry.remove();
             match (to, &mut self.server) {
-                (End::Client, _) => self.client.handle_segment(now, &segment),
-                (End::Server, Some(server)) => server.handle_segment(now, &segment),
-                (End::Server, server @ None) => {
+                (Endpoint::Client, _) => self.client.handle_segment(now, &segment),
+                (Endpoint::Server, Some(server)) => server.handle_segment(now, &segment),
+                (Endpoint::Server, server @ None) => {
                     let opening = opening(self.server_initial);
                     *server = Connection::accept(now, &self.config, opening, &segment);
                 }
@@ -226,8 +219,8 @@ impl Pair {
 
     /// Has `from` send `bytes` and the other end read them as they come, until all is there and
     /// both have closed; gives what was read.
-    pub(super) fn transfer(&mut self, from: End, bytes: &[u8], limit: Span) -> Vec<u8> {
-        let to = if from == End::Client { End::Server } else { End::Client };
+    pub(super) fn transfer(&mut self, from: Endpoint, bytes: &[u8], limit: Span) -> Vec<u8> {
+        let to = if from == Endpoint::Client { Endpoint::Server } else { Endpoint::Client };
         let (mut written, mut read) = (0, vec![]);
         let mut closed = false;
         self.run_until(limit, |pair| {

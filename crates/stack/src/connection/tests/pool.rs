@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use tcplab_units::Span;
+use tcplab_units::{Endpoint, Span};
 
-use super::pair::{End, Pair};
+use super::pair::Pair;
 use super::*;
 use crate::config::{Detection, TimeoutAction};
 use crate::{BufferPool, WriteError};
@@ -162,7 +162,7 @@ fn a_connection_that_is_lost_or_forgotten_gives_all_back() {
     aborted.client.write(now, &[0; 2 * SEGMENT]).expect("there is room");
     aborted.run_for(Span::from_millis(100));
     assert_eq!(pool.free(), 11);
-    aborted.end(End::Server).abort(now);
+    aborted.end(Endpoint::Server).abort(now);
     assert_eq!(pool.free(), 13);
     drop(lost);
     assert_eq!(pool.free(), 16);

@@ -1,9 +1,9 @@
 //! Whatever happens on the way, the bytes arrive as they were.
 
 use proptest::prelude::*;
-use tcplab_units::{Bytes, Rng, Span};
+use tcplab_units::{Bytes, Endpoint, Rng, Span};
 
-use super::pair::{End, Fate, Pair};
+use super::pair::{Fate, Pair};
 use super::*;
 
 fn bytes(count: u32) -> Vec<u8> {
@@ -15,7 +15,7 @@ fn a_megabyte_over_a_clean_path() {
     let config = Config::default();
     let mut pair = Pair::new(&config, &config, Span::from_millis(10));
     let sent = bytes(1_000_000);
-    let read = pair.transfer(End::Client, &sent, Span::from_secs(30));
+    let read = pair.transfer(Endpoint::Client, &sent, Span::from_secs(30));
     assert!(read == sent);
     // Slow start from ten segments: 691 segments in seven round trips of 20 ms, one more for the
     // handshake, half of one for the FIN.
@@ -28,7 +28,7 @@ fn a_megabyte_over_a_clean_path() {
 }
 
 /// Sent at once and at random: loss, copies and delays in both directions.
-fn impaired(seed: u64, loss: u64) -> impl FnMut(End, u32, &Segment) -> Fate {
+fn impaired(seed: u64, loss: u64) -> impl FnMut(Endpoint, u32, &Segment) -> Fate {
     let mut rng = Rng::new(seed, "path");
     move |_, _, _| match rng.below(1000) {
         n if n < loss => Fate::Lost,
@@ -96,7 +96,7 @@ proptest! {
     ) {
         let configs = variants();
         let (client, server) = (&configs[client], &configs[server]);
-        let from = if upload { End::Client } else { End::Server };
+        let from = if upload { Endpoint::Client } else { Endpoint::Server };
         let sent = bytes(80_000);
         let mut pair = Pair::numbered(client, server, Span::from_millis(5), initial)
             .with_fate(impaired(seed, loss));
@@ -164,7 +164,7 @@ fn both_ways_at_once() {
     let mut read = [vec![], vec![]];
     pair.run_until(Span::from_secs(60), |pair| {
         let now = pair.now;
-        for (index, end) in [End::Client, End::Server].into_iter().enumerate() {
+        for (index, end) in [Endpoint::Client, Endpoint::Server].into_iter().enumerate() {
             let connection = pair.end(end);
             if let Ok(count) = connection.write(now, &sent[written[index]..]) {
                 written[index] += count;

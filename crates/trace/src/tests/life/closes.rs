@@ -1,9 +1,9 @@
 //! How the connection was closed, and what came after.
 
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Endpoint};
 
 use super::{connections, opened};
-use crate::{Close, CloseKind, End};
+use crate::{Close, CloseKind};
 
 fn close(text: &str) -> Option<Close> {
     opened(text).life.close
@@ -17,7 +17,7 @@ const GRACEFUL: &str = "0.1 > 1:2 fin
 #[test]
 fn every_kind() {
     use CloseKind::*;
-    use End::{Client, Server};
+    use Endpoint::{Client, Server};
     for (name, text, kind, by, frame, reset_by) in [
         ("one after the other", GRACEFUL, Graceful, Client, 4, None),
         (

@@ -1,0 +1,68 @@
+//! The graphs there are, and what all of them have in common.
+
+use super::writer::Page;
+
+/// What a graph shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum XplGraph {
+    /// `a2b_tsg.xpl`: sequence numbers over time.
+    TimeSequence,
+    /// `a2b_tput.xpl`: throughput over each ten data segments, and since the connection's begin.
+    Throughput,
+    /// `a2b_rtt.xpl`: round trips of data sent once.
+    RoundTrips,
+    /// `a2b_owin.xpl`: data in flight, also less what was SACKed, and the advertised window.
+    Outstanding,
+}
+
+impl XplGraph {
+    /// All of them.
+    pub const ALL: [XplGraph; 4] =
+        [XplGraph::TimeSequence, XplGraph::Throughput, XplGraph::RoundTrips, XplGraph::Outstanding];
+
+    /// As in the name of its file: `tsg`, `tput`, `rtt`, `owin`.
+    pub fn name(self) -> &'static str {
+        match self {
+            XplGraph::TimeSequence => "tsg",
+            XplGraph::Throughput => "tput",
+            XplGraph::RoundTrips => "rtt",
+            XplGraph::Outstanding => "owin",
+        }
+    }
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            XplGraph::TimeSequence => "time sequence graph",
+            XplGraph::Throughput => "throughput",
+            XplGraph::RoundTrips => "rtt samples",
+            XplGraph::Outstanding => "outstanding data",
+        }
+    }
+    pub(super) fn unit(self) -> &'static str {
+        match self {
+            XplGraph::TimeSequence => "sequence offset",
+            XplGraph::Throughput => "thruput (bytes/sec)",
+            XplGraph::RoundTrips => "rtt (ms)",
+            XplGraph::Outstanding => "Outstanding Data (bytes)",
+        }
+    }
+}
+
+/// What all graphs have in common.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axes {
+    /// By [`XplGraph`].
+    pub(super) graphs: [bool; 4],
+    pub(super) types: &'static str,
+    pub(super) epoch: u64,
+}
+
+impl Axes {
+    pub(super) fn has(self, graph: XplGraph) -> bool {
+        self.graphs[graph as usize]
+    }
+
+    pub(super) fn page(self, kind: XplGraph) -> Page {
+        let time = if self.types.starts_with("dtime") { "relative time" } else { "time" };
+        Page::new(self.types, time, kind.unit())
+    }
+}

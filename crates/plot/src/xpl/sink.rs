@@ -1,0 +1,186 @@
+//! Graphs drawn while the analyser reads.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink};
+
+use super::direction::Direction;
+use super::graph::{Axes, XplGraph};
+
+/// Where the graphs go.
+pub trait Shelf {
+    /// Adds to the file `name` (letters, digits, `_`, one dot); `begins` says that it is new, and
+    /// what may stand there of old is to vanish.
+    ///
+    /// # Errors
+    /// If it cannot be written; no more will be asked for.
+    fn append(&mut self, name: &str, begins: bool, text: &[u8]) -> io::Result<()>;
+}
+
+/// Draws while the analyser reads. Memory: a buffer for each graph of a connection that is not
+/// over, together at most some megabytes, and what is in flight.
+#[derive(Debug)]
+pub struct XplSink<S> {
+    shelf: S,
+    /// By [`XplGraph`].
+    graphs: [bool; 4],
+    /// Draw these only.
+    only: Option<BTreeSet<usize>>,
+    /// Added to all times, nanoseconds; the types of both axes.
+    epoch: u64,
+    types: &'static str,
+    /// By the connection's number; forward and reverse.
+    live: Vec<Option<Box<[Direction; 2]>>>,
+    /// Bytes in all buffers, about.
+    waiting: usize,
+    drawn: u64,
+    failed: Option<io::Error>,
+}
+
+/// A buffer as long as this goes out.
+const LONG: usize = 64 << 10;
+/// All go out when together they are as long as this.
+const MOST: usize = 8 << 20;
+
+impl<S: Shelf> XplSink<S> {
+    /// A sink that draws `graphs` of all connections. With an `epoch`, the trace's zero in
+    /// nanoseconds after the beginning of 1970, the axis of time shows the time of day; without,
+    /// the time since the capture's first frame.
+    pub fn new(shelf: S, graphs: &[XplGraph], epoch: Option<u64>) -> XplSink<S> {
+        XplSink {
+            shelf,
+            graphs: XplGraph::ALL.map(|graph| graphs.contains(&graph)),
+            only: None,
+            epoch: epoch.unwrap_or(0),
+            types: if epoch.is_some() { "timeval double" } else { "dtime double" },
+            live: Vec::new(),
+            waiting: 0,
+            drawn: 0,
+            failed: None,
+        }
+    }
+
+    /// Draws these connections only, counted from 0.
+    #[must_use]
+    pub fn only(mut self, connections: BTreeSet<usize>) -> XplSink<S> {
+        self.only = Some(connections);
+        self
+    }
+
+    /// Whether a file could not be written: nothing more is drawn then.
+    pub fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// How many graphs were drawn, and the shelf.
+    ///
+    /// # Errors
+    /// The first that the shelf had.
+    pub fn finish(self) -> io::Result<(u64, S)> {
+        match self.failed {
+            Some(error) => Err(error),
+            None => Ok((self.drawn, self.shelf)),
+        }
+    }
+
+    /// Lets `draw` go on with a direction.
+    fn draw(&mut self, flow: FlowId, draw: impl FnOnce(&mut Direction, Axes)) {
+        let index = flow.connection;
+        if self.failed.is_some() || self.only.as_ref().is_some_and(|only| !only.contains(&index)) {
+            return;
+        }
+        if self.live.len() <= index {
+            self.live.resize_with(index + 1, || None);
+        }
+        let axes = Axes { graphs: self.graphs, types: self.types, epoch: self.epoch };
+        let direction = &mut self.live[index].get_or_insert_default()[usize::from(!flow.forward)];
+        let before = direction.waiting();
+        draw(direction, axes);
+        let now = direction.waiting();
+        self.waiting += now - before;
+        if now > LONG {
+            self.put_away(index, flow.forward);
+        }
+        if self.waiting > MOST {
+            for index in 0..self.live.len() {
+                self.put_away(index, true);
+                self.put_away(index, false);
+            }
+        }
+    }
+
+    /// Writes what waits of a direction.
+    fn put_away(&mut self, index: usize, forward: bool) {
+        let Some(directions) = &mut self.live[index] else { return };
+        if self.failed.is_some() {
+            return;
+        }
+        for (page, kind) in directions[usize::from(!forward)].pages() {
+            if page.text().is_empty() {
+                continue;
+            }
+            self.waiting = self.waiting.saturating_sub(page.text().len());
+            let begins = !std::mem::replace(&mut page.begun, true);
+            self.drawn += u64::from(begins);
+            let stored = self.shelf.append(&name(index, forward, kind), begins, page.text());
+            page.clear();
+            if let Err(error) = stored {
+                self.failed = Some(error);
+                return;
+            }
+        }
+    }
+}
+
+impl<S: Shelf> Sink for XplSink<S> {
+    fn segment(&mut self, flow: FlowId, segment: Segment) {
+        self.draw(flow, |direction, axes| direction.segment(&segment, axes));
+        // The connection's first packet, for the other direction's throughput since then.
+        if segment.syn {
+            self.draw(FlowId { forward: !flow.forward, ..flow }, |direction, _| {
+                direction.began(segment.at);
+            });
+        }
+    }
+    fn ack(&mut self, flow: FlowId, ack: Ack) {
+        self.draw(flow, |direction, axes| direction.ack(&ack, axes));
+    }
+
+    fn connection(&mut self, index: usize, connection: Connection) {
+        let Some(Some(directions)) = self.live.get_mut(index) else { return };
+        let (client, server) = (connection.client, connection.server);
+        for (direction, (from, to)) in
+            directions.iter_mut().zip([(client, server), (server, client)])
+        {
+            for (page, kind) in direction.pages() {
+                let before = page.text().len();
+                page.end(&format!("{from}_==>_{to} ({})", kind.title()));
+                self.waiting += page.text().len() - before;
+            }
+        }
+        self.put_away(index, true);
+        self.put_away(index, false);
+        self.live[index] = None;
+    }
+}
+
+/// As tcptrace names its files: the first connection's ends are `a` and `b`, the next one's `c` and
+/// `d`, the fourteenth's `aa` and `ab`.
+pub(super) fn name(connection: usize, forward: bool, kind: XplGraph) -> String {
+    let ends = [letters(2 * connection), letters(2 * connection + 1)];
+    let [from, to] = if forward { [0, 1] } else { [1, 0] };
+    format!("{}2{}_{}.xpl", ends[from], ends[to], kind.name())
+}
+
+fn letters(mut number: usize) -> String {
+    let mut reversed = Vec::new();
+    loop {
+        reversed.push((b'a' + (number % 26) as u8) as char);
+        number /= 26;
+        if number == 0 {
+            return reversed.into_iter().rev().collect();
+        }
+        number -= 1;
+    }
+}

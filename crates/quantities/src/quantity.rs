@@ -1,0 +1,91 @@
+//! A quantity and its unit.
+
+/// Something that tcplab counts, measures or names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quantity {
+    /// Its name in JSON, CSV, Parquet and Arrow, with the unit: `rtt_min_ns`.
+    pub key: &'static str,
+    /// Its name for people: `RTT min`.
+    pub label: &'static str,
+    /// What it is.
+    pub meaning: &'static str,
+    /// What it is counted in.
+    pub unit: Unit,
+    /// What tcptrace calls it, or what comes nearest; empty if nothing does.
+    pub tcptrace: &'static str,
+    /// The field of Wireshark that says it, or comes nearest; empty if none does.
+    pub wireshark: &'static str,
+}
+
+/// What a quantity is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Nothing: a count, a number, a ratio, a flag or a word.
+    None,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Seconds.
+    Seconds,
+    /// Bytes.
+    Bytes,
+    /// Bits per second.
+    BitsPerSecond,
+    /// Per cent.
+    Percent,
+}
+
+impl Unit {
+    /// What a key says of it: `ns`; empty without a unit.
+    pub const fn in_keys(self) -> &'static str {
+        match self {
+            Unit::None => "",
+            Unit::Nanoseconds => "ns",
+            Unit::Seconds => "seconds",
+            Unit::Bytes => "bytes",
+            Unit::BitsPerSecond => "bits_per_second",
+            Unit::Percent => "percent",
+        }
+    }
+
+    /// Its symbol: `bit/s`; empty without a unit.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Unit::None => "",
+            Unit::Nanoseconds => "ns",
+            Unit::Seconds => "s",
+            Unit::Bytes => "B",
+            Unit::BitsPerSecond => "bit/s",
+            Unit::Percent => "%",
+        }
+    }
+}
+
+impl Quantity {
+    /// Its key without the unit at its end: `rtt_min`.
+    pub fn name(&self) -> &'static str {
+        let without = self.key.strip_suffix(self.unit.in_keys());
+        without.map_or(self.key, |name| name.trim_end_matches('_'))
+    }
+}
+
+/// Constants of [`Quantity`], and `LIST` of all of them.
+macro_rules! quantities {
+    ($(
+        $name:ident = $key:literal, $unit:ident, $label:literal, $meaning:literal
+        $(, tcptrace $tcptrace:literal)? $(, wireshark $wireshark:literal)?;
+    )*) => {
+        $(
+            #[doc = $meaning]
+            pub const $name: crate::Quantity = crate::Quantity {
+                key: $key,
+                label: $label,
+                meaning: $meaning,
+                unit: crate::Unit::$unit,
+                tcptrace: concat!("", $($tcptrace)?),
+                wireshark: concat!("", $($wireshark)?),
+            };
+        )*
+        pub(crate) const LIST: &[crate::Quantity] = &[$($name),*];
+    };
+}
+pub(crate) use quantities;

@@ -1,0 +1,200 @@
+//! Columns aligned for a fixed-width font, and the few colours there are.
+
+use std::fmt::Write;
+
+/// How a text is to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether it takes colours (ECMA-48, SGR).
+    pub colours: bool,
+}
+
+impl Default for Look {
+    fn default() -> Look {
+        Look { width: 100, colours: false }
+    }
+}
+
+/// What a piece of text is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Style {
+    #[default]
+    Plain,
+    /// A heading.
+    Strong,
+    /// Of less interest.
+    Dim,
+    /// Worth a look.
+    Odd,
+    /// What hurts.
+    Bad,
+}
+
+impl Look {
+    /// `text` so that it looks like `style`; nothing in it can steer the terminal.
+    pub(crate) fn paint(self, text: &str, style: Style) -> String {
+        let text = harmless(text);
+        let code = match style {
+            Style::Plain => return text,
+            Style::Strong => 1,
+            Style::Dim => 2,
+            Style::Odd => 33,
+            Style::Bad => 31,
+        };
+        if self.colours && !text.trim().is_empty() {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text
+        }
+    }
+
+    /// A heading on a line of its own.
+    pub(crate) fn heading(self, out: &mut String, text: &str) {
+        let _ = writeln!(out, "{}", self.paint(text, Style::Strong));
+    }
+
+    /// A paragraph, broken between words, `first` before its first line and as much room before
+    /// the others.
+    pub(crate) fn paragraph(self, out: &mut String, first: &str, text: &str) {
+        let indent = first.chars().count();
+        let width = self.width.saturating_sub(indent).max(20);
+        for (number, line) in wrapped(text, width).iter().enumerate() {
+            let before = if number == 0 { first.to_owned() } else { " ".repeat(indent) };
+            let _ = writeln!(out, "{}", harmless(&format!("{before}{line}")));
+        }
+    }
+}
+
+fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// A cell of a table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) style: Style,
+}
+
+impl Cell {
+    pub(crate) fn new(text: impl Into<String>) -> Cell {
+        Cell { text: text.into(), style: Style::Plain }
+    }
+    pub(crate) fn styled(text: impl Into<String>, style: Style) -> Cell {
+        Cell { text: text.into(), style }
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Cell {
+        Cell::new(text)
+    }
+}
+
+/// Where a column's text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Left,
+    Right,
+}
+
+/// A table whose columns are as wide as they need to be.
+#[derive(Debug, Default)]
+pub(crate) struct Grid {
+    sides: Vec<Side>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// Between columns.
+const GAP: &str = "  ";
+
+impl Grid {
+    pub(crate) fn new(sides: &[Side]) -> Grid {
+        Grid { sides: sides.to_vec(), rows: Vec::new() }
+    }
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+    /// A row of column names.
+    pub(crate) fn head(&mut self, names: &[&str]) {
+        self.row(names.iter().map(|name| Cell::styled(*name, Style::Dim)));
+    }
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.text.chars().count()).max().unwrap_or(0)
+        };
+        (0..self.sides.len()).map(width).collect()
+    }
+
+    /// How wide it is with all its columns.
+    pub(crate) fn width(&self) -> usize {
+        let widths = self.widths();
+        widths.iter().sum::<usize>() + widths.len().saturating_sub(1) * GAP.len()
+    }
+
+    /// Without one of its columns.
+    pub(crate) fn drop_column(&mut self, column: usize) {
+        self.sides.remove(column);
+        for row in &mut self.rows {
+            if column < row.len() {
+                row.remove(column);
+            }
+        }
+    }
+
+    /// Writes it, each line behind `indent` columns of nothing; the last column is cut where it
+    /// would not fit.
+    pub(crate) fn write(&self, out: &mut String, indent: usize, look: Look) {
+        let widths = self.widths();
+        let last = widths.len().saturating_sub(1);
+        let before: usize = widths[..last].iter().map(|width| width + GAP.len()).sum();
+        let room = look.width.saturating_sub(indent + before).max(8);
+        for row in &self.rows {
+            let mut line = " ".repeat(indent);
+            for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+                let text = if column == last { cut(&cell.text, room) } else { cell.text.clone() };
+                let padding = " ".repeat(width.saturating_sub(text.chars().count()));
+                let painted = look.paint(&text, cell.style);
+                match self.sides[column] {
+                    Side::Left => line += &format!("{painted}{padding}"),
+                    Side::Right => line += &format!("{padding}{painted}"),
+                }
+                if column < last {
+                    line += GAP;
+                }
+            }
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+    }
+}
+
+/// At most `room` columns of it.
+pub(crate) fn cut(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(room.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// Breaks between words; a longer word stays whole.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,18 @@
+//! The style sheets and scripts of all pages.
+
+pub(crate) const STYLES: [&str; 5] = [
+    tcplab_plot::STYLE,
+    include_str!("../../assets/page.css"),
+    include_str!("../../assets/tables.css"),
+    include_str!("../../assets/graphs.css"),
+    include_str!("../../assets/verdicts.css"),
+];
+/// Runs before anything is painted.
+pub(crate) const THEME: &str = include_str!("../../assets/theme.js");
+pub(crate) const SCRIPTS: [&str; 5] = [
+    include_str!("../../assets/levels.js"),
+    include_str!("../../assets/graph.js"),
+    include_str!("../../assets/group.js"),
+    include_str!("../../assets/export.js"),
+    include_str!("../../assets/page.js"),
+];

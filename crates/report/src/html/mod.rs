@@ -1,0 +1,8 @@
+//! What all pages are made with: style sheets, scripts, figures, packed parts.
+
+pub(crate) mod anchor;
+pub(crate) mod assets;
+pub(crate) mod error;
+pub(crate) mod figure;
+pub(crate) mod levels;
+pub(crate) mod pack;

@@ -1,0 +1,93 @@
+//! The page: one HTML file that needs nothing else.
+
+use std::io;
+
+use askama::Template;
+use tcplab_results::{Case, Run};
+
+use super::body::TrialBody;
+use super::gathered::{Gathered, Seen};
+use super::head::{foot, head};
+use super::links::{Links, Rerun};
+use super::matrix::matrix;
+use super::recordings::{Recordings, loaded};
+use crate::html::anchor::anchor;
+use crate::html::error::ReportError;
+use crate::html::pack::pack;
+use crate::summary::worlds::world;
+use crate::trial::view::TrialView;
+
+/// So many bytes of trials stand in the page as they are, for readers without scripts too; a
+/// browser lays them out in a moment.
+const PLAIN: usize = 2_000_000;
+/// The whole page as text. See [`write`].
+///
+/// # Errors
+/// As [`write`]; nothing is written, so only loading can really fail.
+pub fn render(run: &Run, recordings: impl Recordings) -> Result<String, ReportError> {
+    let mut page = Vec::new();
+    write(run, recordings, &mut page)?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+/// Writes the page. Trials are loaded one after the other, so only the packets of one are in
+/// memory at a time. What is told of the first trials stands in the page as it is; of those after
+/// them it is packed, and the page unpacks it when somebody looks, so that it opens at once.
+/// The same run and recordings give the same bytes.
+///
+/// # Errors
+/// When a trial cannot be loaded or `out` refuses.
+pub fn write(
+    run: &Run,
+    mut recordings: impl Recordings,
+    out: &mut impl io::Write,
+) -> Result<(), ReportError> {
+    let mut gathered = Gathered::default();
+    let mut cases = String::new();
+    let mut plain_left = PLAIN;
+    for (index, case) in run.cases.iter().enumerate() {
+        let id = anchor(index, None, None);
+        cases.push_str(&CaseHead { id, case, world: world(case) }.render()?);
+        // Of one without packets there is nothing to be drawn; the tables have it.
+        let shown = case.trials.iter().filter(|trial| trial.has_packets);
+        for (i, trial) in shown.enumerate() {
+            let data = loaded(&mut recordings, case, trial)?;
+            let view = TrialView::new(&case.name, index, trial, &data, i == 0);
+            let rerun = Rerun::of(run, case, trial, Links::Within);
+            let body = TrialBody { view: &view, rerun };
+            let body = body.render()?;
+            let is_plain = body.len() <= plain_left;
+            let packed = if is_plain { String::new() } else { pack(body.as_bytes()) };
+            plain_left = plain_left.saturating_sub(body.len());
+            let seen = Seen { view: &view, links: Links::Within, is_first: i == 0, is_plain };
+            gathered.see(case, &data, &seen);
+            let body = if is_plain { body } else { String::new() };
+            cases.push_str(&TrialPart { view, body, packed }.render()?);
+        }
+        cases.push_str("</section>\n");
+    }
+    let matrix = matrix(run, &mut recordings)?;
+    let head = head(run, gathered, Links::Within, Some(matrix));
+    out.write_all(head.render()?.as_bytes())?;
+    out.write_all(cases.as_bytes())?;
+    out.write_all(foot(run, Links::Within).render()?.as_bytes())?;
+    Ok(())
+}
+
+#[derive(Template)]
+#[template(path = "case.html")]
+struct CaseHead<'a> {
+    id: String,
+    case: &'a Case,
+    /// Where it ran.
+    world: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "trial.html")]
+struct TrialPart<'a> {
+    view: TrialView<'a>,
+    /// What unfolds, or the same packed.
+    body: String,
+    packed: String,
+}

@@ -1,0 +1,76 @@
+//! What the head of the page keeps of each trial.
+
+use tcplab_results::{Case, Trial, TrialData};
+
+use super::links::Links;
+use super::overview::{MOST, MOST_ALONE, Transferred};
+use super::paths::Paths;
+use crate::summary::worlds::world;
+use crate::trial::view::TrialView;
+use crate::trial::warnings::less_than_perfect;
+
+/// So many trials that are less than perfect are told at the top.
+const MOST_WARNINGS: usize = 100;
+
+/// What the head of the page needs of the trials once their packets are out of memory.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    pub(crate) transfers: Vec<Transferred>,
+    /// The first of them.
+    pub(crate) warnings: Vec<Warnings>,
+    /// How many more there are.
+    pub(crate) unwarned: usize,
+    pub(crate) paths: Paths,
+}
+
+/// A trial that was just looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'v> {
+    pub(crate) view: &'v TrialView<'v>,
+    pub(crate) links: Links,
+    /// Of its variant.
+    pub(crate) is_first: bool,
+    /// Whether its figures are on the page as they are.
+    pub(crate) is_plain: bool,
+}
+
+impl Gathered {
+    pub(crate) fn see(&mut self, case: &Case, data: &TrialData, seen: &Seen<'_>) {
+        let Seen { view, links, is_first, is_plain } = *seen;
+        self.paths.see(&case.name, view.trial, data);
+        let most = if links == Links::Within { MOST } else { MOST_ALONE };
+        let enough = self.transfers.len() >= most;
+        if is_first && view.trial.load.is_none() && !enough {
+            self.transfers.extend(Transferred::of(view, world(case), links, is_plain));
+        }
+        self.warn(Warnings::of(view.case, view.trial, &view.warnings, links.of(view)));
+    }
+
+    /// Of a trial whose packets nobody looks at.
+    pub(crate) fn see_warnings(&mut self, case: &Case, trial: &Trial, href: String) {
+        self.warn(Warnings::of(&case.name, trial, &less_than_perfect(trial), href));
+    }
+
+    fn warn(&mut self, warnings: Option<Warnings>) {
+        if self.warnings.len() < MOST_WARNINGS {
+            self.warnings.extend(warnings);
+        } else {
+            self.unwarned += usize::from(warnings.is_some());
+        }
+    }
+}
+
+/// What is less than perfect about a trial.
+pub(crate) struct Warnings {
+    pub(crate) case: String,
+    pub(crate) number: u32,
+    pub(crate) href: String,
+    pub(crate) texts: Vec<String>,
+}
+
+impl Warnings {
+    fn of(case: &str, trial: &Trial, texts: &[String], href: String) -> Option<Warnings> {
+        let (case, texts) = (case.to_owned(), texts.to_owned());
+        (!texts.is_empty()).then_some(Warnings { case, number: trial.number, href, texts })
+    }
+}

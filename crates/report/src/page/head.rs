@@ -1,0 +1,136 @@
+//! The beginning and the end of a run's page.
+
+use askama::Template;
+use tcplab_results::{Case, Run};
+
+use super::gathered::{Gathered, Warnings};
+use super::links::{Links, Look, Rerun};
+use super::matrix::Matrix;
+use super::overview::{Overview, overviews};
+use super::verdicts::Verdicts;
+use crate::check::Verified;
+use crate::html::anchor::anchor;
+use crate::summary::metrics::{Block, blocks};
+use crate::summary::outcome::sentences;
+use crate::summary::question::Asked;
+use crate::summary::recovery::{KINDS, has_connections};
+use crate::summary::trends::{Trends, trends};
+use crate::summary::worlds::{Place, differ, everywhere, places};
+
+/// So many metrics are shown at once; the others unfold.
+const SHOWN_METRICS: usize = 4;
+/// Captures of so many trials have a link under Setup; beyond, each is linked where its trial is.
+const MOST_LISTED: usize = 24;
+
+/// The head of the page.
+pub(crate) fn head(
+    run: &Run,
+    gathered: Gathered,
+    links: Links,
+    matrix: Option<Matrix>,
+) -> Head<'_> {
+    let mut metrics = blocks(run);
+    let spread = metrics.iter().flat_map(|block| &block.rows).any(|row| row.spread.is_some());
+    // Those to look up come after all others, and unfold.
+    metrics.sort_by_key(|block| block.is_detail);
+    let first = metrics.iter().take(SHOWN_METRICS).filter(|block| !block.is_detail).count();
+    let others = metrics.split_off(first);
+    let places = places(run);
+    let path = run.path.iter().map(|line| line.split_once(": ").unwrap_or(("", line))).collect();
+    let trends = trends(run);
+    let asked = Asked::of(run, trends.as_ref());
+    Head {
+        run,
+        everywhere: everywhere(&places),
+        places,
+        differ: differ(run),
+        look: Look::of(links),
+        outcome: sentences(run).join(" "),
+        path,
+        verified: run.calibration.as_ref().map(Verified::all).unwrap_or_default(),
+        pictures: gathered.paths.pictures(),
+        overviews: overviews(&gathered.transfers),
+        warnings: gathered.warnings,
+        unwarned: gathered.unwarned,
+        trends,
+        asked,
+        verdicts: Verdicts::all(run),
+        spread,
+        metrics,
+        others,
+        has_connections: has_connections(run),
+        matrix,
+        kinds: KINDS,
+        counts: kind_counts(run),
+    }
+}
+
+/// Recovery episodes of each variant by type, where there are too many for each to have a mark.
+fn kind_counts(run: &Run) -> Vec<(String, String, Vec<usize>)> {
+    let row = |(index, case): (usize, &Case)| {
+        let all = case.recovery();
+        let count = |(kind, _): &(&str, &str)| all.of_kind(kind);
+        let href = format!("#{}", anchor(index, None, None));
+        (case.name.clone(), href, KINDS.iter().map(count).collect())
+    };
+    run.cases.iter().enumerate().map(row).collect()
+}
+
+pub(crate) fn foot(run: &Run, links: Links) -> Foot<'_> {
+    let all: usize = run.cases.iter().map(|case| case.trials.len()).sum();
+    let up = links.up();
+    let again = Rerun::of_all(run);
+    Foot { run, again, look: Look::of(links), up, are_listed: all <= MOST_LISTED }
+}
+
+#[derive(Template)]
+#[template(path = "head.html")]
+pub(crate) struct Head<'a> {
+    run: &'a Run,
+    look: Look,
+    outcome: String,
+    /// Where each variant ran.
+    places: Vec<Place>,
+    /// Where all ran, if in the same place.
+    everywhere: Option<String>,
+    /// Whether variants ran in different worlds.
+    differ: bool,
+    /// Direction and what it does.
+    path: Vec<(&'a str, &'a str)>,
+    /// How the paths were verified; nothing if they were not.
+    verified: Vec<Verified>,
+    /// What each path does over time.
+    pictures: Vec<String>,
+    overviews: Vec<Overview>,
+    warnings: Vec<Warnings>,
+    /// Trials whose warnings are not told.
+    unwarned: usize,
+    /// Metrics over a number that was varied.
+    trends: Option<Trends>,
+    asked: Asked,
+    /// Comparisons that the scenario asks for.
+    verdicts: Vec<Verdicts<'a>>,
+    /// Whether any variant has more than one trial.
+    spread: bool,
+    metrics: Vec<Block>,
+    others: Vec<Block>,
+    /// Whether there is anything that TCP could recover.
+    has_connections: bool,
+    /// None where there are too many trials for it.
+    matrix: Option<Matrix>,
+    kinds: [(&'static str, &'static str); 3],
+    counts: Vec<(String, String, Vec<usize>)>,
+}
+
+#[derive(Template)]
+#[template(path = "foot.html")]
+pub(crate) struct Foot<'a> {
+    run: &'a Run,
+    /// The command that runs all of it again.
+    again: String,
+    look: Look,
+    /// From the page to the run's directory.
+    up: &'static str,
+    /// Whether each capture has a link here.
+    are_listed: bool,
+}

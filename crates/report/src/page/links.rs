@@ -1,0 +1,159 @@
+//! Where on which page something is, and what pages are made to look with.
+
+use tcplab_results::{Case, Run, Trial};
+
+use crate::html::assets::{SCRIPTS, STYLES, THEME};
+use crate::trial::view::TrialView;
+
+/// From where links lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Links {
+    /// All is in one file, beside the run's tables.
+    Within,
+    /// From the first page of a folder.
+    Index,
+    /// From the page of a variant or a trial, in a folder of that folder.
+    Below,
+}
+
+impl Links {
+    /// To a trial that is shown.
+    pub(crate) fn of(self, view: &TrialView<'_>) -> String {
+        match self {
+            Links::Within => format!("#{}", view.id),
+            _ => self.page(view),
+        }
+    }
+
+    /// The page that a trial is shown on; nothing of this one.
+    pub(crate) fn page(self, view: &TrialView<'_>) -> String {
+        let name = page_name(view.case, view.trial.number);
+        match self {
+            Links::Within => String::new(),
+            Links::Index => format!("trials/{name}"),
+            Links::Below => name,
+        }
+    }
+
+    /// To the run's directory.
+    pub(crate) fn up(self) -> &'static str {
+        match self {
+            Links::Within => "",
+            Links::Index => "../",
+            Links::Below => "../../",
+        }
+    }
+
+    /// To the first page.
+    pub(crate) fn index(self) -> &'static str {
+        if self == Links::Below { "../index.html" } else { "" }
+    }
+
+    /// To the style sheet and the scripts of a folder.
+    fn assets(self) -> &'static str {
+        if self == Links::Below { "../" } else { "" }
+    }
+}
+
+/// The file of a trial's page. The names of variants are fit for file names; whatever else is in
+/// them is not.
+pub(crate) fn page_name(case: &str, trial: u32) -> String {
+    format!("{}-{trial}.html", file_name(case))
+}
+
+/// The file of a variant's page, which is never that of a trial.
+pub(crate) fn case_page_name(case: &str) -> String {
+    format!("{}.html", file_name(case))
+}
+
+fn file_name(case: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '=');
+    case.chars().map(|c| if fits(c) { c } else { '-' }).collect()
+}
+
+/// What stands in a page's head and at its end for style and scripts: all of them, or where they
+/// are.
+pub(crate) struct Look {
+    pub(crate) head: String,
+    pub(crate) foot: String,
+}
+
+/// The files of a folder that all its pages share.
+pub(crate) const STYLE_FILE: &str = "page.css";
+pub(crate) const SCRIPT_FILE: &str = "page.js";
+
+impl Look {
+    pub(crate) fn of(links: Links) -> Look {
+        if links == Links::Within {
+            let (style, script) = (STYLES.concat(), SCRIPTS.concat());
+            return Look {
+                head: format!("<style>{style}</style>\n<script>{THEME}</script>"),
+                foot: format!("<script>{script}</script>"),
+            };
+        }
+        let to = links.assets();
+        Look {
+            head: format!(
+                "<link rel=\"stylesheet\" href=\"{to}{STYLE_FILE}\">\n<script>{THEME}</script>"
+            ),
+            foot: format!("<script src=\"{to}{SCRIPT_FILE}\"></script>"),
+        }
+    }
+}
+
+/// How a trial is run again.
+pub(crate) struct Rerun {
+    pub(crate) told: String,
+    pub(crate) command: String,
+    /// From the page to the run's directory, and to the first page.
+    pub(crate) up: &'static str,
+    pub(crate) index: &'static str,
+}
+
+impl Rerun {
+    /// The command that runs all of a run again, in the run's directory.
+    pub(crate) fn of_all(run: &Run) -> String {
+        let world = if run.world == "sim" { " --world sim" } else { "" };
+        let cases: Vec<&str> = run.only.iter().flat_map(|name| [" --case ", name]).collect();
+        let cases = cases.concat();
+        let good = run.cases.iter().flat_map(|case| case.trials.iter().map(|it| it.number));
+        let failed = run.cases.iter().flat_map(|case| case.failures.iter().map(|it| it.number));
+        let numbers: Vec<u32> = good.chain(failed).collect();
+        let (first, last) = (numbers.iter().min(), numbers.iter().max().unwrap_or(&0));
+        let trials = match first {
+            Some(first) if *first > 1 => format!(" --trial {first}"),
+            _ => format!(" --trials {last}"),
+        };
+        format!("tcplab run scenario.toml{world}{cases}{trials} --seed {}", run.seed)
+    }
+
+    pub(crate) fn of(run: &Run, case: &Case, trial: &Trial, links: Links) -> Rerun {
+        let (number, seed) = (trial.number, trial.seed);
+        let is_virtual = case.world == "sim";
+        let same = if is_virtual { "leaves the same bytes" } else { "meets the same path" };
+        let world = if is_virtual { " --world sim" } else { "" };
+        Rerun {
+            told: format!(
+                "In the run’s directory; it runs this trial alone, which has the seed {seed} again and \
+                 {same}."
+            ),
+            command: format!(
+                "tcplab run scenario.toml{world} --case {} --trial {number} --seed {}",
+                case.name, run.seed
+            ),
+            up: links.up(),
+            index: links.index(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_variant_is_called_its_page_stays_in_the_folder() {
+        assert_eq!(page_name("reno_5Mbit-s", 3), "reno_5Mbit-s-3.html");
+        assert_eq!(page_name("../<evil>", 1), "..--evil--1.html");
+    }
+}

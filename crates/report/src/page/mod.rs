@@ -1,0 +1,17 @@
+//! The pages of a run: one file, or a folder.
+
+mod body;
+mod file;
+mod folder;
+mod gathered;
+mod head;
+mod links;
+mod matrix;
+mod overview;
+mod paths;
+mod recordings;
+mod verdicts;
+
+pub use file::{render, write};
+pub use folder::{ONE_FILE, write_folder};
+pub use recordings::Recordings;

@@ -1,0 +1,75 @@
+//! What the paths of a run do over time, drawn.
+
+use tcplab_path::{Direction, PathSpec};
+use tcplab_plot::{PathPicture, path_picture};
+use tcplab_results::{Trial, TrialData};
+use tcplab_units::{Instant, Span};
+
+/// So many are drawn; more would not be looked at one by one.
+const MOST: usize = 12;
+/// What changes evenly is told at so many points: about one for each pixel.
+const POINTS: usize = 800;
+
+/// The paths of a run, each once, in the order in which they are met.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    seen: Vec<Seen>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    path: PathSpec,
+    /// Those that have it.
+    cases: Vec<String>,
+    /// Of the first trial.
+    seed: u64,
+    /// Of the longest trial.
+    longest: Span,
+}
+
+impl Paths {
+    pub(crate) fn see(&mut self, case: &str, trial: &Trial, data: &TrialData) {
+        if data.path.same_host {
+            return;
+        }
+        if let Some(seen) = self.seen.iter_mut().find(|seen| seen.path == data.path) {
+            seen.longest = seen.longest.max(data.duration);
+            if seen.cases.last().is_none_or(|last| last != case) {
+                seen.cases.push(case.into());
+            }
+            return;
+        }
+        self.seen.push(Seen {
+            path: data.path.clone(),
+            cases: vec![case.into()],
+            seed: trial.seed,
+            longest: data.duration,
+        });
+    }
+
+    /// A picture of each, over its longest trial.
+    pub(crate) fn pictures(&self) -> Vec<String> {
+        let is_one = self.seen.len() == 1;
+        self.seen.iter().take(MOST).filter_map(|seen| seen.picture(is_one)).collect()
+    }
+}
+
+impl Seen {
+    /// None when nothing was recorded, or of a path that this version refuses.
+    fn picture(&self, is_one: bool) -> Option<String> {
+        if self.longest.is_zero() {
+            return None;
+        }
+        let until = Instant::ZERO + self.longest;
+        let outlook = |direction| {
+            self.path.link(direction).ok().map(|link| link.outlook(until, self.seed, POINTS))
+        };
+        let (forward, reverse) = (outlook(Direction::Forward)?, outlook(Direction::Reverse)?);
+        let title = if is_one {
+            "The path".into()
+        } else {
+            format!("The path of {}", self.cases.join(", "))
+        };
+        Some(path_picture(&PathPicture { title: &title, forward: &forward, reverse: &reverse }))
+    }
+}

@@ -1,0 +1,384 @@
+//! What each factor does to the main metric, and each pair of factors.
+
+use tcplab_plot::{
+    Ecdf, EcdfLine, Heat, Spread, SpreadRow, Trend, TrendLine, TrendPoint, TrendScale, decimal,
+    ecdf, heat, spread, trend, trend_csv,
+};
+use tcplab_stats::{VarianceShares, marginal_means, mean, median, quantile, variance_shares};
+
+use super::measure::{Factor, Measured, Point, short};
+use crate::html::figure::Shown;
+use crate::number::{decimals_for_error, figures, title};
+
+/// So many pairs are shown at once; the others unfold, and beyond so many there are none.
+pub(crate) const PAIRS_SHOWN: usize = 3;
+const MOST_PAIRS: usize = 15;
+/// A picture of lines has so many at most; more are only in the heat map.
+const MOST_LINES: usize = 7;
+/// Cells of a heat map that can still be read: columns.
+const MOST_COLUMNS: usize = 14;
+
+/// All that is told of factors.
+pub(crate) struct Factors {
+    pub(crate) metric: String,
+    /// Whether means are geometric ones.
+    pub(crate) by_ratio: bool,
+    pub(crate) mains: Vec<FactorView>,
+    pub(crate) pairs: Vec<PairView>,
+    /// The share of the variance that nothing of this explains.
+    pub(crate) rest: String,
+    /// Whether combinations of levels have not all as many trials.
+    pub(crate) unbalanced: bool,
+}
+
+/// A factor as shown.
+pub(crate) struct FactorView {
+    pub(crate) key: String,
+    pub(crate) name: String,
+    pub(crate) is_condition: bool,
+    /// Percent of the variance; empty where nothing differs.
+    pub(crate) share: String,
+    pub(crate) blocks: usize,
+    pub(crate) figures: Vec<Shown>,
+    pub(crate) rows: Vec<LevelRow>,
+}
+
+/// A level in numbers.
+pub(crate) struct LevelRow {
+    pub(crate) level: String,
+    pub(crate) mean: String,
+    /// Half of its interval; empty where there is none.
+    pub(crate) half: String,
+    pub(crate) median: String,
+    pub(crate) trials: usize,
+}
+
+/// Two factors as shown.
+pub(crate) struct PairView {
+    pub(crate) title: String,
+    pub(crate) share: String,
+    pub(crate) figures: Vec<Shown>,
+}
+
+/// The shares of the variance of what was measured.
+pub(crate) fn shares(measured: &Measured) -> Option<VarianceShares> {
+    let counts: Vec<usize> = measured.factors.iter().map(|it| it.levels.len()).collect();
+    variance_shares(&counts, &measured.observations())
+}
+
+impl Factors {
+    /// Nothing of a run that varies nothing.
+    pub(crate) fn of(
+        measured: &Measured,
+        shares: Option<&VarianceShares>,
+        responses: &[Vec<f64>],
+    ) -> Option<Factors> {
+        if measured.factors.is_empty() || measured.points.is_empty() {
+            return None;
+        }
+        let percent = |share: f64| format!("{} %", decimal(share * 100.0, 1));
+        let mut order: Vec<usize> = (0..measured.factors.len()).collect();
+        let main = |factor: usize| shares.map_or(0.0, |it| it.mains[factor]);
+        order.sort_by(|one, other| main(*other).total_cmp(&main(*one)));
+        let view = |factor: usize| {
+            let share = shares.map_or(String::new(), |it| percent(it.mains[factor]));
+            factor_view(measured, factor, share, responses)
+        };
+        let mut pairs: Vec<((usize, usize), f64)> =
+            shares.map_or(vec![], |shares| shares.pairs.clone());
+        pairs.sort_by(|one, other| other.1.total_cmp(&one.1));
+        pairs.truncate(MOST_PAIRS);
+        let pair = |((one, other), share)| pair_view(measured, one, other, percent(share));
+        Some(Factors {
+            metric: title(measured.info.name),
+            by_ratio: measured.by_ratio,
+            mains: order.into_iter().map(view).collect(),
+            pairs: pairs.into_iter().map(pair).collect(),
+            rest: shares.map_or(String::new(), |it| percent(it.rest)),
+            unbalanced: is_unbalanced(measured),
+        })
+    }
+}
+
+fn is_unbalanced(measured: &Measured) -> bool {
+    let mut counts = std::collections::BTreeMap::new();
+    for point in &measured.points {
+        *counts.entry(&point.levels).or_insert(0usize) += 1;
+    }
+    let cells: usize = measured.factors.iter().map(|it| it.levels.len()).product();
+    let mut counts = counts.into_values();
+    let first = counts.next();
+    counts.len() + 1 < cells || counts.any(|count| Some(count) != first)
+}
+
+fn factor_view(
+    measured: &Measured,
+    index: usize,
+    share: String,
+    responses: &[Vec<f64>],
+) -> FactorView {
+    let factor = &measured.factors[index];
+    let blocks = measured.blocks(index, |_| true);
+    let means = marginal_means(&blocks);
+    let levels: Vec<Vec<f64>> = (0..factor.levels.len())
+        .map(|level| {
+            let of = measured.points.iter().filter(|point| point.levels[index] == level);
+            of.map(|point| point.value).collect()
+        })
+        .collect();
+    let mut figures = Vec::new();
+    figures.extend(effect(measured, factor, &means));
+    figures.push(distribution(measured, factor, &levels));
+    figures.push(strips(measured, factor, &levels));
+    figures.extend(response_times(measured, index, responses));
+    FactorView {
+        key: factor.key.clone(),
+        name: short(&factor.key),
+        is_condition: factor.is_condition,
+        share,
+        blocks: blocks.len(),
+        figures,
+        rows: rows(measured, factor, &means, &levels),
+    }
+}
+
+/// A marginal mean and its interval, back from the scale of comparison.
+type Marginal = (f64, Option<tcplab_stats::Interval>);
+
+/// The marginal mean of each level.
+fn effect(measured: &Measured, factor: &Factor, means: &[Marginal]) -> Option<Shown> {
+    let points = means.iter().enumerate().map(|(level, (mean, interval))| TrendPoint {
+        level,
+        mean: measured.unscaled(*mean),
+        interval: interval.map(|it| (measured.unscaled(it.low), measured.unscaled(it.high))),
+    });
+    let lines = [TrendLine { name: String::new(), points: points.collect() }];
+    let (name, over, levels) = (measured.name(), short(&factor.key), axis_levels(factor));
+    let title = format!("Main effect of {over}");
+    let scene = Trend { title: &title, over: &over, levels: &levels, values: &name, lines: &lines };
+    let svg = trend(&scene, TrendScale::over(&lines));
+    (!means.is_empty()).then(|| Shown::new("Mean of each level", svg, &trend_csv(&scene)))
+}
+
+/// Numbers where they are, everything else one after the other.
+fn axis_levels(factor: &Factor) -> Vec<(f64, String)> {
+    let texts: Vec<&str> = factor.levels.iter().map(String::as_str).collect();
+    let numbers = tcplab_scenario::as_numbers(&texts).filter(|_| factor.is_numeric);
+    let numbers = numbers.unwrap_or_else(|| (0..texts.len()).map(|n| n as f64).collect());
+    numbers.into_iter().zip(factor.levels.iter().cloned()).collect()
+}
+
+fn strips(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> Shown {
+    let rows = factor.levels.iter().zip(levels).map(|(name, values)| row(name, values));
+    let rows: Vec<SpreadRow> = rows.collect();
+    let (title, name) = (format!("Trials by {}", short(&factor.key)), measured.name());
+    let drawn = spread(&Spread { title: &title, values: &name, rows: &rows });
+    Shown::drawn("Every trial", drawn)
+}
+
+/// A row of trials: quartiles, median, and the interval of the median by order statistics.
+pub(crate) fn row(name: &str, values: &[f64]) -> SpreadRow {
+    let at = |share| quantile(values, share);
+    let quartiles =
+        at(0.25).zip(at(0.5)).zip(at(0.75)).map(|((low, middle), high)| (low, middle, high));
+    SpreadRow {
+        name: name.to_owned(),
+        values: values.to_vec(),
+        quartiles: quartiles.filter(|_| values.len() >= 4),
+        middle: median(values),
+        interval: median_interval(values),
+    }
+}
+
+/// Where the true median lies in 95 of 100 samples at least: between the order statistics that the
+/// binomial distribution says (Conover, Practical Nonparametric Statistics, section 3.2). None of
+/// so few values that even the outermost do not hold it so surely.
+fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let count = sorted.len();
+    // Below the k-th value lies the median as often as fewer than k of n coins show heads.
+    let mut beyond = 0.5f64.powi(i32::try_from(count).ok()?);
+    if count > 1_000 {
+        // By the normal approximation, which is as good then.
+        let half = 1.96 * (count as f64).sqrt() / 2.0;
+        let low = ((count as f64 / 2.0 - half).floor() as usize).max(1) - 1;
+        return Some((sorted[low], sorted[count - 1 - low]));
+    }
+    let (mut heads, mut chance) = (0usize, beyond);
+    if beyond > 0.025 {
+        return None;
+    }
+    while heads < count {
+        chance *= (count - heads) as f64 / (heads + 1) as f64;
+        if beyond + chance > 0.025 {
+            break;
+        }
+        beyond += chance;
+        heads += 1;
+    }
+    Some((sorted[heads], sorted[count - 1 - heads]))
+}
+
+fn distribution(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> Shown {
+    let line = |(name, values): (&String, &Vec<f64>)| EcdfLine {
+        name: name.clone(),
+        values: values.clone(),
+    };
+    let lines: Vec<EcdfLine> = factor.levels.iter().zip(levels).map(line).collect();
+    let title = format!("Distribution by {}", short(&factor.key));
+    let drawn = ecdf(&Ecdf { title: &title, values: &measured.name(), lines: &lines });
+    Shown::drawn("Share of trials up to a value", drawn)
+}
+
+/// Of each request, where the workload has requests; `responses` has those of each case.
+fn response_times(measured: &Measured, index: usize, responses: &[Vec<f64>]) -> Option<Shown> {
+    let factor = &measured.factors[index];
+    let mut lines: Vec<EcdfLine> = factor
+        .levels
+        .iter()
+        .map(|name| EcdfLine { name: name.clone(), values: Vec::new() })
+        .collect();
+    let mut seen = std::collections::BTreeSet::new();
+    for point in measured.points.iter().filter(|point| seen.insert(point.case)) {
+        let times = responses.get(point.case).map_or(&[][..], Vec::as_slice);
+        lines[point.levels[index]].values.extend(times);
+    }
+    if lines.iter().all(|line| line.values.is_empty()) {
+        return None;
+    }
+    let title = format!("Response times by {}", short(&factor.key));
+    let drawn =
+        ecdf(&Ecdf { title: &title, values: "response time of a request, ms", lines: &lines });
+    Some(Shown::drawn("Share of requests answered within", drawn))
+}
+
+fn rows(
+    measured: &Measured,
+    factor: &Factor,
+    means: &[Marginal],
+    levels: &[Vec<f64>],
+) -> Vec<LevelRow> {
+    let row = |(index, name): (usize, &String)| {
+        let (mean, half) = match means.get(index) {
+            Some((mean, Some(interval))) => {
+                let [low, high] = [interval.low, interval.high].map(|it| measured.unscaled(it));
+                let places = decimals_for_error((high - low) / 2.0);
+                let told = if high > low {
+                    format!("{} to {}", decimal(low, places), decimal(high, places))
+                } else {
+                    "all alike".to_owned()
+                };
+                let mean = measured.unscaled(*mean);
+                (if high > low { decimal(mean, places) } else { figures(mean) }, told)
+            }
+            Some((mean, None)) => (figures(measured.unscaled(*mean)), String::new()),
+            None => ("–".to_owned(), String::new()),
+        };
+        let median = median(&levels[index]).map_or("–".to_owned(), figures);
+        LevelRow { level: name.clone(), mean, half, median, trials: levels[index].len() }
+    };
+    factor.levels.iter().enumerate().map(row).collect()
+}
+
+fn pair_view(measured: &Measured, one: usize, other: usize, share: String) -> PairView {
+    // Along the axis goes what has numbers, else what has more levels; the other are the lines.
+    let rank = |index: usize| {
+        let factor = &measured.factors[index];
+        (factor.is_numeric, factor.levels.len())
+    };
+    let (across, down) = if rank(other) > rank(one) { (other, one) } else { (one, other) };
+    let (x, y) = (&measured.factors[across], &measured.factors[down]);
+    let (over, by) = (short(&x.key), short(&y.key));
+    let cells = cells(measured, across, down);
+    let mut figures = Vec::new();
+    if y.levels.len() <= MOST_LINES {
+        figures.push(lines(measured, (x, y), &cells));
+    }
+    if x.levels.len() <= MOST_COLUMNS {
+        let name = measured.name();
+        let means: Vec<Vec<Option<f64>>> = cells
+            .iter()
+            .map(|row| row.iter().map(|cell| cell.map(|it| it.mean)).collect())
+            .collect();
+        let title = format!("{over} and {by}");
+        let scene = Heat {
+            title: &title,
+            factors: (&over, &by),
+            columns: &x.levels,
+            rows: &y.levels,
+            values: &name,
+            cells: &means,
+        };
+        figures.push(Shown::drawn("Mean of each combination", heat(&scene)));
+    }
+    PairView { title: format!("{over} × {by}"), share, figures }
+}
+
+/// What the trials of a combination of levels came to.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    mean: f64,
+    interval: Option<(f64, f64)>,
+}
+
+/// Of each level of `down` a row, of each of `across` a cell; none where nothing was run.
+fn cells(measured: &Measured, across: usize, down: usize) -> Vec<Vec<Option<Cell>>> {
+    let (columns, rows) =
+        (measured.factors[across].levels.len(), measured.factors[down].levels.len());
+    let mut values = vec![vec![Vec::new(); columns]; rows];
+    for point in &measured.points {
+        values[point.levels[down]][point.levels[across]].push(measured.scaled(point.value));
+    }
+    // With further factors the trials of a cell differ by more than chance.
+    let alone = measured.factors.len() == 2;
+    let cell = |values: Vec<f64>| {
+        let summary = tcplab_stats::Summary::of(&values)?;
+        let interval = summary.interval.filter(|_| alone);
+        Some(Cell {
+            mean: measured.unscaled(mean(&values)?),
+            interval: interval.map(|it| (measured.unscaled(it.low), measured.unscaled(it.high))),
+        })
+    };
+    values.into_iter().map(|row| row.into_iter().map(cell).collect()).collect()
+}
+
+fn lines(measured: &Measured, (x, y): (&Factor, &Factor), cells: &[Vec<Option<Cell>>]) -> Shown {
+    let line = |(name, row): (&String, &Vec<Option<Cell>>)| {
+        let points = row.iter().enumerate().filter_map(|(level, cell)| {
+            let Cell { mean, interval } = (*cell)?;
+            Some(TrendPoint { level, mean, interval })
+        });
+        TrendLine { name: name.clone(), points: points.collect() }
+    };
+    let lines: Vec<TrendLine> = y.levels.iter().zip(cells).map(line).collect();
+    let (over, name, levels) = (short(&x.key), measured.name(), axis_levels(x));
+    let title = format!("{over} and {}", short(&y.key));
+    let scene = Trend { title: &title, over: &over, levels: &levels, values: &name, lines: &lines };
+    let svg = trend(&scene, TrendScale::over(&lines));
+    Shown::new(&format!("A line for each {}", short(&y.key)), svg, &trend_csv(&scene))
+}
+
+/// The points of one level of a factor.
+pub(crate) fn at(factor: usize, level: usize) -> impl Fn(&Point) -> bool {
+    move |point| point.levels[factor] == level
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_median_is_between_the_right_order_statistics() {
+        let first = |n: u32| (1..=n).map(f64::from).collect::<Vec<f64>>();
+        // Conover's table: of 5 values none, of 6 the outermost, of 10 the 2nd and 9th, of 20 the
+        // 6th and 15th.
+        for (n, ends) in
+            [(5, None), (6, Some((1.0, 6.0))), (10, Some((2.0, 9.0))), (20, Some((6.0, 15.0)))]
+        {
+            assert_eq!(median_interval(&first(n)), ends, "{n}");
+        }
+        let (low, high) = median_interval(&first(10_000)).unwrap();
+        assert!((4_900.0..4_903.0).contains(&low) && (5_098.0..5_101.0).contains(&high));
+    }
+}

@@ -1,0 +1,243 @@
+//! What a run is judged by: its main metric, and the values of that by factor and level.
+
+use tcplab_results::{Case, Run};
+use tcplab_scenario::{Better, Measure, MetricInfo, MetricKind, Scenario, Scope, metric};
+use tcplab_stats::Observation;
+
+use crate::number::title;
+
+/// What is taken where neither a plot nor a claim says: the first of these that trials have. What a
+/// load answers, what a transfer carries, how long an answer takes, how long all takes.
+const USUAL: [&str; 4] = ["load.rate", "goodput", "mean_response", "transfer_time"];
+
+/// Positive values that are further apart than this factor are compared by their ratios.
+const DECADE: f64 = 10.0;
+
+/// The main metric: of the scenario's first plot, else of the first claim about a number that each
+/// trial has one of and that is better one way, else by the workload. None if no trial has any.
+pub(crate) fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
+    let is_of_trials = |flow: &Option<String>| flow.is_none() || flow.as_deref() == subject(run);
+    let plotted = run.plots.iter().filter(|plot| is_of_trials(&plot.flow));
+    let plotted = plotted.map(|plot| plot.metric.as_str());
+    let claimed = run.claims.iter().filter_map(|claim| {
+        let is_merit = |info: &MetricInfo| is_number(info) && info.better != Better::Neither;
+        claim.check.split_whitespace().find(|word| metric(word).is_some_and(is_merit))
+    });
+    let usual = USUAL.into_iter();
+    let infos = plotted.chain(claimed).chain(usual).filter_map(metric);
+    infos.filter(|info| is_number(info)).find(|info| has(run, info.name))
+}
+
+/// The flow whose metrics those of trials are.
+fn subject(run: &Run) -> Option<&str> {
+    let first = run.cases.iter().find_map(|case| case.trials.first())?;
+    first.flows.iter().find(|flow| !flow.background).map(|flow| flow.name.as_str())
+}
+
+fn is_number(info: &MetricInfo) -> bool {
+    info.scope == Scope::Trial && info.kind == MetricKind::Number
+}
+
+fn has(run: &Run, name: &str) -> bool {
+    let mut trials = run.cases.iter().flat_map(|case| &case.trials);
+    trials.any(|trial| trial.metrics.value(name).is_some_and(f64::is_finite))
+}
+
+/// The finite values of a metric, with the numbers of the trials.
+pub(crate) fn values(case: &Case, name: &str) -> Vec<(u32, f64)> {
+    let value = |trial: &tcplab_results::Trial| {
+        let value = trial.metrics.value(name)?;
+        value.is_finite().then_some((trial.number, value))
+    };
+    case.trials.iter().filter_map(value).collect()
+}
+
+/// What was varied, and what was measured.
+pub(crate) struct Measured {
+    pub(crate) info: &'static MetricInfo,
+    pub(crate) unit: String,
+    /// Those with more than one level.
+    pub(crate) factors: Vec<Factor>,
+    pub(crate) points: Vec<Point>,
+    /// Whether values are compared by their ratios, as they are positive and span a decade.
+    pub(crate) by_ratio: bool,
+}
+
+/// What was varied.
+pub(crate) struct Factor {
+    pub(crate) key: String,
+    /// Numbers in rising order, others as the scenario has them.
+    pub(crate) levels: Vec<String>,
+    /// Whether its levels are numbers.
+    pub(crate) is_numeric: bool,
+    /// Whether it varies what the path is like, which nobody may choose.
+    pub(crate) is_condition: bool,
+}
+
+/// A trial's value.
+pub(crate) struct Point {
+    /// Of each factor, from 0.
+    pub(crate) levels: Vec<usize>,
+    pub(crate) trial: u32,
+    /// The index of its case.
+    pub(crate) case: usize,
+    pub(crate) value: f64,
+}
+
+impl Measured {
+    pub(crate) fn of(run: &Run, info: &'static MetricInfo) -> Measured {
+        let factors = factors(run);
+        let points: Vec<Point> = run
+            .cases
+            .iter()
+            .enumerate()
+            .flat_map(|(case, it)| {
+                let levels = levels(it, &factors);
+                let point =
+                    move |(trial, value)| Point { levels: levels.clone(), trial, case, value };
+                values(it, info.name).into_iter().map(point)
+            })
+            .collect();
+        let (least, most) = points
+            .iter()
+            .fold((f64::INFINITY, 0.0f64), |(a, b), it| (a.min(it.value), b.max(it.value)));
+        let mut all = run.cases.iter().flat_map(|case| &case.summaries);
+        let unit = all.find(|it| it.name == info.name).map_or(info.unit, |it| it.unit.as_str());
+        Measured {
+            info,
+            unit: unit.to_owned(),
+            by_ratio: least > 0.0 && most / least >= DECADE,
+            factors,
+            points,
+        }
+    }
+
+    /// The name with the unit.
+    pub(crate) fn name(&self) -> String {
+        let name = title(self.info.name);
+        if self.unit.is_empty() { name } else { format!("{name}, {}", self.unit) }
+    }
+
+    /// A value as it is compared: itself, or its logarithm.
+    pub(crate) fn scaled(&self, value: f64) -> f64 {
+        if self.by_ratio { value.ln() } else { value }
+    }
+
+    /// The reverse of `scaled`.
+    pub(crate) fn unscaled(&self, value: f64) -> f64 {
+        if self.by_ratio { value.exp() } else { value }
+    }
+
+    /// What of it is best, in a word.
+    pub(crate) fn superlative(&self) -> &'static str {
+        if self.info.better == Better::Lower { "lowest" } else { "highest" }
+    }
+
+    pub(crate) fn observations(&self) -> Vec<Observation> {
+        let observation = |point: &Point| Observation {
+            levels: point.levels.clone(),
+            value: self.scaled(point.value),
+        };
+        self.points.iter().map(observation).collect()
+    }
+
+    /// The complete blocks of a factor among the points that `which` takes: of each combination of
+    /// the other factors' levels and each number of a trial that has all levels, the values by
+    /// level, scaled.
+    pub(crate) fn blocks(&self, factor: usize, which: impl Fn(&Point) -> bool) -> Vec<Vec<f64>> {
+        let levels = self.factors[factor].levels.len();
+        let mut blocks = std::collections::BTreeMap::new();
+        for point in self.points.iter().filter(|point| which(point)) {
+            let others = point.levels.iter().enumerate().filter(|(index, _)| *index != factor);
+            let others: Vec<usize> = others.map(|(_, level)| *level).collect();
+            let block: &mut Vec<Option<f64>> =
+                blocks.entry((others, point.trial)).or_insert_with(|| vec![None; levels]);
+            block[point.levels[factor]] = Some(self.scaled(point.value));
+        }
+        blocks.into_values().filter_map(|block| block.into_iter().collect()).collect()
+    }
+}
+
+fn levels(case: &Case, factors: &[Factor]) -> Vec<usize> {
+    let level = |factor: &Factor| {
+        let text = case.levels.iter().find(|(key, _)| *key == factor.key).map(|(_, it)| it);
+        factor.levels.iter().position(|level| Some(level) == text).unwrap_or(0)
+    };
+    factors.iter().map(level).collect()
+}
+
+/// Factors that all cases have, with more than one level.
+fn factors(run: &Run) -> Vec<Factor> {
+    let Some(first) = run.cases.first() else { return Vec::new() };
+    let scenario = Scenario::parse(&run.scenario, &run.name).ok();
+    let of = |case: &Case, key: &str| {
+        case.levels.iter().find(|(own, _)| own == key).map(|(_, level)| level.clone())
+    };
+    let factor = |(key, _): &(String, String)| {
+        let all: Option<Vec<String>> = run.cases.iter().map(|case| of(case, key)).collect();
+        let mut levels: Vec<String> = Vec::new();
+        for level in all? {
+            if !levels.contains(&level) {
+                levels.push(level);
+            }
+        }
+        let is_numeric = sort(&mut levels);
+        let is_condition = key.starts_with("path.")
+            || scenario.as_ref().is_some_and(|scenario| varies_path(scenario, key));
+        let factor = Factor { key: key.clone(), levels, is_numeric, is_condition };
+        (factor.levels.len() > 1).then_some(factor)
+    };
+    first.levels.iter().filter_map(factor).collect()
+}
+
+/// Sorts levels that are numbers; says whether they are.
+fn sort(levels: &mut Vec<String>) -> bool {
+    let texts: Vec<&str> = levels.iter().map(String::as_str).collect();
+    let Some(numbers) = tcplab_scenario::as_numbers(&texts) else { return false };
+    let mut pairs: Vec<(f64, String)> = numbers.into_iter().zip(levels.drain(..)).collect();
+    pairs.sort_by(|one, other| one.0.total_cmp(&other.0));
+    levels.extend(pairs.into_iter().map(|(_, text)| text));
+    true
+}
+
+/// Whether two cases that differ in nothing but this factor have different paths.
+fn varies_path(scenario: &Scenario, key: &str) -> bool {
+    let others = |case: &tcplab_scenario::Case| -> Vec<(String, String)> {
+        case.levels.iter().filter(|(own, _)| own != key).cloned().collect()
+    };
+    scenario.cases.iter().any(|one| {
+        let rest = others(one);
+        scenario.cases.iter().any(|other| other.path != one.path && others(other) == rest)
+    })
+}
+
+/// The last part of a key: `concurrency` of `workload.load.concurrency`; with the end before it,
+/// where a part of that name belongs to either.
+pub(crate) fn short(key: &str) -> String {
+    let last = key.rsplit('.').next().unwrap_or(key);
+    match key.split('.').next() {
+        Some(end @ ("client" | "server")) if key.len() > last.len() => {
+            format!("{end}’s {}", last.replace('_', " "))
+        }
+        _ => last.replace('_', " "),
+    }
+}
+
+pub(crate) fn level_of<'c>(case: &'c Case, factor: &str) -> Option<&'c str> {
+    case.levels.iter().find(|(key, _)| key == factor).map(|(_, level)| level.as_str())
+}
+
+/// A metric in words, with the flow whose it is.
+pub(crate) fn name_of_measure(measure: Measure<'_>) -> String {
+    let name = title(measure.metric);
+    measure.flow.map_or(name.clone(), |flow| format!("{name} of {flow}"))
+}
+
+pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.fold(Vec::new(), |mut seen, one| {
+        if !seen.contains(&one) {
+            seen.push(one);
+        }
+        seen
+    })
+}

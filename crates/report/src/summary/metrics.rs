@@ -1,0 +1,178 @@
+//! The summary: each metric with its variants under one another, on one scale.
+
+use tcplab_plot::{StripScale, decimal, strip, strip_axis};
+use tcplab_results::{Case, Run, Summary};
+use tcplab_scenario::{MetricKind, metric};
+
+use super::worlds::world;
+use crate::number::{counted, decimals_for_error, decimals_of_mean, title};
+
+/// One metric over all variants.
+pub(crate) struct Block {
+    pub(crate) name: String,
+    pub(crate) unit: String,
+    /// Whether it is one to look up, not among those to show first.
+    pub(crate) is_detail: bool,
+    /// What it measures, in a sentence; empty for a metric that the catalogue does not know.
+    pub(crate) meaning: &'static str,
+    pub(crate) rows: Vec<Row>,
+    /// The numbers under the strips and what to keep in mind about them; none without strips.
+    pub(crate) axis: Option<(String, String)>,
+}
+
+/// One variant's line.
+pub(crate) struct Row {
+    pub(crate) case: String,
+    /// Where it ran.
+    pub(crate) world: &'static str,
+    pub(crate) count: usize,
+    pub(crate) mean: String,
+    /// None for one trial and for what is no number.
+    pub(crate) spread: Option<Spread>,
+    /// Drawn where the trials of some variant differ.
+    pub(crate) strip: Option<String>,
+}
+
+/// How the trials of a variant differ.
+pub(crate) struct Spread {
+    pub(crate) deviation: String,
+    /// Half the width of the interval.
+    pub(crate) half: String,
+    /// The interval, or that there is no need for one.
+    pub(crate) interval: String,
+}
+
+/// These come first, in this order: what people ask for.
+const FIRST: [&str; 2] = ["transfer_time", "goodput"];
+
+/// One block per metric: what people ask for first, the others as the run lists them.
+pub(crate) fn blocks(run: &Run) -> Vec<Block> {
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for summary in run.cases.iter().flat_map(|case| &case.summaries) {
+        if !names.iter().any(|(name, _)| *name == summary.name) {
+            names.push((&summary.name, &summary.unit));
+        }
+    }
+    names.sort_by_key(|(name, _)| rank(name));
+    names.into_iter().map(|(name, unit)| block(run, name, unit)).collect()
+}
+
+/// Where a metric stands among those that come first; the others after them.
+pub(crate) fn rank(name: &str) -> usize {
+    FIRST.iter().position(|first| *first == name).unwrap_or(FIRST.len())
+}
+
+/// Whether a metric says yes or no.
+pub(crate) fn is_truth(name: &str) -> bool {
+    metric(name).is_some_and(|info| info.kind == MetricKind::Truth)
+}
+
+/// What a metric that says yes or no says.
+pub(crate) fn is_yes(value: f64) -> bool {
+    value > 0.5
+}
+
+fn block(run: &Run, name: &str, unit: &str) -> Block {
+    let found: Vec<(&Case, &Summary)> = run
+        .cases
+        .iter()
+        .filter_map(|case| Some((case, case.summaries.iter().find(|s| s.name == name)?)))
+        .collect();
+    let truth = is_truth(name);
+    let (rows, axis) = if truth {
+        (found.iter().map(|(case, summary)| truth_row(case, summary)).collect(), None)
+    } else {
+        numbers(&found, unit)
+    };
+    let meaning = metric(name).map_or("", |info| info.meaning);
+    let is_detail = metric(name).is_some_and(tcplab_scenario::MetricInfo::is_detail);
+    Block { name: title(name), unit: unit.to_string(), is_detail, meaning, rows, axis }
+}
+
+fn truth_row(case: &Case, summary: &Summary) -> Row {
+    let yes = values(case, &summary.name).iter().filter(|value| is_yes(**value)).count();
+    let mean = match yes {
+        0 => "no".to_string(),
+        yes if yes == summary.count => "yes".to_string(),
+        yes => format!("yes in {yes} of {}", summary.count),
+    };
+    Row {
+        case: case.name.clone(),
+        world: world(case),
+        count: summary.count,
+        mean,
+        spread: None,
+        strip: None,
+    }
+}
+
+fn numbers(found: &[(&Case, &Summary)], unit: &str) -> (Vec<Row>, Option<(String, String)>) {
+    let all: Vec<f64> = found.iter().flat_map(|(case, s)| values(case, &s.name)).collect();
+    let differ = all.windows(2).any(|pair| pair[0].total_cmp(&pair[1]).is_ne());
+    let scale = StripScale::over(all, found.iter().filter_map(|(_, s)| s.interval));
+    // As many decimals as the most certain mean deserves; the same for all, to be compared.
+    let halves = found.iter().filter_map(|(_, s)| half_width(s)).filter(|half| *half > 0.0);
+    let places = match halves.reduce(f64::min) {
+        Some(half) => decimals_for_error(half),
+        None => found.iter().map(|(_, s)| decimals_of_mean(s.mean)).max().unwrap_or(0),
+    };
+    let deviations = found.iter().filter_map(|(_, s)| s.standard_deviation).filter(|sd| *sd > 0.0);
+    let deviation_places = deviations.reduce(f64::min).map_or(0, decimals_for_error);
+    let rows = found
+        .iter()
+        .map(|(case, summary)| Row {
+            case: case.name.clone(),
+            world: world(case),
+            count: summary.count,
+            mean: decimal(summary.mean, places),
+            spread: spread(summary, places, deviation_places),
+            strip: differ.then(|| drawn(case, summary, places, scale)),
+        })
+        .collect();
+    let axis = differ.then(|| (strip_axis(scale, unit), caution(scale)));
+    (rows, axis)
+}
+
+fn half_width(summary: &Summary) -> Option<f64> {
+    summary.interval.map(|(low, high)| (high - low) / 2.0)
+}
+
+fn spread(summary: &Summary, places: usize, deviation_places: usize) -> Option<Spread> {
+    let (deviation, (low, high)) = (summary.standard_deviation?, summary.interval?);
+    if deviation <= 0.0 {
+        let interval = "all trials alike".to_string();
+        return Some(Spread { deviation: "0".into(), half: "0".into(), interval });
+    }
+    Some(Spread {
+        deviation: decimal(deviation, deviation_places),
+        half: decimal((high - low) / 2.0, places),
+        interval: format!("{} to {}", decimal(low, places), decimal(high, places)),
+    })
+}
+
+fn drawn(case: &Case, summary: &Summary, places: usize, scale: StripScale) -> String {
+    let label = format!(
+        "{} of {}: mean {} {}, {}",
+        title(&summary.name),
+        case.name,
+        decimal(summary.mean, places),
+        summary.unit,
+        counted(summary.count, "trial", "trials"),
+    );
+    strip(&label, &values(case, &summary.name), summary.mean, summary.interval, scale)
+}
+
+/// A scale that does not begin at zero makes differences look larger than they are.
+fn caution(scale: StripScale) -> String {
+    let share = scale.share() * 100.0;
+    if share >= 100.0 {
+        return String::new();
+    }
+    let share = decimal(share, usize::from(share < 9.95));
+    let share = share.trim_end_matches(".0");
+    format!("not from zero: the strip spans {share} % of the value")
+}
+
+fn values(case: &Case, name: &str) -> Vec<f64> {
+    case.trials.iter().filter_map(|trial| trial.metrics.value(name)).collect()
+}

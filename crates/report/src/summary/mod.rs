@@ -1,0 +1,12 @@
+//! What a run came to: its outcome in sentences, its metrics, the answer to its question.
+
+pub(crate) mod answer;
+pub(crate) mod factors;
+pub(crate) mod measure;
+pub(crate) mod metrics;
+pub(crate) mod outcome;
+pub(crate) mod question;
+pub(crate) mod recovery;
+pub(crate) mod scatter;
+pub(crate) mod trends;
+pub(crate) mod worlds;

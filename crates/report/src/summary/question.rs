@@ -1,0 +1,120 @@
+//! What the run was to find out, and what it says to that: the beginning of the page.
+
+use std::collections::BTreeSet;
+
+use tcplab_plot::{Spread, SpreadRow, spread};
+use tcplab_results::{Case, Run};
+
+use super::answer::answer;
+use super::factors::{Factors, row, shares};
+use super::measure::{Measured, main_metric, short, values};
+use super::trends::Trends;
+use crate::html::figure::Shown;
+use crate::number::{counted, title};
+
+/// So many variants have a row in the main picture; of more, that of the factors says it better.
+const MOST_ROWS: usize = 12;
+
+/// What the page begins with.
+pub(crate) struct Asked {
+    /// What was varied, and by what it is judged.
+    pub(crate) question: String,
+    /// In a sentence or two; empty where there is no main metric.
+    pub(crate) answer: String,
+    /// The main picture, unless the trends have it.
+    pub(crate) figure: Option<Shown>,
+    /// Whether that has a dot for each trial, else means.
+    pub(crate) are_dots: bool,
+    pub(crate) factors: Option<Factors>,
+}
+
+impl Asked {
+    pub(crate) fn of(run: &Run, trends: Option<&Trends>) -> Asked {
+        let Some(info) = main_metric(run) else {
+            return Asked {
+                question: varied(run).map(|it| format!("{it}.")).unwrap_or_default(),
+                answer: String::new(),
+                figure: None,
+                are_dots: false,
+                factors: None,
+            };
+        };
+        let measured = Measured::of(run, info);
+        let shares = shares(&measured);
+        let responses: Vec<Vec<f64>> = run.cases.iter().map(responses).collect();
+        let factors = Factors::of(&measured, shares.as_ref(), &responses);
+        let judged = format!("the main metric is {}", title(info.name));
+        let question = match varied(run) {
+            Some(varied) => format!("{varied}; {judged}."),
+            None => format!("Nothing was varied; {judged}."),
+        };
+        Asked {
+            question,
+            answer: answer(&measured, shares.as_ref()),
+            figure: picture(run, &measured, factors.as_ref()).filter(|_| trends.is_none()),
+            are_dots: run.cases.len() <= MOST_ROWS,
+            factors,
+        }
+    }
+}
+
+/// Such as `Varied: congestion (reno, cubic) and loss (0.1 %, 1 %)`.
+fn varied(run: &Run) -> Option<String> {
+    let first = run.cases.first()?;
+    let factor = |(key, _): &(String, String)| {
+        let mut levels: Vec<&str> = Vec::new();
+        let all = run.cases.iter().flat_map(|case| &case.levels).filter(|(own, _)| own == key);
+        for (_, level) in all {
+            if !levels.contains(&level.as_str()) {
+                levels.push(level);
+            }
+        }
+        let told = match levels.len() {
+            0 | 1 => return None,
+            2..=6 => levels.join(", "),
+            many => format!("{many} levels"),
+        };
+        Some(format!("{} ({told})", short(key)))
+    };
+    let factors: Vec<String> = first.levels.iter().filter_map(factor).collect();
+    (!factors.is_empty()).then(|| format!("Varied: {}", factors.join("; ")))
+}
+
+/// The response times of each request, where the workload has requests, milliseconds.
+fn responses(case: &Case) -> Vec<f64> {
+    let ends = case.trials.iter().flat_map(|trial| &trial.ends);
+    ends.flat_map(|end| end.response_times_ms.iter().copied()).collect()
+}
+
+/// Every trial of every variant, with medians and their intervals; of many variants the pair of
+/// factors that tells most, or the only factor.
+fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<Shown> {
+    if run.cases.len() > MOST_ROWS {
+        let pair = factors?.pairs.first().and_then(|pair| pair.figures.first());
+        let figure = pair.or_else(|| factors?.mains.first()?.figures.first())?;
+        let title = match factors?.pairs.first() {
+            Some(pair) => format!("{}: {}", title(measured.info.name), pair.title),
+            None => figure.title.clone(),
+        };
+        return Some(Shown { title, ..figure.clone() });
+    }
+    let seen: BTreeSet<usize> = measured.points.iter().map(|point| point.case).collect();
+    if seen.is_empty() {
+        return None;
+    }
+    let of = |case: &usize| {
+        let case = &run.cases[*case];
+        let all: Vec<f64> =
+            values(case, measured.info.name).into_iter().map(|(_, value)| value).collect();
+        row(&case.name, &all)
+    };
+    let rows: Vec<SpreadRow> = seen.iter().map(of).collect();
+    let name = measured.name();
+    let drawn = spread(&Spread { title: "Every trial", values: &name, rows: &rows });
+    let title = format!(
+        "{} of {}",
+        title(measured.info.name),
+        counted(measured.points.len(), "trial", "trials")
+    );
+    Some(Shown::drawn(&title, drawn))
+}

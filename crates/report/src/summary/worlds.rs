@@ -1,0 +1,126 @@
+//! In which world each variant ran, and on whose TCP.
+
+use tcplab_results::{Case, Run, StackUsed};
+
+use super::recovery::has_connections;
+use crate::html::anchor::anchor;
+use crate::number::counted;
+
+/// One variant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) case: String,
+    pub(crate) href: String,
+    pub(crate) world: &'static str,
+    pub(crate) ends: Vec<End>,
+}
+
+/// One of its ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) stack: String,
+    /// What the model is of, and from where that is known; empty of a kernel.
+    pub(crate) about: String,
+}
+
+/// Where each variant ran; nothing of runs that do not say.
+pub(crate) fn places(run: &Run) -> Vec<Place> {
+    let place = |(index, case): (usize, &Case)| Place {
+        case: case.name.clone(),
+        href: format!("#{}", anchor(index, None, None)),
+        world: world(case),
+        ends: case.stacks.iter().map(end).collect(),
+    };
+    let told = run.cases.iter().all(|case| case.stacks.len() == 2 && !case.world.is_empty());
+    if told { run.cases.iter().enumerate().map(place).collect() } else { Vec::new() }
+}
+
+fn end(stack: &StackUsed) -> End {
+    let about = if stack.is_model {
+        format!("{}. Known from: {}", stack.title, stack.source)
+    } else {
+        String::new()
+    };
+    End { stack: stack.to_string(), about }
+}
+
+/// Where all of them ran, if that is the same place: the world, and the stacks.
+pub(crate) fn everywhere(places: &[Place]) -> Option<String> {
+    let [first, rest @ ..] = places else { return None };
+    let same = rest.iter().all(|other| (other.world, &other.ends) == (first.world, &first.ends));
+    let [client, server] = first.ends.as_slice() else { return None };
+    let ends = if client == server {
+        format!("{} at both ends", client.stack)
+    } else {
+        format!("{} at the client, {} at the server", client.stack, server.stack)
+    };
+    same.then(|| format!("{}: {ends}", first.world))
+}
+
+/// Such as `kernel`, `virtual time`; empty where a run does not say.
+pub(crate) fn world(case: &Case) -> &'static str {
+    match case.world.as_str() {
+        "kernel" => "kernel",
+        "sim" => "virtual time",
+        _ => "",
+    }
+}
+
+/// Whether variants ran in different worlds.
+pub(crate) fn differ(run: &Run) -> bool {
+    run.cases.windows(2).any(|pair| pair[0].world != pair[1].world)
+}
+
+/// How many trials ran where, in a sentence.
+pub(crate) fn headline(run: &Run) -> String {
+    let known = !places(run).is_empty();
+    let in_world = |name: &str| -> Vec<&Case> {
+        run.cases.iter().filter(|case| known && case.world == name).collect()
+    };
+    let connects = has_connections(run);
+    let kernel = if connects { "on the kernel's own TCP" } else { "on the kernel's own UDP" };
+    let parts: Vec<String> = [("kernel", kernel), ("sim", "in virtual time")]
+        .into_iter()
+        .filter_map(|(name, words)| {
+            let cases = in_world(name);
+            let models = name == "sim";
+            let on = if models { ", on models: " } else { " (" };
+            let close = if models { "" } else { ")" };
+            let stacks = stacks(&cases);
+            // Datagrams need no model.
+            if models && !connects && !cases.is_empty() {
+                return Some(format!("{} {words}", amount(&cases)));
+            }
+            (!cases.is_empty()).then(|| format!("{} {words}{on}{stacks}{close}", amount(&cases)))
+        })
+        .collect();
+    if !parts.is_empty() {
+        return format!("{}.", parts.join("; "));
+    }
+    let place = match run.world.as_str() {
+        "kernel" => kernel.to_string(),
+        "sim" => "in virtual time".to_string(),
+        other => format!("in the world “{other}”"),
+    };
+    let cases: Vec<&Case> = run.cases.iter().collect();
+    format!("{}, {place}.", amount(&cases))
+}
+
+fn amount(cases: &[&Case]) -> String {
+    let trials: usize = cases.iter().map(|case| case.trials.len()).sum();
+    let variants = counted(cases.len(), "variant", "variants");
+    format!("{} of {variants}", counted(trials, "trial", "trials"))
+}
+
+/// The stacks at the ends of these variants, each once.
+fn stacks(cases: &[&Case]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for stack in cases.iter().flat_map(|case| &case.stacks) {
+        let like = if stack.like { "-like" } else { "" };
+        let name = format!("{}{like}", stack.name);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
+}

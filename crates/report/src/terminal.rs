@@ -1,0 +1,331 @@
+//! Tables for the terminal.
+
+use tcplab_results::comparison::Row;
+use tcplab_results::{Case, Recovery, Run};
+
+use tcplab_plot::grouped;
+
+use crate::check::verified;
+use crate::compare::grid::{self as verdicts, Grid as CaseGrid};
+use crate::grid::wrapped;
+use crate::number::{counted, title};
+use crate::summary::metrics::{Block, blocks};
+use crate::summary::outcome::{failures, stopping};
+use crate::summary::recovery::{by_kind, has_connections, recovery};
+use crate::summary::worlds::{self, Place};
+use crate::trial::warnings::less_than_perfect;
+
+/// Columns of a terminal that a table fills before it goes on below.
+const WIDTH: usize = 100;
+/// Between columns.
+const GAP: &str = "  ";
+
+/// The run as text: metrics by variant, those to look up only with `details`; recovery episodes by
+/// type, claims. Every line ends in
+/// `\n`; columns are aligned for a fixed-width font and fit in 100 as long as the names do.
+pub fn text_table(run: &Run, details: bool) -> String {
+    let mut text = String::new();
+    worlds(run, &mut text);
+    let (blocks, others): (Vec<Block>, Vec<Block>) =
+        blocks(run).into_iter().partition(|block| details || !block.is_detail);
+    let names: Vec<String> = run.cases.iter().map(|case| case.name.clone()).collect();
+    let trials = run.cases.iter().map(trials).collect();
+    let first = Group { columns: vec![Column::new("variant", "", names)], left: true };
+    let worlds = run.cases.iter().map(|case| worlds::world(case).to_owned()).collect();
+    let worlds = Group { columns: vec![Column::new("world", "", worlds)], left: true };
+    let trials = Group { columns: vec![Column::new("trials", "", trials)], left: false };
+    let worlds = worlds::differ(run).then_some(worlds);
+    let first: Vec<Group> = [first].into_iter().chain(worlds).chain([trials]).collect();
+    let groups: Vec<Group> = blocks.iter().map(|block| group(run, block)).collect();
+    for table in tables(&first, &groups) {
+        table_lines(&mut text, &table);
+        text.push('\n');
+    }
+    if !others.is_empty() {
+        line(&mut text, &format!("{} more metrics: --details", others.len()));
+        text.push('\n');
+    }
+    if blocks.iter().any(|block| block.rows.iter().any(|row| row.spread.is_some())) {
+        line(
+            &mut text,
+            "± half the 95 % confidence interval of the mean (without: all trials alike); sd standard \
+             deviation",
+        );
+        text.push('\n');
+    }
+    episodes(run, &mut text);
+    missing(run, &mut text);
+    comparisons(run, &mut text);
+    for (i, claim) in run.claims.iter().enumerate() {
+        if i == 0 {
+            text.push('\n');
+        }
+        let sign = if claim.held { '✓' } else { '✗' };
+        let shortfall = claim.shortfall().map(|text| format!(" ({text})")).unwrap_or_default();
+        line(&mut text, &format!("{sign} {}{shortfall}", claim.claim));
+        for part in wrapped(&format!("{}: {}", claim.check, claim.found), WIDTH - 4) {
+            line(&mut text, &format!("    {part}"));
+        }
+    }
+    warnings(run, &mut text);
+    text.push('\n');
+    match &run.calibration {
+        Some(calibration) => text.push_str(&verified(calibration)),
+        None if run.world == "sim" || !run.has_path() => {}
+        None => line(&mut text, "! the path was not verified before the trials"),
+    }
+    // There is nothing between what was asked and what happens.
+    if run.world == "sim" || worlds::differ(run) {
+        line(&mut text, "✓ the path did what was asked, in virtual time");
+    }
+    text
+}
+
+/// Where each variant ran: a line where it is the same for all, a table where not.
+fn worlds(run: &Run, text: &mut String) {
+    let places = worlds::places(run);
+    if let Some(told) = worlds::everywhere(&places) {
+        line(text, &told);
+        text.push('\n');
+    } else if !places.is_empty() {
+        let column = |name: &str, cell: &dyn Fn(&Place) -> &str| {
+            let cells = places.iter().map(|place| cell(place).to_owned()).collect();
+            Group { columns: vec![Column::new(name, "", cells)], left: true }
+        };
+        let groups = [
+            column("variant", &|place| &place.case),
+            column("world", &|place| place.world),
+            column("client", &|place| &place.ends[0].stack),
+            column("server", &|place| &place.ends[1].stack),
+        ];
+        table_lines(text, &groups.iter().collect::<Vec<_>>());
+        text.push('\n');
+    }
+    if let Some(fallback) = &run.fallback {
+        for part in wrapped(&format!("! {fallback}"), WIDTH) {
+            line(text, &part);
+        }
+        text.push('\n');
+    }
+}
+
+/// How many trials a variant has, of how many that were tried, and how many of them are flawed.
+fn trials(case: &Case) -> String {
+    let flawed = case.trials.iter().filter(|trial| !trial.flaws.is_empty()).count();
+    let count = match case.failures.len() {
+        0 => grouped(case.trials.len() as u64),
+        _ => format!("{} of {}", grouped(case.trials.len() as u64), grouped(case.count() as u64)),
+    };
+    if flawed > 0 { format!("{count} ({flawed} flawed)") } else { count }
+}
+
+/// The trials that failed, each with its reason, and why there are so many of all.
+fn missing(run: &Run, text: &mut String) {
+    for sentence in failures(run).into_iter().chain(stopping(run)) {
+        text.push('\n');
+        for part in wrapped(&sentence, WIDTH) {
+            line(text, &part);
+        }
+    }
+    for case in &run.cases {
+        for failure in &case.failures {
+            let times = match failure.attempts {
+                1 => "run once".into(),
+                times => format!("run {times} times"),
+            };
+            line(text, &format!("! {}, trial {} failed, {times}", case.name, failure.number));
+            for part in wrapped(&failure.reason, WIDTH - 4) {
+                line(text, &format!("    {part}"));
+            }
+        }
+    }
+}
+
+/// The verdicts of each comparison that the scenario asks for, the worst first.
+fn comparisons(run: &Run, text: &mut String) {
+    for found in &run.comparisons {
+        text.push('\n');
+        line(text, &verdicts::name(found));
+        for warning in &found.warnings {
+            for part in wrapped(&format!("! {warning}"), WIDTH) {
+                line(text, &part);
+            }
+        }
+        let grid = CaseGrid::of(found);
+        if grid.rows.is_empty() {
+            continue;
+        }
+        let names = grid.rows.iter().map(|(case, _)| (*case).to_owned()).collect();
+        let column =
+            |name: &str, cells| Group { columns: vec![Column::new(name, "", cells)], left: true };
+        let first = [column(&verdicts::rest(run, found), names)];
+        let metric = |(index, metric): (usize, &String)| {
+            let cell = |row: Option<&Row>| row.map_or_else(|| "–".into(), verdicts::in_short);
+            let cells = grid.rows.iter().map(|(_, cells)| cell(cells[index])).collect();
+            column(&title(metric), cells)
+        };
+        let groups: Vec<Group> = found.metrics.iter().enumerate().map(metric).collect();
+        for table in tables(&first, &groups) {
+            table_lines(text, &table);
+        }
+    }
+}
+
+/// Of so many trials at most the terminal tells what made them less than perfect,
+const TOLD_TRIALS: usize = 8;
+/// and so many things of each; the report has all.
+const TOLD_OF_EACH: usize = 8;
+
+/// What made trials less than perfect, trial by trial: flawed ones first.
+fn warnings(run: &Run, text: &mut String) {
+    let trials = run.cases.iter().flat_map(|case| case.trials.iter().map(move |t| (case, t)));
+    let mut told: Vec<_> = trials
+        .map(|(case, trial)| (case, trial, less_than_perfect(trial)))
+        .filter(|(.., told)| !told.is_empty())
+        .collect();
+    told.sort_by_key(|(_, trial, _)| trial.flaws.is_empty());
+    if !told.is_empty() {
+        text.push('\n');
+    }
+    for (case, trial, told) in told.iter().take(TOLD_TRIALS) {
+        line(text, &format!("! {}, trial {}", case.name, trial.number));
+        let mut first = told.iter().take(TOLD_OF_EACH).cloned().collect::<Vec<_>>().join("; ");
+        if let Some(more @ 1..) = told.len().checked_sub(TOLD_OF_EACH) {
+            first += &format!("; {} more", grouped(more as u64));
+        }
+        for part in wrapped(&first, WIDTH - 4) {
+            line(text, &format!("    {part}"));
+        }
+    }
+    if let Some(more @ 1..) = told.len().checked_sub(TOLD_TRIALS) {
+        let of = counted(more, "more trial", "more trials");
+        line(text, &format!("! and {of} with remarks of their own: in the report"));
+    }
+}
+
+/// Columns under one name, never parted.
+struct Group {
+    columns: Vec<Column>,
+    /// Text stands at the left of its column, numbers at the right.
+    left: bool,
+}
+
+/// A name, a unit or what the number is, and a cell per variant.
+struct Column {
+    name: String,
+    unit: String,
+    cells: Vec<String>,
+}
+
+impl Column {
+    fn new(name: &str, unit: &str, cells: Vec<String>) -> Column {
+        Column { name: name.into(), unit: unit.into(), cells }
+    }
+
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().chain([&self.unit]);
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    }
+}
+
+impl Group {
+    /// What the name of the first column stands above: all of them.
+    fn width(&self) -> usize {
+        let gaps = (self.columns.len() - 1) * GAP.len();
+        let columns = self.columns.iter().map(Column::width).sum::<usize>() + gaps;
+        columns.max(self.columns[0].name.chars().count())
+    }
+}
+
+/// A metric's columns: the means with their uncertainty, and the deviations where there are any.
+fn group(run: &Run, block: &Block) -> Group {
+    let row = |case: &str| block.rows.iter().find(|row| row.case == case);
+    let spread = |case: &str| row(case).and_then(|row| row.spread.as_ref());
+    let varies = block.rows.iter().filter_map(|r| r.spread.as_ref()).any(|s| s.deviation != "0");
+    let half = |case: &str| spread(case).map_or("", |s| s.half.as_str());
+    let halves = run.cases.iter().map(|case| half(&case.name).chars().count()).max().unwrap_or(0);
+    let mean = |case: &str| {
+        let mean = row(case).map_or("–", |row| row.mean.as_str());
+        match (varies, row(case)) {
+            (false, _) => mean.to_string(),
+            (true, None) => format!("{mean}   {:halves$}", ""),
+            (true, Some(_)) => format!("{mean} ± {:>halves$}", half(case)),
+        }
+    };
+    let cases = || run.cases.iter().map(|case| case.name.as_str());
+    let mut columns = vec![Column::new(&block.name, &block.unit, cases().map(mean).collect())];
+    if varies {
+        let deviation = |case| spread(case).map_or("–", |s| s.deviation.as_str()).to_string();
+        columns.push(Column::new("", "sd", cases().map(deviation).collect()));
+    }
+    Group { columns, left: false }
+}
+
+/// As many groups in a table as fit beside the first ones.
+fn tables<'a>(first: &'a [Group], groups: &'a [Group]) -> Vec<Vec<&'a Group>> {
+    let width = |table: &[&Group]| -> usize {
+        table.iter().map(|g| g.width()).sum::<usize>() + (table.len().max(1) - 1) * GAP.len()
+    };
+    let mut tables: Vec<Vec<&Group>> = Vec::new();
+    for group in groups {
+        let room = WIDTH.saturating_sub(group.width() + GAP.len());
+        match tables.last_mut() {
+            Some(table) if width(table) <= room => table.push(group),
+            _ => tables.push(first.iter().chain([group]).collect()),
+        }
+    }
+    tables
+}
+
+fn table_lines(text: &mut String, groups: &[&Group]) {
+    let heads = groups.iter().map(|g| placed(&g.columns[0].name, g.width(), g.left));
+    line(text, heads.collect::<Vec<_>>().join(GAP).trim_end());
+    let rows = groups.iter().flat_map(|g| &g.columns).map(|c| c.cells.len()).max().unwrap_or(0);
+    let part = |group: &Group, cell: &dyn Fn(&Column) -> String| -> String {
+        let cells = group.columns.iter().map(|c| placed(&cell(c), c.width(), group.left));
+        placed(&cells.collect::<Vec<_>>().join(GAP), group.width(), group.left)
+    };
+    let whole = |cell: &dyn Fn(&Column) -> String| -> String {
+        groups.iter().map(|group| part(group, cell)).collect::<Vec<_>>().join(GAP)
+    };
+    let units = whole(&|column| column.unit.clone());
+    if !units.trim().is_empty() {
+        line(text, units.trim_end());
+    }
+    for row in 0..rows {
+        let cells = whole(&|column| column.cells.get(row).cloned().unwrap_or_default());
+        line(text, cells.trim_end());
+    }
+}
+
+fn placed(cell: &str, width: usize, left: bool) -> String {
+    if left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+}
+
+fn episodes(run: &Run, text: &mut String) {
+    if !has_connections(run) {
+        return line(text, "no TCP connection: the ends exchanged UDP datagrams");
+    }
+    let all = recovery(run);
+    let of_cases: Vec<Recovery> = run.cases.iter().map(Case::recovery).collect();
+    let counts = |count: &dyn Fn(&Recovery) -> String| of_cases.iter().map(count).collect();
+    let names = run.cases.iter().map(|case| case.name.clone()).collect();
+    let mut columns = vec![(true, Column::new("recovery episodes", "", names))];
+    for (kind, _) in by_kind(&all) {
+        let cells = counts(&|it| grouped(it.of_kind(kind) as u64));
+        columns.push((false, Column::new(kind, "", cells)));
+    }
+    let lost = counts(&|it| grouped(it.lost_segments as u64));
+    columns.push((false, Column::new("lost segments", "", lost)));
+    let repaired = counts(&|it| format!("{} of {}", it.repaired, it.episodes()));
+    columns.push((false, Column::new("repaired", "", repaired)));
+    let groups: Vec<Group> =
+        columns.into_iter().map(|(left, column)| Group { columns: vec![column], left }).collect();
+    table_lines(text, &groups.iter().collect::<Vec<_>>());
+}
+
+fn line(text: &mut String, line: &str) {
+    // A control character in somebody's claim must not steer the terminal.
+    text.extend(line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }));
+    text.push('\n');
+}

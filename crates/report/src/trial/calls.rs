@@ -1,0 +1,127 @@
+//! The calls of both applications, in order of time.
+
+use tcplab_plot::{Band, Bar, Bars, Figure, View, bars};
+use tcplab_results::Trial;
+use tcplab_units::{Instant, Span};
+
+use crate::number::counted;
+
+/// More rows are in the run's tables only.
+const ROWS_MAX: usize = 200;
+/// A call is shown in the graphs with so much before and after it, at least.
+const MARGIN: Span = Span::from_millis(20);
+
+/// A call, or equal ones in a row, as shown.
+pub(crate) struct CallView {
+    pub(crate) end: &'static str,
+    /// Such as `client 3`, of many connections but the first.
+    pub(crate) whose: String,
+    /// Seconds.
+    pub(crate) began: String,
+    pub(crate) call: String,
+    pub(crate) asked: String,
+    /// Such as `request 3, try 2`.
+    pub(crate) about: String,
+    /// Such as `160 times`; empty for one.
+    pub(crate) times: String,
+    pub(crate) result: String,
+    /// Whether it is an error.
+    pub(crate) failed: bool,
+    pub(crate) moved: String,
+    pub(crate) took: String,
+    /// What the graphs show of it, seconds.
+    pub(crate) from: String,
+    pub(crate) until: String,
+}
+
+/// The calls of a trial that are shown, and how many are not.
+pub(crate) fn calls(trial: &Trial) -> (Vec<CallView>, usize) {
+    let mut rows: Vec<_> = trial
+        .ends
+        .iter()
+        .flat_map(|end| end.calls.iter().map(move |call| (end.end, call)))
+        .collect();
+    rows.sort_by_key(|(_, call)| (call.began, call.ended));
+    let left_out = rows.len().saturating_sub(ROWS_MAX);
+    let shown = rows.into_iter().take(ROWS_MAX).map(|(end, call)| {
+        let before = Instant::from_nanos(call.began.as_nanos().saturating_sub(MARGIN.as_nanos()));
+        let moved = if call.bytes.as_u64() > 0 { call.bytes.to_string() } else { String::new() };
+        CallView {
+            end: end.name(),
+            whose: match call.connection {
+                0 => end.name().into(),
+                nth => format!("{} {}", end.name(), nth + 1),
+            },
+            began: seconds(call.began),
+            call: call.call.to_string(),
+            asked: call.asked.clone(),
+            about: call.about.clone(),
+            times: if call.count > 1 {
+                counted(call.count as usize, "time", "times")
+            } else {
+                String::new()
+            },
+            result: call.result.to_string(),
+            failed: is_failure(&call.result),
+            moved,
+            took: lasting(call.took, call.longest, call.count),
+            from: seconds(before),
+            until: seconds(call.ended + MARGIN),
+        }
+    });
+    (shown.collect(), left_out)
+}
+
+/// When the last call of the first connection returned.
+pub(crate) fn last(trial: &Trial) -> Instant {
+    let calls = trial.ends.iter().flat_map(|end| &end.calls);
+    calls.filter(|call| call.connection == 0).map(|call| call.ended).max().unwrap_or(Instant::ZERO)
+}
+
+/// When each call of the first connection began and when it returned, a row for each kind of call
+/// of an end; nothing where nothing was called.
+pub(crate) fn figure(trial: &Trial, until: Instant, bands: &[Band]) -> Option<Figure> {
+    let mut rows: Vec<String> = Vec::new();
+    let (mut single, mut several, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    for end in &trial.ends {
+        for call in end.calls.iter().filter(|call| call.connection == 0) {
+            let name = format!("{} {}", end.end.name(), call.call);
+            let row = rows.iter().position(|it| *it == name).unwrap_or_else(|| {
+                rows.push(name);
+                rows.len() - 1
+            });
+            let bars = match (is_failure(&call.result), call.count) {
+                (true, _) => &mut failed,
+                (false, 1) => &mut single,
+                (false, _) => &mut several,
+            };
+            bars.push(Bar { row, from: call.began, until: call.ended });
+        }
+    }
+    let layers = [
+        ("calls", "equal calls in a row", several),
+        ("call", "a call, until it returned", single),
+        ("failed", "it returned an error", failed),
+    ];
+    let view = View { from: Instant::ZERO, until, bands };
+    let title = "What the applications called";
+    (!rows.is_empty()).then(|| bars(&Bars { title, rows: &rows, layers: &layers }, &view))
+}
+
+fn is_failure(result: &str) -> bool {
+    result.starts_with('E') || result.starts_with("errno")
+}
+
+/// How long a call took; of several all together, and the longest.
+fn lasting(all: Span, longest: Span, count: u64) -> String {
+    let told = |span: Span| match span.as_secs_f64() {
+        seconds if seconds >= 1.0 => format!("{seconds:.3} s"),
+        seconds if seconds >= 1e-3 => format!("{:.2} ms", seconds * 1e3),
+        seconds => format!("{:.0} µs", seconds * 1e6),
+    };
+    if count == 1 { told(all) } else { format!("{}, {} at most", told(all), told(longest)) }
+}
+
+fn seconds(at: Instant) -> String {
+    format!("{:.6}", at.as_secs_f64())
+}

@@ -1,0 +1,258 @@
+//! Requests in datagrams: a table of them with the fate of each datagram, and the ladder of those
+//! that did not go as they should.
+
+use std::collections::BTreeMap;
+
+use tcplab_plot::{LadderScene, decimal, ladder};
+use tcplab_results::RequestReport;
+use tcplab_results::{Correspondence, DatagramKind, DatagramRow, TrialData};
+use tcplab_trace::{Fate, LadderLine};
+use tcplab_units::{Endpoint, Instant, Span};
+
+use crate::number::{counted, figures};
+
+/// More requests are in the recording only.
+const ROWS_MAX: usize = 200;
+/// A ladder has no more packets.
+const RUNGS_MAX: usize = 40;
+
+/// What the ends of a trial said in datagrams, as shown.
+pub(crate) struct DatagramsView {
+    /// In a few sentences.
+    pub(crate) story: String,
+    pub(crate) rows: Vec<RequestView>,
+    pub(crate) left_out: usize,
+    /// None where everything went as it should.
+    pub(crate) ladder: Option<String>,
+    /// What the ladder shows of all.
+    pub(crate) shown: String,
+}
+
+/// A request and its datagrams.
+pub(crate) struct RequestView {
+    pub(crate) number: usize,
+    /// Seconds.
+    pub(crate) asked: String,
+    pub(crate) tries: usize,
+    pub(crate) outcome: String,
+    /// `answered`, `retried` or `unanswered`, for its colour.
+    pub(crate) class: &'static str,
+    /// Milliseconds; empty where there was no answer.
+    pub(crate) response: String,
+    /// What became of each datagram, in order of time.
+    pub(crate) fates: Vec<FateView>,
+}
+
+/// What became of a datagram.
+pub(crate) struct FateView {
+    pub(crate) text: String,
+    pub(crate) lost: bool,
+}
+
+impl DatagramsView {
+    /// None where the ends had a connection.
+    pub(crate) fn of(data: &TrialData) -> Option<DatagramsView> {
+        let all = data.correspondence.as_ref()?;
+        let mut by_request: BTreeMap<usize, Vec<&DatagramRow>> = BTreeMap::new();
+        for row in &all.datagrams {
+            let number = row.mark.map_or(0, |mark| mark.request as usize);
+            by_request.entry(number).or_default().push(row);
+        }
+        let of = |number: usize| by_request.get(&number).map_or(&[][..], Vec::as_slice);
+        let numbered = || all.requests.iter().enumerate().map(|(index, it)| (index + 1, it));
+        let rows = numbered().take(ROWS_MAX).map(|(number, it)| request(number, it, of(number)));
+        let (lines, shown) = rungs(all, of);
+        let title = "Ladder diagram of the requests that did not go as they should";
+        let drawn = |lines: &[LadderLine]| {
+            ladder(&LadderScene {
+                title,
+                sender: "client",
+                receiver: "server",
+                flow: None,
+                lines,
+                interruptions: &data.interruptions,
+            })
+        };
+        Some(DatagramsView {
+            story: story(all),
+            rows: rows.collect(),
+            left_out: all.requests.len().saturating_sub(ROWS_MAX),
+            ladder: (!lines.is_empty()).then(|| drawn(&lines)),
+            shown,
+        })
+    }
+}
+
+fn request(number: usize, it: &RequestReport, datagrams: &[&DatagramRow]) -> RequestView {
+    let tries = it.tries.len();
+    let (mut outcome, class) = match (it.answered, &it.error, it.answer_to) {
+        (Some(_), _, Some(attempt)) if tries > 1 => {
+            (format!("answered, the answer to try {attempt}"), "retried")
+        }
+        (Some(_), ..) => ("answered".into(), "answered"),
+        (None, Some(error), _) => (error.clone(), "unanswered"),
+        (None, None, _) => ("no answer in time".into(), "unanswered"),
+    };
+    for (count, what) in [(it.late, "late answer"), (it.duplicates, "more answer")] {
+        match count {
+            0 => {}
+            1 => outcome += &format!("; 1 {what}"),
+            count => outcome += &format!("; {count} {what}s"),
+        }
+    }
+    RequestView {
+        number,
+        asked: seconds(it.asked),
+        tries,
+        outcome,
+        class,
+        response: it.response_time().map_or(String::new(), |span| decimal(span.as_millis_f64(), 2)),
+        fates: datagrams.iter().map(|row| fate(row, it.asked)).collect(),
+    }
+}
+
+/// Such as `try 1 lost (random loss)`.
+fn fate(row: &DatagramRow, asked: Instant) -> FateView {
+    let attempt = row.mark.map_or(0, |mark| mark.attempt);
+    let copy = if row.is_copy { "copy of " } else { "" };
+    let what = match row.kind {
+        DatagramKind::Request => format!("{copy}try {attempt}"),
+        DatagramKind::Answer => format!("{copy}answer {attempt}"),
+        DatagramKind::Unreachable => format!("{copy}port unreachable"),
+    };
+    let text = match (row.arrived, &row.lost) {
+        (Some(at), _) => {
+            let after = Span::from_nanos(at.as_nanos().saturating_sub(asked.as_nanos()));
+            format!("{what} arrived after {} ms", decimal(after.as_millis_f64(), 1))
+        }
+        (None, Some(why)) => format!("{what} lost: {why}"),
+        (None, None) => what,
+    };
+    FateView { text, lost: row.lost.is_some() }
+}
+
+/// What there was, in a few sentences.
+fn story(all: &Correspondence) -> String {
+    let answered = |it: &&RequestReport| it.answered.is_some();
+    let first = all.requests.iter().filter(answered).filter(|it| it.tries.len() == 1).count();
+    let later = all.requests.iter().filter(answered).count() - first;
+    let never = all.requests.len() - first - later;
+    let copies = all.datagrams.iter().filter(|row| row.is_copy).count();
+    let unreachable =
+        all.datagrams.iter().filter(|row| row.kind == DatagramKind::Unreachable).count();
+    let mut told = format!(
+        "There was no TCP connection: the ends exchanged UDP datagrams. Of {}, {} answered at the \
+         first try, {} after being sent again, {} never. Of {} on the path, {} lost",
+        counted(all.requests.len(), "request", "requests"),
+        were(first),
+        figures(later as f64),
+        figures(never as f64),
+        counted(all.datagrams.len(), "datagram", "datagrams"),
+        were(all.lost()),
+    );
+    if copies > 0 {
+        told += &format!(", and {} copies that the path made", were(copies));
+    }
+    if unreachable > 0 {
+        told += &format!(", and {} ICMP “port unreachable”", were(unreachable));
+    }
+    told + "."
+}
+
+fn were(count: usize) -> String {
+    format!("{} {}", figures(count as f64), if count == 1 { "was" } else { "were" })
+}
+
+/// The datagrams of the requests that did not go as they should, in order of time and as long as
+/// there is room, with those of others folded between them; and which these are.
+fn rungs<'a>(
+    all: &'a Correspondence,
+    of: impl Fn(usize) -> &'a [&'a DatagramRow],
+) -> (Vec<LadderLine>, String) {
+    let numbered = || all.requests.iter().enumerate().map(|(index, it)| (index + 1, it));
+    let odd: Vec<usize> =
+        numbered().filter(|(number, it)| !is_smooth(it, of(*number))).map(|it| it.0).collect();
+    let mut room = RUNGS_MAX;
+    let shown = odd.iter().take_while(|number| {
+        let fits = of(**number).len() <= room;
+        room = room.saturating_sub(of(**number).len());
+        fits
+    });
+    let shown: Vec<usize> = shown.copied().collect();
+    let mut own: Vec<(usize, LadderLine)> = numbered()
+        .flat_map(|(number, _)| of(number).iter().map(move |it| (number, rung(it))))
+        .collect();
+    for number in &shown {
+        let last = own.iter_mut().filter(|(of, _)| of == number).max_by_key(|(_, line)| line.at);
+        if let Some((_, line)) = last.filter(|_| all.requests[number - 1].answered.is_none()) {
+            let told = format!("request {number} stays without an answer");
+            line.note = Some(line.note.take().map_or(told.clone(), |why| format!("{why}; {told}")));
+        }
+    }
+    own.sort_by_key(|(_, line)| line.at);
+    let mut lines: Vec<LadderLine> = Vec::new();
+    let mut left = shown.iter().map(|number| of(*number).len()).sum::<usize>();
+    for (number, line) in own {
+        if left == 0 {
+            break;
+        }
+        if shown.contains(&number) {
+            left -= 1;
+            lines.push(line);
+            continue;
+        }
+        match lines.last_mut().filter(|last| last.folded > 0) {
+            Some(last) => last.folded += 1,
+            None => lines.push(LadderLine { frame: 0, note: None, folded: 1, ..line }),
+        }
+    }
+    for line in lines.iter_mut().filter(|line| line.folded > 0) {
+        let what = counted(line.folded as usize, "datagram", "datagrams");
+        (line.label, line.fate) = (format!("{what} of other requests"), Fate::Arrived);
+    }
+    let what = counted(odd.len(), "request", "requests");
+    let told = if shown.len() < odd.len() {
+        format!("The first {} of {what} that did not go at once", shown.len())
+    } else {
+        format!("{what} that did not go at once")
+    };
+    (lines, told)
+}
+
+/// Sent once, answered once, and nothing else.
+fn is_smooth(it: &RequestReport, rows: &[&DatagramRow]) -> bool {
+    it.answered.is_some() && it.tries.len() == 1 && rows.len() == 2
+}
+
+fn rung(row: &DatagramRow) -> LadderLine {
+    let from_sender = row.from == Endpoint::Client;
+    let number = row.mark.map_or(0, |mark| mark.request);
+    let attempt = row.mark.map_or(0, |mark| mark.attempt);
+    let copy = if row.is_copy { ", a copy" } else { "" };
+    let label = match row.kind {
+        DatagramKind::Request => format!("request {number}, try {attempt}{copy}"),
+        DatagramKind::Answer => format!("answer to request {number}, try {attempt}{copy}"),
+        DatagramKind::Unreachable => format!("ICMP port unreachable, request {number}"),
+    };
+    // The times are the client's; what never came there has only the time at which it was sent.
+    let at = match row.arrived {
+        Some(arrived) if !from_sender => arrived,
+        _ => row.sent,
+    };
+    LadderLine {
+        at,
+        frame: row.frame.unwrap_or(0),
+        from_sender,
+        label,
+        fate: if row.lost.is_some() { Fate::Lost } else { Fate::Arrived },
+        note: row.lost.clone(),
+        folded: 0,
+    }
+}
+
+fn seconds(at: Instant) -> String {
+    format!("{:.4}", at.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests;

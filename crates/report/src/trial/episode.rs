@@ -1,0 +1,130 @@
+//! One recovery episode: what the page says and draws of it.
+
+use tcplab_plot::{LadderScene, decimal, grouped, ladder};
+use tcplab_results::{EpisodeRow, TrialData};
+use tcplab_trace::{Fate, Flow, LadderLine, SegmentKind};
+use tcplab_units::Span;
+
+use super::interruption::{episode_of, seconds, seen};
+use super::transfer::Transfer;
+use crate::number::counted;
+use crate::summary::recovery::kind_class;
+
+/// One episode as shown.
+pub(crate) struct EpisodeView<'a> {
+    pub(crate) id: String,
+    pub(crate) row: &'a EpisodeRow,
+    pub(crate) class: &'static str,
+    pub(crate) numbers: Vec<(&'static str, String)>,
+    pub(crate) truth: String,
+    pub(crate) agrees: bool,
+    /// None when the capture holds no such episode.
+    pub(crate) ladder: Option<String>,
+    /// From when until when to show it, seconds.
+    pub(crate) window: Option<(String, String)>,
+}
+
+impl<'a> EpisodeView<'a> {
+    pub(crate) fn new(
+        id: String,
+        row: &'a EpisodeRow,
+        transfer: Option<&Transfer<'_>>,
+        data: &TrialData,
+    ) -> EpisodeView<'a> {
+        let ladder = transfer.and_then(|transfer| drawn(row, transfer, data));
+        let window = transfer.and_then(|t| Some(seen(episode_of(row, t)?, t.until)));
+        EpisodeView {
+            id,
+            row,
+            class: kind_class(&row.kind),
+            numbers: numbers(row),
+            truth: truth(row),
+            agrees: row.truth_lost.is_none_or(|truth| truth == row.lost_segments),
+            ladder,
+            window: window.map(|(from, until)| (seconds(from), seconds(until))),
+        }
+    }
+}
+
+fn drawn(row: &EpisodeRow, transfer: &Transfer<'_>, data: &TrialData) -> Option<String> {
+    let flow = transfer.at_sender;
+    let episode = episode_of(row, transfer)?;
+    let mut lines = tcplab_trace::ladder(flow, episode);
+    name_first_lost(&mut lines, row);
+    name_new_data(&mut lines, flow);
+    let title = format!("Ladder diagram of episode {}: {}", row.number, row.kind);
+    Some(ladder(&LadderScene {
+        title: &title,
+        sender: transfer.sender.name(),
+        receiver: transfer.receiver().name(),
+        flow: Some(flow),
+        lines: &lines,
+        interruptions: &data.interruptions,
+    }))
+}
+
+/// Says how many more were lost where the first of them is.
+fn name_first_lost(lines: &mut [LadderLine], row: &EpisodeRow) {
+    if let Some(first) = lines.iter_mut().find(|l| l.fate == Fate::Lost && l.note.is_none()) {
+        first.note = Some(match row.lost_segments {
+            1 => "lost".to_string(),
+            lost => format!("first of {} lost", grouped(lost as u64)),
+        });
+    }
+}
+
+/// Between a timeout and the first SACK new data asks whether the timeout was needed (F-RTO, RFC
+/// 5682, section 2.1, step 2b); nobody would guess why it comes before the repair.
+fn name_new_data(lines: &mut [LadderLine], flow: &Flow) {
+    let is = |line: &LadderLine, text: &str| line.note.as_deref() == Some(text);
+    let Some(timeout) = lines.iter().position(|line| is(line, "retransmission timeout")) else {
+        return;
+    };
+    let between = lines[timeout..].iter_mut().take_while(|line| !is(line, "first SACK"));
+    let new = |line: &LadderLine| {
+        let found = flow.segments.binary_search_by_key(&line.frame, |s| s.frame);
+        line.from_sender && found.is_ok_and(|i| flow.segments[i].kind == SegmentKind::New)
+    };
+    if let Some(line) = between.into_iter().find(|line| line.note.is_none() && new(line)) {
+        line.note =
+            Some("new data before the repair: F-RTO asks whether the timeout was right".into());
+    }
+}
+
+fn numbers(row: &EpisodeRow) -> Vec<(&'static str, String)> {
+    let time = |seconds: f64| tcplab_plot::spoken(Span::from_secs_f64(seconds));
+    let repair = if row.repaired { time(row.duration_s) } else { "never".to_string() };
+    let evidence = if row.evidence == "sack" { "SACK" } else { &row.evidence };
+    vec![
+        ("first evidence", format!("{evidence} at {} s", decimal(row.start_s, 3))),
+        ("repaired in", repair),
+        ("longest silence", time(row.silence_s)),
+        ("lost segments", grouped(row.lost_segments as u64)),
+        (
+            "retransmitted",
+            format!(
+                "{}, {} kB",
+                counted(row.retransmissions as usize, "packet", "packets"),
+                decimal(row.retransmitted_bytes as f64 / 1e3, 1)
+            ),
+        ),
+        ("sent by a timer", grouped(row.timeouts)),
+    ]
+}
+
+/// What the path's own log says, beside what the capture showed.
+fn truth(row: &EpisodeRow) -> String {
+    let Some(truth_lost) = row.truth_lost else {
+        return "The path tells nothing of what it dropped.".into();
+    };
+    let dropped = match truth_lost {
+        1 => "1 data packet".to_string(),
+        n => format!("{} data packets", grouped(n as u64)),
+    };
+    if truth_lost == row.lost_segments {
+        format!("The path's own log agrees: it dropped {dropped}.")
+    } else {
+        let found = grouped(row.lost_segments as u64);
+        format!("The path's own log differs: it dropped {dropped}, the capture shows {found}.")
+    }
+}

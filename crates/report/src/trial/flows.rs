@@ -1,0 +1,110 @@
+//! Several flows, on the page of their trial: what each got, and when.
+
+use tcplab_plot::{Chart, Figure, Series, View, chart, grouped};
+use tcplab_results::{FlowRow, Trial};
+use tcplab_units::{Instant, Span};
+
+use crate::number::figures;
+
+/// So many flows have a line of their own; those after them are one.
+const LINES: [&str; 6] = ["flow-1", "flow-2", "flow-3", "flow-4", "flow-5", "flow-6"];
+const OTHERS: &str = "flow-others";
+
+/// What a trial's page tells of its flows.
+pub(crate) struct FlowsView {
+    pub(crate) rows: Vec<FlowLine>,
+    /// What each got over time.
+    pub(crate) figure: Figure,
+    /// What the other figures are about.
+    pub(crate) subject: String,
+}
+
+/// A flow in the table.
+pub(crate) struct FlowLine {
+    pub(crate) name: String,
+    pub(crate) is_background: bool,
+    /// As [`COLUMNS`] has them.
+    pub(crate) cells: Vec<String>,
+}
+
+/// What of a flow is shown.
+pub(crate) const COLUMNS: [&str; 9] = [
+    "connections",
+    "begins, s",
+    "received, bytes",
+    "transfer time, s",
+    "goodput, Mbit/s",
+    "response time, ms",
+    "retransmissions",
+    "timeouts",
+    "lost",
+];
+
+impl FlowsView {
+    /// Nothing of a trial with one connection.
+    pub(crate) fn of(trial: &Trial) -> Option<FlowsView> {
+        let subject = trial.flows.iter().find(|flow| !flow.background)?;
+        Some(FlowsView {
+            rows: trial.flows.iter().map(line).collect(),
+            figure: figure(&trial.flows),
+            subject: match subject.connections.len() {
+                1 => format!("flow {}", subject.name),
+                _ => format!("the first connection of flow {}", subject.name),
+            },
+        })
+    }
+}
+
+fn line(flow: &FlowRow) -> FlowLine {
+    let told = |value: Option<f64>| value.map_or_else(|| "–".into(), figures);
+    let start = flow.connections.first().map(|it| it.start_s);
+    let cells = vec![
+        grouped(flow.connections.len() as u64),
+        told(start),
+        grouped(flow.bytes()),
+        told(flow.median("transfer_time")),
+        told(flow.median("goodput")),
+        told(flow.median("response.time")),
+        told(flow.sum("retransmissions")),
+        told(flow.sum("timeouts")),
+        told(flow.sum("lost")),
+    ];
+    FlowLine { name: flow.name.clone(), is_background: flow.background, cells }
+}
+
+/// A line for each flow, those without one of their own together.
+fn figure(flows: &[FlowRow]) -> Figure {
+    let own = if flows.len() > LINES.len() { LINES.len() - 1 } else { flows.len() };
+    let mut series: Vec<Series> = flows[..own]
+        .iter()
+        .zip(LINES)
+        .map(|(flow, class)| {
+            let aside = if flow.background { ", in the background" } else { "" };
+            of(&[flow], class, format!("{}{aside}", flow.name))
+        })
+        .collect();
+    let others: Vec<&FlowRow> = flows[own..].iter().collect();
+    if !others.is_empty() {
+        series.push(of(&others, OTHERS, format!("{} others together", others.len())));
+    }
+    let until = series.iter().filter_map(|line| line.points.last()).map(|(at, _)| *at).max();
+    let view = View { from: Instant::ZERO, until: until.unwrap_or(Instant::ZERO), bands: &[] };
+    let title = "What each flow received";
+    chart(&Chart { title, unit: "Mbit/s", right: None, series: &series, at_most: None }, &view)
+}
+
+/// What arrived of flows together, in steps.
+fn of(flows: &[&FlowRow], class: &'static str, label: String) -> Series {
+    let interval = flows.iter().map(|flow| flow.series.interval_s).fold(0.0, f64::max);
+    let count = flows.iter().map(|flow| flow.series.bytes.len()).max().unwrap_or(0);
+    let bytes =
+        |n: usize| -> u64 { flows.iter().filter_map(|flow| flow.series.bytes.get(n)).sum() };
+    let at = |n: usize| Instant::ZERO + Span::from_secs_f64(interval * n as f64);
+    // Before its first byte and after its last there is no line.
+    let first = (0..count).find(|n| bytes(*n) > 0).unwrap_or(count);
+    let last = (0..count).rfind(|n| bytes(*n) > 0).map_or(first, |last| last + 1);
+    let rate = |n: usize| Some(bytes(n) as f64 * 8e-6 / interval);
+    let mut points: Vec<_> = (first..last).map(|n| (at(n), rate(n))).collect();
+    points.push((at(last), None));
+    Series { class, label, points, steps: true }
+}

@@ -1,0 +1,65 @@
+//! What came of a load, on the page of its trial.
+
+use tcplab_plot::{decimal, grouped, spoken};
+use tcplab_results::{Durations, LoadReport, Trial};
+use tcplab_units::Span;
+
+/// What a trial's page tells of its load.
+pub(crate) struct LoadView {
+    /// Names and values.
+    pub(crate) numbers: Vec<(&'static str, String)>,
+    pub(crate) times: Vec<TimesView>,
+    /// Kinds and how often.
+    pub(crate) errors: Vec<(String, String)>,
+    pub(crate) remarks: Vec<String>,
+}
+
+/// How long something took.
+pub(crate) struct TimesView {
+    pub(crate) name: &'static str,
+    /// As [`COLUMNS`] has them.
+    pub(crate) cells: Vec<String>,
+}
+
+/// What of the times is shown.
+pub(crate) const COLUMNS: [&str; 7] = ["least", "median", "75 %", "90 %", "99 %", "99.9 %", "most"];
+
+impl LoadView {
+    /// Nothing of other workloads, and where there was no load.
+    pub(crate) fn of(trial: &Trial) -> Option<LoadView> {
+        let load = trial.load.as_ref().filter(|load| load.impossible.is_none())?;
+        let times = [
+            ("time to connect", &load.connect),
+            ("latency (first byte)", &load.latency),
+            ("response time (last byte)", &load.response),
+        ];
+        Some(LoadView {
+            numbers: numbers(load),
+            times: times.into_iter().filter_map(|(name, it)| row(name, it)).collect(),
+            errors: load.errors.iter().map(|(kind, n)| (kind.clone(), grouped(*n))).collect(),
+            remarks: load.remarks.clone(),
+        })
+    }
+}
+
+fn numbers(load: &LoadReport) -> Vec<(&'static str, String)> {
+    let mut numbers = vec![
+        ("requests answered", grouped(load.requests)),
+        ("in", spoken(load.elapsed)),
+        ("a second", decimal(load.requests_per_second, 0)),
+        ("connections", grouped(load.connections)),
+        ("received", format!("{} B", grouped(load.bytes))),
+        ("processor time of the clients", format!("{} s", decimal(load.processor_s, 3))),
+        ("of the server", format!("{} s", decimal(load.server.processor_s, 3))),
+    ];
+    if load.unsent > 0 {
+        numbers.push(("due and never sent", grouped(load.unsent)));
+    }
+    numbers
+}
+
+fn row(name: &'static str, durations: &Durations) -> Option<TimesView> {
+    let Durations { count, min, p50, p75, p90, p99, p999, max, .. } = *durations;
+    let cells = [min, p50, p75, p90, p99, p999, max].map(|nanos| spoken(Span::from_nanos(nanos)));
+    (count > 0).then(|| TimesView { name, cells: cells.to_vec() })
+}

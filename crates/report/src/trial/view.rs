@@ -1,0 +1,214 @@
+//! One trial: its graphs and its episodes.
+
+use tcplab_plot::{Band, Figure, View};
+use tcplab_results::{FindingRow, MetricValue, OptionRow, Trial, TrialData, remark};
+use tcplab_scenario::{MetricInfo, metric as metric_info};
+use tcplab_units::{Endpoint, Instant};
+
+use super::calls::{self, CallView};
+use super::datagrams::DatagramsView;
+use super::ends::{BothEnds, both_ends};
+use super::episode::EpisodeView;
+use super::flows::FlowsView;
+use super::graphs::{brief, figures_of};
+use super::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
+use super::limits::LimitsView;
+use super::load::LoadView;
+use super::stalls::Stalls;
+use super::transfer::Transfer;
+use super::warnings::less_than_perfect;
+use crate::html::anchor::anchor;
+use crate::number::{title, with_unit};
+use crate::states;
+use crate::summary::metrics::{is_truth, is_yes, rank};
+
+/// One trial as shown.
+pub(crate) struct TrialView<'a> {
+    pub(crate) id: String,
+    pub(crate) open: bool,
+    pub(crate) case: &'a str,
+    pub(crate) trial: &'a Trial,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) metrics: Vec<(String, String)>,
+    /// Those to look up.
+    pub(crate) more_metrics: Vec<(String, String)>,
+    pub(crate) has_connection: bool,
+    /// The same of each end by itself.
+    pub(crate) ends: Vec<BothEnds>,
+    pub(crate) figures: Vec<Figure>,
+    /// In place of figures, where there was no connection.
+    pub(crate) datagrams: Option<DatagramsView>,
+    pub(crate) bands: Vec<Band>,
+    pub(crate) stops: Vec<Stop>,
+    pub(crate) close_ups: Vec<CloseUp<'a>>,
+    /// What bounded the rate, below the first of the figures.
+    pub(crate) limits: Option<LimitsView>,
+    pub(crate) stalls: Option<Stalls>,
+    /// How both ends walked through the diagram of states, and the same in sentences.
+    pub(crate) states: Option<(String, Vec<String>)>,
+    /// What the episodes do not tell themselves.
+    pub(crate) findings: Vec<&'a FindingRow>,
+    pub(crate) episodes: Vec<EpisodeView<'a>>,
+    pub(crate) calls: Vec<CallView>,
+    pub(crate) calls_left_out: usize,
+    pub(crate) options: Vec<OptionView<'a>>,
+    /// What came of the load, where the workload is one; what is captured is then of its first
+    /// connection.
+    pub(crate) load: Option<LoadView>,
+    /// What came of each flow, where there are several; everything else is about the first.
+    pub(crate) flows: Option<FlowsView>,
+    /// Whether there is nothing to draw because all is told.
+    pub(crate) is_told: bool,
+}
+
+/// A socket option: asked for and what became of it.
+pub(crate) struct OptionView<'a> {
+    pub(crate) socket: &'a str,
+    pub(crate) option: &'a str,
+    pub(crate) requested: &'a str,
+    pub(crate) before: &'a str,
+    pub(crate) set: &'a str,
+    pub(crate) connected: &'a str,
+    pub(crate) effective: &'a str,
+    pub(crate) outcome: String,
+    pub(crate) refused: bool,
+}
+
+impl<'a> OptionView<'a> {
+    fn new(row: &'a OptionRow) -> OptionView<'a> {
+        let OptionRow { socket, record } = row;
+        let told = |value: &'a Option<String>| value.as_deref().unwrap_or("–");
+        // Older recordings do not have the name of the man page.
+        let option = if record.option.is_empty() { &record.name } else { &record.option };
+        let outcome = match &record.because {
+            Some(because) => format!("{}: {because}", record.outcome.name()),
+            None => record.outcome.name().into(),
+        };
+        OptionView {
+            socket,
+            option,
+            requested: told(&record.requested),
+            before: told(&record.before),
+            set: told(&record.set),
+            connected: told(&record.connected),
+            effective: &record.effective,
+            outcome,
+            refused: row.is_refused(),
+        }
+    }
+}
+
+/// A stretch of time worth seeing close, in seconds.
+pub(crate) struct Stop {
+    pub(crate) number: usize,
+    pub(crate) from: String,
+    pub(crate) until: String,
+}
+
+impl<'a> TrialView<'a> {
+    pub(crate) fn new(
+        case: &'a str,
+        case_index: usize,
+        trial: &'a Trial,
+        data: &TrialData,
+        is_first: bool,
+    ) -> TrialView<'a> {
+        let id = anchor(case_index, Some(trial.number), None);
+        let transfer = Transfer::of(data).map(|transfer| {
+            // Calls may return when no packet comes any more.
+            let until = transfer.until.max(calls::last(trial));
+            Transfer { until, ..transfer }
+        });
+        let met = transfer.as_ref().map_or(vec![], |t| interruptions(trial, data, t));
+        let bands: Vec<Band> = met.iter().map(|i| i.band.clone()).collect();
+        let is_load = trial.load.is_some();
+        let mut figures = transfer.as_ref().map_or(vec![], |t| figures_of(&id, t, data, &bands));
+        if is_load {
+            // Of thousands of connections one is seen: how its packets went, once for each case.
+            figures.truncate(usize::from(is_first));
+        }
+        let until = transfer.as_ref().map_or(calls::last(trial), |transfer| transfer.until);
+        // Below the packets as both ends saw them.
+        let packets = figures.len().min(2);
+        figures.splice(packets..packets, calls::figure(trial, until, &brief(&bands)));
+        let close = match (&transfer, figures.first()) {
+            (Some(transfer), Some(figure)) => close_ups(&met, transfer, &figure.plane),
+            _ => vec![],
+        };
+        let episode = |row: &'a tcplab_results::EpisodeRow| {
+            let id = anchor(case_index, Some(trial.number), Some(row.number));
+            EpisodeView::new(id, row, transfer.as_ref(), data)
+        };
+        let (calls, calls_left_out) = calls::calls(trial);
+        let states = states::picture(data).filter(|_| !is_load || is_first);
+        TrialView {
+            id,
+            open: is_first && !is_load,
+            case,
+            trial,
+            warnings: warnings(trial, data),
+            metrics: metrics(trial, false),
+            more_metrics: metrics(trial, true),
+            has_connection: transfer.is_some(),
+            ends: both_ends(trial),
+            figures,
+            datagrams: DatagramsView::of(data),
+            bands,
+            stops: met.iter().map(stop).collect(),
+            close_ups: close,
+            limits: transfer.as_ref().and_then(limits),
+            stalls: transfer.as_ref().and_then(|it| Stalls::of(it.at_sender)),
+            states,
+            findings: findings(trial),
+            episodes: trial.episodes.iter().map(episode).collect(),
+            calls,
+            calls_left_out,
+            options: trial.options.iter().map(OptionView::new).collect(),
+            load: LoadView::of(trial),
+            flows: FlowsView::of(trial),
+            is_told: is_load,
+        }
+    }
+}
+
+/// Over the same time as the graphs.
+fn limits(transfer: &Transfer<'_>) -> Option<LimitsView> {
+    let view = View { from: Instant::ZERO, until: transfer.until, bands: &[] };
+    LimitsView::of(transfer.at_sender, &view)
+}
+
+fn stop(interruption: &Interruption<'_>) -> Stop {
+    let (from, until) = interruption.window;
+    Stop { number: interruption.number, from: seconds(from), until: seconds(until) }
+}
+
+fn findings(trial: &Trial) -> Vec<&FindingRow> {
+    let told = |finding: &FindingRow| trial.episodes.iter().any(|e| e.story == finding.statement);
+    trial.findings.iter().filter(|finding| !told(finding)).collect()
+}
+
+/// What is less than perfect about the trial and about its captures.
+fn warnings(trial: &Trial, data: &TrialData) -> Vec<String> {
+    let mut warnings = less_than_perfect(trial);
+    for (endpoint, trace) in Endpoint::BOTH.into_iter().zip([&data.client, &data.server]) {
+        // Of the sender's capture the trial has told already.
+        let told = trace.notes.iter().map(|note| remark(endpoint, note));
+        warnings.extend(told.filter(|text| !trial.warnings.contains(text)));
+    }
+    warnings
+}
+
+/// What people ask for first, then as the run lists them; or those to look up.
+fn metrics(trial: &Trial, details: bool) -> Vec<(String, String)> {
+    let is_detail =
+        |metric: &MetricValue<'_>| metric_info(metric.name).is_some_and(MetricInfo::is_detail);
+    let mut metrics: Vec<MetricValue<'_>> =
+        trial.metrics.iter().filter(|metric| is_detail(metric) == details).collect();
+    metrics.sort_by_key(|m| rank(m.name));
+    let text = |m: &MetricValue<'_>| match is_truth(m.name) {
+        true if is_yes(m.value) => "yes".to_string(),
+        true => "no".to_string(),
+        false => with_unit(m.value, m.unit),
+    };
+    metrics.iter().map(|m| (title(m.name), text(m))).collect()
+}

@@ -1,0 +1,49 @@
+//! What is sampled during a trial, and how long it may take.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcplab_units::Span;
+
+/// What is looked at while a trial runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SamplingSpec {
+    /// The time between two looks at `TCP_INFO` of both sockets, at least 1 ms. Default: 10 ms.
+    #[serde(default = "default_tcp_info")]
+    pub tcp_info: Span,
+}
+
+impl SamplingSpec {
+    /// The shortest time between two looks: more often, looking would slow down what it looks at.
+    pub(crate) const SHORTEST: Span = Span::from_millis(1);
+}
+
+impl Default for SamplingSpec {
+    fn default() -> SamplingSpec {
+        SamplingSpec { tcp_info: default_tcp_info() }
+    }
+}
+
+fn default_tcp_info() -> Span {
+    Span::from_millis(10)
+}
+
+/// When to give up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LimitsSpec {
+    /// The longest that one trial may take; one that takes longer is ended and counts as failed.
+    /// Default: 120 s.
+    #[serde(default = "default_trial")]
+    pub trial: Span,
+}
+
+impl Default for LimitsSpec {
+    fn default() -> LimitsSpec {
+        LimitsSpec { trial: default_trial() }
+    }
+}
+
+fn default_trial() -> Span {
+    Span::from_secs(120)
+}

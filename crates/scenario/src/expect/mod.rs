@@ -1,0 +1,387 @@
+//! Claims: what the outcome must be for the scenario to hold.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcplab_units::Endpoint;
+use toml::Spanned;
+
+use crate::case::Case;
+use crate::fault::Fault;
+use crate::matrix::{Matrix, Wanted, select};
+use crate::metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, Source, metric};
+use crate::operand::{Operand, Value, value};
+use crate::problem::Problem;
+
+mod selection;
+
+pub use selection::Selection;
+pub(crate) use selection::check_flow;
+
+/// What is checked of a metric that is compared with another case's.
+const RATIO: MetricInfo = MetricInfo {
+    name: "the ratio",
+    unit: "",
+    meaning: "A metric divided by that of another case.",
+    better: Better::Neither,
+    scope: Scope::Trial,
+    kind: MetricKind::Number,
+    source: Source::Applications,
+};
+
+/// A claim about a metric. It is judged case by case, over the values of all trials of the case
+/// (and of all their episodes, for a metric of episodes).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Expectation {
+    /// In the scenario's words.
+    pub claim: String,
+    /// Names a metric of [`METRICS`].
+    pub metric: String,
+    /// What of its values is looked at.
+    pub of: Statistic,
+    /// Which of its values, where they belong to endpoints or calls.
+    #[serde(default)]
+    pub selection: Selection,
+    /// What they must be: all of these, at least one.
+    pub checks: Vec<Check>,
+    /// Indices into the scenario's cases: those that the claim is about, at least one.
+    pub cases: Vec<usize>,
+    /// What each of them is held against, trial by trial: the checks are then about the ratio.
+    /// Empty: nothing.
+    #[serde(default)]
+    pub baselines: Vec<usize>,
+}
+
+impl Expectation {
+    /// What is known of its metric.
+    pub fn metric_info(&self) -> &'static MetricInfo {
+        metric(&self.metric).expect("claims name metrics that exist")
+    }
+}
+
+/// Such as `median of episode.duration at most 1 s`.
+impl fmt::Display for Expectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.of != Statistic::All {
+            write!(f, "{} of ", self.of.name())?;
+        }
+        write!(f, "{}{}", self.metric, self.selection)?;
+        let info = self.metric_info();
+        let (relative, unit) = if self.baselines.is_empty() {
+            ("", info.unit)
+        } else {
+            (" ÷ that of what it is compared with", "times")
+        };
+        f.write_str(relative)?;
+        for (i, check) in self.checks.iter().enumerate() {
+            f.write_str(if i == 0 { " " } else { " and " })?;
+            check.write(info, unit, f)?;
+        }
+        Ok(())
+    }
+}
+
+/// What of a metric's values a claim looks at.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Statistic {
+    /// Every single value.
+    #[default]
+    All,
+    /// Their arithmetic mean.
+    Mean,
+    /// The middle one.
+    Median,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+}
+
+impl Statistic {
+    /// As the file writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Statistic::All => "all",
+            Statistic::Mean => "mean",
+            Statistic::Median => "median",
+            Statistic::Min => "min",
+            Statistic::Max => "max",
+        }
+    }
+}
+
+/// What values must be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    /// None is below.
+    AtLeast(f64),
+    /// None is above.
+    AtMost(f64),
+    /// Each is this one.
+    Equals(Value),
+    /// Each is one of these.
+    OneOf(Vec<Value>),
+    /// Each of these occurs.
+    Includes(Vec<Value>),
+    /// None of these occurs.
+    Excludes(Vec<Value>),
+}
+
+impl Check {
+    /// Whether `values` are as they must be. No values at all prove nothing: only `excludes` holds
+    /// of them.
+    pub fn holds(&self, values: &[Value]) -> bool {
+        let each = |good: &dyn Fn(&Value) -> bool| !values.is_empty() && values.iter().all(good);
+        match self {
+            Check::AtLeast(bound) => each(&|v| matches!(v, Value::Number(n) if n >= bound)),
+            Check::AtMost(bound) => each(&|v| matches!(v, Value::Number(n) if n <= bound)),
+            Check::Equals(wanted) => each(&|v| v == wanted),
+            Check::OneOf(wanted) => each(&|v| wanted.contains(v)),
+            Check::Includes(wanted) => wanted.iter().all(|w| values.contains(w)),
+            Check::Excludes(unwanted) => !unwanted.iter().any(|u| values.contains(u)),
+        }
+    }
+
+    fn write(&self, metric: &MetricInfo, unit: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one = |value: &Value| match (value, metric.kind) {
+            (Value::Text(text), _) => format!("\"{text}\""),
+            (Value::Number(n), MetricKind::Truth) => (*n != 0.0).to_string(),
+            (Value::Number(n), _) => format!("{n} {unit}").trim_end().to_string(),
+        };
+        let list = |values: &[Value]| values.iter().map(one).collect::<Vec<_>>().join(", ");
+        match self {
+            Check::AtLeast(n) => write!(f, "at least {}", one(&Value::Number(*n))),
+            Check::AtMost(n) => write!(f, "at most {}", one(&Value::Number(*n))),
+            Check::Equals(value) => write!(f, "equals {}", one(value)),
+            Check::OneOf(values) => write!(f, "is one of {}", list(values)),
+            Check::Includes(values) => write!(f, "includes {}", list(values)),
+            Check::Excludes(values) => write!(f, "excludes {}", list(values)),
+        }
+    }
+}
+
+/// A claim that the run proves or breaks. Needs at least one of `at_least`, `at_most`, `equals`,
+/// `one_of`, `includes` and `excludes`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExpectSpec {
+    /// The claim in words.
+    claim: String,
+    /// The cases it is about, by keys of the matrix and their levels, or lists of levels. Default:
+    /// every case.
+    #[serde(default, rename = "where")]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    only: BTreeMap<String, Spanned<toml::Value>>,
+    /// With what the cases are compared, by keys of the matrix and a level of each: of each case
+    /// the one that differs from it in these levels alone. What is checked is then the metric
+    /// divided by that of the other, trial by trial, a number without unit. For metrics of
+    /// trials.
+    #[serde(default)]
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    relative_to: Option<Spanned<BTreeMap<String, Spanned<toml::Value>>>>,
+    /// What is measured.
+    #[schemars(with = "String", extend("enum" = METRICS.iter().map(|m| m.name).collect::<Vec<_>>()))]
+    metric: Spanned<String>,
+    /// Whose values, where there are several flows: the name of one. Of metrics of trials those
+    /// that belong to a connection, one value for each that the flow has. Default: the first flow
+    /// written that is not in the background.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    flow: Option<Spanned<String>>,
+    /// Of metrics that each end has: whose values, `client` or `server`. Default: those of both.
+    #[serde(default)]
+    #[schemars(with = "Option<Endpoint>")]
+    endpoint: Option<Spanned<Endpoint>>,
+    /// Of metrics of calls: which calls, as the log names them, such as `close` or `read`, and, if
+    /// only those that ask for one thing, that too: `read MSG_OOB`. Default: all.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    call: Option<Spanned<String>>,
+    /// Of what is left of each end's values only one: 1 is the first. Default: all.
+    #[serde(default)]
+    #[schemars(with = "Option<u64>", range(min = 1))]
+    nth: Option<Spanned<u64>>,
+    /// What of its values is looked at. Default: `all`.
+    #[serde(default)]
+    of: Statistic,
+    /// No value is below this one.
+    #[serde(default)]
+    #[schemars(with = "Option<Operand>")]
+    at_least: Option<Spanned<Operand>>,
+    /// No value is above this one.
+    #[serde(default)]
+    #[schemars(with = "Option<Operand>")]
+    at_most: Option<Spanned<Operand>>,
+    /// Every value is this one.
+    #[serde(default)]
+    #[schemars(with = "Option<Operand>")]
+    equals: Option<Spanned<Operand>>,
+    /// Every value is one of these.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<Operand>>")]
+    one_of: Option<Spanned<Vec<Spanned<Operand>>>>,
+    /// Each of these is among the values.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<Operand>>")]
+    includes: Option<Spanned<Vec<Spanned<Operand>>>>,
+    /// None of these is among the values.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<Operand>>")]
+    excludes: Option<Spanned<Vec<Spanned<Operand>>>>,
+}
+
+impl ExpectSpec {
+    /// The claim with its values in the metric's unit and its cases found.
+    pub(crate) fn resolve(
+        &self,
+        matrix: &Matrix<'_>,
+        cases: &[Case],
+        source: &str,
+    ) -> Result<Expectation, Fault> {
+        let name = self.metric.get_ref();
+        let Some(metric) = metric(name) else {
+            return Err(Fault::new(Problem::UnknownMetric(name.clone()), self.metric.span()));
+        };
+        let checked = match &self.relative_to {
+            None => metric,
+            Some(_) if metric.scope == Scope::Trial && metric.kind == MetricKind::Number => &RATIO,
+            Some(_) => {
+                return Err(Fault::new(Problem::NotRelative(name.clone()), self.metric.span()));
+            }
+        };
+        let selection = self.selection(metric, cases)?;
+        let checks = self.checks(checked)?;
+        if checks.is_empty() {
+            return Err(Fault::new(Problem::NothingClaimed(name.clone()), self.metric.span()));
+        }
+        let wanted = select(&self.only, matrix, source)?;
+        let selected: Vec<usize> =
+            (0..cases.len()).filter(|index| is_selected(&cases[*index], &wanted)).collect();
+        if selected.is_empty() {
+            let place = self.only.values().next().map_or(self.metric.span(), Spanned::span);
+            return Err(Fault::new(Problem::NoCaseLeft, place));
+        }
+        let (selected, baselines) = self.baselines(matrix, cases, selected, source)?;
+        Ok(Expectation {
+            claim: self.claim.clone(),
+            metric: name.clone(),
+            of: self.of,
+            selection,
+            checks,
+            cases: selected,
+            baselines,
+        })
+    }
+
+    fn checks(&self, metric: &'static MetricInfo) -> Result<Vec<Check>, Fault> {
+        let mut checks = Vec::new();
+        let mut bounds = [None, None];
+        for (name, operand, bound) in
+            [("at_least", &self.at_least, 0), ("at_most", &self.at_most, 1)]
+        {
+            let Some(operand) = operand else { continue };
+            let Value::Number(number) = value(operand, metric, name)? else { continue };
+            bounds[bound] = Some(number);
+            checks.push(if bound == 0 { Check::AtLeast(number) } else { Check::AtMost(number) });
+        }
+        if let ([Some(least), Some(most)], Some(at)) = (bounds, &self.at_least)
+            && least > most
+        {
+            return Err(Fault::new(Problem::NothingBetween, at.span()));
+        }
+        if let Some(operand) = &self.equals {
+            self.fits("equals", metric, operand.span())?;
+            checks.push(Check::Equals(value(operand, metric, "equals")?));
+        }
+        let lists: [(_, _, OfValues); 3] = [
+            ("one_of", &self.one_of, Check::OneOf),
+            ("includes", &self.includes, Check::Includes),
+            ("excludes", &self.excludes, Check::Excludes),
+        ];
+        for (name, operands, check) in lists {
+            let Some(operands) = operands else { continue };
+            self.fits(name, metric, operands.span())?;
+            if operands.get_ref().is_empty() {
+                return Err(Fault::new(Problem::EmptyList { check: name }, operands.span()));
+            }
+            let values = operands.get_ref().iter().map(|operand| value(operand, metric, name));
+            checks.push(check(values.collect::<Result<_, _>>()?));
+        }
+        Ok(checks)
+    }
+
+    /// Whether a check that looks for values suits what `of` leaves of them.
+    fn fits(
+        &self,
+        check: &'static str,
+        metric: &'static MetricInfo,
+        span: std::ops::Range<usize>,
+    ) -> Result<(), Fault> {
+        if self.of == Statistic::All {
+            return Ok(());
+        }
+        if matches!(metric.kind, MetricKind::Text(_)) {
+            let problem =
+                Problem::NotForTexts { check: self.of.name(), metric: metric.name.into() };
+            return Err(Fault::new(problem, span));
+        }
+        if matches!(check, "includes" | "excludes") {
+            return Err(Fault::new(Problem::NotForStatistic { check }, span));
+        }
+        Ok(())
+    }
+
+    /// Of each case what it is held against: the one that differs from it in these levels alone,
+    /// and in those that advance with them. A case whose other is not in the design is left out.
+    fn baselines(
+        &self,
+        matrix: &Matrix<'_>,
+        cases: &[Case],
+        selected: Vec<usize>,
+        source: &str,
+    ) -> Result<(Vec<usize>, Vec<usize>), Fault> {
+        let Some(against) = &self.relative_to else { return Ok((selected, Vec::new())) };
+        let (span, against) = (against.span(), against.get_ref());
+        let wanted = select(against, matrix, source)?;
+        if wanted.is_empty() || wanted.iter().any(|(_, texts)| texts.len() != 1) {
+            return Err(Fault::new(Problem::NotOneLevel, span));
+        }
+        let moved: Vec<(String, String)> =
+            wanted.iter().flat_map(|(key, texts)| matrix.with_partners(key, &texts[0])).collect();
+        let of = |index: usize| {
+            let mut levels = cases[index].levels.clone();
+            for (key, level) in &mut levels {
+                if let Some((_, other)) = moved.iter().find(|(moved, _)| moved == key) {
+                    level.clone_from(other);
+                }
+            }
+            let other = cases.iter().position(|case| case.levels == levels);
+            other.map(|other| (index, other))
+        };
+        let found: Vec<(usize, usize)> = selected.into_iter().filter_map(of).collect();
+        if found.is_empty() {
+            return Err(Fault::new(Problem::NothingToCompare, span));
+        }
+        Ok(found.into_iter().unzip())
+    }
+}
+
+/// Whether a case has one of the wanted levels of each factor.
+fn is_selected(case: &Case, wanted: &[Wanted]) -> bool {
+    let has = |key: &String, texts: &[String]| {
+        case.levels.iter().any(|(of, level)| of == key && texts.contains(level))
+    };
+    wanted.iter().all(|(key, texts)| has(key, texts))
+}
+
+/// Makes a check of the values it looks for.
+type OfValues = fn(Vec<Value>) -> Check;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! The `[flow.NAME]` sections: several flows in one trial.
+
+use tcplab_workload::{SocketRole, Traffic, WorkloadSpec};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::case::{Case, Flow};
+use crate::problem::Problem;
+
+/// So many flows there can be.
+const FLOWS_MAX: usize = 32;
+/// So many alike.
+const COUNT_MAX: u64 = 100;
+/// So many connections in all, by the most that each flow can have.
+const CONNECTIONS_MAX: u64 = 2_000;
+/// It is in names of files.
+const NAME_MAX: usize = 32;
+
+/// The names of the flows in the order in which they are written.
+pub(crate) fn written(file: &DeTable<'_>) -> Vec<String> {
+    let Some(DeValue::Table(flows)) = file.get("flow").map(Spanned::get_ref) else {
+        return Vec::new();
+    };
+    let mut names: Vec<_> =
+        flows.iter().map(|(name, _)| (name.span().start, name.get_ref().to_string())).collect();
+    names.sort();
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
+/// What cannot be of flows, with its key.
+pub(crate) fn check(case: &Case) -> Result<(), (String, Problem)> {
+    if case.flows.is_empty() {
+        return Ok(());
+    }
+    let refused = |key: String, why: &str| Err((key, Problem::Value(why.into())));
+    if case.path.same_host {
+        let why =
+            "flows share a path, and with `same_host` there is none: leave one of the two out";
+        return refused("path.same_host".into(), why);
+    }
+    if case.flows.len() > FLOWS_MAX {
+        return refused("flow".into(), "more than 32 flows: flows that are alike are a `count`");
+    }
+    if case.subject().is_none() {
+        let why = "all flows are in the background: there is none that the trial is about";
+        return refused("flow".into(), why);
+    }
+    fits_flows("workload", &case.workload)?;
+    for flow in &case.flows {
+        check_flow(case, flow)?;
+    }
+    let most = |flow: &Flow| {
+        let each = flow.spec.traffic.as_ref().map_or(1, Traffic::most_connections);
+        flow.spec.count * each
+    };
+    if case.flows.iter().map(most).sum::<u64>() > CONNECTIONS_MAX {
+        let why = "together the flows may have more than 2000 connections: write a smaller `most`";
+        return refused("flow".into(), why);
+    }
+    Ok(())
+}
+
+fn check_flow(case: &Case, flow: &Flow) -> Result<(), (String, Problem)> {
+    let Flow { name, spec } = flow;
+    let key = |below: &str| format!("flow.{name}{below}");
+    let refused = |below: &str, why: &str| Err((key(below), Problem::Value(why.into())));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(is_plain) {
+        let why = "a flow's name has 1 to 32 letters, digits, `-` and `_`: it is in names of files";
+        return refused("", why);
+    }
+    if spec.count > COUNT_MAX {
+        return refused(".count", "there can be 100 flows at most that are alike, or 0 for none");
+    }
+    if spec.count == 0 && case.subject() == Some(flow) {
+        return refused(".count", "the trial is about this flow: there has to be one at least");
+    }
+    if spec.start >= case.limits.trial {
+        return refused(".start", "the trial's time is over by then (`limits.trial`)");
+    }
+    match (&spec.workload, &spec.traffic) {
+        (Some(_), Some(_)) => {
+            return refused(".traffic", "`workload` and `traffic` exclude one another: keep one");
+        }
+        (Some(workload), None) => {
+            workload.check().map_err(|error| {
+                let below = error.key().map_or(String::new(), |key| format!(".{key}"));
+                (key(&format!(".workload{below}")), Problem::Workload(error))
+            })?;
+            fits_flows(&key(".workload"), workload)?;
+        }
+        (None, Some(traffic)) => {
+            traffic
+                .check()
+                .map_err(|(below, why)| (key(&format!(".traffic.{below}")), Problem::Value(why)))?;
+            if traffic.is_endless() && !spec.background && spec.lasting.is_none() {
+                let why = "it never ends, and the trial waits for it: write `lasting = \"20 s\"` \
+                           beside it, or `background = true`";
+                return refused(".traffic", why);
+            }
+        }
+        (None, None) => {}
+    }
+    match spec.lasting {
+        Some(_) if spec.traffic.is_none() => {
+            return refused(".lasting", "a workload ends by itself: it is of `traffic` only");
+        }
+        Some(lasting) if lasting.is_zero() => {
+            return refused(".lasting", "in no time nothing begins");
+        }
+        _ => {}
+    }
+    if !spec.client.accepted.is_empty() {
+        let why = "a client accepts nothing: its options are `client.socket`";
+        return refused(".client.accepted", why);
+    }
+    for (below, options, role) in [
+        ("client.socket", &spec.client.socket, SocketRole::Client),
+        ("server.socket", &spec.server.socket, SocketRole::Listener),
+        ("server.accepted", &spec.server.accepted, SocketRole::Accepted),
+    ] {
+        options
+            .check(role)
+            .map_err(|error| (key(&format!(".{below}.{}", error.key())), Problem::Socket(error)))?;
+    }
+    Ok(())
+}
+
+/// A flow is one connection of TCP, to a server that is there.
+fn fits_flows(key: &str, workload: &WorkloadSpec) -> Result<(), (String, Problem)> {
+    let unfit = [
+        ("datagrams", workload.datagrams.is_some()),
+        ("load", workload.load.is_some()),
+        ("connect", workload.connect.is_some()),
+        ("connections", workload.connections.is_some()),
+        ("through", !workload.through.is_tcp()),
+    ];
+    match unfit.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((below, _)) => {
+            let why = "a flow is one TCP connection to a server that is there; several alike are a \
+                       `count`";
+            Err((format!("{key}.{below}"), Problem::Value(why.into())))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

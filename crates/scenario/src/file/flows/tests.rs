@@ -1,0 +1,166 @@
+use miette::Diagnostic;
+use tcplab_units::{Instant, Span};
+
+use crate::Scenario;
+
+const HEAD: &str = "title = \"t\"\n[path]\n[client]\nsocket = { congestion = \"reno\", nodelay = true }\n\
+                    [workload]\nupload = \"1 MB\"\n";
+
+fn parse(rest: &str) -> Scenario {
+    let source = format!("{HEAD}{rest}");
+    Scenario::parse(&source, "t").unwrap_or_else(|error| panic!("{error}: {rest}"))
+}
+
+/// The message about a file that cannot be.
+fn refusal(rest: &str) -> String {
+    Scenario::parse(&format!("{HEAD}{rest}"), "t").unwrap_err().to_string()
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + Span::from_millis(millis)
+}
+
+#[test]
+fn flows_keep_the_order_of_the_file_and_the_first_that_counts_is_the_subject() {
+    let scenario = parse(
+        "[flow.web]\nbackground = true\ntraffic = { bulk = \"download\" }\n[flow.b]\n\
+         start = \"2 s\"\n[flow.a]\ncount = 2\n",
+    );
+    let case = &scenario.cases[0];
+    let names: Vec<&str> = case.flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["web", "b", "a"]);
+    assert_eq!(case.subject().unwrap().name, "b");
+    let told: Vec<_> = case
+        .connections(1)
+        .iter()
+        .map(|it| (it.flow, it.ports, it.start, it.workload.upload.is_some()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (0, [32_768, 5_001], at(0), false),
+            (2, [32_769, 5_003], at(0), true),
+            (2, [32_770, 5_003], at(0), true),
+            (1, [32_771, 5_002], at(2_000), true),
+        ]
+    );
+    assert!(case.connections(1)[0].workload.may_fail());
+    assert!(!case.connections(1)[1].workload.may_fail());
+}
+
+#[test]
+fn options_of_a_flow_go_before_those_of_its_host() {
+    let scenario = parse("[flow.a]\n[flow.b]\nclient.socket.congestion = \"bbr\"\n");
+    let case = &scenario.cases[0];
+    let client = |flow: usize| {
+        let [client, _] = case.ends_of(&case.flows[flow]);
+        let congestion = client.socket.congestion().unwrap().to_owned();
+        (congestion, client.socket.value("nodelay").is_some())
+    };
+    assert_eq!([client(0), client(1)], [("reno".into(), true), ("bbr".into(), true)]);
+}
+
+#[test]
+fn keys_of_flows_are_varied_by_their_names() {
+    let scenario = parse(
+        "[flow.first]\n[flow.second]\nstart = \"1 s\"\n[matrix]\n\
+         \"flow.second.client.socket.congestion\" = [\"reno\", \"cubic\"]\n\
+         \"flow.second.start\" = [\"1 s\", \"5 s\"]\n",
+    );
+    let told: Vec<_> = scenario
+        .cases
+        .iter()
+        .map(|case| {
+            let [client, _] = case.ends_of(&case.flows[1]);
+            (case.name.as_str(), client.socket.congestion().unwrap().to_owned())
+        })
+        .collect();
+    assert_eq!(told[0], ("reno_1s", "reno".into()));
+    assert_eq!(told[3], ("cubic_5s", "cubic".into()));
+    assert_eq!(scenario.cases[3].connections(1)[1].start, at(5_000));
+    let hashes: std::collections::BTreeSet<_> = scenario.cases.iter().map(|it| &it.hash).collect();
+    assert_eq!(hashes.len(), 4);
+}
+
+#[test]
+fn a_seed_decides_what_comes_and_time_bounds_it() {
+    let scenario = parse(
+        "[flow.main]\n[flow.web]\nbackground = true\nstart = \"1 s\"\nlasting = \"10 s\"\n\
+         traffic.arrivals = { every = { exponential = \"500 ms\" }, size = \"10 kB\" }\n",
+    );
+    let case = &scenario.cases[0];
+    let (one, other) = (case.connections(1), case.connections(2));
+    assert_eq!(one, case.connections(1));
+    assert_ne!(one, other);
+    // 20 are expected.
+    assert!((5..40).contains(&one.len()), "{}", one.len());
+    assert!(one[1..].iter().all(|it| it.start > at(1_000) && it.start < at(11_000)));
+    assert!(one.windows(2).all(|pair| pair[0].start <= pair[1].start));
+    assert!(one.windows(2).all(|pair| pair[0].ports[0] + 1 == pair[1].ports[0]));
+    let seeds: std::collections::BTreeSet<u64> = one.iter().map(|it| it.seed(7)).collect();
+    assert_eq!(seeds.len(), one.len());
+}
+
+#[test]
+fn a_case_without_flows_is_what_it_was() {
+    let case = &parse("").cases[0];
+    assert!(case.subject().is_none() && case.connections(1).is_empty());
+    assert!(!serde_json::to_string(case).unwrap().contains("flows"));
+}
+
+#[test]
+fn what_flows_cannot_be_is_refused() {
+    for (rest, told) in [
+        ("[flow.a]\nbackground = true\n", "all flows are in the background"),
+        ("[flow.\"a b\"]\n", "a flow's name has"),
+        ("[flow.a]\ncount = 0\n", "the trial is about this flow"),
+        ("[flow.a]\ncount = 101\n", "100 flows at most"),
+        ("[flow.a]\nstart = \"120 s\"\n", "the trial's time is over"),
+        ("[flow.a]\nworkload = { connect = \"closed\" }\n", "a flow is one TCP connection"),
+        ("[flow.a]\nworkload = { upload = \"0 B\" }\n", "`upload` is 0"),
+        ("[flow.a]\ntraffic = { bulk = \"upload\" }\n", "it never ends"),
+        ("[flow.a]\nlasting = \"1 s\"\n", "a workload ends by itself"),
+        ("[flow.a]\nclient.accepted.nodelay = true\n", "a client accepts nothing"),
+        ("[flow.a]\nserver.accepted.backlog = 3\n", "`backlog` is set on"),
+        ("[flow.a]\nstack = \"linux\"\n", "`stack`"),
+        (
+            "[flow.a]\n[flow.b]\ncount = 3\n\
+             traffic.arrivals = { every = \"1 s\", size = \"1 kB\", most = 900 }\n",
+            "more than 2000 connections",
+        ),
+        (
+            "[flow.a]\ntraffic.on_off = { rate = \"0 bit/s\", on = \"1 s\", off = \"1 s\" }\n",
+            "`on_off.rate` is 0",
+        ),
+    ] {
+        let refusal = refusal(rest);
+        assert!(refusal.contains(told), "{rest}: {refusal}");
+    }
+}
+
+#[test]
+fn claims_name_flows() {
+    let claim = |flow: &str, metric: &str| {
+        format!(
+            "[flow.a]\n[flow.b]\n[[expect]]\nclaim = \"c\"\nmetric = \"{metric}\"\n\
+             flow = \"{flow}\"\nat_least = 1\n"
+        )
+    };
+    let scenario = parse(&claim("b", "timeouts"));
+    assert_eq!(scenario.expects[0].to_string(), "timeouts of flow b at least 1");
+    for (flow, metric) in [("c", "timeouts"), ("a", "segments")] {
+        let error = Scenario::parse(&format!("{HEAD}{}", claim(flow, metric)), "t").unwrap_err();
+        assert!(error.help().is_some(), "{error}");
+    }
+    let none = "[[expect]]\nclaim = \"c\"\nmetric = \"timeouts\"\nflow = \"a\"\nat_most = 1\n";
+    assert!(refusal(none).contains("`a` is not one of the flows"));
+}
+
+/// The example of docs/flows.md is a scenario.
+#[test]
+fn the_example_in_the_documentation_can_be_read() {
+    let page = include_str!("../../../../../docs/flows.md");
+    let example = page.split("```").nth(1).and_then(|block| block.strip_prefix("toml\n"));
+    let scenario = Scenario::parse(example.expect("it has one"), "flows").unwrap();
+    assert_eq!(scenario.cases[0].flows.len(), 3);
+}

@@ -1,0 +1,289 @@
+//! The file as it is written: what serde reads, what the schema describes.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tcplab_path::{Direction, ElementPlan, PathSpec};
+use tcplab_workload::{Datagrams, Level, SocketOptions, SocketRole, WorkloadSpec};
+use toml::Spanned;
+use toml::de::DeTable;
+
+use crate::case::{Case, EndpointSpec, Flow, FlowSpec, LimitsSpec, SamplingSpec, Stack};
+use crate::compares::CompareSpec;
+use crate::design::DesignSpec;
+use crate::expect::ExpectSpec;
+use crate::fault::Fault;
+use crate::matrix::Cell;
+use crate::path_file::{self, Files};
+use crate::plots::PlotSpec;
+use crate::problem::Problem;
+use crate::repeat::{RecordingSpec, RepeatSpec};
+
+mod flows;
+mod load;
+
+/// The JSON Schema (draft 2020-12) of a scenario file.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(ScenarioFile).to_value()
+}
+
+/// An experiment on TCP: two endpoints, the path between them, what the applications do, what is
+/// varied, and what is claimed of the outcome.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "tcplab scenario")]
+pub(crate) struct ScenarioFile {
+    /// What the experiment is, in a line.
+    pub(crate) title: String,
+    /// The document it comes from.
+    #[serde(default)]
+    pub(crate) reference: Option<String>,
+    /// The network path between client and server.
+    path: PathSpec,
+    /// The end that opens the connection.
+    #[serde(default)]
+    client: EndpointSpec,
+    /// The end that accepts it.
+    #[serde(default)]
+    server: EndpointSpec,
+    /// What the applications at both ends do.
+    workload: WorkloadSpec,
+    /// Several flows that share the path, by names of your own: `[flow.first]`, `[flow.second]`.
+    /// Where there are any, they are all there is, and the first written that is not in the
+    /// background is the one that metrics of a trial are about. Default: one connection, which does
+    /// what `[workload]` says.
+    #[serde(default)]
+    flow: BTreeMap<String, FlowSpec>,
+    /// Their names in the order in which they are written.
+    #[serde(skip)]
+    flows_written: Vec<String>,
+    /// What is varied: keys of `path`, `client`, `server`, `workload`, `flow`, `sampling` and
+    /// `limits`, in quotes and with dots between their parts (`"client.socket.congestion"`), each
+    /// with the list of its levels. Every combination is a case, unless `[design]` says otherwise.
+    /// To change several keys together,
+    /// give the factor a name of your own and each of its levels a name and the keys it sets:
+    /// `variant = { old = { "client.stack" = "model:osx-10.7" }, new = { … } }`.
+    #[serde(default, rename = "matrix")]
+    #[schemars(with = "BTreeMap<String, Levels>")]
+    #[expect(dead_code, reason = "taken out with its spans before; here for the schema")]
+    matrix: Option<serde::de::IgnoredAny>,
+    /// Which combinations of the matrix are cases.
+    #[serde(default, rename = "design")]
+    #[schemars(with = "DesignSpec")]
+    #[expect(dead_code, reason = "taken out with its spans before; here for the schema")]
+    design: Option<serde::de::IgnoredAny>,
+    /// How often.
+    #[serde(default)]
+    pub(crate) repeat: RepeatSpec,
+    /// What stays of the trials' packets.
+    #[serde(default)]
+    pub(crate) recording: RecordingSpec,
+    /// What is looked at while a trial runs.
+    #[serde(default)]
+    sampling: SamplingSpec,
+    /// When to give up.
+    #[serde(default)]
+    limits: LimitsSpec,
+    /// Pictures in the report: metrics over what is varied.
+    #[serde(default)]
+    pub(crate) plot: Option<Vec<PlotSpec>>,
+    /// Comparisons that the report begins with: which of two levels is better.
+    #[serde(default)]
+    pub(crate) compare: Vec<CompareSpec>,
+    /// Claims that the run proves or breaks.
+    #[serde(default)]
+    pub(crate) expect: Vec<ExpectSpec>,
+}
+
+/// The levels of a factor of the matrix: a list of a key's values, or names and the keys that each
+/// sets.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "read with their spans; here for the schema")]
+enum Levels {
+    /// The values of a key.
+    Values(Vec<serde_json::Value>),
+    /// Names, and the keys that each sets.
+    Named(BTreeMap<String, BTreeMap<String, serde_json::Value>>),
+}
+
+impl ScenarioFile {
+    /// Reads the file as one cell of the matrix has it, and checks everything in it but claims.
+    pub(crate) fn read<'i>(
+        mut file: Spanned<DeTable<'i>>,
+        cell: &Cell<'_, 'i>,
+        files: &mut Files<'_>,
+    ) -> Result<ScenarioFile, Fault> {
+        for setting in cell.iter().flat_map(|(_, level)| &level.settings) {
+            setting.key.put(file.get_mut(), &setting.span, setting.value.clone()).map_err(
+                |key| {
+                    let problem = Problem::NotATable(key.to_string(), setting.key.to_string());
+                    Fault::new(problem, setting.span.clone())
+                },
+            )?;
+        }
+        let mut read = ScenarioFile::deserialize(toml::de::Deserializer::from(file.clone()))
+            .map_err(|error| Fault::reading(&error, &file))?;
+        let at = |(key, problem): (String, Problem)| Fault::at(&key, problem, &file);
+        read.path = path_file::complete(read.path, files)
+            .map_err(|(key, problem)| at((format!("path.{key}"), problem)))?;
+        read.check().map_err(at)?;
+        read.flows_written = flows::written(file.get_ref());
+        if !read.flow.is_empty() {
+            flows::check(&read.case(cell)).map_err(at)?;
+        }
+        Ok(read)
+    }
+
+    /// Looks for values that are well written and make no sense.
+    fn check(&self) -> Result<(), (String, Problem)> {
+        path_file::check(&self.path).map_err(|(key, problem)| (format!("path.{key}"), problem))?;
+        if self.path.same_host {
+            self.check_same_host()?;
+        } else if !self.workload.through.is_tcp() {
+            let why = "what is not TCP needs both ends on the same host: write `same_host = true` in \
+                       `[path]`, and nothing else there";
+            return Err(("workload.through".into(), Problem::Value(why.into())));
+        }
+        self.workload.check().map_err(|error| {
+            let key = error.key().map_or("workload".into(), |key| format!("workload.{key}"));
+            (key, Problem::Workload(error))
+        })?;
+        for (name, endpoint) in [("client", &self.client), ("server", &self.server)] {
+            let (role, accepts) = match name {
+                "client" => (SocketRole::Client, false),
+                _ => (SocketRole::Listener, true),
+            };
+            let checked = |table: &str, options: &SocketOptions, role| {
+                options.check(role).map_err(|error| {
+                    (format!("{name}.{table}.{}", error.key()), Problem::Socket(error))
+                })
+            };
+            checked("socket", &endpoint.socket, role)?;
+            if !accepts && !endpoint.accepted.is_empty() {
+                let problem = "a client accepts nothing: its options are `[client] socket`";
+                return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
+            }
+            checked("accepted", &endpoint.accepted, SocketRole::Accepted)?;
+            if self.workload.datagrams.is_some() {
+                fits_datagrams(name, endpoint)?;
+            }
+            if self.workload.load.is_some() {
+                load::check_end(name, endpoint)?;
+            }
+            endpoint.check_model().map_err(|error| {
+                (format!("{name}.model.{}", error.key), Problem::Value(error.message))
+            })?;
+        }
+        if let Some(datagrams) = &self.workload.datagrams {
+            self.carries(datagrams)?;
+        }
+        if self.sampling.tcp_info < SamplingSpec::SHORTEST {
+            return Err(("sampling.tcp_info".into(), Problem::SampledTooOften));
+        }
+        if self.limits.trial.is_zero() {
+            return Err(("limits.trial".into(), Problem::NoTime));
+        }
+        let of =
+            |section: &str, (key, problem): (&str, Problem)| (format!("{section}.{key}"), problem);
+        self.repeat.check().map_err(|fault| of("repeat", fault))?;
+        self.recording.check().map_err(|fault| of("recording", fault))
+    }
+
+    /// What cannot be where both ends are in one network namespace of the kernel's.
+    fn check_same_host(&self) -> Result<(), (String, Problem)> {
+        let refused = |key: &str, why: &str| Err((key.into(), Problem::Value(why.into())));
+        for (key, end) in [("client.stack", &self.client), ("server.stack", &self.server)] {
+            if end.stack != Stack::Linux {
+                let why = "with `same_host` both ends are this machine's kernel: what its loopback \
+                           costs is processor time, of which a model has none";
+                return refused(key, why);
+            }
+        }
+        let sockets = [
+            ("client.socket", &self.client.socket),
+            ("server.socket", &self.server.socket),
+            ("server.accepted", &self.server.accepted),
+        ];
+        let asked = sockets.into_iter().find(|(_, options)| !options.is_empty());
+        if let (Some((key, _)), false) = (asked, self.workload.through.is_tcp()) {
+            return refused(
+                key,
+                "what is not TCP has no TCP socket with such options: leave it out",
+            );
+        }
+        if self.client.sysctl != self.server.sysctl {
+            let why = "with `same_host` both ends share one namespace, so there is one value of each \
+                       setting: write the same in `[client]` and `[server]`";
+            let is_at_server = self.client.sysctl.is_empty();
+            return refused(if is_at_server { "server.sysctl" } else { "client.sysctl" }, why);
+        }
+        Ok(())
+    }
+
+    /// A packet larger than the path takes would go on in fragments, which nobody here follows.
+    fn carries(&self, datagrams: &Datagrams) -> Result<(), (String, Problem)> {
+        let largest = datagrams.largest_packet();
+        let links = Direction::BOTH.into_iter().filter_map(|way| self.path.link(way).ok());
+        let limits = links.flat_map(|link| link.elements).filter_map(|element| match element {
+            ElementPlan::Mtu(plan) => Some(plan.size),
+            _ => None,
+        });
+        match limits.min() {
+            Some(limit) if limit < largest => {
+                let problem = format!(
+                    "datagrams make packets of {largest} with their headers, and the path takes \
+                     {limit}: they would be cut into fragments"
+                );
+                Err(("workload.datagrams".into(), Problem::Value(problem)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn flows(&self) -> Vec<Flow> {
+        let of =
+            |name: &String| Some(Flow { name: name.clone(), spec: self.flow.get(name)?.clone() });
+        self.flows_written.iter().filter_map(of).collect()
+    }
+
+    /// The case that it describes, in the given cell; without a name yet.
+    pub(crate) fn case(&self, cell: &Cell<'_, '_>) -> Case {
+        let levels =
+            cell.iter().map(|(factor, level)| (factor.key.to_string(), level.text.clone()));
+        let mut case = Case {
+            name: String::new(),
+            levels: levels.collect(),
+            client: self.client.clone(),
+            server: self.server.clone(),
+            path: self.path.clone(),
+            workload: self.workload.clone(),
+            flows: self.flows(),
+            sampling: self.sampling.clone(),
+            limits: self.limits.clone(),
+            hash: String::new(),
+        };
+        case.hash = case.reckon_hash();
+        case
+    }
+}
+
+/// A socket of datagrams has no options of TCP, and its waiting is told by the workload.
+fn fits_datagrams(name: &str, endpoint: &EndpointSpec) -> Result<(), (String, Problem)> {
+    if !endpoint.accepted.is_empty() {
+        let problem = "there is nothing to accept: datagrams have no connection";
+        return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
+    }
+    for (key, info, _) in endpoint.socket.iter() {
+        let problem = if !matches!(info.level, Level::Socket | Level::Ip) {
+            format!("{} is an option of TCP: datagrams have none", info.name)
+        } else if matches!(key, "rcvtimeo" | "sndtimeo") {
+            format!("`workload.datagrams.timeout` says how long to wait, not {}", info.name)
+        } else {
+            continue;
+        };
+        return Err((format!("{name}.socket.{key}"), Problem::Value(problem)));
+    }
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! What is varied: a factor and its levels.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use crate::fault::Fault;
+use crate::key::Key;
+use crate::problem::Problem;
+use crate::sections::{SECTIONS, VARIED_SECTIONS};
+
+/// A key and the values it takes in turn; or a free name, and what several keys are set to
+/// together.
+#[derive(Debug)]
+pub(crate) struct Factor<'i> {
+    pub(crate) key: Key,
+    /// Where the key stands.
+    pub(crate) span: Range<usize>,
+    pub(crate) levels: Vec<Level<'i>>,
+}
+
+/// One of the values.
+#[derive(Debug)]
+pub(crate) struct Level<'i> {
+    /// As people call it: a string without its quotes, anything else as it is written.
+    pub(crate) text: String,
+    /// Whether the text tells by itself what it is of.
+    pub(super) is_word: bool,
+    /// What it sets, in the order written.
+    pub(crate) settings: Vec<Setting<'i>>,
+}
+
+/// What a level does to the file.
+#[derive(Debug)]
+pub(crate) struct Setting<'i> {
+    pub(crate) key: Key,
+    /// Where the key stands.
+    pub(crate) span: Range<usize>,
+    pub(crate) value: Spanned<DeValue<'i>>,
+}
+
+/// One level of each factor.
+pub(crate) type Cell<'m, 'i> = Vec<(&'m Factor<'i>, &'m Level<'i>)>;
+
+impl<'i> Factor<'i> {
+    pub(super) fn read(
+        key: &Spanned<std::borrow::Cow<'i, str>>,
+        value: Spanned<DeValue<'i>>,
+        source: &str,
+    ) -> Result<Factor<'i>, Fault> {
+        let (span, written) = (key.span(), key.get_ref().to_string());
+        let Some(key) = Key::parse(&written) else {
+            return Err(Fault::new(Problem::NotAKey(written), span));
+        };
+        let value_span = value.span();
+        let levels = match value.into_inner() {
+            DeValue::Array(values) => {
+                may_vary(&key, &span)?;
+                plain_levels(&key, &span, values, source)?
+            }
+            DeValue::Table(levels) if !SECTIONS.contains(&key.section()) => named_levels(levels)?,
+            _ if !SECTIONS.contains(&key.section()) => {
+                return Err(Fault::new(unknown_section(&key), span));
+            }
+            _ => return Err(Fault::new(Problem::LevelsNotAList(key.to_string()), value_span)),
+        };
+        if levels.is_empty() {
+            return Err(Fault::new(Problem::NoLevels(key.to_string()), value_span));
+        }
+        Ok(Factor { key, span, levels })
+    }
+
+    pub(super) fn settings(&self) -> impl Iterator<Item = &Setting<'i>> {
+        self.levels.iter().flat_map(|level| &level.settings)
+    }
+}
+
+/// Whether a key can differ from case to case.
+fn may_vary(key: &Key, span: &Range<usize>) -> Result<(), Fault> {
+    if !SECTIONS.contains(&key.section()) {
+        return Err(Fault::new(unknown_section(key), span.clone()));
+    }
+    if !VARIED_SECTIONS.contains(&key.section()) {
+        return Err(Fault::new(Problem::NotVaried(key.to_string()), span.clone()));
+    }
+    Ok(())
+}
+
+fn unknown_section(key: &Key) -> Problem {
+    Problem::UnknownKey {
+        key: key.section().into(),
+        table: None,
+        allowed: VARIED_SECTIONS.iter().map(|s| (*s).to_string()).collect(),
+    }
+}
+
+/// The values that one key takes.
+fn plain_levels<'i>(
+    key: &Key,
+    span: &Range<usize>,
+    values: DeArray<'i>,
+    source: &str,
+) -> Result<Vec<Level<'i>>, Fault> {
+    let mut levels: Vec<Level<'i>> = Vec::new();
+    for value in values {
+        let text = text_at(&value, source);
+        if levels.iter().any(|level| level.text == text) {
+            let problem = Problem::LevelTwice { key: key.to_string(), level: text };
+            return Err(Fault::new(problem, value.span()));
+        }
+        let is_word = value.get_ref().is_str();
+        let settings = vec![Setting { key: key.clone(), span: span.clone(), value }];
+        levels.push(Level { text, is_word, settings });
+    }
+    Ok(levels)
+}
+
+/// Levels that have names, and set several keys each.
+fn named_levels(table: DeTable<'_>) -> Result<Vec<Level<'_>>, Fault> {
+    let mut named: Vec<_> = table.into_iter().collect();
+    named.sort_by_key(|(name, _)| name.span().start);
+    let mut levels = Vec::new();
+    for (name, value) in named {
+        let (text, span) = (name.get_ref().to_string(), value.span());
+        let DeValue::Table(keys) = value.into_inner() else {
+            return Err(Fault::new(Problem::LevelNotATable(text), span));
+        };
+        let mut settings = Vec::new();
+        for (written, value) in keys {
+            let span = written.span();
+            let Some(key) = Key::parse(written.get_ref()) else {
+                return Err(Fault::new(Problem::NotAKey(written.get_ref().to_string()), span));
+            };
+            may_vary(&key, &span)?;
+            settings.push(Setting { key, span, value });
+        }
+        settings.sort_by_key(|setting| setting.span.start);
+        levels.push(Level { text, is_word: true, settings });
+    }
+    Ok(levels)
+}
+
+/// What people call a value: a string without its quotes, anything else as it is written, in one
+/// line.
+fn text_at(value: &Spanned<DeValue<'_>>, source: &str) -> String {
+    match value.get_ref() {
+        DeValue::String(text) => text.to_string(),
+        _ => written_at(&value.span(), source),
+    }
+}
+
+/// What is written at `span`, in one line.
+pub(crate) fn written_at(span: &Range<usize>, source: &str) -> String {
+    source[span.clone()].split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What people call a level.
+pub(crate) fn text_of(level: &toml::Value) -> String {
+    match level {
+        toml::Value::String(text) => text.clone(),
+        level => level.to_string(),
+    }
+}

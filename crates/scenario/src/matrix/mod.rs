@@ -1,0 +1,161 @@
+//! The `[matrix]` section: what is varied, and the cases that come of it.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::case::Case;
+use crate::fault::Fault;
+use crate::key::Key;
+use crate::problem::Problem;
+
+mod factor;
+mod names;
+mod select;
+
+pub(crate) use factor::{Cell, Factor, text_of, written_at};
+pub(crate) use select::{Wanted, select};
+
+/// More cases than this are a slip of the pen.
+pub(crate) const CASES_MAX: usize = 1_000;
+
+/// The factors in the order they are written, and which combinations of their levels are cases.
+#[derive(Debug, Default)]
+pub(crate) struct Matrix<'i> {
+    factors: Vec<Factor<'i>>,
+    /// Where the section stands.
+    span: Range<usize>,
+    /// Of each cell the level of every factor, by its number.
+    cells: Vec<Vec<usize>>,
+    /// Factors that advance together, by their number; one alone is a group too.
+    groups: Vec<Vec<usize>>,
+}
+
+impl<'i> Matrix<'i> {
+    /// Takes the section out of the file.
+    pub(crate) fn take(file: &mut DeTable<'i>, source: &str) -> Result<Matrix<'i>, Fault> {
+        let Some(section) = file.remove("matrix") else { return Ok(Matrix::default()) };
+        let span = section.span();
+        let DeValue::Table(table) = section.into_inner() else {
+            return Err(Fault::new(Problem::MatrixNotATable, span));
+        };
+        let mut factors = table
+            .into_iter()
+            .map(|(key, value)| Factor::read(&key, value, source))
+            .collect::<Result<Vec<_>, _>>()?;
+        factors.sort_by_key(|factor| factor.span.start);
+        for (i, factor) in factors.iter().enumerate() {
+            if factors[..i].iter().any(|earlier| earlier.key == factor.key) {
+                let problem = Problem::FactorTwice(factor.key.to_string());
+                return Err(Fault::new(problem, factor.span.clone()));
+            }
+            let set = factors[..i].iter().flat_map(Factor::settings);
+            let earlier: Vec<&Key> = set.map(|setting| &setting.key).collect();
+            if let Some(twice) = factor.settings().find(|setting| earlier.contains(&&setting.key)) {
+                let problem = Problem::FactorTwice(twice.key.to_string());
+                return Err(Fault::new(problem, twice.span.clone()));
+            }
+        }
+        Ok(Matrix { factors, span, ..Matrix::default() })
+    }
+
+    /// Makes these combinations the cells, with the factors of each group advancing together.
+    pub(crate) fn choose(&mut self, cells: Vec<Vec<usize>>, groups: Vec<Vec<usize>>) {
+        (self.cells, self.groups) = (cells, groups);
+    }
+
+    /// The combinations of levels that are cases, the first factor varying slowest.
+    pub(crate) fn cells(&self) -> Vec<Cell<'_, 'i>> {
+        let of = |cell: &Vec<usize>| {
+            let levels = self.factors.iter().zip(cell);
+            levels.map(|(factor, &level)| (factor, &factor.levels[level])).collect()
+        };
+        self.cells.iter().map(of).collect()
+    }
+
+    /// Where the section stands.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// The number of the factor of this key.
+    pub(crate) fn index(&self, key: &Key) -> Option<usize> {
+        self.factors.iter().position(|factor| factor.key == *key)
+    }
+
+    /// How many levels a factor has.
+    pub(crate) fn count(&self, factor: usize) -> usize {
+        self.factors[factor].levels.len()
+    }
+
+    /// The key of a factor, and how one of its levels is called.
+    pub(crate) fn text(&self, factor: usize, level: usize) -> (String, &String) {
+        let factor = &self.factors[factor];
+        (factor.key.to_string(), &factor.levels[level].text)
+    }
+
+    /// The factors that advance with this one, itself among them.
+    fn group(&self, key: &str) -> impl Iterator<Item = &Factor<'i>> {
+        let is_it = |index: &usize| self.factors[*index].key.to_string() == key;
+        let group = self.groups.iter().find(|group| group.iter().any(is_it));
+        group.into_iter().flatten().map(|&index| &self.factors[index])
+    }
+
+    /// Whether two factors advance together.
+    pub(crate) fn are_paired(&self, one: &Key, other: &Key) -> bool {
+        one != other && self.group(&one.to_string()).any(|factor| factor.key == *other)
+    }
+
+    /// The levels that a case has in all factors which advance with the one of this key, where it
+    /// has this level there.
+    pub(crate) fn with_partners(&self, key: &str, level: &str) -> Vec<(String, String)> {
+        let own = self.factors.iter().find(|factor| factor.key.to_string() == key);
+        let number = own.and_then(|own| own.levels.iter().position(|it| it.text == level));
+        let of = |factor: &Factor<'_>| {
+            Some((factor.key.to_string(), factor.levels[number?].text.clone()))
+        };
+        self.group(key).filter_map(of).collect()
+    }
+
+    /// The factors in the order they are written.
+    pub(crate) fn factors(&self) -> impl Iterator<Item = &Factor<'i>> {
+        self.factors.iter()
+    }
+
+    /// The factor of this key.
+    pub(crate) fn factor(&self, key: &Key) -> Option<&Factor<'i>> {
+        self.factors.iter().find(|factor| factor.key == *key)
+    }
+
+    /// The factor of the key that is written.
+    pub(crate) fn find(&self, written: &Spanned<String>) -> Result<&Factor<'i>, Fault> {
+        Key::parse(written.get_ref()).and_then(|key| self.factor(&key)).ok_or_else(|| {
+            let (key, factors) = (written.get_ref().clone(), self.keys());
+            Fault::new(Problem::NotVariedHere { key, factors }, written.span())
+        })
+    }
+
+    /// The keys of all factors.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        self.factors.iter().map(|factor| factor.key.to_string()).collect()
+    }
+
+    /// Gives the cases of [`Matrix::cells`] names that tell them apart.
+    pub(crate) fn named(&self, mut cases: Vec<Case>) -> Vec<Case> {
+        let mut taken = BTreeSet::new();
+        for (case, cell) in cases.iter_mut().zip(self.cells()) {
+            let wanted = names::name(&cell);
+            let mut name = wanted.clone();
+            let mut copy = 1;
+            // File systems that fold letters are common enough.
+            while !taken.insert(name.to_ascii_lowercase()) {
+                copy += 1;
+                name = format!("{wanted}-{copy}");
+            }
+            case.name = name;
+        }
+        cases
+    }
+}

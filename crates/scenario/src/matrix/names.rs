@@ -1,0 +1,49 @@
+//! Names of cases, made of their levels.
+
+use super::factor::Cell;
+
+/// What a file name of a case may take, bytes.
+const NAME_MAX: usize = 80;
+
+/// The levels of a cell, fit for a file name: `reno`, `5Mbit-s_nodelay=true`.
+pub(super) fn name(cell: &Cell<'_, '_>) -> String {
+    let parts: Vec<String> = cell
+        .iter()
+        .map(|(factor, level)| {
+            let plain = slug(&level.text);
+            // A word speaks for itself, and so does a quantity; a bare number or truth does not.
+            let speaks = level.is_word
+                && !plain.starts_with('-')
+                && plain.contains(|c: char| c.is_ascii_alphabetic());
+            let last = factor.key.0.last().expect("a key has parts");
+            match last.rsplit('.').next() {
+                Some(what) if !speaks => format!("{what}={plain}"),
+                _ => plain,
+            }
+        })
+        .collect();
+    let mut name = if parts.is_empty() { "base".into() } else { parts.join("_") };
+    name.truncate(NAME_MAX);
+    name
+}
+
+/// Letters, digits and `.` of a text; the gap between a number and its unit closes, everything
+/// else becomes `-`. ASCII only.
+fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    let mut chars = text.trim().chars().peekable();
+    while let Some(c) = chars.next() {
+        if c.is_ascii_alphanumeric() || (c == '.' || c == '_') && !slug.is_empty() {
+            slug.push(c);
+        } else if c == ' '
+            && slug.ends_with(|c: char| c.is_ascii_digit())
+            && chars.peek().is_some_and(char::is_ascii_alphabetic)
+        {
+            // `64 KiB` reads well as `64KiB`.
+        } else if !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let slug = slug.trim_matches('-');
+    if slug.is_empty() { "-".into() } else { slug.into() }
+}

@@ -1,0 +1,71 @@
+//! Which word was meant.
+
+/// The likeliest of the `known` words, and all of them.
+pub(super) fn suggest(word: &str, known: &[String], list: &str) -> String {
+    let all = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    match nearest(word, known.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`? {list} {all}"),
+        None => format!("{list} {all}"),
+    }
+}
+
+/// The likeliest of the `known` words, if one is like it at all.
+pub(super) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let like = known
+        .map(|known| (distance(word, known), known))
+        .filter(|(distance, known)| *distance <= (known.chars().count() / 3).max(1))
+        .min_by_key(|(distance, _)| *distance);
+    like.map(|(_, near)| near)
+}
+
+/// How many letters must be added, left out, changed or swapped with their neighbour to make one
+/// word of the other (Damerau 1964, in the restricted form); capitals do not count.
+fn distance(a: &str, b: &str) -> usize {
+    let [a, b] = [a, b].map(|word| word.to_lowercase().chars().collect::<Vec<_>>());
+    // rows[i][j] is the distance of the first i letters of one to the first j of the other.
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let above = &rows[i - 1];
+            let changed = above[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = changed.min(above[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_counted_letter_by_letter() {
+        for (a, b, expected) in [
+            ("delay", "delay", 0),
+            ("dealy", "delay", 1),
+            ("dlay", "delay", 1),
+            ("Delay", "delay", 0),
+            ("", "rate", 4),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(distance(a, b), expected, "{a} {b}");
+            assert_eq!(distance(b, a), expected, "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_near_is_suggested() {
+        let known = ["rate", "delay", "queue"].map(String::from);
+        assert_eq!(
+            suggest("dlay", &known, "use"),
+            "did you mean `delay`? use `rate`, `delay`, `queue`"
+        );
+        assert_eq!(suggest("colour", &known, "use"), "use `rate`, `delay`, `queue`");
+    }
+}

@@ -1,0 +1,537 @@
+//! From frames to connections, in one pass.
+
+mod capture_clock;
+mod others;
+mod reading;
+mod remarks;
+
+#[cfg(test)]
+pub(crate) use capture_clock::{SET_AHEAD, SET_BACK};
+pub use reading::analyze;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tcplab_units::{Instant, Span};
+use tcplab_wire::protocol::TCP;
+use tcplab_wire::{FrameView, IpPacket, TcpPacket};
+
+use crate::bounds::{ENDS, OVER};
+use crate::connection::{ConnectionState, Said};
+use crate::connection::{Entry, Table};
+use crate::direction::COPIES_SHARE;
+use crate::observers::Event;
+use crate::packet::Packet;
+use crate::{
+    Ack, Connection, Episode, Flow, FlowId, Frame, LimitPeriod, Needless, Note, Segment, Sink,
+    Stall, Trace,
+};
+use capture_clock::CaptureClock;
+use others::Others;
+use remarks::Remarks;
+
+/// A connection that is over is kept until nothing came for so long: a FIN whose acknowledgement
+/// was lost is sent again within a second.
+const LINGER: Span = Span::from_secs(1);
+/// At most so many connections that are over are kept.
+const LINGERING: usize = 1_024;
+/// At most so many that are not over are followed at a time: with about 7 kB each.
+const OPEN: usize = 1 << 17;
+
+/// The latest time there is, 36 years after the first frame: a frame that says to be later counts
+/// as then. So sums and small multiples of times fit into 64 bits, whatever a capture says.
+const LATEST: Instant = Instant::from_nanos(1 << 60);
+
+/// A connection that is over, kept for a while.
+#[derive(Debug)]
+struct Lingering {
+    /// When its latest packet came, as far as was looked.
+    since: Instant,
+    /// Where it is kept.
+    at: usize,
+    index: usize,
+}
+
+/// Reads frames in the order of the capture; keeps of each connection only what is in flight and
+/// what an unfinished recovery needs.
+#[derive(Debug)]
+pub struct Analyzer<S = Collector> {
+    sink: S,
+    table: Table,
+    /// How many connections there were.
+    connections: usize,
+    lingering: VecDeque<Lingering>,
+    /// How many are not over.
+    open: usize,
+    most_open: usize,
+    epoch_nanos: Option<u64>,
+    latest_nanos: u64,
+    clock: CaptureClock,
+    frames: u64,
+    /// How many were there before.
+    copies: u64,
+    others: Others,
+    remarks: Remarks,
+}
+
+impl<S: Sink + Default> Default for Analyzer<S> {
+    fn default() -> Analyzer<S> {
+        Analyzer::with_sink(S::default())
+    }
+}
+
+impl Analyzer {
+    /// An analyser that keeps everything for one [`Trace`].
+    pub fn new() -> Analyzer {
+        Analyzer::default()
+    }
+
+    /// Everything, when no more frames come.
+    pub fn finish(self) -> Trace {
+        let (trace, collector) = self.finish_into();
+        Trace { connections: collector.into_connections(), ..trace }
+    }
+}
+
+impl<S: Sink> Analyzer<S> {
+    /// An analyser that hands everything over to `sink`.
+    pub fn with_sink(sink: S) -> Analyzer<S> {
+        Analyzer {
+            sink,
+            table: Table::default(),
+            connections: 0,
+            lingering: VecDeque::new(),
+            open: 0,
+            most_open: OPEN,
+            epoch_nanos: None,
+            latest_nanos: 0,
+            clock: CaptureClock::default(),
+            frames: 0,
+            copies: 0,
+            others: Others::default(),
+            remarks: Remarks::default(),
+        }
+    }
+
+    /// Counts time from `epoch_nanos` after the Unix epoch, not from the first frame: so that the
+    /// two captures of a trial share a zero. A frame from before counts as at zero.
+    #[must_use]
+    pub fn counting_from(mut self, epoch_nanos: u64) -> Analyzer<S> {
+        self.epoch_nanos = Some(epoch_nanos);
+        self
+    }
+
+    /// Follows at most so many open connections at a time: from 1 to 524,288, and 131,072 unless
+    /// this says otherwise.
+    #[must_use]
+    pub fn following_at_most(mut self, connections: usize) -> Analyzer<S> {
+        self.most_open = connections.clamp(1, ENDS.most() / 2);
+        self
+    }
+
+    /// The next frame of the capture.
+    pub fn packet(&mut self, frame: &Frame<'_>) {
+        self.frames += 1;
+        if self.frames == 1 {
+            self.begin_at(frame.time_ns);
+        }
+        let epoch = self.epoch_nanos.unwrap_or(frame.time_ns);
+        if frame.time_ns < self.latest_nanos {
+            self.remarks.add("was captured before the frame that precedes it", self.frames);
+        }
+        self.latest_nanos = frame.time_ns;
+        let (time_ns, set_back) = self.clock.read(frame.time_ns);
+        if set_back {
+            self.remarks.add(capture_clock::SET_BACK, self.frames);
+        }
+        let mut at = Instant::from_nanos(time_ns.saturating_sub(epoch));
+        if at > LATEST {
+            at = LATEST;
+            self.remarks.add("was captured more than 36 years after the first frame", self.frames);
+        }
+        if let Some(tcp) = TcpPacket::of_plain_frame(frame.link, frame.captured, frame.original_len)
+        {
+            return self.tcp(&tcp, at, frame.comment);
+        }
+        self.unusual(frame, at);
+    }
+
+    /// A frame that is not plain.
+    #[inline(never)]
+    fn unusual(&mut self, frame: &Frame<'_>, at: Instant) {
+        let view = FrameView::new(frame.link, frame.captured, frame.original_len);
+        if let Some(anomaly) = view.anomaly() {
+            self.remarks.add(&anomaly.to_string(), self.frames);
+        }
+        let Some(tcp) = view.tcp() else {
+            let is_later = |ip: IpPacket<'_>| ip.protocol() == TCP && ip.fragment().offset > 0;
+            if view.ip().is_some_and(is_later) {
+                let text = "a later part of a fragmented segment: only first parts are read";
+                self.remarks.add(text, self.frames);
+            }
+            self.others.add(&view);
+            if let Some(ip) = view.ip() {
+                self.table.told_too_big(&ip, (at, self.frames));
+            }
+            return;
+        };
+        if !tcp.options_complete() {
+            self.remarks.add("TCP options are cut off: SACK blocks may be missing", self.frames);
+        }
+        self.tcp(&tcp, at, frame.comment);
+    }
+
+    #[inline(always)]
+    fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, comment: Option<&str>) {
+        let mut packet = Packet::read(tcp, at, self.frames, self.sink.wants_packets());
+        packet.copies_usual = (self.copies + 1) * COPIES_SHARE >= self.frames;
+        if self.clock.leap().is_some() {
+            self.explain_leap(&mut packet);
+        }
+        self.take_in(&packet, comment);
+        self.let_go(packet.at);
+    }
+
+    /// The times leapt ahead before this packet: whether hours passed or the clock was set.
+    #[cold]
+    fn explain_leap(&mut self, packet: &mut Packet) {
+        let Some(leap) = self.clock.leap() else { return };
+        let state = self.table.find(&packet.ends).and_then(|at| {
+            let entry = self.table.at(at);
+            entry.begin();
+            entry.state.as_ref()
+        });
+        let set = state.and_then(|state| state.clock_set_ahead(packet)).map(|set| set.min(leap));
+        let Some(set) = set else { return self.clock.time_passed() };
+        self.clock.was_set_ahead(set);
+        self.remarks.add(capture_clock::SET_AHEAD, self.frames);
+        packet.at = Instant::from_nanos(packet.at.as_nanos().saturating_sub(set.as_nanos()));
+    }
+
+    /// What takes in what is found.
+    pub fn sink(&self) -> &S {
+        &self.sink
+    }
+
+    /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix
+    /// epoch.
+    pub fn pass_over(&mut self, time_ns: u64) {
+        self.frames += 1;
+        if self.frames == 1 {
+            self.begin_at(time_ns);
+        }
+    }
+
+    #[cold]
+    fn begin_at(&mut self, time_ns: u64) {
+        let epoch = *self.epoch_nanos.get_or_insert(time_ns);
+        self.sink.begins(epoch);
+    }
+
+    /// A remark on the capture as a whole.
+    pub fn note(&mut self, note: Note) {
+        self.remarks.whole.push(note);
+    }
+
+    /// The trace without its connections, and the sink, when no more frames come.
+    pub fn finish_into(mut self) -> (Trace, S) {
+        for (index, mut state) in self.table.into_live() {
+            hand_over(&mut self.sink, index, &mut state);
+        }
+        let trace = Trace {
+            epoch_nanos: self.epoch_nanos.unwrap_or_default(),
+            packets: self.frames,
+            others: self.others.into_list(),
+            connections: Vec::new(),
+            notes: self.remarks.into_notes(),
+        };
+        (trace, self.sink)
+    }
+
+    #[inline]
+    fn take_in(&mut self, packet: &Packet, comment: Option<&str>) {
+        let known = self.table.find(&packet.ends);
+        if let Some(at) = known
+            && packet.plain
+        {
+            let entry = self.table.at(at);
+            let index = entry.index;
+            if let Some(state) = entry.only()
+                && state.packet_in_passing(packet)
+            {
+                return tell_found_of(&mut self.sink, index, state);
+            }
+        }
+        self.take_in_somehow(known, packet, comment);
+    }
+
+    /// [`Analyzer::take_in`] for whatever packet; `known` is where the connection between its ends
+    /// is kept.
+    #[inline(never)]
+    fn take_in_somehow(&mut self, known: Option<usize>, packet: &Packet, comment: Option<&str>) {
+        let Some(at) = known.or_else(|| self.begin(packet)) else { return };
+        let entry = self.table.at(at);
+        if entry.puts_off(packet) {
+            return;
+        }
+        entry.begin();
+        if packet.syn() {
+            self.succeed(at, packet);
+        }
+        let entry = self.table.at(at);
+        let latest = entry.index;
+        if let Some(mut state) = entry.state.take_if(|state| {
+            state.lingers && state.is_over() && !packet.wanted && is_done(state, packet.at)
+        }) {
+            entry.over(&state);
+            hand_over(&mut self.sink, latest, &mut state);
+        }
+        let Some((index, state)) = entry.owner(packet) else {
+            return self.sink.late(latest, packet.at, packet.frame);
+        };
+        let said = state.packet(packet);
+        if state.is_over() && !state.lingers {
+            state.lingers = true;
+            // What is put aside does not count.
+            self.open -= usize::from(index == latest);
+            self.lingering.push_back(Lingering { since: packet.at, at, index });
+        }
+        tell_found_of(&mut self.sink, index, state);
+        if let Some((index, mut state)) = entry.outlived() {
+            hand_over(&mut self.sink, index, &mut state);
+        }
+        self.tell(index, said, packet, comment);
+    }
+
+    fn tell(&mut self, index: usize, said: Said, packet: &Packet, comment: Option<&str>) {
+        if said.out_of_place {
+            let text = "its numbers are far from all that the connection sent: of another connection, \
+                        forged or damaged; it is counted, and nothing else";
+            self.remarks.add(text, packet.frame);
+        }
+        if said.gave_up {
+            let text = "more of its connection is unsettled than is kept: the oldest is given up";
+            self.remarks.add(text, packet.frame);
+        }
+        self.copies += u64::from(said.copy);
+        if said.is_ordinary() {
+            return;
+        }
+        let own = FlowId { connection: index, forward: said.forward };
+        let opposite = FlowId { forward: !said.forward, ..own };
+        let comment = || comment.map(str::to_owned);
+        if let Some(segment) = said.segment {
+            self.sink.segment(own, Segment { comment: comment(), ..*segment });
+        }
+        if let Some(ack) = said.heard.ack {
+            self.sink.ack(opposite, Ack { comment: comment(), ..*ack });
+        }
+        for episode in said.heard.episodes {
+            self.sink.episode(opposite, episode);
+        }
+        for (frame, why) in said.heard.needless {
+            self.sink.needless(opposite, frame, why);
+        }
+    }
+
+    /// The first packet between two ends: where their connection is kept, if there is any more to
+    /// be done with it.
+    #[inline(never)]
+    fn begin(&mut self, packet: &Packet) -> Option<usize> {
+        if self.table.is_full() {
+            let text = "begins a connection when too many are over to know them all: what still \
+                        comes of one of them counts as another";
+            self.forget(false, None, (text, packet.frame));
+        }
+        self.connections += 1;
+        let (entry, asks) = Entry::new(packet, self.connections - 1);
+        let at = self.table.add(entry);
+        self.opened(at, packet.frame);
+        (!asks).then_some(at)
+    }
+
+    /// The connection kept at `at` was opened by a packet: makes room if they are too many.
+    fn opened(&mut self, at: usize, frame: u64) {
+        self.open += 1;
+        if self.open <= self.most_open {
+            return;
+        }
+        let text = "begins a connection when too many are open to follow them all: one that was \
+                    quiet is given up, and what still comes of it counts as another";
+        self.forget(true, Some(at), (text, frame));
+    }
+
+    /// Makes room; the remark is added if there was anything to forget.
+    #[cold]
+    fn forget(&mut self, open: bool, busy: Option<usize>, (text, frame): (&str, u64)) {
+        let Some(forgotten) = self.table.forget(open, busy) else { return };
+        self.open -= usize::from(open);
+        self.remarks.add(text, frame);
+        for (index, mut state) in forgotten.into_iter().flatten() {
+            hand_over(&mut self.sink, index, &mut state);
+        }
+    }
+
+    /// If the packet opens another connection between the same ends: begins the other at `at`. The
+    /// one kept there is handed over if it is over, else put aside until the other is answered.
+    #[inline(never)]
+    fn succeed(&mut self, at: usize, packet: &Packet) {
+        let entry = self.table.at(at);
+        let succeeded = match &entry.state {
+            Some(state) => state.is_succeeded_by(packet),
+            None => packet.ack.is_none() && entry.is_unknown(packet),
+        };
+        if !succeeded {
+            return;
+        }
+        let earlier = entry.index;
+        let state = Box::new(ConnectionState::new(packet).reusing(Some(earlier)));
+        entry.index = self.connections;
+        self.connections += 1;
+        let reopened = entry.state.as_ref().is_none_or(|state| state.lingers);
+        let replaced = entry.state.replace(state).map(|state| (earlier, state));
+        let (done, aside) = match replaced {
+            Some(replaced) if !replaced.1.is_over() => (None, Some(replaced)),
+            done => (done, None),
+        };
+        let before = entry.put_aside(aside);
+        for (index, mut state) in [before, done].into_iter().flatten() {
+            hand_over(&mut self.sink, index, &mut state);
+        }
+        if reopened {
+            self.opened(at, packet.frame);
+        }
+    }
+
+    /// Hands over the connections that have been over for long enough, or are too many.
+    fn let_go(&mut self, now: Instant) {
+        let Some(first) = self.lingering.front() else { return };
+        let wanted = self.sink.wants_packets();
+        let crowded = self.lingering.len() > if wanted { OVER.most() } else { LINGERING };
+        if !crowded && (wanted || now.since(first.since) < LINGER) {
+            return;
+        }
+        let Some(Lingering { at, index, .. }) = self.lingering.pop_front() else { return };
+        let entry = self.table.at(at);
+        if entry.index != index {
+            return;
+        }
+        let Some(mut state) = entry.state.take() else { return };
+        if !state.is_over() {
+            state.lingers = false;
+            entry.state = Some(state);
+            self.open += 1;
+            return;
+        }
+        if !crowded && !is_done(&state, now) {
+            self.lingering.push_back(Lingering { since: state.last(), at, index });
+            entry.state = Some(state);
+            return;
+        }
+        entry.over(&state);
+        hand_over(&mut self.sink, index, &mut state);
+    }
+}
+
+/// Whether nothing came of a connection that is over for long enough.
+fn is_done(state: &ConnectionState, now: Instant) -> bool {
+    now.since(state.last()) >= LINGER
+}
+
+fn hand_over<S: Sink>(sink: &mut S, index: usize, state: &mut ConnectionState) {
+    let (connection, forward, reverse) = state.finish();
+    for (episodes, forward) in [(forward, true), (reverse, false)] {
+        let flow = FlowId { connection: index, forward };
+        for episode in episodes {
+            sink.episode(flow, episode);
+        }
+        tell_found(sink, flow, state.found(forward));
+    }
+    sink.connection(index, connection);
+}
+
+#[inline]
+fn tell_found_of(sink: &mut impl Sink, connection: usize, state: &mut ConnectionState) {
+    for forward in [true, false] {
+        tell_found(sink, FlowId { connection, forward }, state.found(forward));
+    }
+}
+
+#[inline]
+fn tell_found(sink: &mut impl Sink, flow: FlowId, events: &mut Vec<Event>) {
+    if !events.is_empty() {
+        tell_events(sink, flow, events);
+    }
+}
+
+#[inline(never)]
+fn tell_events(sink: &mut impl Sink, flow: FlowId, events: &mut Vec<Event>) {
+    for event in events.drain(..) {
+        match event {
+            Event::Stall(stall) => sink.stall(flow, stall),
+            Event::Limit(period) => sink.limit(flow, period),
+        }
+    }
+}
+
+/// Keeps everything.
+#[derive(Debug, Default)]
+pub struct Collector {
+    flows: Vec<[Flow; 2]>,
+    connections: BTreeMap<usize, Connection>,
+}
+
+impl Collector {
+    fn flow(&mut self, id: FlowId) -> &mut Flow {
+        if self.flows.len() <= id.connection {
+            self.flows.resize_with(id.connection + 1, Default::default);
+        }
+        &mut self.flows[id.connection][usize::from(!id.forward)]
+    }
+
+    /// The connections with all their packets.
+    fn into_connections(mut self) -> Vec<Connection> {
+        self.flows.resize_with(self.connections.len(), Default::default);
+        let fill = |(mut connection, [forward, reverse]): (Connection, [Flow; 2])| {
+            for (flow, packets) in
+                [(&mut connection.forward, forward), (&mut connection.reverse, reverse)]
+            {
+                let Flow { segments, acks, episodes, stalls, limits, .. } = packets;
+                *flow = Flow { segments, acks, episodes, stalls, limits, ..std::mem::take(flow) };
+            }
+            connection
+        };
+        self.connections.into_values().zip(self.flows).map(fill).collect()
+    }
+}
+
+impl Sink for Collector {
+    fn segment(&mut self, flow: FlowId, segment: Segment) {
+        self.flow(flow).segments.push(segment);
+    }
+    fn ack(&mut self, flow: FlowId, ack: Ack) {
+        self.flow(flow).acks.push(ack);
+    }
+    fn episode(&mut self, flow: FlowId, episode: Episode) {
+        self.flow(flow).episodes.push(episode);
+    }
+    fn stall(&mut self, flow: FlowId, stall: Stall) {
+        self.flow(flow).stalls.push(stall);
+    }
+    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
+        self.flow(flow).limits.push(period);
+    }
+    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+        let segments = &mut self.flow(flow).segments;
+        if let Ok(index) = segments.binary_search_by_key(&frame, |segment| segment.frame) {
+            segments[index].proof.needless = Some(why);
+        }
+    }
+    fn connection(&mut self, index: usize, connection: Connection) {
+        self.connections.insert(index, connection);
+    }
+    fn late(&mut self, index: usize, at: Instant, frame: u64) {
+        if let Some(connection) = self.connections.get_mut(&index) {
+            connection.came_late(at, frame);
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! What each end of a connection went through, and how it ended.
+//!
+//! The states are RFC 9293's (section 3.3.2, figure 5) as this tap shows them: what an end sent
+//! and what was sent to it, each at the time it passed the tap. Whether a packet arrived behind the
+//! tap is told by what its receiver sends next; where nothing contradicts, it arrived. What an end
+//! was before its first packet, CLOSED or LISTEN, no packet shows, so that no walk begins with it.
+
+use tcplab_units::{Bytes, Endpoint};
+use tcplab_wire::{SeqNumber, TcpFlags};
+
+use super::state_walk::{Moment, Walk};
+use super::unread::Buffered;
+use crate::packet::Packet;
+use crate::{Close, CloseKind, TcpState};
+
+/// The lives of both ends.
+#[derive(Debug, Default)]
+pub(crate) struct Lives {
+    client: Side,
+    server: Side,
+    /// The first FIN: whose, and when it passed.
+    first_fin: Option<(Endpoint, Moment)>,
+    /// The second FIN was sent before the first had arrived.
+    crossed: bool,
+    reset: Option<Reset>,
+    /// Packets since the connection was over.
+    after_close: u64,
+    /// Nothing but SYN, FIN and RST can change anything.
+    calm: bool,
+}
+
+/// What is known of one end.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
+pub(crate) struct Side {
+    pub(crate) walk: Walk,
+    /// Its SYN: the number, and the number behind SYN and data.
+    pub(crate) syn: Option<(SeqNumber, SeqNumber)>,
+    /// When its latest SYN passed.
+    syn_at: Moment,
+    syn_acked: bool,
+    /// The number behind its FIN.
+    fin: Option<SeqNumber>,
+    fin_at: Moment,
+    fin_acked: bool,
+    /// It repeated what the other end seemed to have acknowledged: that acknowledgement was lost,
+    /// and the next one counts.
+    again: bool,
+    /// The other's FIN came before data that were still missing: it counts when these have come.
+    fin_waits: bool,
+    /// When data or FIN last came from the other end.
+    heard_at: Moment,
+    buffered: Buffered,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Reset {
+    by: Endpoint,
+    moment: Moment,
+    seq: SeqNumber,
+    unread: Option<Bytes>,
+    /// Both FINs had been acknowledged before.
+    late: bool,
+}
+
+impl Lives {
+    /// Takes in a packet that belongs to the connection.
+    pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {
+        let side = if forward { &mut self.client } else { &mut self.server };
+        if !packet.is_control() {
+            side.buffered.follow(packet);
+            if self.calm {
+                return;
+            }
+        }
+        self.step(packet, forward);
+    }
+
+    /// The scales of both ends' windows are known, and their largest segments.
+    pub(crate) fn told(&mut self, client: (u8, Option<u16>), server: (u8, Option<u16>)) {
+        self.client.buffered.told(client.0, client.1);
+        self.server.buffered.told(server.0, server.1);
+    }
+
+    /// The client chose the server's other SYN-ACK.
+    pub(crate) fn server_syn_is(&mut self, isn: SeqNumber) {
+        self.server.syn = Some((isn, isn.advanced_by(1)));
+    }
+
+    /// Whether both FINs are acknowledged, or an RST ended it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.reset.is_some() || (self.client.fin_acked && self.server.fin_acked)
+    }
+    pub(crate) fn side(&self, client: bool) -> &Side {
+        if client { &self.client } else { &self.server }
+    }
+    pub(crate) fn after_close(&self) -> u64 {
+        self.after_close
+    }
+
+    /// How it was closed, as far as it was.
+    pub(crate) fn close(&self) -> Option<Close> {
+        let reset = self.reset.filter(|reset| !reset.late);
+        let (by, moment) = match (self.first_fin, reset) {
+            (Some(first), _) => first,
+            (None, Some(reset)) => (reset.by, reset.moment),
+            (None, None) => return None,
+        };
+        let both = self.client.fin.is_some() && self.server.fin.is_some();
+        let kind = match (self.first_fin.is_some(), reset.is_some()) {
+            (false, _) => CloseKind::Reset,
+            (true, true) => CloseKind::ResetAfterFin,
+            (true, false) if !both => CloseKind::HalfClosed,
+            (true, false) if self.crossed => CloseKind::Simultaneous,
+            (true, false) => CloseKind::Graceful,
+        };
+        Some(Close {
+            kind,
+            by,
+            at: moment.at,
+            frame: moment.frame,
+            reset_by: reset.map(|reset| reset.by),
+            unread: reset.and_then(|reset| reset.unread),
+        })
+    }
+
+    /// Whether nothing but SYN, FIN and RST can change anything: [`Lives::follow`] then comes to
+    /// [`Lives::go_on`] for all else.
+    #[inline]
+    pub(crate) fn is_calm(&self) -> bool {
+        self.calm
+    }
+    /// Takes in a packet without SYN, FIN and RST, while all is [calm](Lives::is_calm).
+    #[inline]
+    pub(crate) fn go_on(&mut self, packet: &Packet, forward: bool) {
+        let side = if forward { &mut self.client } else { &mut self.server };
+        side.buffered.follow(packet);
+    }
+
+    fn step(&mut self, packet: &Packet, forward: bool) {
+        let moment = Moment::of(packet, forward);
+        if self.is_over() {
+            self.revive(packet, forward);
+            self.after_close += u64::from(self.is_over());
+        }
+        if packet.rst() {
+            self.reset(packet, forward, moment);
+        } else {
+            let (own, other) = if forward {
+                (&mut self.client, &mut self.server)
+            } else {
+                (&mut self.server, &mut self.client)
+            };
+            if packet.fin() && !packet.syn() && own.fin.is_none() {
+                let end = if forward { Endpoint::Client } else { Endpoint::Server };
+                self.crossed = other.fin.is_some() && !other.is_fin_reached(packet);
+                self.first_fin.get_or_insert((end, moment));
+            }
+            own.sends(packet, other, moment);
+            other.receives(packet, own, moment);
+        }
+        let settled = |side: &Side, other: &Side| {
+            let in_place = match side.walk.state() {
+                Some(TcpState::Established | TcpState::FinWait2) => true,
+                Some(TcpState::CloseWait) => other.fin_acked,
+                _ => false,
+            };
+            in_place && !side.again
+        };
+        let (client, server) = (&self.client, &self.server);
+        self.calm = !self.is_over() && settled(client, server) && settled(server, client);
+    }
+
+    fn reset(&mut self, packet: &Packet, forward: bool, moment: Moment) {
+        let late = self.client.fin_acked && self.server.fin_acked;
+        let (own, other) = if forward {
+            (&mut self.client, &mut self.server)
+        } else {
+            (&mut self.server, &mut self.client)
+        };
+        // RFC 9293 section 3.10.7.3: in SYN-SENT an RST counts only if it acknowledges the SYN.
+        let answers = packet.ack.is_some_and(|ack| other.is_syn_reached(ack));
+        if other.walk.state() == Some(TcpState::SynSent) && !answers {
+            return;
+        }
+        own.walk.close(moment);
+        other.walk.close(moment);
+        let by = if forward { Endpoint::Client } else { Endpoint::Server };
+        let unread = own.buffered.unread(packet);
+        self.reset.get_or_insert(Reset { by, moment, seq: packet.seq, unread, late });
+    }
+
+    /// An RST is not obeyed, or was not sent by the end that it came from, if that end sends on
+    /// where the RST stands; and an attempt that was refused may be made again with the same number
+    /// (as Windows does).
+    fn revive(&mut self, packet: &Packet, forward: bool) {
+        let Some(reset) = self.reset else { return };
+        let its_own = (reset.by == Endpoint::Client) == forward;
+        let goes_on = packet.payload > 0 && !packet.rst() && packet.end().is_after(reset.seq);
+        let opened = self.client.walk.was(TcpState::Established);
+        let own = self.side(forward).syn.map(|(isn, _)| isn);
+        let tries_again =
+            packet.syn() && !opened && (packet.ack.is_some() || own == Some(packet.seq));
+        if !reset.late && ((its_own && goes_on) || tries_again) {
+            self.reset = None;
+            self.after_close = 0;
+            self.client.walk.reopen();
+            self.server.walk.reopen();
+        }
+    }
+}
+
+impl Side {
+    /// Whether `ack` acknowledges its SYN, and no more than what was sent with it.
+    pub(crate) fn is_syn_reached(&self, ack: SeqNumber) -> bool {
+        self.syn.is_some_and(|(isn, end)| ack.is_after(isn) && !ack.is_after(end))
+    }
+    /// Whether the packet, of the other end, acknowledges its FIN.
+    fn is_fin_reached(&self, packet: &Packet) -> bool {
+        match (self.fin, packet.ack) {
+            (Some(end), Some(ack)) => !end.is_after(ack),
+            _ => false,
+        }
+    }
+    fn state(&self) -> Option<TcpState> {
+        self.walk.state()
+    }
+
+    /// What sending this shows of the sender.
+    fn sends(&mut self, packet: &Packet, peer: &mut Side, moment: Moment) {
+        if packet.syn() {
+            self.sends_syn(packet, peer, moment);
+            return;
+        }
+        let ghost = self.state().is_none()
+            && peer.state() == Some(TcpState::SynSent)
+            && packet.payload == 0
+            && !packet.fin();
+        if ghost {
+            // An ACK apart from the SYN, or a challenge (RFC 9293 section 3.5.1): no state yet.
+            return;
+        }
+        let alone = peer.state().is_none();
+        match self.state() {
+            // The answer to its SYN was not seen here, but it must have come.
+            Some(TcpState::SynSent) if packet.ack.is_some() => {
+                self.walk.enter(TcpState::Established, moment);
+            }
+            Some(TcpState::SynReceived) if alone => {
+                self.walk.enter(TcpState::Established, moment);
+            }
+            None => self.walk.enter(TcpState::Established, moment),
+            _ => {}
+        }
+        if peer.is_fin_reached(packet) && self.state() == Some(TcpState::Established) {
+            self.walk.enter(TcpState::CloseWait, peer.fin_at);
+        }
+        self.tells_of_fin(packet, peer);
+        if packet.fin() {
+            self.sends_fin(packet, peer, moment);
+        }
+    }
+
+    /// A FIN counts when everything before it has come (RFC 9293 section 3.10.7.4): what its
+    /// receiver acknowledges says whether it has.
+    fn tells_of_fin(&mut self, packet: &Packet, peer: &Side) {
+        let by_fin = matches!(self.state(), Some(TcpState::CloseWait | TcpState::TimeWait))
+            && self.walk.is_due_to(TcpFlags::FIN);
+        if !by_fin || packet.ack.is_none() {
+            return;
+        }
+        if !peer.is_fin_reached(packet) {
+            self.fin_waits = true;
+        } else if std::mem::take(&mut self.fin_waits) {
+            self.walk.restamp(self.heard_at);
+        }
+    }
+
+    fn sends_syn(&mut self, packet: &Packet, peer: &Side, moment: Moment) {
+        let behind = packet.seq.advanced_by(1 + packet.payload);
+        let repeated = self.syn.is_some();
+        self.syn = Some(self.syn.unwrap_or((packet.seq, behind)));
+        self.syn_at = moment;
+        match (self.state(), packet.ack) {
+            (None, None) => {
+                self.walk.enter(TcpState::SynSent, moment);
+                // The other's SYN is on its way: both ends receive one (RFC 9293 figure 7).
+                if peer.syn.is_some() {
+                    self.walk.enter(TcpState::SynReceived, peer.syn_at);
+                }
+            }
+            // A server that answers the other's SYN by one of its own has received it.
+            (None, Some(_)) => {
+                let brought = if peer.syn.is_some() { peer.syn_at } else { moment };
+                self.walk.enter(TcpState::SynReceived, brought);
+            }
+            (Some(TcpState::SynSent), Some(_)) => {
+                self.walk.enter(TcpState::SynReceived, moment);
+            }
+            (Some(TcpState::Established), Some(_)) if repeated => self.again = true,
+            _ => {}
+        }
+    }
+
+    fn sends_fin(&mut self, packet: &Packet, peer: &Side, moment: Moment) {
+        self.fin_at = moment;
+        if self.fin.is_some() {
+            let thought_acked = matches!(self.state(), Some(TcpState::FinWait2 | TcpState::Closed));
+            self.again |= thought_acked;
+            return;
+        }
+        self.fin = Some(packet.end());
+        match self.state() {
+            Some(TcpState::CloseWait) if peer.is_fin_reached(packet) => {
+                self.walk.enter(TcpState::LastAck, moment);
+            }
+            // It had not received the other's FIN yet when it sent its own.
+            Some(TcpState::CloseWait) => {
+                self.walk.retract();
+                self.walk.enter(TcpState::FinWait1, moment);
+                self.walk.enter(TcpState::Closing, peer.fin_at);
+            }
+            Some(TcpState::Established | TcpState::SynReceived | TcpState::SynSent) => {
+                self.walk.enter(TcpState::FinWait1, moment);
+            }
+            _ => {}
+        }
+    }
+
+    /// What it goes through when this arrives.
+    fn receives(&mut self, packet: &Packet, peer: &Side, moment: Moment) {
+        if self.state().is_none() {
+            return;
+        }
+        if packet.payload > 0 || packet.fin() {
+            self.heard_at = moment;
+        }
+        let acked = self.syn.is_some_and(|(isn, _)| packet.ack.is_some_and(|a| a.is_after(isn)));
+        self.syn_acked |= acked;
+        if packet.syn() && self.state() == Some(TcpState::SynSent) {
+            // RFC 9293 section 3.10.7.3.
+            let next = if self.syn_acked { TcpState::Established } else { TcpState::SynReceived };
+            self.walk.enter(next, moment);
+        } else if acked && self.state() == Some(TcpState::SynReceived) {
+            self.walk.enter(TcpState::Established, moment);
+        }
+        if self.is_fin_reached(packet) {
+            self.fin_acked = true;
+            match self.state() {
+                Some(TcpState::FinWait1) => self.walk.enter(TcpState::FinWait2, moment),
+                Some(TcpState::Closing) => self.walk.enter(TcpState::TimeWait, moment),
+                Some(TcpState::LastAck) => self.walk.enter(TcpState::Closed, moment),
+                _ => {}
+            }
+        }
+        if self.again && (self.fin.is_none() && acked || self.is_fin_reached(packet)) {
+            self.again = false;
+            self.walk.restamp(moment);
+        }
+        if packet.fin() && !packet.syn() && peer.fin == Some(packet.end()) {
+            self.receives_fin(peer, moment);
+        }
+    }
+
+    fn receives_fin(&mut self, peer: &Side, moment: Moment) {
+        match self.state() {
+            Some(TcpState::Established | TcpState::SynReceived) => {
+                self.walk.enter(TcpState::CloseWait, moment);
+            }
+            Some(TcpState::FinWait1) => self.walk.enter(TcpState::Closing, moment),
+            Some(TcpState::FinWait2) => self.walk.enter(TcpState::TimeWait, moment),
+            // The FIN came again before anything acknowledged it: the first was lost.
+            Some(TcpState::CloseWait) if !peer.fin_acked => self.walk.restamp(moment),
+            _ => {}
+        }
+    }
+}

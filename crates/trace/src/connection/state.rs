@@ -1,0 +1,388 @@
+//! One connection: two directions and how it was opened.
+
+use std::mem::take;
+use std::net::SocketAddr;
+
+use tcplab_units::{Bytes, Instant, Span};
+use tcplab_wire::{ChecksumState, SeqNumber};
+
+use super::handshake::Opening;
+use super::history::History;
+use super::lifetime::Lives;
+use crate::direction::Distances;
+use crate::direction::Scene;
+use crate::direction::{FlowState, Heard};
+use crate::observers::Event;
+use crate::packet::Packet;
+use crate::shortcuts;
+use crate::{Confidence, Connection, Episode, Flow, Life, Segment, Tap};
+
+/// A SYN is not sent again sooner (RFC 6298 section 2.1: after a second; some stacks are quicker).
+const SOONEST: Span = Span::from_millis(100);
+
+/// The state of a connection while its packets come in.
+#[derive(Debug)]
+pub(crate) struct ConnectionState {
+    pub(crate) client: SocketAddr,
+    server: SocketAddr,
+    client_is_low: bool,
+    first: Instant,
+    last: Instant,
+    frames: (u64, u64),
+    packets: u64,
+    reuses: Option<usize>,
+    opening: Opening,
+    /// By how much the windows of client and server are scaled, as far as known.
+    shifts: [Option<u8>; 2],
+    lives: Lives,
+    history: History,
+    /// The number of a SYN-ACK that is not the server's first.
+    pub(crate) rival: Option<SeqNumber>,
+    /// Right checksums were seen of the client, of the server: a wrong one is then no offloading.
+    sound: [bool; 2],
+    pub(crate) last_syn: Option<Instant>,
+    pub(crate) last_syn_ack: Option<Instant>,
+    /// The SYN was sent again, the SYN-ACK was.
+    blurred: [bool; 2],
+    /// When the client acknowledged the server's SYN.
+    pub(crate) opened: Option<Instant>,
+    pub(crate) forward: FlowState,
+    pub(crate) reverse: FlowState,
+    pub(crate) distances: Distances,
+    /// The analyser knows that it is over.
+    pub(crate) lingers: bool,
+}
+
+/// What a packet said.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]
+pub(crate) struct Said {
+    /// It travelled from client to server: its data belong to the forward direction, its
+    /// acknowledgement and the episodes it closed to the reverse one.
+    pub(crate) forward: bool,
+    pub(crate) segment: Option<Box<Segment>>,
+    pub(crate) heard: Heard,
+    /// It was there before.
+    pub(crate) copy: bool,
+    /// Its sequence number cannot belong to the connection.
+    pub(crate) out_of_place: bool,
+    /// More of the connection is unsettled than is kept.
+    pub(crate) gave_up: bool,
+}
+
+impl Said {
+    /// Whether there is nothing to be handed over.
+    #[inline]
+    pub(crate) fn is_ordinary(&self) -> bool {
+        let Heard { ack, episodes, needless, .. } = &self.heard;
+        self.segment.is_none() && ack.is_none() && episodes.is_empty() && needless.is_empty()
+    }
+}
+
+impl ConnectionState {
+    /// A connection of which `packet` is the first seen.
+    /// `reuses`: the place of the earlier one between the same ends.
+    pub(crate) fn new(packet: &Packet) -> ConnectionState {
+        let from_server = packet.syn() && packet.ack.is_some();
+        let (client, server) =
+            if from_server { (packet.dst(), packet.src()) } else { (packet.src(), packet.dst()) };
+        let mut history = History::default();
+        if from_server {
+            history.flipped();
+        }
+        ConnectionState {
+            client,
+            server,
+            client_is_low: packet.from_low != from_server,
+            first: packet.at,
+            last: packet.at,
+            frames: (packet.frame, packet.frame),
+            packets: 0,
+            reuses: None,
+            opening: Opening::beginning_with(packet),
+            shifts: [None; 2],
+            lives: Lives::default(),
+            history,
+            rival: None,
+            sound: [false; 2],
+            last_syn: None,
+            last_syn_ack: None,
+            blurred: [false; 2],
+            opened: None,
+            lingers: false,
+            forward: FlowState::default(),
+            reverse: FlowState::default(),
+            distances: Distances::default(),
+        }
+    }
+
+    /// The connection at this place was between the same addresses and ports.
+    #[must_use]
+    pub(crate) fn reusing(mut self, earlier: Option<usize>) -> ConnectionState {
+        self.reuses = earlier;
+        self
+    }
+    /// Whether both FINs are acknowledged, or an RST ended it. What comes then is late, and told in
+    /// [`Life::after_close`].
+    pub(crate) fn is_over(&self) -> bool {
+        self.lives.is_over()
+    }
+    pub(crate) fn is_opened(&self) -> bool {
+        self.opened.is_some()
+    }
+    pub(crate) fn lives(&self) -> &Lives {
+        &self.lives
+    }
+    pub(crate) fn last(&self) -> Instant {
+        self.last
+    }
+    pub(crate) fn last_frame(&self) -> u64 {
+        self.frames.1
+    }
+    /// The initial numbers of client and server, as far as known.
+    pub(crate) fn initial(&self) -> [Option<SeqNumber>; 2] {
+        [self.forward.initial(), self.reverse.initial()]
+    }
+    pub(crate) fn flow(&self, forward: bool) -> &FlowState {
+        if forward { &self.forward } else { &self.reverse }
+    }
+
+    /// ICMP quotes a segment that was too large for the path, which the lower end sent or not.
+    pub(crate) fn told_too_big(
+        &mut self,
+        from_low: bool,
+        moment: (Instant, u64),
+        seq: SeqNumber,
+        mtu: u32,
+    ) {
+        let is_forward = from_low == self.client_is_low;
+        let flow = if is_forward { &mut self.forward } else { &mut self.reverse };
+        flow.told_too_big(moment, seq, mtu);
+    }
+
+    /// Whether the client sent it.
+    #[inline]
+    pub(crate) fn is_forward(&self, packet: &Packet) -> bool {
+        packet.from_low == self.client_is_low
+    }
+
+    /// By how much the capture's clock was set ahead before this packet, if its sender's shows it.
+    pub(crate) fn clock_set_ahead(&self, packet: &Packet) -> Option<Span> {
+        self.distances.clock_set_ahead(packet, self.is_forward(packet))
+    }
+
+    /// Takes in the next packet between the two ends, if it is one of those that say nothing which
+    /// has to be handed over or judged: what [`ConnectionState::packet`] would make of it, in a
+    /// short way. If not, nothing happens, and false comes back.
+    #[inline(never)]
+    pub(crate) fn packet_in_passing(&mut self, packet: &Packet) -> bool {
+        let calm = self.opening.is_settled() && self.lives.is_calm();
+        if !(packet.plain && calm && shortcuts::taken()) {
+            return false;
+        }
+        let forward = self.is_forward(packet);
+        let window = self.window(packet, forward);
+        let (own, other) = if forward {
+            (&mut self.forward, &mut self.reverse)
+        } else {
+            (&mut self.reverse, &mut self.forward)
+        };
+        let Some(says) = other.says(packet, window) else { return false };
+        if !own.goes_on(packet) {
+            return false;
+        }
+        self.last = self.last.max(packet.at);
+        self.frames.1 = packet.frame;
+        self.packets += 1;
+        self.distances.packet(packet, forward);
+        own.go_on(packet);
+        other.hear(says, packet, window);
+        self.lives.go_on(packet, forward);
+        self.history.follow(packet, forward, 0);
+        true
+    }
+
+    /// Takes in the next packet between the two ends.
+    pub(crate) fn packet(&mut self, packet: &Packet) -> Said {
+        self.last = self.last.max(packet.at);
+        self.frames.1 = packet.frame;
+        self.packets += 1;
+        let forward = self.is_forward(packet);
+        if (packet.is_control() || !self.opening.is_settled()) && !self.open(packet, forward) {
+            return Said { forward, out_of_place: true, ..Said::default() };
+        }
+        let window = self.window(packet, forward);
+        self.distances.packet(packet, forward);
+        let (own, other) = if forward {
+            (&mut self.forward, &mut self.reverse)
+        } else {
+            (&mut self.reverse, &mut self.forward)
+        };
+        let owes = other.is_outstanding();
+        let scene = Scene { distances: &self.distances, forward, owes };
+        let Ok(passed) = own.sent(packet, scene) else {
+            self.history.follow(packet, forward, 0);
+            return Said { forward, out_of_place: true, ..Said::default() };
+        };
+        let mut heard = other.answered(packet, window, passed.copy);
+        self.lives.follow(packet, forward);
+        self.history.follow(packet, forward, heard.gaps);
+        if !heard.episodes.is_empty() {
+            heard.episodes = visible(heard.episodes, self.tap(!forward).0);
+        }
+        let (segment, copy) = (passed.segment, passed.copy);
+        let gave_up = take(&mut self.forward.gave_up) | take(&mut self.reverse.gave_up);
+        Said { forward, segment, heard, copy, out_of_place: false, gave_up }
+    }
+
+    /// What the observers of one direction found since the last time.
+    pub(crate) fn found(&mut self, forward: bool) -> &mut Vec<Event> {
+        let flow = if forward { &mut self.forward } else { &mut self.reverse };
+        &mut flow.observers.events
+    }
+
+    /// The connection without its packets, and the episodes that were still open, forward and
+    /// reverse. What the observers found last is left with them.
+    pub(crate) fn finish(&mut self) -> (Connection, Vec<Episode>, Vec<Episode>) {
+        let (forward, reverse) = (self.tap(true), self.tap(false));
+        // Filled in where it stands: it is large, and most connections are short.
+        let mut connection = Connection::between(self.client, self.server);
+        connection.first = self.first;
+        connection.last = self.last;
+        connection.frames = self.frames;
+        connection.packets = self.packets;
+        connection.handshake = self.opening.finish();
+        connection.life = self.life();
+        connection.reuses = self.reuses;
+        let fill = |state: &mut FlowState, flow: &mut Flow, (tap, tap_confidence)| {
+            (flow.tap, flow.tap_confidence) = (tap, tap_confidence);
+            state.finish_into(flow);
+        };
+        fill(&mut self.forward, &mut connection.forward, forward);
+        fill(&mut self.reverse, &mut connection.reverse, reverse);
+        let open = |state: &FlowState, (tap, _)| visible(state.finish(), tap);
+        (connection, open(&self.forward, forward), open(&self.reverse, reverse))
+    }
+
+    /// What matters of a packet before the handshake is settled, and of SYN, FIN and RST at any
+    /// time; false if the packet is nobody's.
+    fn open(&mut self, packet: &Packet, forward: bool) -> bool {
+        self.forward.is_unsettled();
+        self.reverse.is_unsettled();
+        let sound = &mut self.sound[usize::from(!forward)];
+        *sound |= packet.checksum == ChecksumState::Right;
+        if packet.checksum == ChecksumState::Wrong {
+            self.history.corrupt(forward);
+            if *sound {
+                return false;
+            }
+        }
+        if self.is_stray(packet, forward) {
+            self.history.follow(packet, forward, 0);
+            return false;
+        }
+        if forward
+            && let Some(rival) = self.rival
+            && !self.is_opened()
+        {
+            self.choose(rival, packet);
+        }
+        self.opening.follow(packet, forward);
+        self.shifts = self.opening.shifts();
+        if packet.syn() {
+            let latest = if forward { &mut self.last_syn } else { &mut self.last_syn_ack };
+            // Not a copy: it was sent again, and nobody knows which one was answered (Karn's rule).
+            let again = latest.is_some_and(|before| packet.at.since(before) > SOONEST);
+            self.blurred[usize::from(!forward)] |= again;
+            *latest = Some(packet.at);
+            if self.opening.is_without_sack() {
+                self.forward.refuse_sack();
+                self.reverse.refuse_sack();
+            }
+            self.agree_on_segments();
+        }
+        let first = self.opened.is_none();
+        self.opened = self.opening.seen().opened;
+        if first
+            && let (Some(syn), Some(syn_ack), Some(opened)) =
+                (self.last_syn, self.last_syn_ack, self.opened)
+        {
+            let [syn_again, syn_ack_again] = self.blurred;
+            let to_server = (!syn_again && !syn_ack_again).then(|| syn_ack.since(syn));
+            self.distances.handshake(to_server, (!syn_ack_again).then(|| opened.since(syn_ack)));
+            // With data the application may have taken its time.
+            if packet.is_bare() {
+                self.forward.observers.opened(opened.since(syn_ack));
+                self.reverse.observers.opened(syn_ack.since(syn));
+            }
+        }
+        if let Some((client, server)) = self.opening.scales() {
+            let seen = self.opening.seen();
+            self.lives.told((client, seen.client.mss), (server, seen.server.mss));
+        }
+        true
+    }
+
+    /// Two SYN-ACKs with different numbers came: the client's answer tells which one it took.
+    fn choose(&mut self, rival: SeqNumber, packet: &Packet) {
+        if packet.ack == Some(rival.advanced_by(1)) && !packet.rst() {
+            self.lives.server_syn_is(rival);
+            self.reverse.begin_again(rival);
+            self.rival = None;
+        }
+    }
+
+    /// Where the tap stood, seen from the sender of one direction, and how sure that is.
+    pub(crate) fn tap(&self, forward: bool) -> (Tap, Confidence) {
+        let flow = if forward { &self.forward } else { &self.reverse };
+        let counts = flow.below.counts;
+        let holes = counts.unseen > 0 || counts.overtaken > 0;
+        let behind = counts.seen > 0;
+        match self.distances.place(forward) {
+            // Beside the sender neither is possible; but the ways can be told wrong.
+            (Tap::Sender, _) if holes => (Tap::Sender, Confidence::Low),
+            (Tap::Unknown, _) if holes && behind => (Tap::Middle, Confidence::Low),
+            (Tap::Unknown, _) if holes => (Tap::Receiver, Confidence::Low),
+            (Tap::Unknown, _) if behind => (Tap::Sender, Confidence::Low),
+            told => told,
+        }
+    }
+
+    fn life(&self) -> Life {
+        let any_data = self.forward.totals.data + self.reverse.totals.data > Bytes::ZERO;
+        let steps = |client: bool| self.lives.side(client).walk.steps();
+        Life {
+            state: self.history.summary(any_data),
+            history: self.history.written().to_owned(),
+            close: self.lives.close(),
+            client: steps(true),
+            server: steps(false),
+            after_close: self.lives.after_close(),
+        }
+    }
+
+    /// How much data a full segment carries: the smaller of what both ends take, less the
+    /// timestamps in each (RFC 6691 section 2).
+    fn agree_on_segments(&mut self) {
+        const TIMESTAMPS: u16 = 12;
+        let (client, server) = (&self.opening.seen().client, &self.opening.seen().server);
+        let (Some(one), Some(other)) = (client.mss, server.mss) else { return };
+        let stamped = client.timestamps && server.timestamps;
+        let full = one.min(other).saturating_sub(if stamped { TIMESTAMPS } else { 0 });
+        self.forward.full_segment = full;
+        self.reverse.full_segment = full;
+    }
+
+    /// The advertised window in bytes, never scaled on a SYN (RFC 7323 section 2.2); what was not
+    /// seen cannot be scaled.
+    #[inline]
+    fn window(&self, packet: &Packet, forward: bool) -> Option<Bytes> {
+        let shift = if packet.syn() { 0 } else { self.shifts[usize::from(!forward)]? };
+        Some(Bytes::new(u64::from(packet.window) << shift))
+    }
+}
+
+/// At the receiver's tap the lost packets were never seen, so there is nothing to say of them.
+fn visible(episodes: Vec<Episode>, tap: Tap) -> Vec<Episode> {
+    if tap == Tap::Receiver { Vec::new() } else { episodes }
+}

@@ -1,0 +1,354 @@
+//! Recovery episodes: which losses belong together, what told of them, how they were repaired.
+//!
+//! Works on a stretch of the [`Log`] after the fact, when the acknowledgements have said what
+//! arrived. The lost transmissions fall into *runs* (nothing sent between them arrived), as an
+//! interruption makes them. A run opens an episode. It belongs to the episode before it if the
+//! sender sent its first packet before knowing of that loss, or if it consists only of
+//! repetitions of what that episode repairs: TCP's own recovery point (RFC 6675 section 5).
+//! A run with new data sent later is a new episode, even if the first is not repaired yet: so two
+//! interruptions give two episodes, each with its own losses. (If the second interruption hits
+//! nothing but retransmissions of the first recovery, the two are one episode.)
+
+use tcplab_units::{Bytes, Instant, Offset, Span};
+
+use super::transmissions::{Arrival, Log, Transmission};
+use crate::bounds::EPISODES;
+use crate::{Episode, EpisodeKind, Evidence, LostSegment, Timer};
+
+/// An acknowledgement, as far as episodes need it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+    pub(crate) una: Offset,
+    /// The order that the next transmission had then.
+    pub(crate) position: u64,
+    /// The earliest transmission that its SACK blocks newly told of.
+    pub(crate) sacked: Option<u64>,
+    /// A duplicate without SACK blocks.
+    pub(crate) bare_duplicate: bool,
+    /// No acknowledgement at all, but ICMP's word that something was too large.
+    pub(crate) too_big: bool,
+}
+
+impl Mark {
+    /// Whether it may tell that the transmission of this order was lost.
+    fn tells_of(&self, order: u64) -> bool {
+        self.bare_duplicate || self.too_big || self.sacked.is_some_and(|sacked| sacked > order)
+    }
+}
+
+/// An episode, and whether nothing that is still to come can change it.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) episode: Episode,
+    pub(crate) settled: bool,
+    /// The order of its first lost transmission.
+    pub(crate) first_lost: u64,
+}
+
+/// The episodes in a stretch of the log, in order of time; each is looked at when it is asked for.
+/// The last that [`EPISODES`] allows takes all that was lost later.
+pub(crate) fn find<'a>(log: &'a Log, marks: &'a [Mark]) -> impl Iterator<Item = Found> + use<'a> {
+    let scene = Scene::new(log, marks);
+    let mut drafts: Vec<Draft<'a>> = Vec::new();
+    for run in runs(log) {
+        let full = drafts.len() >= EPISODES.most();
+        match drafts.last_mut() {
+            Some(draft) if full || draft.takes(&run, marks) => draft.lose(run),
+            _ => drafts.push(Draft::open(run, &scene)),
+        }
+    }
+    drafts.into_iter().map(move |draft| draft.finish(&scene))
+}
+
+type Sent<'a> = (u64, &'a Transmission);
+
+/// A stretch of the log and the acknowledgements in it, both in the order of time, and what is
+/// asked of them for each episode.
+struct Scene<'a> {
+    log: &'a Log,
+    marks: &'a [Mark],
+    /// What timers sent.
+    timers: Vec<Sent<'a>>,
+    /// For each transmission, the end of the highest byte sent until then.
+    highest: Vec<Offset>,
+}
+
+impl<'a> Scene<'a> {
+    fn new(log: &'a Log, marks: &'a [Mark]) -> Scene<'a> {
+        let mut high = Offset::ZERO;
+        let mut rise = |(_, sent): Sent<'_>| {
+            high = high.max(sent.range.end);
+            high
+        };
+        Scene {
+            log,
+            marks,
+            timers: log.iter().filter(|(_, sent)| sent.timer.is_some()).collect(),
+            highest: log.iter().map(&mut rise).collect(),
+        }
+    }
+
+    /// The end of the highest byte that was sent before `order`; zero if nothing was.
+    fn high_before(&self, order: u64) -> Offset {
+        let sent = (order.saturating_sub(self.log.first()) as usize).min(self.highest.len());
+        sent.checked_sub(1).map_or(Offset::ZERO, |last| self.highest[last])
+    }
+
+    /// What a timer of this kind sent first after `order`.
+    fn timer_after(&self, order: u64, timer: Timer) -> Option<Sent<'a>> {
+        let from = self.timers.partition_point(|&(o, _)| o <= order);
+        self.timers[from..].iter().find(|(_, sent)| sent.timer == Some(timer)).copied()
+    }
+}
+
+/// The lost transmissions, those between which nothing arrived together.
+fn runs(log: &Log) -> Vec<Vec<Sent<'_>>> {
+    let mut runs: Vec<Vec<Sent<'_>>> = Vec::new();
+    let mut broken = true;
+    for (order, transmission) in log.iter() {
+        let fate = fate(log, order, transmission);
+        match fate {
+            Some(true) if broken => runs.push(vec![(order, transmission)]),
+            Some(true) => runs.last_mut().expect("not broken").push((order, transmission)),
+            Some(false) => {}
+            None => continue,
+        }
+        broken = fate == Some(false);
+    }
+    runs
+}
+
+/// Whether the transmission was lost; `None` if nobody knows.
+fn fate(log: &Log, order: u64, transmission: &Transmission) -> Option<bool> {
+    match certain_fate(log, order, transmission) {
+        // Needless, and no D-SACK says that it arrived: if packets beside it were lost, it was
+        // too; otherwise it is likelier that the D-SACK was lost or never sent.
+        None if transmission.arrival == Arrival::Surplus => {
+            let beside = |order: u64| certain_fate(log, order, log.get(order)?);
+            let before = order.checked_sub(1).and_then(beside);
+            (before == Some(true) || beside(order + 1) == Some(true)).then_some(true)
+        }
+        known => known,
+    }
+}
+
+/// The same, but for what its neighbours may tell.
+#[inline]
+fn certain_fate(log: &Log, order: u64, transmission: &Transmission) -> Option<bool> {
+    if transmission.syn {
+        return None;
+    }
+    match transmission.arrival {
+        Arrival::Arrived => Some(false),
+        Arrival::Overtaken | Arrival::Superseded => Some(true),
+        Arrival::Unknown => {
+            let range = transmission.range;
+            if log.only_one_in(range).is_some() {
+                return None;
+            }
+            let again = log.latest(range).is_some_and(|latest| latest > order);
+            again.then_some(true)
+        }
+        Arrival::Surplus => None,
+    }
+}
+
+/// An episode in the making.
+struct Draft<'a> {
+    lost: Vec<Sent<'a>>,
+    /// Everything lost lies before this.
+    end: Offset,
+    evidence: Evidence,
+    evidence_at: Instant,
+    /// Transmissions from this order on were sent in the knowledge of the loss.
+    known_from: u64,
+    /// The end of the highest byte sent until then.
+    recovery_point: Offset,
+}
+
+impl<'a> Draft<'a> {
+    fn open(lost: Vec<Sent<'a>>, scene: &Scene<'a>) -> Draft<'a> {
+        let (evidence, evidence_at, known_from) = first_evidence(lost[0], scene);
+        let recovery_point = scene.high_before(known_from);
+        let end = highest_end(&lost);
+        Draft { lost, end, evidence, evidence_at, known_from, recovery_point }
+    }
+
+    /// Takes in a later run of losses.
+    fn lose(&mut self, run: Vec<Sent<'a>>) {
+        self.end = self.end.max(highest_end(&run));
+        self.lost.extend(run);
+    }
+
+    /// Whether a later run of losses belongs to this episode.
+    fn takes(&self, run: &[Sent<'_>], marks: &[Mark]) -> bool {
+        let first = run[0].0;
+        if first < self.known_from {
+            return true;
+        }
+        let repaired = self.repair(marks).is_some_and(|mark| mark.position <= first);
+        !repaired && run.iter().all(|(_, t)| t.range.start < self.recovery_point)
+    }
+
+    /// The acknowledgement that covers everything lost.
+    fn repair<'m>(&self, marks: &'m [Mark]) -> Option<&'m Mark> {
+        let covering = marks.partition_point(|mark| mark.una < self.end);
+        marks[covering..].iter().find(|mark| mark.at >= self.evidence_at)
+    }
+
+    fn finish(&self, scene: &Scene<'_>) -> Found {
+        let &Scene { log, marks, .. } = scene;
+        let (first_order, first) = self.lost[0];
+        let repair = self.repair(marks);
+        let until = repair.map_or(log.next(), |mark| mark.position);
+        let bound = self.end.max(self.recovery_point);
+        let span: Vec<Sent<'_>> =
+            log.iter_from(first_order).take_while(|&(order, _)| order < until).collect();
+        let repeats: Vec<Sent<'_>> =
+            span.iter().copied().filter(|(_, t)| t.repeat && t.range.start < bound).collect();
+        let count = |test: &dyn Fn(&Transmission) -> bool| {
+            repeats.iter().filter(|(_, t)| test(t)).count() as u64
+        };
+        let first_repeat = repeats.iter().find(|&&(order, _)| order > first_order);
+        let repeat_order = first_repeat.map_or(until, |&(order, _)| order + 1);
+        let last_frame = repair.map(|mark| mark.frame).or(marks.last().map(|mark| mark.frame));
+        let last_sent = span.last().map_or(first.frame, |(_, t)| t.frame);
+        let episode = Episode {
+            kind: self.kind(&span, marks, until),
+            lost: self.lost.iter().map(|(_, t)| t.as_lost()).collect(),
+            first_lost_sent: first.at,
+            evidence_at: self.evidence_at,
+            evidence: self.evidence,
+            first_retransmission: first_repeat.map(|(_, t)| (t.at, t.frame)),
+            repaired_at: repair.map(|mark| mark.at),
+            retransmissions: repeats.len() as u64,
+            retransmitted: repeats.iter().map(|(_, t)| Bytes::new(t.payload)).sum(),
+            timeouts: count(&|t| t.timer.is_some()),
+            probes: span.iter().filter(|(_, t)| t.timer == Some(Timer::Probe)).count() as u64,
+            needless: count(&|t| t.needless),
+            silence: longest_gap(span.iter().take_while(|&&(order, _)| order < repeat_order)),
+            frames: (first.frame, last_frame.map_or(last_sent, |frame| frame.max(first.frame))),
+        };
+        Found {
+            episode,
+            settled: repair.is_some_and(|repair| settled(repair, scene)),
+            first_lost: first_order,
+        }
+    }
+
+    fn kind(&self, span: &[Sent<'_>], marks: &[Mark], until: u64) -> EpisodeKind {
+        let by_timer = match self.evidence {
+            Evidence::Timeout { .. } | Evidence::Probe { .. } => true,
+            Evidence::Sack { .. } | Evidence::DuplicateAcks { .. } | Evidence::TooBig { .. } => {
+                false
+            }
+        };
+        if lone_timeouts(span, marks, until) >= 2 {
+            EpisodeKind::Intermittent
+        } else if by_timer {
+            EpisodeKind::WithTimeLag
+        } else {
+            EpisodeKind::WithoutTimeLag
+        }
+    }
+}
+
+impl Transmission {
+    fn as_lost(&self) -> LostSegment {
+        LostSegment { range: self.range, sent_at: self.at, frame: self.frame }
+    }
+}
+
+/// What first told the sender that `lost` was lost: when, and from which transmission on it knew.
+///
+/// A SACK for something sent before any timer ran out tells without a timer's help, even if a
+/// probe went out meanwhile; a retransmission timeout that comes first has told first.
+fn first_evidence(lost: Sent<'_>, scene: &Scene<'_>) -> (Evidence, Instant, u64) {
+    let &Scene { log, marks, .. } = scene;
+    let (order, transmission) = lost;
+    let later = |timer: Timer| scene.timer_after(order, timer);
+    let (probe, timeout) = (later(Timer::Probe), later(Timer::Retransmission));
+    let after = marks.partition_point(|mark| mark.position <= order);
+    let told = marks[after..]
+        .iter()
+        .take_while(|mark| mark.una <= transmission.range.start)
+        .find(|mark| mark.tells_of(order));
+    let unaided = |mark: &Mark, probe: Sent<'_>| mark.sacked.is_some_and(|o| o < probe.0);
+    let probe = probe.filter(|&probe| !told.is_some_and(|mark| unaided(mark, probe)));
+    let timer = match (probe, timeout) {
+        (Some(probe), Some(timeout)) if timeout.0 < probe.0 => Some(timeout),
+        (probe, timeout) => probe.or(timeout),
+    };
+    let by_timer = |(order, sent): Sent<'_>| {
+        let evidence = match sent.timer {
+            Some(Timer::Probe) => Evidence::Probe { frame: sent.frame },
+            _ => Evidence::Timeout { frame: sent.frame },
+        };
+        (evidence, sent.at, order)
+    };
+    match (told, timer) {
+        (Some(mark), timer) if timer.is_none_or(|(_, sent)| mark.at <= sent.at) => {
+            let frame = mark.frame;
+            let evidence = match mark {
+                Mark { too_big: true, .. } => Evidence::TooBig { frame },
+                Mark { bare_duplicate: true, .. } => Evidence::DuplicateAcks { frame },
+                _ => Evidence::Sack { frame },
+            };
+            (evidence, mark.at, mark.position)
+        }
+        (_, Some(timer)) => by_timer(timer),
+        // Neither was captured: the repetition itself tells.
+        (_, None) => {
+            let again = log.overlapping(transmission.range).into_iter().find(|&o| o > order);
+            let again = again.and_then(|o| Some((o, log.get(o)?))).unwrap_or(lost);
+            by_timer(again)
+        }
+    }
+}
+
+/// How many timeouts in a row each repaired one segment and were followed by nothing but one or
+/// two new segments until the next timeout or the repair: the paper's figure 11.
+fn lone_timeouts(span: &[Sent<'_>], marks: &[Mark], until: u64) -> u64 {
+    let timeouts: Vec<u64> = span
+        .iter()
+        .filter(|(_, t)| t.timer == Some(Timer::Retransmission) && t.repeat)
+        .map(|&(order, _)| order)
+        .collect();
+    let una_at = |position: u64| {
+        let before = marks.partition_point(|mark| mark.position <= position);
+        before.checked_sub(1).map_or(Offset::ZERO, |index| marks[index].una)
+    };
+    let (mut longest, mut row) = (0, 0);
+    for (index, &order) in timeouts.iter().enumerate() {
+        let end = timeouts.get(index + 1).copied().unwrap_or(until);
+        let from = span.partition_point(|&(o, _)| o <= order);
+        let between = &span[from..span.partition_point(|&(o, _)| o < end).max(from)];
+        let moved = una_at(end) > una_at(order);
+        let lone = moved && between.len() <= 2 && between.iter().all(|(_, t)| !t.repeat);
+        row = if lone { row + 1 } else { 0 };
+        longest = longest.max(row);
+    }
+    longest
+}
+
+/// Whether everything sent before the repair is answered, and something that was sent after its
+/// last repetition: a later SACK or D-SACK cannot speak of it any more.
+fn settled(repair: &Mark, scene: &Scene<'_>) -> bool {
+    let Some(una) = scene.marks.last().map(|mark| mark.una) else { return false };
+    let mut before = scene.log.iter_before(repair.position).rev();
+    let last_repeat = before.find(|(_, t)| t.repeat).map_or(0, |(order, _)| order);
+    let mut after = scene.log.iter_from(last_repeat + 1).filter(|(_, t)| !t.repeat);
+    scene.high_before(repair.position) <= una && after.any(|(_, t)| t.range.end <= una)
+}
+
+/// Everything of these lies before it.
+fn highest_end(sent: &[Sent<'_>]) -> Offset {
+    sent.iter().map(|(_, t)| t.range.end).max().unwrap_or_default()
+}
+
+fn longest_gap<'a>(sent: impl Iterator<Item = &'a Sent<'a>>) -> Span {
+    let times: Vec<Instant> = sent.map(|(_, t)| t.at).collect();
+    times.windows(2).map(|pair| pair[1].since(pair[0])).max().unwrap_or_default()
+}

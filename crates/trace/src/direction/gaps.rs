@@ -1,0 +1,183 @@
+//! Places in the stream that a tap has not seen, below the highest that it has; and those of them
+//! that it never will.
+
+use std::collections::VecDeque;
+
+use tcplab_units::{Bytes, Instant, Offset, Span};
+
+use super::send_order::Stamp;
+use crate::bounds::HOLES;
+use crate::{Causes, Range, Sightings};
+
+/// What is acknowledged but not seen yet may come still: where data and acknowledgements pass
+/// different queues of a network card, they are not written in their order.
+const PATIENCE: Span = Span::from_millis(100);
+/// As many such pieces are waited for.
+const AWAITED: usize = 64;
+
+/// A piece that was not seen, and the packet that showed it: the first one seen from above it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hole {
+    pub(crate) range: Range,
+    pub(crate) shown_by: Stamp,
+}
+
+/// The holes of one direction.
+#[derive(Debug, Default)]
+pub(crate) struct Holes {
+    /// In the order of their places; they neither overlap nor touch.
+    open: VecDeque<Hole>,
+    missed: Option<Box<Missed>>,
+    /// Some were given up: without acknowledgements to close them (a capture of one direction)
+    /// there can be any number.
+    pub(crate) gave_up: bool,
+}
+
+/// What was acknowledged and never seen: the capture missed it.
+#[derive(Debug, Default)]
+struct Missed {
+    awaited: VecDeque<(Range, Instant, u64)>,
+    seen: Sightings,
+    bytes: u64,
+}
+
+impl Holes {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// How many begin before `offset`.
+    pub(crate) fn count_before(&self, offset: Offset) -> u32 {
+        if self.open.is_empty() {
+            return 0;
+        }
+        self.open.partition_point(|hole| hole.range.start < offset) as u32
+    }
+
+    /// A packet from above left this out.
+    pub(crate) fn show(&mut self, range: Range, shown_by: Stamp) {
+        self.open.push_back(Hole { range, shown_by });
+        if self.open.len() > HOLES.most() {
+            self.open.pop_front();
+            self.gave_up = true;
+        }
+    }
+
+    /// The first hole that a packet fills, if only in part.
+    pub(crate) fn met_by(&self, range: Range) -> Option<Hole> {
+        let index = self.open.partition_point(|hole| hole.range.end <= range.start);
+        self.open.get(index).filter(|hole| hole.range.overlaps(range)).copied()
+    }
+
+    /// How many bytes of `range` were not seen.
+    pub(crate) fn within(&self, range: Range) -> u64 {
+        let first = self.open.partition_point(|hole| hole.range.end <= range.start);
+        let met = self.open.iter().skip(first).take_while(|hole| hole.range.start < range.end);
+        met.map(|hole| hole.range.end.min(range.end).since(hole.range.start.max(range.start)))
+            .map(Bytes::as_u64)
+            .sum()
+    }
+
+    /// `range` was seen.
+    pub(crate) fn fill(&mut self, range: Range) {
+        let mut index = self.open.partition_point(|hole| hole.range.end <= range.start);
+        while let Some(&hole) = self.open.get(index).filter(|hole| hole.range.overlaps(range)) {
+            self.open.remove(index);
+            let below = Range { start: hole.range.start, end: range.start };
+            let above = Range { start: range.end, end: hole.range.end };
+            if !above.is_empty() && !below.is_empty() {
+                self.split(index, &hole, [below, above]);
+                break;
+            }
+            for piece in [above, below].into_iter().filter(|piece| !piece.is_empty()) {
+                self.open.insert(index, Hole { range: piece, ..hole });
+                index += 1;
+            }
+        }
+    }
+
+    /// Puts two pieces in the place of one; only the larger where there are too many.
+    fn split(&mut self, index: usize, hole: &Hole, [below, above]: [Range; 2]) {
+        let room = self.open.len() + 2 <= HOLES.most();
+        let largest = if below.len() >= above.len() { below } else { above };
+        let pieces = if room { &[above, below][..] } else { &[largest] };
+        self.gave_up |= !room;
+        for &range in pieces {
+            self.open.insert(index, Hole { range, ..*hole });
+        }
+    }
+
+    /// The acknowledgement in `frame` moved to `una`; `high` is where the highest byte seen until
+    /// then ended.
+    pub(crate) fn acknowledged(&mut self, una: Offset, high: Offset, at: Instant, frame: u64) {
+        while let Some(hole) = self.open.front_mut().filter(|hole| hole.range.start < una) {
+            let (start, end) = (hole.range.start, hole.range.end);
+            let range = Range { start, end: end.min(una) };
+            if end > una {
+                hole.range.start = una;
+            } else {
+                self.open.pop_front();
+            }
+            self.missed.get_or_insert_default().add(range, at, frame);
+        }
+        if una > high {
+            let range = Range { start: high, end: una };
+            self.missed.get_or_insert_default().add(range, at, frame);
+        }
+    }
+
+    /// How long ago a packet's data were acknowledged, if they were and are seen only now.
+    pub(crate) fn late(&mut self, range: Range, at: Instant) -> Option<Span> {
+        self.missed.as_mut()?.late(range, at)
+    }
+
+    /// Tells what the capture missed.
+    pub(crate) fn finish(&self, causes: &mut Causes) {
+        let Some(missed) = &self.missed else { return };
+        causes.missed_by_tap.clone_from(&missed.seen);
+        let mut bytes = missed.bytes;
+        for (range, at, frame) in &missed.awaited {
+            causes.missed_by_tap.add(*at, *frame);
+            bytes += range.len();
+        }
+        causes.missed_bytes = Bytes::new(bytes);
+    }
+}
+
+impl Missed {
+    fn add(&mut self, range: Range, at: Instant, frame: u64) {
+        while let Some(oldest) = self.awaited.front().copied()
+            && (at.since(oldest.1) > PATIENCE || self.awaited.len() >= AWAITED)
+        {
+            self.awaited.pop_front();
+            self.give_up(&oldest);
+        }
+        self.awaited.push_back((range, at, frame));
+    }
+
+    /// It will not be seen any more.
+    fn give_up(&mut self, &(range, since, frame): &(Range, Instant, u64)) {
+        self.seen.add(since, frame);
+        self.bytes += range.len();
+    }
+
+    fn late(&mut self, range: Range, at: Instant) -> Option<Span> {
+        let index = self.awaited.iter().position(|(missed, ..)| missed.overlaps(range))?;
+        let (missed, since, frame) = self.awaited[index];
+        let after = at.since(since);
+        if after > PATIENCE {
+            return None;
+        }
+        self.awaited.remove(index);
+        let below = Range { start: missed.start, end: range.start };
+        let above = Range { start: range.end, end: missed.end };
+        for piece in [above, below].into_iter().filter(|piece| !piece.is_empty()) {
+            if self.awaited.len() < AWAITED {
+                self.awaited.insert(index, (piece, since, frame));
+            } else {
+                self.give_up(&(piece, since, frame));
+            }
+        }
+        Some(after)
+    }
+}

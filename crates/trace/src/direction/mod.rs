@@ -1,0 +1,24 @@
+//! One direction of a connection: what each packet is, what was lost, and why it was sent.
+
+mod capture_point;
+mod causes;
+mod episodes;
+mod gaps;
+mod recovery;
+mod retransmission;
+mod scoreboard;
+mod send_order;
+mod sender_clock;
+mod sender_model;
+mod spurious;
+mod state;
+mod transmissions;
+
+pub(crate) use capture_point::Distances;
+pub(crate) use retransmission::Scene;
+#[cfg(test)]
+pub(crate) use scoreboard::{Answer, Scoreboard};
+pub(crate) use send_order::SHARE as COPIES_SHARE;
+pub(crate) use state::{FlowState, Heard};
+#[cfg(test)]
+pub(crate) use transmissions::{Arrival, Transmission};

@@ -1,0 +1,555 @@
+//! What the receiver is known to hold, and which transmissions of it must have arrived.
+//!
+//! Every acknowledgement is set against the [`Log`] of transmissions. Where a range was sent once,
+//! its acknowledgement says that this transmission arrived. Where it was sent several times, the
+//! capture must decide which arrived:
+//!
+//! - The first acknowledgement of the range was caused by the latest transmission that can have
+//!   caused it: one sent at least (almost) the smallest round trip before, and not later than the
+//!   timestamp that the acknowledgement echoes. The earlier ones are *superseded*: lost, unless a
+//!   D-SACK follows. Later ones are *surplus*: needless, and nobody says whether they arrived.
+//!   Where the earlier ones are known to be lost, a much shorter time is believed too.
+//! - A D-SACK (RFC 2883) says that one more arrived: the latest that can have caused it; if that
+//!   one is known to have arrived already, then also the earliest that is not known to be lost
+//!   (the paper's Reno (4): the data arrived, its acknowledgement was lost, the timeout's
+//!   repetition arrived as well). Those between, which it does not speak of, were lost.
+//! - A transmission is *overtaken* when something sent later arrived while it had not. On a path
+//!   that keeps the order it is lost; should its range be acknowledged without a repetition, it
+//!   was merely late.
+//! - Without SACK, an acknowledgement that jumps over data sent only once was caused by what
+//!   filled the hole at its left edge; the rest had arrived before, so that no later repetition
+//!   brought it.
+//!
+//! What the capture cannot know: when the acknowledgement that carried a D-SACK was itself lost,
+//! a superseded transmission counts as lost although it arrived. Without SACK there is no such
+//! report at all, and a sender that goes back repeats what had arrived: where the time does not
+//! tell, the repeated transmission is held to be lost. And where one of two transmissions was
+//! lost, the timing may name the wrong one; the number is right.
+
+use tcplab_units::{Instant, Offset, Span};
+
+use super::transmissions::{Arrival, Log, Transmission};
+use crate::Range;
+use crate::observers::{Ages, Told};
+use crate::ranges::Ranges;
+use crate::shortcuts;
+
+/// How much a round trip may vary for reasons that have nothing to do with the path.
+const JITTER: Span = Span::from_millis(1);
+
+/// So far back is looked for what something that arrived had overtaken.
+const SEARCHED: usize = 1 << 12;
+/// A D-SACK tells of one segment, or of the few that the receiver's kernel had put together: it is
+/// not held against more transmissions than this.
+const TOLD_AGAIN: usize = 1 << 8;
+
+/// One acknowledgement, in offsets.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer<'a> {
+    pub(crate) at: Instant,
+    pub(crate) ack: Offset,
+    pub(crate) sack: &'a [Range],
+    pub(crate) dsack: Option<Range>,
+    /// The timestamp it echoes.
+    pub(crate) echo: Option<u32>,
+}
+
+/// The state of one direction as its acknowledgements tell it.
+#[derive(Debug, Default)]
+pub(crate) struct Scoreboard {
+    /// Everything before this is acknowledged.
+    pub(crate) una: Offset,
+    /// The end of the highest byte sent.
+    pub(crate) high: Offset,
+    /// Received above `una`.
+    pub(crate) sacked: Ranges,
+    pub(crate) log: Log,
+    /// The smallest round trip seen.
+    pub(crate) min_round_trip: Option<Span>,
+    /// Transmissions before this order were looked at for being overtaken.
+    examined: u64,
+    /// The latest transmission known to have arrived, in the order of sending.
+    latest_arrived: Option<u64>,
+    /// How old the latest acknowledged transmission was when it was acknowledged.
+    latest_age: Span,
+    /// The ends agreed on not using SACK.
+    pub(crate) without_sack: bool,
+}
+
+impl Scoreboard {
+    /// Nothing before `offset` is known of.
+    pub(crate) fn start_at(&mut self, offset: Offset) {
+        self.una = offset;
+        self.high = offset;
+    }
+    /// Bytes sent and neither acknowledged nor SACKed.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.high.since(self.una).as_u64().saturating_sub(self.sacked.total())
+    }
+    /// Whether the receiver is known to have all of `range`.
+    pub(crate) fn covers(&self, range: Range) -> bool {
+        let above = Range { start: range.start.max(self.una), end: range.end };
+        above.is_empty() || self.sacked.covers(above)
+    }
+    /// When the oldest unacknowledged byte was last sent.
+    pub(crate) fn oldest_sent(&self) -> Option<Instant> {
+        let oldest = Range { start: self.una, end: Offset::new(self.una.as_u64() + 1) };
+        let last = self.log.latest(oldest)?;
+        self.log.get(last).map(|t| t.at)
+    }
+
+    /// Until when RACK's reordering timer may send `range` again: `None` if nothing sent after it
+    /// is known to have arrived. The timer waits for the youngest segment that was overtaken to
+    /// grow as old as the latest acknowledged one was, and a quarter of the smallest round trip
+    /// (RFC 8985 section 6.2, step 5; `tcp_rack_mark_lost` in Linux).
+    pub(crate) fn reordering_deadline(&self, range: Range) -> Option<Instant> {
+        let latest = self.latest_arrived?;
+        let last_sent = self.log.latest(range)?;
+        if last_sent >= latest {
+            return None;
+        }
+        let youngest = (self.log.first()..latest)
+            .rev()
+            .take(SEARCHED)
+            .filter_map(|order| self.log.get(order))
+            .find(|t| !self.covers(t.range))?;
+        Some(youngest.at + self.latest_age + self.min_round_trip.unwrap_or_default() / 4)
+    }
+
+    /// Takes in a transmission.
+    pub(crate) fn sent(&mut self, mut transmission: Transmission) {
+        if transmission.repeat && self.covers(transmission.range) {
+            transmission.arrival = Arrival::Surplus;
+        }
+        self.high = self.high.max(transmission.range.end);
+        self.log.push(transmission);
+    }
+
+    /// Takes in an acknowledgement.
+    #[inline]
+    pub(crate) fn answered(&mut self, answer: &Answer<'_>) -> Told {
+        let plain = answer.sack.is_empty() && answer.dsack.is_none() && self.sacked.is_empty();
+        if plain && self.log.is_plain() && shortcuts::taken() {
+            self.answered_in_order(answer)
+        } else {
+            self.answered_somehow(answer)
+        }
+    }
+
+    /// [`Scoreboard::answered_somehow`] for a cumulative acknowledgement where nothing was sent
+    /// twice or received out of order: each transmission it covers is alone with its range, so all
+    /// of them arrived.
+    #[inline]
+    fn answered_in_order(&mut self, answer: &Answer<'_>) -> Told {
+        let mut told = Told::default();
+        if answer.ack <= self.una {
+            return told;
+        }
+        told.advanced = true;
+        let (first, from) = (self.log.first(), self.log.first_ending_behind(self.una));
+        self.una = answer.ack;
+        self.high = self.high.max(self.una);
+        let (mut latest, mut ages) = (None, None);
+        for (index, sent) in self.log.entries_mut().iter_mut().enumerate().skip(from) {
+            if sent.range.end > answer.ack {
+                if sent.range.start < answer.ack {
+                    ages = joined(ages, Some(Ages::of_one(answer.at.since(sent.at))));
+                }
+                break;
+            }
+            if sent.arrival != Arrival::Arrived {
+                sent.arrival = Arrival::Arrived;
+                ages = joined(ages, Some(Ages::of_one(answer.at.since(sent.at))));
+                latest = Some((first + index as u64, sent.at));
+            }
+        }
+        told.round_trip = self.sample(latest, answer.at);
+        told.acked_ages = ages;
+        told
+    }
+
+    /// Whether nothing was received out of order and all that is held was sent once.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.sacked.is_empty() && self.log.is_plain()
+    }
+
+    /// What [`Scoreboard::answered_in_order`] does, and [`Scoreboard::forget_acknowledged`] behind
+    /// it, where the cumulative acknowledgement moves to `ack`, which was sent.
+    #[inline]
+    pub(crate) fn arrived(&mut self, ack: Offset, at: Instant) -> Told {
+        let before = std::mem::replace(&mut self.una, ack);
+        let (mut latest, mut ages) = (None, None);
+        self.log.pop_before(ack, |order, sent| {
+            if sent.range.end > before && sent.arrival != Arrival::Arrived {
+                ages = joined(ages, Some(Ages::of_one(at.since(sent.at))));
+                latest = Some((order, sent.at));
+            }
+        });
+        if let Some(next) = self.log.entries_mut().front()
+            && next.range.start < ack
+        {
+            ages = joined(ages, Some(Ages::of_one(at.since(next.at))));
+        }
+        let round_trip = self.sample(latest, at);
+        Told { advanced: true, round_trip, acked_ages: ages, ..Told::default() }
+    }
+
+    /// The round trip that shows where the latest transmission to arrive is the one of this order,
+    /// sent at this time.
+    #[inline]
+    fn sample(&mut self, latest: Option<(u64, Instant)>, at: Instant) -> Option<Span> {
+        let (order, sent) = latest?;
+        let sample = at.since(sent);
+        self.min_round_trip = Some(self.min_round_trip.map_or(sample, |min| min.min(sample)));
+        self.examined = self.examined.max(order);
+        self.latest_arrived = self.latest_arrived.max(Some(order));
+        self.latest_age = sample;
+        Some(sample)
+    }
+
+    fn answered_somehow(&mut self, answer: &Answer<'_>) -> Told {
+        let mut told = Told::default();
+        let left_edge = self.una;
+        let cumulative = Range { start: self.una, end: answer.ack };
+        let mut winners = Winners::default();
+        if answer.ack > self.una {
+            told.advanced = true;
+            let fresh = self.sacked.missing(cumulative);
+            told.echoed_age = self.echoed_age(left_edge, answer);
+            self.una = answer.ack;
+            self.high = self.high.max(self.una);
+            self.sacked.remove_before(self.una);
+            for piece in fresh {
+                self.settle(piece, answer, left_edge, &mut winners);
+            }
+        }
+        // Where what was sent again is taken in as well, the rest may have waited for it (Karn's
+        // rule for the whole acknowledgement, as `tcp_clean_rtx_queue`); then only the clock tells.
+        told.round_trip = if winners.blurred { told.echoed_age } else { winners.round_trip };
+        told.acked_ages = winners.sure_ages;
+        if told.advanced {
+            told.acked_ages = joined(told.acked_ages, self.partly_acked_ages(answer));
+        }
+        for block in answer.sack {
+            let mut block =
+                Range { start: block.start.max(self.una), end: block.end.min(self.high) };
+            while let Some(piece) = self.sacked.first_missing(block) {
+                // Not to come back to it, even where the set forgets it at once for want of room.
+                block.start = piece.end;
+                told.sacked = true;
+                self.sacked.insert(piece);
+                let mut by_sack = Winners::default();
+                self.settle(piece, answer, Offset::ZERO, &mut by_sack);
+                told.earliest_sacked = earlier(told.earliest_sacked, by_sack.earliest);
+                winners.latest_sure = winners.latest_sure.max(by_sack.latest_sure);
+                winners.latest = winners.latest.max(by_sack.latest);
+                // Linux keeps the age of the last one it looks at: SACKed ones come first.
+                winners.latest_age = winners.latest_age.or(by_sack.latest_age);
+                told.round_trip = told.round_trip.or(by_sack.round_trip);
+                told.sacked_ages = joined(told.sacked_ages, by_sack.sure_ages);
+            }
+        }
+        if let Some(block) = answer.dsack {
+            self.received_again(block, answer.at);
+        }
+        if let Some(sample) = told.round_trip {
+            self.min_round_trip = Some(self.min_round_trip.map_or(sample, |min| min.min(sample)));
+        }
+        self.mark_overtaken(winners.latest_sure);
+        self.latest_arrived = self.latest_arrived.max(winners.latest);
+        self.latest_age = winners.latest_age.unwrap_or(self.latest_age);
+        told
+    }
+
+    /// Forgets transmissions before `order`.
+    pub(crate) fn forget_before(&mut self, order: u64) {
+        self.log.forget_before(order);
+    }
+    /// The order of the first transmission that the receiver is not known to have.
+    pub(crate) fn first_open(&self) -> u64 {
+        let open = self.log.iter().find(|(_, t)| !self.covers(t.range));
+        open.map_or(self.log.next(), |(order, _)| order)
+    }
+    /// Forgets the transmissions at the front that are acknowledged.
+    pub(crate) fn forget_acknowledged(&mut self) {
+        self.log.forget_acknowledged(self.una);
+    }
+
+    /// Decides which transmissions brought `piece`, now received. `left_edge` is what the receiver
+    /// expected next, where the echoed timestamp tells who caused this acknowledgement.
+    fn settle(
+        &mut self,
+        piece: Range,
+        answer: &Answer<'_>,
+        left_edge: Offset,
+        winners: &mut Winners,
+    ) {
+        if shortcuts::taken()
+            && let Some(order) = self.log.only_one_in(piece)
+        {
+            return self.settle_alone(order, answer, winners);
+        }
+        let mut rivals: Vec<(Preference, u64)> = Vec::new();
+        let candidates = self.log.overlapping(piece);
+        let filler = if self.without_sack { self.hole_filler(piece, &candidates) } else { None };
+        for order in candidates {
+            let Some(transmission) = self.log.get(order) else { continue };
+            let beyond = transmission.range.start > piece.start;
+            if beyond && filler.is_some_and(|filler| order > filler) {
+                // It cannot have got there before the one that filled the hole.
+                rivals.push((Preference::TooLate(order), order));
+                continue;
+            }
+            if transmission.arrival != Arrival::Arrived && self.covers(transmission.range) {
+                let likelihood = self.likelihood(transmission, answer, left_edge);
+                rivals.push((Preference::of(transmission, likelihood, order), order));
+            }
+        }
+        rivals.sort_unstable();
+        let mut unclaimed = Ranges::of(piece);
+        for (preference, order) in rivals {
+            let alone = self.log.is_alone(order);
+            let Some(transmission) = self.log.get_mut(order) else { continue };
+            if unclaimed.meets(transmission.range) {
+                unclaimed.remove(transmission.range);
+                transmission.arrival = Arrival::Arrived;
+                let sample = answer.at.since(transmission.at);
+                winners.add(order, sample, alone);
+            } else if transmission.arrival == Arrival::Unknown {
+                transmission.arrival = match preference {
+                    Preference::TooLate(_) | Preference::Hasty(_) => Arrival::Surplus,
+                    _ => Arrival::Superseded,
+                };
+            }
+        }
+    }
+
+    /// How old the transmission of the byte at `left_edge` is whose timestamp the answer echoes: a
+    /// segment that moves the left edge leaves its timestamp to be echoed (RFC 7323 section 4.3).
+    fn echoed_age(&self, left_edge: Offset, answer: &Answer<'_>) -> Option<Span> {
+        let echo = answer.echo.filter(|_| self.log.has_others())?;
+        let byte = Range { start: left_edge, end: Offset::new(left_edge.as_u64() + 1) };
+        let orders = self.log.overlapping(byte);
+        let all = orders.iter().filter_map(|&order| self.log.get(order));
+        let mut bore = all.filter(|sent| sent.clock == Some(echo));
+        let (one, another) = (bore.next()?, bore.next());
+        another.is_none().then(|| answer.at.since(one.at))
+    }
+
+    /// How old the transmission is that the acknowledgement takes in only the first part of: a
+    /// large piece that the network card cut. Linux goes by its time too (`tcp_tso_acked`).
+    fn partly_acked_ages(&self, answer: &Answer<'_>) -> Option<Ages> {
+        let next = Range { start: answer.ack, end: Offset::new(answer.ack.as_u64() + 1) };
+        let order = self.log.earliest(next)?;
+        let sent = self.log.get(order).filter(|sent| sent.range.start < answer.ack)?;
+        let age = answer.at.since(sent.at);
+        self.log.is_alone(order).then_some(Ages { first: age, last: age })
+    }
+
+    /// [`Scoreboard::settle`] for a piece that only one transmission can have brought.
+    fn settle_alone(&mut self, order: u64, answer: &Answer<'_>, winners: &mut Winners) {
+        let Some(sent) = self.log.get(order) else { return };
+        if sent.arrival == Arrival::Arrived || !self.covers(sent.range) {
+            return;
+        }
+        let (sample, alone) = (answer.at.since(sent.at), self.log.is_alone(order));
+        if let Some(sent) = self.log.get_mut(order) {
+            sent.arrival = Arrival::Arrived;
+        }
+        winners.add(order, sample, alone);
+    }
+
+    /// If `piece` ends with data sent only once, and earlier than the last repetition of its first
+    /// byte: that repetition.
+    fn hole_filler(&self, piece: Range, candidates: &[u64]) -> Option<u64> {
+        let top = candidates
+            .iter()
+            .rev()
+            .find(|&&order| self.log.get(order).is_some_and(|t| t.range.end >= piece.end))?;
+        let first = candidates
+            .iter()
+            .rev()
+            .find(|&&order| self.log.get(order).is_some_and(|t| t.range.start <= piece.start))?;
+        (self.log.is_alone(*top) && first > top).then_some(*first)
+    }
+
+    /// Whether the answer may be the answer to this transmission.
+    fn likelihood(
+        &self,
+        sent: &Transmission,
+        answer: &Answer<'_>,
+        left_edge: Offset,
+    ) -> Likelihood {
+        // RFC 7323 section 4.3: a segment at the left edge leaves its timestamp to be echoed, so
+        // an older echo was caused by something older.
+        if let (Some(clock), Some(echo)) = (sent.clock, answer.echo)
+            && sent.range.start <= left_edge
+            && (echo.wrapping_sub(clock) as i32) < 0
+        {
+            return Likelihood::None;
+        }
+        let least = self.min_round_trip.unwrap_or_default() / 4;
+        if self.was_on_the_way_long_enough(sent, answer.at) {
+            Likelihood::Full
+        } else if answer.at.since(sent.at) >= least {
+            Likelihood::Small
+        } else {
+            Likelihood::None
+        }
+    }
+
+    /// Whether a round trip fits between the transmission and `answered`. The next one may be
+    /// smaller than the smallest seen: by an eighth, and by what clocks and schedulers add.
+    fn was_on_the_way_long_enough(&self, sent: &Transmission, answered: Instant) -> bool {
+        let least = self.min_round_trip.unwrap_or_default();
+        answered.since(sent.at) >= least.saturating_sub((least / 8).max(JITTER))
+    }
+
+    /// A D-SACK: one more transmission of `block` arrived.
+    fn received_again(&mut self, block: Range, at: Instant) {
+        let mut unclaimed = Ranges::of(block);
+        for order in self.log.overlapping(block).into_iter().rev().take(TOLD_AGAIN) {
+            let Some(latest) = self.log.get(order) else { continue };
+            let range = latest.range;
+            if !unclaimed.meets(range) || !self.was_on_the_way_long_enough(latest, at) {
+                continue;
+            }
+            unclaimed.remove(range);
+            let (known, repeat, counted) =
+                (latest.arrival == Arrival::Arrived, latest.repeat, latest.needless);
+            let twin = if known { self.unknown_twin(order, range, at) } else { None };
+            if let Some(twin) = twin.and_then(|order| self.log.get_mut(order)) {
+                twin.arrival = Arrival::Arrived;
+                twin.needless |= twin.repeat && counted;
+            }
+            if let Some(latest) = self.log.get_mut(order) {
+                latest.arrival = Arrival::Arrived;
+                latest.needless |= repeat;
+            }
+            // Those sent before it would have been reported before it.
+            for earlier in self.log.overlapping(range).into_iter().filter(|&o| o < order) {
+                if let Some(earlier) = self.log.get_mut(earlier)
+                    && matches!(earlier.arrival, Arrival::Surplus | Arrival::Unknown)
+                {
+                    earlier.arrival = Arrival::Superseded;
+                }
+            }
+        }
+    }
+
+    /// Another transmission of `range` that may have arrived too: the earliest not known to be
+    /// lost, else the earliest.
+    fn unknown_twin(&self, order: u64, range: Range, at: Instant) -> Option<u64> {
+        let twins =
+            self.log.overlapping(range).into_iter().filter_map(|o| Some((o, self.log.get(o)?)));
+        twins
+            .filter(|&(o, t)| {
+                o != order
+                    && t.arrival != Arrival::Arrived
+                    && self.was_on_the_way_long_enough(t, at)
+            })
+            .min_by_key(|&(o, t)| (t.arrival == Arrival::Overtaken, o))
+            .map(|(o, _)| o)
+    }
+
+    /// Something sent as `latest` arrived: what was sent before and is still missing was lost.
+    fn mark_overtaken(&mut self, latest: Option<u64>) {
+        let Some(latest) = latest else { return };
+        for order in self.examined.max(self.log.first())..latest {
+            let Some(transmission) = self.log.get(order) else { continue };
+            let range = transmission.range;
+            if transmission.arrival == Arrival::Unknown
+                && !self.covers(range)
+                && let Some(transmission) = self.log.get_mut(order)
+            {
+                transmission.arrival = Arrival::Overtaken;
+            }
+        }
+        self.examined = self.examined.max(latest);
+    }
+}
+
+/// In which order transmissions of one range are thought to have brought it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Preference {
+    /// The latest that can have; counted down.
+    Possible(std::cmp::Reverse<u64>),
+    /// The latest of those that came back sooner than any before.
+    Hasty(std::cmp::Reverse<u64>),
+    /// The latest of those that something later overtook.
+    Overtaken(std::cmp::Reverse<u64>),
+    /// The earliest of those that were sent too late.
+    TooLate(u64),
+}
+
+impl Preference {
+    fn of(transmission: &Transmission, likelihood: Likelihood, order: u64) -> Preference {
+        let latest_first = std::cmp::Reverse(order);
+        match likelihood {
+            _ if transmission.arrival == Arrival::Overtaken => Preference::Overtaken(latest_first),
+            Likelihood::Full => Preference::Possible(latest_first),
+            Likelihood::Small => Preference::Hasty(latest_first),
+            Likelihood::None => Preference::TooLate(order),
+        }
+    }
+}
+
+/// How well the time fits for a transmission to have caused an acknowledgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Likelihood {
+    /// A round trip lies between.
+    Full,
+    /// A good part of one.
+    Small,
+    /// It cannot have.
+    None,
+}
+
+/// The transmissions that an acknowledgement shows to have arrived.
+#[derive(Debug, Default)]
+struct Winners {
+    earliest: Option<u64>,
+    /// The latest of those whose range was sent only once.
+    latest_sure: Option<u64>,
+    round_trip: Option<Span>,
+    /// Of those whose range was sent only once.
+    sure_ages: Option<Ages>,
+    latest: Option<u64>,
+    latest_age: Option<Span>,
+    /// One of them was sent several times.
+    blurred: bool,
+}
+
+impl Winners {
+    /// `alone`: its range was sent only once.
+    fn add(&mut self, order: u64, age: Span, alone: bool) {
+        self.earliest = earlier(self.earliest, Some(order));
+        self.blurred |= !alone;
+        if self.latest.is_none_or(|latest| latest < order) {
+            self.latest = Some(order);
+            self.latest_age = Some(age);
+        }
+        if alone {
+            self.sure_ages = joined(self.sure_ages, Some(Ages { first: age, last: age }));
+        }
+        if alone && self.latest_sure.is_none_or(|latest| latest < order) {
+            self.latest_sure = Some(order);
+            self.round_trip = Some(age);
+        }
+    }
+}
+
+fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn joined(a: Option<Ages>, b: Option<Ages>) -> Option<Ages> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.with(b)),
+        (a, b) => a.or(b),
+    }
+}

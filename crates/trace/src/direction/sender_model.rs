@@ -1,0 +1,509 @@
+//! Why a segment was sent: prompted by an acknowledgement, or by a timer that ran out.
+//!
+//! A sender answers an acknowledgement within the moment (the kernel sends from the interrupt
+//! that brought it), so what is sent after a *silence* of both sides was sent by a timer. Three
+//! things other than these timers delay a sender. Pacing (a fraction of the round trip) and a
+//! capture whose clock is read a little late must stay below the limit of silence. RACK's
+//! reordering timer (RFC 8985 section 6.2) can take as long as a round trip; what it sends is
+//! prompted by SACK evidence, and [`Scoreboard::reordering_deadline`] tells it. On the other side
+//! stand the timers: a retransmission timer of 200 ms and more on Linux (RFC 6298 asks for 1 s),
+//! and the probe timer of two round trips.
+//!
+//! Away from the sender, an acknowledgement is answered after the way to the sender and back
+//! ([`Judge::repeat`]'s `beyond`), and until then counts as not heard. What the judge cannot see
+//! there is what was lost before the tap: a probe that was lost itself makes the next timer look
+//! like the first one.
+
+use tcplab_units::{Instant, Offset, Span};
+
+use super::scoreboard::Scoreboard;
+use crate::observers::Told;
+use crate::ranges::Ranges;
+use crate::{Proof, Range, SegmentKind, Sign, Timer};
+
+/// Half a round trip and [`SLACK`] of silence, but never more than [`LONGEST`], mean a timer.
+const SLACK: Span = Span::from_millis(20);
+/// Linux's smallest retransmission timeout (`TCP_RTO_MIN`, 200 ms) less a tenth.
+const LONGEST: Span = Span::from_millis(180);
+
+/// The least that the timeout lies above the round trip (`tcp_rto_min`, `__tcp_set_rto`), less a
+/// quarter, since the sender's estimate of the round trip is not quite ours.
+const LEAST_VARIANCE: Span = Span::from_millis(150);
+
+/// A timer of Linux may be late by two ticks, another that is under way, and rounding: the ticks
+/// of 100 Hz are the longest.
+const TICKS: Span = Span::from_millis(50);
+
+/// How far it is looked for what arrived, sent after what did not.
+const SEARCHED: usize = 64;
+
+/// As many duplicates make a loss (RFC 5681 section 3.2, RFC 6675 section 2: `DupThresh`).
+const THRESHOLD: u64 = 3;
+
+/// What the sender of one direction must know and feel, as far as the tap shows.
+#[derive(Debug, Default)]
+pub(crate) struct Judge {
+    /// The smoothed round trip (RFC 6298 section 2), from unblurred samples at the tap.
+    round_trip: Option<Span>,
+    last_heard: Option<Moment>,
+    /// The one before that, which the sender had when the last had not reached it yet.
+    heard_before: Option<Moment>,
+    last_sent: Option<Moment>,
+    /// When it last sent new data of its own accord, not as a probe.
+    last_new: Option<Instant>,
+    /// When the cumulative acknowledgement last moved.
+    advanced: Option<Instant>,
+    /// Duplicate acknowledgements since the cumulative one last moved.
+    duplicates: u64,
+    /// The oldest byte when it was last sent again.
+    head_resent: Option<Offset>,
+    /// In fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
+    recovery: Option<Offset>,
+    timeout: Option<Box<Timeout>>,
+    too_big: Option<Box<TooBig>>,
+    /// A timeout turned out to be needless, but not every sender finds out: one that did not goes
+    /// on sending again until this.
+    needless: Option<Offset>,
+    /// What was judged last came of a timeout.
+    going_back: bool,
+    /// A probe is out, until this is acknowledged (RFC 8985 section 7.3: one at a time).
+    probe: Option<Offset>,
+    /// The connection agreed on SACK, or nobody knows; probes need it (RFC 8985 section 7.1).
+    sack_refused: bool,
+}
+
+/// When a packet passed, and which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Moment {
+    at: Instant,
+    frame: u64,
+}
+
+/// A retransmission timer ran out.
+#[derive(Debug)]
+struct Timeout {
+    /// Until this is acknowledged.
+    point: Offset,
+    /// Transmissions from this order on came later.
+    order: u64,
+    /// What was SACKed then or sent again since: all else that is acknowledged below `point` was
+    /// brought by the original, so the timeout was spurious (F-RTO, RFC 5682; Linux's
+    /// `FLAG_ORIG_SACK_ACKED`).
+    known: Ranges,
+    /// The sender still looks whether it was spurious.
+    in_doubt: bool,
+}
+
+/// ICMP said that something was too large for the path.
+#[derive(Debug)]
+struct TooBig {
+    frame: u64,
+    /// What the path takes, bytes.
+    mtu: u32,
+    /// What was sent until then lies below.
+    point: Offset,
+}
+
+/// A packet that repeats data.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Repeated {
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+    pub(crate) range: Range,
+    /// Which transmission of these data it is, as far as was seen.
+    pub(crate) nth: u32,
+    /// The frame of the one before it that was seen.
+    pub(crate) before: Option<u64>,
+    /// And how many of these were lost before the tap.
+    pub(crate) unseen: u32,
+    /// Nothing from above it was ever sent, so that nothing but a timer can have prompted it.
+    pub(crate) alone: bool,
+    /// How long an acknowledgement needs from the tap to the sender, and its answer back.
+    pub(crate) beyond: Span,
+}
+
+/// Why a packet was sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Verdict {
+    pub(crate) kind: SegmentKind,
+    pub(crate) timer: Option<Timer>,
+    pub(crate) proof: Proof,
+}
+
+impl Verdict {
+    /// Of what is new and in its turn.
+    pub(crate) fn new_data() -> Verdict {
+        Verdict { kind: SegmentKind::New, timer: None, proof: Proof { nth: 1, ..Proof::default() } }
+    }
+}
+
+impl Judge {
+    /// The handshake showed that SACK is not used.
+    pub(crate) fn refuse_sack(&mut self) {
+        self.sack_refused = true;
+    }
+    /// Whether anything came from the peer.
+    pub(crate) fn has_heard(&self) -> bool {
+        self.last_heard.is_some()
+    }
+
+    /// Anything came from the peer; `before` is what was acknowledged until then.
+    #[inline(always)]
+    pub(crate) fn heard(
+        &mut self,
+        (at, frame): (Instant, u64),
+        told: Told,
+        before: Offset,
+        duplicate: bool,
+        board: &Scoreboard,
+    ) {
+        self.hears(at, frame);
+        if let Some(sample) = told.round_trip {
+            // RFC 6298 section 2.3: a weight of one eighth.
+            let smoothed = |old: Span| (old * 7 + sample) / 8;
+            self.round_trip = Some(self.round_trip.map_or(sample, smoothed));
+        }
+        if self.timeout.is_some() {
+            self.look_at_timeout(told, before, board);
+        }
+        if told.advanced {
+            self.advanced = Some(at);
+            self.duplicates = 0;
+            for point in [&mut self.recovery, &mut self.probe, &mut self.needless] {
+                *point = point.filter(|&p| board.una < p);
+            }
+            self.too_big.take_if(|told| told.point <= board.una);
+        }
+        self.duplicates += u64::from(duplicate);
+    }
+
+    /// ICMP said that something outstanding was too large: the path takes `mtu` bytes. Gives
+    /// whether that is news.
+    #[cold]
+    pub(crate) fn told_too_big(
+        &mut self,
+        at: Instant,
+        frame: u64,
+        mtu: u32,
+        board: &Scoreboard,
+    ) -> bool {
+        self.hears(at, frame);
+        let is_news = self.too_big.as_ref().is_none_or(|told| mtu < told.mtu);
+        if is_news {
+            self.too_big = Some(Box::new(TooBig { frame, mtu, point: board.high }));
+        }
+        is_news
+    }
+
+    /// [`Judge::heard`] where nothing was said.
+    #[inline]
+    pub(crate) fn hears(&mut self, at: Instant, frame: u64) {
+        self.heard_before = self.last_heard.replace(Moment { at, frame });
+    }
+
+    /// Whether the timeout is over, or was spurious.
+    #[cold]
+    fn look_at_timeout(&mut self, told: Told, before: Offset, board: &Scoreboard) {
+        let over = self.timeout.take_if(|timeout| {
+            board.una >= timeout.point || timeout.was_spurious(told, before, board)
+        });
+        self.needless = over.map(|timeout| timeout.point).or(self.needless);
+    }
+
+    /// Whether the sender has sent so shortly before `at` that nothing it sends then can be a
+    /// timer's.
+    #[inline]
+    pub(crate) fn has_just_sent(&self, at: Instant) -> bool {
+        self.last_sent.is_some_and(|last| at.since(last.at) <= SLACK)
+    }
+    /// [`Judge::fresh`] where no timer can have prompted the sending.
+    #[inline]
+    pub(crate) fn sends(&mut self, at: Instant, frame: u64) -> Verdict {
+        self.going_back = false;
+        self.last_sent = Some(Moment { at, frame });
+        self.last_new = Some(at);
+        Verdict::new_data()
+    }
+
+    /// Judges data never sent before; `board` does not know of it yet.
+    pub(crate) fn fresh(
+        &mut self,
+        (at, frame): (Instant, u64),
+        range: Range,
+        beyond: Option<Span>,
+        board: &Scoreboard,
+    ) -> Verdict {
+        let calm = board.sacked.is_empty() && self.recovery.is_none() && self.timeout.is_none();
+        // Far from the sender, what it sends next after a pause may be what it had next to say.
+        let near = beyond <= self.round_trip;
+        let beyond = beyond.unwrap_or_default();
+        let probe = board.una < board.high
+            && calm
+            && near
+            && self.probe.is_none()
+            && !self.sack_refused
+            && self.is_silent(at, beyond)
+            && self.probe_is_due(at, beyond, board);
+        let (silence, last_new) = (probe.then(|| self.silence(at, beyond)), self.last_new);
+        let mut verdict = self.sends(at, frame);
+        if let Some(silence) = silence {
+            self.probe = Some(range.end);
+            self.last_new = last_new;
+            verdict.timer = Some(Timer::Probe);
+            verdict.proof = Proof { nth: 1, ..silence };
+        }
+        verdict
+    }
+
+    /// Judges a repetition; `board` does not know of it yet.
+    pub(crate) fn repeat(&mut self, again: &Repeated, board: &Scoreboard) -> Verdict {
+        let &Repeated { at, frame, range, nth, unseen, alone, beyond, .. } = again;
+        if let Some(verdict) = self.demanded(again, board) {
+            return verdict;
+        }
+        let (oldest, newest) = (range.start <= board.una, range.end >= board.high);
+        let below = |point: Option<Offset>| point.is_some_and(|point| range.start < point);
+        let after_timeout = below(self.timeout.as_ref().map(|timeout| timeout.point));
+        let ignored = self.ignored(at, beyond, range, board);
+        let by_rack = || {
+            let due = board.reordering_deadline(range).filter(|_| !self.sack_refused);
+            ignored.is_none() && due.is_some_and(|due| at <= due + beyond + TICKS)
+        };
+        // RACK goes by when something was sent, not by where it stands: a repetition that arrived
+        // tells of the loss of what was sent before it, though nothing above that is SACKed.
+        let told = board.sacked.end().is_some_and(|end| end > range.end)
+            || self.duplicates > 0
+            || self.recovery.is_some_and(|point| range.start < point)
+            || by_rack();
+        let silence = self.silence(at, beyond);
+        // With evidence of a loss a sender waits for nothing; but the machine that it runs on may
+        // be busy, and a timer is never that short.
+        let prompted = told && (silence.waited < LONGEST || by_rack());
+        let silent = self.is_silent(at, beyond) && !prompted;
+        // Without SACK nothing but the timer tells that a retransmission was lost (RFC 6582).
+        let at_edge = oldest && range.end > board.una;
+        let head_again = at_edge && board.sacked.is_empty() && self.head_resent == Some(board.una);
+        let overdue = self.overdue(at, beyond, board).filter(|_| !by_rack()).or(ignored);
+        let overdue = overdue.filter(|_| at_edge && !silent);
+        // Prompted by an acknowledgement that tells of no loss.
+        let goes_on = below(self.needless) && !told && !silent;
+        let after_timeout = after_timeout || goes_on;
+        self.last_sent = Some(Moment { at, frame });
+        if at_edge {
+            self.head_resent = Some(board.una);
+        }
+        // Far from the sender, what prompted it has been answered meanwhile.
+        let away = beyond > self.round_trip.unwrap_or_default();
+        let answered = unseen > 0 || board.covers(range);
+        let forgotten =
+            away && answered && !silent && !told && !alone && range.start > Offset::ZERO;
+        if (silent && (oldest || newest))
+            || head_again
+            || overdue.is_some()
+            || !(told || after_timeout || forgotten)
+        {
+            // A SYN, alone at the beginning, is never probed for.
+            let probe = newest
+                && unseen <= 1
+                && range.start > Offset::ZERO
+                && board.sacked.is_empty()
+                && self.recovery.is_none()
+                && self.timeout.is_none()
+                && self.probe.is_none()
+                && !self.sack_refused;
+            let timer = if probe { Timer::Probe } else { Timer::Retransmission };
+            self.fired(timer, again, board);
+            let (kind, timer) = (SegmentKind::TimeoutRetransmission, Some(timer));
+            let waited = overdue.unwrap_or(silence.waited);
+            return Verdict { kind, timer, proof: Proof { waited, nth, ..silence } };
+        }
+        self.prompted(range, nth, after_timeout || (forgotten && self.going_back), board)
+    }
+
+    /// A repetition of what ICMP said is too large; `None` if it is none, or if a timer was faster.
+    fn demanded(&mut self, again: &Repeated, board: &Scoreboard) -> Option<Verdict> {
+        let &Repeated { at, frame, range, nth, beyond, .. } = again;
+        let told = self.too_big.as_ref()?;
+        let is_it = range.start < told.point && again.before? < told.frame;
+        if !is_it || self.is_silent(at, beyond) {
+            return None;
+        }
+        let proof = Proof { by: Sign::TooBig, frame: Some(told.frame), nth, ..Proof::default() };
+        self.last_sent = Some(Moment { at, frame });
+        self.going_back = false;
+        if range.start <= board.una {
+            self.head_resent = Some(board.una);
+        }
+        Some(Verdict { kind: SegmentKind::FastRetransmission, timer: None, proof })
+    }
+
+    /// An acknowledgement prompted a repetition, after a timeout or not.
+    fn prompted(
+        &mut self,
+        range: Range,
+        nth: u32,
+        after_timeout: bool,
+        board: &Scoreboard,
+    ) -> Verdict {
+        let prompt = self.last_heard.map(|heard| heard.frame);
+        let proof = |by| Proof { by, frame: prompt, nth, ..Proof::default() };
+        if after_timeout {
+            if let Some(timeout) = &mut self.timeout {
+                timeout.known.insert(range);
+                timeout.in_doubt = false;
+            }
+            let kind = SegmentKind::AfterTimeoutRetransmission;
+            return Verdict { kind, timer: None, proof: proof(Sign::AfterTimeout) };
+        }
+        let by = self.prompted_by(range, nth, board);
+        self.recovery = self.recovery.or(Some(board.high));
+        self.going_back = false;
+        Verdict { kind: SegmentKind::FastRetransmission, timer: None, proof: proof(by) }
+    }
+
+    /// What made the sender think `range` lost.
+    fn prompted_by(&self, range: Range, nth: u32, board: &Scoreboard) -> Sign {
+        let above = board.sacked.above(range.end);
+        let untold = above.bytes == 0 && self.duplicates == 0 && self.recovery.is_none();
+        if untold && !self.sack_refused {
+            return Sign::Rack;
+        }
+        if self.sack_refused || above.bytes == 0 {
+            // RFC 6582 section 3.2, step 3: in recovery an acknowledgement that moves, but not past
+            // the recovery point, is enough.
+            return if self.recovery.is_some() && self.duplicates == 0 {
+                Sign::PartialAck
+            } else {
+                Sign::DuplicateAcks
+            };
+        }
+        // RFC 6675 section 4, `IsLost`. It never says so of what was sent again.
+        let lost = above.ranges >= THRESHOLD || above.bytes > (THRESHOLD - 1) * range.len();
+        if lost && nth <= 2 { Sign::Sack } else { Sign::Rack }
+    }
+
+    fn fired(&mut self, timer: Timer, again: &Repeated, board: &Scoreboard) {
+        match timer {
+            Timer::Probe => self.probe = Some(board.high),
+            Timer::Retransmission => {
+                // `tcp_enter_loss`: in doubt unless it came upon a recovery.
+                // Without SACK an acknowledgement of originals tells nothing: they may have waited
+                // for what the timeout sent.
+                let fresh = self.recovery.is_none() || self.timeout.is_some();
+                let in_doubt = fresh && !self.sack_refused;
+                let mut known = board.sacked.clone();
+                known.insert(again.range);
+                // What was lost before the tap had been sent as well (SND.NXT).
+                let unseen = u64::from(again.unseen) * again.range.len();
+                let sent = Offset::new(again.range.start.as_u64() + unseen);
+                let (point, order) = (board.high.max(sent), board.log.next());
+                self.timeout = Some(Box::new(Timeout { point, order, known, in_doubt }));
+                self.needless = None;
+                self.recovery = None;
+                self.too_big = None;
+                // `tcp_retransmit_timer`: whatever probe was out is out of mind.
+                self.probe = None;
+                self.duplicates = 0;
+                self.going_back = true;
+            }
+        }
+    }
+
+    /// How long both sides have been quiet, seen from the sender, and after which frame.
+    fn silence(&self, at: Instant, beyond: Span) -> Proof {
+        let last = self.last_before(at, beyond);
+        Proof {
+            by: Sign::Silence,
+            frame: last.map(|last| last.frame),
+            waited: last.map_or(Span::ZERO, |last| at.since(last.at)),
+            ..Proof::default()
+        }
+    }
+
+    /// What the sender last sent or heard before it sent what passes at `at`.
+    fn last_before(&self, at: Instant, beyond: Span) -> Option<Moment> {
+        let shifted = |heard: Moment| Moment { at: heard.at + beyond, ..heard };
+        let heard = |heard: Option<Moment>| heard.map(shifted).filter(|heard| heard.at <= at);
+        heard(self.last_heard).or_else(|| heard(self.heard_before)).max(self.last_sent)
+    }
+
+    /// Whether both sides have been quiet for longer than anything but a timer explains.
+    fn is_silent(&self, at: Instant, beyond: Span) -> bool {
+        let Some(last) = self.last_before(at, beyond) else { return false };
+        let quiet = at.since(last.at);
+        quiet > SLACK && {
+            let limit = (self.round_trip.unwrap_or_default() + beyond) / 2 + SLACK;
+            quiet > limit.min(LONGEST)
+        }
+    }
+
+    /// How long the retransmission timer of the oldest segment ran, if it has run out (RFC 6298
+    /// section 5: it is restarted when that segment is sent and when an acknowledgement moves),
+    /// whatever else comes meanwhile: duplicates do not restart it. What they prompt, they prompt
+    /// within a round trip.
+    fn overdue(&self, at: Instant, beyond: Span, board: &Scoreboard) -> Option<Span> {
+        let round_trip = self.round_trip?;
+        // With SACK, what is said to be missing is sent again whenever that is said. Without, only
+        // the first few duplicates prompt anything; far from the sender, all that it sent may have
+        // been lost meanwhile, but more duplicates came.
+        let near = beyond <= round_trip || self.duplicates > THRESHOLD;
+        if !self.sack_refused || !near {
+            return None;
+        }
+        let moved = self.advanced.map(|moved| moved + beyond);
+        let ran = at.since(board.oldest_sent().max(moved)?);
+        (ran >= round_trip + beyond + LEAST_VARIANCE).then_some(ran)
+    }
+
+    /// With SACK, how long it was known that `range` had been lost again, if that is not what
+    /// prompted it: what had been sent after it arrived, and still the sender went on with new
+    /// data. RACK (RFC 8985 section 6.2) sends again what it holds for lost before anything new; a
+    /// sender without it learns from its timer alone that a repetition was lost (RFC 6675 section
+    /// 5.1).
+    fn ignored(&self, at: Instant, beyond: Span, range: Range, board: &Scoreboard) -> Option<Span> {
+        let near = beyond.is_zero() && !self.sack_refused && self.timeout.is_none();
+        let round_trip = self.round_trip.filter(|_| near)?;
+        let later = board.log.latest(range)? + 1..board.log.next();
+        let mut later = later.take(SEARCHED).filter_map(|order| board.log.get(order));
+        let known = later.find(|sent| board.covers(sent.range))?.at + round_trip;
+        let went_on = self.last_new.is_some_and(|new| new >= known + round_trip);
+        let ran = if went_on { at.since(known) } else { Span::ZERO };
+        (ran >= round_trip + LEAST_VARIANCE).then_some(ran)
+    }
+
+    /// Whether a probe's time has come (RFC 8985 section 7.2): two round trips after the last
+    /// packet, or, as in Linux (`tcp_schedule_loss_probe`), when the retransmission timer of the
+    /// oldest segment would run out. Both are rounded down (by a quarter; by a quarter of the
+    /// least variance term) since the sender's estimate is not quite ours.
+    fn probe_is_due(&self, at: Instant, beyond: Span, board: &Scoreboard) -> bool {
+        let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return true };
+        let quiet = self.last_before(at, beyond).map_or(Span::ZERO, |last| at.since(last.at));
+        let age = board.oldest_sent().map_or(Span::ZERO, |sent| at.since(sent));
+        quiet >= round_trip * 3 / 2 || age >= round_trip + LEAST_VARIANCE
+    }
+}
+
+impl Timeout {
+    /// Whether an acknowledgement shows that an original arrived after all.
+    fn was_spurious(&mut self, told: Told, before: Offset, board: &Scoreboard) -> bool {
+        if !self.in_doubt {
+            return false;
+        }
+        let newly = Range { start: before, end: board.una.min(self.point) };
+        if told.advanced && !newly.is_empty() && !self.known.missing(newly).is_empty() {
+            return true;
+        }
+        if told.sacked {
+            let original = |order: u64| {
+                order < self.order && board.log.get(order).is_some_and(|sent| !sent.repeat)
+            };
+            if told.earliest_sacked.is_some_and(original) {
+                return true;
+            }
+            // RFC 5682 section 3.1, step 3: what was sent after the timeout arrived before what had
+            // been sent earlier.
+            self.in_doubt = false;
+        }
+        false
+    }
+}

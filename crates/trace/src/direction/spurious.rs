@@ -1,0 +1,137 @@
+//! Which retransmissions were needless, as the answers to them tell.
+//!
+//! A D-SACK (RFC 2883) says that a segment came twice. The echoed timestamp of the acknowledgement
+//! that moves past a retransmission says which transmission moved it: an older one than the
+//! retransmission's means that the original had arrived (the Eifel detection, RFC 3522).
+
+use std::collections::VecDeque;
+
+use tcplab_units::{Instant, Offset, Span};
+
+use crate::observers::Heard;
+use crate::{Needless, Range};
+
+/// As many retransmissions are watched at a time: more than are in flight, but for the largest
+/// windows.
+const MOST: usize = 256;
+/// The answer to a retransmission that was acknowledged is not waited for longer.
+const PATIENCE: Span = Span::from_secs(2);
+
+/// The retransmissions of one direction whose answer may still come.
+#[derive(Debug, Default)]
+pub(crate) struct Repeats {
+    pending: VecDeque<Repeat>,
+    /// None of them was sent earlier, and none ends lower: so long nothing is to be forgotten.
+    earliest: Instant,
+    lowest_end: Offset,
+    /// None of them ends higher.
+    highest_end: Offset,
+    /// So many at the front lie below what is acknowledged: no echo speaks of them any more.
+    passed: usize,
+    /// What was acknowledged when these were counted.
+    counted_at: Offset,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Repeat {
+    pub(crate) range: Range,
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+    /// Taken out when it has told.
+    pub(crate) clock: Option<u32>,
+}
+
+impl Repeats {
+    /// Whether no answer is awaited.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Whether an acknowledgement that moves on from `before` and bears no D-SACK says nothing of
+    /// any: all lie below, and it is too early to forget one.
+    #[inline]
+    pub(crate) fn are_below(&self, before: Offset, at: Instant) -> bool {
+        self.is_empty() || self.highest_end <= before && at.since(self.earliest) < PATIENCE
+    }
+
+    pub(crate) fn sent(&mut self, repeat: Repeat) {
+        if self.pending.len() == MOST {
+            self.pending.pop_front();
+            self.passed = self.passed.saturating_sub(1);
+        }
+        if self.pending.is_empty() {
+            (self.earliest, self.lowest_end) = (repeat.at, repeat.range.end);
+            self.highest_end = repeat.range.end;
+        } else {
+            self.earliest = self.earliest.min(repeat.at);
+            self.lowest_end = self.lowest_end.min(repeat.range.end);
+            self.highest_end = self.highest_end.max(repeat.range.end);
+        }
+        self.pending.push_back(repeat);
+    }
+
+    /// The retransmissions, by their frames, of which an acknowledgement says that they were
+    /// needless. `least` is the smallest round trip beyond the tap.
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>, least: Option<Span>) -> Vec<(u64, Needless)> {
+        if self.pending.is_empty() {
+            return Vec::new();
+        }
+        let (at, frame) = (heard.packet.at, heard.packet.frame);
+        let mut found = Vec::new();
+        if let Some(dsack) = heard.dsack {
+            let least = least.unwrap_or_default() * 3 / 4;
+            let can =
+                |repeat: &Repeat| repeat.range.overlaps(dsack) && at.since(repeat.at) >= least;
+            if let Some(index) = self.pending.iter().rposition(can) {
+                let repeat = self.pending.remove(index).expect("it was just found there");
+                self.passed -= usize::from(index < self.passed);
+                found.push((repeat.frame, Needless::DSack { frame }));
+            }
+        }
+        let echo = heard.packet.timestamps.map(|(_, echo)| echo);
+        if heard.ack > heard.before
+            && let Some(echo) = echo
+        {
+            self.echoed(heard.before, heard.ack, (echo, frame), &mut found);
+        }
+        if at.since(self.earliest) >= PATIENCE && self.lowest_end <= heard.ack {
+            self.forget(heard.ack, at);
+        }
+        found
+    }
+
+    /// Forgets those that were acknowledged and that nobody will speak of any more.
+    #[cold]
+    fn forget(&mut self, ack: Offset, now: Instant) {
+        self.pending.retain(|repeat| repeat.range.end > ack || now.since(repeat.at) < PATIENCE);
+        self.earliest = self.pending.iter().map(|repeat| repeat.at).min().unwrap_or_default();
+        self.lowest_end = self.pending.iter().map(|r| r.range.end).min().unwrap_or_default();
+        self.passed = 0;
+    }
+
+    /// The left edge moved over these places. The segment there left its timestamp to be echoed
+    /// (RFC 7323 section 4.3).
+    fn echoed(
+        &mut self,
+        before: Offset,
+        ack: Offset,
+        (echo, frame): (u32, u64),
+        found: &mut Vec<(u64, Needless)>,
+    ) {
+        if before < self.counted_at {
+            self.passed = 0;
+        }
+        self.counted_at = before;
+        let behind = |repeat: &&Repeat| repeat.range.end <= before;
+        self.passed += self.pending.range(self.passed..).take_while(behind).count();
+        for repeat in self.pending.range_mut(self.passed..) {
+            let at_edge = repeat.range.start <= before && repeat.range.end > before;
+            let moved = at_edge && ack >= repeat.range.end;
+            let older = |clock: u32| (echo.wrapping_sub(clock) as i32) < 0;
+            // A D-SACK for it may come yet.
+            if moved && repeat.clock.take().is_some_and(older) {
+                found.push((repeat.frame, Needless::Echo { frame }));
+            }
+        }
+    }
+}

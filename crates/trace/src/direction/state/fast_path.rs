@@ -1,0 +1,165 @@
+//! The short way through a direction for what nearly every packet is: the next data in order, or
+//! an acknowledgement of what was sent once and in order.
+//!
+//! Each of these is [`FlowState::sent`] or [`FlowState::answered`] for a case in which nothing is
+//! to be judged: what the long way would ask is asked at once, and what it would do is done without
+//! asking again. The observers are the same; they are compiled once more, for the case.
+
+use tcplab_units::{Bytes, Offset};
+
+use super::FlowState;
+use crate::direction::sender_model::Verdict;
+use crate::direction::transmissions::{Arrival, Transmission};
+use crate::observers::{Heard, Sent};
+use crate::packet::Packet;
+use crate::{Range, SegmentKind};
+
+/// What a plain packet says to the direction that it acknowledges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Says {
+    /// The same as several before it: not even that is news.
+    Still,
+    /// The same as the one before it.
+    Again,
+    /// That everything before this arrived: some of what was sent once and in order.
+    Arrived(Offset),
+}
+
+impl FlowState {
+    /// Whether a plain packet goes on where the one before it ended, and nothing speaks against its
+    /// being what it seems: new data, or nothing but an acknowledgement. Then
+    /// [`FlowState::go_on`] does what [`FlowState::sent`] would.
+    #[inline]
+    pub(crate) fn goes_on(&self, packet: &Packet) -> bool {
+        let Some(positions) = &self.positions else { return false };
+        let high = self.board.high;
+        if positions.position(packet.seq) != high.as_u64() as i64 {
+            return false;
+        }
+        if packet.payload == 0 {
+            // It cannot stand below what was acknowledged, as a probe would.
+            return !self.below.identity.repeats(packet);
+        }
+        // Without room for it, it may be a probe; after a silence, a timer's; behind packets that
+        // did not come here, sent again.
+        self.last_window != Some(0)
+            && (self.board.una >= high || self.judge.has_just_sent(packet.at))
+            && self.below.is_next(packet)
+            && !self.board.log.is_full()
+    }
+
+    /// Takes in a packet of this direction that [goes on](FlowState::goes_on).
+    #[inline]
+    pub(crate) fn go_on(&mut self, packet: &Packet) {
+        if let Some(positions) = &mut self.positions {
+            positions.advance(packet.seq);
+        }
+        if packet.payload == 0 {
+            self.below.passed(packet, None, SegmentKind::New);
+        } else {
+            self.send(packet);
+        }
+    }
+
+    /// The next data.
+    #[inline(never)]
+    fn send(&mut self, packet: &Packet) {
+        self.settled = None;
+        let payload = u64::from(packet.payload);
+        let start = self.board.high;
+        let range = Range { start, end: start + Bytes::new(payload) };
+        let Verdict { kind, timer, proof } = self.judge.sends(packet.at, packet.frame);
+        self.board.high = range.end;
+        self.board.log.push(Transmission {
+            range,
+            at: packet.at,
+            frame: packet.frame,
+            payload,
+            syn: false,
+            repeat: false,
+            timer,
+            clock: packet.timestamps.map(|(value, _)| value),
+            arrival: Arrival::Unknown,
+            needless: false,
+        });
+        self.below.passed(packet, Some(range), kind);
+        self.totals.unique += Bytes::new(payload);
+        let in_flight = self.count(payload);
+        self.observers.sent_plainly(&Sent {
+            packet,
+            range,
+            payload,
+            kind,
+            timer,
+            proof,
+            high: start,
+            una: self.board.una,
+            in_flight,
+            window_edge: self.window_edge,
+        });
+    }
+
+    /// What a plain packet of the opposite direction says, if it is one of the two that are easily
+    /// taken in: [`FlowState::hear`] then does what [`FlowState::answered`] would.
+    #[inline]
+    pub(crate) fn says(&self, packet: &Packet, window: Option<Bytes>) -> Option<Says> {
+        let (positions, number) = (self.positions.as_ref()?, packet.ack?);
+        if self.settled == Some((number, packet.window)) && packet.payload > 0 {
+            return Some(Says::Still);
+        }
+        let ack = positions.position(number);
+        let board = &self.board;
+        let (una, high) = (board.una.as_u64() as i64, board.high.as_u64() as i64);
+        if ack > una {
+            let calm = ack <= high
+                && board.is_plain()
+                && self.watch.is_none()
+                && self.repeats.are_below(board.una, packet.at)
+                && self.below.holes.is_empty();
+            return calm.then_some(Says::Arrived(Offset::new(ack as u64)));
+        }
+        let again = ack == una && self.says_again(packet, board.una, window);
+        again.then_some(Says::Again)
+    }
+
+    /// Takes in an acknowledgement that [says](FlowState::says) one of the two.
+    #[inline]
+    pub(crate) fn hear(&mut self, says: Says, packet: &Packet, window: Option<Bytes>) {
+        match says {
+            Says::Still => {
+                self.observers.windows.heard_again(packet);
+                self.judge.hears(packet.at, packet.frame);
+            }
+            Says::Again => self.heard_again(packet, window),
+            Says::Arrived(ack) => self.arrived(ack, packet, window),
+        }
+    }
+
+    /// Everything before `ack` arrived.
+    #[inline(never)]
+    fn arrived(&mut self, ack: Offset, packet: &Packet, window: Option<Bytes>) {
+        self.settled = None;
+        let before = self.board.una;
+        let told = self.board.arrived(ack, packet.at);
+        self.window_edge = window.map(|window| ack + window);
+        let fresh = self.data_before(ack).saturating_sub(self.data_before(before));
+        self.observers.heard_plainly(&Heard {
+            packet,
+            ack,
+            before,
+            fresh,
+            window,
+            sack: &[],
+            dsack: None,
+            told,
+            duplicate: false,
+            high: self.board.high,
+            in_flight: self.board.high.since(ack).as_u64(),
+        });
+        let moment = (packet.at, packet.frame);
+        self.judge.heard(moment, told, before, false, &self.board);
+        self.last_window = Some(packet.window);
+        self.totals.pure_acks += u64::from(packet.payload == 0);
+        self.totals.max_window = self.totals.max_window.max(window);
+    }
+}

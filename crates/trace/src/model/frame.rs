@@ -1,0 +1,28 @@
+//! A captured frame, and which direction of which connection something is about.
+
+use tcplab_wire::LinkType;
+
+/// One captured frame.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame<'a> {
+    /// When it was captured, nanoseconds since the Unix epoch.
+    pub time_ns: u64,
+    /// How its first bytes are to be read.
+    pub link: LinkType,
+    /// What was kept of it.
+    pub captured: &'a [u8],
+    /// How long it was, bytes.
+    pub original_len: u32,
+    /// The capture's comment on it.
+    pub comment: Option<&'a str>,
+}
+
+/// A direction of a connection: the connection's place in the order of first packets, and
+/// whether the data go from client to server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowId {
+    /// The connection, counted from 0.
+    pub connection: usize,
+    /// From client to server.
+    pub forward: bool,
+}

@@ -1,0 +1,141 @@
+//! How the receiver acknowledges.
+
+use tcplab_units::{Bytes, Offset, Span};
+
+use super::event::{Heard, Sent};
+use super::sightings::Seen;
+use crate::{AckHabits, Flow, SegmentKind, Tap};
+
+/// An acknowledgement that comes later was held back on purpose.
+const HELD_BACK: Span = Span::from_millis(10);
+
+/// The acknowledgements of one direction's data.
+#[derive(Debug, Default)]
+pub(crate) struct Acking {
+    acks: u64,
+    duplicates: u64,
+    needless: u64,
+    stretch: Seen,
+    longest: u64,
+    delayed: Seen,
+    longest_delay: Span,
+    /// The smallest age at which data were acknowledged.
+    least_age: Option<Span>,
+    /// Data arrived above a hole, which is not filled yet.
+    hole: bool,
+    /// Repetitions, or what else may not be in order, that may each have called for a duplicate
+    /// acknowledgement not heard yet; none of them was sent after this place was reached.
+    excuses: u8,
+    excused_until: Offset,
+    sack: SackUse,
+}
+
+/// Whether the receiver tells of what lies above a hole.
+#[derive(Debug, Default)]
+struct SackUse {
+    /// SYNs that offered it.
+    offered_by_sender: bool,
+    offered_by_receiver: bool,
+    /// Blocks were seen.
+    seen: bool,
+}
+
+impl SackUse {
+    fn is_certain(&self) -> bool {
+        self.seen || (self.offered_by_sender && self.offered_by_receiver)
+    }
+}
+
+impl Acking {
+    /// A packet of the direction.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+        if sent.kind != SegmentKind::New {
+            self.excuses = self.excuses.saturating_add(1);
+            self.excused_until = sent.high.max(sent.range.end);
+        }
+        self.sack.offered_by_sender |= sent.packet.sack_permitted;
+    }
+
+    /// A packet of the opposite direction; `full` is the size of a full segment.
+    #[inline(always)]
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>, full: Option<u64>) {
+        if heard.ack > heard.before {
+            self.advanced(heard, full);
+        } else if heard.duplicate {
+            self.duplicate(*heard);
+        }
+        self.sack.seen |= !heard.sack.is_empty();
+        self.sack.offered_by_receiver |= heard.packet.sack_permitted;
+        let una = heard.ack.max(heard.before);
+        self.hole = heard.high.since(una).as_u64() != heard.in_flight;
+    }
+
+    /// The same acknowledgement again, in a packet with data; nothing is under way.
+    pub(crate) fn heard_again(&mut self) {
+        self.hole = false;
+    }
+
+    /// What came out.
+    pub(crate) fn finish(&self, flow: &mut Flow) {
+        let mut habits = AckHabits {
+            acks: self.acks,
+            duplicates: self.duplicates,
+            needless: self.needless,
+            stretch: self.stretch.sightings(),
+            longest: Bytes::new(self.longest),
+            ..AckHabits::default()
+        };
+        if flow.tap == Tap::Receiver {
+            habits.delayed = self.delayed.sightings();
+            habits.longest_delay = self.longest_delay;
+        }
+        flow.acking = habits;
+    }
+
+    #[inline(always)]
+    fn advanced(&mut self, heard: &Heard<'_>, full: Option<u64>) {
+        let bare = heard.packet.is_bare();
+        self.acks += u64::from(bare);
+        // Data that waited above a hole are acknowledged with what filled it.
+        let in_order = !self.hole && heard.before >= self.excused_until;
+        if heard.before > self.excused_until {
+            self.excuses = 0;
+        }
+        if !in_order {
+            return;
+        }
+        let (at, frame) = (heard.packet.at, heard.packet.frame);
+        let taken_in = heard.ack.since(heard.before).as_u64();
+        self.longest = self.longest.max(taken_in);
+        let Some(ages) = heard.told.acked_ages else { return };
+        let least = self.least_age.map_or(ages.last, |least| least.min(ages.last));
+        self.least_age = Some(least);
+        let Some(full) = full else { return };
+        if taken_in > 2 * full {
+            self.stretch.add(at, frame);
+        } else if bare && taken_in <= full && ages.last > HELD_BACK && least <= HELD_BACK {
+            self.delayed.add(at, frame);
+            self.longest_delay = self.longest_delay.max(ages.last);
+        }
+    }
+
+    /// A receiver that uses SACK names what it holds above a hole, and what it received twice (RFC
+    /// 2018 section 4, RFC 2883): a duplicate without a block has no such reason, unless it was a
+    /// repetition and the receiver knows no D-SACK.
+    #[inline(never)]
+    fn duplicate(&mut self, heard: Heard<'_>) {
+        self.duplicates += 1;
+        // An answer to a probe is called for.
+        let probed = heard.packet.window == 0;
+        let tells = !heard.sack.is_empty() || heard.dsack.is_some() || heard.packet.options_cut;
+        if probed || tells || !self.sack.is_certain() {
+            return;
+        }
+        if self.excuses > 0 {
+            self.excuses -= 1;
+        } else {
+            self.needless += 1;
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! How large a full segment of one direction is.
+
+use tcplab_units::{Bytes, Instant, Offset};
+use tcplab_wire::TcpFlags;
+
+use crate::observers::event::{Heard, Sent};
+use crate::packet::Packet;
+use crate::{MssChange, SegmentKind};
+
+#[cfg(test)]
+mod tests;
+
+/// The timestamp option takes ten bytes, padded to twelve (RFC 7323 appendix A), of the segment
+/// that was agreed on (RFC 6691).
+const TIMESTAMPS: u32 = 12;
+/// What a SYN without the option means (RFC 9293 section 3.7.1), by IPv4 and by IPv6.
+const DEFAULT: (u32, u32) = (536, 1220);
+/// As many segments of one size, each of which its sender would have filled up, say that this is
+/// all that fits.
+const CERTAIN: u8 = 4;
+/// As many changes are told.
+const CHANGES: usize = 16;
+/// What fits into Ethernet's 1500 bytes with IPv4 or IPv6, with timestamps or without, and into
+/// jumbo frames of 9000: where no SYN was seen, a packet that is a multiple of one of these is
+/// taken for several segments.
+const USUAL: [u32; 8] = [1448, 1460, 1428, 1440, 8948, 8960, 8928, 8940];
+/// No single segment without a SYN seen is taken to be larger.
+const LARGEST_USUAL: u32 = 8960;
+
+/// The size of a full segment, bytes of data: what the ends agreed on, or less, where the path
+/// showed that less fits.
+#[derive(Debug, Default)]
+pub(crate) struct FullSize {
+    /// Maximum segment size in the sender's and in the receiver's SYN.
+    offered: [Option<u16>; 2],
+    /// What both allow, less the options; 0 until the first data.
+    agreed: u32,
+    /// The size in use; 0 while unknown.
+    in_use: u32,
+    /// The largest single segment seen since the size in use last became smaller.
+    largest: u32,
+    run: Run,
+    changes: Vec<MssChange>,
+}
+
+/// Segments of one size, smaller than full ones, that others followed at once.
+#[derive(Debug, Default)]
+struct Run {
+    size: u32,
+    count: u8,
+    at: Instant,
+    frame: u64,
+    end: Offset,
+}
+
+impl FullSize {
+    /// Bytes of data in a full segment; `None` before anything tells.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        (self.in_use > 0).then_some(u64::from(self.in_use))
+    }
+    /// When and how it became smaller.
+    pub(crate) fn changes(&self) -> Vec<MssChange> {
+        self.changes.clone()
+    }
+
+    /// A packet of the direction.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+        if sent.packet.syn() {
+            self.offered[0] = offered(sent.packet);
+        }
+        let payload = u32::try_from(sent.payload).unwrap_or(u32::MAX);
+        if payload == 0 {
+            return;
+        }
+        if self.agreed == 0 {
+            self.agree(sent.packet, payload);
+        }
+        if payload == self.in_use {
+            self.largest = payload;
+            self.run.count = 0;
+        } else if payload > self.in_use {
+            self.grow(payload);
+        } else if !sent.packet.flags.contains(TcpFlags::PSH)
+            && !sent.packet.fin()
+            && sent.kind != SegmentKind::WindowProbe
+        {
+            self.look_at_smaller(payload, *sent);
+        }
+    }
+    /// A packet of the opposite direction.
+    #[inline(always)]
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
+        if heard.packet.syn() {
+            self.offered[1] = offered(heard.packet);
+        }
+    }
+
+    #[cold]
+    fn agree(&mut self, packet: &Packet, payload: u32) {
+        let smallest = self.offered.into_iter().flatten().min();
+        let options = if packet.timestamps.is_some() { TIMESTAMPS } else { 0 };
+        self.agreed = match smallest {
+            Some(mss) => u32::from(mss).saturating_sub(options).max(1),
+            None => u32::MAX,
+        };
+        if smallest.is_some() {
+            self.in_use = self.agreed;
+        } else {
+            self.in_use = single(payload).unwrap_or(0);
+        }
+    }
+
+    /// Larger than the size in use: several segments in one packet, or the size grew.
+    #[inline(never)]
+    fn grow(&mut self, payload: u32) {
+        self.run.count = 0;
+        if self.agreed != u32::MAX && payload > self.agreed {
+            self.largest = self.largest.max(self.in_use);
+            return;
+        }
+        let size = if self.agreed == u32::MAX { single(payload) } else { Some(payload) };
+        let Some(size) = size.filter(|&size| size > self.in_use) else { return };
+        self.in_use = size;
+        self.largest = size;
+        // What was smaller for a while only was no change for good.
+        let changes = &mut self.changes;
+        let size = Bytes::new(u64::from(size));
+        while changes.last().is_some_and(|change| change.from <= size) {
+            changes.pop();
+        }
+        if let Some(last) = changes.last_mut() {
+            last.to = last.to.max(size);
+        }
+    }
+
+    /// A sender that has more to send, as it had who did not push, fills its segments.
+    #[inline(never)]
+    fn look_at_smaller(&mut self, payload: u32, sent: Sent<'_>) {
+        let run = &mut self.run;
+        if run.count == 0 || run.size != payload {
+            let (at, frame) = (sent.packet.at, sent.packet.frame);
+            *run = Run { size: payload, count: 1, at, frame, end: sent.range.end };
+            return;
+        }
+        if sent.range.start < run.end {
+            return;
+        }
+        run.count += 1;
+        run.end = sent.range.end;
+        if run.count < CERTAIN {
+            return;
+        }
+        run.count = 0;
+        let (at, frame) = (run.at, run.frame);
+        if self.largest > payload && self.changes.len() < CHANGES {
+            let (from, to) = (Bytes::new(self.largest.into()), Bytes::new(payload.into()));
+            self.changes.push(MssChange { at, frame, from, to });
+        }
+        self.in_use = payload;
+        self.largest = payload;
+    }
+}
+
+fn offered(syn: &Packet) -> Option<u16> {
+    let default = if syn.src().is_ipv4() { DEFAULT.0 } else { DEFAULT.1 };
+    match syn.mss {
+        None if syn.options_cut => None,
+        mss => mss.or(u16::try_from(default).ok()),
+    }
+}
+
+/// The segment size that a packet of this many bytes shows, where none was agreed on: several of a
+/// usual size, or one.
+fn single(payload: u32) -> Option<u32> {
+    let several = USUAL.into_iter().find(|&size| payload > size && payload.is_multiple_of(size));
+    several.or((payload <= LARGEST_USUAL).then_some(payload))
+}

@@ -1,0 +1,238 @@
+//! The time of a transfer, written down under what bounded it.
+//!
+//! Three levels: *spans* between two packets; *stretches* of a round trip or more, in which spans
+//! of several kinds take turns; *periods*, neighbouring stretches of which most time has the same
+//! limit. Each span is counted once, and none lies between two periods.
+
+use tcplab_units::{Bytes, Instant, Span};
+
+use crate::observers::event::Event;
+use crate::{Confidence, Flow, Limit, LimitPeriod, LimitShares};
+
+/// A stretch is not shorter, so that the periods of a fast path stay readable.
+const SHORTEST: Span = Span::from_millis(10);
+
+/// A sender that went by the acknowledgements' clock for more than this part of the time it
+/// starved, in the same round trip or the one before, had a full congestion window in it.
+const FULL_BEFORE: u64 = 16;
+
+/// What is known of a span when it is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It is certain.
+    Sure(Limit),
+    /// Nothing was in flight, and nothing to send.
+    Idle,
+    /// The sender sent when an acknowledgement came, and had sent all it might before: the round
+    /// trip tells whether the congestion window or the path set the pace.
+    Clocked,
+    /// It might have sent and did not, until an acknowledgement came: its buffer was full of what
+    /// had been sent, or what to send next was made known by accident just then.
+    Starved,
+    /// It might have sent and did not, until something else than an acknowledgement made it:
+    /// its application or, if such waits are short, its pacing.
+    Lull,
+    /// The same, and such waits are even.
+    Paced,
+}
+
+/// What a round trip told of the spans in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Verdict {
+    /// What paced the acknowledgements' clock.
+    pub(crate) clocked: Limit,
+    /// The path was as busy as it can be.
+    pub(crate) at_capacity: bool,
+    /// Lulls below this are pacing, if the path was busy.
+    pub(crate) pacing: Span,
+}
+
+/// Everything written down so far.
+#[derive(Debug)]
+pub(crate) struct Book {
+    /// All time before this is accounted for.
+    until: Instant,
+    /// The packet then.
+    frame: u64,
+    stretch: Stretch,
+    /// In the round trip before, how long the sender went by the acknowledgements' clock.
+    clocked: Span,
+    period: Option<LimitPeriod>,
+    total: LimitShares,
+}
+
+#[derive(Debug, Default)]
+struct Stretch {
+    shares: LimitShares,
+    clocked: Span,
+    starved: Span,
+    lull: Span,
+    longest_lull: Span,
+    paced: Span,
+    from: Instant,
+    frame: u64,
+    acked: u64,
+}
+
+impl Book {
+    /// The first span begins with this packet.
+    pub(crate) fn begin(at: Instant, frame: u64, confidence: Confidence) -> Book {
+        let total = LimitShares { confidence, ..LimitShares::default() };
+        let stretch = Stretch { from: at, frame, shares: total, ..Stretch::default() };
+        Book { until: at, frame, stretch, clocked: Span::ZERO, period: None, total }
+    }
+
+    /// Until when all time is accounted for.
+    pub(crate) fn until(&self) -> Instant {
+        self.until
+    }
+    /// Data were acknowledged.
+    pub(crate) fn acked(&mut self, bytes: u64) {
+        self.stretch.acked += bytes;
+    }
+
+    /// The time up to `at` was of this kind. Captures whose clock goes back add nothing.
+    pub(crate) fn account(&mut self, kind: Kind, at: Instant, frame: u64) {
+        let span = at.since(self.until);
+        let stretch = &mut self.stretch;
+        match kind {
+            Kind::Sure(limit) => stretch.shares.spans[limit as usize] += span,
+            Kind::Idle => {
+                stretch.shares.spans[Limit::Application as usize] += span;
+                stretch.shares.idle += span;
+            }
+            Kind::Clocked => stretch.clocked += span,
+            Kind::Starved => stretch.starved += span,
+            Kind::Paced => stretch.paced += span,
+            Kind::Lull => {
+                stretch.lull += span;
+                stretch.longest_lull = stretch.longest_lull.max(span);
+            }
+        }
+        self.until = self.until.max(at);
+        self.frame = frame;
+    }
+
+    /// The same for a wait that may be long: then it has a stretch of its own.
+    pub(crate) fn wait(
+        &mut self,
+        limit: Kind,
+        at: Instant,
+        frame: u64,
+        long: Span,
+        events: &mut Vec<Event>,
+    ) {
+        if at.since(self.until) < long.max(SHORTEST) {
+            self.account(limit, at, frame);
+            return;
+        }
+        self.resolve(Verdict {
+            clocked: Limit::Congestion,
+            at_capacity: false,
+            pacing: Span::ZERO,
+        });
+        self.close(events);
+        self.account(limit, at, frame);
+        self.resolve(Verdict {
+            clocked: Limit::Congestion,
+            at_capacity: false,
+            pacing: Span::ZERO,
+        });
+        self.close(events);
+    }
+
+    /// A round trip is over.
+    pub(crate) fn round(&mut self, verdict: Verdict, events: &mut Vec<Event>) {
+        self.resolve(verdict);
+        if self.stretch.shares.total() >= SHORTEST {
+            self.close(events);
+        }
+    }
+
+    /// The last span ends where the accounts end.
+    pub(crate) fn finish(&mut self, verdict: Verdict, flow: &mut Flow, events: &mut Vec<Event>) {
+        self.resolve(verdict);
+        self.close(events);
+        if let Some(period) = &mut self.period {
+            // What was acknowledged at the very moment when the accounts end.
+            period.acked += Bytes::new(std::mem::take(&mut self.stretch.acked));
+        }
+        events.extend(self.period.take().map(Event::Limit));
+        flow.shares = self.total;
+    }
+
+    fn resolve(&mut self, verdict: Verdict) {
+        let stretch = &mut self.stretch;
+        let taken = Stretch {
+            clocked: std::mem::take(&mut stretch.clocked),
+            starved: std::mem::take(&mut stretch.starved),
+            lull: std::mem::take(&mut stretch.lull),
+            longest_lull: std::mem::take(&mut stretch.longest_lull),
+            paced: std::mem::take(&mut stretch.paced),
+            ..Stretch::default()
+        };
+        let spans = &mut stretch.shares.spans;
+        spans[verdict.clocked as usize] += taken.clocked;
+        // A writer woken by acknowledgements hardly ever writes without one; one that writes in
+        // its own time does so at an acknowledgement only by accident. And where the congestion
+        // window was full at times in a round trip, Linux holds it responsible for all of it
+        // (`tcp_cwnd_validate`).
+        // A pacing timer that was late now and then did no harm as long as the path was busy.
+        let late = verdict.at_capacity && taken.paced > taken.starved;
+        let idle = if taken.starved > taken.lull && !late {
+            let full = (taken.clocked + self.clocked) * FULL_BEFORE > taken.starved;
+            if full { verdict.clocked } else { Limit::SendBuffer }
+        } else if late || verdict.at_capacity && taken.longest_lull < verdict.pacing {
+            Limit::Path
+        } else {
+            Limit::Application
+        };
+        spans[idle as usize] += taken.starved + taken.lull;
+        // A sender that paces does so at the rate that it takes for the path's; so does an
+        // application that writes little by little, at a rate of its own.
+        let paced = if verdict.at_capacity {
+            Limit::Path
+        } else if taken.starved > taken.lull {
+            Limit::Congestion
+        } else {
+            Limit::Application
+        };
+        spans[paced as usize] += taken.paced;
+        self.clocked = taken.clocked;
+    }
+
+    fn close(&mut self, events: &mut Vec<Event>) {
+        let next = Stretch {
+            from: self.until,
+            frame: self.frame,
+            shares: LimitShares { confidence: self.total.confidence, ..LimitShares::default() },
+            ..Stretch::default()
+        };
+        let stretch = std::mem::replace(&mut self.stretch, next);
+        let Some(limit) = stretch.shares.largest() else {
+            self.stretch.acked = stretch.acked;
+            return;
+        };
+        self.total.add(&stretch.shares);
+        let acked = Bytes::new(stretch.acked);
+        match &mut self.period {
+            Some(period) if period.limit == limit => {
+                period.until = self.until;
+                period.shares.add(&stretch.shares);
+                period.acked += acked;
+                period.frames.1 = self.frame;
+            }
+            period => {
+                let next = LimitPeriod {
+                    limit,
+                    shares: stretch.shares,
+                    from: stretch.from,
+                    until: self.until,
+                    acked,
+                    frames: (stretch.frame, self.frame),
+                };
+                events.extend(period.replace(next).map(Event::Limit));
+            }
+        }
+    }
+}

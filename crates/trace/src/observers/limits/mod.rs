@@ -1,0 +1,198 @@
+//! The limit timeline: what bounded the rate of a direction, when.
+//!
+//! The time between two sendings is judged when it is over, by what the sender might have sent
+//! and what made it send ([`sender`]); over a round trip, by whether the path was full; and
+//! written down ([`book`]). Ancestors: T-RAT (Zhang, Breslau, Paxson, Shenker, "On the
+//! Characteristics and Origins of Internet Flow Rates") and Siekkinen et al., "A root cause
+//! analysis toolkit for TCP", which judge flights or seconds; the single gap as the unit follows
+//! Linux's own accounts of what a socket waits for (`tcp_chrono_start`), so that the two can be
+//! compared.
+
+mod capacity;
+mod ledger;
+mod pace;
+mod sender;
+
+use std::collections::VecDeque;
+
+use tcplab_units::{Instant, Rate, Span};
+
+use crate::observers::event::{Event, Heard, Sent};
+use crate::{Confidence, Flow, SegmentKind};
+use sender::{Answer, Departure, Sender};
+
+/// Reactions that come sooner than this are taken to come at once: the tap stands beside the
+/// sender.
+const AT_ONCE: Span = Span::from_millis(1);
+/// A full segment on Ethernet with timestamps, where the handshake was not seen.
+const USUAL_SEGMENT: u64 = 1_448;
+/// Acknowledgements under way to the sender are told apart by this fraction of the way.
+const PARTS: u64 = 16;
+/// What the timestamp option and its padding take from each segment (RFC 7323 appendix A).
+const TIMESTAMPS: u64 = 12;
+
+/// The observer. A direction without data costs next to nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Limits {
+    /// How long after an acknowledgement passes the tap its sender's reaction can pass.
+    reaction: Span,
+    /// What the receiver offered to take in one segment.
+    offered: Option<u16>,
+    sender: Option<Box<Sender>>,
+    /// The last acknowledgement of new data.
+    last: Option<(Instant, u64)>,
+    /// At a tap away from the sender: acknowledgements that have not reached it yet.
+    under_way: VecDeque<Answer>,
+}
+
+impl Limits {
+    pub(crate) fn opened(&mut self, reaction: Span) {
+        self.reaction = if reaction < AT_ONCE { Span::ZERO } else { reaction };
+    }
+
+    /// What the spacing of acknowledged data says of the path.
+    pub(crate) fn capacity(&self) -> Option<Rate> {
+        self.sender.as_ref().and_then(|sender| sender.capacity())
+    }
+
+    /// Whether no data were sent yet: acknowledgements do not matter then.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.sender.is_none()
+    }
+
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
+        let repeat = match sent.kind {
+            SegmentKind::New => false,
+            SegmentKind::FastRetransmission
+            | SegmentKind::TimeoutRetransmission
+            | SegmentKind::AfterTimeoutRetransmission
+            | SegmentKind::FillsHole
+            | SegmentKind::WindowProbe => true,
+            SegmentKind::Reordered
+            | SegmentKind::NetworkDuplicate
+            | SegmentKind::TapDuplicate
+            | SegmentKind::KeepAlive => return,
+        };
+        if sent.payload == 0 {
+            return;
+        }
+        let away = !self.reaction.is_zero();
+        if away {
+            self.deliver(sent.packet.at, events);
+        }
+        if self.sender.is_none() {
+            self.begin(*sent);
+        }
+        let Some(sender) = &mut self.sender else { return };
+        let departure = Departure {
+            at: sent.packet.at,
+            frame: sent.packet.frame,
+            end: sent.range.start.as_u64() + sent.payload,
+            payload: sent.payload,
+            repeat,
+            fast: matches!(sent.kind, SegmentKind::FastRetransmission | SegmentKind::FillsHole),
+            window_probe: sent.kind == SegmentKind::WindowProbe,
+            timer: sent.timer,
+            in_flight: (!away).then_some(sent.in_flight),
+        };
+        sender.sent(&departure, events);
+    }
+
+    #[inline(always)]
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>, events: &mut Vec<Event>) {
+        if heard.packet.mss.is_some() {
+            self.offered = heard.packet.mss;
+        }
+        let Some(sender) = &mut self.sender else { return };
+        if heard.fresh > 0 {
+            self.last = Some((heard.packet.at, heard.packet.frame));
+        }
+        let away = !self.reaction.is_zero();
+        let answer = Answer {
+            at: heard.packet.at + self.reaction,
+            frame: heard.packet.frame,
+            ack: heard.ack.as_u64(),
+            fresh: heard.fresh,
+            edge: heard.window.map(|window| heard.ack.as_u64() + window.as_u64()),
+            in_flight: (!away).then_some(heard.in_flight),
+            with_data: heard.packet.payload > 0,
+            sample: heard.told.round_trip,
+        };
+        if !away {
+            sender.heard(&answer, events);
+            return;
+        }
+        self.hear_later(answer, heard.packet.at, events);
+    }
+
+    /// Away from the sender: the acknowledgement, which passes `now`, will reach it later.
+    #[inline(never)]
+    fn hear_later(&mut self, answer: Answer, now: Instant, events: &mut Vec<Event>) {
+        let Some(sender) = &mut self.sender else { return };
+        match self.under_way.back_mut() {
+            Some(last) if answer.at.since(last.at) < self.reaction / PARTS => {
+                *last = Answer {
+                    at: last.at,
+                    fresh: last.fresh + answer.fresh,
+                    with_data: last.with_data || answer.with_data,
+                    ..answer
+                };
+            }
+            _ => self.under_way.push_back(answer),
+        }
+        // Older ones have arrived even if nothing was sent since.
+        while self.under_way.front().is_some_and(|first| first.at <= now) {
+            let Some(first) = self.under_way.pop_front() else { break };
+            sender.heard(&first, events);
+        }
+    }
+
+    pub(crate) fn finish(&mut self, flow: &mut Flow, events: &mut Vec<Event>) {
+        let Some(sender) = &mut self.sender else { return };
+        for answer in self.under_way.drain(..) {
+            sender.heard(&answer, events);
+        }
+        sender.finish(self.last, flow, events);
+    }
+
+    /// The first data.
+    #[cold]
+    fn begin(&mut self, sent: Sent<'_>) {
+        let cut = if sent.packet.timestamps.is_some() { TIMESTAMPS } else { 0 };
+        let offered =
+            self.offered.map_or(USUAL_SEGMENT, |mss| u64::from(mss) - cut.min(mss.into()));
+        let away = !self.reaction.is_zero();
+        let confidence = if away { Confidence::Low } else { Confidence::High };
+        self.sender = Some(Box::new(Sender::new(&sent, offered.max(1), self.reaction, confidence)));
+    }
+
+    /// The acknowledgements that have reached the sender when it sends this. The reaction is
+    /// the shortest seen; the packet may have been a little faster.
+    #[inline(never)]
+    fn deliver(&mut self, sent: Instant, events: &mut Vec<Event>) {
+        let Some(sender) = &mut self.sender else { return };
+        let until = sent + self.reaction / PARTS;
+        while self.under_way.front().is_some_and(|first| first.at <= until) {
+            let Some(first) = self.under_way.pop_front() else { break };
+            let at = first.at.min(sent);
+            sender.heard(&Answer { at, ..first }, events);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observers::stalls::Stalls;
+    use crate::observers::throughput::Throughput;
+    use crate::observers::transfer::TransferSums;
+
+    #[test]
+    fn a_direction_is_kept_in_little_memory() {
+        // Without the histogram of spacings, which comes with the first train.
+        let limits = size_of::<Limits>() + size_of::<Sender>();
+        let others = size_of::<Stalls>() + size_of::<TransferSums>() + size_of::<Throughput>();
+        assert!(limits + others < 1_250, "{limits} and {others} bytes");
+    }
+}

@@ -1,0 +1,578 @@
+//! The sender as its packets show it: what it might have sent, and what made it send.
+//!
+//! Between two sendings lies a *gap*. What the sender had to wait for in it follows from three
+//! things.
+//!
+//! - *Room*: where the receiver's window is full, that is what it waits for.
+//! - *Proof*: a congestion window only shrinks when something was lost, marked, or a long time
+//!   idle. So what was in flight at most since then, the window still allows. A sender that could
+//!   send by both windows and lets an acknowledgement pass without doing so *declines*: it has
+//!   nothing to send. Linux waits for more room than a single segment's before it cuts one of its
+//!   large packets (`tcp_tso_should_defer`), but not if the last sending is a millisecond past.
+//! - *Prompting*: kernels answer an acknowledgement within the moment. A sending that nothing
+//!   prompted was made by an application or a timer, or by pacing.
+
+use tcplab_units::{Instant, Offset, Rate, Span};
+
+use super::capacity::Capacity;
+use super::ledger::{Book, Kind, Verdict};
+use super::pace::Pace;
+use crate::observers::event::{Event, Sent};
+use crate::{Confidence, Flow, Limit, Timer};
+
+/// A kernel answers an acknowledgement in less: it sends from the interrupt that brought it.
+const REACTS: Span = Span::from_micros(50);
+/// A process that waited for room in its buffer is awake and has written after this long, and not
+/// more than a sixteenth of the round trip.
+const WAKES: Span = Span::from_millis(1);
+/// A smaller flight than this many full segments does not fill a send buffer: the smallest that
+/// Linux grants (`SOCK_MIN_SNDBUF`) holds two with their overhead, and a request is as short.
+const LEAST_BUFFER: u64 = 4;
+/// After this long without sending, Linux sends what little it may (`tcp_tso_should_defer`).
+const DEFERS: Span = Span::from_millis(1);
+/// Linux makes its large packets as long as its pacing rate takes for 2¹⁰ µs
+/// (`tcp_tso_autosize`); that rate is 1.2 windows a round trip, two while it doubles
+/// (`tcp_update_pacing_rate`), and the window itself will have doubled before this is looked at
+/// again. In nanoseconds, times the rate.
+const AUTOSIZE: u64 = 1_228_800;
+const AUTOSIZE_GROWING: u64 = 4_096_000;
+/// On paths below a few milliseconds they are longer by this, halved for each 2⁹ µs of the least
+/// round trip (`tcp_tso_rtt_log`).
+const AUTOSIZE_NEAR: u64 = 65_536;
+/// They never hold less, in segments (`tcp_min_tso_segs`).
+const LEAST_CHUNK: u64 = 2;
+
+/// What takes longer is a clock that was set, not a round trip.
+const LONGEST: Span = Span::from_secs(3_600);
+
+/// Windows reach at least this share of the path's rate if the path is what bounds them, per
+/// cent: acknowledgement clocks jitter, and a round trip is never measured to the packet.
+const BUSY: u64 = 85;
+
+/// A packet with data.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Departure {
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+    /// The end of its data.
+    pub(crate) end: u64,
+    pub(crate) payload: u64,
+    /// Not new data in order.
+    pub(crate) repeat: bool,
+    /// It begins or goes on with fast recovery.
+    pub(crate) fast: bool,
+    pub(crate) window_probe: bool,
+    pub(crate) timer: Option<Timer>,
+    /// Where the tap knows: bytes in flight, this one included.
+    pub(crate) in_flight: Option<u64>,
+}
+
+/// An acknowledgement, at the time at which it reaches the sender.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answer {
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+    pub(crate) ack: u64,
+    /// Bytes of data newly acknowledged.
+    pub(crate) fresh: u64,
+    /// The first byte that may not be sent, if the window's scale is known.
+    pub(crate) edge: Option<u64>,
+    /// Where the tap knows.
+    pub(crate) in_flight: Option<u64>,
+    pub(crate) with_data: bool,
+    /// A round trip at the tap.
+    pub(crate) sample: Option<Span>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Sender {
+    /// A full segment, bytes of data, at most.
+    offered: u64,
+    /// The largest packet seen: several segments where the kernel leaves cutting to the card.
+    largest: u64,
+    /// From an acknowledgement's passing the tap to the reaction's: zero beside the sender.
+    reaction: Span,
+    una: u64,
+    high: u64,
+    edge: Option<u64>,
+    in_flight: u64,
+    /// The most that was in flight since the congestion window last shrank.
+    proven: u64,
+    /// When it last became more, and how long that took.
+    grew: (Instant, Span),
+    /// In fast recovery until this is acknowledged.
+    recovery: Option<u64>,
+    /// After a timer's sending until this is acknowledged: what counts as in flight may be lost,
+    /// and the window is about to shrink.
+    unsure: Option<u64>,
+    /// The timer was a probe's.
+    probed: bool,
+    /// The kernel's large packets: it may wait until it can send this much, bytes.
+    chunk: u64,
+    /// The rate still grows by leaps.
+    growing: bool,
+    /// Bytes a second in the last round trip.
+    last_rate: u64,
+    smoothed: Span,
+    least: Option<Span>,
+    /// The latest acknowledgement.
+    heard: Option<Instant>,
+    gap: Gap,
+    pace: Pace,
+    round: Round,
+    capacity: Capacity,
+    book: Book,
+}
+
+/// What happened since the last sending.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
+struct Gap {
+    from: Instant,
+    /// In flight when it began.
+    in_flight: u64,
+    /// What the receiver's window had room for then.
+    room: u64,
+    /// It began in fast recovery.
+    recovering: bool,
+    /// The segment before it was smaller than a full one.
+    small: bool,
+    /// Bytes sent together before it.
+    burst: u64,
+    /// The sender could have sent and did not.
+    declined: bool,
+    /// The latest acknowledgement, its frame, and what could be sent after it.
+    heard: Option<Instant>,
+    heard_frame: u64,
+    available: u64,
+    with_data: bool,
+    /// When the receiver's window opened, if it was full.
+    opened: bool,
+    /// When everything was acknowledged, and by which frame.
+    drained: Option<(Instant, u64)>,
+}
+
+/// A round trip: until what was sent before it began is acknowledged.
+#[derive(Debug, Clone, Copy)]
+struct Round {
+    from: Instant,
+    mark: u64,
+    acked: u64,
+    least: Option<Span>,
+}
+
+impl Sender {
+    /// `sent` is the first packet with data.
+    pub(crate) fn new(
+        sent: &Sent<'_>,
+        offered: u64,
+        reaction: Span,
+        confidence: Confidence,
+    ) -> Sender {
+        let (at, start) = (sent.packet.at, sent.range.start.as_u64());
+        Sender {
+            offered,
+            largest: 0,
+            reaction,
+            una: start,
+            high: start,
+            edge: sent.window_edge.map(Offset::as_u64),
+            in_flight: 0,
+            proven: 0,
+            grew: (at, Span::ZERO),
+            recovery: None,
+            unsure: None,
+            probed: false,
+            chunk: 0,
+            growing: true,
+            last_rate: 0,
+            smoothed: reaction.min(LONGEST),
+            least: None,
+            heard: None,
+            gap: Gap::begin(at, 0, u64::MAX),
+            pace: Pace::default(),
+            round: Round { from: at, mark: start + sent.payload, acked: 0, least: None },
+            capacity: Capacity::default(),
+            book: Book::begin(at, sent.packet.frame, confidence),
+        }
+    }
+
+    pub(crate) fn capacity(&self) -> Option<Rate> {
+        self.capacity.rate()
+    }
+
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, sent: &Departure, events: &mut Vec<Event>) {
+        let quiet = sent.at.since(self.gap.from);
+        let mut burst = sent.payload;
+        if self.gap.heard.is_none() && quiet <= REACTS && sent.timer.is_none() {
+            self.book.account(Kind::Clocked, sent.at, sent.frame);
+            burst += self.gap.burst;
+        } else {
+            self.close_gap(*sent, events);
+        }
+        if self.una >= self.high {
+            let round = Round { from: sent.at, mark: sent.end, acked: 0, least: None };
+            self.round = round;
+            self.restart_after_idle(quiet);
+        }
+        self.high = self.high.max(sent.end);
+        self.largest = self.largest.max(sent.payload);
+        if sent.fast && self.recovery.is_none() {
+            self.recovery = Some(self.high);
+            self.shrunk(false);
+        }
+        if sent.timer == Some(Timer::Retransmission) {
+            self.recovery = None;
+            self.unsure = Some(self.high);
+            self.shrunk(true);
+        }
+        if sent.timer == Some(Timer::Probe) && sent.repeat {
+            // If it repairs a loss, the window shrinks in the round trip after its
+            // acknowledgement (RFC 8985 section 7.4.2, `tcp_process_tlp_ack`).
+            self.unsure = Some(self.high);
+            self.probed = true;
+            self.shrunk(false);
+        }
+        self.in_flight = sent.in_flight.unwrap_or(self.high.saturating_sub(self.una));
+        if self.recovery.or(self.unsure).is_none() {
+            self.prove(sent.at);
+        }
+        if !self.reaction.is_zero() {
+            self.measure_arrival(*sent);
+        }
+        self.gap = Gap::begin(sent.at, self.in_flight, self.room());
+        self.gap.burst = burst;
+        self.gap.recovering = self.recovery.is_some();
+        self.gap.small = !sent.repeat && self.is_small(sent.payload);
+        self.gap.available = self.available();
+        self.gap.declined = self.gap.available >= self.chunk();
+    }
+
+    #[inline(always)]
+    pub(crate) fn heard(&mut self, answer: &Answer, events: &mut Vec<Event>) {
+        if self.reaction.is_zero() {
+            self.measure(answer.at, answer.fresh, answer.sample);
+        }
+        let (reacts, _) = self.patience();
+        if self.gap.heard.is_some_and(|last| answer.at.since(last) > reacts) {
+            self.decline();
+        }
+        if answer.ack >= self.una {
+            self.una = answer.ack;
+            self.edge = answer.edge;
+        }
+        self.in_flight = answer.in_flight.unwrap_or(self.high.saturating_sub(self.una));
+        let (available, opened) = (self.available(), self.room() >= self.full_segment());
+        let gap = &mut self.gap;
+        gap.opened |= opened;
+        gap.available = available;
+        gap.heard = Some(answer.at);
+        gap.heard_frame = answer.frame;
+        gap.with_data = answer.with_data;
+        if self.una >= self.high {
+            gap.drained.get_or_insert((answer.at, answer.frame));
+        }
+        self.leave_recovery();
+        self.book.acked(answer.fresh);
+        self.round.acked += answer.fresh;
+        if answer.fresh > 0 && self.una >= self.round.mark {
+            self.close_round(answer.at, events);
+        }
+    }
+
+    fn leave_recovery(&mut self) {
+        let passed = |point: Option<u64>| point.is_some_and(|point| self.una >= point);
+        if passed(self.recovery) {
+            self.recovery = None;
+            self.proven = 0;
+        }
+        if passed(self.unsure) {
+            let more = std::mem::take(&mut self.probed) && self.una < self.high;
+            self.unsure = more.then_some(self.high);
+            self.proven = 0;
+        }
+    }
+
+    /// `last`: the last acknowledgement of new data as it passed the tap, and its frame.
+    pub(crate) fn finish(
+        &mut self,
+        last: Option<(Instant, u64)>,
+        flow: &mut Flow,
+        events: &mut Vec<Event>,
+    ) {
+        let gap = self.gap;
+        let kind = if self.recovery.is_some() {
+            Kind::Sure(Limit::Congestion)
+        } else if gap.room < self.full_segment() && !gap.opened {
+            Kind::Sure(Limit::ReceiveWindow)
+        } else {
+            Kind::Lull
+        };
+        if let Some((at, frame)) = last.filter(|&(at, _)| at > self.book.until()) {
+            self.book.wait(kind, at, frame, self.long(), events);
+        }
+        let verdict = self.verdict(0, true);
+        self.book.finish(verdict, flow, events);
+    }
+
+    /// A full segment as far as seen.
+    fn full_segment(&self) -> u64 {
+        self.offered.min(self.largest.max(1))
+    }
+    /// Whether the last segment in a packet is smaller than a full one.
+    fn is_small(&self, payload: u64) -> bool {
+        let full = self.full_segment();
+        payload != full && !payload.is_multiple_of(full)
+    }
+    /// What the receiver's window still has room for; no bound where its scale is not known.
+    fn room(&self) -> u64 {
+        self.edge.map_or(u64::MAX, |edge| edge.saturating_sub(self.high))
+    }
+    /// What both windows surely allow.
+    fn available(&self) -> u64 {
+        self.room().min(self.proven.saturating_sub(self.in_flight))
+    }
+    fn chunk(&self) -> u64 {
+        self.chunk.max(LEAST_CHUNK * self.full_segment()).max(self.largest)
+    }
+    /// The sender let the latest acknowledgement pass without sending.
+    fn decline(&mut self) {
+        let gap = &self.gap;
+        let late = gap.heard.is_some_and(|heard| heard.since(gap.from) > DEFERS);
+        let enough = if late { self.full_segment() } else { self.chunk() };
+        self.gap.declined |= self.gap.available >= enough;
+    }
+    /// The congestion window allows what is in flight.
+    fn prove(&mut self, at: Instant) {
+        if self.in_flight <= self.proven {
+            return;
+        }
+        let took = if self.proven > 0 { at.since(self.grew.0) } else { Span::ZERO };
+        self.grew = (at, took);
+        self.proven = self.in_flight;
+    }
+    /// What keeps a sender whose receiver's window is full. A congestion window that grew until it
+    /// met the receiver's is as full, and counts first (`tcp_write_xmit` looks at it first), until
+    /// it has grown once more.
+    fn kept_by_window(&self, from: Instant) -> Kind {
+        let (grew, took) = self.grew;
+        let met = self.in_flight + self.full_segment() > self.proven;
+        if met && from.since(grew) < took {
+            Kind::Clocked
+        } else {
+            Kind::Sure(Limit::ReceiveWindow)
+        }
+    }
+    /// Waits of two round trips stand for themselves.
+    fn long(&self) -> Span {
+        self.smoothed * 2
+    }
+    fn shrunk(&mut self, timeout: bool) {
+        self.proven = 0;
+        self.growing = timeout;
+        self.last_rate = 0;
+    }
+    /// RFC 5681 section 4.1: after a timeout's time without sending the window begins anew.
+    fn restart_after_idle(&mut self, quiet: Span) {
+        if quiet > Span::from_millis(200) + self.smoothed {
+            self.shrunk(true);
+        }
+    }
+
+    /// Beside the sender: what an acknowledgement of so many bytes, and the round trip that it
+    /// shows, tell of the path.
+    #[inline(always)]
+    fn measure(&mut self, at: Instant, fresh: u64, sample: Option<Span>) {
+        let Some(sample) = sample.filter(|&sample| sample < LONGEST) else {
+            self.heard = Some(at);
+            self.capacity.break_off();
+            return;
+        };
+        let least = self.least.map_or(sample, |least| least.min(sample));
+        self.least = Some(least);
+        self.round.least = Some(self.round.least.map_or(sample, |r| r.min(sample)));
+        self.smoothed =
+            if self.smoothed.is_zero() { sample } else { (self.smoothed * 7 + sample) / 8 };
+        // The narrowest link was busy between two packets if the second waited there for about as
+        // long as lay between them.
+        let passed = self.heard.replace(at).map(|last| at.since(last).min(LONGEST));
+        match passed {
+            Some(passed) if (sample - least) * 4 >= passed * 3 && fresh > 0 => {
+                let full = self.full_segment();
+                self.capacity.extend(fresh, passed.as_nanos(), full);
+            }
+            _ => self.capacity.break_off(),
+        }
+    }
+
+    /// Beside the receiver, data that come close together show the rate of the narrowest link as
+    /// well as acknowledgements do beside the sender.
+    #[inline(never)]
+    fn measure_arrival(&mut self, sent: Departure) {
+        let passed = sent.at.since(self.gap.from);
+        if sent.repeat || passed > self.smoothed / 8 {
+            self.capacity.break_off();
+        } else {
+            self.capacity.extend(sent.payload, passed.as_nanos(), self.full_segment());
+        }
+    }
+
+    /// Judges the time since the last sending.
+    #[inline(never)]
+    fn close_gap(&mut self, sent: Departure, events: &mut Vec<Event>) {
+        let waited = self.gap.heard.map(|heard| sent.at.since(heard));
+        let (reacts, wakes) = self.patience();
+        // After a long wait caches are cold and processors asleep: then late means nothing.
+        let round_trip = self.least.unwrap_or(self.smoothed);
+        let awake = self.gap.heard.is_some_and(|heard| heard.since(self.gap.from) < round_trip / 2);
+        if awake && waited.is_some_and(|waited| waited > reacts) {
+            self.decline();
+        }
+        let gap = self.gap;
+        let (at, frame, long) = (sent.at, sent.frame, self.long());
+        let beyond = self.edge.is_some_and(|edge| sent.end > edge) && self.reaction.is_zero();
+        if sent.window_probe || beyond {
+            if let Some(heard) = gap.heard.filter(|_| gap.room >= self.full_segment()) {
+                self.book.account(Kind::Lull, heard, gap.heard_frame);
+            }
+            self.book.wait(Kind::Sure(Limit::ReceiveWindow), at, frame, long, events);
+            return;
+        }
+        if sent.timer.is_some() {
+            if let Some(heard) = gap.heard {
+                self.book.account(self.paced(), heard, gap.heard_frame);
+            }
+            self.book.wait(Kind::Sure(Limit::Timeout), at, frame, long, events);
+            return;
+        }
+        let prompted = waited.is_some_and(|waited| waited <= wakes);
+        // A window with less room than the kernel cuts a packet for is full to it.
+        let allowed = self.proven.saturating_sub(gap.in_flight);
+        let full = gap.room < self.full_segment() || gap.room < self.chunk() && gap.room <= allowed;
+        let answered = waited.is_some_and(|waited| waited <= reacts);
+        let even =
+            !(answered || full || gap.small) && self.pace.is_kept(at.since(gap.from), gap.burst);
+        let kind = if self.recovery.is_some() || gap.recovering || sent.repeat {
+            Kind::Sure(Limit::Congestion)
+        } else if gap.room < self.full_segment() && !gap.opened {
+            self.kept_by_window(gap.from)
+        } else if !self.reaction.is_zero() {
+            self.kind_from_afar(&sent, full)
+        } else if even {
+            Kind::Paced
+        } else if !prompted {
+            Kind::Lull
+        } else if gap.declined {
+            if self.may_starve(&sent) { Kind::Starved } else { Kind::Lull }
+        } else if full {
+            self.kept_by_window(gap.from)
+        } else {
+            Kind::Clocked
+        };
+        if let Some((drained, frame)) = gap.drained.filter(|_| kind == Kind::Lull) {
+            self.book.wait(kind, drained, frame, long, events);
+            self.book.wait(Kind::Idle, at, sent.frame, long, events);
+        } else {
+            self.book.wait(kind, at, frame, long, events);
+        }
+    }
+
+    /// Away from the sender a queue on the way blurs what prompted what. What is left: all was
+    /// acknowledged, or a segment was not full though time passed, so there was no more to send.
+    fn kind_from_afar(&self, sent: &Departure, full: bool) -> Kind {
+        let gap = &self.gap;
+        let small = gap.small || self.is_small(sent.payload);
+        let paused = sent.at.since(gap.from) > self.smoothed / 8;
+        if full {
+            Kind::Sure(Limit::ReceiveWindow)
+        } else if paused && (small || gap.drained.is_some()) {
+            Kind::Lull
+        } else {
+            Kind::Clocked
+        }
+    }
+
+    /// How late a kernel's reaction can come, and a process's.
+    fn patience(&self) -> (Span, Span) {
+        if self.reaction.is_zero() {
+            (REACTS, WAKES.min(self.smoothed / 16).max(REACTS))
+        } else {
+            let blurred = self.reaction / 8;
+            (blurred, blurred)
+        }
+    }
+    /// What bounds a sender that goes on at the acknowledgements' pace.
+    fn paced(&self) -> Kind {
+        match self.recovery {
+            Some(_) => Kind::Sure(Limit::Congestion),
+            None => Kind::Clocked,
+        }
+    }
+    /// Whether a full buffer can have kept the sender: a good deal was in flight, the packet that
+    /// prompted it was not a request, and it did not wait to send something small (Nagle).
+    fn may_starve(&self, sent: &Departure) -> bool {
+        let full = self.full_segment();
+        self.gap.in_flight >= LEAST_BUFFER * full && !self.gap.with_data && sent.payload >= full
+    }
+
+    #[cold]
+    fn close_round(&mut self, at: Instant, events: &mut Vec<Event>) {
+        let nanos = at.since(self.round.from).as_nanos();
+        let rate = (self.round.acked.saturating_mul(1_000_000_000)).checked_div(nanos);
+        let rate = rate.unwrap_or(0);
+        let grew = rate.saturating_mul(4) >= self.last_rate.saturating_mul(5);
+        let verdict = self.verdict(rate, grew);
+        self.last_rate = rate;
+        self.growing &= grew;
+        self.size_chunks();
+        self.round = Round { from: at, mark: self.high + 1, acked: 0, least: None };
+        self.book.round(verdict, events);
+    }
+
+    fn size_chunks(&mut self) {
+        let time = if self.growing { AUTOSIZE_GROWING } else { AUTOSIZE };
+        let window = self.proven.max(self.in_flight);
+        let paced = window.saturating_mul(time).checked_div(self.smoothed.as_nanos());
+        let halvings = self.least.unwrap_or(self.smoothed).as_micros() >> 9;
+        let near = AUTOSIZE_NEAR.checked_shr(halvings.try_into().unwrap_or(u32::MAX)).unwrap_or(0);
+        let full = self.full_segment();
+        self.chunk = paced.unwrap_or(0).saturating_add(near) / full * full;
+    }
+
+    fn verdict(&self, rate: u64, grew: bool) -> Verdict {
+        let capacity = self.capacity.bytes_per_second();
+        let queue =
+            self.round.least.unwrap_or_default().saturating_sub(self.least.unwrap_or_default());
+        let stands = queue > WAKES * 2 && queue > self.least.unwrap_or_default() / 4;
+        let at_capacity = stands || capacity.is_some_and(|c| rate.saturating_mul(100) >= c * BUSY);
+        let clocked = if self.growing && grew {
+            Limit::SlowStart
+        } else if at_capacity {
+            Limit::Path
+        } else {
+            Limit::Congestion
+        };
+        Verdict { clocked, at_capacity, pacing: self.smoothed / 2 }
+    }
+}
+
+impl Gap {
+    fn begin(from: Instant, in_flight: u64, room: u64) -> Gap {
+        Gap {
+            from,
+            in_flight,
+            room,
+            recovering: false,
+            small: false,
+            burst: 0,
+            declined: false,
+            heard: None,
+            heard_frame: 0,
+            available: 0,
+            with_data: false,
+            opened: false,
+            drained: None,
+        }
+    }
+}

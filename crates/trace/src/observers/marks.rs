@@ -1,0 +1,112 @@
+//! What else the sender does.
+
+use tcplab_units::{Bytes, Instant, Span};
+use tcplab_wire::TcpFlags;
+
+use super::event::{Heard, Sent};
+use super::sightings::Seen;
+use crate::{Flow, SegmentKind, SenderMarks};
+
+/// An acknowledgement that comes so much later than the quickest was delayed: systems wait for 40
+/// to 200 ms (RFC 9293 section 3.8.6.3 allows 500).
+const DELAYED: Span = Span::from_millis(20);
+/// What waited for an acknowledgement follows it within this time.
+const AT_ONCE: Span = Span::from_millis(1);
+
+/// What one direction's sender does.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    push: u64,
+    urgent: Seen,
+    keep_alives: Seen,
+    small_in_flight: u64,
+    nagle_waits: Seen,
+    nagle_waited: Span,
+    /// The largest packet, bytes of data, that was not more than one segment.
+    largest: u64,
+    congested: Seen,
+    super_packets: u64,
+    last_sent: Instant,
+    /// When an acknowledgement without data, itself delayed, left nothing unacknowledged.
+    freed: Option<Instant>,
+    /// The smallest age at which data were acknowledged.
+    least_age: Option<Span>,
+}
+
+impl Marks {
+    /// A packet of the direction; `full` is the size of a full segment.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, sent: &Sent<'_>, full: Option<u64>) {
+        let packet = sent.packet;
+        let (at, frame) = (packet.at, packet.frame);
+        self.push += u64::from(packet.flags.contains(TcpFlags::PSH));
+        if packet.flags.contains(TcpFlags::URG) {
+            self.urgent.add(at, frame);
+        }
+        if packet.congestion_marked {
+            self.congested.add(at, frame);
+        }
+        if sent.kind == SegmentKind::KeepAlive {
+            self.keep_alives.add(at, frame);
+            return;
+        }
+        if sent.payload == 0 {
+            return;
+        }
+        let freed = self.freed.take();
+        let waited = at.since(self.last_sent);
+        self.last_sent = at;
+        let Some(full) = full else { return };
+        self.largest = self.largest.max(sent.payload.min(full));
+        if sent.payload == full {
+            return;
+        }
+        self.super_packets += u64::from(sent.payload > full);
+        // The last piece of a packet still to be cut, too, is small or full.
+        if sent.kind != SegmentKind::New || sent.payload.is_multiple_of(full) {
+            return;
+        }
+        if sent.in_flight > sent.payload + u64::from(packet.fin()) {
+            self.small_in_flight += 1;
+        } else if sent.payload < full && freed.is_some_and(|freed| at.since(freed) <= AT_ONCE) {
+            self.nagle_waits.add(at, frame);
+            self.nagle_waited += waited;
+        }
+    }
+
+    /// A packet of the opposite direction.
+    #[inline(always)]
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
+        if heard.packet.payload > 0 {
+            // What follows may be the answer to that.
+            self.freed = None;
+        }
+        let Some(ages) = heard.told.acked_ages else { return };
+        let least = self.least_age.map_or(ages.last, |least| least.min(ages.last));
+        self.least_age = Some(least);
+        let delayed = ages.last > least + DELAYED;
+        let all = heard.ack == heard.high && heard.packet.is_bare();
+        self.freed = (delayed && all).then_some(heard.packet.at);
+    }
+
+    /// The same acknowledgement again, in a packet with data.
+    pub(crate) fn heard_again(&mut self) {
+        self.freed = None;
+    }
+
+    /// What came out, but for the changes of the segment's size.
+    pub(crate) fn finish(&self, flow: &mut Flow) {
+        flow.marks = SenderMarks {
+            push: self.push,
+            urgent: self.urgent.sightings(),
+            keep_alives: self.keep_alives.sightings(),
+            small_in_flight: self.small_in_flight,
+            nagle_waits: self.nagle_waits.sightings(),
+            nagle_waited: self.nagle_waited,
+            largest: Bytes::new(self.largest),
+            mss_changes: Vec::new(),
+            congestion_marks: self.congested.sightings(),
+            super_packets: self.super_packets,
+        };
+    }
+}

@@ -1,0 +1,130 @@
+//! Round trips: samples that no retransmission blurs, and the timeout that follows from them.
+
+use tcplab_units::{Offset, Span};
+
+use crate::observers::event::{Heard, Sent};
+use crate::{Flow, Range, RoundTrips, SegmentKind, Tap};
+
+mod estimator;
+mod quantiles;
+#[cfg(test)]
+mod tests;
+mod timestamps;
+
+use estimator::Estimator;
+use quantiles::Quantiles;
+use timestamps::Timestamps;
+
+/// The round trips of one direction's data.
+///
+/// One sample for each acknowledgement, of the newest data that it tells of: that was not held
+/// back to acknowledge more. The smoothed round trip is fed as Linux feeds its own (`tcp_ack`,
+/// `tcp_clean_rtx_queue`): with the oldest that the acknowledgement takes in, unless it takes in
+/// anything that was sent again; else with the oldest that it newly SACKs; else by timestamps.
+#[derive(Debug, Default)]
+pub(crate) struct RoundTripTimes {
+    by_ack: u64,
+    by_sack: u64,
+    by_timestamp: u64,
+    min: Span,
+    max: Span,
+    sum: u64,
+    sizes: Quantiles,
+    estimator: Estimator,
+    timestamps: Timestamps,
+    /// Around everything that was sent again and is not acknowledged yet.
+    repeated: Option<Range>,
+}
+
+impl RoundTripTimes {
+    /// A packet of the direction.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+        self.timestamps.sent(sent.packet);
+        if sent.kind == SegmentKind::New {
+            return;
+        }
+        // Also what only now fills a hole: what had arrived above it is acknowledged with it.
+        let around = self.repeated.map_or(sent.range, |old| Range {
+            start: old.start.min(sent.range.start),
+            end: old.end.max(sent.range.end),
+        });
+        self.repeated = (sent.una < around.end).then_some(around);
+    }
+
+    /// A packet of the opposite direction.
+    #[inline(always)]
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
+        let told = &heard.told;
+        if !told.advanced && !told.sacked {
+            return;
+        }
+        let una = heard.ack.max(heard.before);
+        let acked = told.acked_ages.filter(|_| !self.takes_in_repeats(heard.before, una));
+        let (first, last) = if let Some(ages) = acked {
+            self.by_ack += 1;
+            (ages.first, ages.last)
+        } else if let Some(ages) = told.sacked_ages {
+            self.by_sack += 1;
+            (ages.first, ages.last)
+        } else if let Some(age) = told.echoed_age {
+            self.by_timestamp += 1;
+            (age, age)
+        } else {
+            // Nobody knows what was answered, but Linux takes the timestamp's word for it.
+            if let Some(age) = self.echoed(*heard) {
+                self.estimator.sample(age, una, heard.high);
+            }
+            return;
+        };
+        self.add(last);
+        self.estimator.sample(first, una, heard.high);
+    }
+
+    /// What came out.
+    pub(crate) fn finish(&self, flow: &mut Flow) {
+        let (by_ack, by_sack, by_timestamp) = (self.by_ack, self.by_sack, self.by_timestamp);
+        let mut trips = RoundTrips { by_ack, by_sack, by_timestamp, ..RoundTrips::default() };
+        let samples = trips.samples();
+        if samples > 0 {
+            let within = |span: Span| span.clamp(self.min, self.max);
+            trips.min = Some(self.min);
+            trips.max = Some(self.max);
+            trips.mean = self.sum.checked_div(samples).map(Span::from_nanos);
+            trips.median = self.sizes.quantile(1, 2).map(within);
+            trips.p95 = self.sizes.quantile(19, 20).map(within);
+            trips.smoothed = Some(self.estimator.smoothed());
+            trips.variation = Some(self.estimator.variation());
+            // Elsewhere the samples are not those of the sender.
+            let at_sender = matches!(flow.tap, Tap::Sender | Tap::Unknown);
+            trips.timeout = at_sender.then(|| self.estimator.timeout());
+        }
+        flow.round_trips = trips;
+    }
+
+    /// By the sender's clock, where the acknowledgement moves on (RFC 7323 section 4.1).
+    #[cold]
+    fn echoed(&self, heard: Heard<'_>) -> Option<Span> {
+        let (_, echo) = heard.packet.timestamps.filter(|_| heard.told.advanced)?;
+        self.timestamps.age(echo, heard.packet.at)
+    }
+
+    /// Karn's rule as Linux has it: an acknowledgement that takes in anything that was sent again
+    /// says nothing of the rest either, which may have waited for it.
+    fn takes_in_repeats(&mut self, before: Offset, una: Offset) -> bool {
+        let Some(repeated) = self.repeated else { return false };
+        if una >= repeated.end {
+            self.repeated = None;
+        }
+        repeated.start < una && before < repeated.end
+    }
+
+    #[inline(always)]
+    fn add(&mut self, age: Span) {
+        let first = self.sizes.is_empty();
+        self.min = if first { age } else { self.min.min(age) };
+        self.max = self.max.max(age);
+        self.sum = self.sum.saturating_add(age.as_nanos());
+        self.sizes.add(age.as_nanos());
+    }
+}

@@ -1,0 +1,289 @@
+//! Times in which a transfer stood still, and why: the taxonomy of TAPO (Zhou et al.,
+//! "Demystifying and Mitigating TCP Stalls at the Server Side").
+//!
+//! Some causes show at once, by the packet that ends the stall. Why a timer had to run out shows
+//! only when the loss is repaired: a D-SACK then tells that nothing was lost, what had to be sent
+//! again tells whether anything got through, and what the sender sends next tells whether it had
+//! anything left. Stalls wait for that, a few at most, and are told in order.
+
+mod timeout;
+
+use tcplab_units::{Bytes, Instant, Offset, Span};
+
+use crate::observers::event::{Event, Heard, Sent};
+use crate::{Flow, SegmentKind, Stall, StallCause, StallSum};
+use timeout::Repair;
+
+/// Shorter pauses are the scheduling of processes and the delayed acknowledgements of Linux's
+/// quick mode, on paths so short that two round trips mean nothing.
+const SHORTEST: Span = Span::from_millis(10);
+/// The least that the retransmission timeout of Linux lies above the round trip
+/// (`tcp_rto_min`, `__tcp_set_rto`).
+const LEAST_VARIANCE: Span = Span::from_millis(200);
+/// Before any round trip is known: RFC 6298 section 2.1.
+const FIRST_TIMEOUT: Span = Span::from_secs(1);
+/// What takes longer is a clock that was set, not a round trip.
+const LONGEST: Span = Span::from_secs(3_600);
+/// As many stalls wait for their causes.
+const MOST_WAITING: usize = 8;
+
+/// The observer.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
+pub(crate) struct Stalls {
+    /// The latest packet of either direction.
+    last: Option<(Instant, u64)>,
+    /// A longer gap is a stall.
+    limit: Span,
+    smoothed: Option<Span>,
+    variation: Span,
+    /// What of the round trip lies between the tap and the sender.
+    reaction: Span,
+    /// Bytes in flight after the latest packet.
+    in_flight: u64,
+    una: Offset,
+    /// The largest segment, bytes of data.
+    full: u64,
+    /// The latest segment was smaller: the application had written no more.
+    small: bool,
+    began: bool,
+    /// The other end has sent data since this one did.
+    asked: bool,
+    /// The receiver's window is closed.
+    closed: bool,
+    /// What is left of it after the latest packet, where its scale is known.
+    room: Option<u64>,
+    /// The oldest byte when it was last sent again.
+    head_resent: Option<Offset>,
+    /// Stalls whose causes are not known yet, and later ones.
+    waiting: Vec<Stall>,
+    repair: Option<Box<Repair>>,
+    sums: Vec<StallSum>,
+}
+
+impl Default for Stalls {
+    fn default() -> Stalls {
+        Stalls {
+            last: None,
+            limit: FIRST_TIMEOUT,
+            smoothed: None,
+            variation: Span::ZERO,
+            reaction: Span::ZERO,
+            in_flight: 0,
+            una: Offset::ZERO,
+            full: 0,
+            small: false,
+            began: false,
+            asked: false,
+            closed: false,
+            room: None,
+            head_resent: None,
+            waiting: Vec::new(),
+            repair: None,
+            sums: Vec::new(),
+        }
+    }
+}
+
+impl Stalls {
+    pub(crate) fn opened(&mut self, reaction: Span) {
+        self.reaction = reaction.min(LONGEST);
+    }
+
+    /// Whether no data were sent yet.
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.began
+    }
+    /// The same acknowledgement again before data were sent, its window open.
+    pub(crate) fn heard_again(&mut self) {
+        self.closed = false;
+    }
+
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
+        let at = sent.packet.at;
+        if self.repair.is_some() {
+            self.follow_repair(*sent, events);
+        }
+        if let Some((from, _)) = self.last
+            && self.began
+            && at.since(from) > self.limit
+        {
+            self.ended_by(*sent, events);
+        }
+        if sent.kind.is_retransmission() && sent.range.start <= sent.una {
+            self.head_resent = Some(sent.una);
+        }
+        if sent.payload > 0 {
+            self.began = true;
+            self.asked = false;
+            self.full = self.full.max(sent.payload);
+            self.small = sent.payload < self.full;
+        }
+        self.room = sent
+            .window_edge
+            .map(|edge| edge.as_u64().saturating_sub(sent.high.max(sent.range.end).as_u64()));
+        self.last = Some((at, sent.packet.frame));
+        self.in_flight = sent.in_flight;
+    }
+
+    #[inline(always)]
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>, events: &mut Vec<Event>) {
+        let packet = heard.packet;
+        if !self.began && heard.told.round_trip.is_none() {
+            self.closed = packet.window == 0 && !packet.rst();
+            return;
+        }
+        if let Some((from, _)) = self.last
+            && self.began
+            && packet.at.since(from) > self.limit
+            && let Some(cause) = self.why_heard(packet.payload > 0)
+        {
+            self.stalled(cause, packet.at, packet.frame, events);
+        }
+        if self.repair.is_some() {
+            self.hear_of_repair(*heard, events);
+        }
+        if let Some(sample) = heard.told.round_trip {
+            self.sample(sample);
+        }
+        self.asked |= packet.payload > 0;
+        self.closed = packet.window == 0 && !packet.rst();
+        self.room = heard
+            .window
+            .map(|w| (heard.ack.as_u64() + w.as_u64()).saturating_sub(heard.high.as_u64()));
+        self.una = self.una.max(heard.ack);
+        self.last = Some((packet.at, packet.frame));
+        self.in_flight = heard.in_flight;
+    }
+
+    pub(crate) fn finish(&mut self, flow: &mut Flow, events: &mut Vec<Event>) {
+        self.settle(events);
+        flow.stall_sums = std::mem::take(&mut self.sums);
+    }
+
+    /// RFC 6298 section 2.3, and the threshold that follows from it.
+    #[inline(always)]
+    fn sample(&mut self, sample: Span) {
+        let sample = (sample.min(LONGEST) + self.reaction).min(LONGEST);
+        let smoothed = match self.smoothed {
+            None => {
+                self.variation = sample / 2;
+                sample
+            }
+            Some(old) => {
+                let off = sample.saturating_sub(old) + old.saturating_sub(sample);
+                self.variation = (self.variation * 3 + off) / 4;
+                (old * 7 + sample) / 8
+            }
+        };
+        self.smoothed = Some(smoothed);
+        let timeout = smoothed + (self.variation * 4).max(LEAST_VARIANCE);
+        self.limit = timeout.min(smoothed * 2).max(SHORTEST);
+    }
+
+    /// A stall is over, because this was sent.
+    #[cold]
+    fn ended_by(&mut self, sent: Sent<'_>, events: &mut Vec<Event>) {
+        let cause = self.why_sent(&sent);
+        if cause == StallCause::Undetermined && sent.timer.is_some() && self.repair.is_none() {
+            let repair = Repair::new(&sent, self.in_flight, self.full, self.room);
+            self.repair = Some(Box::new(repair));
+        }
+        self.stalled(cause, sent.packet.at, sent.packet.frame, events);
+    }
+
+    /// Why nothing moved until this was sent.
+    fn why_sent(&self, sent: &Sent<'_>) -> StallCause {
+        let away = self.reaction > SHORTEST;
+        if self.closed || sent.kind == SegmentKind::WindowProbe {
+            return StallCause::ZeroWindow;
+        }
+        if sent.timer.is_some() {
+            let again = sent.range.start <= sent.una && self.head_resent == Some(sent.una);
+            return if again { StallCause::DoubleLoss } else { StallCause::Undetermined };
+        }
+        match sent.kind {
+            SegmentKind::New | SegmentKind::KeepAlive if self.in_flight == 0 => {
+                if self.asked {
+                    StallCause::ServerIdle
+                } else if away && !self.small {
+                    // Beside the receiver a lost window and its repetition look the same.
+                    StallCause::Undetermined
+                } else {
+                    StallCause::ServerSlow
+                }
+            }
+            SegmentKind::New => StallCause::ServerSlow,
+            SegmentKind::TimeoutRetransmission | SegmentKind::FillsHole => StallCause::Timeout,
+            _ => StallCause::PacketDelay,
+        }
+    }
+
+    /// Why nothing moved until something came from the other side, with data or without.
+    fn why_heard(&self, data: bool) -> Option<StallCause> {
+        if self.closed {
+            return Some(StallCause::ZeroWindow);
+        }
+        if self.in_flight > 0 {
+            return Some(StallCause::PacketDelay);
+        }
+        // Both ends are done; what ends the pause is no part of a transfer unless it asks.
+        (data && !self.asked).then_some(StallCause::ClientIdle)
+    }
+
+    #[cold]
+    fn follow_repair(&mut self, sent: Sent<'_>, events: &mut Vec<Event>) {
+        let limit = self.limit;
+        let Some(repair) = &mut self.repair else { return };
+        repair.sent(&sent, limit);
+        if repair.is_certain(sent.packet.at, limit) {
+            self.settle(events);
+        }
+    }
+
+    #[cold]
+    fn hear_of_repair(&mut self, heard: Heard<'_>, events: &mut Vec<Event>) {
+        let Some(repair) = &mut self.repair else { return };
+        repair.heard(&heard, self.smoothed.unwrap_or(self.limit));
+        if repair.is_certain(heard.packet.at, self.limit) {
+            self.settle(events);
+        }
+    }
+
+    #[cold]
+    fn stalled(&mut self, cause: StallCause, at: Instant, frame: u64, events: &mut Vec<Event>) {
+        let Some((from, first)) = self.last else { return };
+        let in_flight = Bytes::new(self.in_flight);
+        self.waiting.push(Stall { from, until: at, frames: (first, frame), cause, in_flight });
+        if self.repair.is_none() || self.waiting.len() > MOST_WAITING {
+            self.settle(events);
+        }
+    }
+
+    /// All causes are known as far as they ever will be.
+    fn settle(&mut self, events: &mut Vec<Event>) {
+        let cause = self.repair.take().map(|repair| repair.cause());
+        for mut stall in self.waiting.drain(..) {
+            if stall.cause == StallCause::Undetermined {
+                stall.cause = cause.unwrap_or(stall.cause);
+            }
+            let time = stall.until.since(stall.from);
+            match self.sums.iter_mut().find(|sum| sum.cause == stall.cause) {
+                Some(sum) => {
+                    sum.count += 1;
+                    let both = sum.time.as_nanos().saturating_add(time.as_nanos());
+                    sum.time = Span::from_nanos(both);
+                    if time > sum.longest.until.since(sum.longest.from) {
+                        sum.longest = stall;
+                    }
+                }
+                None => {
+                    self.sums.push(StallSum { cause: stall.cause, count: 1, time, longest: stall });
+                }
+            }
+            events.push(Event::Stall(stall));
+        }
+        self.sums.sort_by_key(|sum| sum.cause);
+    }
+}

@@ -1,0 +1,175 @@
+//! Acknowledgements and what senders do, as packets in time.
+
+use tcplab_units::{Bytes, Instant, Span};
+
+use super::acking::Acking;
+use super::marks::Marks;
+use crate::tests::drill::{connection, flow};
+use crate::tests::frames::{packet, sent};
+use crate::{AckHabits, Flow, SegmentKind, SenderMarks};
+
+/// At the sender's tap.
+const OPENED: &str = "0.000 > S
+    0.020 < S
+    0.0201 > ack 1\n";
+/// At the receiver's.
+const BESIDE_RECEIVER: &str = "0.000 > S
+    0.0001 < S
+    0.020 > ack 1\n";
+
+fn acking(text: &str) -> AckHabits {
+    flow(&format!("{OPENED}{text}")).acking
+}
+
+fn marks(text: &str) -> SenderMarks {
+    flow(&format!("{OPENED}{text}")).marks
+}
+
+#[test]
+fn acknowledgements_of_more_than_two_segments() {
+    for (name, acks, stretch, longest) in [
+        ("each", "0.12 < ack 1449\n0.121 < ack 2897", 0, 1_448),
+        ("every second", "0.12 < ack 2897\n0.121 < ack 5793", 0, 2_896),
+        ("more than two", "0.12 < ack 2898\n0.121 < ack 5793", 1, 2_897),
+        ("all at once", "0.12 < ack 7241", 1, 7_240),
+    ] {
+        let told = acking(&format!("0.100 > 1:7241 clock 1\n{acks}"));
+        assert_eq!((told.stretch.count, told.longest), (stretch, Bytes::new(longest)), "{name}");
+    }
+}
+
+#[test]
+fn what_waited_above_a_hole_is_no_stretch() {
+    for sack in ["", "nosack"] {
+        let text = format!(
+            "0.000 > S {sack}\n0.020 < S\n0.0201 > ack 1
+             0.100 > 1:14481 clock 1
+             0.120 < ack 1449
+             0.121 < ack 1449\n0.122 < ack 1449\n0.123 < ack 1449
+             0.124 > 1449:2897 clock 9
+             0.144 < ack 14481"
+        );
+        let told = flow(&text).acking;
+        assert_eq!((told.stretch.count, told.longest), (0, Bytes::new(1_448)), "{sack}");
+        assert_eq!((told.acks, told.duplicates), (2, 3), "{sack}");
+    }
+}
+
+#[test]
+fn duplicates_that_nothing_called_for() {
+    for (name, dup, needless) in [
+        ("of data above a hole", "ack 1449 sack 2897-4345", 0),
+        ("of data received twice", "ack 1449 dsack 1-1449", 0),
+        ("of nothing", "ack 1449", 1),
+        ("of a closed window", "ack 1449 win 0", 0),
+    ] {
+        let text = format!("0.1 > 1:5793\n0.12 < ack 1449 win 500\n0.13 < {dup} win 500");
+        assert_eq!(acking(&text).needless, needless, "{name}");
+    }
+    let answers = "0.1 > 1:5793\n0.12 < ack 1449\n0.2 > 1:1449\n0.22 < ack 1449\n0.23 < ack 1449";
+    // The first answers the repetition, though without a D-SACK.
+    assert_eq!(acking(answers).needless, 1);
+    let unsure = "0.1 > 1:5793\n0.12 < ack 1449\n0.13 < ack 1449";
+    assert_eq!(flow(unsure).acking.needless, 0, "who knows whether SACK is in use");
+}
+
+#[test]
+fn acknowledgements_held_back_are_seen_beside_the_receiver_only() {
+    let text = "0.100 > 1:1449 clock 1
+        0.1001 < ack 1449
+        0.200 > 1449:2897 clock 2
+        0.240 < ack 2897
+        0.300 > 2897:5793 clock 3
+        0.340 < ack 5793
+        0.400 > 5793:7241 clock 4
+        0.600 < ack 7241";
+    let told = flow(&format!("{BESIDE_RECEIVER}{text}")).acking;
+    // Not the one that waited for nothing, and not that of two segments.
+    assert_eq!((told.delayed.count, told.longest_delay), (2, Span::from_millis(200)));
+    let elsewhere = acking(text);
+    assert_eq!((elsewhere.delayed.count, elsewhere.longest_delay), (0, Span::ZERO));
+}
+
+#[test]
+fn flags_and_marks() {
+    let told = marks(
+        "0.100 > 1:2897 clock 1 psh
+         0.101 > 2897:2900 clock 1 urg psh
+         0.102 > 2900:4348 clock 1 ce
+         0.120 < ack 4348",
+    );
+    assert_eq!(told.push, 3);
+    assert_eq!((told.urgent.count, &told.urgent.frames[..]), (1, &[6][..]));
+    assert_eq!((told.congestion_marks.count, &told.congestion_marks.frames[..]), (1, &[7][..]));
+    assert_eq!(told.largest, Bytes::new(1_448));
+}
+
+#[test]
+fn small_segments_in_flight() {
+    for (name, text, small) in [
+        ("alone", "0.1 > 1:101 clock 1", 0),
+        ("after others", "0.1 > 1:101 clock 1\n0.101 > 101:201 clock 1", 1),
+        (
+            "once these are acknowledged",
+            "0.1 > 1:101 clock 1\n0.12 < ack 101\n0.121 > 101:201 clock 1",
+            0,
+        ),
+        ("a tail", "0.1 > 1:1600 clock 1", 1),
+        ("sent again", "0.1 > 1:101 clock 1\n0.2 > 101:1549 clock 1\n0.9 > 1:101 clock 2", 0),
+    ] {
+        assert_eq!(marks(text).small_in_flight, small, "{name}");
+    }
+}
+
+#[test]
+fn nagle_against_delayed_acknowledgements() {
+    // Write, write, read: the second write waits until the first is acknowledged, 40 ms late.
+    let wait = "0.100 > 1:101 clock 1 psh\n0.160 < ack 101\n0.1601 > 101:201 clock 2 psh\n";
+    let told = marks(wait);
+    assert_eq!((told.nagle_waits.count, told.nagle_waited), (1, Span::from_micros(60_100)));
+    for (name, text) in [
+        ("not delayed", "0.1 > 1:101 clock 1\n0.121 < ack 101\n0.1211 > 101:201 clock 2"),
+        ("sent later", "0.1 > 1:101 clock 1\n0.160 < ack 101\n0.165 > 101:201 clock 2"),
+        ("a full one", "0.1 > 1:101 clock 1\n0.160 < ack 101\n0.1601 > 101:1549 clock 2"),
+        (
+            "after an answer",
+            "0.1 > 1:101 clock 1\n0.160 < ack 101\n0.1601 < 1:50\n0.1602 > 101:201 clock 2",
+        ),
+        ("while others fly", "0.1 > 1:201 clock 1\n0.160 < ack 101\n0.1601 > 201:301 clock 2"),
+    ] {
+        assert_eq!(marks(text).nagle_waits.count, 0, "{name}");
+    }
+}
+
+#[test]
+fn keep_alives_are_no_data() {
+    let (mut marks, mut flow) = (Marks::default(), Flow::default());
+    for payload in [0, 1] {
+        let probe = crate::packet::Packet { payload, ..packet(Instant::ZERO) };
+        marks.sent(&sent(&probe, 100, SegmentKind::KeepAlive), Some(1_448));
+    }
+    marks.finish(&mut flow);
+    assert_eq!((flow.marks.keep_alives.count, flow.marks.largest), (2, Bytes::ZERO));
+}
+
+#[test]
+fn what_repeats_may_call_for_has_an_end() {
+    // A repetition in flight, its answer may come; once what was sent after it is acknowledged,
+    // its answer cannot come any more.
+    let text = "0.1 > 1:1449 clock 1
+        0.5 > 1:1449 clock 2
+        0.52 < ack 1449
+        0.53 > 1449:2897 clock 3\n0.55 < ack 2897
+        0.56 > 2897:7241 clock 4\n0.58 < ack 4345\n0.59 < ack 4345";
+    assert_eq!(acking(text).needless, 1);
+}
+
+#[test]
+fn both_directions_are_kept_apart() {
+    let both = connection(&format!("{OPENED}0.1 > 1:101 psh\n0.12 < ack 101\n0.2 < 1:51 psh"));
+    assert_eq!((both.forward.marks.push, both.reverse.marks.push), (1, 1));
+    assert_eq!((both.forward.acking.acks, both.reverse.acking.acks), (1, 1));
+    let mut empty = Flow::default();
+    Acking::default().finish(&mut empty);
+    assert_eq!(empty.acking, AckHabits::default());
+}

@@ -1,0 +1,75 @@
+//! The metrics of RFC 6349 section 4, and the rates they rest on.
+
+use tcplab_units::{Bytes, Instant, Rate, Span};
+
+use super::event::{Heard, Sent};
+use crate::{Flow, Tap, Transfer};
+
+/// What of a direction is added up for its metrics.
+#[derive(Debug, Default)]
+pub(crate) struct TransferSums {
+    first: Option<Instant>,
+    /// The last packet that sent data or acknowledged new ones.
+    last: Instant,
+    acked: u64,
+    /// Their sum, nanoseconds.
+    round_trips: u128,
+    samples: u64,
+    least: Option<Span>,
+}
+
+impl TransferSums {
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+        if sent.payload > 0 {
+            self.first.get_or_insert(sent.packet.at);
+            self.last = self.last.max(sent.packet.at);
+        }
+    }
+    #[inline(always)]
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
+        if heard.fresh > 0 {
+            self.acked += heard.fresh;
+            self.last = self.last.max(heard.packet.at);
+        }
+        if let Some(sample) = heard.told.round_trip {
+            self.round_trips += u128::from(sample.as_nanos());
+            self.samples += 1;
+            self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
+        }
+    }
+
+    /// `capacity`: what the spacing of acknowledged data says.
+    pub(crate) fn finish(&self, flow: &mut Flow, capacity: Option<Rate>) {
+        let Some(first) = self.first else { return };
+        let (time, acked) = (self.last.since(first), Bytes::new(self.acked));
+        let data = flow.totals.data.as_u64();
+        let again = flow.totals.retransmitted.as_u64();
+        // A tap beside the receiver sees no round trip of the data.
+        let baseline = self.least.filter(|_| flow.tap != Tap::Receiver);
+        flow.transfer = Transfer {
+            time,
+            acked,
+            goodput: Rate::of(acked, time),
+            throughput: Rate::of(flow.totals.data, time),
+            capacity,
+            time_ratio: capacity.and_then(|capacity| time_ratio(time, acked, capacity)),
+            efficiency: (data > 0).then(|| 100.0 * data.saturating_sub(again) as f64 / data as f64),
+            baseline,
+            buffer_delay: baseline.and_then(|least| self.buffer_delay(least)),
+        };
+    }
+
+    /// RFC 6349 section 4.1.2: how much longer the mean is than the baseline, in its hundredths.
+    fn buffer_delay(&self, least: Span) -> Option<f64> {
+        let mean = self.round_trips as f64 / self.samples as f64;
+        let least = least.as_nanos() as f64;
+        (least > 0.0).then(|| 100.0 * (mean - least) / least)
+    }
+}
+
+/// RFC 6349 section 4.1.1: actual over ideal time, the ideal at the path's capacity.
+fn time_ratio(time: Span, acked: Bytes, capacity: Rate) -> Option<f64> {
+    let ideal = acked.bits() as f64 / capacity.bits_per_second() as f64;
+    (ideal > 0.0 && ideal.is_finite()).then(|| time.as_secs_f64() / ideal)
+}

@@ -1,0 +1,209 @@
+//! The window that the receiver advertises, and what it does to the sender.
+
+use tcplab_units::{Bytes, Instant, Offset, Span};
+use tcplab_wire::SeqNumber;
+
+use crate::observers::event::{Heard, Sent};
+use crate::observers::sightings::Seen;
+use crate::packet::Packet;
+use crate::{Flow, SegmentKind, WindowUse};
+
+mod scale;
+#[cfg(test)]
+mod tests;
+
+use scale::ScaleGuess;
+
+/// The windows that one direction's receiver advertised after the handshake; in bytes, or as they
+/// stand in the header where the scale was not seen.
+#[derive(Debug, Default)]
+pub(crate) struct Windows {
+    advertised: Option<Advertised>,
+    /// Bytes that one in the header stands for; 0 until a window tells.
+    unit: u32,
+    first: u32,
+    min: u32,
+    max: u32,
+    /// Since when it is closed.
+    closed: Option<Instant>,
+    /// The last packet of either direction while it was closed.
+    latest: Instant,
+    zero_for: Span,
+    longest_zero: Span,
+    zero: Seen,
+    full: Seen,
+    updates: Seen,
+    silly: Seen,
+    shrunk: Seen,
+    probes: Seen,
+    guess: Option<Box<ScaleGuess>>,
+}
+
+/// The window that counts.
+#[derive(Debug, Clone, Copy)]
+struct Advertised {
+    window: u32,
+    /// Whether that is bytes.
+    scaled: bool,
+    ack: Offset,
+    /// The sequence number of the segment that told it (SND.WL1 of RFC 9293 section 3.3.1).
+    told_by: SeqNumber,
+}
+
+impl Advertised {
+    fn edge(&self) -> Offset {
+        Offset::new(self.ack.as_u64() + u64::from(self.window))
+    }
+    /// Whether `heard` is older: then its window no longer counts (RFC 9293 section 3.10.7.4).
+    #[inline(always)]
+    fn outlives(&self, heard: &Heard<'_>) -> bool {
+        let age = heard.packet.seq.as_u32().wrapping_sub(self.told_by.as_u32()) as i32;
+        heard.ack < self.ack || (heard.ack == self.ack && age < 0)
+    }
+}
+
+impl Windows {
+    /// A packet of the direction; `full` is the size of a full segment.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, sent: &Sent<'_>, full: Option<u64>) {
+        if self.closed.is_some() {
+            self.latest = sent.packet.at;
+        }
+        if sent.kind == SegmentKind::WindowProbe {
+            self.probes.add(sent.packet.at, sent.packet.frame);
+            return;
+        }
+        let Some(advertised) = &self.advertised else { return };
+        if sent.kind != SegmentKind::New || sent.payload == 0 {
+            return;
+        }
+        let edge = advertised.edge();
+        if !advertised.scaled {
+            let flight = sent.range.end.since(advertised.ack).as_u64();
+            self.guess.get_or_insert_default().sent(advertised.window, flight, advertised.ack);
+        } else if sent.range.end <= edge && edge.since(sent.range.end).as_u64() < full.unwrap_or(1)
+        {
+            self.full.add(sent.packet.at, sent.packet.frame);
+        }
+    }
+
+    /// A packet of the opposite direction.
+    #[inline(always)]
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>, full: Option<u64>) {
+        let packet = heard.packet;
+        // A SYN's window is not scaled, a reset's means nothing.
+        if packet.syn() || packet.rst() {
+            return;
+        }
+        let scaled = heard.window.is_some();
+        let raw = u32::from(packet.window);
+        let window = heard.window.map_or(raw, |w| u32::try_from(w.as_u64()).unwrap_or(u32::MAX));
+        if self.unit == 0 && raw > 0 {
+            self.unit = window / raw;
+        }
+        let (ack, told_by) = (heard.ack, packet.seq);
+        let new = Advertised { window, scaled, ack, told_by };
+        match self.advertised {
+            None => {
+                (self.first, self.min) = (window, window);
+            }
+            Some(old) if old.outlives(heard) => return,
+            Some(old) if ack != old.ack || window != old.window => {
+                self.compare(old, new, *heard, full.unwrap_or(1));
+            }
+            Some(_) => {}
+        }
+        self.advertised = Some(new);
+        self.min = self.min.min(window);
+        self.max = self.max.max(window);
+        if window == 0 || self.closed.is_some() {
+            self.open_or_close(heard.packet);
+        }
+    }
+
+    /// Whether this is the window that counts, and open.
+    pub(crate) fn stand(&self, ack: Offset, window: Option<Bytes>) -> bool {
+        let same = |old: &Advertised| {
+            let bytes = window.map(|window| u32::try_from(window.as_u64()).unwrap_or(u32::MAX));
+            old.scaled && old.ack == ack && Some(old.window) == bytes
+        };
+        self.closed.is_none() && self.unit > 0 && self.advertised.as_ref().is_some_and(same)
+    }
+
+    /// The window that [stands](Windows::stand), told again by this packet.
+    pub(crate) fn heard_again(&mut self, packet: &Packet) {
+        if let Some(advertised) = &mut self.advertised
+            && packet.seq.distance_from(advertised.told_by) >= 0
+        {
+            advertised.told_by = packet.seq;
+        }
+    }
+
+    /// What came out.
+    pub(crate) fn finish(&self, flow: &mut Flow) {
+        let Some(last) = self.advertised else {
+            flow.windows.probes = self.probes.sightings();
+            return;
+        };
+        let still_closed = self.closed.map_or(Span::ZERO, |since| self.latest.since(since));
+        let guessed = self.guess.as_ref().and_then(|guess| guess.scale());
+        let shift = if last.scaled { Some(0) } else { guessed };
+        let bytes = |window: u32| shift.map(|shift| Bytes::new(u64::from(window) << shift));
+        flow.windows = WindowUse {
+            scale_known: shift.is_some(),
+            first: bytes(self.first),
+            min: bytes(self.min),
+            max: bytes(self.max),
+            last: bytes(last.window),
+            zero: self.zero.sightings(),
+            zero_for: self.zero_for + still_closed,
+            longest_zero: self.longest_zero.max(still_closed),
+            full: self.full.sightings(),
+            updates: self.updates.sightings(),
+            silly: self.silly.sightings(),
+            shrunk: self.shrunk.sightings(),
+            probes: self.probes.sightings(),
+        };
+    }
+
+    #[inline(always)]
+    fn compare(&mut self, old: Advertised, new: Advertised, heard: Heard<'_>, full: u64) {
+        let (at, frame) = (heard.packet.at, heard.packet.frame);
+        let stands = new.ack == old.ack;
+        let tells = heard.told.sacked || heard.dsack.is_some();
+        if stands && new.window > 0 && heard.packet.is_bare() && !tells {
+            self.updates.add(at, frame);
+        }
+        if !new.scaled {
+            return;
+        }
+        let (before, now, window) = (old.edge(), new.edge(), u64::from(new.window));
+        if now > before {
+            let small = window < full && window < u64::from(self.max / 2);
+            if small && window > 0 {
+                self.silly.add(at, frame);
+            }
+        } else if before.since(now).as_u64() >= u64::from(self.unit.max(1)) {
+            // By less it may go back: windows are rounded to the unit (RFC 7323 section 2.4).
+            self.shrunk.add(at, frame);
+        }
+    }
+
+    #[cold]
+    fn open_or_close(&mut self, packet: &Packet) {
+        let at = packet.at;
+        self.latest = at;
+        match self.closed {
+            None => {
+                self.closed = Some(at);
+                self.zero.add(at, packet.frame);
+            }
+            Some(since) if packet.window > 0 => {
+                self.zero_for += at.since(since);
+                self.longest_zero = self.longest_zero.max(at.since(since));
+                self.closed = None;
+            }
+            Some(_) => {}
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The ladder diagram of a recovery episode: what was sent and answered, in the paper's notation.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tcplab_units::{Bytes, Instant, Offset, Span};
+
+use crate::{Episode, EpisodeKind, Evidence, Flow, LostSegment, Segment, SegmentKind};
+
+/// One rung.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LadderLine {
+    /// When it passed the tap; the first one's time where it stands for several.
+    pub at: Instant,
+    /// Its frame; the first one's where it stands for several.
+    pub frame: u64,
+    /// From the sender of the data (left to right), or an answer.
+    pub from_sender: bool,
+    /// `1967433:1968881(1448)`, `ack 1967433 SACK 2093409-2094857`, `… 84 more segments`.
+    pub label: String,
+    /// What became of it.
+    pub fate: Fate,
+    /// What it is in the story: "retransmission timeout", "first SACK", "repaired".
+    pub note: Option<String>,
+    /// How many alike packets the line stands for; 0 for one packet shown as itself.
+    pub folded: u64,
+}
+
+/// What became of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// It reached the other end, or, if an answer, the tap.
+    Arrived,
+    /// The path dropped it.
+    Lost,
+    /// The capture does not tell.
+    Unknown,
+}
+
+/// As many lines as a ladder has at most.
+const MOST: usize = 40;
+/// Runs of alike packets up to this length are shown whole.
+const SHORT: usize = 3;
+
+/// The ladder of an episode: from the last segment before the loss to the acknowledgement that
+/// covers everything lost. Runs of alike packets are folded, their first and last kept, so that
+/// it has about 40 lines however long the episode was.
+pub fn ladder(flow: &Flow, episode: &Episode) -> Vec<LadderLine> {
+    let before = flow.segments.partition_point(|s| s.frame < episode.frames.0).saturating_sub(1);
+    let from = flow.segments.get(before).map_or(episode.frames.0, |s| s.frame);
+    folded(&rungs(flow, episode, from))
+}
+
+/// The ladder of what passed from frame `first` to frame `last`, folded in the same way.
+pub fn ladder_between(flow: &Flow, first: u64, last: u64) -> Vec<LadderLine> {
+    let inside = |frame: u64| first <= frame && frame <= last;
+    let known = flow.episodes.iter().flat_map(|episode| &episode.lost);
+    let mut lost: Vec<LostSegment> = known.filter(|lost| inside(lost.frame)).copied().collect();
+    lost.sort_by_key(|lost| lost.frame);
+    let span = Episode {
+        kind: EpisodeKind::WithoutTimeLag,
+        lost,
+        first_lost_sent: Instant::ZERO,
+        evidence_at: Instant::ZERO,
+        evidence: Evidence::Timeout { frame: 0 },
+        first_retransmission: None,
+        repaired_at: None,
+        retransmissions: 0,
+        retransmitted: Bytes::ZERO,
+        timeouts: 0,
+        probes: 0,
+        needless: 0,
+        silence: Span::ZERO,
+        frames: (first, last),
+    };
+    folded(&rungs(flow, &span, first))
+}
+
+/// With its runs folded, so that it is no longer than anybody reads.
+fn folded(rungs: &[Rung]) -> Vec<LadderLine> {
+    for keep in [Keep::Ends, Keep::Nothing] {
+        let lines = fold(rungs, keep);
+        if lines.len() <= MOST {
+            return lines;
+        }
+    }
+    cut(fold(rungs, Keep::Nothing))
+}
+
+/// A packet of the ladder and to which kind of run it belongs.
+struct Rung {
+    line: LadderLine,
+    run: Run,
+}
+
+/// Packets of the same run may be folded into one line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Run {
+    Segments,
+    Retransmissions,
+    Lost,
+    LostRetransmissions,
+    Acks,
+    Sacks,
+}
+
+impl Run {
+    fn more(self, count: usize) -> String {
+        match self {
+            Run::Segments => format!("… {count} more segments"),
+            Run::Retransmissions => format!("… {count} more retransmissions"),
+            Run::Lost => format!("… {count} more segments, lost"),
+            Run::LostRetransmissions => format!("… {count} more retransmissions, lost"),
+            Run::Acks => format!("… {count} more acknowledgements"),
+            Run::Sacks => format!("… {count} more acknowledgements with SACK"),
+        }
+    }
+}
+
+/// What of a folded run is shown beside the line that stands for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// Its first and last packet.
+    Ends,
+    /// Nothing, unless it was lost.
+    Nothing,
+}
+
+/// The packets of an episode, and those before it from frame `from` on.
+fn rungs(flow: &Flow, episode: &Episode, from: u64) -> Vec<Rung> {
+    let (first, last) = episode.frames;
+    let received = flow.acks.iter().map(|ack| ack.ack).max().unwrap_or_default();
+    let mut rungs: Vec<Rung> = Vec::new();
+    let mut retransmitted = false;
+    for segment in flow.segments.iter().filter(|s| s.frame >= from && s.frame <= last) {
+        let fate = fate_of(segment, episode, received);
+        let repeat = segment.kind != SegmentKind::New;
+        let note = match segment.timer {
+            Some(_) => super::listing::reason(segment).map(str::to_owned),
+            None if repeat && !retransmitted => Some("first retransmission".to_owned()),
+            None => None,
+        };
+        retransmitted |= repeat;
+        let run = match (fate == Fate::Lost, repeat) {
+            (true, true) => Run::LostRetransmissions,
+            (true, false) => Run::Lost,
+            (false, true) => Run::Retransmissions,
+            (false, false) => Run::Segments,
+        };
+        let (at, frame, label) = (segment.at, segment.frame, segment.to_string());
+        let line = LadderLine { at, frame, from_sender: true, label, fate, note, folded: 0 };
+        rungs.push(Rung { line, run });
+    }
+    let third: Vec<u64> = flow.third_duplicates().map(|ack| ack.frame).collect();
+    let mut sacked = false;
+    for ack in flow.acks.iter().filter(|a| a.frame >= from && a.frame <= last) {
+        let first_sack = !sacked && !ack.sack.is_empty() && ack.frame > first;
+        sacked |= first_sack;
+        let note = if Some(ack.at) == episode.repaired_at && ack.frame == last {
+            Some("repaired")
+        } else if ack.dsack.is_some() {
+            Some("arrived twice")
+        } else if first_sack {
+            Some("first SACK")
+        } else if episode.evidence == (Evidence::DuplicateAcks { frame: ack.frame }) {
+            Some("first duplicate")
+        } else if third.binary_search(&ack.frame).is_ok() {
+            Some("third duplicate")
+        } else {
+            None
+        };
+        let line = LadderLine {
+            at: ack.at,
+            frame: ack.frame,
+            from_sender: false,
+            label: ack.to_string(),
+            fate: Fate::Arrived,
+            note: note.map(str::to_owned),
+            folded: 0,
+        };
+        let run = if ack.sack.is_empty() { Run::Acks } else { Run::Sacks };
+        rungs.push(Rung { line, run });
+    }
+    rungs.sort_by_key(|rung| rung.line.frame);
+    rungs
+}
+
+fn fate_of(segment: &Segment, episode: &Episode, received: Offset) -> Fate {
+    if episode.lost.binary_search_by_key(&segment.frame, |lost| lost.frame).is_ok() {
+        Fate::Lost
+    } else if segment.range.end <= received {
+        Fate::Arrived
+    } else {
+        Fate::Unknown
+    }
+}
+
+/// Shows what has a note, and the first rung; folds the runs between them.
+fn fold(rungs: &[Rung], keep: Keep) -> Vec<LadderLine> {
+    let mut lines = Vec::new();
+    let mut between: BTreeMap<Run, Vec<&LadderLine>> = BTreeMap::new();
+    for (index, rung) in rungs.iter().enumerate() {
+        if index == 0 || rung.line.note.is_some() {
+            flush(&mut between, keep, &mut lines);
+            lines.push(rung.line.clone());
+        } else {
+            between.entry(rung.run).or_default().push(&rung.line);
+        }
+    }
+    flush(&mut between, keep, &mut lines);
+    lines
+}
+
+fn flush(between: &mut BTreeMap<Run, Vec<&LadderLine>>, keep: Keep, lines: &mut Vec<LadderLine>) {
+    let from = lines.len();
+    for (run, members) in std::mem::take(between) {
+        let ends = keep == Keep::Ends || run == Run::Lost;
+        if members.len() <= if ends { SHORT } else { 1 } {
+            lines.extend(members.into_iter().cloned());
+            continue;
+        }
+        let folded = if ends { &members[1..members.len() - 1] } else { &members[..] };
+        lines.push(LadderLine {
+            label: run.more(folded.len()),
+            folded: folded.len() as u64,
+            ..folded[0].clone()
+        });
+        if ends {
+            lines.push(members[0].clone());
+            lines.push(members[members.len() - 1].clone());
+        }
+    }
+    lines[from..].sort_by_key(|line| line.frame);
+}
+
+/// Cuts the middle out of a ladder that is too long even when folded.
+fn cut(mut lines: Vec<LadderLine>) -> Vec<LadderLine> {
+    let (head, tail) = (MOST / 2, lines.len() - MOST / 2 + 1);
+    let count: u64 = lines[head..tail].iter().map(|line| line.folded.max(1)).sum();
+    let gap = LadderLine {
+        label: format!("… {count} more packets"),
+        fate: Fate::Unknown,
+        note: None,
+        folded: count,
+        ..lines[head].clone()
+    };
+    lines.splice(head..tail, [gap]);
+    lines
+}

@@ -1,0 +1,199 @@
+//! What the analyser takes from a frame.
+
+mod ends;
+
+use std::net::SocketAddr;
+
+use tcplab_units::Instant;
+use tcplab_wire::{ChecksumState, Ecn, SackBlocks, SeqNumber, TcpFlags, TcpOption, TcpPacket};
+
+pub(crate) use ends::Ends;
+
+/// The bits of SYN, FIN and RST.
+const CONTROL: u16 = TcpFlags::SYN.bits() | TcpFlags::FIN.bits() | TcpFlags::RST.bits();
+/// These and URG: the bits of packets that are more than data and acknowledgement.
+const REMARKABLE: u16 = CONTROL | TcpFlags::URG.bits();
+/// The kind of experimental options (RFC 6994), and the two bytes by which those of fast open are
+/// known (RFC 7413 section 7).
+const EXPERIMENT: u8 = 254;
+const FAST_OPEN_EXPERIMENT: [u8; 2] = [0xf9, 0x89];
+
+/// One TCP packet, numbers as they stand in the header.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]
+pub(crate) struct Packet {
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+    pub(crate) ends: Ends,
+    /// The lower end sent it.
+    pub(crate) from_low: bool,
+    pub(crate) seq: SeqNumber,
+    pub(crate) ack: Option<SeqNumber>,
+    pub(crate) flags: TcpFlags,
+    pub(crate) window: u16,
+    /// Bytes of data, by the IP header.
+    pub(crate) payload: u32,
+    pub(crate) mss: Option<u16>,
+    pub(crate) window_scale: Option<u8>,
+    pub(crate) sack_permitted: bool,
+    /// Value and echo.
+    pub(crate) timestamps: Option<(u32, u32)>,
+    pub(crate) sack: SackBlocks,
+    /// The length of a fast open cookie (RFC 7413), 0 where one is asked for.
+    pub(crate) fast_open: Option<u8>,
+    /// It carries an option of multipath TCP (RFC 8684).
+    pub(crate) multipath: bool,
+    /// Whether the checksum fits: looked at only where SYN, FIN or RST is at stake, unknown else.
+    pub(crate) checksum: ChecksumState,
+    /// The identification field of IPv4.
+    pub(crate) ip_id: Option<u16>,
+    /// Time to live, or hop limit.
+    pub(crate) ttl: u8,
+    /// This capture holds many frames twice.
+    pub(crate) copies_usual: bool,
+    /// The capture kept only a part of the options.
+    pub(crate) options_cut: bool,
+    /// A router marked it: congestion experienced (RFC 3168 section 5).
+    pub(crate) congestion_marked: bool,
+    /// Somebody wants to be told of this very packet, not only of sums.
+    pub(crate) wanted: bool,
+    /// What nearly every packet is: an acknowledgement, with data or without, that bears no option
+    /// but timestamps and no mark, and of which nobody wants to be told.
+    pub(crate) plain: bool,
+}
+
+impl Packet {
+    #[inline(always)]
+    pub(crate) fn read(tcp: &TcpPacket<'_>, at: Instant, frame: u64, wanted: bool) -> Packet {
+        let timestamps = tcp.only_timestamps();
+        if timestamps.is_some() || tcp.data_offset() <= 20 {
+            return Packet::without_options(tcp, at, frame, wanted, timestamps);
+        }
+        Packet::with_options(*tcp, at, frame, wanted)
+    }
+
+    #[inline(never)]
+    fn with_options(tcp: TcpPacket<'_>, at: Instant, frame: u64, wanted: bool) -> Packet {
+        let mut packet = Packet::without_options(&tcp, at, frame, wanted, None);
+        packet.plain = false;
+        packet.take_options(&tcp);
+        packet
+    }
+
+    /// All but the options: written where it will stay, for it is larger than registers.
+    #[inline(always)]
+    fn without_options(
+        tcp: &TcpPacket<'_>,
+        at: Instant,
+        frame: u64,
+        wanted: bool,
+        timestamps: Option<(u32, u32)>,
+    ) -> Packet {
+        let (ends, from_low) = Ends::of(tcp);
+        let (flags, congestion_marked) = (tcp.flags(), tcp.ecn() == Ecn::Ce);
+        let options_cut = !tcp.options_complete();
+        let marked = congestion_marked || options_cut || flags.bits() & REMARKABLE != 0;
+        let is_ack = flags.contains(TcpFlags::ACK);
+        Packet {
+            at,
+            frame,
+            ends,
+            from_low,
+            seq: tcp.seq(),
+            ack: is_ack.then(|| tcp.ack()),
+            flags,
+            window: tcp.window(),
+            payload: tcp.payload_len(),
+            mss: None,
+            window_scale: None,
+            sack_permitted: false,
+            timestamps,
+            sack: SackBlocks::default(),
+            fast_open: None,
+            multipath: false,
+            checksum: if flags.bits() & CONTROL == 0 {
+                ChecksumState::Unknown
+            } else {
+                checksum(*tcp)
+            },
+            ip_id: tcp.ip().id(),
+            ttl: tcp.ip().ttl(),
+            copies_usual: false,
+            options_cut,
+            congestion_marked,
+            wanted,
+            plain: is_ack && !marked && !wanted,
+        }
+    }
+
+    fn take_options(&mut self, tcp: &TcpPacket<'_>) {
+        for option in tcp.options() {
+            match option {
+                TcpOption::Mss(mss) => self.mss = Some(mss),
+                // RFC 7323 section 2.3: more than 14 means 14.
+                TcpOption::WindowScale(shift) => self.window_scale = Some(shift.min(14)),
+                TcpOption::SackPermitted => self.sack_permitted = true,
+                TcpOption::Timestamps { value, echo } => self.timestamps = Some((value, echo)),
+                TcpOption::Sack(blocks) => self.sack = blocks,
+                TcpOption::FastOpen(cookie) => self.fast_open = cookie_len(cookie),
+                TcpOption::Unknown { kind: EXPERIMENT, bytes } => {
+                    if let Some(cookie) = bytes.strip_prefix(&FAST_OPEN_EXPERIMENT) {
+                        self.fast_open = cookie_len(cookie);
+                    }
+                }
+                TcpOption::Mptcp(_) => self.multipath = true,
+                _ => {}
+            }
+        }
+    }
+
+    /// The end that sent it.
+    pub(crate) fn src(&self) -> SocketAddr {
+        if self.from_low { self.ends.low() } else { self.ends.high() }
+    }
+    /// The end it was sent to.
+    pub(crate) fn dst(&self) -> SocketAddr {
+        if self.from_low { self.ends.high() } else { self.ends.low() }
+    }
+    pub(crate) fn syn(&self) -> bool {
+        self.flags.contains(TcpFlags::SYN)
+    }
+    pub(crate) fn fin(&self) -> bool {
+        self.flags.contains(TcpFlags::FIN)
+    }
+    pub(crate) fn rst(&self) -> bool {
+        self.flags.contains(TcpFlags::RST)
+    }
+    /// Whether it is one of SYN, FIN and RST.
+    pub(crate) fn is_control(&self) -> bool {
+        self.flags.bits() & CONTROL != 0
+    }
+    /// The number behind all that it takes of the sequence.
+    pub(crate) fn end(&self) -> SeqNumber {
+        self.seq.advanced_by(self.sequence_len() as u32)
+    }
+    /// Whether it carries neither data nor a flag that counts in the sequence.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.payload == 0 && !self.syn() && !self.fin() && !self.rst()
+    }
+    /// How far it moves the sequence. What a reset carries is a message, not the stream's data
+    /// (RFC 9293 section 3.5.3).
+    pub(crate) fn sequence_len(&self) -> u64 {
+        if self.rst() {
+            return 0;
+        }
+        u64::from(self.payload) + u64::from(self.syn()) + u64::from(self.fin())
+    }
+}
+
+/// Whether the checksum fits.
+#[cold]
+fn checksum(tcp: TcpPacket<'_>) -> ChecksumState {
+    tcp.checksum_state()
+}
+
+/// The length of a cookie: an even number of bytes, 4 to 16, or none (RFC 7413 section 4.1.1).
+fn cookie_len(cookie: &[u8]) -> Option<u8> {
+    let len = cookie.len();
+    (len == 0 || ((4..=16).contains(&len) && len.is_multiple_of(2))).then_some(len as u8)
+}
