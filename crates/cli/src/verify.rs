@@ -8,7 +8,6 @@ use anyhow::Result;
 use tcplab_lab::Bench;
 use tcplab_lab::verify::{check_model, measure_machine, measure_path};
 use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
-use tcplab_units::Span;
 
 use crate::arguments::VerifyArguments;
 use crate::exit::FAILED;

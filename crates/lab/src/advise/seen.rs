@@ -49,7 +49,7 @@ impl Seen {
             sack: both(&|syn| syn.sack_permitted),
             timestamps: both(&|syn| syn.timestamps),
             nagle_waits: flow.marks.nagle_waits.count,
-            nagle_waited: flow.marks.nagle_waited,
+            nagle_waited: flow.marks.nagle_wait_time,
             segments: flow.totals.data_segments,
             retransmissions: flow.totals.retransmissions,
         }

@@ -110,7 +110,7 @@ fn episode_row(
         evidence: match episode.evidence {
             Evidence::Sack { .. } => "sack",
             Evidence::DuplicateAcks { .. } => "duplicate acks",
-            Evidence::TooBig { .. } => "icmp",
+            Evidence::PacketTooBig { .. } => "icmp",
             Evidence::Timeout { .. } => "timeout",
             Evidence::Probe { .. } => "probe",
         }
