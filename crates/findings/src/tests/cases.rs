@@ -49,7 +49,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.handshake.kind = HandshakeKind::Simultaneous],
     },
     Case {
-        rule: "syn-repeated",
+        rule: "syn-retransmitted",
         of: "client's",
         fires: |c| {
             c.handshake.client_repeats = 2;
@@ -59,7 +59,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.handshake.client_repeats = 0],
     },
     Case {
-        rule: "syn-repeated",
+        rule: "syn-retransmitted",
         of: "server's",
         fires: |c| {
             c.handshake.server_repeats = 1;
@@ -298,7 +298,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.causes.lost_retransmissions = seen(280, 1_050)],
     },
     Case {
-        rule: "needless-retransmissions",
+        rule: "spurious-retransmissions",
         of: "without packets",
         fires: |c| {
             lose(&mut c.forward, 20);

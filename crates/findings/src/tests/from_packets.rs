@@ -1,9 +1,9 @@
-//! Rules of sums, from packets to statement.
+//! Rules of sums, applied to packets.
 
 use super::{after_handshake, drill, found};
 
-/// The only thing that the rule says of what `text` describes; nothing of what `silent` does.
-fn said(rule: &str, text: &str, silent: &str) -> String {
+/// The statement of the rule for `text`; it must be silent for `silent`.
+fn statement(rule: &str, text: &str, silent: &str) -> String {
     let findings = found(rule, &drill::connection(text));
     let [finding] = findings.as_slice() else { panic!("{rule}: {findings:?}") };
     assert_eq!(found(rule, &drill::connection(silent)), [], "{rule}");
@@ -12,7 +12,7 @@ fn said(rule: &str, text: &str, silent: &str) -> String {
 }
 
 #[test]
-fn a_window_closed_for_long_is_told() {
+fn zero_window_long_found() {
     let closed = |open: &str| {
         format!(
             "0.000 > S
@@ -25,11 +25,11 @@ fn a_window_closed_for_long_is_told() {
              0.521 < ack 15929 win 500"
         )
     };
-    insta::assert_snapshot!(said("zero-window", &closed("0.510"), &closed("0.115")));
+    insta::assert_snapshot!(statement("zero-window", &closed("0.510"), &closed("0.115")));
 }
 
 #[test]
-fn a_syn_sent_again_is_told() {
+fn syn_retransmitted_found() {
     let text = "0.000 > S
         1.000 > S
         1.040 < S
@@ -37,20 +37,20 @@ fn a_syn_sent_again_is_told() {
         1.050 > 1:1449
         1.090 < ack 1449";
     let at_once = text.replace("1.000 > S", "");
-    insta::assert_snapshot!(said("syn-repeated", text, &at_once.replace("1.", "0.")));
+    insta::assert_snapshot!(statement("syn-retransmitted", text, &at_once.replace("1.", "0.")));
 }
 
 #[test]
-fn a_syn_without_answer_is_told() {
+fn syn_unanswered_not_opened_found() {
     let text = "0.000 > S
         1.000 > S
         3.000 > S";
     let answered = format!("{text}\n3.040 < S\n3.0401 > ack 1");
-    insta::assert_snapshot!(said("not-opened", text, &answered));
+    insta::assert_snapshot!(statement("not-opened", text, &answered));
 }
 
 #[test]
-fn small_segments_that_wait_for_delayed_acknowledgements_are_told() {
+fn small_segments_delayed_acks_nagle_delay_found() {
     let text = "0.000 > S
         0.010 < S
         0.0101 > ack 1 win 500
@@ -64,19 +64,19 @@ fn small_segments_that_wait_for_delayed_acknowledgements_are_told() {
         0.2702 < ack 1749
         0.2703 > 1749:1849 psh
         0.3203 < ack 1849";
-    // The application writes 5 ms later: it was not TCP that waited.
+    // The application writes 5 ms later: TCP did not wait.
     let later = ["0.1701 >", "0.2202 >", "0.2703 >"]
         .iter()
         .fold(text.to_owned(), |text, line| text.replace(line, &format!("{}5 >", &line[..4])));
-    insta::assert_snapshot!(said("nagle-delay", text, &later));
+    insta::assert_snapshot!(statement("nagle-delay", text, &later));
 }
 
 #[test]
-fn without_losses_and_with_room_nothing_is_said_of_packets_in_time() {
+fn steady_writes_only_application_limited_found() {
     let text = "0.100 > 1:43441 every 0.010
         0.110 < acks 1449 43441 every 0.010";
     let rules: Vec<&str> =
         crate::examine(&after_handshake(text)).iter().map(|finding| finding.rule).collect();
-    // Its application sends a segment each 10 ms, and that is all there is to say.
+    // The application sends a segment every 10 ms.
     assert_eq!(rules, ["application-limited"]);
 }

@@ -1,15 +1,15 @@
-//! What the fuzzer has found worth keeping, and what ever went wrong, shown again.
+//! Replays the fuzz corpus: inputs worth keeping and regressions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tcplab_foreign::{TARGETS, show};
+use tcplab_fuzz_readers::{TARGETS, run};
 
-/// All inputs together, in bytes: enough to go everywhere, little enough to be copied around.
+/// The most bytes of all inputs together: enough for coverage, small enough to check out.
 const MOST: u64 = 300_000;
 
 fn fuzz() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// The files in `folder`, by name.
@@ -21,20 +21,20 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_was_kept_is_withstood() {
+fn corpus_replayed_no_panic() {
     for (name, _) in TARGETS {
         let files = files(&fuzz().join("corpus").join(name));
-        assert!(files.len() >= 5, "{name}: the corpus is hardly there");
+        assert!(files.len() >= 5, "{name}: the corpus is nearly empty");
         for file in files {
             let bytes = fs::read(&file).unwrap();
-            let shown = std::panic::catch_unwind(|| show(name, &bytes));
-            assert!(shown.is_ok(), "{name} does not withstand {}", file.display());
+            let result = std::panic::catch_unwind(|| run(name, &bytes));
+            assert!(result.is_ok(), "{name} panics on {}", file.display());
         }
     }
 }
 
 #[test]
-fn nothing_is_kept_without_a_target_and_nothing_large() {
+fn corpus_folders_match_targets_and_stay_small() {
     let mut names: Vec<&str> = TARGETS.iter().map(|target| target.0).collect();
     names.sort_unstable();
     let folders = files(&fuzz().join("corpus"));
@@ -48,5 +48,5 @@ fn nothing_is_kept_without_a_target_and_nothing_large() {
         .flat_map(|folder| files(&folder))
         .map(|file| file.metadata().unwrap().len());
     let all: u64 = sizes.sum();
-    assert!(all <= MOST, "{all} bytes are kept: make it less with `cargo fuzz cmin`");
+    assert!(all <= MOST, "the corpus has {all} bytes, more than {MOST}: reduce it with `cargo fuzz cmin`");
 }

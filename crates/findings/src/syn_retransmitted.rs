@@ -1,14 +1,14 @@
-//! # SYN sent again
+//! # SYN retransmitted
 //!
-//! **What it says.** The connection opened late because a SYN or its answer had to be sent again.
+//! **What it says.** The handshake was late because a SYN or SYN-ACK had to be retransmitted.
 //!
-//! **Why it matters.** Before anything is known of the path the timer is one second long, and
-//! doubles: one lost packet costs a second or three.
+//! **Why it matters.** The initial timeout is one second and doubles: one lost packet costs a second
+//! or three.
 //!
-//! **Evidence.** The repeated SYNs and SYN-ACKs; how long opening took against its round trip.
+//! **Evidence.** The retransmitted SYNs and SYN-ACKs; the time of the handshake against its RTT.
 //!
-//! **False positives.** A capture that begins between the first SYN and its repetition hides the
-//! first.
+//! **False positives.** A capture that begins between the first SYN and its retransmission misses
+//! the first.
 //!
 //! **Reference.** RFC 6298 section 2.1 (one second); tcp(7) on tcp_syn_retries; listen(2) on the
 //! backlog.
@@ -20,7 +20,7 @@ use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{rounded, times};
 
 /// The rule's name.
-pub const NAME: &str = "syn-repeated";
+pub const NAME: &str = "syn-retransmitted";
 
 /// At most one finding.
 pub fn examine(connection: &Connection) -> Vec<Finding> {
@@ -37,7 +37,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let again: Vec<String> = sent
         .iter()
         .filter(|(repeats, _)| *repeats > 0)
-        .map(|(repeats, what)| format!("{what} was sent again {}", times(*repeats)))
+        .map(|(repeats, what)| format!("{what} was retransmitted {}", times(*repeats)))
         .collect();
     if again.is_empty() {
         return None;
@@ -45,18 +45,18 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let round_trip = handshake.round_trip.unwrap_or(Span::ZERO);
     let instead = handshake.round_trip.map(|usual| format!(" instead of {}", rounded(usual)));
     let statement = format!(
-        "Opening took {}{}: {}.",
+        "The handshake took {}{}: {}.",
         rounded(took),
         instead.unwrap_or_default(),
         again.join(", and ")
     );
     let remedy = if handshake.client_repeats > 0 {
-        "Look whether the server's backlog overflowed (on Linux `nstat -az TcpExtListenOverflows`; \
-         raise listen()'s backlog and net.core.somaxconn, accept faster); otherwise the path \
-         lost the SYN or a firewall dropped it."
+        "Check whether the server's backlog overflowed (on Linux `nstat -az \
+         TcpExtListenOverflows`; raise listen()'s backlog and net.core.somaxconn, accept faster); \
+         otherwise the path lost the SYN or a firewall dropped it."
     } else {
-        "The SYN-ACK or the client's answer to it was lost: look for loss at the client's side, \
-         or for packets that take another way back."
+        "The SYN-ACK or the client's ACK was lost: look for loss near the client and for an \
+         asymmetric return path."
     };
     let repeats = Shown::by(&connection.forward.causes.syn_retransmissions)
         .and(Shown::by(&connection.reverse.causes.syn_retransmissions));
