@@ -71,9 +71,9 @@ fn config(arguments: &ServerArguments) -> Config {
         backlog: arguments.backlog,
         limits: Limits {
             connections: arguments.connections as usize,
-            idle: arguments.idle.to_std(),
-            request: arguments.request.to_std(),
-            drain: arguments.drain.to_std(),
+            idle: arguments.idle_timeout.to_std(),
+            request: arguments.request_timeout.to_std(),
+            drain: arguments.drain_timeout.to_std(),
         },
         ..config
     }
