@@ -1,6 +1,6 @@
 //! The definition of a metric.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The definition of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -88,7 +88,7 @@ impl Source {
 }
 
 /// Which values of a metric are better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// Small ones.
