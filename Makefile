@@ -24,7 +24,7 @@ export RUST_BACKTRACE ?= 0
 
 .PHONY: help
 help: ## list what can be made
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 # For those who want to use it.
 
@@ -150,6 +150,10 @@ CATALOGUE ?= socket-options/ sockets-course/
 .PHONY: catalogue
 catalogue: toolchain ## the socket scenarios ten times on the kernel and in virtual time, claim by claim (an hour)
 	cargo bench --locked --package tcplab --bench catalogue -- $(CATALOGUE)
+
+.PHONY: same-packets
+same-packets: toolchain ## whether the catalogue in virtual time still sends the same packets (some: BENCH="flows/")
+	cargo bench --locked --package tcplab --bench packets -- $(BENCH)
 
 # Suites of packetdrill scripts, such as those of Linux: `make conformance SCRIPTS=linux/tools/testing/selftests/net/packetdrill`.
 # Other stacks: STACK=model:haiku-2017-after.
