@@ -7,7 +7,7 @@ use tcplab_testbed::{Summary, Traffic, WayTraffic};
 use tcplab_units::{Instant, Rate, Span};
 
 use crate::arguments::UseArguments;
-use crate::output::{Output, tell};
+use crate::output::{tell, write_file};
 
 /// Shows on standard error what goes through: a line that changes on a terminal, one each second
 /// elsewhere.
@@ -60,15 +60,12 @@ pub(crate) fn finish(
             tell(&format!("tcplab: recorded in {}", directory.display()));
         }
     }
-    if let Some(file) = &arguments.json {
+    if let Some(place) = &arguments.json.place {
         let mut value = serde_json::to_value(summary)?;
         if let Some(code) = code {
             value["exit_code"] = code.into();
         }
-        let text = serde_json::to_string_pretty(&value)? + "\n";
-        let mut output = Output::create(file)?;
-        output.write_all(text.as_bytes())?;
-        output.commit()?;
+        write_file(place, &(serde_json::to_string_pretty(&value)? + "\n"))?;
     }
     Ok(())
 }
@@ -152,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_live_line_tells_the_rate_since_the_last_one() {
+    fn live_line_shows_rate_since_last_line() {
         assert_eq!(
             live_line(Some(&traffic(1, 1_000_000, 0)), &traffic(2, 2_000_000, 3)),
             "2 s  → 8.00 Mbit/s, 10 packets, 3 dropped  ← 0.00 Mbit/s, 0 packets"
@@ -164,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_told_each_way() {
+    fn summary_has_a_line_per_direction() {
         let summary = Summary {
             traffic: traffic(2, 1_000_000, 3),
             world: tcplab_recording::WorldRecord::default(),

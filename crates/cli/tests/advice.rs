@@ -27,7 +27,7 @@ fn refused(home: &Path, arguments: &[&str]) -> String {
 /// The advice for a long lossy path is another congestion control; tried, it is worth it, and the
 /// gain that the formula expects lies near what came out.
 #[test]
-fn advice_is_tried_and_holds() {
+fn advice_is_tried_and_confirmed() {
     let home = tempfile::tempdir().unwrap();
     let figures = ["--rtt", "60 ms", "--rate", "20 Mbit/s", "--loss", "0.5 %"];
     let rest =
@@ -52,18 +52,18 @@ fn advice_is_tried_and_holds() {
 
     // And from that run, which of its variants to take.
     let run = report.parent().unwrap().to_str().unwrap().to_owned();
-    let told = json(home.path(), &["advise", &run, "--no-trial", "--json"]);
+    let told = json(home.path(), &["advise", &run, "--no-trials", "--json"]);
     let choice = &told["choices"][0];
     assert_eq!((&choice["best"], &choice["metric"]), (&"tuned".into(), &"goodput".into()));
     assert!(told["tried"].as_array().unwrap().is_empty());
-    let text = tcplab(home.path(), &["advise", &run, "--no-trial"]).stdout;
+    let text = tcplab(home.path(), &["advise", &run, "--no-trials"]).stdout;
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("★") && text.contains("best by goodput"), "{text}");
 
     // And from what was captured in it.
     let capture = format!("{run}/trials/before-1/client.pcapng");
     let told =
-        json(home.path(), &["advise", &capture, "--goal", "throughput", "--no-trial", "--json"]);
+        json(home.path(), &["advise", &capture, "--goal", "throughput", "--no-trials", "--json"]);
     let rtt = told["situation"]["rtt"].as_str().unwrap();
     assert!(rtt.starts_with("60.") && rtt.ends_with(" ms"), "{rtt}");
     let loss = told["situation"]["loss"].as_f64().unwrap();
@@ -73,10 +73,10 @@ fn advice_is_tried_and_holds() {
 
 /// Every step of the RFC, against what the path was asked for and the formulas.
 #[test]
-fn the_rfcs_test_finds_the_path() {
+fn rfc6349_measures_the_path() {
     let home = tempfile::tempdir().unwrap();
     let path = ["-s", "rate=20 Mbit/s", "-s", "delay=15 ms"];
-    let rest = ["--lasting", "1 s", "--connections", "2", "--world", "sim", "--json"];
+    let rest = ["--duration", "1 s", "--connections", "2", "--world", "sim", "--json"];
     for direction in [&[][..], &["--download"]] {
         let all = [&["rfc6349"], &path[..], &rest[..], direction].concat();
         let told = json(home.path(), &all);
@@ -105,10 +105,10 @@ fn the_rfcs_test_finds_the_path() {
 
 /// ICMP tells the model what the path takes, and the test what the model came to.
 #[test]
-fn the_rfcs_test_finds_a_path_of_small_packets() {
+fn rfc6349_measures_path_with_small_mtu() {
     let home = tempfile::tempdir().unwrap();
     let path = ["rfc6349", "-s", "rate=20 Mbit/s", "-s", "delay=15 ms", "-s", "mtu=1400 B"];
-    let rest = ["--lasting", "1 s", "--connections", "1", "--world", "sim", "--json"];
+    let rest = ["--duration", "1 s", "--connections", "1", "--world", "sim", "--json"];
     let told = json(home.path(), &[&path[..], &rest[..]].concat());
     let baseline = &told["baseline"];
     assert_eq!((&baseline["mtu"], &baseline["asked"]["mtu"]), (&"1.4 kB".into(), &"1.4 kB".into()));
@@ -119,7 +119,7 @@ fn the_rfcs_test_finds_a_path_of_small_packets() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn impossible_arguments_are_refused() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("empty.pcap"), "").unwrap();
     for (line, said) in [
@@ -132,7 +132,10 @@ fn what_makes_no_sense_is_refused() {
         (&["advise", "empty.pcap"], "empty.pcap"),
         (&["advise", "."], "is not a run"),
         (&["rfc6349"], "--path"),
-        (&["rfc6349", "--path", "dsl-25", "--lasting", "1 ms"], "not from 500 ms to 10 min"),
+        (
+            &["rfc6349", "--path", "dsl-25", "--duration", "1 ms"],
+            "out of range: use 500 ms to 10 min",
+        ),
         (&["rfc6349", "--target", "127.0.0.1:1"], "cannot connect to 127.0.0.1:1"),
         (&["metrics", "happiness"], "`tcplab metrics` lists them"),
     ] {

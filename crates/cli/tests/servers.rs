@@ -46,7 +46,10 @@ impl Server {
     fn run(mut command: Command, arguments: &[&str]) -> Option<Server> {
         // A group of its own, as a shell makes one, so that a signal reaches all its processes.
         command.process_group(0);
-        command.args(["--json", "--drain", "15 s"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(["--json", "--drain-timeout", "15 s"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
@@ -138,7 +141,7 @@ const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 const LAST: &str = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
 #[test]
-fn every_design_serves_the_same() {
+fn all_designs_serve_equally() {
     let site = site();
     let folder = site.path().to_str().unwrap();
     each(&DESIGNS, |design| {
@@ -177,11 +180,11 @@ fn every_design_serves_the_same() {
 }
 
 #[test]
-fn no_client_brings_a_server_down() {
+fn no_client_crashes_a_server() {
     let site = site();
     let folder = site.path().to_str().unwrap();
     each(&DESIGNS, |design| {
-        let limits = ["--request", "300 ms", "--idle", "600 ms", "--workers", "2"];
+        let limits = ["--request-timeout", "300 ms", "--idle-timeout", "600 ms", "--workers", "2"];
         let arguments = [&["--design", design, "--file", folder][..], &limits].concat();
         let Some(server) = Server::start(&arguments) else { return };
         for garbage in ["\0\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\n\r\n"] {
@@ -223,7 +226,7 @@ fn no_client_brings_a_server_down() {
 }
 
 #[test]
-fn used_up_descriptors_are_waited_for() {
+fn server_waits_for_free_descriptors() {
     each(&["iterative", "fork", "thread", "thread-pool", "epoll", "io-uring"], |design| {
         let Some(server) =
             Server::start_with_descriptors(24, &["--design", design, "--workers", "1"])
@@ -250,7 +253,7 @@ fn used_up_descriptors_are_waited_for() {
 }
 
 #[test]
-fn nobody_who_was_accepted_is_lost_when_a_server_stops() {
+fn stopping_server_answers_accepted_connections() {
     let site = site();
     let folder = site.path().to_str().unwrap();
     each(&DESIGNS, |design| {
@@ -375,11 +378,11 @@ fn load_counts_what_the_server_counts() {
 }
 
 #[test]
-fn bulk_arrives_whole() {
+fn bulk_data_arrives_complete() {
     let server = Server::start(&["--service", "discard"]).unwrap();
     let address = server.address.to_string();
     let (told, code) =
-        load(&[&address, "--bulk", "upload", "--seconds", "0.1", "-c", "2", "--json", "-q"]);
+        load(&[&address, "--bulk", "upload", "--duration", "0.1 s", "-c", "2", "--json", "-q"]);
     assert_eq!(code, 0, "{told}");
     let outcome: Value = serde_json::from_str(&told).unwrap();
     let tally = server.stop();
@@ -387,7 +390,8 @@ fn bulk_arrives_whole() {
     assert_eq!(tally["received"], outcome["bytes"], "{tally}");
     let server = Server::start(&["--service", "chargen"]).unwrap();
     let address = server.address.to_string();
-    let (told, code) = load(&[&address, "--bulk", "download", "--seconds", "0.1", "--json", "-q"]);
+    let (told, code) =
+        load(&[&address, "--bulk", "download", "--duration", "0.1 s", "--json", "-q"]);
     assert_eq!(code, 0, "{told}");
     let outcome: Value = serde_json::from_str(&told).unwrap();
     assert!(outcome["bytes"].as_u64() > Some(0), "{told}");
@@ -427,7 +431,7 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn counters_are_told_on_request() {
+fn sigusr1_prints_counters() {
     let mut server = Server::start(&[]).unwrap();
     let mut stream = server.connect();
     stream.write_all(b"x").unwrap();
@@ -443,7 +447,7 @@ fn counters_are_told_on_request() {
 }
 
 #[test]
-fn a_file_that_shrinks_while_it_is_sent_ends_its_connection_and_nothing_else() {
+fn shrinking_file_ends_only_its_connection() {
     /// More than the sockets at both ends hold.
     const LENGTH: u64 = 64 << 20;
     each(&["thread", "epoll", "io-uring"], |design| {
@@ -470,7 +474,7 @@ fn a_file_that_shrinks_while_it_is_sent_ends_its_connection_and_nothing_else() {
 }
 
 #[test]
-fn ipv6_is_served_and_asked() {
+fn ipv6_is_served_and_loaded() {
     if TcpListener::bind("[::1]:0").is_err() {
         return;
     }

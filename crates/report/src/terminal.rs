@@ -1,7 +1,7 @@
 //! Tables for the terminal.
 
-use tcplab_lab::compare::Row;
-use tcplab_lab::{Case, Recovery, Run};
+use tcplab_results::comparison::Row;
+use tcplab_results::{Case, Recovery, Run};
 
 use tcplab_plot::grouped;
 
@@ -42,7 +42,7 @@ pub fn text_table(run: &Run, details: bool) -> String {
         text.push('\n');
     }
     if !others.is_empty() {
-        line(&mut text, &format!("{} more metrics: --details", others.len()));
+        line(&mut text, &format!("{} more metrics: --verbose", others.len()));
         text.push('\n');
     }
     if blocks.iter().any(|block| block.rows.iter().any(|row| row.spread.is_some())) {

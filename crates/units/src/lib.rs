@@ -8,6 +8,8 @@
 
 mod bytes;
 mod endpoint;
+pub mod ends;
+pub mod number;
 mod offset;
 mod parse;
 mod probability;

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use tcplab_lab::compare::Divergence;
-use tcplab_lab::compare::captures::{Fact, facts, matched};
+use tcplab_lab::compare::{facts, matched};
 use tcplab_report::compare::{
     CapturedPair, CloseUp, captures_markdown, captures_page, captures_text,
 };
 use tcplab_report::trace::Chosen;
+use tcplab_results::comparison::Divergence;
+use tcplab_results::comparison::Fact;
 use tcplab_trace::{Analyzer, Connection, Sink};
 
 use super::outputs::Outputs;
@@ -55,7 +56,7 @@ pub(super) fn compare(files: [&Path; 2], arguments: &CompareArguments) -> Result
     let told: Vec<CapturedPair> =
         close.iter().zip(&pairs).map(|(close, (x, y))| pair(close, [*x, *y])).collect();
     let mut outputs = Outputs::of(arguments);
-    outputs.add(arguments.json.as_ref(), || json(&names, &told))?;
+    outputs.add(arguments.json.place.as_ref(), || json(&names, &told))?;
     outputs.add(arguments.markdown.as_ref(), || Ok(captures_markdown(&names, &told, alone)))?;
     let first = &close[..1];
     outputs.add(arguments.html.as_ref(), || Ok(captures_page(&names, &told, first)?))?;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tcplab_lab::fidelity::Fidelity;
+use tcplab_results::fidelity::Fidelity;
 
 use crate::program::{Io, allowed, tcplab};
 
@@ -25,7 +25,7 @@ fn both_worlds_run_and_are_kept() {
     }
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
-    let line = ["fidelity", "made.toml", "--quick", "--output", "out", "--io", "tun"];
+    let line = ["fidelity", "made.toml", "--quick", "--runs", "out", "--io", "tun"];
     let ended = tcplab(home.path(), &line);
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     let text = fs::read(home.path().join("out/fidelity.json")).unwrap();
@@ -52,7 +52,7 @@ fn both_worlds_run_and_are_kept() {
 }
 
 #[test]
-fn a_model_is_not_compared_with_a_model() {
+fn model_is_not_compared_with_model() {
     let home = tempfile::tempdir().unwrap();
     let modelled = SCENARIO.replace("[client]", "[client]\nstack = \"model:netburner\"");
     fs::write(home.path().join("made.toml"), modelled).unwrap();

@@ -39,7 +39,7 @@ promiscuous() { ip -d link show wa | grep -o 'promiscuity [0-9]*'; }
 
 /// Ping, and a file over both protocols.
 const TRAFFIC: &str = r#"
-"$TCPLAB" bridge - wa wb -s delay=20ms -s forward.loss=1% --capture seen --json end.json &
+"$TCPLAB" bridge - wa wb -s delay=20ms -s forward.loss=1% --capture seen --json=end.json &
 bridge=$!
 until [ "$(promiscuous)" = 'promiscuity 1' ]; do kill -0 $bridge; sleep 0.01; done
 left ping -c 5 -i 0.2 10.1.0.2 || true
@@ -57,17 +57,17 @@ promiscuous
 
 /// The end of each interface is told before anything is done with it.
 const REFUSALS: &str = r#"
-refused() { code=0; "$TCPLAB" bridge - "$@" --for 1s || code=$?; test $code = 2; }
+refused() { code=0; "$TCPLAB" bridge - "$@" --duration 1s || code=$?; test $code = 2; }
 refused wa wa
 refused wa none
 refused lo wa
 ip link set wb down
 refused wa wb
 ip link set wb up
-code=0; setpriv --bounding-set=-net_raw "$TCPLAB" bridge - wa wb --for 1s || code=$?; test $code = 2
+code=0; setpriv --bounding-set=-net_raw "$TCPLAB" bridge - wa wb --duration 1s || code=$?; test $code = 2
 ip addr add 10.2.0.1/24 dev wa
 ip link set wb mtu 1400
-"$TCPLAB" bridge - wa wb -s rate='100 Gbit/s' --for 1s
+"$TCPLAB" bridge - wa wb -s rate='100 Gbit/s' --duration 1s
 "#;
 
 fn script(traffic: &str) -> String {
@@ -119,7 +119,7 @@ fn passes(home: &Path, mut bridged: Command) {
 }
 
 #[test]
-fn a_bridge_passes_everything_on() {
+fn bridge_forwards_everything() {
     if !able() {
         return;
     }
@@ -128,7 +128,7 @@ fn a_bridge_passes_everything_on() {
 }
 
 #[test]
-fn a_bridge_in_a_user_namespace() {
+fn bridge_in_user_namespace() {
     let Some(home) = nobodys_home() else { return };
     if !able() {
         return;
@@ -140,7 +140,7 @@ fn a_bridge_in_a_user_namespace() {
 }
 
 #[test]
-fn what_cannot_be_bridged_is_refused_and_what_disturbs_is_told() {
+fn impossible_bridge_is_refused_and_disturbance_reported() {
     if !able() || !installed(&["setpriv"]) {
         return;
     }
@@ -162,7 +162,7 @@ fn what_cannot_be_bridged_is_refused_and_what_disturbs_is_told() {
 }
 
 #[test]
-fn a_path_that_cannot_be_is_told_first() {
+fn impossible_path_is_refused_first() {
     let home = tempfile::tempdir().unwrap();
     let run = tcplab(home.path(), &["bridge", "dsl-26", "a", "b"]);
     assert_eq!(run.code, Some(2));

@@ -70,7 +70,7 @@ fn arrives_intact(client: &Client, path: &[&str]) {
         }
         let home = tempfile::tempdir().unwrap();
         let sent = random(&home.path().join("sent"));
-        let mut shell = command(home.path(), &["shell", "--io", io.name(), "--json", "end.json"]);
+        let mut shell = command(home.path(), &["shell", "--io", io.name(), "--json=end.json"]);
         for key in path {
             shell.args(["-s", key]);
         }
@@ -161,7 +161,7 @@ fn iperf3_through_all_impairments() {
 
 /// Some of so many bit errors hit the version of IP; some devices refuse a packet that has none.
 #[test]
-fn packets_that_are_no_longer_ip_are_lost_like_others() {
+fn corrupted_ip_packets_count_as_lost() {
     arrives_intact(
         &NC,
         &[

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::Interfaces;
 use super::shaper::exponent_of;
-use super::{Interfaces, time};
+use super::words::time;
 use crate::{Direction, PathSpec};
 use tcplab_units::Span;
 
@@ -45,7 +46,7 @@ fn scripts() {
         ("jitter_uniform", r#"{ "delay": "5 ms", "jitter": "2 ms" }"#),
         (
             "jitter_normal",
-            r#"{ "delay": "5 ms", "jitter": { "normal": "1.5 us", "reorder": true } }"#,
+            r#"{ "delay": "5 ms", "jitter": { "normal": "1.5 µs", "reorder": true } }"#,
         ),
         (
             "jitter_pareto",

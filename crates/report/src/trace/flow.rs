@@ -3,8 +3,8 @@
 use tcplab_findings::story;
 use tcplab_plot::{decimal, grouped};
 use tcplab_trace::{
-    AckHabits, Causes, Confidence, Flow, RoundTrips, SenderMarks, Sightings, Tap, Transfer,
-    WindowUse,
+    AckBehaviour, CapturePoint, Causes, Confidence, Flow, Occurrences, RoundTrips, SenderMarks,
+    Transfer, WindowUse,
 };
 use tcplab_units::Bytes;
 
@@ -47,7 +47,7 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
     if totals.data_segments > 0 {
         lines.push(("rate", rates(&flow.transfer)));
         lines.push(("RFC 6349", metrics(&flow.transfer)));
-        if flow.tap == Tap::Receiver {
+        if flow.capture_point == CapturePoint::Receiver {
             let text = round_trips(&flow.round_trips);
             if text != UNKNOWN {
                 let part = "captured beside the receiver, these are no round trips";
@@ -81,13 +81,13 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
 }
 
 fn tap(flow: &Flow) -> String {
-    let place = match flow.tap {
-        Tap::Unknown => return "nothing tells where the capture was taken".into(),
-        Tap::Sender => "beside the sender",
-        Tap::Middle => "between both ends",
-        Tap::Receiver => "beside the receiver",
+    let place = match flow.capture_point {
+        CapturePoint::Unknown => return "nothing tells where the capture was taken".into(),
+        CapturePoint::Sender => "beside the sender",
+        CapturePoint::Middle => "between both ends",
+        CapturePoint::Receiver => "beside the receiver",
     };
-    match flow.tap_confidence {
+    match flow.capture_point_confidence {
         Confidence::None => format!("captured {place}"),
         Confidence::Low => format!("captured {place}, it seems"),
         Confidence::Medium => format!("captured {place}, most likely"),
@@ -173,21 +173,21 @@ fn window(window: &WindowUse) -> String {
     if !facts.is_empty() && !window.scale_known {
         facts.push("scale not known".into());
     }
-    if !window.zero.is_empty() {
+    if !window.zero_windows.is_empty() {
         facts.push(format!(
             "closed {} for {}, at most {}{}",
-            times(window.zero.count),
-            span(window.zero_for),
-            span(window.longest_zero),
-            at_frames(&window.zero)
+            times(window.zero_windows.count),
+            span(window.zero_window_time),
+            span(window.zero_window_max),
+            at_frames(&window.zero_windows)
         ));
     }
     for (seen, what) in [
-        (&window.full, "filled"),
+        (&window.window_full, "filled"),
         (&window.probes, "probed while closed"),
         (&window.updates, "updated"),
-        (&window.silly, "opened by too little"),
-        (&window.shrunk, "taken back"),
+        (&window.silly_windows, "opened by too little"),
+        (&window.windows_shrunk, "taken back"),
     ] {
         if !seen.is_empty() {
             facts.push(format!("{what} {}{}", times(seen.count), at_frames(seen)));
@@ -196,7 +196,7 @@ fn window(window: &WindowUse) -> String {
     joined(&facts)
 }
 
-fn acking(flow: &Flow, habits: &AckHabits) -> String {
+fn acking(flow: &Flow, habits: &AckBehaviour) -> String {
     let mut facts = Vec::new();
     let acks = habits.acks.max(flow.totals.pure_acks);
     let duplicates = habits.duplicates.max(flow.totals.duplicate_acks);
@@ -222,7 +222,7 @@ fn acking(flow: &Flow, habits: &AckHabits) -> String {
         facts.push(format!(
             "{} delayed (at most {}){}",
             grouped(habits.delayed.count),
-            span(habits.longest_delay),
+            span(habits.delay_max),
             at_frames(&habits.delayed)
         ));
     }
@@ -247,14 +247,14 @@ fn marks(marks: &SenderMarks) -> String {
         facts.push(format!(
             "{} waited for a delayed ACK (Nagle), {} together{}",
             grouped(marks.nagle_waits.count),
-            span(marks.nagle_waited),
+            span(marks.nagle_wait_time),
             at_frames(&marks.nagle_waits)
         ));
     }
     for (seen, what) in [
         (&marks.urgent, "urgent"),
         (&marks.keep_alives, "keep-alives"),
-        (&marks.congestion_marks, "marked \"congestion experienced\""),
+        (&marks.ce_marks, "marked \"congestion experienced\""),
     ] {
         if !seen.is_empty() {
             facts.push(format!("{} {what}{}", grouped(seen.count), at_frames(seen)));
@@ -268,12 +268,12 @@ fn times(count: u64) -> String {
 }
 
 /// ` (#12, #40, …)`.
-fn at_frames(seen: &Sightings) -> String {
+fn at_frames(seen: &Occurrences) -> String {
     let text = frames(seen);
     if text.is_empty() { text } else { format!(" ({text})") }
 }
 
-fn frames(seen: &Sightings) -> String {
+fn frames(seen: &Occurrences) -> String {
     let named: Vec<String> = seen.frames.iter().take(FRAMES).map(|f| format!("#{f}")).collect();
     if named.is_empty() {
         return String::new();
@@ -286,29 +286,32 @@ fn frames(seen: &Sightings) -> String {
 fn causes(out: &mut String, causes: &Causes, look: Look) {
     let mut grid = Grid::new(&[Side::Left, Side::Right, Side::Right, Side::Left]);
     let size = |amount: Bytes, what: &str| format!("{what} {}", bytes(amount));
-    let backed_off = match causes.most_backed_off {
+    let backed_off = match causes.backoff_max {
         0 | 1 => String::new(),
         n => format!(", at most {n} in a row"),
     };
     for (what, seen) in [
-        ("fast, three duplicate ACKs".to_owned(), &causes.by_duplicates),
+        ("fast, three duplicate ACKs".to_owned(), &causes.by_duplicate_acks),
         ("fast, SACK".into(), &causes.by_sack),
         ("fast, RACK".into(), &causes.by_rack),
         ("too large, by ICMP".into(), &causes.by_icmp),
-        ("tail loss probe".into(), &causes.probes),
-        ("tail loss probe, new data".into(), &causes.new_probes),
+        ("tail loss probe".into(), &causes.tail_loss_probes),
+        ("tail loss probe, new data".into(), &causes.tail_loss_probes_new_data),
         (format!("retransmission timeout{backed_off}"), &causes.timeouts),
         ("after a timeout".into(), &causes.after_timeout),
-        ("again, a retransmission was lost".into(), &causes.lost_again),
-        ("SYN again".into(), &causes.syns),
-        ("FIN again".into(), &causes.fins),
-        ("fills a hole, original not seen".into(), &causes.holes_filled),
-        ("needless, by D-SACK".into(), &causes.needless_by_dsack),
-        ("needless, by timestamp".into(), &causes.needless_by_timestamp),
-        (size(causes.farthest, "reordered, at most by"), &causes.reordered),
+        ("again, a retransmission was lost".into(), &causes.lost_retransmissions),
+        ("SYN again".into(), &causes.syn_retransmissions),
+        ("FIN again".into(), &causes.fin_retransmissions),
+        ("fills a hole, original not seen".into(), &causes.originals_not_captured),
+        ("needless, by D-SACK".into(), &causes.spurious_by_dsack),
+        ("needless, by timestamp".into(), &causes.spurious_by_timestamp),
+        (size(causes.out_of_order_max, "reordered, at most by"), &causes.out_of_order),
         ("copied by the network".into(), &causes.network_duplicates),
-        ("captured twice".into(), &causes.tap_duplicates),
-        (size(causes.missed_bytes, "missed by the capture,"), &causes.missed_by_tap),
+        ("captured twice".into(), &causes.capture_duplicates),
+        (
+            size(causes.acked_not_captured_bytes, "missed by the capture,"),
+            &causes.acked_not_captured,
+        ),
     ] {
         if seen.is_empty() {
             continue;

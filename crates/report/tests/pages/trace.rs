@@ -112,7 +112,7 @@ fn everything_is_on_it() {
     assert_eq!(count("<svg class=\"ladder\""), episodes);
     assert_eq!(count("<details class=\"trial connection\""), 2);
     for text in
-        ["Frame 7: cut off", "tail lost", "path rate 32.0 %", "10.98.0.1:", "were sent again"]
+        ["Frame 7: cut off", "tail loss", "path rate 32.0 %", "10.98.0.1:", "were sent again"]
     {
         assert!(count(text) > 0, "{text}");
     }

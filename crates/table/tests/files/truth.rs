@@ -12,7 +12,7 @@ use parquet::record::Field;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tcplab_recording::TruthRow;
-use tcplab_table::{TableError, truth_to_parquet};
+use tcplab_table::{Format, TableError, write_truth};
 use tempfile::NamedTempFile;
 
 const COLUMNS: [&str; 16] = [
@@ -59,14 +59,20 @@ fn expected(line: &Value) -> Value {
         (_, Value::Object(cause)) => ("dropped", json!(cause.keys().next().unwrap())),
         (_, cause) => ("dropped", cause.clone()),
     };
+    // Columns are signed: what does not fit is the largest number that does.
+    let signed = |value: &Value| match value.as_u64() {
+        Some(number) => json!(i64::try_from(number).unwrap_or(i64::MAX)),
+        None => Value::Null,
+    };
+    let sent = |name: &str| signed(&sent(name));
     let detail = (!cause.is_null()).then(|| row(line).verdict.fate.to_string());
     json!({
-        "frame": line["frame"], "id": line["id"], "direction": line["direction"],
-        "size_bytes": line["size"], "entered_ns": line["entered"],
-        "queued_ns": sent("queued"), "began_ns": sent("began"), "ended_ns": sent("ended"),
-        "left_ns": line["left"], "fate": fate, "cause": cause, "detail": detail,
-        "origin_id": line["origin"], "marked": u64::from(line["marked"] == true),
-        "corrupted_bit": line["corrupted"], "because": line["because"],
+        "frame": signed(&line["frame"]), "id": signed(&line["id"]), "direction": line["direction"],
+        "size_bytes": signed(&line["size_bytes"]), "entered_ns": signed(&line["entered_ns"]),
+        "queued_ns": sent("queued_ns"), "began_ns": sent("began_ns"), "ended_ns": sent("ended_ns"),
+        "left_ns": signed(&line["left_ns"]), "fate": fate, "cause": cause, "detail": detail,
+        "origin_id": signed(&line["origin_id"]), "marked": line["marked"] == true,
+        "corrupted_bit": signed(&line["corrupted_bit"]), "because": line["because"],
     })
 }
 
@@ -74,7 +80,7 @@ fn expected(line: &Value) -> Value {
 fn table(log: &[Value]) -> NamedTempFile {
     let file = NamedTempFile::new().unwrap();
     let rows = log.iter().map(|line| Ok::<_, Infallible>(row(line)));
-    assert_eq!(truth_to_parquet(rows, file.as_file()).unwrap(), log.len() as u64);
+    assert_eq!(write_truth(Format::Parquet, rows, file.as_file()).unwrap(), log.len() as u64);
     file
 }
 
@@ -87,7 +93,8 @@ fn read(file: &NamedTempFile) -> Vec<Value> {
     let cell = |(name, field): (&String, &Field)| {
         let value = match field {
             Field::Null => Value::Null,
-            Field::ULong(number) => json!(number),
+            Field::Long(number) => json!(number),
+            Field::Bool(flag) => json!(flag),
             Field::Str(text) => json!(text),
             other => panic!("`{name}` is {other:?}"),
         };
@@ -99,8 +106,9 @@ fn read(file: &NamedTempFile) -> Vec<Value> {
 
 /// A packet each way, and one for each way to end.
 fn small_log() -> Vec<Value> {
-    let sent = json!({ "queued": 5, "began": 6, "ended": 120_006 });
-    let interruption = json!({ "number": 2, "from": 6_000_000_000_u64, "to": 6_200_000_000_u64 });
+    let sent = json!({ "queued_ns": 5, "began_ns": 6, "ended_ns": 120_006 });
+    let interruption =
+        json!({ "number": 2, "from_ns": 6_000_000_000_u64, "until_ns": 6_200_000_000_u64 });
     let fates = [
         ("forward", json!("delivered"), &sent),
         ("reverse", json!("still-on-link"), &sent),
@@ -114,16 +122,16 @@ fn small_log() -> Vec<Value> {
     ];
     let line = |(frame, (direction, fate, transmission)): (usize, (&str, Value, &Value))| {
         json!({
-            "frame": frame + 1, "id": u64::MAX - frame as u64, "direction": direction,
-            "size": 1500, "entered": 5, "transmission": transmission, "left": 10_000_006,
+            "frame": frame + 1, "id": (1_u64 << 63) - 1 - frame as u64, "direction": direction,
+            "size_bytes": 1500, "entered_ns": 5, "transmission": transmission, "left_ns": 10_000_006,
             "fate": fate,
         })
     };
     let mut log: Vec<Value> = fates.into_iter().enumerate().map(line).collect();
     // A copy that the path made, marked and spoilt: no endpoint ever sent it.
     log.push(json!({
-        "id": 1_u64 << 63, "direction": "forward", "size": 40, "entered": 7, "left": 8,
-        "fate": "absorbed", "origin": 3, "marked": true, "corrupted": 17,
+        "id": 1_u64 << 63, "direction": "forward", "size_bytes": 40, "entered_ns": 7, "left_ns": 8,
+        "fate": "absorbed", "origin_id": 3, "marked": true, "corrupted_bit": 17,
     }));
     log
 }
@@ -134,7 +142,7 @@ fn any_line() -> impl Strategy<Value = Value> {
     let instants = (number(), number(), number());
     let transmission = proptest::option::of(instants).prop_map(|instants| {
         instants.map(
-            |(queued, began, ended)| json!({ "queued": queued, "began": began, "ended": ended }),
+            |(queued, began, ended)| json!({ "queued_ns": queued, "began_ns": began, "ended_ns": ended }),
         )
     });
     let fate = prop_oneof![
@@ -145,15 +153,15 @@ fn any_line() -> impl Strategy<Value = Value> {
             json!({ "dropped": { "queue-full": { "packets": packets, "bytes": bytes } } })
         }),
         (number(), number(), number()).prop_map(|(number, from, to)| {
-            json!({ "dropped": { "interruption": { "number": number, "from": from, "to": to } } })
+            json!({ "dropped": { "interruption": { "number": number, "from_ns": from, "until_ns": to } } })
         }),
     ];
     let direction = prop_oneof![Just("forward"), Just("reverse")];
     (number(), number(), direction, number(), number(), transmission, number(), fate).prop_map(
         |(frame, id, direction, size, entered, transmission, left, fate)| {
             json!({
-                "frame": frame, "id": id, "direction": direction, "size": size,
-                "entered": entered, "transmission": transmission, "left": left, "fate": fate,
+                "frame": frame, "id": id, "direction": direction, "size_bytes": size,
+                "entered_ns": entered, "transmission": transmission, "left_ns": left, "fate": fate,
             })
         },
     )
@@ -192,8 +200,10 @@ fn the_file_explains_its_columns_and_names_its_maker() {
     assert_eq!(note("tcplab.version"), env!("CARGO_PKG_VERSION"));
     for column in COLUMNS {
         let doc = note(&format!("tcplab.column.{column}"));
-        assert_eq!(column.ends_with("_ns"), doc.contains("nanoseconds"), "{column}: {doc}");
-        assert_eq!(column.ends_with("_bytes"), doc.contains("in bytes"), "{column}: {doc}");
+        let unit = notes.iter().find(|note| note.key == format!("tcplab.unit.{column}"));
+        let unit = unit.and_then(|note| note.value.as_deref());
+        assert_eq!(column.ends_with("_ns"), unit == Some("ns"), "{column}: {unit:?}");
+        assert_eq!(column.ends_with("_bytes"), unit == Some("B"), "{column}: {unit:?}");
         assert_eq!(NULLABLE.contains(&column), doc.contains("empty if"), "{column}: {doc}");
     }
 }
@@ -212,7 +222,7 @@ fn rows_leave_in_groups_while_others_still_come() {
     });
     let file = NamedTempFile::new().unwrap();
     let out = Tee { file: file.reopen().unwrap(), written: &written };
-    assert_eq!(truth_to_parquet(rows, out).unwrap(), MANY as u64);
+    assert_eq!(write_truth(Format::Parquet, rows, out).unwrap(), MANY as u64);
     let all = written.load(Ordering::Relaxed);
     assert!(written_before_the_last > all / 2, "{written_before_the_last} of {all} bytes");
 
@@ -264,7 +274,7 @@ fn a_full_disk_is_told_wherever_it_ends() {
     let size = usize::try_from(table(&log).as_file().metadata().unwrap().len()).unwrap();
     let onto = |room, flushes| {
         let rows = log.iter().map(|line| Ok::<_, Infallible>(row(line)));
-        truth_to_parquet(rows, Disk { room, flushes })
+        write_truth(Format::Parquet, rows, Disk { room, flushes })
     };
     for room in 0..size {
         let error = onto(room, true).unwrap_err();
@@ -289,7 +299,7 @@ fn a_log_that_breaks_off_says_so_in_its_own_words() {
     impl std::error::Error for Torn {}
     let first = row(&small_log()[0]);
     let rows = [Ok(first.clone()), Ok(first.clone()), Err(Torn), Ok(first)];
-    let error = truth_to_parquet(rows.into_iter(), io::sink()).unwrap_err();
+    let error = write_truth(Format::Parquet, rows.into_iter(), io::sink()).unwrap_err();
     assert_eq!(error.to_string(), "path.jsonl, line 3: torn");
     assert!(matches!(error, TableError::Row(Torn)));
 }
@@ -314,8 +324,8 @@ print(json.dumps({
 fn pyarrow_sees_the_same_table() {
     let (mut log, edge) = (small_log(), u64::MAX);
     log.push(json!({
-        "frame": edge, "id": 0, "direction": "reverse", "size": edge, "entered": 1_u64 << 63,
-        "left": edge, "fate": "delivered",
+        "frame": edge, "id": 0, "direction": "reverse", "size_bytes": edge, "entered_ns": 1_u64 << 63,
+        "left_ns": edge, "fate": "delivered",
     }));
     let file = table(&log);
     let ran = Command::new("python3").args(["-c", PYARROW]).arg(file.path()).output();

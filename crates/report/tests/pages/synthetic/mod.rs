@@ -4,12 +4,12 @@ mod transfer;
 
 use std::net::SocketAddr;
 
-use tcplab_lab::verify::{CheckRow, Machine, Outcome, PathCheck};
-use tcplab_lab::{
+use tcplab_path::{Direction, PathSpec};
+use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
+use tcplab_results::{
     Calibration, Case, Claim, EndRow, EpisodeRow, FindingRow, Metric, Recovery, Run, StackUsed,
     Summary, Trial, TrialData,
 };
-use tcplab_path::{Direction, PathSpec};
 use tcplab_trace::{
     Connection, Episode, EpisodeKind, Evidence, Flow, Limit, LimitPeriod, LimitShares, LostSegment,
     Segment, SegmentKind, Stall, StallCause, Trace,
@@ -411,7 +411,7 @@ fn episode(flow: &Flow, start: Instant, end: Instant) -> Option<Episode> {
         retransmitted: resent().map(|s| s.payload).sum::<Bytes>(),
         timeouts: u64::from(timed),
         probes: 0,
-        needless: 0,
+        spurious: 0,
         silence: silence.unwrap_or(Span::ZERO),
         frames: (first.frame, repaired.map_or(again.frame, |a| a.frame)),
     })

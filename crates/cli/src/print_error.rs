@@ -1,0 +1,68 @@
+//! Errors on standard error: what, and what to do about it.
+
+use std::process::ExitCode;
+
+use anyhow::Error;
+use tcplab_lab::LabError;
+use tcplab_lab::compare::CompareError;
+use tcplab_load::LoadError;
+use tcplab_results::verification::AboveCeiling;
+use tcplab_scenario::ScenarioError;
+use tcplab_servers::ServeError;
+use tcplab_testbed::TrialError;
+
+use crate::exit::ERROR;
+use crate::output::tell;
+
+/// Shows an error with its source line or its remedy, where it has one.
+pub(crate) fn print_error(error: &Error) -> ExitCode {
+    if let Some(scenario) = scenario_error(error) {
+        let mut text = String::new();
+        let handler = miette::GraphicalReportHandler::new();
+        match handler.render_report(&mut text, scenario) {
+            Ok(()) => tell(text.trim_end()),
+            Err(_) => tell(&format!("error: {scenario}")),
+        }
+        return ExitCode::from(ERROR);
+    }
+    tell(&format!("error: {}", chain(error)));
+    if let Some(remedy) = remedy(error) {
+        tell(&format!("  try: {remedy}"));
+    }
+    ExitCode::from(ERROR)
+}
+
+/// The error and its causes, each told once: most messages contain their cause's already.
+fn chain(error: &Error) -> String {
+    let mut told = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !told.contains(&cause) {
+            if !told.is_empty() {
+                told += ": ";
+            }
+            told += &cause;
+        }
+    }
+    told
+}
+
+fn scenario_error(error: &Error) -> Option<&ScenarioError> {
+    if let Some(scenario) = error.downcast_ref::<ScenarioError>() {
+        return Some(scenario);
+    }
+    match error.downcast_ref::<LabError>() {
+        Some(LabError::Scenario(scenario)) => Some(scenario),
+        _ => None,
+    }
+}
+
+fn remedy(error: &Error) -> Option<String> {
+    error
+        .downcast_ref::<LabError>()
+        .and_then(LabError::remedy)
+        .or_else(|| error.downcast_ref::<CompareError>().and_then(CompareError::remedy))
+        .or_else(|| error.downcast_ref::<TrialError>().and_then(TrialError::remedy))
+        .or_else(|| error.downcast_ref::<ServeError>().and_then(ServeError::remedy))
+        .or_else(|| error.downcast_ref::<LoadError>().and_then(LoadError::remedy))
+        .or_else(|| error.downcast_ref::<AboveCeiling>().map(AboveCeiling::remedy))
+}

@@ -1,0 +1,141 @@
+//! What a path gives at best: the yardstick of RFC 6349.
+
+use tcplab_path::{Direction, ElementPlan, LinkPlan, Outlook, PathSpec};
+use tcplab_testbed::Train;
+use tcplab_units::{Bytes, Instant, Rate, Span};
+
+/// Of IPv4 and TCP without options: what RFC 6349 section 4.1 takes off the MTU.
+const HEADERS: Bytes = Bytes::new(40);
+/// Where the path does not say how large a packet may be.
+const ETHERNET_MTU: Bytes = Bytes::new(1500);
+/// Changes of a path are told of at about so many moments.
+const POINTS: usize = 500;
+
+/// What a path gives at best in one direction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ideal {
+    /// The largest IP packet that it takes.
+    pub mtu: Bytes,
+    /// The round trip time of a small packet (64 B each way) on the idle path, mean delays counted.
+    pub base_rtt: Span,
+    /// The mean rate of its bottleneck, in bits of IP packets a second; none without one.
+    pub rate: Option<Rate>,
+}
+
+impl Ideal {
+    /// That of a path, of which this is the direction of the payload, from the start until then in
+    /// a trial with this `seed`. None of a path that cannot be, or that is none.
+    pub fn of(path: &PathSpec, direction: Direction, until: Instant, seed: u64) -> Option<Ideal> {
+        if path.same_host {
+            return None;
+        }
+        let there = path.link(direction).ok()?;
+        let back = path.link(direction.opposite()).ok()?;
+        let until = until.max(Instant::ZERO + Span::from_millis(1));
+        let outlook = there.outlook(until, seed, POINTS);
+        let both = [(&there, &outlook), (&back, &back.outlook(until, seed, POINTS))];
+        let base_rtt = both.iter().map(|(link, outlook)| passage(link, outlook)).sum();
+        let mtus = there.elements.iter().filter_map(|element| match element {
+            ElementPlan::Mtu(plan) => Some(plan.size),
+            _ => None,
+        });
+        Some(Ideal {
+            mtu: mtus.min().unwrap_or(ETHERNET_MTU).min(ETHERNET_MTU),
+            base_rtt,
+            rate: mean_rate(&outlook),
+        })
+    }
+
+    /// The payload of a full segment without options.
+    pub fn segment(&self) -> Bytes {
+        self.mtu.saturating_sub(HEADERS)
+    }
+
+    /// The most payload a second.
+    pub fn goodput(&self) -> Option<Rate> {
+        let share = self.segment().as_u64() as f64 / self.mtu.as_u64().max(1) as f64;
+        let bits = self.rate?.bits_per_second() as f64 * share;
+        (bits >= 1.0).then(|| Rate::from_bits_per_second(bits as u64))
+    }
+
+    /// The time that so much payload takes at that rate: the ideal transfer time of RFC 6349
+    /// section 4.1.
+    pub fn time(&self, payload: Bytes) -> Option<Span> {
+        let bits_per_second = self.goodput()?.bits_per_second() as f64;
+        Some(Span::from_secs_f64(payload.bits() as f64 / bits_per_second))
+    }
+
+    /// What is under way when the path is full and no queue stands: the bandwidth-delay product of
+    /// RFC 6349 section 3.3.1.
+    pub fn bdp(&self) -> Option<Bytes> {
+        Some(self.rate?.bytes_in(self.base_rtt))
+    }
+}
+
+/// How long a small packet takes that does not wait.
+fn passage(link: &LinkPlan, outlook: &Outlook) -> Span {
+    let servers = link.elements.iter().filter_map(|element| match element {
+        ElementPlan::Bottleneck(plan) => Some(plan.server.rate()),
+        _ => None,
+    });
+    let sending = servers.map(|rate| {
+        Span::from_secs_f64(Train::SMALLEST.bits() as f64 / rate.bits_per_second().max(1) as f64)
+    });
+    let delay = mean(outlook, |moment| Some(moment.delay.as_secs_f64())).unwrap_or(0.0);
+    sending.sum::<Span>() + Span::from_secs_f64(delay)
+}
+
+fn mean_rate(outlook: &Outlook) -> Option<Rate> {
+    let bits = mean(outlook, |moment| Some(moment.rate?.bits_per_second() as f64))?;
+    Some(Rate::from_bits_per_second(bits as u64))
+}
+
+/// The mean over time; none where at some time there is none.
+fn mean(outlook: &Outlook, of: impl Fn(&tcplab_path::Moment) -> Option<f64>) -> Option<f64> {
+    let ends = outlook.moments.iter().skip(1).map(|moment| moment.at).chain([outlook.until]);
+    let mut sum = 0.0;
+    for (moment, end) in outlook.moments.iter().zip(ends) {
+        sum += of(moment)? * end.since(moment.at).as_secs_f64();
+    }
+    Some(sum / outlook.until.since(Instant::ZERO).as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ideal(path: &str, seconds: u64) -> Ideal {
+        let path: PathSpec = serde_json::from_str(path).unwrap();
+        let until = Instant::ZERO + Span::from_secs(seconds);
+        Ideal::of(&path, Direction::Forward, until, 1).unwrap()
+    }
+
+    #[test]
+    fn a_steady_path_is_reckoned_by_the_rfcs_formulas() {
+        let ideal = ideal(r#"{ "rate": "50 Mbit/s", "delay": "50 ms" }"#, 10);
+        // 64 B at 50 Mbit/s: 10.24 µs each way.
+        assert_eq!(ideal.base_rtt, Span::from_nanos(100_020_480));
+        assert_eq!(ideal.segment(), Bytes::new(1460));
+        // 50 Mbit/s × 1460 / 1500.
+        assert_eq!(ideal.goodput().unwrap().bits_per_second(), 48_666_666);
+        let time = ideal.time(Bytes::new(10_000_000)).unwrap().as_secs_f64();
+        assert!((time - 80e6 / 48_666_666.0).abs() < 1e-9, "{time}");
+        assert_eq!(ideal.bdp().unwrap(), Bytes::new(625_128));
+    }
+
+    #[test]
+    fn a_rate_that_changes_counts_with_its_mean() {
+        let steps = r#"{ "rate": { "start": "10 Mbit/s",
+                                   "steps": [{ "at": "5 s", "to": "30 Mbit/s" }] } }"#;
+        assert_eq!(ideal(steps, 10).rate.unwrap().bits_per_second(), 20_000_000);
+    }
+
+    #[test]
+    fn what_is_not_limited_has_no_ideal_time() {
+        let ideal = ideal(r#"{ "delay": "5 ms" }"#, 1);
+        assert_eq!(
+            (ideal.base_rtt, ideal.rate, ideal.time(Bytes::new(1)), ideal.bdp()),
+            (Span::from_millis(10), None, None, None)
+        );
+    }
+}
