@@ -3,7 +3,7 @@
 use tcplab_lab::Run;
 use tcplab_lab::compare::{Comparison, Row, Verdict};
 
-use super::words::change;
+use super::words::{change, name_of};
 use crate::summary::measure::short;
 
 /// The rows of a comparison by case and metric, the case with the worst first.
@@ -45,8 +45,7 @@ pub(crate) fn rest(run: &Run, found: &Comparison) -> String {
 /// A verdict for a terminal.
 pub(crate) fn in_short(row: &Row) -> String {
     match row.verdict {
-        Verdict::Same { identical: true } => "identical".into(),
-        Verdict::Same { .. } | Verdict::Undecided { .. } => row.verdict.name().into(),
+        Verdict::Same { .. } | Verdict::Undecided { .. } => name_of(row.verdict).into(),
         other => format!("{}, {}", other.name(), change(row)),
     }
 }
