@@ -5,51 +5,31 @@
 //! parser knows, and here it is more: it also sees into macro bodies.
 
 mod banned;
+mod circles;
+mod file;
 mod habits;
+mod imports;
 mod layers;
 mod layout;
 mod length;
 mod mask;
+mod modules;
 mod reach;
 mod source;
+mod violation;
 
-use std::fmt;
 use std::fs;
 use std::path::Path;
 
 use anyhow::Context as _;
+use file::{File, extension};
 use source::Source;
-
-/// One place that breaks one rule.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Violation {
-    /// From the repository's root, with `/`.
-    pub(crate) path: String,
-    /// Counted from 1.
-    pub(crate) line: usize,
-    pub(crate) what: String,
-    pub(crate) why: String,
-    pub(crate) remedy: String,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Violation { path, line, what, why, remedy } = self;
-        write!(f, "{path}:{line}: {what}: {why}; {remedy}")
-    }
-}
+use violation::Violation;
 
 /// What [`check`] found, ordered by place, and how many files it read.
 pub(crate) struct Report {
     pub(crate) violations: Vec<Violation>,
     pub(crate) files: usize,
-}
-
-/// A file as the rules see it.
-pub(crate) struct File {
-    /// From the repository's root, with `/`.
-    pub(crate) path: String,
-    pub(crate) text: String,
 }
 
 /// Checks every file of the repository at `root`.
@@ -77,6 +57,7 @@ fn check_files(files: &[File]) -> Vec<Violation> {
         .map(|file| Source::new(&file.path, &file.text))
         .collect();
     violations.extend(reach::check(&mut sources));
+    violations.extend(circles::check(&sources));
     for source in &sources {
         violations.extend(length::check_functions(source));
         violations.extend(banned::check(source));
@@ -114,10 +95,6 @@ fn read_folder(root: &Path, folder: &str, files: &mut Vec<File>) -> anyhow::Resu
         }
     }
     Ok(())
-}
-
-fn extension(path: &str) -> &str {
-    path.rsplit_once('.').map_or("", |(_, extension)| extension)
 }
 
 #[cfg(test)]

@@ -20,10 +20,9 @@ use tcplab_units::Span;
 
 use crate::arguments::{AdviseArguments, PathChoice, World};
 use crate::conduct::{Conducted, conduct};
-use crate::output::answer;
+use crate::output::{answer, wrapped, write_file};
 use crate::run::stop_on_signals;
-use crate::sockopts::wrapped;
-use crate::{paths, trace};
+use crate::{path_choice, trace};
 
 /// Columns of a terminal that are filled.
 const WIDTH: usize = 98;
@@ -67,29 +66,29 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     let Known { title, situation, path, choices, world } = &known;
     let world = if arguments.world == World::Auto { *world } else { arguments.world };
     let advice = tcplab_lab::advise::advise(situation, goal);
-    if !arguments.json {
+    if !arguments.json.is_printed() {
         answer(&told(title, situation, choices, &advice))?;
     }
     let mut tried = Vec::new();
-    if !arguments.no_trial {
+    if !arguments.no_trials {
         let stop = Arc::new(AtomicBool::new(false));
         stop_on_signals(&stop)?;
         let trials = arguments.trials;
         for one in Experiment::of(situation, path.as_ref(), goal, &advice, trials) {
             let outcome = attempt(&one, world, arguments, &stop)?;
-            if !arguments.json {
+            if !arguments.json.is_printed() {
                 answer(&told_of_trial(&outcome))?;
             }
             tried.push(outcome);
         }
     }
-    if arguments.json {
+    if let Some(place) = &arguments.json.place {
         let all = json!({
             "of": title, "goal": goal, "situation": situation, "bdp": situation.bdp(),
             "ideal_goodput": situation.ideal_goodput(), "choices": choices, "advice": advice,
             "tried": tried,
         });
-        answer(&(serde_json::to_string_pretty(&all)? + "\n"))?;
+        write_file(place, &(serde_json::to_string_pretty(&all)? + "\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -100,9 +99,9 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
     }
     if let Some(path) = &arguments.path {
         let choice = PathChoice { path: path.clone(), set: arguments.set.clone() };
-        let file = paths::find(&choice)?;
+        let file = path_choice::find(&choice)?;
         let situation = Situation::of_path(&file.path).context("there is no path in it")?;
-        let title = paths::description(&choice);
+        let title = path_choice::description(&choice);
         return Ok(Known {
             title,
             situation,

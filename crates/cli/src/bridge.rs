@@ -12,11 +12,11 @@ use crate::shell::moving;
 use crate::traffic::{self, Display};
 
 pub(crate) fn bridge(arguments: BridgeArguments) -> Result<ExitCode> {
-    let BridgeArguments { path, first, second, set, lasting, using } = arguments;
+    let BridgeArguments { path, first, second, set, duration, using } = arguments;
     let request = BridgeRequest {
         moving: moving(&PathChoice { path, set }, &using, Some(DeviceKind::PacketSocket))?,
         interfaces: [first, second],
-        lasting: lasting.map(Span::to_std),
+        lasting: duration.map(Span::to_std),
     };
     let mut display = Display::new(using.live);
     let warn = |text: &str| tell(&format!("tcplab: warning: {text}"));

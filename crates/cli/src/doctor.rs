@@ -5,35 +5,34 @@ use std::process::ExitCode;
 use anyhow::Result;
 use tcplab_testbed::{Ability, Verdict};
 
-use crate::UNABLE;
 use crate::arguments::DoctorArguments;
-use crate::output::answer;
+use crate::exit::ERROR;
+use crate::output::answer_or_json;
 use crate::run::launcher;
 
 pub(crate) fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
     let mut abilities = tcplab_testbed::examine(&launcher()?)?;
     abilities.push(worlds(&abilities));
+    answer_or_json(&arguments.json, &abilities, || table(&abilities))?;
+    let able = abilities.iter().all(|ability| ability.verdict != Verdict::Missing);
+    Ok(if able { ExitCode::SUCCESS } else { ExitCode::from(ERROR) })
+}
+
+fn table(abilities: &[Ability]) -> String {
+    let width = abilities.iter().map(|ability| ability.name.len()).max().unwrap_or_default();
     let mut text = String::new();
-    if arguments.json {
-        text += &serde_json::to_string_pretty(&abilities)?;
-        text += "\n";
-    } else {
-        let width = abilities.iter().map(|ability| ability.name.len()).max().unwrap_or_default();
-        for ability in &abilities {
-            let mark = match ability.verdict {
-                Verdict::Good => "✓",
-                Verdict::Limited => "!",
-                Verdict::Missing => "✗",
-            };
-            text += &format!("{mark} {:width$}  {}\n", ability.name, ability.found);
-            if let Some(remedy) = &ability.remedy {
-                text += &format!("  {:width$}  → {remedy}\n", "");
-            }
+    for ability in abilities {
+        let mark = match ability.verdict {
+            Verdict::Good => "✓",
+            Verdict::Limited => "!",
+            Verdict::Missing => "✗",
+        };
+        text += &format!("{mark} {:width$}  {}\n", ability.name, ability.found);
+        if let Some(remedy) = &ability.remedy {
+            text += &format!("  {:width$}  → {remedy}\n", "");
         }
     }
-    answer(&text)?;
-    let able = abilities.iter().all(|ability| ability.verdict != Verdict::Missing);
-    Ok(if able { ExitCode::SUCCESS } else { ExitCode::from(UNABLE) })
+    text
 }
 
 /// In which worlds experiments can run: what the kernel's need is known by now, virtual time needs

@@ -1,6 +1,5 @@
 //! `tcplab fidelity`.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,19 +10,20 @@ use tcplab_lab::{Bench, LabError, RunDirectory};
 use tcplab_units::Bytes;
 
 use crate::arguments::FidelityArguments;
-use crate::complain::complain;
-use crate::output::{Output, answer, tell};
+use crate::exit::{ERROR, FAILED};
+use crate::output::{answer_or_json, tell, write_file};
+use crate::print_error::print_error;
 use crate::progress::{Display, unless_stopped};
 use crate::run::{device, launcher, stop_on_signals};
-use crate::{BROKEN, UNABLE, scenarios};
+use crate::scenarios;
 
 pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
-    let trials = if arguments.quick { Some(1) } else { arguments.repetitions };
+    let trials = if arguments.quick { Some(1) } else { arguments.trials };
     let scenarios = arguments.scenarios.iter().map(|given| scenarios::find(given));
     let scenarios = scenarios.collect::<Result<Vec<_>>>()?;
     let prepared = scenarios
         .iter()
-        .map(|scenario| Pair::prepare(&arguments.output, scenario, trials, arguments.seed));
+        .map(|scenario| Pair::prepare(&arguments.runs, scenario, trials, arguments.seed));
     let pairs = prepared.collect::<Result<Vec<Pair>, LabError>>()?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
@@ -36,10 +36,10 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
         Ok(found) => tell_and_keep(&found, arguments),
         Err(error) if error.is_stop() || stop.load(Ordering::Relaxed) => {
             tell("stopped; what is finished stays: the same command goes on");
-            Ok(ExitCode::from(UNABLE))
+            Ok(ExitCode::from(ERROR))
         }
         Err(error) => {
-            let code = complain(&error.into());
+            let code = print_error(&error.into());
             for run in pairs.into_iter().flat_map(|pair| [pair.kernel, pair.model]) {
                 if run.kept() == 0 {
                     // Nothing is worth going on with.
@@ -77,27 +77,18 @@ fn execute(run: &RunDirectory, bench: &Bench, stop: &AtomicBool) -> Result<(), L
 
 /// Prints the tables, and leaves them as files.
 fn tell_and_keep(found: &Fidelity, arguments: &FidelityArguments) -> Result<ExitCode> {
-    let json = serde_json::to_string_pretty(found)? + "\n";
     let page = tcplab_report::fidelity_page(found).context("cannot make the page")?;
+    let json = serde_json::to_string_pretty(found)? + "\n";
     for (name, text) in
         [("fidelity.json", &json), ("fidelity.csv", &csv(found)), ("fidelity.html", &page)]
     {
-        write(&arguments.output.join(name), text)?;
+        write_file(&arguments.runs.join(name), text)?;
     }
-    if arguments.json {
-        answer(&json)?;
-    } else {
-        let place = arguments.output.join("fidelity.html");
+    answer_or_json(&arguments.json, found, || {
+        let place = arguments.runs.join("fidelity.html");
         let text = tcplab_report::fidelity_table(found);
-        answer(&format!("{text}\nreport: {}\n", place.display()))?;
-    }
-    let is_good = !arguments.within || found.is_within();
-    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
-}
-
-fn write(place: &Path, text: &str) -> Result<()> {
-    let mut output = Output::create(place)?;
-    std::io::Write::write_all(&mut output, text.as_bytes())?;
-    output.commit()?;
-    Ok(())
+        format!("{text}\nreport: {}\n", place.display())
+    })?;
+    let is_good = !arguments.check_goals || found.is_within();
+    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }

@@ -13,9 +13,9 @@ use tcplab_load::{
     Renewal, Summary, Target,
 };
 
-use crate::BROKEN;
-use crate::arguments::{LoadArguments, Way};
-use crate::output::{answer, tell};
+use crate::arguments::{BulkDirection, LoadArguments};
+use crate::exit::FAILED;
+use crate::output::{answer_or_json, tell};
 use crate::progress::unless_stopped;
 use crate::run::stop_on_signals;
 
@@ -23,8 +23,8 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let mut display = Display::new(arguments.quiet);
-    if let Some(way) = arguments.bulk {
-        return bulk(arguments, way, &stop, &mut display);
+    if let Some(direction) = arguments.bulk {
+        return bulk(arguments, direction, &stop, &mut display);
     }
     let config = config(arguments)?;
     let outcome = tcplab_load::run(&config, &mut |progress| {
@@ -33,16 +33,12 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     });
     display.clear();
     let outcome = outcome?;
-    if arguments.json {
-        answer(&(serde_json::to_string_pretty(&outcome)? + "\n"))?;
-    } else {
-        answer(&table(&outcome))?;
-    }
+    answer_or_json(&arguments.json, &outcome, || table(&outcome))?;
     for warning in &outcome.warnings {
         tell(&format!("tcplab: warning: {warning}"));
     }
     let is_good = outcome.failed() == 0 && outcome.requests > 0;
-    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
+    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
 fn config(arguments: &LoadArguments) -> Result<Config> {
@@ -57,7 +53,7 @@ fn config(arguments: &LoadArguments) -> Result<Config> {
         }
     };
     let keep = if arguments.no_keep_alive { Renewal::EachRequest } else { Renewal::Keep };
-    let time = Duration::from_secs_f64(arguments.seconds);
+    let time = arguments.duration.to_std();
     Ok(Config {
         pace: arguments.rate.map_or(Pace::Closed, |per_second| Pace::Open { per_second }),
         connections: arguments.connections.unwrap_or(10) as usize,
@@ -73,18 +69,18 @@ fn config(arguments: &LoadArguments) -> Result<Config> {
 
 fn bulk(
     arguments: &LoadArguments,
-    way: Way,
+    direction: BulkDirection,
     stop: &AtomicBool,
     display: &mut Display,
 ) -> Result<ExitCode> {
     let config = BulkConfig {
         address: Target::find(&arguments.target, 1)?.address,
-        direction: match way {
-            Way::Upload => Direction::Upload,
-            Way::Download => Direction::Download,
+        direction: match direction {
+            BulkDirection::Upload => Direction::Upload,
+            BulkDirection::Download => Direction::Download,
         },
         connections: arguments.connections.unwrap_or(1) as usize,
-        time: Duration::from_secs_f64(arguments.seconds),
+        time: arguments.duration.to_std(),
         send_buffer: None,
     };
     let mut last = (Duration::ZERO, 0);
@@ -98,11 +94,7 @@ fn bulk(
     });
     display.clear();
     let outcome = outcome?;
-    if arguments.json {
-        answer(&(serde_json::to_string_pretty(&outcome)? + "\n"))?;
-    } else {
-        answer(&bulk_table(&outcome))?;
-    }
+    answer_or_json(&arguments.json, &outcome, || bulk_table(&outcome))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,17 +4,19 @@ mod advise;
 mod arguments;
 mod bridge;
 mod compare;
-mod complain;
 mod conduct;
 mod doctor;
+mod exit;
 mod export;
 mod fidelity;
 mod load;
 mod metrics;
 mod output;
 mod packetdrill;
+mod path_choice;
 mod paths;
 mod picture;
+mod print_error;
 mod progress;
 mod replay;
 mod report;
@@ -36,11 +38,6 @@ use std::sync::Arc;
 
 use arguments::Command;
 use signal_hook::consts::SIGXFSZ;
-
-/// A claim broke.
-const BROKEN: u8 = 1;
-/// The command could not do what it was asked.
-const UNABLE: u8 = 2;
 
 fn main() -> ExitCode {
     // With a handler of any kind, writing past `ulimit -f` fails with an error instead of ending
@@ -69,5 +66,5 @@ fn main() -> ExitCode {
         Command::Metrics(arguments) => metrics::metrics(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };
-    result.unwrap_or_else(|error| complain::complain(&error))
+    result.unwrap_or_else(|error| print_error::print_error(&error))
 }

@@ -6,8 +6,7 @@ use anyhow::{Result, bail};
 use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind};
 
 use crate::arguments::MetricsArguments;
-use crate::output::answer;
-use crate::sockopts::wrapped;
+use crate::output::{answer_or_json, wrapped};
 
 /// Columns of a terminal that are filled.
 const WIDTH: usize = 90;
@@ -21,16 +20,13 @@ pub(crate) fn metrics(arguments: &MetricsArguments) -> Result<ExitCode> {
     if chosen.is_empty() {
         bail!("no metric has {} in its name; `tcplab metrics` lists them", names.join(" or "));
     }
-    let text = if arguments.json {
-        serde_json::to_string_pretty(&chosen)? + "\n"
-    } else {
-        chosen.iter().map(|metric| told(metric)).collect()
-    };
-    answer(&text)?;
+    answer_or_json(&arguments.json, &chosen, || {
+        chosen.iter().map(|metric| in_words(metric)).collect()
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn told(metric: &MetricInfo) -> String {
+fn in_words(metric: &MetricInfo) -> String {
     let better = match metric.better {
         Better::Lower => Some("lower is better"),
         Better::Higher => Some("higher is better"),

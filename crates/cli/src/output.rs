@@ -8,6 +8,9 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use serde::Serialize;
+
+use crate::arguments::JsonArguments;
 
 /// Prints an answer.
 ///
@@ -19,6 +22,33 @@ pub(crate) fn answer(text: &str) -> Result<()> {
     printed.context("cannot write to standard output")
 }
 
+/// Prints `text`, or `value` as JSON in its place where `--json` asks for it. `--json=FILE` writes
+/// the file and prints `text`.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn answer_or_json(
+    json: &JsonArguments,
+    value: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<()> {
+    if let Some(place) = &json.place {
+        write_file(place, &(serde_json::to_string_pretty(value)? + "\n"))?;
+    }
+    if json.is_printed() { Ok(()) } else { answer(&text()) }
+}
+
+/// Writes a file, or standard output for `-`.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn write_file(place: &Path, text: &str) -> Result<()> {
+    let mut output = Output::create(place)?;
+    output.write_all(text.as_bytes())?;
+    output.commit()?;
+    Ok(())
+}
+
 /// Prints a line on standard error. If nobody takes it, there is nobody to tell, and the work goes
 /// on.
 pub(crate) fn tell(line: &str) {
@@ -28,6 +58,27 @@ pub(crate) fn tell(line: &str) {
 /// `1 trial`, `5 trials`.
 pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Lines of at most `width` columns.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    lines_of(&text.split_whitespace().collect::<Vec<_>>(), " ", width)
+}
+
+/// Parts with `gap` between them, in lines of at most `width` columns.
+pub(crate) fn lines_of(parts: &[impl AsRef<str>], gap: &str, width: usize) -> Vec<String> {
+    let columns = |text: &str| text.chars().count();
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts.iter().map(AsRef::as_ref) {
+        match lines.last_mut() {
+            Some(line) if columns(line) + columns(gap) + columns(part) <= width => {
+                line.push_str(gap);
+                line.push_str(part);
+            }
+            _ => lines.push(part.into()),
+        }
+    }
+    lines
 }
 
 /// A file that a command writes, as it was named on the command line. It is there, whole, once it

@@ -12,40 +12,33 @@ use tcplab_scenario::PathFile;
 use tcplab_units::{Instant, Span};
 
 use crate::arguments::{PathChoice, PlotArguments};
-use crate::output::{Output, tell};
-use crate::paths;
+use crate::output::{Output, tell, write_file};
+use crate::path_choice;
 
-/// What `--for` takes: below, a packet's own time counts; beyond, nothing is seen.
-const SHORTEST: Span = Span::from_millis(1);
-const LONGEST: Span = Span::from_secs(60 * 60);
 /// What is drawn by default.
 const USUAL: [Span; 2] = [Span::from_secs(10), Span::from_secs(120)];
 /// About two for each pixel.
 const POINTS: usize = 1_600;
 
 pub(crate) fn plot(arguments: &PlotArguments) -> Result<ExitCode> {
-    let file = paths::find(&arguments.choice)?;
+    let file = path_choice::find(&arguments.choice)?;
     let links = [file.path.link(Direction::Forward)?, file.path.link(Direction::Reverse)?];
-    let span = match arguments.span {
-        Some(span) if (SHORTEST..=LONGEST).contains(&span) => span,
-        Some(span) => bail!("a picture of {span} shows nothing: give --for 1 ms to 1 h"),
-        None => {
-            let [least, most] = USUAL;
-            links.iter().map(LinkPlan::time_to_show).fold(least, Span::max).min(most)
-        }
-    };
+    let span = arguments.duration.unwrap_or_else(|| {
+        let [least, most] = USUAL;
+        links.iter().map(LinkPlan::time_to_show).fold(least, Span::max).min(most)
+    });
     let until = Instant::ZERO + span;
     let outlooks = links.map(|link| link.outlook(until, arguments.seed, POINTS));
-    let text = if arguments.json {
-        as_json(&file, &outlooks, arguments.seed)? + "\n"
-    } else {
-        let [forward, reverse] = &outlooks;
-        path_svg(&PathPicture { title: &title(&file, &arguments.choice), forward, reverse })
-    };
+    if let Some(place) = &arguments.json.place {
+        write_file(place, &(as_json(&file, &outlooks, arguments.seed)? + "\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let [forward, reverse] = &outlooks;
+    let text = path_svg(&PathPicture { title: &title(&file, &arguments.choice), forward, reverse });
     let name = arguments.output.as_deref().unwrap_or(Path::new(Output::STDOUT));
     let mut output = Output::create(name)?;
-    if !arguments.json && output.is_terminal() {
-        bail!("a picture is not for terminals: name a file with `-o FILE.svg`, or use --json");
+    if output.is_terminal() {
+        bail!("cannot draw on a terminal: write a file with `-o FILE.svg`, or use --json");
     }
     output.write_all(text.as_bytes())?;
     if let Some(file) = output.commit()? {
@@ -59,7 +52,7 @@ fn title(file: &PathFile, choice: &PathChoice) -> String {
     match &file.title {
         Some(title) if choice.set.is_empty() => title.clone(),
         Some(title) => format!("{title}; {}", choice.set.join(", ")),
-        None => paths::description(choice),
+        None => path_choice::description(choice),
     }
 }
 

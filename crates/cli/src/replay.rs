@@ -6,19 +6,15 @@ use anyhow::Result;
 use tcplab_lab::{Difference, Replay};
 use tcplab_recording::Recording;
 
-use crate::BROKEN;
 use crate::arguments::ReplayArguments;
-use crate::output::answer;
+use crate::exit::FAILED;
+use crate::output::answer_or_json;
 
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<ExitCode> {
     let replay = tcplab_lab::replay(&Recording::open(&arguments.recording)?)?;
     let is_same = replay.different == 0;
-    if arguments.json {
-        answer(&(serde_json::to_string_pretty(&replay)? + "\n"))?;
-    } else {
-        answer(&told(&replay))?;
-    }
-    Ok(if is_same { ExitCode::SUCCESS } else { ExitCode::from(BROKEN) })
+    answer_or_json(&arguments.json, &replay, || told(&replay))?;
+    Ok(if is_same { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
 fn told(replay: &Replay) -> String {

@@ -13,9 +13,9 @@ use tcplab_report::Recordings;
 use tcplab_report::compare::tally;
 
 use crate::arguments::{ReportArguments, Shown};
-use crate::output::answer;
+use crate::exit::{ERROR, FAILED};
+use crate::output::{Output, answer};
 use crate::progress::Display;
-use crate::{BROKEN, UNABLE};
 
 pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     let path = match &arguments.run {
@@ -32,24 +32,27 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
         ControlFlow::Continue(())
     });
     display.clear();
-    write_and_print(&run, &mut result?, arguments.shown)
+    write_and_print(&run, &mut result?, &arguments.shown)
 }
 
 /// Writes tables and report of a finished run and prints its summary.
 pub(crate) fn write_and_print(
     run: &RunDirectory,
     result: &mut Run,
-    shown: Shown,
+    shown: &Shown,
 ) -> Result<ExitCode> {
     let place = write_report(run, result)?;
     tcplab_lab::write_tables(run, result)?;
-    if shown.json {
+    if let Some(place) = &shown.json.place {
         // Not all that is known of each trial is in memory.
         let tables = run.path().join("run.json");
         let mut tables = File::open(&tables).context("cannot read the tables just written")?;
-        io::copy(&mut tables, &mut io::stdout().lock()).context("cannot print the tables")?;
-    } else {
-        let text = tcplab_report::text_table(result, shown.details);
+        let mut output = Output::create(place)?;
+        io::copy(&mut tables, &mut output).context("cannot write the tables")?;
+        output.commit()?;
+    }
+    if !shown.json.is_printed() {
+        let text = tcplab_report::text_table(result, shown.verbose);
         let tallies = result.comparisons.iter().map(|found| tally(found) + "\n");
         let tallies: String = tallies.collect();
         answer(&format!("{text}\n{tallies}report: {}\n", place.display()))?;
@@ -58,9 +61,9 @@ pub(crate) fn write_and_print(
     let held = result.claims.iter().all(|claim| claim.held);
     Ok(match (is_whole, held) {
         (true, true) => ExitCode::SUCCESS,
-        (true, false) => ExitCode::from(BROKEN),
+        (true, false) => ExitCode::from(FAILED),
         // What is missing is told in the tables.
-        (false, _) => ExitCode::from(UNABLE),
+        (false, _) => ExitCode::from(ERROR),
     })
 }
 

@@ -13,11 +13,12 @@ use tcplab_scenario::Scenario;
 use tcplab_testbed::{DeviceKind, Launcher};
 
 use crate::arguments::{Io, RunArguments, WORLD, World};
-use crate::complain::complain;
-use crate::output::{answer, tell};
+use crate::exit::ERROR;
+use crate::output::{answer_or_json, tell};
+use crate::print_error::print_error;
 use crate::progress::{Display, unless_stopped};
 use crate::series::Series;
-use crate::{UNABLE, report, scenarios};
+use crate::{report, scenarios};
 
 /// How long a run looks ahead before it begins.
 const BRIEFLY: Duration = Duration::from_millis(250);
@@ -51,9 +52,9 @@ pub(crate) fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<Exi
         display.clear();
         if error.is_stop() || stop.load(Ordering::Relaxed) {
             tell(&format!("stopped; {}", how_to_go_on(&run)));
-            return Ok(ExitCode::from(UNABLE));
+            return Ok(ExitCode::from(ERROR));
         }
-        let code = complain(&error.into());
+        let code = print_error(&error.into());
         if run.kept() == 0 {
             // Nothing is worth going on with, and its place may be wanted back.
             let _ = run.discard();
@@ -69,11 +70,11 @@ pub(crate) fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<Exi
     display.clear();
     if matches!(&result, Err(error) if error.is_stop()) {
         tell(&format!("stopped; {}", how_to_go_on(&run)));
-        return Ok(ExitCode::from(UNABLE));
+        return Ok(ExitCode::from(ERROR));
     }
     let reported = result
         .map_err(Into::into)
-        .and_then(|mut result| report::write_and_print(&run, &mut result, arguments.shown));
+        .and_then(|mut result| report::write_and_print(&run, &mut result, &arguments.shown));
     if reported.is_err() {
         tell(&format!("all trials are there; {}", how_to_go_on(&run)));
     }
@@ -97,15 +98,13 @@ fn bench(arguments: &RunArguments) -> Result<Bench> {
 /// Says what would be done, and does nothing: the run is made where nobody looks, and goes.
 fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
     let bench = bench(arguments)?;
-    let text = |prospect: &Prospect| -> Result<String> {
-        if arguments.shown.json {
-            return Ok(serde_json::to_string_pretty(prospect)? + "\n");
-        }
-        Ok(prospect.to_string())
+    let show = |prospect: &Prospect| -> Result<ExitCode> {
+        answer_or_json(&arguments.shown.json, prospect, || prospect.to_string())?;
+        Ok(ExitCode::SUCCESS)
     };
     if let Some(directory) = &arguments.resume {
         let run = resumed(arguments, directory.as_ref())?;
-        return answered(&text(&tcplab_lab::prospect(&run, &bench, AT_LENGTH))?);
+        return show(&tcplab_lab::prospect(&run, &bench, AT_LENGTH));
     }
     if let Some(directory) = &arguments.extend {
         let prospect = tcplab_lab::prospect_of_extension(
@@ -114,23 +113,18 @@ fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
             &bench,
             AT_LENGTH,
         )?;
-        return answered(&text(&prospect)?);
+        return show(&prospect);
     }
     let (scenario, plan) = planned(arguments)?;
     let prospect = tcplab_lab::prospect_of(&scenario, &plan, &bench, AT_LENGTH);
-    answered(&text(&prospect)?)
-}
-
-fn answered(text: &str) -> Result<ExitCode> {
-    answer(text)?;
-    Ok(ExitCode::SUCCESS)
+    show(&prospect)
 }
 
 /// Has `stop` set when the user, or whoever ends the session, asks for it.
 pub(crate) fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // The first asks to stop; the second, should that take too long, does.
-        let code = i32::from(UNABLE);
+        let code = i32::from(ERROR);
         signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(stop))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(stop)))
             .context("cannot prepare for being stopped")?;

@@ -8,27 +8,22 @@ use anyhow::{Context, Result, anyhow, bail};
 use tcplab_scenario::{Scenario, catalogue};
 
 use crate::arguments::ScenariosArguments;
-use crate::output::{answer, counted};
+use crate::output::{answer, answer_or_json, counted};
 
 pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
-    let mut text = String::new();
     if let Some(name) = &arguments.name {
-        text += embedded(name).with_context(|| unknown(name))?;
-    } else {
-        let all = catalogue()
-            .iter()
-            .map(|(name, source)| Ok(Scenario::parse(source, name)?))
-            .collect::<Result<Vec<Scenario>>>()?;
-        if arguments.json {
-            text += &serde_json::to_string_pretty(&all)?;
-            text += "\n";
-        } else {
-            text += &list(&all);
-            text += "\n`tcplab scenarios NAME` prints one, as a start for your own; `tcplab run FOLDER` \
-                     runs a folder.\n";
-        }
+        answer(embedded(name).with_context(|| unknown(name))?)?;
+        return Ok(ExitCode::SUCCESS);
     }
-    answer(&text)?;
+    let all = catalogue()
+        .iter()
+        .map(|(name, source)| Ok(Scenario::parse(source, name)?))
+        .collect::<Result<Vec<Scenario>>>()?;
+    answer_or_json(&arguments.json, &all, || {
+        list(&all)
+            + "\n`tcplab scenarios NAME` prints one, as a start for your own; `tcplab run FOLDER` \
+               runs a folder.\n"
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -12,10 +12,11 @@ use tcplab_lab::{Claim, RunDirectory};
 use tcplab_scenario::catalogue;
 
 use crate::arguments::RunArguments;
-use crate::complain::complain;
+use crate::exit::{ERROR, FAILED};
 use crate::output::{answer, tell};
+use crate::print_error::print_error;
 use crate::run::{run_one, stop_on_signals};
-use crate::{BROKEN, UNABLE, scenarios};
+use crate::scenarios;
 
 /// What a run leaves last.
 const RUN: &str = "run.json";
@@ -90,12 +91,12 @@ impl Series {
             let before = newest();
             let arguments =
                 RunArguments { scenario: Some(experiment.clone()), ..arguments.clone() };
-            let code = run_one(&arguments, &stop).unwrap_or_else(|error| complain(&error));
+            let code = run_one(&arguments, &stop).unwrap_or_else(|error| print_error(&error));
             outcomes.push(Outcome::of(experiment, code, newest().since(&before)));
         }
         // Where tables go to another program, this is for people all the same.
         let text = table(&outcomes);
-        if arguments.shown.json {
+        if arguments.shown.json.is_printed() {
             tell(text.trim_end());
         } else {
             answer(&text)?;
@@ -165,7 +166,7 @@ impl Outcome {
     }
 
     fn not_begun(experiment: &str) -> Outcome {
-        let code = ExitCode::from(UNABLE);
+        let code = ExitCode::from(ERROR);
         Outcome { experiment: experiment.into(), code, came: Came::NotBegun }
     }
 }
@@ -196,8 +197,8 @@ fn table(outcomes: &[Outcome]) -> String {
 fn worst(outcomes: &[Outcome]) -> ExitCode {
     let is_any = |code: u8| outcomes.iter().any(|it| it.code == ExitCode::from(code));
     match () {
-        () if is_any(UNABLE) => ExitCode::from(UNABLE),
-        () if is_any(BROKEN) => ExitCode::from(BROKEN),
+        () if is_any(ERROR) => ExitCode::from(ERROR),
+        () if is_any(FAILED) => ExitCode::from(FAILED),
         () => ExitCode::SUCCESS,
     }
 }
@@ -228,7 +229,7 @@ mod tests {
     fn the_worst_outcome_counts() {
         let outcome = |code: u8| Outcome { code: ExitCode::from(code), ..Outcome::not_begun("x") };
         for (codes, expected) in
-            [(&[][..], 0), (&[0, 0], 0), (&[0, BROKEN, 0], BROKEN), (&[BROKEN, UNABLE, 0], UNABLE)]
+            [(&[][..], 0), (&[0, 0], 0), (&[0, FAILED, 0], FAILED), (&[FAILED, ERROR, 0], ERROR)]
         {
             let outcomes: Vec<Outcome> = codes.iter().map(|code| outcome(*code)).collect();
             assert_eq!(worst(&outcomes), ExitCode::from(expected), "{codes:?}");
@@ -244,9 +245,9 @@ mod tests {
         };
         let outcomes = [
             outcome("a/b", 0, Came::Finished(3, 3, PathBuf::from("runs/a-b/1/report.html"))),
-            outcome("a/long", BROKEN, Came::Finished(2, 3, "runs/a-long/1/report.html".into())),
-            outcome("a/y", UNABLE, Came::Unfinished(None)),
-            outcome("a/z", UNABLE, Came::Unfinished(Some("runs/a-z/1".into()))),
+            outcome("a/long", FAILED, Came::Finished(2, 3, "runs/a-long/1/report.html".into())),
+            outcome("a/y", ERROR, Came::Unfinished(None)),
+            outcome("a/z", ERROR, Came::Unfinished(Some("runs/a-z/1".into()))),
             Outcome::not_begun("a/za"),
             outcome("a/zz", 0, Came::Unfinished(None)),
         ];

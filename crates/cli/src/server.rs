@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use tcplab_servers::{Config, Limits, Server, Stop, Subject, Tally, Transport};
+use tcplab_units::ServerDesign;
 
 use crate::arguments::{ServerArguments, Service};
 use crate::output::{answer, tell};
@@ -54,25 +55,25 @@ fn config(arguments: &ServerArguments) -> Config {
         (None, Service::Time) => Subject::Time,
         (None, Service::Users) => Subject::Users,
     };
-    let mut design = arguments.design.into();
+    let mut design = arguments.design;
     let mut config = Config::new(design, subject);
     if arguments.udp {
         config.transport = Transport::Udp;
     }
     // What is the default for connections is not possible for datagrams.
-    if config.transport == Transport::Udp && design == tcplab_servers::Design::Epoll {
-        design = tcplab_servers::Design::Iterative;
+    if config.transport == Transport::Udp && design == ServerDesign::Epoll {
+        design = ServerDesign::Iterative;
     }
     Config {
         design,
-        workers: arguments.workers.map_or(design.usual_workers(), usize::from),
+        workers: arguments.workers.map_or(Config::default_workers(design), usize::from),
         address: SocketAddr::new(arguments.address, arguments.port),
         backlog: arguments.backlog,
         limits: Limits {
             connections: arguments.connections as usize,
-            idle: arguments.idle.to_std(),
-            request: arguments.request.to_std(),
-            drain: arguments.drain.to_std(),
+            idle: arguments.idle_timeout.to_std(),
+            request: arguments.request_timeout.to_std(),
+            drain: arguments.drain_timeout.to_std(),
         },
         ..config
     }
@@ -103,7 +104,7 @@ fn begun(arguments: &ServerArguments, config: &Config, address: SocketAddr) -> S
         });
         return format!("{value}\n");
     }
-    let workers = if config.design.usual_workers() == 1 && config.workers == 1 {
+    let workers = if Config::default_workers(config.design) == 1 && config.workers == 1 {
         String::new()
     } else {
         format!(", workers {}", config.workers)

@@ -11,11 +11,12 @@ use tcplab_testbed::{
 };
 
 use crate::arguments::{PathChoice, ShellArguments, UseArguments};
-use crate::complain::complain;
+use crate::exit::ERROR;
 use crate::output::tell;
+use crate::path_choice;
+use crate::print_error::print_error;
 use crate::run::{device, launcher};
 use crate::traffic::{self, Display};
-use crate::{UNABLE, paths};
 
 pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
     let depth = env::var("TCPLAB_SHELL").ok().and_then(|depth| depth.parse().ok());
@@ -27,7 +28,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
     };
     let request = ShellRequest {
         moving: moving(&arguments.choice, &arguments.using, arguments.io.map(device))?,
-        description: paths::description(&arguments.choice),
+        description: path_choice::description(&arguments.choice),
         command,
         far: arguments.far.clone(),
         wait_for: arguments.wait_for,
@@ -60,7 +61,7 @@ pub(crate) fn moving(
     using: &UseArguments,
     device: Option<DeviceKind>,
 ) -> Result<Moving> {
-    let path = paths::find(choice)?.path;
+    let path = path_choice::find(choice)?.path;
     let (launcher, tuning) = (launcher()?, using.tuning.tuning());
     let doubt = tcplab_lab::verify::doubt(&path, || {
         Ok(measure_ceiling(&launcher, CeilingRequest { device, tuning })?.rate)
@@ -83,8 +84,8 @@ fn finish(arguments: &ShellArguments, ended: Result<ShellEnd, TrialError>) -> u8
     let ended = match ended {
         Ok(ended) => ended,
         Err(error) => {
-            complain(&error.into());
-            return UNABLE;
+            print_error(&error.into());
+            return ERROR;
         }
     };
     if let Some(failure) = &ended.failure {
@@ -94,8 +95,8 @@ fn finish(arguments: &ShellArguments, ended: Result<ShellEnd, TrialError>) -> u8
     match told {
         Ok(()) => ended.code,
         Err(error) => {
-            complain(&error);
-            UNABLE
+            print_error(&error);
+            ERROR
         }
     }
 }

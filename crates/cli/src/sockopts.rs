@@ -8,7 +8,7 @@ use tcplab_testbed::{OptionState, Reading, Setting, survey};
 use tcplab_workload::{Access, Level, SocketRole};
 
 use crate::arguments::{OptionLevel, SockoptsArguments};
-use crate::output::answer;
+use crate::output::{answer_or_json, lines_of, wrapped};
 
 /// Columns of a terminal that are filled.
 const WIDTH: usize = 80;
@@ -18,15 +18,14 @@ const NAME: usize = 24;
 pub(crate) fn sockopts(arguments: &SockoptsArguments) -> Result<ExitCode> {
     let states = survey().context("cannot open a socket to look at")?;
     let chosen = chosen(&states, arguments)?;
-    let text = if arguments.json {
-        let all: Vec<Value> = chosen.iter().map(|state| as_json(state)).collect();
-        serde_json::to_string_pretty(&all)? + "\n"
-    } else if chosen.len() <= 1 || is_exact(&chosen, arguments) {
-        chosen.iter().map(|state| in_full(state)).collect::<Vec<_>>().join("\n")
-    } else {
-        table(&chosen)
-    };
-    answer(&text)?;
+    let all: Vec<Value> = chosen.iter().map(|state| as_json(state)).collect();
+    answer_or_json(&arguments.json, &all, || {
+        if chosen.len() <= 1 || is_exact(&chosen, arguments) {
+            chosen.iter().map(|state| in_full(state)).collect::<Vec<_>>().join("\n")
+        } else {
+            table(&chosen)
+        }
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -242,34 +241,14 @@ fn as_json(state: &OptionState) -> Value {
     })
 }
 
-/// Lines of at most `width` columns.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    lines_of(&text.split_whitespace().collect::<Vec<_>>(), " ", width)
-}
-
-/// Parts with `gap` between them, in lines of at most `width` columns.
-fn lines_of(parts: &[impl AsRef<str>], gap: &str, width: usize) -> Vec<String> {
-    let columns = |text: &str| text.chars().count();
-    let mut lines: Vec<String> = Vec::new();
-    for part in parts.iter().map(AsRef::as_ref) {
-        match lines.last_mut() {
-            Some(line) if columns(line) + columns(gap) + columns(part) <= width => {
-                line.push_str(gap);
-                line.push_str(part);
-            }
-            _ => lines.push(part.into()),
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arguments::JsonArguments;
 
     fn arguments(names: &[&str]) -> SockoptsArguments {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        SockoptsArguments { names, level: None, keys: false, json: false }
+        SockoptsArguments { names, level: None, keys: false, json: JsonArguments::default() }
     }
 
     #[test]

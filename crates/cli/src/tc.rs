@@ -8,9 +8,10 @@ use tcplab_path::PathError;
 use tcplab_path::tc::{Interfaces, TcPlan, TcScript};
 
 use crate::arguments::{PathChoice, TcArguments};
-use crate::paths;
+use crate::output::answer_or_json;
+use crate::path_choice;
 
-pub(crate) fn tc(arguments: &TcArguments) -> Result<String> {
+pub(crate) fn tc(arguments: &TcArguments) -> Result<()> {
     let TcArguments { choice, client_side, server_side, undo, json } = arguments;
     if client_side == server_side {
         bail!(
@@ -20,26 +21,25 @@ pub(crate) fn tc(arguments: &TcArguments) -> Result<String> {
     // Whoever the path is meant for: here it is tc, and what that cannot do is told below, in full.
     let mut set = choice.set.clone();
     set.push("backend=tcplab".into());
-    let path = paths::find(&PathChoice { path: choice.path.clone(), set })?.path;
-    let plan = path.tc().map_err(|refused| refusal(&paths::description(choice), &refused))?;
+    let path = path_choice::find(&PathChoice { path: choice.path.clone(), set })?.path;
+    let plan = path.tc().map_err(|refused| refusal(&path_choice::description(choice), &refused))?;
     let interfaces = Interfaces { client: client_side.clone(), server: server_side.clone() };
     let script = plan.script(&interfaces);
-    if *json {
-        let shown = json!({
-            "path": path,
-            "interfaces": interfaces,
-            "notes": plan.notes(),
-            "segments": segments(&interfaces),
-            "setup": script.setup,
-            "undo": script.undo,
-        });
-        return Ok(serde_json::to_string_pretty(&shown)? + "\n");
-    }
-    let path = paths::description(choice);
-    Ok(if *undo {
-        take_away(&path, &interfaces, &script)
-    } else {
-        make(&path, &interfaces, &plan, &script)
+    let shown = json!({
+        "path": path,
+        "interfaces": interfaces,
+        "notes": plan.notes(),
+        "segments": segments(&interfaces),
+        "setup": script.setup,
+        "undo": script.undo,
+    });
+    answer_or_json(json, &shown, || {
+        let path = path_choice::description(choice);
+        if *undo {
+            removal(&path, &interfaces, &script)
+        } else {
+            setup(&path, &interfaces, &plan, &script)
+        }
     })
 }
 
@@ -59,7 +59,7 @@ fn segments(interfaces: &Interfaces) -> Vec<String> {
         .into()
 }
 
-fn make(path: &str, interfaces: &Interfaces, plan: &TcPlan, script: &TcScript) -> String {
+fn setup(path: &str, interfaces: &Interfaces, plan: &TcPlan, script: &TcScript) -> String {
     let Interfaces { client, server } = interfaces;
     let mut text = format!(
         "#!/bin/sh -e\n\
@@ -77,7 +77,7 @@ fn make(path: &str, interfaces: &Interfaces, plan: &TcPlan, script: &TcScript) -
     text + &script.setup_shell()
 }
 
-fn take_away(path: &str, interfaces: &Interfaces, script: &TcScript) -> String {
+fn removal(path: &str, interfaces: &Interfaces, script: &TcScript) -> String {
     let Interfaces { client, server } = interfaces;
     format!(
         "#!/bin/sh\n\

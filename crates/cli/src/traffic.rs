@@ -7,7 +7,7 @@ use tcplab_testbed::{Summary, Traffic, WayTraffic};
 use tcplab_units::{Instant, Rate, Span};
 
 use crate::arguments::UseArguments;
-use crate::output::{Output, tell};
+use crate::output::{tell, write_file};
 
 /// Shows on standard error what goes through: a line that changes on a terminal, one each second
 /// elsewhere.
@@ -60,15 +60,12 @@ pub(crate) fn finish(
             tell(&format!("tcplab: recorded in {}", directory.display()));
         }
     }
-    if let Some(file) = &arguments.json {
+    if let Some(place) = &arguments.json.place {
         let mut value = serde_json::to_value(summary)?;
         if let Some(code) = code {
             value["exit_code"] = code.into();
         }
-        let text = serde_json::to_string_pretty(&value)? + "\n";
-        let mut output = Output::create(file)?;
-        output.write_all(text.as_bytes())?;
-        output.commit()?;
+        write_file(place, &(serde_json::to_string_pretty(&value)? + "\n"))?;
     }
     Ok(())
 }

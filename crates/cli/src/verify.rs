@@ -9,12 +9,11 @@ use tcplab_lab::Bench;
 use tcplab_lab::verify::{
     CheckRow, Machine, Outcome, PathCheck, check_model, measure_machine, measure_path,
 };
-use tcplab_units::Span;
 
-use crate::BROKEN;
 use crate::arguments::VerifyArguments;
-use crate::output::{answer, tell};
-use crate::paths;
+use crate::exit::FAILED;
+use crate::output::{answer_or_json, tell};
+use crate::path_choice;
 use crate::run::{device, launcher, stop_on_signals};
 
 /// How many packets prove the model.
@@ -30,23 +29,21 @@ struct Answer<'a> {
 }
 
 pub(crate) fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
-    let file = paths::find(&arguments.choice)?;
+    let file = path_choice::find(&arguments.choice)?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let io = arguments.io.map(device);
     let bench = Bench { device: io, ..Bench::new(launcher()?) };
     let machine = measure_machine(&bench, &stop)?;
     machine.can_model(&file.name, &file.path)?;
-    tell(&format!("measuring for {} ...", arguments.lasting));
+    tell(&format!("measuring for {} ...", arguments.duration));
     let mut found =
-        measure_path(&bench, &machine, &file.path, arguments.seed, arguments.lasting, &stop)?;
+        measure_path(&bench, &machine, &file.path, arguments.seed, arguments.duration, &stop)?;
     found.rows.insert(0, machine.timer_row());
     let model = check_model(&file.path, arguments.seed, PACKETS)?;
-    let text = if arguments.json {
-        let answer =
-            Answer { path: &file.name, machine: &machine, real_time: &found, virtual_time: &model };
-        serde_json::to_string_pretty(&answer)? + "\n"
-    } else {
+    let answer =
+        Answer { path: &file.name, machine: &machine, real_time: &found, virtual_time: &model };
+    answer_or_json(&arguments.json, &answer, || {
         let title = file.title.as_ref().unwrap_or(&file.name);
         format!(
             "{title}\n\nIn real time, through {} ({}, {}):\n{}\nIn virtual time, {PACKETS} packets:\n{}",
@@ -56,17 +53,7 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
             tcplab_report::check_table(&found.rows),
             tcplab_report::check_table(&model),
         )
-    };
-    answer(&text)?;
+    })?;
     let is_off = found.rows.iter().chain(&model).any(|row| row.outcome == Outcome::Off);
-    Ok(if is_off { ExitCode::from(BROKEN) } else { ExitCode::SUCCESS })
-}
-
-/// Reads how long to measure: half a second to ten minutes.
-pub(crate) fn lasting(text: &str) -> Result<Span, String> {
-    let span: Span = text.parse().map_err(|error: tcplab_units::UnitError| error.to_string())?;
-    if span < Span::from_millis(500) || span > Span::from_secs(600) {
-        return Err(format!("{text} is not from 500 ms to 600 s"));
-    }
-    Ok(span)
+    Ok(if is_off { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }

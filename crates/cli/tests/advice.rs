@@ -52,18 +52,18 @@ fn advice_is_tried_and_holds() {
 
     // And from that run, which of its variants to take.
     let run = report.parent().unwrap().to_str().unwrap().to_owned();
-    let told = json(home.path(), &["advise", &run, "--no-trial", "--json"]);
+    let told = json(home.path(), &["advise", &run, "--no-trials", "--json"]);
     let choice = &told["choices"][0];
     assert_eq!((&choice["best"], &choice["metric"]), (&"tuned".into(), &"goodput".into()));
     assert!(told["tried"].as_array().unwrap().is_empty());
-    let text = tcplab(home.path(), &["advise", &run, "--no-trial"]).stdout;
+    let text = tcplab(home.path(), &["advise", &run, "--no-trials"]).stdout;
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("★") && text.contains("best by goodput"), "{text}");
 
     // And from what was captured in it.
     let capture = format!("{run}/trials/before-1/client.pcapng");
     let told =
-        json(home.path(), &["advise", &capture, "--goal", "throughput", "--no-trial", "--json"]);
+        json(home.path(), &["advise", &capture, "--goal", "throughput", "--no-trials", "--json"]);
     let rtt = told["situation"]["rtt"].as_str().unwrap();
     assert!(rtt.starts_with("60.") && rtt.ends_with(" ms"), "{rtt}");
     let loss = told["situation"]["loss"].as_f64().unwrap();
@@ -76,7 +76,7 @@ fn advice_is_tried_and_holds() {
 fn the_rfcs_test_finds_the_path() {
     let home = tempfile::tempdir().unwrap();
     let path = ["-s", "rate=20 Mbit/s", "-s", "delay=15 ms"];
-    let rest = ["--lasting", "1 s", "--connections", "2", "--world", "sim", "--json"];
+    let rest = ["--duration", "1 s", "--connections", "2", "--world", "sim", "--json"];
     for direction in [&[][..], &["--download"]] {
         let all = [&["rfc6349"], &path[..], &rest[..], direction].concat();
         let told = json(home.path(), &all);
@@ -108,7 +108,7 @@ fn the_rfcs_test_finds_the_path() {
 fn the_rfcs_test_finds_a_path_of_small_packets() {
     let home = tempfile::tempdir().unwrap();
     let path = ["rfc6349", "-s", "rate=20 Mbit/s", "-s", "delay=15 ms", "-s", "mtu=1400 B"];
-    let rest = ["--lasting", "1 s", "--connections", "1", "--world", "sim", "--json"];
+    let rest = ["--duration", "1 s", "--connections", "1", "--world", "sim", "--json"];
     let told = json(home.path(), &[&path[..], &rest[..]].concat());
     let baseline = &told["baseline"];
     assert_eq!((&baseline["mtu"], &baseline["asked"]["mtu"]), (&"1.4 kB".into(), &"1.4 kB".into()));
@@ -132,7 +132,10 @@ fn what_makes_no_sense_is_refused() {
         (&["advise", "empty.pcap"], "empty.pcap"),
         (&["advise", "."], "is not a run"),
         (&["rfc6349"], "--path"),
-        (&["rfc6349", "--path", "dsl-25", "--lasting", "1 ms"], "not from 500 ms to 10 min"),
+        (
+            &["rfc6349", "--path", "dsl-25", "--duration", "1 ms"],
+            "out of range: use 500 ms to 10 min",
+        ),
         (&["rfc6349", "--target", "127.0.0.1:1"], "cannot connect to 127.0.0.1:1"),
         (&["metrics", "happiness"], "`tcplab metrics` lists them"),
     ] {

@@ -99,7 +99,8 @@ fn a_path_is_drawn_or_told_why_not() {
     assert_eq!(text(&written.stderr), "small.svg: 10 s of the path\n");
     assert_eq!(fs::read(home.path().join("small.svg")).unwrap(), svg.stdout);
     assert_eq!(everything(home.path()).len(), 2, "nothing half-written stays");
-    let json = run(&["path", "plot", "small.toml", "--json", "--for", "1 s", "-s", "loss=1 %"]);
+    let json =
+        run(&["path", "plot", "small.toml", "--json", "--duration", "1 s", "-s", "loss=1 %"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json["until_ns"], 1_000_000_000);
     assert_eq!(json["forward"]["moments"][0]["delay_ns"], 1_000_000);
@@ -107,9 +108,9 @@ fn a_path_is_drawn_or_told_why_not() {
     let mut all = String::new();
     for arguments in [
         &["path", "plot", "nosuch"][..],
-        &["path", "plot", "small.toml", "--for", "2 h"],
-        &["path", "plot", "small.toml", "--for", "0 s"],
-        &["path", "plot", "small.toml", "--for", "5"],
+        &["path", "plot", "small.toml", "--duration", "2 h"],
+        &["path", "plot", "small.toml", "--duration", "0 s"],
+        &["path", "plot", "small.toml", "--duration", "5"],
         &["path", "plot", "small.toml", "-s", "delay=soon"],
         &["path", "plot", "small.toml", "-o", "nowhere/small.svg"],
     ] {

@@ -98,7 +98,7 @@ fn a_planted_regression_is_found_and_nobody_cries_wolf() {
     assert!(text.contains("B has `model.recovery = { limited_transmit = false }`"), "{text}");
     assert!(text.contains("only A has large: left out"), "{text}");
     // The worst first, by pairs of the same seed.
-    let (json, _) = said(home, &format!("compare {good} {bad} --json -"));
+    let (json, _) = said(home, &format!("compare {good} {bad} --json"));
     let json: Value = serde_json::from_str(&json).unwrap();
     let worst = &json["rows"][0];
     assert_eq!(
@@ -112,7 +112,7 @@ fn a_planted_regression_is_found_and_nobody_cries_wolf() {
     assert!(text.contains("B is better than A in "), "{text}");
     assert_eq!(said(home, &format!("compare {bad} {good} --fail-on different")).1, 1);
     // A against A, with other seeds, and with itself.
-    let (json, code) = said(home, &format!("compare {good} {other} --json -"));
+    let (json, code) = said(home, &format!("compare {good} {other} --json"));
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(code, 0, "{json}");
     for row in json["rows"].as_array().unwrap() {
@@ -161,8 +161,7 @@ fn written(home: &Path, good: &str, bad: &str) {
 fn levels(home: &Path, good: &str) {
     let (text, _) = said(home, &format!("compare {good} --by buffer --metrics transfer_time"));
     assert!(text.contains("by buffer\nA: large\nB: small\n"), "{text}");
-    let (json, _) =
-        said(home, &format!("compare {good} --by buffer --levels small,large --json -"));
+    let (json, _) = said(home, &format!("compare {good} --by buffer --levels small,large --json"));
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["sides"][0]["label"], "small");
     assert_eq!(json["rows"][0]["is_paired"], true);
@@ -174,7 +173,7 @@ fn captures(home: &Path, good: &str, bad: &str) {
     let (text, code) = said(home, &format!("compare {a} {a}"));
     assert_eq!(code, 0);
     assert!(text.contains("nothing that was looked at differs"), "{text}");
-    let (text, _) = said(home, &format!("compare {a} {b} --html d.html --json d.json"));
+    let (text, _) = said(home, &format!("compare {a} {b} --html d.html --json=d.json"));
     assert!(text.contains("One connection of each"), "{text}");
     let json: Value = serde_json::from_slice(&fs::read(home.join("d.json")).unwrap()).unwrap();
     assert!(json["pairs"][0]["facts"].as_array().unwrap().len() > 20);
@@ -196,7 +195,7 @@ fn mistakes(home: &Path, good: &str) {
         (format!("compare {good} --by speed"), "one of: buffer"),
         (format!("compare {good} {good} --metrics speed"), "there is no metric `speed`"),
         (format!("compare {good} {good} --threshold 2"), "METRIC=2"),
-        (format!("compare {good} {good} --json - --markdown -"), "one of them only"),
+        (format!("compare {good} {good} --json --markdown -"), "one of them only"),
     ] {
         let said = refusal(home, &line);
         assert!(said.contains(told), "{line}: {said}");

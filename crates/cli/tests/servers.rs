@@ -46,7 +46,10 @@ impl Server {
     fn run(mut command: Command, arguments: &[&str]) -> Option<Server> {
         // A group of its own, as a shell makes one, so that a signal reaches all its processes.
         command.process_group(0);
-        command.args(["--json", "--drain", "15 s"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(["--json", "--drain-timeout", "15 s"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
@@ -181,7 +184,7 @@ fn no_client_brings_a_server_down() {
     let site = site();
     let folder = site.path().to_str().unwrap();
     each(&DESIGNS, |design| {
-        let limits = ["--request", "300 ms", "--idle", "600 ms", "--workers", "2"];
+        let limits = ["--request-timeout", "300 ms", "--idle-timeout", "600 ms", "--workers", "2"];
         let arguments = [&["--design", design, "--file", folder][..], &limits].concat();
         let Some(server) = Server::start(&arguments) else { return };
         for garbage in ["\0\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\n\r\n"] {
@@ -379,7 +382,7 @@ fn bulk_arrives_whole() {
     let server = Server::start(&["--service", "discard"]).unwrap();
     let address = server.address.to_string();
     let (told, code) =
-        load(&[&address, "--bulk", "upload", "--seconds", "0.1", "-c", "2", "--json", "-q"]);
+        load(&[&address, "--bulk", "upload", "--duration", "0.1 s", "-c", "2", "--json", "-q"]);
     assert_eq!(code, 0, "{told}");
     let outcome: Value = serde_json::from_str(&told).unwrap();
     let tally = server.stop();
@@ -387,7 +390,8 @@ fn bulk_arrives_whole() {
     assert_eq!(tally["received"], outcome["bytes"], "{tally}");
     let server = Server::start(&["--service", "chargen"]).unwrap();
     let address = server.address.to_string();
-    let (told, code) = load(&[&address, "--bulk", "download", "--seconds", "0.1", "--json", "-q"]);
+    let (told, code) =
+        load(&[&address, "--bulk", "download", "--duration", "0.1 s", "--json", "-q"]);
     assert_eq!(code, 0, "{told}");
     let outcome: Value = serde_json::from_str(&told).unwrap();
     assert!(outcome["bytes"].as_u64() > Some(0), "{told}");

@@ -418,7 +418,7 @@ fn what_passes_an_interface_is_captured() {
     let home = home();
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
-    let line = "-i lo --for 10s --packets 8 -w kept.pcapng --json";
+    let line = "-i lo --duration 10s --packets 8 -w kept.pcapng --json";
     let mut child = command(home.path(), line);
     child.args(["--filter", &format!("port {port}")]);
     let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -31,7 +31,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let pauses =
-        direction.stalled(StallCause::ServerIdle) + direction.stalled(StallCause::ClientIdle);
+        direction.stalled(StallCause::SenderIdle) + direction.stalled(StallCause::NoRequest);
     let slow = direction.flow.shares.of(Limit::Application).saturating_sub(pauses);
     if !direction.is_transfer() || !is_share(slow, direction.time(), SHARE) {
         return None;
@@ -46,7 +46,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         "No setting of TCP makes this faster. Look at what the {sender}'s application waits for \
          between its writes: disk, processor, a rate limit, its own input.",
     );
-    let shown = match direction.stalls(StallCause::ServerSlow) {
+    let shown = match direction.stalls(StallCause::SenderSlow) {
         Some(sum) => Shown::by_stall(&sum.longest),
         None => direction.shown_under(Limit::Application),
     };

@@ -30,21 +30,21 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
-    if causes.missed_by_tap.is_empty() {
+    if causes.acked_not_captured.is_empty() {
         return None;
     }
-    let missed = causes.missed_bytes;
+    let missed = causes.acked_not_captured_bytes;
     let all = direction.flow.totals.unique.as_u64() + missed.as_u64();
     let statement = format!(
         "The capture missed packets from the {}: {} the {} acknowledged data that it does not \
          hold, {} in all ({}). Counts of this direction are too low, and causes may be wrong.",
         direction.sender,
-        times(causes.missed_by_tap.count),
+        times(causes.acked_not_captured.count),
         direction.receiver,
         amount(missed),
         percent(missed.as_u64(), all),
     );
-    let shown = Shown::by(&causes.missed_by_tap);
+    let shown = Shown::by(&causes.acked_not_captured);
     Some(shown.proves(NAME, Severity::Doubt, Cost::NONE).saying(
         statement,
         "Capture again with a larger buffer and less of each packet (`tcpdump -B 65536 -s 128`), \

@@ -27,7 +27,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 }
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    let copies = &direction.flow.causes.tap_duplicates;
+    let copies = &direction.flow.causes.capture_duplicates;
     if copies.is_empty() {
         return None;
     }

@@ -27,7 +27,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 }
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    let marks = &direction.flow.marks.congestion_marks;
+    let marks = &direction.flow.marks.ce_marks;
     if marks.is_empty() {
         return None;
     }

@@ -14,7 +14,7 @@
 //! **Reference.** J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server Side",
 //! section 3 (packet delay); RFC 5682 section 1.
 
-use tcplab_trace::{Connection, StallCause, Tap};
+use tcplab_trace::{CapturePoint, Connection, StallCause};
 use tcplab_units::Span;
 
 use crate::direction::{Direction, in_each, is_share};
@@ -36,7 +36,8 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let late = direction.stalls(StallCause::PacketDelay)?;
-    let beside = matches!(direction.flow.tap, Tap::Sender | Tap::Unknown);
+    let beside =
+        matches!(direction.flow.capture_point, CapturePoint::Sender | CapturePoint::Unknown);
     let longest = &late.longest;
     let lasted = longest.until.since(longest.from);
     if !beside || lasted < LONG || !is_share(late.time, direction.time(), SHARE) {

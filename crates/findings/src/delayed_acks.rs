@@ -36,11 +36,11 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let habits = &direction.flow.acking;
-    if habits.delayed.is_empty() || habits.longest_delay < LONG {
+    if habits.delayed.is_empty() || habits.delay_max < LONG {
         return None;
     }
     let receiver = direction.receiver;
-    let (severity, measure) = if habits.longest_delay >= FORBIDDEN {
+    let (severity, measure) = if habits.delay_max >= FORBIDDEN {
         (Severity::Failure, "The standard allows less than 500 ms.")
     } else {
         (Severity::Note, "That is as long as the shortest retransmission timeout of Linux.")
@@ -49,7 +49,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         "The {receiver} held {} back, {} for {}. {measure}",
         counted(habits.delayed.count, "acknowledgement"),
         if habits.delayed.count == 1 { "and that" } else { "one of them" },
-        rounded(habits.longest_delay),
+        rounded(habits.delay_max),
     );
     let remedy = format!(
         "Shorten the {receiver}'s delayed-acknowledgement timer (Linux: `ip route … quickack 1`, \
@@ -57,6 +57,6 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          from sending.",
     );
     let shown = Shown::by(&habits.delayed);
-    let cost = Cost::time(habits.longest_delay);
+    let cost = Cost::time(habits.delay_max);
     Some(shown.proves(NAME, severity, cost).saying(statement, remedy))
 }

@@ -1,6 +1,8 @@
 //! One direction of a connection, and what many rules ask of it.
 
-use tcplab_trace::{Connection, Flow, Limit, Sightings, StallCause, StallSum, SynOptions, Tap};
+use tcplab_trace::{
+    CapturePoint, Connection, Flow, Limit, Occurrences, StallCause, StallSum, SynOptions,
+};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use crate::finding::{Finding, Shown};
@@ -79,9 +81,11 @@ impl<'a> Direction<'a> {
     /// them up: more than a window cannot pass in a round trip.
     pub(crate) fn round_trip(&self) -> Option<Span> {
         let shaken = self.connection.handshake.round_trip;
-        let found = match self.flow.tap {
-            Tap::Sender | Tap::Unknown => self.flow.round_trips.min.or(shaken),
-            Tap::Middle | Tap::Receiver => shaken.map(|span| span.min(self.time_of_a_window())),
+        let found = match self.flow.capture_point {
+            CapturePoint::Sender | CapturePoint::Unknown => self.flow.round_trips.min.or(shaken),
+            CapturePoint::Middle | CapturePoint::Receiver => {
+                shaken.map(|span| span.min(self.time_of_a_window()))
+            }
         };
         found.filter(|span| !span.is_zero())
     }
@@ -134,32 +138,32 @@ impl<'a> Direction<'a> {
     /// Retransmissions that were called for: what was lost, as far as anybody can tell.
     pub(crate) fn lost(&self) -> u64 {
         let causes = &self.flow.causes;
-        causes.retransmissions().saturating_sub(self.needless())
+        causes.retransmissions().saturating_sub(self.spurious())
     }
 
     /// Retransmissions that were not; one may be told of in both ways.
-    pub(crate) fn needless(&self) -> u64 {
+    pub(crate) fn spurious(&self) -> u64 {
         let causes = &self.flow.causes;
-        causes.needless_by_dsack.count.max(causes.needless_by_timestamp.count)
+        causes.spurious_by_dsack.count.max(causes.spurious_by_timestamp.count)
     }
 
     /// Where data were sent again.
     pub(crate) fn shown_by_retransmissions(&self) -> Shown {
         let causes = &self.flow.causes;
         let kinds = [
-            &causes.by_duplicates,
+            &causes.by_duplicate_acks,
             &causes.by_sack,
             &causes.by_rack,
             &causes.by_icmp,
-            &causes.probes,
+            &causes.tail_loss_probes,
             &causes.timeouts,
             &causes.after_timeout,
-            &causes.holes_filled,
+            &causes.originals_not_captured,
         ];
         let mut frames: Vec<u64> =
             kinds.iter().flat_map(|seen| seen.frames.iter().copied()).collect();
         frames.sort_unstable();
-        frames.truncate(Sightings::NAMED);
+        frames.truncate(Occurrences::NAMED);
         let first = kinds.iter().filter_map(|seen| seen.first).min();
         Shown::in_frames(frames, first.unwrap_or(Instant::ZERO))
     }

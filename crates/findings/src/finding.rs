@@ -1,7 +1,7 @@
 //! What a rule says, how much it matters, and where it is to be seen.
 
 use serde::Serialize;
-use tcplab_trace::{Connection, Sightings, Stall, TcpState};
+use tcplab_trace::{Connection, Occurrences, Stall, TcpState};
 use tcplab_units::{Bytes, Instant, Span};
 
 /// Something found out about a connection.
@@ -89,7 +89,7 @@ impl Shown {
         Shown { frames, at }
     }
     /// Where something was seen; nowhere if it was not.
-    pub(crate) fn by(seen: &Sightings) -> Shown {
+    pub(crate) fn by(seen: &Occurrences) -> Shown {
         Shown::in_frames(seen.frames.iter().copied(), seen.first.unwrap_or_default())
     }
     /// Between the two packets around a stall.

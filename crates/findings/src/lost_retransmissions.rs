@@ -37,7 +37,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
-    let again = causes.lost_again.count.saturating_sub(direction.needless());
+    let again = causes.lost_retransmissions.count.saturating_sub(direction.spurious());
     let (lost, segments) = (direction.lost(), direction.segments());
     let by_chance = again * segments <= lost * lost * ODD;
     if again < LEAST || again * ONE_IN < lost || by_chance {
@@ -52,7 +52,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         percent(again, lost),
         percent(lost, segments),
     );
-    let shown = Shown::by(&causes.lost_again);
+    let shown = Shown::by(&causes.lost_retransmissions);
     let cost = Cost::bytes(Bytes::new(again * direction.flow.marks.largest.as_u64()));
     Some(shown.proves(NAME, Severity::Harm, cost).saying(
         statement,

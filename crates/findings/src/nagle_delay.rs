@@ -38,7 +38,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let marks = &direction.flow.marks;
-    let (waits, waited) = (&marks.nagle_waits, marks.nagle_waited);
+    let (waits, waited) = (&marks.nagle_waits, marks.nagle_wait_time);
     let worth = waited >= LONG || is_share(waited, direction.time(), SHARE);
     if waits.count < LEAST || !worth {
         return None;

@@ -1,4 +1,4 @@
-//! # Needless retransmissions
+//! # Spurious retransmissions
 //!
 //! **What it says.** Segments were sent again although the receiver had them.
 //!
@@ -14,7 +14,7 @@
 //!
 //! **Reference.** RFC 2883; RFC 3708 on what senders can conclude; RFC 3522 on timestamps.
 
-use tcplab_trace::{Connection, Flow, Needless, Segment, Timer};
+use tcplab_trace::{Connection, Flow, Segment, Spurious, Timer};
 use tcplab_units::Bytes;
 
 use crate::direction::{Direction, in_each};
@@ -40,8 +40,8 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 }
 
 fn in_packets(flow: &Flow) -> Option<Finding> {
-    let told: Vec<(&Segment, Needless)> =
-        flow.segments.iter().filter_map(|s| Some((s, s.proof.needless?))).collect();
+    let told: Vec<(&Segment, Spurious)> =
+        flow.segments.iter().filter_map(|s| Some((s, s.proof.spurious?))).collect();
     let (first, _) = *told.first()?;
     let all = told.len() as u64;
     let by = |test: &dyn Fn(&Segment) -> bool| told.iter().filter(|(s, _)| test(s)).count() as u64;
@@ -52,11 +52,11 @@ fn in_packets(flow: &Flow) -> Option<Finding> {
         (timeouts, "timeout"),
         (all - probes - timeouts, "retransmission on acknowledgements"),
     ]);
-    let by = |test: fn(&Needless) -> bool| told.iter().filter(|(_, why)| test(why)).count() as u64;
+    let by = |test: fn(&Spurious) -> bool| told.iter().filter(|(_, why)| test(why)).count() as u64;
     let proofs = listed([
-        (by(|why| matches!(why, Needless::DSack { .. })), "D-SACK"),
-        (by(|why| matches!(why, Needless::Echo { .. })), "echoed timestamp"),
-        (by(|why| matches!(why, Needless::Acknowledged)), "earlier acknowledgement"),
+        (by(|why| matches!(why, Spurious::DSack { .. })), "D-SACK"),
+        (by(|why| matches!(why, Spurious::Echo { .. })), "echoed timestamp"),
+        (by(|why| matches!(why, Spurious::Acknowledged)), "earlier acknowledgement"),
     ]);
     let statement = format!(
         "{all} of {} {} needless ({causes}): the receiver had the data, as {proofs} told. The \
@@ -82,20 +82,20 @@ fn listed<const N: usize>(counts: [(u64, &str); N]) -> String {
 }
 
 /// The frame that told so.
-fn frame(why: Needless) -> Option<u64> {
+fn frame(why: Spurious) -> Option<u64> {
     match why {
-        Needless::DSack { frame } | Needless::Echo { frame } => Some(frame),
-        Needless::Acknowledged => None,
+        Spurious::DSack { frame } | Spurious::Echo { frame } => Some(frame),
+        Spurious::Acknowledged => None,
     }
 }
 
 fn in_sums(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
-    let needless = direction.needless();
+    let needless = direction.spurious();
     if needless == 0 {
         return None;
     }
-    let (dsack, echo) = (&causes.needless_by_dsack, &causes.needless_by_timestamp);
+    let (dsack, echo) = (&causes.spurious_by_dsack, &causes.spurious_by_timestamp);
     let told: Vec<String> = [(dsack, "D-SACK told of"), (echo, "echoed timestamps of")]
         .into_iter()
         .filter(|(seen, _)| !seen.is_empty())

@@ -54,8 +54,8 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         ),
         _ => return None,
     };
-    let shown = Shown::by(&connection.forward.causes.syns)
-        .and(Shown::by(&connection.reverse.causes.syns))
+    let shown = Shown::by(&connection.forward.causes.syn_retransmissions)
+        .and(Shown::by(&connection.reverse.causes.syn_retransmissions))
         .and(Shown::by_all(connection));
     Some(shown.proves(NAME, Severity::Failure, Cost::time(lasted)).saying(statement, remedy))
 }

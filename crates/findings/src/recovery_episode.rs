@@ -32,7 +32,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
             let told = match episode.evidence {
                 Evidence::Sack { frame }
                 | Evidence::DuplicateAcks { frame }
-                | Evidence::TooBig { frame }
+                | Evidence::PacketTooBig { frame }
                 | Evidence::Timeout { frame }
                 | Evidence::Probe { frame } => frame,
             };

@@ -35,7 +35,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
-    let (overtaken, segments) = (causes.reordered.count, direction.segments());
+    let (overtaken, segments) = (causes.out_of_order.count, direction.segments());
     if overtaken < LEAST || overtaken * ONE_IN < segments {
         return None;
     }
@@ -44,16 +44,16 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         counted(overtaken, "packet"),
         direction.sender,
         percent(overtaken, segments),
-        amount(causes.farthest),
+        amount(causes.out_of_order_max),
     );
-    let needless = direction.needless();
+    let needless = direction.spurious();
     let severity = if needless > 0 { Severity::Harm } else { Severity::Note };
     statement += &match needless {
         0 => " No data were sent again needlessly for that.".to_owned(),
         1 => " 1 retransmission was needless.".to_owned(),
         _ => format!(" {needless} retransmissions were needless."),
     };
-    let shown = Shown::by(&causes.reordered);
+    let shown = Shown::by(&causes.out_of_order);
     let each = direction.flow.marks.largest.as_u64();
     let cost = Cost::bytes(tcplab_units::Bytes::new(needless * each));
     Some(shown.proves(NAME, severity, cost).saying(

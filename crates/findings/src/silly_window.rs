@@ -32,7 +32,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
-    if windows.silly.count < LEAST {
+    if windows.silly_windows.count < LEAST {
         return None;
     }
     let receiver = direction.receiver;
@@ -42,12 +42,12 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let statement = format!(
         "The {receiver} told {} of room for less than a full segment{largest}: an invitation to \
          send crumbs (silly window syndrome).",
-        times(windows.silly.count),
+        times(windows.silly_windows.count),
     );
     let remedy = format!(
         "Let the {receiver}'s application read in larger pieces and more often, and give it a \
          buffer of several segments (SO_RCVBUF).",
     );
-    let shown = Shown::by(&windows.silly);
+    let shown = Shown::by(&windows.silly_windows);
     Some(shown.proves(NAME, Severity::Harm, Cost::NONE).saying(statement, remedy))
 }

@@ -36,7 +36,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 }
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    let thinking = direction.stalls(StallCause::ServerIdle)?;
+    let thinking = direction.stalls(StallCause::SenderIdle)?;
     let life = direction.connection.last.since(direction.connection.first);
     if thinking.time < LEAST || !is_share(thinking.time, life, SHARE) {
         return None;

@@ -56,7 +56,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
             speed(capacity)
         );
     }
-    let pauses: u64 = [StallCause::ClientIdle, StallCause::ServerIdle, StallCause::ServerSlow]
+    let pauses: u64 = [StallCause::NoRequest, StallCause::SenderIdle, StallCause::SenderSlow]
         .into_iter()
         .filter_map(|cause| direction.stalls(cause))
         .map(|sum| sum.count)

@@ -15,7 +15,7 @@
 //! **Reference.** J. Gettys and K. Nichols, "Bufferbloat: Dark Buffers in the Internet"; RFC 8290
 //! (FQ-CoDel); RFC 6349 section 4.3 (buffer delay).
 
-use tcplab_trace::{Connection, Limit, Tap};
+use tcplab_trace::{CapturePoint, Connection, Limit};
 use tcplab_units::Span;
 
 use crate::direction::{Direction, in_each};
@@ -41,7 +41,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let flow = direction.flow;
     let trips = &flow.round_trips;
     let (min, median, p95) = (trips.min?, trips.median?, trips.p95?);
-    let whole = matches!(flow.tap, Tap::Sender | Tap::Unknown);
+    let whole = matches!(flow.capture_point, CapturePoint::Sender | CapturePoint::Unknown);
     direction.limited(Limit::Path, SHARE).filter(|_| whole && trips.samples() >= SAMPLES)?;
     let (queue, mean) = (p95.saturating_sub(min), trips.mean.unwrap_or(median));
     // At least as long as the path itself, and half of the time half of that.

@@ -8,8 +8,8 @@ use crate::words::{counted, rounded, seconds};
 /// What happened in `episode` of `flow`: what was lost, what told the sender, how it was repaired.
 pub fn story(episode: &Episode, flow: &Flow) -> String {
     let mut sentences = vec![loss(episode, flow), telling(episode, flow), repair(episode)];
-    if episode.needless > 0 {
-        let (needless, all) = (episode.needless, episode.retransmissions);
+    if episode.spurious > 0 {
+        let (needless, all) = (episode.spurious, episode.retransmissions);
         let was = if needless == 1 { "was" } else { "were" };
         sentences.push(format!(
             "{needless} of {} {was} needless: the receiver had the data already (D-SACK).",
@@ -71,7 +71,7 @@ fn telling(episode: &Episode, flow: &Flow) -> String {
             let number = ack_in(flow, frame).map_or(Offset::ZERO, |ack| ack.ack);
             format!("Duplicate acknowledgements of {number} told of it from {at} on.")
         }
-        Evidence::TooBig { .. } => {
+        Evidence::PacketTooBig { .. } => {
             format!("ICMP told the sender at {at} that they were too large for the path.")
         }
         Evidence::Timeout { frame } => format!(

@@ -58,8 +58,8 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         "The SYN-ACK or the client's answer to it was lost: look for loss at the client's side, \
          or for packets that take another way back."
     };
-    let repeats =
-        Shown::by(&connection.forward.causes.syns).and(Shown::by(&connection.reverse.causes.syns));
+    let repeats = Shown::by(&connection.forward.causes.syn_retransmissions)
+        .and(Shown::by(&connection.reverse.causes.syn_retransmissions));
     let cost = Cost::time(took.saturating_sub(round_trip));
     let shown = repeats.or(Shown::by_all(connection));
     Some(shown.proves(NAME, Severity::Harm, cost).saying(statement, remedy))

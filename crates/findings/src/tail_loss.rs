@@ -54,7 +54,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
             seconds(longest.from)
         );
     }
-    let no_probes = direction.flow.causes.probes.is_empty();
+    let no_probes = direction.flow.causes.tail_loss_probes.is_empty();
     let remedy = if direction.refusal(|syn| syn.sack_permitted).is_some() {
         "Turn SACK on at both ends: without it the sender may not probe for a lost tail."
     } else if no_probes {
@@ -65,6 +65,6 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         "Find out where the path drops what comes in a burst (a short queue, a policer); on short \
          paths allow a shorter timeout (ip route … rto_min), or keep the connection busy."
     };
-    let shown = Shown::by_stall(longest).and(Shown::by(&direction.flow.causes.probes));
+    let shown = Shown::by_stall(longest).and(Shown::by(&direction.flow.causes.tail_loss_probes));
     Some(shown.proves(NAME, Severity::Harm, Cost::time(tails.time)).saying(statement, remedy))
 }

@@ -39,7 +39,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 
 fn in_sums(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
-    let row = causes.most_backed_off;
+    let row = causes.backoff_max;
     if row < 2 {
         return None;
     }

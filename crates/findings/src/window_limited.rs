@@ -39,7 +39,8 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
     let largest = windows.max.filter(|_| windows.scale_known)?;
-    let full = direction.flow.shares.of(Limit::ReceiveWindow).saturating_sub(windows.zero_for);
+    let full =
+        direction.flow.shares.of(Limit::ReceiveWindow).saturating_sub(windows.zero_window_time);
     let enough = is_share(full, direction.time(), SHARE) && direction.is_transfer();
     if !enough || window_scaling::is_to_blame(direction) {
         return None;
@@ -64,7 +65,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         statement +=
             &format!(" The path showed {}, which takes {}.", speed(capacity), amount(needed));
     }
-    let shown = Shown::by(&windows.full).or(direction.shown_under(Limit::ReceiveWindow));
+    let shown = Shown::by(&windows.window_full).or(direction.shown_under(Limit::ReceiveWindow));
     let remedy = remedy(direction, largest, needed);
     Some(shown.proves(NAME, Severity::Harm, Cost::time(full)).saying(statement, remedy))
 }

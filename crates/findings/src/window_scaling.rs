@@ -71,7 +71,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     if let Some(full) = full {
         statement += &format!(" The window was full for {}.", part_of_time(full, direction.time()));
     }
-    let shown = Shown::by_offers(direction.connection).and(Shown::by(&direction.flow.windows.full));
+    let shown =
+        Shown::by_offers(direction.connection).and(Shown::by(&direction.flow.windows.window_full));
     let cost = Cost::time(full.unwrap_or_default());
     Some(shown.proves(NAME, Severity::Harm, cost).saying(
         statement,

@@ -30,7 +30,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 }
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    let shrunk = &direction.flow.windows.shrunk;
+    let shrunk = &direction.flow.windows.windows_shrunk;
     if shrunk.is_empty() {
         return None;
     }

@@ -33,18 +33,20 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
-    let long = windows.longest_zero >= LONG;
-    if windows.zero.is_empty() || !(long || is_share(windows.zero_for, direction.time(), SHARE)) {
+    let long = windows.zero_window_max >= LONG;
+    if windows.zero_windows.is_empty()
+        || !(long || is_share(windows.zero_window_time, direction.time(), SHARE))
+    {
         return None;
     }
     let receiver = direction.receiver;
     let mut statement = format!(
         "The {receiver} closed its window {}, for {}",
-        times(windows.zero.count),
-        part_of_time(windows.zero_for, direction.time().max(windows.zero_for)),
+        times(windows.zero_windows.count),
+        part_of_time(windows.zero_window_time, direction.time().max(windows.zero_window_time)),
     );
-    if windows.zero.count > 1 {
-        statement += &format!(", at the longest for {}", rounded(windows.longest_zero));
+    if windows.zero_windows.count > 1 {
+        statement += &format!(", at the longest for {}", rounded(windows.zero_window_max));
     }
     statement +=
         &format!(": its buffer was full, its application did not read. The {} ", direction.sender);
@@ -57,6 +59,10 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          computing, waiting for somebody else. A larger buffer only bridges pauses shorter than \
          it takes to fill.",
     );
-    let shown = Shown::by(&windows.zero);
-    Some(shown.proves(NAME, Severity::Harm, Cost::time(windows.zero_for)).saying(statement, remedy))
+    let shown = Shown::by(&windows.zero_windows);
+    Some(
+        shown
+            .proves(NAME, Severity::Harm, Cost::time(windows.zero_window_time))
+            .saying(statement, remedy),
+    )
 }

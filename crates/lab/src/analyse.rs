@@ -364,7 +364,7 @@ pub(crate) fn trace_of(
     let (path, file) = recording.capture(endpoint)?;
     let unreadable = |source| LabError::Capture { path: path.clone(), source };
     let reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
-    let mut analyzer = tcplab_trace::Analyzer::new().counting_from(record.epoch_nanos);
+    let mut analyzer = tcplab_trace::Analyzer::new().with_epoch(record.epoch_nanos);
     analyzer.read_at_most(reader, most);
     Ok(analyzer.finish())
 }
@@ -472,7 +472,7 @@ fn episode_row(
         evidence: match episode.evidence {
             Evidence::Sack { .. } => "sack",
             Evidence::DuplicateAcks { .. } => "duplicate acks",
-            Evidence::TooBig { .. } => "icmp",
+            Evidence::PacketTooBig { .. } => "icmp",
             Evidence::Timeout { .. } => "timeout",
             Evidence::Probe { .. } => "probe",
         }

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_steady_path_is_reckoned_by_the_rfcs_formulas() {
         let ideal = ideal(r#"{ "rate": "50 Mbit/s", "delay": "50 ms" }"#, 10);
-        // 64 B at 50 Mbit/s: 10.24 us each way.
+        // 64 B at 50 Mbit/s: 10.24 µs each way.
         assert_eq!(ideal.base_rtt, Span::from_nanos(100_020_480));
         assert_eq!(ideal.segment(), Bytes::new(1460));
         // 50 Mbit/s × 1460 / 1500.

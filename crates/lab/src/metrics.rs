@@ -27,18 +27,18 @@ impl Sources<'_> {
     pub(crate) fn metrics(&self) -> Vec<Metric> {
         let Sources { app, flow, lost, .. } = self;
         let causes = &flow.causes;
-        let fast = causes.by_duplicates.count
+        let fast = causes.by_duplicate_acks.count
             + causes.by_sack.count
             + causes.by_rack.count
             + causes.by_icmp.count;
         let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
-        let needless = causes.needless_by_dsack.count + causes.needless_by_timestamp.count;
+        let needless = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
         let counts = [
             ("retransmissions", flow.totals.retransmissions),
             ("retransmissions.fast", fast),
-            ("retransmissions.probe", causes.probes.count),
+            ("retransmissions.probe", causes.tail_loss_probes.count),
             ("retransmissions.timeout", causes.timeouts.count + causes.after_timeout.count),
-            ("retransmissions.again", causes.lost_again.count),
+            ("retransmissions.again", causes.lost_retransmissions.count),
             ("retransmissions.needless", needless),
             ("retransmitted", flow.totals.retransmitted.as_u64()),
             ("timeouts", timeouts),

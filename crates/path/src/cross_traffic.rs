@@ -29,7 +29,7 @@ pub struct CrossFlow {
     #[serde(default)]
     pub arrivals: Arrivals,
     /// How long it is on at a time, on average; the times are exponentially distributed; at
-    /// least 1 us. It is on at first. Default: always.
+    /// least 1 µs. It is on at first. Default: always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<Span>,
     /// How long it is off between, on average; likewise. Needs `on`, and `on` needs it.

@@ -69,7 +69,8 @@ impl Plot<'_> {
     /// beside it.
     fn layers(&self) -> Vec<Layer> {
         use SegmentKind::{
-            AfterTimeoutRetransmission, FastRetransmission, FillsHole, New, TimeoutRetransmission,
+            AfterTimeoutRetransmission, FastRetransmission, New, OriginalNotCaptured,
+            TimeoutRetransmission,
         };
         let layer = |class, label: &str, path| Layer { class, label: label.into(), path };
         let resent =
@@ -81,7 +82,7 @@ impl Plot<'_> {
             layer("data", "data", self.segments(|s| s.kind == New)),
             layer("other", "overtaken, doubled, or a probe", self.segments(|s| other(s.kind))),
             layer("fast", "retransmission", self.segments(resent)),
-            layer("fills", "fills a hole", self.segments(|s| s.kind == FillsHole)),
+            layer("fills", "fills a hole", self.segments(|s| s.kind == OriginalNotCaptured)),
             layer(
                 "timeout",
                 "retransmission by timeout",
@@ -101,7 +102,8 @@ impl Plot<'_> {
     /// The same layers as `layers`, at all levels of detail.
     fn levels(&self, most: u64) -> Vec<LayerLevels> {
         use SegmentKind::{
-            AfterTimeoutRetransmission, FastRetransmission, FillsHole, New, TimeoutRetransmission,
+            AfterTimeoutRetransmission, FastRetransmission, New, OriginalNotCaptured,
+            TimeoutRetransmission,
         };
         let edges = (self.micros(self.scale.until), most);
         let resent =
@@ -120,7 +122,7 @@ impl Plot<'_> {
             segments("data", &|s| s.kind == New),
             segments("other", &|s| other(s.kind)),
             segments("fast", &resent),
-            segments("fills", &|s| s.kind == FillsHole),
+            segments("fills", &|s| s.kind == OriginalNotCaptured),
             segments("timeout", &|s| s.kind == TimeoutRetransmission),
             of_acks("drop", self.dropped_marks()),
             of_acks("dsack", self.doubled_marks()),

@@ -57,14 +57,16 @@ impl AppLog {
         AppLog { client, server, load: None, flows: Vec::new() }
     }
 
-    /// What came of several flows: what the ends did is told by the first that is not in the
-    /// background. Nothing, where nothing of it began.
-    pub fn of_flows(flows: Vec<FlowLog>) -> Option<AppLog> {
+    /// What came of all flows: `client` and `server` are those of the first that is not in the
+    /// background. A flow without a name is not listed, for that says it all. None, if no
+    /// connection of the first flow began.
+    pub fn of_flows(mut flows: Vec<FlowLog>) -> Option<AppLog> {
         let subject = flows.iter().find(|flow| !flow.background)?;
         let of = |report: fn(&ConnectionLog) -> &AppReport| {
             AppReport::of_all(subject.connections.iter().map(|it| report(it).clone()).collect())
         };
         let (client, server) = (of(|it| &it.client)?, of(|it| &it.server)?);
+        flows.retain(|flow| !flow.name.is_empty());
         Some(AppLog { flows, ..AppLog::of(client, server) })
     }
 }

@@ -42,7 +42,7 @@ pub fn text_table(run: &Run, details: bool) -> String {
         text.push('\n');
     }
     if !others.is_empty() {
-        line(&mut text, &format!("{} more metrics with --details", others.len()));
+        line(&mut text, &format!("{} more metrics with --verbose", others.len()));
         text.push('\n');
     }
     if blocks.iter().any(|block| block.rows.iter().any(|row| row.spread.is_some())) {

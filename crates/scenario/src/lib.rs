@@ -29,8 +29,8 @@ mod sections;
 mod sysctl;
 
 pub use case::{
-    Case, EndpointSpec, Flow, FlowConnection, FlowEnd, FlowSpec, LimitsSpec, STANDS_FOR_THE_KERNEL,
-    SamplingSpec, Stack,
+    Case, EndpointSpec, Flow, FlowEnd, FlowSpec, LimitsSpec, PlannedConnection,
+    STANDS_FOR_THE_KERNEL, SamplingSpec, Stack,
 };
 pub use catalogue::catalogue;
 pub use compares::{Compare, Threshold};

@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn settings_take_the_place_of_the_profiles() {
         let read = |text: &str| toml::from_str::<ModelSettings>(text).unwrap();
-        let settings = read("sending = { segments = 20 }\nhost = { processing = \"240 us\" }");
+        let settings = read("sending = { segments = 20 }\nhost = { processing = \"240 µs\" }");
         let config = settings.applied_to("netburner").unwrap();
         assert_eq!(config.sending.segments, Some(20));
         assert_eq!(config.sending.unacked, Some(5), "what the profile says and nobody else");

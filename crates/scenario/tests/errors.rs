@@ -170,7 +170,7 @@ fn impossible_values() {
             ("nodelay = true", "maxseg = 20"),
             ("nodelay = true", "rcvbuf = \"4 GB\""),
             ("trials = 5", "trials = 0"),
-            ("[repeat]", "[sampling]\ntcp_info = \"1 us\"\n[repeat]"),
+            ("[repeat]", "[sampling]\ntcp_info = \"1 µs\"\n[repeat]"),
             ("[repeat]", "[limits]\ntrial = \"0 s\"\n[repeat]"),
         ],
     );

@@ -4,61 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How connections are carried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Design {
-    /// One connection after the other.
-    Iterative,
-    /// A process for each connection.
-    Fork,
-    /// A fixed number of processes, each of which accepts for itself.
-    Prefork,
-    /// A thread for each connection.
-    Thread,
-    /// A fixed number of threads, which take connections from a queue.
-    ThreadPool,
-    /// Event loops that are told which sockets are ready (epoll(7)).
-    Epoll,
-    /// Event loops that are told which operations are done (io_uring(7)).
-    IoUring,
-}
-
-impl Design {
-    /// All of them, from the simplest on.
-    pub const ALL: [Design; 7] = [
-        Design::Iterative,
-        Design::Fork,
-        Design::Prefork,
-        Design::Thread,
-        Design::ThreadPool,
-        Design::Epoll,
-        Design::IoUring,
-    ];
-
-    /// As it is written on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Design::Iterative => "iterative",
-            Design::Fork => "fork",
-            Design::Prefork => "prefork",
-            Design::Thread => "thread",
-            Design::ThreadPool => "thread-pool",
-            Design::Epoll => "epoll",
-            Design::IoUring => "io-uring",
-        }
-    }
-
-    /// Workers where nobody says how many: as many as can work at once for event loops, some more
-    /// where each is held up by its connection, and one where more make no sense.
-    pub fn usual_workers(self) -> usize {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        match self {
-            Design::Iterative | Design::Fork | Design::Thread => 1,
-            Design::Prefork | Design::ThreadPool => 8,
-            Design::Epoll | Design::IoUring => processors.min(64),
-        }
-    }
-}
+use tcplab_units::ServerDesign;
 
 /// What is served.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +72,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// How connections are carried.
-    pub design: Design,
+    pub design: ServerDesign,
     /// Processes, threads or event loops of the designs that have a fixed number; from 1 to 1024.
     pub workers: usize,
     /// What is served.
@@ -145,15 +91,26 @@ impl Config {
     /// More workers than anybody has a use for.
     pub const MOST_WORKERS: usize = 1024;
 
+    /// The default number of workers: one per processor for event loops, some more where each waits
+    /// for its connection, one where more make no sense.
+    pub fn default_workers(design: ServerDesign) -> usize {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        match design {
+            ServerDesign::Iterative | ServerDesign::Fork | ServerDesign::Thread => 1,
+            ServerDesign::Prefork | ServerDesign::ThreadPool => 8,
+            ServerDesign::Epoll | ServerDesign::IoUring => processors.min(64),
+        }
+    }
+
     /// A server on this machine only, on a port that the kernel chooses.
-    pub fn new(design: Design, subject: Subject) -> Config {
+    pub fn new(design: ServerDesign, subject: Subject) -> Config {
         let transport = match subject {
             Subject::Time | Subject::Users => Transport::Udp,
             _ => Transport::Tcp,
         };
         Config {
             design,
-            workers: design.usual_workers(),
+            workers: Config::default_workers(design),
             subject,
             transport,
             address: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::calendar::Moment;
-use crate::config::{Config, Design, Subject};
+use crate::config::{Config, Subject};
 use crate::counters::{Count, Counters, Slot};
 use crate::design::Queue;
 use crate::error::{ServeError, system};
@@ -16,9 +16,10 @@ use crate::hall::{Watch, wait};
 use crate::service::chargen;
 use crate::stop::Stop;
 use crate::utmp;
+use tcplab_units::ServerDesign;
 
 /// Designs that make sense without connections.
-pub(crate) const DESIGNS: [Design; 2] = [Design::Iterative, Design::ThreadPool];
+pub(crate) const DESIGNS: [ServerDesign; 2] = [ServerDesign::Iterative, ServerDesign::ThreadPool];
 
 /// The largest datagram.
 const LARGEST: usize = 65_535;
@@ -56,7 +57,7 @@ pub(crate) fn serve(
 ) -> Result<(), ServeError> {
     let subject = &config.subject;
     let socket = &datagrams.socket;
-    if config.design != Design::ThreadPool {
+    if config.design != ServerDesign::ThreadPool {
         let slot = counters.slot(0);
         receive(socket, stop, slot, watch, &mut |letter, from| {
             reply(socket, subject, letter, from, slot);

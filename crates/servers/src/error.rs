@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use crate::config::Design;
+use tcplab_units::ServerDesign;
 
 /// Why a server does not come up, or cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +32,7 @@ pub enum ServeError {
     #[error("the design `{}` cannot run here: {source}", design.name())]
     Design {
         /// Which one.
-        design: Design,
+        design: ServerDesign,
         /// What was refused.
         source: io::Error,
     },
@@ -66,7 +66,9 @@ impl ServeError {
                 }
                 _ => None,
             },
-            ServeError::Design { design: Design::IoUring, source } => match source.raw_os_error() {
+            ServeError::Design { design: ServerDesign::IoUring, source } => match source
+                .raw_os_error()
+            {
                 Some(libc::EPERM | libc::ENOSYS) => Some(
                     "io_uring is switched off here (sysctl kernel.io_uring_disabled, or a filter \
                      on system calls); --design epoll does the same without it"

@@ -1,15 +1,16 @@
-//! Servers as one learns to write them: one service, many ways to carry its connections.
+//! Servers in the seven designs of the textbooks: one service, many ways to carry connections.
 //!
-//! A [`Service`] knows what is said: bytes in, bytes out, no socket and no clock. A design
-//! ([`Design`]) knows how connections are carried: one after the other, a process or a thread for
-//! each, a fixed number of either, or an event loop. They meet in [`Session`]; so a difference
-//! between two designs is a difference between designs.
+//! A [`Service`] defines the protocol: bytes in, bytes out, no socket and no clock. A
+//! [design](tcplab_units::ServerDesign) carries the connections: one after the other, a process or
+//! a thread for each, a fixed number of either, or an event loop. They meet in [`Session`], so
+//! designs are compared with the same protocol code.
 //!
 //! ```no_run
-//! use tcplab_servers::{Config, Design, Server, Stop, Subject};
+//! use tcplab_servers::{Config, Server, Stop, Subject};
+//! use tcplab_units::ServerDesign;
 //!
 //! let stop = Stop::new()?;
-//! let server = Server::open(&Config::new(Design::Epoll, Subject::Echo))?;
+//! let server = Server::open(&Config::new(ServerDesign::Epoll, Subject::Echo))?;
 //! println!("listening on {}", server.address());
 //! let tally = server.serve(&stop, &mut |_| {})?;
 //! println!("{} connections", tally.accepted);
@@ -35,7 +36,7 @@ mod sys;
 mod utmp;
 
 pub use calendar::Moment;
-pub use config::{Config, Design, Limits, Subject, Transport};
+pub use config::{Config, Limits, Subject, Transport};
 pub use counters::Tally;
 pub use error::ServeError;
 pub use hall::Server;

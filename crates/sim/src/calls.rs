@@ -3,32 +3,13 @@
 use tcplab_stack::{
     Connection, ConnectionError, Data, ReadError, Send, SocketOption, State, WriteError,
 };
-use tcplab_units::{Instant, Span};
+use tcplab_units::Instant;
 use tcplab_workload::{Half, Toggle, Want};
 
 use crate::host::Host;
 
 /// A read that asks for so much takes what there is as it came, without copying it together, bytes.
 const AS_IT_COMES: usize = 256 << 10;
-
-/// How the calls of an application stand.
-#[derive(Debug, Default)]
-pub(crate) struct Calls {
-    /// SO_RCVTIMEO and SO_SNDTIMEO; none: they wait for ever.
-    pub(crate) timeouts: [Option<Span>; 2],
-    /// When the application is to be looked at, whatever happens.
-    pub(crate) wake: Option<Instant>,
-    /// The application has nothing to do any more.
-    pub(crate) is_over: bool,
-    /// The error of the connection was told; it is told once (`sock_error`).
-    has_told: bool,
-    /// SHUT_RD: a read that finds nothing is at the end.
-    is_read_shut: bool,
-    /// `close` was called, and waits until then at most (SO_LINGER).
-    closing: Option<Instant>,
-    /// What a read is copied into.
-    buffer: Vec<u8>,
-}
 
 /// What became of a call.
 enum Done {

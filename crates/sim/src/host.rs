@@ -13,7 +13,7 @@ use tcplab_units::{Endpoint, Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
 use tcplab_workload::{Absent, AppReport, Application};
 
-use crate::calls::Calls;
+use crate::call_state::CallState;
 use crate::machine::{Admitted, Machine};
 use crate::packets::{Address, Marking, TooBig};
 
@@ -45,7 +45,7 @@ pub(crate) struct Host {
     /// What it writes, if that is zeros: nothing needs to be copied then.
     pub(crate) zeros: Option<Data>,
     /// How its application's calls stand.
-    pub(crate) calls: Calls,
+    pub(crate) calls: CallState,
     /// Segments of a burst that was cut, not yet on the link.
     cut: VecDeque<(Segment, SendCause)>,
     /// Segments that came in and that the machine has still to work on, with when that is done.
@@ -87,7 +87,7 @@ impl Host {
             accepted: Vec::new(),
             zeros: application.writes_zeros().then(|| Data::copy_of(&vec![0; ZEROS])),
             application,
-            calls: Calls::default(),
+            calls: CallState::default(),
             cut: VecDeque::new(),
             inbox: VecDeque::new(),
             fragments: false,

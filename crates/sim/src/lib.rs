@@ -1,8 +1,10 @@
 //! The virtual world: two model stacks, a path between them, and no clock but the next event.
 
+mod call_state;
 mod calls;
+mod connections;
 mod datagrams;
-mod flows;
+mod error;
 mod host;
 mod lane;
 mod machine;
@@ -14,7 +16,8 @@ mod settings;
 #[cfg(test)]
 mod smoltcp;
 mod trial;
+mod upcoming;
 mod world;
 
-pub use settings::{SettingsError, set, settings};
-pub use trial::{ADDRESSES, Measured, SimError, TrialRequest, measure, run_trial};
+pub use error::{SettingsError, SimError};
+pub use trial::{Measured, TrialRequest, measure, run_trial};

@@ -8,6 +8,10 @@ use tcplab_wire::{
     ChecksumState, FrameView, Ipv4Repr, QuotedSegment, SeqNumber, TcpFlags, TcpOption, TcpRepr,
 };
 
+/// The addresses of client and server; nobody else is there.
+pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
+    [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
+
 /// One end of a connection on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Address {

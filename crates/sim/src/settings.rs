@@ -1,59 +1,17 @@
 //! What a scenario asks of an endpoint, as the settings of the stack that models it.
 
-use tcplab_scenario::{EndpointSpec, ModelSettingError};
+use tcplab_scenario::EndpointSpec;
 use tcplab_stack::Config;
 use tcplab_stack::config::{BlackHole, Detection, Ecn};
 use tcplab_units::{Bytes, Span};
-use tcplab_workload::SocketRole;
 
-use crate::options;
+use crate::error::SettingsError;
 
-/// Why a stack cannot be set as asked.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SettingsError {
-    /// The model has no such setting.
-    #[error(transparent)]
-    Model(#[from] ModelSettingError),
-    /// The model does not know that setting.
-    #[error("`{name}` is no setting of a model; there are {}", known())]
-    Unknown {
-        /// The sysctl's name.
-        name: String,
-    },
-    /// The setting is known, but not with that value.
-    #[error("`{name}` of a model cannot be `{value}`: {expected}")]
-    Value {
-        /// The sysctl's name.
-        name: String,
-        /// What was asked for.
-        value: String,
-        /// What it takes.
-        expected: &'static str,
-    },
-    /// The model does not have that socket option.
-    #[error("{option} = {value} cannot be set in virtual time: {reason}")]
-    Option {
-        /// As in the man page.
-        option: &'static str,
-        /// What was asked for.
-        value: String,
-        /// Why not.
-        reason: String,
-    },
-}
-
-/// The settings of the model that stands for an endpoint, with its socket's options.
+/// The settings of the model that stands for an endpoint, without its socket options.
 ///
 /// # Errors
 /// When the model has no such settings.
-pub fn settings(endpoint: &EndpointSpec) -> Result<Config, SettingsError> {
-    let mut config = untouched(endpoint)?;
-    options::apply(&mut config, &endpoint.socket, SocketRole::Client)?;
-    Ok(config)
-}
-
-/// The same without what applications set on their sockets.
-pub(crate) fn untouched(endpoint: &EndpointSpec) -> Result<Config, SettingsError> {
+pub(crate) fn settings(endpoint: &EndpointSpec) -> Result<Config, SettingsError> {
     let mut config = endpoint.model.applied_to(endpoint.profile())?;
     for (name, value) in &endpoint.sysctl {
         set(&mut config, name, value)?;
@@ -196,17 +154,14 @@ const SETTERS: &[(&str, Setter)] = &[
     }),
 ];
 
-fn known() -> String {
-    SETTERS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
-}
-
 /// Sets what the sysctl `name` stands for.
 ///
 /// # Errors
 /// When a model has no such setting, or not with that value.
-pub fn set(config: &mut Config, name: &str, value: &str) -> Result<(), SettingsError> {
+fn set(config: &mut Config, name: &str, value: &str) -> Result<(), SettingsError> {
     let Some((_, setter)) = SETTERS.iter().find(|(known, _)| *known == name) else {
-        return Err(SettingsError::Unknown { name: name.into() });
+        let known: Vec<&str> = SETTERS.iter().map(|(name, _)| *name).collect();
+        return Err(SettingsError::Unknown { name: name.into(), known: known.join(", ") });
     };
     setter(config, value.trim()).map_err(|expected| SettingsError::Value {
         name: name.into(),
@@ -250,7 +205,6 @@ fn triple(value: &str) -> Result<[Bytes; 3], &'static str> {
 #[cfg(test)]
 mod tests {
     use tcplab_scenario::Stack;
-    use tcplab_workload::{OptionValue, SocketOptions};
 
     use super::*;
 
@@ -283,17 +237,5 @@ mod tests {
         assert_eq!(told, "`net.ipv4.tcp_sack` of a model cannot be `yes`: 0 or 1");
         let told = of(Stack::Linux, &[("net.ipv4.tcp_wmem", "9 8 7")]).unwrap_err();
         assert!(matches!(told, SettingsError::Value { .. }));
-    }
-
-    #[test]
-    fn linux_doubles_buffers_and_others_do_not() {
-        let size = OptionValue::Size(Bytes::new(65_536));
-        let options = SocketOptions::default().with("rcvbuf", size);
-        let asked = |stack| {
-            settings(&EndpointSpec { stack, socket: options.clone(), ..EndpointSpec::default() })
-        };
-        let effective = |stack| asked(stack).unwrap().receiving.buffer;
-        assert_eq!(effective(Stack::Linux), [Bytes::new(131_072); 2]);
-        assert_eq!(effective(Stack::Model("osx-10.7")), [Bytes::new(65_536); 2]);
     }
 }

@@ -1,6 +1,5 @@
 //! Two hosts, the path between them, and what happens next.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_path::{Direction, Fate, LinkPlan};
@@ -13,11 +12,13 @@ use crate::lane::{Carried, Lane, Out};
 use crate::packets::{self, Address};
 use crate::queue::EventQueue;
 use crate::reassembly::Reassembly;
+use crate::upcoming::{PlannedPair, Upcoming};
 
 /// The sources of events. Of those due together the first comes first: what arrives comes before
 /// what a host does by itself, and that before anybody looks.
 const LINKS: [usize; 2] = [0, 1];
-/// Client and server of the first pair, then those of the next.
+/// Client and server of the first pair, then those of the next; behind them the sampler, the end of
+/// a rest, and the connections that begin.
 const HOSTS: usize = 2;
 
 /// Once both applications are done, whatever may come of their connection, nothing must move for so
@@ -31,16 +32,13 @@ const LOOK: u64 = 4096;
 pub(crate) struct World {
     now: Instant,
     queue: EventQueue,
-    /// Client and server of the connections there are at once.
+    /// Client and server of each connection that has begun and not been replaced.
     pairs: Vec<[Host; 2]>,
-    /// Those that are looked at, by the client's port; of a flow that has samples of its own, its
-    /// name.
+    /// The connections whose sockets are sampled, by the client's port; with the name of the flow,
+    /// if it has a file of its own.
     sampled: Vec<(u16, Option<String>)>,
-    /// Those that come when others are over.
-    more: VecDeque<[Host; 2]>,
-    /// Those of several flows that are still to come, where there are flows.
-    flows: Option<ToCome>,
-    /// Those that are over, as they are told of.
+    upcoming: Upcoming,
+    /// Connections that are over and were replaced.
     over: Vec<[Host; 2]>,
     /// Forward and reverse.
     lanes: [Lane; 2],
@@ -66,15 +64,8 @@ pub(crate) struct Recorder {
     packet: Vec<u8>,
 }
 
-/// Pairs that come at their times.
-struct ToCome {
-    /// In the order of their times.
-    pairs: VecDeque<(Instant, [Host; 2])>,
-    /// Of these, those that are waited for.
-    awaited: usize,
-}
-
-/// What a world leaves: all pairs, in the order in which they began; when it ended; the recording.
+/// What a world leaves: the connections that began, and those that waited for a place, in the order
+/// of the plan; when it ended; the recording, not yet closed.
 pub(crate) type Ended = (Vec<[Host; 2]>, Instant, Option<RecordingWriter>);
 
 impl Recorder {
@@ -84,32 +75,24 @@ impl Recorder {
 }
 
 impl World {
-    /// The world at its zero: nothing has happened yet.
-    /// So many of the `pairs` are there `at_once`.
+    /// The world at its zero, where no connection has begun.
     pub(crate) fn new(
-        pairs: Vec<[Host; 2]>,
-        at_once: usize,
+        pairs: Vec<PlannedPair>,
+        sampled: Vec<(u16, Option<String>)>,
         plans: &[LinkPlan; 2],
         seed: u64,
         recorder: Option<Recorder>,
     ) -> World {
-        let mut pairs = pairs;
-        let more = pairs.split_off(at_once.min(pairs.len())).into();
         World {
             now: Instant::ZERO,
-            queue: EventQueue::new(HOSTS + 2 * pairs.len() + 2),
+            queue: EventQueue::new(HOSTS + 3),
             lanes: [
                 Lane::new(&plans[0], seed, Direction::Forward),
                 Lane::new(&plans[1], seed, Direction::Reverse),
             ],
-            sampled: pairs
-                .first()
-                .map(|[client, _]| (client.address().port, None))
-                .into_iter()
-                .collect(),
-            pairs,
-            more,
-            flows: None,
+            pairs: Vec::new(),
+            sampled,
+            upcoming: Upcoming::of(pairs),
             over: Vec::new(),
             reassembly: Default::default(),
             next_id: 1,
@@ -120,28 +103,9 @@ impl World {
         }
     }
 
-    /// The world of several flows: pairs that come at their times, in order of these, and the
-    /// ports of those that are looked at.
-    pub(crate) fn of_flows(
-        pairs: VecDeque<(Instant, [Host; 2])>,
-        sampled: Vec<(u16, Option<String>)>,
-        plans: &[LinkPlan; 2],
-        seed: u64,
-        recorder: Option<Recorder>,
-    ) -> World {
-        let awaited = pairs.iter().filter(|(_, [client, _])| !client.is_background()).count();
-        let mut world = World::new(Vec::new(), 0, plans, seed, recorder);
-        world.queue.insert(world.sampler() + 2, 1);
-        world.queue.set(world.sampler() + 2, pairs.front().map(|(start, _)| *start));
-        World { flows: Some(ToCome { pairs, awaited }), sampled, ..world }
-    }
-
-    /// Lets things happen until the connection is over on both sides and nothing is on the links,
-    /// `limit` has come, or `stop` is set.
+    /// Lets things happen until the trial is over, `limit` has come, or `stop` is set.
     pub(crate) fn run(&mut self, limit: Instant, stop: &AtomicBool) -> Result<(), RecordingError> {
-        for index in 0..2 * self.pairs.len() {
-            self.serve(index)?;
-        }
+        self.queue.set(self.beginner(), self.upcoming.next_start());
         if let Some(recorder) = &self.recorder {
             self.queue.set(self.sampler(), Some(Instant::ZERO + recorder.sampling));
         }
@@ -152,12 +116,12 @@ impl World {
             }
             self.now = at;
             self.events += 1;
-            if source == self.sampler() + 1 {
+            if source == self.rest_end() {
                 break;
             } else if source == self.sampler() {
                 self.sample()?;
-            } else if source == self.sampler() + 2 {
-                self.begin_flows()?;
+            } else if source == self.beginner() {
+                self.begin_due()?;
             } else if LINKS.contains(&source) {
                 self.deliver(source - LINKS[0])?;
             } else {
@@ -168,17 +132,8 @@ impl World {
             }
             self.replace()?;
             self.relieve()?;
-            let mut hosts = self.pairs.iter().flatten();
-            if self.flows.is_some() {
-                if self.are_flows_over() {
-                    break;
-                }
-            } else if hosts.clone().all(Host::is_done) || hosts.any(Host::has_failed) {
-                let is_quiet = self.lanes.iter().all(Lane::is_empty);
-                if is_quiet && self.pairs.iter().flatten().all(Host::is_over) {
-                    break;
-                }
-                self.rest(is_quiet);
+            if self.is_over() {
+                break;
             }
             if self.events.is_multiple_of(LOOK) && stop.load(Ordering::Relaxed) {
                 break;
@@ -187,76 +142,84 @@ impl World {
         Ok(())
     }
 
-    /// Those begin whose time has come, in the place of others that are over, if there are any.
-    fn begin_flows(&mut self) -> Result<(), RecordingError> {
-        while let Some(ToCome { pairs, awaited }) = &mut self.flows
-            && pairs.front().is_some_and(|(start, _)| *start <= self.now)
-            && let Some((_, pair)) = pairs.pop_front()
-        {
-            *awaited -= usize::from(!pair[0].is_background());
+    /// Begins the connections whose time has come, in the place of others that are over, if any.
+    fn begin_due(&mut self) -> Result<(), RecordingError> {
+        while let Some(pair) = self.upcoming.pop_due(self.now) {
             let is_free = |pair: &[Host; 2]| pair.iter().all(Host::is_over);
-            let at = if let Some(at) = self.pairs.iter().position(is_free) {
-                self.over.push(std::mem::replace(&mut self.pairs[at], pair));
-                at
+            if let Some(place) = self.pairs.iter().position(is_free) {
+                self.begin_in(place, pair)?;
             } else {
                 self.queue.insert(self.sampler(), 2);
                 self.pairs.push(pair);
-                self.pairs.len() - 1
-            };
-            self.serve(2 * at)?;
-            self.serve(2 * at + 1)?;
+                self.serve_pair(self.pairs.len() - 1)?;
+            }
         }
-        let next = self.flows.as_ref().and_then(|flows| flows.pairs.front());
-        let next = next.map(|(start, _)| *start);
-        self.queue.set(self.sampler() + 2, next);
+        self.queue.set(self.beginner(), self.upcoming.next_start());
         Ok(())
     }
 
-    /// Whether nothing is waited for any more: all flows that are not in the background are over,
-    /// and, where there is nothing in the background either, nothing is on the links.
-    fn are_flows_over(&mut self) -> bool {
-        let hosts = || self.pairs.iter().flatten();
-        if hosts().any(Host::has_failed) {
-            return true;
-        }
-        let Some(ToCome { pairs, awaited }) = &self.flows else { return false };
-        let awaited_ones = || hosts().filter(|host| !host.is_background());
-        if *awaited > 0 || !awaited_ones().all(Host::is_done) {
-            return false;
-        }
-        if !awaited_ones().all(Host::is_over) {
-            // What is left of a connection may take for ever.
-            if awaited_ones().all(Host::may_fail) && !self.rests {
-                self.rests = true;
-                self.queue.set(self.sampler() + 1, Some(self.now + QUIET));
-            }
-            return false;
-        }
-        let goes_on = !pairs.is_empty() || !hosts().all(Host::is_over);
-        goes_on || self.lanes.iter().all(Lane::is_empty)
+    /// Begins a connection in the place of one that is over.
+    fn begin_in(&mut self, place: usize, pair: [Host; 2]) -> Result<(), RecordingError> {
+        self.over.push(std::mem::replace(&mut self.pairs[place], pair));
+        self.serve_pair(place)
     }
 
-    /// Where the sampler stands among the sources; behind it, the end of a rest, and the beginning
-    /// of flows.
+    fn serve_pair(&mut self, place: usize) -> Result<(), RecordingError> {
+        self.serve(2 * place)?;
+        self.serve(2 * place + 1)
+    }
+
+    /// Whether all connections that the trial waits for are over, and, unless something goes on in
+    /// the background, nothing is on the links. After a failure nothing more needs to be done.
+    fn is_over(&mut self) -> bool {
+        let hosts = || self.pairs.iter().flatten();
+        let awaited = || hosts().filter(|host| !host.is_background());
+        let is_done = self.upcoming.awaited == 0 && awaited().all(Host::is_done);
+        if !is_done && !hosts().any(Host::has_failed) {
+            return false;
+        }
+        let goes_on = !self.upcoming.timed.is_empty()
+            || hosts().any(|host| host.is_background() && !host.is_over());
+        let is_quiet = goes_on || self.lanes.iter().all(Lane::is_empty);
+        if is_quiet && awaited().all(Host::is_over) {
+            return true;
+        }
+        // What is left of a connection may take for ever.
+        let rests = is_quiet && awaited().all(Host::may_fail);
+        if rests != self.rests {
+            self.rests = rests;
+            self.queue.set(self.rest_end(), rests.then(|| self.now + QUIET));
+        }
+        false
+    }
+
+    /// The source of samples; the two below follow it.
     fn sampler(&self) -> usize {
         HOSTS + 2 * self.pairs.len()
+    }
+
+    /// The source of the end of a rest.
+    fn rest_end(&self) -> usize {
+        self.sampler() + 1
+    }
+
+    /// The source of connections that begin at their times.
+    fn beginner(&self) -> usize {
+        self.sampler() + 2
     }
 
     fn host(&mut self, index: usize) -> &mut Host {
         &mut self.pairs[index / 2][index % 2]
     }
 
-    /// Where a connection is over, the next begins.
+    /// Where a connection is over, the next that waits begins.
     fn replace(&mut self) -> Result<(), RecordingError> {
-        for at in 0..self.pairs.len() {
-            while !self.more.is_empty()
-                && self.pairs[at].iter().all(Host::is_over)
-                && !self.pairs[at].iter().any(Host::has_failed)
-                && let Some(next) = self.more.pop_front()
+        for place in 0..self.pairs.len() {
+            while !self.upcoming.waiting.is_empty()
+                && self.pairs[place].iter().all(|host| host.is_over() && !host.has_failed())
+                && let Some(next) = self.upcoming.waiting.pop_front()
             {
-                self.over.push(std::mem::replace(&mut self.pairs[at], next));
-                self.serve(2 * at)?;
-                self.serve(2 * at + 1)?;
+                self.begin_in(place, next)?;
             }
         }
         Ok(())
@@ -272,16 +235,6 @@ impl World {
         Ok(())
     }
 
-    /// What is left of a connection when both applications are done may take for ever; a trial in
-    /// which that can be waits until nothing moves.
-    fn rest(&mut self, is_quiet: bool) {
-        let rests = is_quiet && self.pairs.iter().flatten().all(Host::may_fail);
-        if rests != self.rests {
-            self.rests = rests;
-            self.queue.set(self.sampler() + 1, rests.then(|| self.now + QUIET));
-        }
-    }
-
     /// Ends it: what is on the links is judged. Gives the pairs back, when it ended, and the
     /// recording, not yet closed.
     pub(crate) fn end(mut self) -> Result<Ended, RecordingError> {
@@ -293,7 +246,7 @@ impl World {
             }
         }
         self.over.append(&mut self.pairs);
-        self.over.extend(self.more);
+        self.over.extend(self.upcoming.waiting);
         self.over.sort_by_key(|pair| pair[0].address().port);
         Ok((self.over, self.now, self.recorder.map(|recorder| recorder.writer)))
     }
@@ -371,10 +324,9 @@ impl World {
         let index = 2 * self.pairs.iter().position(is_it)? + end;
         let now = self.now;
         if let Some(path) = self.host(index).handle_too_big(now, &told) {
-            let later = self.flows.iter_mut().flat_map(|flows| &mut flows.pairs);
-            let later = later.map(|(_, pair)| pair);
-            let others = self.pairs.iter_mut().chain(&mut self.more).chain(later);
-            others.for_each(|pair| pair[end].learn(path));
+            let Upcoming { timed, waiting, .. } = &mut self.upcoming;
+            let later = timed.iter_mut().map(|(_, pair)| pair).chain(waiting);
+            self.pairs.iter_mut().chain(later).for_each(|pair| pair[end].learn(path));
         }
         Some(index)
     }

@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, SocketType};
 use tcplab_recording::{AppLog, ConnectionLog, FlowLog};
-use tcplab_scenario::{Case, EndpointSpec, FlowConnection};
+use tcplab_scenario::{Case, EndpointSpec, PlannedConnection};
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_workload::{AppReport, Application, Corrupted, verify_flow};
 
@@ -34,8 +34,7 @@ pub(crate) struct Flows {
     ends: Vec<[EndpointSpec; 2]>,
     /// Index of the first that is not in the background.
     subject: usize,
-    planned: Vec<FlowConnection>,
-    seed: u64,
+    planned: Vec<PlannedConnection>,
     /// Clients that are waited for and not done.
     clients: AtomicU64,
     /// Servers that have accepted such a client and are not done.
@@ -60,7 +59,6 @@ impl Flows {
             ends: case.flows.iter().map(|flow| case.ends_of(flow)).collect(),
             subject,
             planned,
-            seed,
             clients: AtomicU64::new(awaited),
             servers: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
@@ -94,8 +92,8 @@ impl Flows {
 
     /// What the applications of both ends did, put together.
     pub(crate) fn log(&self, [client, server]: [&BTreeMap<u16, AppReport>; 2]) -> Option<AppLog> {
-        let nothing = |end: Endpoint, planned: &FlowConnection| {
-            Application::new(end, &planned.workload, planned.seed(self.seed)).report()
+        let nothing = |end: Endpoint, planned: &PlannedConnection| {
+            Application::new(end, &planned.workload, planned.payload_seed).report()
         };
         let flows = self.names.iter().enumerate().map(|(index, name)| {
             let own = self.planned.iter().filter(|it| it.flow == index);
@@ -104,7 +102,12 @@ impl Flows {
                 let client = client.get(&port)?.clone();
                 let server = server.get(&port).cloned();
                 let server = server.unwrap_or_else(|| nothing(Endpoint::Server, it));
-                Some(ConnectionLog { ports: it.ports, start: it.start, client, server })
+                Some(ConnectionLog {
+                    ports: it.ports,
+                    start: it.start.unwrap_or_default(),
+                    client,
+                    server,
+                })
             });
             FlowLog {
                 name: name.to_string(),
@@ -121,7 +124,7 @@ impl Flows {
             let Some(planned) = self.planned.iter().find(|it| it.ports == log.ports) else {
                 continue;
             };
-            let (seed, stopped) = (planned.seed(self.seed), planned.stops.is_some());
+            let (seed, stopped) = (planned.payload_seed, planned.stops.is_some());
             verify_flow(&planned.workload, seed, stopped, [&log.client, &log.server])?;
         }
         Ok(())
@@ -141,7 +144,7 @@ impl Listeners {
         let of = |(index, [_, server]): (usize, &[EndpointSpec; 2])| {
             let (socket, mut options) = open(&server.socket, Endpoint::Server, SocketType::STREAM)?;
             // Each flow has a port of its own, even one of which no connection comes.
-            let port = FlowConnection::server_port(index);
+            let port = PlannedConnection::server_port(index);
             rustix::net::bind(&socket, &SocketAddrV4::new(address, port)).map_err(call("bind"))?;
             let own = flows.planned.iter().filter(|it| it.flow == index).count();
             let enough = u32::try_from(own).unwrap_or(u32::MAX).max(BACKLOG);
@@ -176,7 +179,7 @@ impl Station<'_> {
     pub(crate) fn connect_all(self) -> Result<Left, TrialError> {
         thread::scope(|scope| {
             for (nth, planned) in self.flows.planned.iter().enumerate() {
-                if !self.wait_until(planned.start) {
+                if !self.wait_until(planned.start.unwrap_or_default()) {
                     break;
                 }
                 let station = &self;
@@ -254,7 +257,7 @@ impl Station<'_> {
     }
 
     /// Does the work of a connection's thread.
-    fn work(&self, planned: &FlowConnection, work: impl FnOnce() -> Result<Ran, TrialError>) {
+    fn work(&self, planned: &PlannedConnection, work: impl FnOnce() -> Result<Ran, TrialError>) {
         let _ = sys::run_before_others();
         let ran = work();
         if ran.is_err() {
@@ -278,7 +281,7 @@ impl Station<'_> {
         self.shared.run_out();
     }
 
-    fn client(&self, nth: usize, planned: &FlowConnection) -> Result<Ran, TrialError> {
+    fn client(&self, nth: usize, planned: &PlannedConnection) -> Result<Ran, TrialError> {
         let [client, _] = &self.flows.ends[planned.flow];
         let (socket, options) = open(&client.socket, self.end, SocketType::STREAM)?;
         let own = SocketAddrV4::new(self.addresses[0], planned.ports[0]);
@@ -292,7 +295,7 @@ impl Station<'_> {
     fn server(
         &self,
         nth: usize,
-        planned: &FlowConnection,
+        planned: &PlannedConnection,
         (listener, options): (&OwnedFd, &OptionSheet),
         accepted: OwnedFd,
     ) -> Result<Ran, TrialError> {
@@ -305,14 +308,14 @@ impl Station<'_> {
     fn drive(
         &self,
         nth: usize,
-        planned: &FlowConnection,
+        planned: &PlannedConnection,
         socket: OwnedFd,
         options: OptionSheet,
         arrived: Option<OwnedFd>,
     ) -> Result<Ran, TrialError> {
         let Station { end, shared, clock, flows, .. } = *self;
-        let application = Application::new(end, &planned.workload, planned.seed(flows.seed))
-            .stopping(planned.stops);
+        let application =
+            Application::new(end, &planned.workload, planned.payload_seed).stopping(planned.stops);
         // Of each flow the first is looked at; that of the subject has no name, for the samples of
         // the trial are its.
         let is_first = flows.planned.iter().position(|it| it.flow == planned.flow) == Some(nth);

@@ -2,7 +2,7 @@
 
 use tcplab_units::Instant;
 
-use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Stall};
+use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall};
 
 /// Takes what the analyser finds out, as soon as it is certain.
 ///
@@ -16,7 +16,7 @@ use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, St
 /// [later](Sink::late) is only counted.
 ///
 /// Of connections that are open, so many are followed at a time
-/// ([`following_at_most`](crate::Analyzer::following_at_most)). When another begins, one that has
+/// ([`with_max_open_connections`](crate::Analyzer::with_max_open_connections)). When another begins, one that has
 /// been quiet for a while ends as if the capture did. Should it go on, that is another connection,
 /// and a remark says so.
 pub trait Sink {
@@ -41,7 +41,7 @@ pub trait Sink {
     /// What bounded the direction's rate for a while; the periods of a direction come in order.
     fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
     /// A retransmission that came before, in this frame, turns out to have been needless.
-    fn needless(&mut self, _flow: FlowId, _frame: u64, _why: Needless) {}
+    fn spurious(&mut self, _flow: FlowId, _frame: u64, _why: Spurious) {}
     /// A connection, when all its packets are read.
     fn connection(&mut self, index: usize, connection: Connection);
     /// A packet of a connection that was handed over before: a FIN sent again, an answer to it.
@@ -113,9 +113,9 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
     fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
         self.tell(self.listening(), period, |a, it| a.limit(flow, it), |b, it| b.limit(flow, it));
     }
-    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
-        self.0.needless(flow, frame, why);
-        self.1.needless(flow, frame, why);
+    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
+        self.0.spurious(flow, frame, why);
+        self.1.spurious(flow, frame, why);
     }
     fn connection(&mut self, index: usize, connection: Connection) {
         self.tell(
@@ -171,9 +171,9 @@ impl<S: Sink> Sink for Option<S> {
             sink.limit(flow, period);
         }
     }
-    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         if let Some(sink) = self {
-            sink.needless(flow, frame, why);
+            sink.spurious(flow, frame, why);
         }
     }
     fn connection(&mut self, index: usize, connection: Connection) {
@@ -245,9 +245,9 @@ impl<S: Sink> Sink for Only<S> {
             sink.limit(flow, period);
         }
     }
-    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         if let Some(sink) = self.of(flow.connection) {
-            sink.needless(flow, frame, why);
+            sink.spurious(flow, frame, why);
         }
     }
     fn connection(&mut self, index: usize, connection: Connection) {
@@ -303,7 +303,7 @@ mod tests {
         fn limit(&mut self, flow: FlowId, _: LimitPeriod) {
             self.told.push(("limit", flow.connection as u64));
         }
-        fn needless(&mut self, flow: FlowId, _: u64, _: Needless) {
+        fn spurious(&mut self, flow: FlowId, _: u64, _: Spurious) {
             self.told.push(("needless", flow.connection as u64));
         }
         fn connection(&mut self, index: usize, _: Connection) {

@@ -13,6 +13,7 @@ mod parse;
 mod probability;
 mod rate;
 mod rng;
+mod server_design;
 mod time;
 
 pub use bytes::Bytes;
@@ -22,4 +23,5 @@ pub use parse::UnitError;
 pub use probability::Probability;
 pub use rate::Rate;
 pub use rng::Rng;
+pub use server_design::ServerDesign;
 pub use time::{Instant, Span};

@@ -49,7 +49,7 @@ pub use arrival::{Corrupted, verify, verify_flow};
 pub use datagrams::{
     Correspondent, DatagramMark, DatagramReport, DatagramWant, Datagrams, RequestReport,
 };
-pub use load::{Durations, LoadReport, LoadSpec, ServerDesign, ServerReport};
+pub use load::{Durations, LoadReport, LoadSpec, ServerReport};
 pub use medium::Medium;
 pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Span};
+use tcplab_units::{Bytes, ServerDesign, Span};
 
 use crate::refusal::WorkloadError;
 use crate::spec::WRITE_SIZE_MAX;
@@ -58,41 +58,6 @@ fn three_kilobytes() -> Bytes {
 
 fn one() -> u64 {
     1
-}
-
-/// How a server carries its connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ServerDesign {
-    /// One after the other.
-    Iterative,
-    /// A process for each.
-    Fork,
-    /// A fixed number of processes, each of which accepts for itself.
-    Prefork,
-    /// A thread for each.
-    Thread,
-    /// A fixed number of threads, which take connections from a queue.
-    ThreadPool,
-    /// Event loops that are told which sockets are ready (epoll(7)).
-    Epoll,
-    /// Event loops that are told which operations are done (`io_uring(7)`).
-    IoUring,
-}
-
-impl ServerDesign {
-    /// As it is written in a scenario.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ServerDesign::Iterative => "iterative",
-            ServerDesign::Fork => "fork",
-            ServerDesign::Prefork => "prefork",
-            ServerDesign::Thread => "thread",
-            ServerDesign::ThreadPool => "thread-pool",
-            ServerDesign::Epoll => "epoll",
-            ServerDesign::IoUring => "io-uring",
-        }
-    }
 }
 
 impl LoadSpec {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Violation;
 use super::source::Source;
+use super::violation::Violation;
 
 /// Some paths that a crate must do without.
 struct Ban {

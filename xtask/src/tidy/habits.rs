@@ -1,7 +1,7 @@
 //! Names, and exceptions from lints.
 
-use super::Violation;
 use super::source::Source;
+use super::violation::Violation;
 
 /// Names that say where code ended up, not what it is.
 const SAYS_NOTHING: [&str; 8] =

@@ -1,8 +1,9 @@
 //! White space and width: what rustfmt leaves alone.
 
+use super::file::File;
 use super::mask::Class;
 use super::source::Source;
-use super::{File, Violation};
+use super::violation::Violation;
 
 /// As in rustfmt.toml; rustfmt breaks neither comments nor what is inside macros.
 const COLUMNS: usize = 100;

@@ -1,7 +1,8 @@
 //! How long files and functions may be.
 
+use super::file::{File, extension};
 use super::source::Source;
-use super::{File, Violation, extension};
+use super::violation::Violation;
 
 const FILE_LINES: usize = 600;
 const FUNCTION_LINES: usize = 70;

@@ -37,6 +37,15 @@ pub(super) struct Attribute {
 pub(super) struct Mention {
     pub(super) at: usize,
     pub(super) segments: Vec<String>,
+    /// What a `use` makes of it.
+    pub(super) import: Option<Import>,
+}
+
+/// The name that a `use` brings into its module.
+pub(super) struct Import {
+    pub(super) name: String,
+    /// Whether others can import it from there: `pub use`.
+    pub(super) is_public: bool,
 }
 
 impl Source {
@@ -131,7 +140,7 @@ impl Source {
             // `impl Trait + use<'a>` imports nothing.
             if word == "use" && !self.code[at..].starts_with('<') {
                 let end = self.code[at..].find(';').map_or(self.code.len(), |length| at + length);
-                self.imports(at..end, &mut mentions);
+                self.imports(at..end, self.is_public(start), &mut mentions);
                 at = end;
                 continue;
             }
@@ -146,7 +155,7 @@ impl Source {
             if rest.first() == Some(&b'!') && rest.get(1) != Some(&b'=') {
                 segments.last_mut().expect("one at least").push('!');
             }
-            mentions.push(Mention { at: start, segments });
+            mentions.push(Mention { at: start, segments, import: None });
         }
         mentions
     }
@@ -205,8 +214,16 @@ impl Source {
         self.word_after(at + skipped)
     }
 
+    /// Whether the item whose keyword is at `at` has a visibility.
+    fn is_public(&self, at: usize) -> bool {
+        let before = self.code[..at].trim_end();
+        before.ends_with("pub")
+            || before.ends_with(')')
+                && before.rfind('(').is_some_and(|open| before[..open].ends_with("pub"))
+    }
+
     /// Unfolds the tree between `use` and `;`.
-    fn imports(&self, span: Range<usize>, mentions: &mut Vec<Mention>) {
+    fn imports(&self, span: Range<usize>, is_public: bool, mentions: &mut Vec<Mention>) {
         let mut prefix = String::new();
         let mut outer = Vec::new();
         let mut at = span.start;
@@ -217,8 +234,19 @@ impl Source {
                 outer.push(prefix.clone());
                 prefix.push_str(name);
             } else if !name.is_empty() {
-                let segments = format!("{prefix}{name}").split("::").map(str::to_owned).collect();
-                mentions.push(Mention { at: at + path.len() - path.trim_start().len(), segments });
+                let path_of = format!("{prefix}{name}");
+                let mut segments: Vec<String> = path_of.split("::").map(str::to_owned).collect();
+                if segments.len() > 1 && name == "self" {
+                    segments.pop();
+                }
+                let renamed = path.split_whitespace().nth(2);
+                let last = segments.last().expect("one at least");
+                let name = renamed.unwrap_or(last).to_owned();
+                mentions.push(Mention {
+                    at: at + path.len() - path.trim_start().len(),
+                    segments,
+                    import: Some(Import { name, is_public }),
+                });
             }
             if piece.ends_with('}') {
                 prefix = outer.pop().unwrap_or_default();
@@ -285,12 +313,24 @@ mod tests {
         );
         let mentions: Vec<String> =
             source.mentions().iter().map(|mention| mention.segments.join("::")).collect();
-        for expected in
-            ["std::fs", "std::io::Read", "std::net::Ipv4Addr", "std::env::args", "std::fs::read"]
-        {
+        for expected in [
+            "std::fs",
+            "std::io",
+            "std::io::Read",
+            "std::net::Ipv4Addr",
+            "std::env::args",
+            "std::fs::read",
+        ] {
             assert!(mentions.iter().any(|mention| mention == expected), "{expected}: {mentions:?}");
         }
         assert!(mentions.contains(&"println!".to_owned()) && mentions.contains(&"a".to_owned()));
+        let names: Vec<(String, bool)> = Source::new("x.rs", "use a::B as C; pub(super) use d::*;")
+            .mentions()
+            .into_iter()
+            .filter_map(|mention| mention.import)
+            .map(|import| (import.name, import.is_public))
+            .collect();
+        assert_eq!(names, [("C".to_owned(), false), ("*".to_owned(), true)]);
         let read = source.mentions().into_iter().find(|mention| mention.segments[0] == "fn");
         assert_eq!(read.map(|mention| source.line_of(mention.at)), Some(2));
     }

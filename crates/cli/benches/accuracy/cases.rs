@@ -106,7 +106,7 @@ const USUAL: &[Recorded] = &[
         talk: Talk::Upload(2_000_000),
         ..upload("satellite", &[RATE, "delay=250 ms", "forward.loss=0.5 %"])
     },
-    upload("LAN", &["rate=100 Mbit/s", "delay=100 us", "forward.loss=0.5 %"]),
+    upload("LAN", &["rate=100 Mbit/s", "delay=100 µs", "forward.loss=0.5 %"]),
     Recorded {
         talk: Talk::Exchange(120),
         ..upload("one byte each way", &[RATE, DELAY, "loss=4 %"])
@@ -145,7 +145,7 @@ const OTHERS: &[Recorded] = &[
         congestion: RENO,
         ..upload("far, Reno", &["rate=10 Mbit/s", "delay=150 ms", "forward.loss=0.5 %"])
     },
-    upload("near", &["rate=50 Mbit/s", "delay=100 us", "forward.loss=1 %"]),
+    upload("near", &["rate=50 Mbit/s", "delay=100 µs", "forward.loss=1 %"]),
     upload("jitter", &[RATE, "delay=12 ms", JITTER]),
     Recorded {
         congestion: BBR,

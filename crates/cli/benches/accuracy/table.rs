@@ -1,6 +1,6 @@
 //! The table: case by case, truth, tcplab, and the others.
 
-use tcplab_trace::Tap;
+use tcplab_trace::CapturePoint;
 
 use crate::counted::Counted;
 use crate::found::{Cause, Score, Sums};
@@ -22,7 +22,7 @@ pub(crate) struct Row<'a> {
     pub(crate) sums: Sums,
     pub(crate) score: Option<Score>,
     pub(crate) proven: bool,
-    pub(crate) places: Vec<Tap>,
+    pub(crate) places: Vec<CapturePoint>,
     pub(crate) tshark: Option<Flags>,
     /// Sent again, and out of order.
     pub(crate) tcptrace: Option<(usize, usize)>,
@@ -237,16 +237,16 @@ impl Table {
 }
 
 /// Where the taps of all connections stood, if at the same place.
-fn place(places: &[Tap]) -> &'static str {
+fn place(places: &[CapturePoint]) -> &'static str {
     let Some((first, rest)) = places.split_first() else { return "-" };
     if rest.iter().any(|place| place != first) {
         return "several";
     }
     match first {
-        Tap::Unknown => "unknown",
-        Tap::Sender => "sender",
-        Tap::Middle => "middle",
-        Tap::Receiver => "receiver",
+        CapturePoint::Unknown => "unknown",
+        CapturePoint::Sender => "sender",
+        CapturePoint::Middle => "middle",
+        CapturePoint::Receiver => "receiver",
     }
 }
 

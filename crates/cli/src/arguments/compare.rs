@@ -5,58 +5,57 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tcplab_lab::compare::{Asked, Metrics, Threshold, Verdict};
 
+use super::JsonArguments;
+
 const EXAMPLES: &str = "\
 Examples:
-  tcplab compare runs/x/A runs/x/B                       is B better or worse than A?
-  tcplab compare runs/x/A                                as its scenario asks ([[compare]])
+  tcplab compare runs/x/A runs/x/B                       is B better than A?
+  tcplab compare runs/x/A                                as the scenario's [[compare]] says
   tcplab compare runs/x/A --by congestion                two levels of a factor in one run
   tcplab compare runs/x/A --by congestion --levels reno,cubic
   tcplab compare A B --metrics transfer_time --threshold 3%
-  tcplab compare A B --markdown - --junit compare.xml    for a pull request, and for its checks
-  tcplab compare A B --html compare.html                 with graphs and ladders of what is worst
-  tcplab compare before.pcapng after.pcapng              what is different in two captures
+  tcplab compare A B --markdown - --junit compare.xml    for a pull request and its checks
+  tcplab compare A B --html compare.html                 with graphs of the worst cases
+  tcplab compare before.pcapng after.pcapng              what differs between two captures
 
-Exit codes: 0 nothing is as bad as --fail-on says, 1 something is, 2 nothing could be compared.
-What is computed, and how to read a verdict: docs/statistics.md.";
+Exit codes: 0 no verdict matches --fail-on, 1 one does, 2 nothing could be compared.
+Method and verdicts: docs/statistics.md.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CompareArguments {
-    /// What there was: the directory of a run, or a capture (pcap, pcapng)
+    /// A, the baseline: a run directory or a capture (pcap, pcapng)
     pub(crate) a: PathBuf,
-    /// What is asked about: another of the same kind; none with --by, nor where the scenario of the
-    /// run says what to compare (`[[compare]]`)
+    /// B, the variant: another of the same kind; leave it out with --by, or where the run's scenario
+    /// has a `[[compare]]`
     #[arg(conflicts_with = "by")]
     pub(crate) b: Option<PathBuf>,
-    /// Compare two levels of this factor within the run; its last words are enough
+    /// Compare two levels of this factor within run A; the last parts of its name are enough
     #[arg(long, value_name = "FACTOR")]
     pub(crate) by: Option<String>,
-    /// Which two levels, A first; may be left out where there are but two
+    /// Compare these two levels, A first [default: the only two]
     #[arg(long, value_name = "A,B", requires = "by", value_parser = levels)]
     pub(crate) levels: Option<Levels>,
-    /// Metrics to compare, or `all`; by default those that the scenario's `[[compare]]` names, else
-    /// those that people ask for first. The fewer, the sooner each is decided, for all are tested
-    /// together
+    /// Compare these metrics, or `all` [default: those of the scenario's `[[compare]]`, else the key
+    /// metrics]; fewer metrics need fewer trials, since all are tested together
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
-    /// What is too little to be called a difference: a share of A's median (`3%`), of one metric
-    /// (`goodput=3%`), or in its unit (`retransmissions=2`); may be given again
+    /// Smallest difference that matters (equivalence margin): a share of A's median (`3%`), of one
+    /// metric (`goodput=3%`), or in its unit (`retransmissions=2`); repeat for several
     #[arg(long, value_name = "[METRIC=]AMOUNT", value_parser = threshold)]
     pub(crate) threshold: Vec<Bound>,
-    /// What makes the exit code 1
+    /// Exit with 1 on these verdicts
     #[arg(long, value_name = "WHAT", default_value = "worse")]
     pub(crate) fail_on: FailOn,
-    /// Write the comparison as JSON to this file; `-` is standard output, in place of the table
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// Write it as Markdown, for a pull request; `-` as above
+    #[command(flatten)]
+    pub(crate) json: JsonArguments,
+    /// Write Markdown for a pull request; `-` prints it instead of the table
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
-    /// Write it as JUnit XML, a test case for each metric of each case; `-` as above
+    /// Write JUnit XML with a test case for each metric of each case; `-` prints it
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
-    /// Write it as a page, with graphs and ladders of the trials that show best what is worst; `-`
-    /// as above
+    /// Write an HTML page with graphs and ladders of the worst cases; `-` prints it
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }
@@ -87,8 +86,9 @@ pub(crate) struct Levels(pub(crate) [String; 2]);
 
 fn levels(text: &str) -> Result<Levels, String> {
     let levels: Vec<String> = text.split(',').map(|level| level.trim().to_owned()).collect();
-    let levels: [String; 2] =
-        levels.try_into().map_err(|_| "name two levels with a comma between them".to_owned())?;
+    let levels: [String; 2] = levels.try_into().map_err(|_| {
+        "expected two levels with a comma between them, such as `reno,cubic`".to_owned()
+    })?;
     Ok(Levels(levels))
 }
 
@@ -109,18 +109,19 @@ fn threshold(text: &str) -> Result<Bound, String> {
         None => (amount, false),
     };
     let number = number.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
-    let number = number.ok_or_else(|| format!("`{amount}` is no amount: say `3%`, or `2`"))?;
+    let number =
+        number.ok_or_else(|| format!("`{amount}` is not an amount: write `3%`, or `METRIC=2`"))?;
     if let Some(name) = metric
         && tcplab_scenario::metric(name).is_none()
     {
-        return Err(format!("there is no metric `{name}`"));
+        return Err(format!("unknown metric `{name}`: `tcplab metrics` lists them"));
     }
     let threshold = match (is_share, metric) {
         (true, _) => Threshold::Share(number / 100.0),
         (false, Some(_)) => Threshold::Absolute(number),
         (false, None) => {
             return Err(format!(
-                "of which metric is it {amount}? Say `METRIC={amount}`, or a share"
+                "`{amount}` needs a metric or a unit: write `METRIC={amount}` or `{amount}%`"
             ));
         }
     };
@@ -130,13 +131,13 @@ fn threshold(text: &str) -> Result<Bound, String> {
 /// What is bad enough for an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    /// Something is worse
+    /// Any metric is worse
     Worse,
-    /// Something is worse, or undecided
+    /// Any metric is worse or inconclusive
     Undecided,
-    /// Something is worse, better, or otherwise different
+    /// Any metric differs, better or worse
     Different,
-    /// Nothing
+    /// No verdict
     Never,
 }
 
@@ -157,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thresholds_are_shares_or_amounts_of_a_metric() {
+    fn threshold_is_share_or_amount_of_metric() {
         let bound = |metric: Option<&str>, threshold| {
             Ok(Bound { metric: metric.map(str::to_owned), threshold })
         };
@@ -171,13 +172,13 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_two() {
+    fn levels_other_than_two_are_refused() {
         assert_eq!(levels("reno, cubic"), Ok(Levels(["reno", "cubic"].map(str::to_owned))));
         assert!(levels("reno").is_err() && levels("a,b,c").is_err());
     }
 
     #[test]
-    fn what_is_the_same_never_fails() {
+    fn equivalent_verdict_never_fails() {
         let same = Verdict::Same { identical: false };
         let undecided = Verdict::Undecided { more: 3, too_few: false };
         for (fail_on, expected) in [

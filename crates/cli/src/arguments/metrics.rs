@@ -2,26 +2,27 @@
 
 use clap::Args;
 
+use super::JsonArguments;
+
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct MetricsArguments {
-    /// Only those whose names have one of these in them
+    /// Show metrics whose names contain one of these
     pub(crate) names: Vec<String>,
-    /// Print as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArguments,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  tcplab metrics                     every metric
-  tcplab metrics rtt                 all whose name has `rtt` in it
-  tcplab metrics --json              for programs
+  tcplab metrics                     list all metrics
+  tcplab metrics rtt                 list those with `rtt` in their name
+  tcplab metrics --json              print them for programs
 
 In a scenario:
 
   [[expect]]
-  claim   = \"The transfer is over in 20 s\"
+  claim   = \"The transfer takes at most 20 s\"
   metric  = \"transfer_time\"
   at_most = \"20 s\"
 

@@ -3,112 +3,88 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use tcplab_units::Span;
+use tcplab_units::{ServerDesign, Span};
 
 const EXAMPLES: &str = "\
 Examples:
-  tcplab server --file index.html                      one file over HTTP, by an event loop
-  tcplab server --service echo --design fork           a process for each connection
-  tcplab server --service time --port 5194             times exchanged in datagrams
-  tcplab load http://127.0.0.1:PORT/                   what it makes of load (port as printed)
+  tcplab server --file index.html                      serve one file over HTTP
+  tcplab server --service echo --design fork           fork a process for each connection
+  tcplab server --service time --port 5194             exchange times in datagrams
+  tcplab load http://127.0.0.1:PORT/                   load-test it (port as printed)
 
-SIGINT and SIGTERM end it: who was accepted, or waits to be, is answered first (--drain). A second
-one ends it at once. SIGUSR1 prints the counters on standard error.";
+SIGINT or SIGTERM stops the server after it has answered all open and waiting connections
+(--drain-timeout). A second one stops it at once. SIGUSR1 prints the counters to standard error.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServerArguments {
-    /// How connections are carried
-    #[arg(long, value_name = "DESIGN", default_value = "epoll")]
-    pub(crate) design: Design,
-    /// Processes of prefork, threads of thread-pool, event loops of epoll and io-uring; by default
-    /// 8 of the former, one per processor of the latter
+    /// Choose the server design
+    #[arg(long, value_name = "DESIGN", default_value = "epoll", value_parser = designs())]
+    pub(crate) design: ServerDesign,
+    /// Run this many processes (prefork), threads (thread-pool) or event loops (epoll, io-uring)
+    /// [default: 8 processes or threads, one event loop per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) workers: Option<u16>,
-    /// What is served
+    /// Choose the service
     #[arg(long, value_name = "SERVICE", default_value = "echo")]
     pub(crate) service: Service,
-    /// Serve this file, or what is in this folder, over HTTP/1.1
+    /// Serve this file or folder over HTTP/1.1
     #[arg(long, value_name = "PATH", conflicts_with_all = ["service", "udp"])]
     pub(crate) file: Option<PathBuf>,
-    /// Serve datagrams instead of connections: iterative or thread-pool
+    /// Serve datagrams instead of connections (iterative or thread-pool)
     #[arg(long)]
     pub(crate) udp: bool,
-    /// Listen at this address; others than 127.0.0.1 can be reached from elsewhere
+    /// Listen on this address; other machines can reach any but 127.0.0.1
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub(crate) address: IpAddr,
-    /// Listen at this port; 0 takes one that is free
+    /// Listen on this port; 0 chooses a free one
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(crate) port: u16,
-    /// Connections that may wait to be accepted, at most net.core.somaxconn
+    /// Let this many connections wait for accept (the kernel caps it at net.core.somaxconn)
     #[arg(long, value_name = "N", default_value_t = 4096)]
     pub(crate) backlog: u32,
-    /// Connections that may be open; more wait to be accepted
+    /// Keep at most this many connections open; others wait for accept
     #[arg(long, value_name = "N", default_value_t = 20_000,
         value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) connections: u32,
-    /// How long nothing may happen on a connection
-    #[arg(long, value_name = "SPAN", default_value = "60 s")]
-    pub(crate) idle: Span,
-    /// How long the head of a request may take to arrive, however it trickles
-    #[arg(long, value_name = "SPAN", default_value = "10 s")]
-    pub(crate) request: Span,
-    /// How long what was accepted may take to be finished once the server is to stop
-    #[arg(long, value_name = "SPAN", default_value = "5 s")]
-    pub(crate) drain: Span,
-    /// Print the counters on standard error each second
+    /// Close connections that are idle for this long
+    #[arg(long, value_name = "DURATION", default_value = "60 s")]
+    pub(crate) idle_timeout: Span,
+    /// Close connections whose request head takes longer than this
+    #[arg(long, value_name = "DURATION", default_value = "10 s")]
+    pub(crate) request_timeout: Span,
+    /// Stop after this time even if connections are open
+    #[arg(long, value_name = "DURATION", default_value = "5 s")]
+    pub(crate) drain_timeout: Span,
+    /// Print the counters to standard error every second
     #[arg(long)]
     pub(crate) live: bool,
-    /// Print as JSON, a line each: where it listens, and at the end the counters
+    /// Print two JSON lines instead of text: the address, and at the end the counters
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Design {
-    /// One connection after the other
-    Iterative,
-    /// A process for each connection
-    Fork,
-    /// A fixed number of processes, each of which accepts for itself
-    Prefork,
-    /// A thread for each connection
-    Thread,
-    /// A fixed number of threads, which take connections from a queue
-    ThreadPool,
-    /// Event loops that are told which sockets are ready
-    Epoll,
-    /// Event loops that are told which operations are done
-    IoUring,
-}
-
-impl From<Design> for tcplab_servers::Design {
-    fn from(design: Design) -> tcplab_servers::Design {
-        match design {
-            Design::Iterative => tcplab_servers::Design::Iterative,
-            Design::Fork => tcplab_servers::Design::Fork,
-            Design::Prefork => tcplab_servers::Design::Prefork,
-            Design::Thread => tcplab_servers::Design::Thread,
-            Design::ThreadPool => tcplab_servers::Design::ThreadPool,
-            Design::Epoll => tcplab_servers::Design::Epoll,
-            Design::IoUring => tcplab_servers::Design::IoUring,
-        }
-    }
+/// Reads a design by its name; `--help` lists all.
+fn designs() -> impl TypedValueParser<Value = ServerDesign> {
+    let listed = ServerDesign::ALL.map(|it| PossibleValue::new(it.name()).help(it.about()));
+    let parsed = |name: String| ServerDesign::from_name(&name).expect("clap accepts these only");
+    PossibleValuesParser::new(listed).map(parsed)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Service {
-    /// What comes goes back (RFC 862)
+    /// Send data back (RFC 862)
     Echo,
-    /// The time of day as text, and the end (RFC 867)
+    /// Send the time of day as text and close (RFC 867)
     Daytime,
-    /// What comes is thrown away (RFC 863)
+    /// Discard data (RFC 863)
     Discard,
-    /// Characters without end (RFC 864)
+    /// Send characters without end (RFC 864)
     Chargen,
-    /// Datagrams: the client tells its time, the server answers with its own
+    /// Exchange times in datagrams
     Time,
-    /// Datagrams: the client names a user, the server says whether that user is logged in
+    /// Answer in datagrams whether a user is logged in
     Users,
 }

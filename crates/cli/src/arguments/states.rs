@@ -6,42 +6,43 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tcplab_trace::TcpState;
 
+use super::JsonArguments;
+
 #[derive(Debug, Args)]
 #[command(after_help = STATES_EXAMPLES)]
 pub(crate) struct StatesArguments {
-    /// A run's directory, the recording of one trial, or a capture (pcap, pcapng); without it, the
-    /// connections that this machine has now
+    /// A run directory, the recording of one trial, or a capture (pcap, pcapng) [default: this
+    /// machine's connections]
     #[arg(value_name = "PLACE")]
     pub(crate) place: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) filter: StateFilter,
-    /// Of a run: the case to look at; without it the only one
+    /// Show this case of a run [default: the only one]
     #[arg(long, value_name = "NAME", requires = "place")]
     pub(crate) case: Option<String>,
-    /// Of a run: the trial to look at
+    /// Show this trial of a run
     #[arg(long, value_name = "N", default_value_t = 1, requires = "place")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) trial: u32,
-    /// The connection to look at, counted from 0 as in `tcplab trace`; by default, of a trial that
-    /// with the most data, of a capture the only one
+    /// Show this connection, counted from 0 as in `tcplab trace` [default: of a trial the one with
+    /// most data, of a capture the only one]
     #[arg(long, short, value_name = "N", requires = "place")]
     pub(crate) connection: Option<usize>,
-    /// Draw the diagram with both walks to this file, as SVG
+    /// Write the state diagram with both ends' transitions as SVG
     #[arg(long, value_name = "FILE", requires = "place")]
     pub(crate) svg: Option<PathBuf>,
-    /// Print as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArguments,
 }
 
 /// Which of this machine's connections.
 #[derive(Debug, Args)]
 pub(crate) struct StateFilter {
-    /// Only connections in this state; may be given again for others
+    /// Show connections in this state; repeat for several
     #[arg(long, value_name = "STATE", conflicts_with = "place")]
     #[arg(ignore_case = true, value_parser = states())]
     pub(crate) state: Vec<TcpState>,
-    /// Only connections that have this port at either end; may be given again for others
+    /// Show connections with this port at either end; repeat for several
     #[arg(long, value_name = "PORT", conflicts_with = "place")]
     pub(crate) port: Vec<u16>,
 }
@@ -76,17 +77,15 @@ fn others_names(state: TcpState) -> &'static [&'static str] {
 
 const STATES_EXAMPLES: &str = "\
 Examples:
-  tcplab states                                         this machine's connections, explained
+  tcplab states                                         explain this machine's connections
   tcplab states --state time-wait --port 443
   tcplab states runs/interruption/20260101T120000-1a2b3c4d --case lan --trial 2
   tcplab states capture.pcapng -c 3 --svg walk.svg
 
-Of a trial or a capture it shows how both ends walked through the state diagram of RFC 9293 (figure
-5): each edge with the packet, or the call, that caused it. A trial is captured at both ends, so of
-each end stands there what it saw itself, and what its socket said of its state is held against it.
-A capture was taken at one place; what it does not show, and what it only implies, is told.
-
-Exit codes: 0 there is an answer, 2 nothing could be read, or a file not be written.";
+Of a trial or a capture it shows the transitions of both ends through the state diagram of RFC 9293
+(figure 5), each with the packet or call that caused it. A trial has a capture at each end, so each
+end's transitions come from its own capture and are checked against its socket's states. A capture
+from one place cannot show everything: the output marks what is implied and what is missing.";
 
 #[cfg(test)]
 mod tests {

@@ -55,7 +55,7 @@ pub(super) fn compare(files: [&Path; 2], arguments: &CompareArguments) -> Result
     let told: Vec<CapturedPair> =
         close.iter().zip(&pairs).map(|(close, (x, y))| pair(close, [*x, *y])).collect();
     let mut outputs = Outputs::of(arguments);
-    outputs.add(arguments.json.as_ref(), || json(&names, &told))?;
+    outputs.add(arguments.json.place.as_ref(), || json(&names, &told))?;
     outputs.add(arguments.markdown.as_ref(), || Ok(captures_markdown(&names, &told, alone)))?;
     let first = &close[..1];
     outputs.add(arguments.html.as_ref(), || Ok(captures_page(&names, &told, first)?))?;

@@ -14,8 +14,8 @@ use tcplab_lab::compare::{
 use tcplab_lab::{Run, RunDirectory, TrialData, load_trial};
 use tcplab_report::compare::{CloseUp, compare_page, compare_text, junit, markdown};
 
-use crate::BROKEN;
 use crate::arguments::CompareArguments;
+use crate::exit::FAILED;
 use outputs::Outputs;
 
 /// So many cases are seen close, the worst.
@@ -38,13 +38,14 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let found = compared(arguments, &places, &runs)?;
     let fails = |verdict: &Verdict| arguments.fail_on.fails(*verdict);
     let mut outputs = Outputs::of(arguments);
-    outputs.add(arguments.json.as_ref(), || Ok(serde_json::to_string_pretty(&found)? + "\n"))?;
+    outputs
+        .add(arguments.json.place.as_ref(), || Ok(serde_json::to_string_pretty(&found)? + "\n"))?;
     outputs.add(arguments.markdown.as_ref(), || Ok(markdown(&found)))?;
     outputs.add(arguments.junit.as_ref(), || Ok(junit(&found, fails)))?;
     outputs.add(arguments.html.as_ref(), || page(&found, &places, &runs))?;
     outputs.finish(&compare_text(&found))?;
     let is_bad = found.count(fails) > 0;
-    Ok(if is_bad { ExitCode::from(BROKEN) } else { ExitCode::SUCCESS })
+    Ok(if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
 fn compared(

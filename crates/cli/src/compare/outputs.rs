@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use crate::arguments::CompareArguments;
-use crate::output::{Output, answer, tell};
-use crate::trace::write_file;
+use crate::output::{Output, answer, tell, write_file};
 
 /// What is written beside the table on standard output, or in its place.
 pub(super) struct Outputs<'a> {
@@ -19,7 +18,7 @@ pub(super) struct Outputs<'a> {
 impl<'a> Outputs<'a> {
     pub(super) fn of(arguments: &'a CompareArguments) -> Outputs<'a> {
         let CompareArguments { json, markdown, junit, html, .. } = arguments;
-        let places = [json, markdown, junit, html].into_iter().flatten().collect();
+        let places = [&json.place, markdown, junit, html].into_iter().flatten().collect();
         Outputs { places, has_answered: false }
     }
 

@@ -121,3 +121,10 @@ fn errors_name_the_output() {
     }
     assert_eq!(names(home.path()), [""; 0]);
 }
+
+#[test]
+fn lines_are_wrapped_between_words() {
+    assert_eq!(wrapped("one two  three", 7), ["one two", "three"]);
+    assert_eq!(wrapped("extraordinary", 5), ["extraordinary"]);
+    assert_eq!(wrapped("", 5), [""; 0]);
+}

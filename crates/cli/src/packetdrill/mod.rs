@@ -1,6 +1,7 @@
 //! `tcplab packetdrill`.
 
 mod found;
+mod outcome;
 mod shown;
 mod topics;
 
@@ -8,15 +9,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
-use tcplab_packetdrill::{Definitions, Line, Model, Script, Verdict, watch};
+use tcplab_packetdrill::{Definitions, Model, Script, watch};
 use tcplab_scenario::Profile;
 use tcplab_stack::Config;
 use tcplab_units::Span;
 
 use self::found::Found;
+use self::outcome::{Kind, Outcome};
 use crate::arguments::PacketdrillArguments;
-use crate::output::answer;
-use crate::{BROKEN, UNABLE};
+use crate::exit::{ERROR, FAILED};
+use crate::output::answer_or_json;
 
 pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> {
     let config = stack(&arguments.stack, arguments.hz)?;
@@ -24,60 +26,21 @@ pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> 
     let scripts = found::scripts(&arguments.scripts)?;
     let results: Vec<Outcome> =
         scripts.into_iter().map(|script| held_against(&config, &definitions, script)).collect();
-    let text = if arguments.json {
-        shown::json(arguments, &results)?
-    } else if arguments.topics {
-        topics::text(&results)
-    } else {
-        shown::text(&results, arguments.verbose)
-    };
-    answer(&text)?;
+    answer_or_json(&arguments.json, &shown::json(arguments, &results), || {
+        if arguments.topics {
+            topics::text(&results)
+        } else {
+            shown::text(&results, arguments.verbose)
+        }
+    })?;
     let any = |kinds: &[Kind]| results.iter().any(|result| kinds.contains(&result.kind()));
     Ok(if any(&[Kind::Failed]) {
-        ExitCode::from(BROKEN)
+        ExitCode::from(FAILED)
     } else if any(&[Kind::Unsupported, Kind::Unreadable]) {
-        ExitCode::from(UNABLE)
+        ExitCode::from(ERROR)
     } else {
         ExitCode::SUCCESS
     })
-}
-
-/// What became of a script.
-struct Outcome {
-    script: Found,
-    result: Result<(Verdict, Vec<Line>), String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Passed,
-    Failed,
-    Unsupported,
-    Unreadable,
-}
-
-impl Kind {
-    const ALL: [Kind; 4] = [Kind::Passed, Kind::Failed, Kind::Unsupported, Kind::Unreadable];
-
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Passed => "passed",
-            Kind::Failed => "failed",
-            Kind::Unsupported => "unsupported",
-            Kind::Unreadable => "unreadable",
-        }
-    }
-}
-
-impl Outcome {
-    fn kind(&self) -> Kind {
-        match &self.result {
-            Ok((Verdict::Passed(_), _)) => Kind::Passed,
-            Ok((Verdict::Failed(_), _)) => Kind::Failed,
-            Ok((Verdict::Unsupported(_), _)) => Kind::Unsupported,
-            Err(_) => Kind::Unreadable,
-        }
-    }
 }
 
 fn held_against(config: &Config, definitions: &Definitions, script: Found) -> Outcome {

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use anyhow::Result;
 use serde_json::{Value, json};
 use tcplab_packetdrill::{Line, Verdict};
 
-use super::{Kind, Outcome, topics};
+use super::outcome::{Outcome, sum};
+use super::topics;
 use crate::arguments::PacketdrillArguments;
 
 /// A line for each script, more where it did not pass, and the sum.
@@ -30,7 +30,7 @@ pub(super) fn text(results: &[Outcome], verbose: bool) -> String {
             if let Verdict::Passed(left) = verdict
                 && !left.is_empty()
             {
-                let _ = writeln!(text, "  no line of the script asks for:");
+                let _ = writeln!(text, "  unexpected packets:");
                 for packet in left {
                     let _ = writeln!(text, "    {packet}");
                 }
@@ -40,21 +40,9 @@ pub(super) fn text(results: &[Outcome], verbose: bool) -> String {
     text + "\n" + &sum(results)
 }
 
-/// `11 passed, 0 failed, 13 unsupported`.
-pub(super) fn sum(results: &[Outcome]) -> String {
-    let counted = |kind: Kind| results.iter().filter(|result| result.kind() == kind).count();
-    let counts = Kind::ALL.map(|kind| (kind, counted(kind)));
-    let told: Vec<String> = counts
-        .into_iter()
-        .filter(|(kind, count)| *count > 0 || *kind != Kind::Unreadable)
-        .map(|(kind, count)| format!("{count} {}", kind.name()))
-        .collect();
-    told.join(", ") + "\n"
-}
-
-pub(super) fn json(arguments: &PacketdrillArguments, results: &[Outcome]) -> Result<String> {
+pub(super) fn json(arguments: &PacketdrillArguments, results: &[Outcome]) -> Value {
     let scripts: Vec<Value> = results.iter().map(|one| script(one, arguments.verbose)).collect();
-    let shown = json!({
+    json!({
         "stack": arguments.stack,
         "scripts": scripts,
         "topics": topics::json(results),
@@ -63,8 +51,7 @@ pub(super) fn json(arguments: &PacketdrillArguments, results: &[Outcome]) -> Res
             .map(|(construct, count)| json!({ "construct": construct, "scripts": count }))
             .collect::<Vec<Value>>(),
         "total": topics::counts(results.iter()),
-    });
-    Ok(serde_json::to_string_pretty(&shown)? + "\n")
+    })
 }
 
 fn script(outcome: &Outcome, verbose: bool) -> Value {

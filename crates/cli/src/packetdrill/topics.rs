@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use tcplab_packetdrill::Verdict;
 
-use super::{Kind, Outcome, shown};
+use super::outcome::{Kind, Outcome, sum};
 
 /// A table of topics, what failed, and what is not supported.
 pub(super) fn text(results: &[Outcome]) -> String {
@@ -48,7 +48,7 @@ pub(super) fn text(results: &[Outcome]) -> String {
             let _ = writeln!(text, "  {count:4}  {construct}");
         }
     }
-    text + "\n" + &shown::sum(results)
+    text + "\n" + &sum(results)
 }
 
 pub(super) fn json(results: &[Outcome]) -> Vec<Value> {

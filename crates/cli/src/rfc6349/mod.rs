@@ -17,8 +17,8 @@ use tcplab_scenario::Scenario;
 
 use crate::arguments::{PathChoice, Rfc6349Arguments};
 use crate::conduct::{Conducted, conduct};
-use crate::output::answer;
-use crate::paths;
+use crate::output::{answer, answer_or_json};
+use crate::path_choice;
 use crate::run::stop_on_signals;
 
 pub(crate) fn rfc6349(arguments: &Rfc6349Arguments) -> Result<ExitCode> {
@@ -37,7 +37,7 @@ fn of_target(
 ) -> Result<ExitCode> {
     let baseline = target::baseline(address, arguments, stop)?;
     let title = format!("the way to {address}, by this machine's kernel");
-    if !arguments.json {
+    if !arguments.json.is_printed() {
         answer(&shown::baseline(&title, &baseline))?;
     }
     let rows = target::rows(address, arguments, &baseline, stop)?;
@@ -53,16 +53,11 @@ fn show(
     reports: &[PathBuf],
 ) -> Result<ExitCode> {
     let said = sum_up(baseline, rows);
-    let text = if arguments.json {
-        let all = json!({
-            "of": title, "baseline": baseline, "bdp": baseline.bdp(), "best": baseline.best(),
-            "rows": rows, "summary": said, "reports": reports,
-        });
-        serde_json::to_string_pretty(&all)? + "\n"
-    } else {
-        shown::outcome(baseline, rows, &said, reports)
-    };
-    answer(&text)?;
+    let all = json!({
+        "of": title, "baseline": baseline, "bdp": baseline.bdp(), "best": baseline.best(),
+        "rows": rows, "summary": said, "reports": reports,
+    });
+    answer_or_json(&arguments.json, &all, || shown::outcome(baseline, rows, &said, reports))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -72,9 +67,9 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
         set: arguments.set.clone(),
     };
     let test = Test {
-        path: paths::find(&choice)?.path,
+        path: path_choice::find(&choice)?.path,
         direction: if arguments.download { Direction::Reverse } else { Direction::Forward },
-        lasting: arguments.lasting,
+        lasting: arguments.duration,
         trials: arguments.trials,
         connections: arguments.connections,
         congestion: arguments.congestion.clone(),
@@ -89,8 +84,8 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
     })?;
     let way = if arguments.download { "from server to client" } else { "from client to server" };
     let world = if first.world == "sim" { "in virtual time" } else { "on this machine's kernel" };
-    let title = format!("{}, {way}, {world}", paths::description(&choice));
-    if !arguments.json {
+    let title = format!("{}, {way}, {world}", path_choice::description(&choice));
+    if !arguments.json.is_printed() {
         answer(&shown::baseline(&title, &baseline))?;
     }
     let mut all: Vec<Row> = Vec::new();

@@ -77,7 +77,7 @@ pub(super) fn outcome(
     }
     text += "█ carried, ░ what such windows allow; the full width is the ideal throughput\n\n";
     for sentence in said {
-        for line in crate::sockopts::wrapped(sentence, 98) {
+        for line in crate::output::wrapped(sentence, 98) {
             text += &format!("{line}\n");
         }
     }

@@ -110,7 +110,7 @@ impl Transfer<'_> {
             address: self.address,
             direction: Direction::Upload,
             connections: connections as usize,
-            time: self.arguments.lasting.to_std(),
+            time: self.arguments.duration.to_std(),
             send_buffer: window.map(|window| window.as_u64() as usize),
         };
         let outcome = bulk_watched(&config, &mut |_, _| unless_stopped(self.stop), &watch)?;

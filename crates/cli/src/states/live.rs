@@ -5,24 +5,22 @@ use serde_json::{Value, json};
 use tcplab_testbed::{SocketTimer, TcpSocket, TimerKind};
 use tcplab_trace::TcpState;
 
-use crate::arguments::StateFilter;
+use crate::arguments::{JsonArguments, StateFilter};
+use crate::output::answer_or_json;
 
-pub(super) fn show(filter: &StateFilter, json: bool) -> Result<String> {
+pub(super) fn show(filter: &StateFilter, json: &JsonArguments) -> Result<()> {
     let sockets = TcpSocket::all().context("the kernel does not list its TCP sockets")?;
     let mut rows: Vec<Row> = sockets.into_iter().filter_map(Row::of).collect();
     rows.retain(|row| row.passes(filter));
     rows.sort_by_key(|row| (row.place(), row.socket.local, row.socket.remote));
-    if json {
-        let sockets: Vec<Value> = rows.iter().map(Row::as_json).collect();
-        let counts: Vec<Value> = counts(&rows)
-            .map(|(state, count)| {
-                json!({ "state": state, "count": count, "waits_for": state.waits_for() })
-            })
-            .collect();
-        let whole = json!({ "counts": counts, "connections": sockets });
-        return Ok(serde_json::to_string_pretty(&whole)? + "\n");
-    }
-    Ok(text(&rows))
+    let sockets: Vec<Value> = rows.iter().map(Row::as_json).collect();
+    let counts: Vec<Value> = counts(&rows)
+        .map(|(state, count)| {
+            json!({ "state": state, "count": count, "waits_for": state.waits_for() })
+        })
+        .collect();
+    let whole = json!({ "counts": counts, "connections": sockets });
+    answer_or_json(json, &whole, || text(&rows))
 }
 
 /// A socket whose state has a name.

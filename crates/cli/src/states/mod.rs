@@ -8,13 +8,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::arguments::StatesArguments;
-use crate::output::answer;
 
 pub(crate) fn states(arguments: &StatesArguments) -> Result<ExitCode> {
-    let text = match &arguments.place {
+    match &arguments.place {
         Some(place) => walk::show(place, arguments)?,
-        None => live::show(&arguments.filter, arguments.json)?,
-    };
-    answer(&text)?;
+        None => live::show(&arguments.filter, &arguments.json)?,
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -12,8 +12,8 @@ use tcplab_report::trace::Chosen;
 use tcplab_trace::{Analyzer, Note, StateWalks};
 
 use crate::arguments::StatesArguments;
-use crate::output::Output;
-use crate::trace::{open, write_file};
+use crate::output::{Output, answer_or_json, write_file};
+use crate::trace::open;
 
 /// What was found, and where.
 #[derive(Serialize)]
@@ -30,7 +30,7 @@ struct Found {
     notes: Vec<Note>,
 }
 
-pub(super) fn show(place: &Path, arguments: &StatesArguments) -> Result<String> {
+pub(super) fn show(place: &Path, arguments: &StatesArguments) -> Result<()> {
     let found = if place.is_dir() {
         of_directory(place, arguments)?
     } else {
@@ -40,15 +40,14 @@ pub(super) fn show(place: &Path, arguments: &StatesArguments) -> Result<String> 
         let diagram = StateDiagram { title: &found.name, walks: &found.walks };
         write_file(file, &state_diagram_svg(&diagram))?;
     }
-    if arguments.json {
-        return Ok(serde_json::to_string_pretty(&found)? + "\n");
-    }
-    let mut text = format!("{}\n", found.name);
-    for note in &found.notes {
-        text += &format!("! {}\n", note.text);
-    }
-    text.push('\n');
-    Ok(text + &walks_text(&found.walks, &found.samples))
+    answer_or_json(&arguments.json, &found, || {
+        let mut text = format!("{}\n", found.name);
+        for note in &found.notes {
+            text += &format!("! {}\n", note.text);
+        }
+        text.push('\n');
+        text + &walks_text(&found.walks, &found.samples)
+    })
 }
 
 fn of_directory(place: &Path, arguments: &StatesArguments) -> Result<Found> {

@@ -9,10 +9,10 @@ use tcplab_units::Instant;
 
 use super::files::Files;
 use super::input::Passed;
-use super::outputs::{self, look};
+use super::outputs::look;
 use super::span::Part;
 use crate::arguments::{Outputs, ViewArguments};
-use crate::output::answer;
+use crate::output::{answer, write_file};
 
 /// Whether what is asked for is about one connection.
 pub(super) fn is_asked_for(view: &ViewArguments, outputs: &Outputs) -> bool {
@@ -69,7 +69,7 @@ pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) ->
             lines: &drawn.lines,
             interruptions: &[],
         };
-        outputs::write_file(file, &tcplab_plot::ladder_svg(&scene))?;
+        write_file(file, &tcplab_plot::ladder_svg(&scene))?;
     }
     files.finish(&connections)?;
     answer(&text)

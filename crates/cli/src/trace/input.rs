@@ -159,7 +159,7 @@ fn read_merged<S: Sink>(
         if is_admitted(filter, &frame, at) {
             analyzer.packet(&frame);
         } else {
-            analyzer.pass_over(time_ns);
+            analyzer.skip(time_ns);
         }
     }
     for (place, file) in files.iter().enumerate() {

@@ -1,9 +1,8 @@
 //! Two captures of the same connections.
 
-use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde::Serialize;
 use tcplab_report::trace::joined_text;
 use tcplab_trace::Analyzer;
@@ -13,7 +12,7 @@ use tcplab_units::Endpoint;
 use super::input::{is_stdin, name, open};
 use super::outputs::look;
 use crate::arguments::ViewArguments;
-use crate::output::answer;
+use crate::output::answer_or_json;
 
 /// What the captures at `client` and `server` show together.
 pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result<()> {
@@ -30,15 +29,11 @@ pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result
     }
     let audit = audit(&joined, &claims);
     let names = Endpoint::BOTH.map(|side| name(path(side)));
-    if !view.json {
-        let top = if view.all { usize::MAX } else { view.top };
-        return answer(&joined_text(&joined, &audit, &names, top, look()));
-    }
     let whole = Whole { captures: &names, joined: &joined, audit: &audit };
-    let mut out = BufWriter::new(io::stdout().lock());
-    let written = serde_json::to_writer(&mut out, &whole).map_err(io::Error::from);
-    let written = written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
-    written.context("cannot write to standard output")
+    answer_or_json(&view.json, &whole, || {
+        let top = if view.all { usize::MAX } else { view.top };
+        joined_text(&joined, &audit, &names, top, look())
+    })
 }
 
 #[derive(Debug, Serialize)]

@@ -1,7 +1,9 @@
 //! For programs: one JSON object, or a line for each thing found.
 
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
+use crate::output::Output;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use tcplab_findings::Finding;
@@ -12,7 +14,7 @@ use super::files::Files;
 use super::input::Passed;
 
 /// Everything: all connections, or one of them.
-pub(super) fn whole(files: Files<'_>, connection: Option<usize>) -> Result<()> {
+pub(super) fn whole(files: Files<'_>, connection: Option<usize>, place: &Path) -> Result<()> {
     let chosen = connection.map_or_else(Chosen::all, |index| Chosen::new([index]));
     let (Passed { trace, sink, head }, files) = files.read(chosen)?;
     let all = sink.seen();
@@ -38,9 +40,11 @@ pub(super) fn whole(files: Files<'_>, connection: Option<usize>) -> Result<()> {
         },
         connections: connections.collect(),
     };
-    let mut out = BufWriter::with_capacity(1 << 18, io::stdout().lock());
-    let written = serde_json::to_writer(&mut out, &whole).map_err(io::Error::from);
-    written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()).context(UNHEARD)
+    let mut out = Output::create(place)?;
+    serde_json::to_writer(&mut out, &whole).map_err(io::Error::from)?;
+    out.write_all(b"\n")?;
+    out.commit()?;
+    Ok(())
 }
 
 /// A line for each thing as soon as it is certain: of all connections, or of one of them.

@@ -46,9 +46,9 @@ pub(super) fn capture<S: Sink>(
     }
     let mut show = Show::new(interface, wish);
     let (started, mut first, mut taken) = (Instant::now(), None, 0);
-    let lasting = wish.lasting.map(Span::to_std);
+    let duration = wish.duration.map(Span::to_std);
     while !stop.load(Ordering::Relaxed) && wish.packets.is_none_or(|most| taken < most) {
-        let left = lasting.map(|lasting| lasting.saturating_sub(started.elapsed()));
+        let left = duration.map(|duration| duration.saturating_sub(started.elapsed()));
         if left.is_some_and(|left| left.is_zero()) {
             break;
         }
@@ -153,8 +153,8 @@ impl Show {
     fn new(interface: &str, wish: &LiveArguments) -> Show {
         let is_terminal = std::io::stderr().is_terminal();
         if is_terminal {
-            let until = match (wish.lasting, wish.packets) {
-                (Some(lasting), _) => format!("for {lasting}, or until Ctrl-C"),
+            let until = match (wish.duration, wish.packets) {
+                (Some(duration), _) => format!("for {duration}, or until Ctrl-C"),
                 (None, Some(most)) => format!("until {most} packets came, or Ctrl-C"),
                 (None, None) => "until Ctrl-C".to_owned(),
             };

@@ -21,7 +21,6 @@ use files::Files;
 use input::Input;
 
 pub(crate) use input::open;
-pub(crate) use outputs::write_file;
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     if let (Some(client), Some(server)) = (&arguments.both.client, &arguments.both.server) {
@@ -32,8 +31,8 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     let view = &arguments.view;
     let outputs = &arguments.outputs;
     let files = Files::begin(&input, view, outputs)?;
-    if view.json {
-        json::whole(files, view.connection)?;
+    if let Some(place) = &view.json.place {
+        json::whole(files, view.connection, place)?;
     } else if view.jsonl {
         json::lines(files, view.connection)?;
     } else if deep::is_asked_for(view, outputs) {

@@ -302,10 +302,10 @@ fn the_verdicts_that_a_scenario_asks_for_are_told_everywhere() {
     let file = json(&fs::read_to_string(run.join("comparisons.json")).unwrap());
     let rows = &file[0]["rows"];
     assert_eq!(rows.as_array().unwrap().len(), 2, "{rows}");
-    let by = ["compare", &place, "--by", "congestion", "--threshold", "1%", "--json", "-"];
+    let by = ["compare", &place, "--by", "congestion", "--threshold", "1%", "--json"];
     let by = [&by[..], &["--metrics", "transfer_time,lost"]].concat();
     assert_eq!(*rows, json(&answer(&by))["rows"]);
-    assert_eq!(*rows, json(&answer(&["compare", &place, "--json", "-"]))["rows"]);
+    assert_eq!(*rows, json(&answer(&["compare", &place, "--json"]))["rows"]);
     let table = fs::read_to_string(run.join("comparisons.csv")).unwrap();
     let lines: Vec<&str> = table.lines().skip(1).collect();
     assert_eq!(lines.len(), 2);

@@ -25,7 +25,7 @@ fn both_worlds_run_and_are_kept() {
     }
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
-    let line = ["fidelity", "made.toml", "--quick", "--output", "out", "--io", "tun"];
+    let line = ["fidelity", "made.toml", "--quick", "--runs", "out", "--io", "tun"];
     let ended = tcplab(home.path(), &line);
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     let text = fs::read(home.path().join("out/fidelity.json")).unwrap();

@@ -39,7 +39,7 @@ promiscuous() { ip -d link show wa | grep -o 'promiscuity [0-9]*'; }
 
 /// Ping, and a file over both protocols.
 const TRAFFIC: &str = r#"
-"$TCPLAB" bridge - wa wb -s delay=20ms -s forward.loss=1% --capture seen --json end.json &
+"$TCPLAB" bridge - wa wb -s delay=20ms -s forward.loss=1% --capture seen --json=end.json &
 bridge=$!
 until [ "$(promiscuous)" = 'promiscuity 1' ]; do kill -0 $bridge; sleep 0.01; done
 left ping -c 5 -i 0.2 10.1.0.2 || true
@@ -57,17 +57,17 @@ promiscuous
 
 /// The end of each interface is told before anything is done with it.
 const REFUSALS: &str = r#"
-refused() { code=0; "$TCPLAB" bridge - "$@" --for 1s || code=$?; test $code = 2; }
+refused() { code=0; "$TCPLAB" bridge - "$@" --duration 1s || code=$?; test $code = 2; }
 refused wa wa
 refused wa none
 refused lo wa
 ip link set wb down
 refused wa wb
 ip link set wb up
-code=0; setpriv --bounding-set=-net_raw "$TCPLAB" bridge - wa wb --for 1s || code=$?; test $code = 2
+code=0; setpriv --bounding-set=-net_raw "$TCPLAB" bridge - wa wb --duration 1s || code=$?; test $code = 2
 ip addr add 10.2.0.1/24 dev wa
 ip link set wb mtu 1400
-"$TCPLAB" bridge - wa wb -s rate='100 Gbit/s' --for 1s
+"$TCPLAB" bridge - wa wb -s rate='100 Gbit/s' --duration 1s
 "#;
 
 fn script(traffic: &str) -> String {

@@ -24,7 +24,7 @@ fn a_broken_claim_exits_1_and_is_shown() {
 [[expect]]
 claim   = "light is overtaken"
 metric  = "transfer_time"
-at_most = "1 us"
+at_most = "1 µs"
 
 [[expect]]
 claim  = "all arrives"

@@ -32,7 +32,7 @@ burst  = "15 kB"
 delay  = "5 ms"
 queue  = "100 packets"
 loss   = "1 %"
-jitter = "500 us"
+jitter = "500 µs"
 "#;
 
 fn the_log_is_replayed(path: &str, io: Io) {

@@ -161,7 +161,7 @@ fn a_recording_is_left_that_anyone_can_read() {
         let data = "0123456789".repeat(100_000);
         fs::write(home.path().join("sent"), &data).unwrap();
         let mut shell = command(home.path(), &["shell", "--io", io.name(), "--capture", "seen"]);
-        shell.args(["--json", "end.json", "-s", "rate=20 Mbit/s", "-s", "forward.loss=2 %"]);
+        shell.args(["--json=end.json", "-s", "rate=20 Mbit/s", "-s", "forward.loss=2 %"]);
         shell.args(["--far", "nc -l 5000 > got", "--wait-for", "5000", "--"]);
         let run = ended(shell.args(["sh", "-c", "nc -N $TCPLAB_FAR 5000 < sent; exit 4"]));
         assert_eq!(run.code, Some(4), "{}", run.stderr);
@@ -210,7 +210,7 @@ fn nobodys_shell() {
     }
     fs::write(home.path().join("sent"), vec![7; 1_000_000]).unwrap();
     let mut shell = as_nobody(home.path(), "./tcplab");
-    shell.args(["shell", "--io", "packet-socket", "-s", "delay=1 ms", "--json", "end.json"]);
+    shell.args(["shell", "--io", "packet-socket", "-s", "delay=1 ms", "--json=end.json"]);
     shell.args(["--far", "nc -l 5000 > got", "--wait-for", "5000", "--", "./tcplab", "shell"]);
     let run =
         ended(shell.args(["--quiet", "--", "sh", "-c", "nc -N 10.98.0.2 5000 < sent; id -u"]));

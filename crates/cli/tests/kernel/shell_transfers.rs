@@ -70,7 +70,7 @@ fn arrives_intact(client: &Client, path: &[&str]) {
         }
         let home = tempfile::tempdir().unwrap();
         let sent = random(&home.path().join("sent"));
-        let mut shell = command(home.path(), &["shell", "--io", io.name(), "--json", "end.json"]);
+        let mut shell = command(home.path(), &["shell", "--io", io.name(), "--json=end.json"]);
         for key in path {
             shell.args(["-s", key]);
         }

@@ -27,7 +27,7 @@ const OF_THE_MACHINE: [&str; 4] = ["timer error", "delay", "lateness", "ring wai
 
 fn verify(home: &Path) -> Answer {
     let Ended { code, stdout, stderr } =
-        tcplab(home, &["path", "verify", "path.toml", "--for", "1500 ms", "--json"]);
+        tcplab(home, &["path", "verify", "path.toml", "--duration", "1500 ms", "--json"]);
     assert!(matches!(code, Some(0 | 1)), "{stderr}");
     let answer: Answer = serde_json::from_str(&stdout).unwrap();
     assert_eq!(code == Some(1), off(&answer).next().is_some(), "{stdout}");
@@ -106,7 +106,7 @@ fn a_run_tells_how_its_paths_were_verified() {
                     [matrix]\n\"path.delay\" = [\"1 ms\", \"2 ms\"]\n\
                     \"client.socket.congestion\" = [\"reno\", \"cubic\"]\n[repeat]\ntrials = 1\n";
     fs::write(home.path().join("two.toml"), scenario).unwrap();
-    let done = tcplab(home.path(), &["run", "two.toml", "--spin", "100us"]);
+    let done = tcplab(home.path(), &["run", "two.toml", "--spin", "100µs"]);
     assert_eq!(done.code, Some(0), "{}", done.stderr);
     let directory = only_entry(&home.path().join("runs/two"));
     let read = |name: &str| fs::read(directory.join(name)).unwrap();
@@ -140,8 +140,8 @@ fn a_shell_above_the_ceiling_is_told_of() {
     .enumerate()
     {
         let home = tempfile::tempdir().unwrap();
-        let mut shell = command(home.path(), &["shell", "--spin", "0us", "--capture", "seen"]);
-        shell.args(["--json", "end.json"]).args(keys.iter().flat_map(|key| ["-s", key]));
+        let mut shell = command(home.path(), &["shell", "--spin", "0µs", "--capture", "seen"]);
+        shell.args(["--json=end.json"]).args(keys.iter().flat_map(|key| ["-s", key]));
         // What is told before comes whatever is not to be told at the end.
         if index == 0 {
             shell.arg("--quiet");

@@ -1,8 +1,8 @@
 //! What can happen to a transfer, as sums tell it: one case and more for each rule.
 
 use tcplab_trace::{
-    CloseKind, Connection, EcnAgreement, FastOpen, Flow, HandshakeKind, Limit, MssChange,
-    StallCause, Tap,
+    CapturePoint, CloseKind, Connection, EcnAgreement, FastOpen, Flow, HandshakeKind, Limit,
+    MssChange, StallCause,
 };
 use tcplab_units::{Bytes, Endpoint};
 
@@ -16,16 +16,16 @@ pub(super) const CASES: &[Case] = &[
         rule: "capture-gaps",
         of: "",
         fires: |c| {
-            c.forward.causes.missed_by_tap = seen(123, 400);
-            c.forward.causes.missed_bytes = Bytes::new(1_800_000);
+            c.forward.causes.acked_not_captured = seen(123, 400);
+            c.forward.causes.acked_not_captured_bytes = Bytes::new(1_800_000);
         },
-        silent: &[|c| c.forward.causes.missed_by_tap = seen(NONE, 0)],
+        silent: &[|c| c.forward.causes.acked_not_captured = seen(NONE, 0)],
     },
     Case {
         rule: "captured-twice",
         of: "",
-        fires: |c| c.forward.causes.tap_duplicates = seen(6_907, 5),
-        silent: &[|c| c.forward.causes.tap_duplicates = seen(NONE, 0)],
+        fires: |c| c.forward.causes.capture_duplicates = seen(6_907, 5),
+        silent: &[|c| c.forward.causes.capture_duplicates = seen(NONE, 0)],
     },
     Case {
         rule: "not-opened",
@@ -54,7 +54,7 @@ pub(super) const CASES: &[Case] = &[
         fires: |c| {
             c.handshake.client_repeats = 2;
             c.handshake.opened = Some(at(3_040));
-            c.forward.causes.syns = seen(2, 2);
+            c.forward.causes.syn_retransmissions = seen(2, 2);
         },
         silent: &[|c| c.handshake.client_repeats = 0],
     },
@@ -64,7 +64,7 @@ pub(super) const CASES: &[Case] = &[
         fires: |c| {
             c.handshake.server_repeats = 1;
             c.handshake.opened = Some(at(1_040));
-            c.reverse.causes.syns = seen(1, 3);
+            c.reverse.causes.syn_retransmissions = seen(1, 3);
         },
         // Who never answered has a rule of its own.
         silent: &[|c| c.handshake.opened = None],
@@ -122,7 +122,7 @@ pub(super) const CASES: &[Case] = &[
         fires: |c| small_window(c, 64_000, 64_000),
         // The receiver is slow, its buffer is not small.
         silent: &[
-            |c| c.forward.windows.zero_for = ms(4_500),
+            |c| c.forward.windows.zero_window_time = ms(4_500),
             |c| {
                 c.forward.totals.data_segments = 12;
                 c.forward.totals.data = Bytes::new(16_000);
@@ -161,12 +161,12 @@ pub(super) const CASES: &[Case] = &[
         of: "",
         fires: |c| {
             let windows = &mut c.forward.windows;
-            (windows.zero, windows.probes) = (seen(12, 700), seen(5, 705));
-            (windows.zero_for, windows.longest_zero) = (ms(3_200), ms(900));
+            (windows.zero_windows, windows.probes) = (seen(12, 700), seen(5, 705));
+            (windows.zero_window_time, windows.zero_window_max) = (ms(3_200), ms(900));
         },
         silent: &[|c| {
             let windows = &mut c.forward.windows;
-            (windows.zero_for, windows.longest_zero) = (ms(400), ms(100));
+            (windows.zero_window_time, windows.zero_window_max) = (ms(400), ms(100));
         }],
     },
     Case {
@@ -183,16 +183,16 @@ pub(super) const CASES: &[Case] = &[
         of: "",
         fires: |c| {
             limited(&mut c.forward, &[(Limit::Application, 7_200), (Limit::Congestion, 2_800)]);
-            c.forward.stall_sums = vec![stalls(StallCause::ServerSlow, 40, 5_000, 300)];
+            c.forward.stall_sums = vec![stalls(StallCause::SenderSlow, 40, 5_000, 300)];
         },
-        silent: &[|c| c.forward.stall_sums.push(stalls(StallCause::ClientIdle, 3, 4_000, 2_000))],
+        silent: &[|c| c.forward.stall_sums.push(stalls(StallCause::NoRequest, 3, 4_000, 2_000))],
     },
     Case {
         rule: "slow-answers",
         of: "",
-        fires: |c| c.reverse.stall_sums = vec![stalls(StallCause::ServerIdle, 12, 3_400, 900)],
+        fires: |c| c.reverse.stall_sums = vec![stalls(StallCause::SenderIdle, 12, 3_400, 900)],
         silent: &[
-            |c| c.reverse.stall_sums[0].cause = StallCause::ClientIdle,
+            |c| c.reverse.stall_sums[0].cause = StallCause::NoRequest,
             // A client that takes its time.
             |c| std::mem::swap(&mut c.forward, &mut c.reverse),
         ],
@@ -208,7 +208,7 @@ pub(super) const CASES: &[Case] = &[
         of: "after pauses",
         fires: |c| {
             short(c);
-            c.forward.stall_sums = vec![stalls(StallCause::ClientIdle, 2, 900, 500)];
+            c.forward.stall_sums = vec![stalls(StallCause::NoRequest, 2, 900, 500)];
         },
         silent: &[|c| limited(&mut c.forward, &[(Limit::SlowStart, 240), (Limit::Path, 300)])],
     },
@@ -222,7 +222,7 @@ pub(super) const CASES: &[Case] = &[
         // So fast with so many losses: it does not go by them.
         silent: &[
             |c| c.forward.transfer.goodput = Some(mbit(20)),
-            |c| c.forward.causes.needless_by_dsack = seen(65, 1_100),
+            |c| c.forward.causes.spurious_by_dsack = seen(65, 1_100),
             |c| limited(&mut c.forward, &[(Limit::Congestion, 4_000), (Limit::Path, 6_000)]),
         ],
     },
@@ -231,7 +231,7 @@ pub(super) const CASES: &[Case] = &[
         of: "probed",
         fires: |c| {
             c.forward.stall_sums = vec![stalls(StallCause::TailLoss, 3, 620, 250)];
-            c.forward.causes.probes = seen(3, 1_701);
+            c.forward.causes.tail_loss_probes = seen(3, 1_701);
         },
         silent: &[|c| c.forward.stall_sums[0].time = ms(150)],
     },
@@ -273,41 +273,41 @@ pub(super) const CASES: &[Case] = &[
         rule: "timeout-backoff",
         of: "without packets",
         fires: |c| {
-            c.forward.causes.most_backed_off = 4;
+            c.forward.causes.backoff_max = 4;
             c.forward.causes.timeouts = seen(4, 3_000);
         },
-        silent: &[|c| c.forward.causes.most_backed_off = 1],
+        silent: &[|c| c.forward.causes.backoff_max = 1],
     },
     Case {
         rule: "lost-retransmissions",
         of: "",
         fires: |c| {
             lose(&mut c.forward, 69);
-            c.forward.causes.lost_again = seen(12, 1_050);
+            c.forward.causes.lost_retransmissions = seen(12, 1_050);
         },
-        silent: &[|c| c.forward.causes.lost_again = seen(6, 1_050)],
+        silent: &[|c| c.forward.causes.lost_retransmissions = seen(6, 1_050)],
     },
     Case {
         rule: "lost-retransmissions",
         of: "by no chance",
         fires: |c| {
             lose(&mut c.forward, 1_400);
-            c.forward.causes.lost_again = seen(700, 1_050);
+            c.forward.causes.lost_retransmissions = seen(700, 1_050);
         },
         // A fifth is lost, so a fifth of what is sent again.
-        silent: &[|c| c.forward.causes.lost_again = seen(280, 1_050)],
+        silent: &[|c| c.forward.causes.lost_retransmissions = seen(280, 1_050)],
     },
     Case {
         rule: "needless-retransmissions",
         of: "without packets",
         fires: |c| {
             lose(&mut c.forward, 20);
-            c.forward.causes.needless_by_dsack = seen(5, 1_100);
-            c.forward.causes.needless_by_timestamp = seen(2, 1_090);
+            c.forward.causes.spurious_by_dsack = seen(5, 1_100);
+            c.forward.causes.spurious_by_timestamp = seen(2, 1_090);
         },
         silent: &[|c| {
-            c.forward.causes.needless_by_dsack = seen(NONE, 0);
-            c.forward.causes.needless_by_timestamp = seen(NONE, 0);
+            c.forward.causes.spurious_by_dsack = seen(NONE, 0);
+            c.forward.causes.spurious_by_timestamp = seen(NONE, 0);
         }],
     },
     Case {
@@ -333,7 +333,7 @@ pub(super) const CASES: &[Case] = &[
         of: "",
         fires: |c| {
             c.forward.marks.nagle_waits = seen(25, 300);
-            c.forward.marks.nagle_waited = ms(1_000);
+            c.forward.marks.nagle_wait_time = ms(1_000);
         },
         silent: &[|c| c.forward.marks.nagle_waits = seen(2, 300)],
     },
@@ -350,30 +350,30 @@ pub(super) const CASES: &[Case] = &[
     Case {
         rule: "silly-window",
         of: "",
-        fires: |c| c.forward.windows.silly = seen(40, 600),
-        silent: &[|c| c.forward.windows.silly = seen(2, 600)],
+        fires: |c| c.forward.windows.silly_windows = seen(40, 600),
+        silent: &[|c| c.forward.windows.silly_windows = seen(2, 600)],
     },
     Case {
         rule: "window-shrunk",
         of: "",
-        fires: |c| c.forward.windows.shrunk = seen(3, 650),
-        silent: &[|c| c.forward.windows.shrunk = seen(NONE, 0)],
+        fires: |c| c.forward.windows.windows_shrunk = seen(3, 650),
+        silent: &[|c| c.forward.windows.windows_shrunk = seen(NONE, 0)],
     },
     Case {
         rule: "delayed-acks",
         of: "",
         fires: |c| {
             c.forward.acking.delayed = seen(30, 200);
-            c.forward.acking.longest_delay = ms(240);
+            c.forward.acking.delay_max = ms(240);
         },
-        silent: &[|c| c.forward.acking.longest_delay = ms(44)],
+        silent: &[|c| c.forward.acking.delay_max = ms(44)],
     },
     Case {
         rule: "delayed-acks",
         of: "forbidden",
         fires: |c| {
             c.forward.acking.delayed = seen(1, 200);
-            c.forward.acking.longest_delay = ms(700);
+            c.forward.acking.delay_max = ms(700);
         },
         silent: &[|c| c.forward.acking.delayed = seen(NONE, 0)],
     },
@@ -409,28 +409,34 @@ pub(super) const CASES: &[Case] = &[
         of: "",
         fires: |c| queue(&mut c.forward, 310, 450),
         // Half of the samples know of no queue: something else is late at times.
-        silent: &[|c| queue(&mut c.forward, 45, 450), |c| c.forward.tap = Tap::Middle],
+        silent: &[
+            |c| queue(&mut c.forward, 45, 450),
+            |c| c.forward.capture_point = CapturePoint::Middle,
+        ],
     },
     Case {
         rule: "delay-spikes",
         of: "",
         fires: |c| c.forward.stall_sums = vec![stalls(StallCause::PacketDelay, 7, 2_300, 800)],
-        silent: &[|c| c.forward.stall_sums[0].time = ms(900), |c| c.forward.tap = Tap::Receiver],
+        silent: &[
+            |c| c.forward.stall_sums[0].time = ms(900),
+            |c| c.forward.capture_point = CapturePoint::Receiver,
+        ],
     },
     Case {
         rule: "reordering",
         of: "needless retransmissions",
         fires: |c| {
             reorder(c);
-            c.forward.causes.needless_by_dsack = seen(5, 2_000);
+            c.forward.causes.spurious_by_dsack = seen(5, 2_000);
         },
-        silent: &[|c| c.forward.causes.reordered = seen(5, 500)],
+        silent: &[|c| c.forward.causes.out_of_order = seen(5, 500)],
     },
     Case {
         rule: "reordering",
         of: "borne",
         fires: reorder,
-        silent: &[|c| c.forward.causes.reordered = seen(NONE, 0)],
+        silent: &[|c| c.forward.causes.out_of_order = seen(NONE, 0)],
     },
     Case {
         rule: "network-duplicates",
@@ -448,7 +454,7 @@ pub(super) const CASES: &[Case] = &[
         rule: "congestion-marks",
         of: "not agreed",
         fires: |c| mark(c, EcnAgreement::NotAsked),
-        silent: &[|c| c.forward.marks.congestion_marks = seen(NONE, 0)],
+        silent: &[|c| c.forward.marks.ce_marks = seen(NONE, 0)],
     },
 ];
 
@@ -456,7 +462,7 @@ fn never_opened(connection: &mut Connection, kind: HandshakeKind, repeats: u64) 
     connection.handshake.kind = kind;
     connection.handshake.opened = None;
     connection.handshake.client_repeats = repeats;
-    connection.forward.causes.syns = seen(repeats, 2);
+    connection.forward.causes.syn_retransmissions = seen(repeats, 2);
     connection.last = at(63_000);
     connection.frames = (1, 8);
 }
@@ -472,7 +478,7 @@ fn fast_open(connection: &mut Connection, asked: FastOpen) {
 fn small_window(connection: &mut Connection, first: u64, max: u64) {
     let flow = &mut connection.forward;
     (flow.windows.first, flow.windows.max) = (Some(Bytes::new(first)), Some(Bytes::new(max)));
-    flow.windows.full = seen(900, 100);
+    flow.windows.window_full = seen(900, 100);
     limited(flow, &[(Limit::ReceiveWindow, 4_800), (Limit::Congestion, 5_200)]);
 }
 
@@ -502,11 +508,11 @@ fn queue(flow: &mut Flow, median: u64, p95: u64) {
 }
 
 fn reorder(connection: &mut Connection) {
-    connection.forward.causes.reordered = seen(598, 500);
-    connection.forward.causes.farthest = Bytes::new(43_440);
+    connection.forward.causes.out_of_order = seen(598, 500);
+    connection.forward.causes.out_of_order_max = Bytes::new(43_440);
 }
 
 fn mark(connection: &mut Connection, agreed: EcnAgreement) {
     connection.handshake.ecn = agreed;
-    connection.forward.marks.congestion_marks = seen(140, 900);
+    connection.forward.marks.ce_marks = seen(140, 900);
 }

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 
 use tcplab_trace::{
-    Close, CloseKind, Connection, ConnectionState, Flow, Handshake, HandshakeKind, Limit,
-    Sightings, Stall, StallCause, StallSum, SynOptions, Tap,
+    CapturePoint, Close, CloseKind, Connection, ConnectionState, Flow, Handshake, HandshakeKind,
+    Limit, Occurrences, Stall, StallCause, StallSum, SynOptions,
 };
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
@@ -39,7 +39,7 @@ pub(super) fn transfer() -> Connection {
     };
     connection.life.state = ConnectionState::Sf;
     connection.life.close = Some(closed(CloseKind::Graceful, 10_050));
-    connection.reverse.tap = Tap::Receiver;
+    connection.reverse.capture_point = CapturePoint::Receiver;
     connection
 }
 
@@ -66,7 +66,7 @@ fn handshake() -> Handshake {
 }
 
 fn flow() -> Flow {
-    let mut flow = Flow { tap: Tap::Sender, ..Flow::default() };
+    let mut flow = Flow { capture_point: CapturePoint::Sender, ..Flow::default() };
     let data = Bytes::new(10_000_000);
     (flow.totals.data_segments, flow.totals.pure_acks) = (6_907, 3_460);
     (flow.totals.data, flow.totals.unique) = (data, data);
@@ -96,8 +96,8 @@ pub(super) fn limited(flow: &mut Flow, times: &[(Limit, u64)]) {
 }
 
 /// So many sightings, one each millisecond from this one on, in frames of the same numbers.
-pub(super) fn seen(count: u64, from: u64) -> Sightings {
-    let mut seen = Sightings::default();
+pub(super) fn seen(count: u64, from: u64) -> Occurrences {
+    let mut seen = Occurrences::default();
     (from..from + count).for_each(|number| seen.add(at(number), number));
     seen
 }

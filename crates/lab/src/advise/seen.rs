@@ -51,7 +51,7 @@ impl Seen {
             sack: both(&|syn| syn.sack_permitted),
             timestamps: both(&|syn| syn.timestamps),
             nagle_waits: flow.marks.nagle_waits.count,
-            nagle_waited: flow.marks.nagle_waited,
+            nagle_waited: flow.marks.nagle_wait_time,
             segments: flow.totals.data_segments,
             retransmissions: flow.totals.retransmissions,
         }
@@ -78,7 +78,7 @@ impl Situation {
         let flow = busier(connection);
         let rtt = flow.round_trips.min.or(connection.handshake.round_trip)?;
         let causes = &flow.causes;
-        let needless = causes.needless_by_dsack.count + causes.needless_by_timestamp.count;
+        let needless = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
         let lost = flow.totals.retransmissions.saturating_sub(needless);
         let loss = lost as f64 / flow.totals.data_segments.max(1) as f64;
         let largest = flow.marks.largest.as_u64();

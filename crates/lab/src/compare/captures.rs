@@ -204,7 +204,7 @@ impl Facts<'_> {
         }
         self.bytes("most in flight", Some(flow.totals.max_in_flight.as_u64()));
         self.bytes("largest window", flow.windows.max.map(Bytes::as_u64));
-        self.count("times the window closed", Lower, flow.windows.zero.count);
+        self.count("times the window closed", Lower, flow.windows.zero_windows.count);
         self.bytes("largest segment", Some(flow.marks.largest.as_u64()));
         self.count("acknowledgements", Neither, flow.acking.acks);
         self.count("delayed acknowledgements", Neither, flow.acking.delayed.count);
@@ -214,21 +214,21 @@ impl Facts<'_> {
 
     fn causes(&mut self, causes: &Causes) {
         for (name, seen) in [
-            ("on duplicate acknowledgements", &causes.by_duplicates),
+            ("on duplicate acknowledgements", &causes.by_duplicate_acks),
             ("on SACK", &causes.by_sack),
             ("by RACK", &causes.by_rack),
             ("as too large for the path", &causes.by_icmp),
-            ("as a tail loss probe", &causes.probes),
+            ("as a tail loss probe", &causes.tail_loss_probes),
             ("on a timeout", &causes.timeouts),
             ("after a timeout", &causes.after_timeout),
-            ("to fill a hole", &causes.holes_filled),
-            ("needless, as D-SACK tells", &causes.needless_by_dsack),
+            ("to fill a hole", &causes.originals_not_captured),
+            ("needless, as D-SACK tells", &causes.spurious_by_dsack),
         ] {
             if seen.count > 0 {
                 self.count(&format!("sent again {name}"), Direction::Lower, seen.count);
             }
         }
-        self.count("overtaken on the way", Direction::Lower, causes.reordered.count);
+        self.count("overtaken on the way", Direction::Lower, causes.out_of_order.count);
     }
 }
 

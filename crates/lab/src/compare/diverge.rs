@@ -155,7 +155,7 @@ fn why(segment: &Segment) -> &'static str {
             Sign::Sack => "again, on SACK",
             Sign::Rack => "again, by the order of arrival (RACK)",
             Sign::PartialAck => "again, on a partial acknowledgement",
-            Sign::TooBig => "again, because it was too large for the path",
+            Sign::PacketTooBig => "again, because it was too large for the path",
             _ => "again, in recovery",
         },
         SegmentKind::TimeoutRetransmission if segment.timer == Some(Timer::Probe) => {
@@ -163,9 +163,9 @@ fn why(segment: &Segment) -> &'static str {
         }
         SegmentKind::TimeoutRetransmission => "again, on a retransmission timeout",
         SegmentKind::AfterTimeoutRetransmission => "again, after a timeout",
-        SegmentKind::FillsHole => "to fill a hole",
-        SegmentKind::Reordered => "overtaken on the way",
-        SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate => "a copy",
+        SegmentKind::OriginalNotCaptured => "to fill a hole",
+        SegmentKind::OutOfOrder => "overtaken on the way",
+        SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => "a copy",
         SegmentKind::WindowProbe => "a probe of the closed window",
         SegmentKind::KeepAlive => "a keep-alive probe",
     }

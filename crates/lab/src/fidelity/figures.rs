@@ -67,14 +67,14 @@ impl Figures {
 
 fn count(causes: &Causes, name: &str) -> u64 {
     match name {
-        "by_duplicates" => causes.by_duplicates.count,
+        "by_duplicates" => causes.by_duplicate_acks.count,
         "by_sack" => causes.by_sack.count,
         "by_rack" => causes.by_rack.count,
-        "probes" => causes.probes.count,
+        "probes" => causes.tail_loss_probes.count,
         "timeouts" => causes.timeouts.count,
         "after_timeout" => causes.after_timeout.count,
-        "lost_again" => causes.lost_again.count,
-        "needless" => causes.needless_by_dsack.count + causes.needless_by_timestamp.count,
+        "lost_again" => causes.lost_retransmissions.count,
+        "needless" => causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count,
         other => unreachable!("{other} is no cause"),
     }
 }

@@ -52,7 +52,7 @@ fn ours(design: &str, way: &str, service: &str, seconds: f64) -> io::Result<f64>
     let server = own(&["--design", design, "--service", service])?;
     let mut command = process::command(&process::tcplab()?, Side::Generator);
     command.args(["load", &server.address().to_string(), "--bulk", way, "--json", "-q"]);
-    command.args(["--seconds", &seconds.to_string()]);
+    command.args(["--duration", &format!("{seconds}s")]);
     let (output, _) = process::finish(&mut command)?;
     let outcome: Value = serde_json::from_str(&output)?;
     outcome["bits_per_second"].as_f64().ok_or_else(|| io::Error::other("no rate"))

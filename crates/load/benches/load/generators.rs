@@ -62,7 +62,7 @@ fn tcplab(url: &str, arguments: &Arguments) -> io::Result<Run> {
     let mut command = process::command(&process::tcplab()?, Side::Generator);
     command.args(["load", url, "--json", "-q"]);
     command.args(["-c", &arguments.connections.to_string()]);
-    command.args(["--seconds", &arguments.seconds.to_string()]);
+    command.args(["--duration", &format!("{}s", arguments.seconds)]);
     let (output, generator) = process::finish(&mut command)?;
     run_of(&serde_json::from_str(&output)?, generator)
 }

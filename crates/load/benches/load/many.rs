@@ -29,7 +29,7 @@ pub(crate) fn measure(arguments: &Arguments) -> io::Result<Value> {
         let mut command = process::command(&process::tcplab()?, Side::Generator);
         command.args(["load", &format!("http://{}/", server.address()), "--json", "-q"]);
         command.args(["-c", &CONNECTIONS.to_string(), "--timeout", "30 s"]);
-        command.args(["--seconds", &arguments.seconds.max(3.0).to_string()]);
+        command.args(["--duration", &format!("{}s", arguments.seconds.max(3.0))]);
         let (output, generator) = process::finish(&mut command)?;
         let outcome: Value = serde_json::from_str(&output)?;
         let run = run_of(&outcome, generator)?;

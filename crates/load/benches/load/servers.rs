@@ -92,7 +92,7 @@ fn folder(site: &Site) -> String {
 /// Starts `tcplab server` with one worker.
 pub(crate) fn own(arguments: &[&str]) -> io::Result<Server> {
     let mut command = process::command(&process::tcplab()?, Side::Server);
-    command.args(["server", "--json", "--workers", "1", "--drain", "1 s"]).args(arguments);
+    command.args(["server", "--json", "--workers", "1", "--drain-timeout", "1 s"]).args(arguments);
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let mut line = String::new();
     let mut output = BufReader::new(child.stdout.take().expect("it was asked for"));

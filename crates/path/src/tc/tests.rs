@@ -45,7 +45,7 @@ fn scripts() {
         ("jitter_uniform", r#"{ "delay": "5 ms", "jitter": "2 ms" }"#),
         (
             "jitter_normal",
-            r#"{ "delay": "5 ms", "jitter": { "normal": "1.5 us", "reorder": true } }"#,
+            r#"{ "delay": "5 ms", "jitter": { "normal": "1.5 µs", "reorder": true } }"#,
         ),
         (
             "jitter_pareto",

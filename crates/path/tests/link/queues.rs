@@ -160,7 +160,7 @@ fn every_discipline_in_words() {
         r#"{ "drop_head": "64 kB" }"#,
         r#"{ "codel": {} }"#,
         r#"{ "codel": { "limit": "1 bdp", "target": "1 ms", "interval": "20 ms", "ecn": true,
-             "ce_threshold": "500 us" } }"#,
+             "ce_threshold": "500 µs" } }"#,
         r#"{ "fq_codel": {} }"#,
         r#"{ "fq_codel": { "flows": 1, "quantum": "300 B", "ecn": false, "memory": "4 MB" } }"#,
         r#"{ "pie": {} }"#,

@@ -56,7 +56,7 @@ fn keys_say_what_always_holds() {
     for (json, words) in [
         ("{}", vec!["both directions: 0 ms", "both directions: none"]),
         (
-            r#"{ "rate": "1 Gbit/s", "queue": "10 packets", "delay": "15 us", "loss": "0.0012 %" }"#,
+            r#"{ "rate": "1 Gbit/s", "queue": "10 packets", "delay": "15 µs", "loss": "0.0012 %" }"#,
             vec![
                 "both directions: 1 Gbit/s",
                 "both directions: 15 µs",

@@ -217,11 +217,14 @@ fn draw_segment(page: &mut Page, now: &Stamp, segment: &Segment) {
         page.mark(if segment.syn { DIAMOND } else { DARROW }, now, &start);
         page.mark(if segment.syn { UARROW } else { BOX }, now, &end);
     } else {
-        page.color(if segment.kind.is_retransmission() && segment.kind != SegmentKind::FillsHole {
-            RED
-        } else {
-            WHITE
-        });
+        page.color(
+            if segment.kind.is_retransmission() && segment.kind != SegmentKind::OriginalNotCaptured
+            {
+                RED
+            } else {
+                WHITE
+            },
+        );
         page.mark(DARROW, now, &start);
         if segment.psh {
             page.mark_in(DIAMOND, now, &end, WHITE);
@@ -245,8 +248,8 @@ fn mark_of(segment: &Segment) -> Option<(Word, &'static str)> {
         SegmentKind::FastRetransmission
         | SegmentKind::TimeoutRetransmission
         | SegmentKind::AfterTimeoutRetransmission => Some((RED, again)),
-        SegmentKind::FillsHole | SegmentKind::Reordered => Some((PINK, "O")),
-        SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate => Some((BLUE, "HD")),
+        SegmentKind::OriginalNotCaptured | SegmentKind::OutOfOrder => Some((PINK, "O")),
+        SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => Some((BLUE, "HD")),
         SegmentKind::WindowProbe => Some((ORANGE, "P")),
         SegmentKind::KeepAlive => Some((ORANGE, "K")),
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tcplab_trace::{
-    Ack, Connection, Episode, Flow, FlowId, LimitPeriod, Needless, Segment, Sink, Stall,
+    Ack, Connection, Episode, Flow, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
 };
 use tcplab_units::Instant;
 
@@ -93,10 +93,10 @@ impl Sink for Chosen {
             flow.limits.push(period);
         }
     }
-    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         let Some(flow) = self.flow(flow) else { return };
         if let Ok(index) = flow.segments.binary_search_by_key(&frame, |segment| segment.frame) {
-            flow.segments[index].proof.needless = Some(why);
+            flow.segments[index].proof.spurious = Some(why);
         }
     }
     fn connection(&mut self, index: usize, connection: Connection) {
@@ -107,7 +107,7 @@ impl Sink for Chosen {
     }
     fn late(&mut self, index: usize, at: Instant, frame: u64) {
         if let Some(connection) = self.kept.get_mut(&index).and_then(|k| k.connection.as_mut()) {
-            connection.came_late(at, frame);
+            connection.add_late_packet(at, frame);
         }
     }
 }

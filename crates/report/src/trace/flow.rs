@@ -3,8 +3,8 @@
 use tcplab_findings::story;
 use tcplab_plot::{decimal, grouped};
 use tcplab_trace::{
-    AckHabits, Causes, Confidence, Flow, RoundTrips, SenderMarks, Sightings, Tap, Transfer,
-    WindowUse,
+    AckBehaviour, CapturePoint, Causes, Confidence, Flow, Occurrences, RoundTrips, SenderMarks,
+    Transfer, WindowUse,
 };
 use tcplab_units::Bytes;
 
@@ -41,13 +41,13 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
     if totals.data_segments > 0 {
         facts.push(format!("in flight max {}", bytes(totals.max_in_flight)));
     }
-    facts.push(tap(flow));
+    facts.push(capture_point(flow));
     look.paragraph(out, "  ", &facts.join("; "));
     let mut lines: Vec<(&str, String)> = Vec::new();
     if totals.data_segments > 0 {
         lines.push(("rate", rates(&flow.transfer)));
         lines.push(("RFC 6349", metrics(&flow.transfer)));
-        if flow.tap == Tap::Receiver {
+        if flow.capture_point == CapturePoint::Receiver {
             let text = round_trips(&flow.round_trips);
             if text != UNKNOWN {
                 let part = "captured at the receiver, so this is not the RTT";
@@ -80,14 +80,14 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
     episodes(out, flow, look);
 }
 
-fn tap(flow: &Flow) -> String {
-    let place = match flow.tap {
-        Tap::Unknown => return "capture point unknown".into(),
-        Tap::Sender => "at the sender",
-        Tap::Middle => "on the path",
-        Tap::Receiver => "at the receiver",
+fn capture_point(flow: &Flow) -> String {
+    let place = match flow.capture_point {
+        CapturePoint::Unknown => return "capture point unknown".into(),
+        CapturePoint::Sender => "at the sender",
+        CapturePoint::Middle => "on the path",
+        CapturePoint::Receiver => "at the receiver",
     };
-    match flow.tap_confidence {
+    match flow.capture_point_confidence {
         Confidence::None => format!("captured {place}"),
         Confidence::Low => format!("captured {place} (low confidence)"),
         Confidence::Medium => format!("captured {place} (medium confidence)"),
@@ -170,21 +170,21 @@ fn window(window: &WindowUse) -> String {
     if !facts.is_empty() && !window.scale_known {
         facts.push("scale unknown".into());
     }
-    if !window.zero.is_empty() {
+    if !window.zero_windows.is_empty() {
         facts.push(format!(
             "zero window {} for {}, max {}{}",
-            times(window.zero.count),
-            span(window.zero_for),
-            span(window.longest_zero),
-            at_frames(&window.zero)
+            times(window.zero_windows.count),
+            span(window.zero_window_time),
+            span(window.zero_window_max),
+            at_frames(&window.zero_windows)
         ));
     }
     for (seen, what) in [
-        (&window.full, "full"),
+        (&window.window_full, "full"),
         (&window.probes, "zero-window probe"),
         (&window.updates, "updated"),
-        (&window.silly, "silly window"),
-        (&window.shrunk, "shrunk"),
+        (&window.silly_windows, "silly window"),
+        (&window.windows_shrunk, "shrunk"),
     ] {
         if !seen.is_empty() {
             facts.push(format!("{what} {}{}", times(seen.count), at_frames(seen)));
@@ -193,7 +193,7 @@ fn window(window: &WindowUse) -> String {
     joined(&facts)
 }
 
-fn acking(flow: &Flow, habits: &AckHabits) -> String {
+fn acking(flow: &Flow, habits: &AckBehaviour) -> String {
     let mut facts = Vec::new();
     let acks = habits.acks.max(flow.totals.pure_acks);
     let duplicates = habits.duplicates.max(flow.totals.duplicate_acks);
@@ -218,7 +218,7 @@ fn acking(flow: &Flow, habits: &AckHabits) -> String {
         facts.push(format!(
             "{} delayed (max {}){}",
             grouped(habits.delayed.count),
-            span(habits.longest_delay),
+            span(habits.delay_max),
             at_frames(&habits.delayed)
         ));
     }
@@ -243,14 +243,14 @@ fn marks(marks: &SenderMarks) -> String {
         facts.push(format!(
             "{} waited for a delayed ACK (Nagle), {} in all{}",
             grouped(marks.nagle_waits.count),
-            span(marks.nagle_waited),
+            span(marks.nagle_wait_time),
             at_frames(&marks.nagle_waits)
         ));
     }
     for (seen, what) in [
         (&marks.urgent, "urgent"),
         (&marks.keep_alives, "keep-alives"),
-        (&marks.congestion_marks, "CE-marked"),
+        (&marks.ce_marks, "CE-marked"),
     ] {
         if !seen.is_empty() {
             facts.push(format!("{} {what}{}", grouped(seen.count), at_frames(seen)));
@@ -264,12 +264,12 @@ fn times(count: u64) -> String {
 }
 
 /// ` (#12, #40, …)`.
-fn at_frames(seen: &Sightings) -> String {
+fn at_frames(seen: &Occurrences) -> String {
     let text = frames(seen);
     if text.is_empty() { text } else { format!(" ({text})") }
 }
 
-fn frames(seen: &Sightings) -> String {
+fn frames(seen: &Occurrences) -> String {
     let named: Vec<String> = seen.frames.iter().take(FRAMES).map(|f| format!("#{f}")).collect();
     if named.is_empty() {
         return String::new();
@@ -282,29 +282,32 @@ fn frames(seen: &Sightings) -> String {
 fn causes(out: &mut String, causes: &Causes, look: Look) {
     let mut grid = Grid::new(&[Side::Left, Side::Right, Side::Right, Side::Left]);
     let size = |amount: Bytes, what: &str| format!("{what} {}", bytes(amount));
-    let backed_off = match causes.most_backed_off {
+    let backed_off = match causes.backoff_max {
         0 | 1 => String::new(),
         n => format!(", max {n} in a row"),
     };
     for (what, seen) in [
-        ("fast retransmission, duplicate ACKs".to_owned(), &causes.by_duplicates),
+        ("fast retransmission, duplicate ACKs".to_owned(), &causes.by_duplicate_acks),
         ("fast retransmission, SACK".into(), &causes.by_sack),
         ("fast retransmission, RACK".into(), &causes.by_rack),
         ("retransmission, ICMP too large".into(), &causes.by_icmp),
-        ("tail loss probe".into(), &causes.probes),
-        ("tail loss probe, new data".into(), &causes.new_probes),
+        ("tail loss probe".into(), &causes.tail_loss_probes),
+        ("tail loss probe, new data".into(), &causes.tail_loss_probes_new_data),
         (format!("retransmission timeout{backed_off}"), &causes.timeouts),
         ("retransmission after a timeout".into(), &causes.after_timeout),
-        ("retransmission lost, retransmitted".into(), &causes.lost_again),
-        ("SYN retransmission".into(), &causes.syns),
-        ("FIN retransmission".into(), &causes.fins),
-        ("original not captured".into(), &causes.holes_filled),
-        ("spurious, by D-SACK".into(), &causes.needless_by_dsack),
-        ("spurious, by timestamp".into(), &causes.needless_by_timestamp),
-        (size(causes.farthest, "out of order, max"), &causes.reordered),
+        ("retransmission lost, retransmitted".into(), &causes.lost_retransmissions),
+        ("SYN retransmission".into(), &causes.syn_retransmissions),
+        ("FIN retransmission".into(), &causes.fin_retransmissions),
+        ("original not captured".into(), &causes.originals_not_captured),
+        ("spurious, by D-SACK".into(), &causes.spurious_by_dsack),
+        ("spurious, by timestamp".into(), &causes.spurious_by_timestamp),
+        (size(causes.out_of_order_max, "out of order, max"), &causes.out_of_order),
         ("network duplicate".into(), &causes.network_duplicates),
-        ("captured twice".into(), &causes.tap_duplicates),
-        (size(causes.missed_bytes, "acknowledged but not captured,"), &causes.missed_by_tap),
+        ("captured twice".into(), &causes.capture_duplicates),
+        (
+            size(causes.acked_not_captured_bytes, "acknowledged but not captured,"),
+            &causes.acked_not_captured,
+        ),
     ] {
         if seen.is_empty() {
             continue;

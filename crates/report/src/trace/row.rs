@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::SocketAddr;
 
-use tcplab_trace::{Connection, ConnectionState, Flow, Limit, Sink, Stall, StallCause, Tap};
+use tcplab_trace::{
+    CapturePoint, Connection, ConnectionState, Flow, Limit, Sink, Stall, StallCause,
+};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 /// What a connection that never came about costs, beside the time spent on it: as much as the
@@ -117,7 +119,7 @@ impl Row {
 impl Way {
     fn new(connection: &Connection, flow: &Flow) -> Way {
         // Beside the receiver, data and acknowledgements tell only how long that took to answer.
-        let whole = flow.tap != Tap::Receiver;
+        let whole = flow.capture_point != CapturePoint::Receiver;
         let least = flow.round_trips.min.filter(|_| whole).or(connection.handshake.round_trip);
         let limit = flow.shares.largest().map(|limit| (limit, flow.shares.share(limit) as f32));
         let longest = flow.stall_sums.iter().max_by_key(|sum| span_of(&sum.longest));
@@ -145,7 +147,7 @@ fn span_of(stall: &Stall) -> Span {
 
 /// Nobody wanted to send: that is no loss of time.
 fn is_idle(cause: StallCause) -> bool {
-    matches!(cause, StallCause::ServerIdle | StallCause::ServerSlow | StallCause::ClientIdle)
+    matches!(cause, StallCause::SenderIdle | StallCause::SenderSlow | StallCause::NoRequest)
 }
 
 /// Whether no connection came about.
@@ -255,7 +257,7 @@ impl Sink for Summary {
         }
         let mut kept = std::mem::take(&mut self.worst).into_vec();
         for Reverse(kept) in kept.iter_mut().filter(|kept| kept.0.index == index) {
-            kept.connection.came_late(at, frame);
+            kept.connection.add_late_packet(at, frame);
         }
         self.worst = kept.into();
     }

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 
 use tcplab_findings::{Cost, Finding, Severity};
 use tcplab_trace::{
-    Close, CloseKind, Connection, ConnectionState, EcnAgreement, Fate, Flow, FlowId, Handshake,
-    HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, OtherPackets, Sightings,
-    Sink, Stall, StallCause, StallSum, StateStep, StepCause, SynOptions, Tap, TcpState,
+    CapturePoint, Close, CloseKind, Connection, ConnectionState, EcnAgreement, Fate, Flow, FlowId,
+    Handshake, HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, Occurrences,
+    OtherPackets, Sink, Stall, StallCause, StallSum, StateStep, StepCause, SynOptions, TcpState,
 };
 use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 
@@ -24,8 +24,8 @@ fn ms(millis: u64) -> Span {
 fn end(text: &str) -> SocketAddr {
     text.parse().unwrap()
 }
-fn seen(frames: &[u64], millis: u64) -> Sightings {
-    let mut seen = Sightings::default();
+fn seen(frames: &[u64], millis: u64) -> Occurrences {
+    let mut seen = Occurrences::default();
     for frame in frames {
         seen.add(at(millis), *frame);
     }
@@ -79,13 +79,13 @@ fn upload() -> Connection {
         })
         .collect();
     fill(&mut upload.forward);
-    upload.reverse.tap = Tap::Receiver;
+    upload.reverse.capture_point = CapturePoint::Receiver;
     upload
 }
 
 /// What a direction with a timeout says of itself.
 fn fill(flow: &mut Flow) {
-    flow.tap = Tap::Sender;
+    flow.capture_point = CapturePoint::Sender;
     flow.totals.data_segments = 8_000;
     flow.totals.data = Bytes::new(11_584_000);
     flow.totals.unique = Bytes::new(11_439_200);
@@ -94,16 +94,16 @@ fn fill(flow: &mut Flow) {
     flow.totals.max_in_flight = Bytes::new(240_000);
     flow.causes.by_sack = seen(&[812, 813, 820, 900, 901, 902], 640);
     flow.causes.timeouts = seen(&[4_000], 4_300);
-    flow.causes.most_backed_off = 1;
+    flow.causes.backoff_max = 1;
     flow.round_trips.by_ack = 3_900;
     flow.round_trips.min = Some(Span::from_micros(20_150));
     flow.round_trips.median = Some(Span::from_micros(35_500));
     flow.round_trips.timeout = Some(ms(236));
     flow.windows.scale_known = true;
     flow.windows.max = Some(Bytes::new(3_145_728));
-    flow.windows.zero = seen(&[77], 300);
-    flow.windows.zero_for = ms(12);
-    flow.windows.longest_zero = ms(12);
+    flow.windows.zero_windows = seen(&[77], 300);
+    flow.windows.zero_window_time = ms(12);
+    flow.windows.zero_window_max = ms(12);
     flow.acking.acks = 4_020;
     flow.marks.push = 12;
     flow.transfer.time = ms(9_950);
@@ -232,7 +232,7 @@ fn time_lost_is_the_longer_of_limits_and_stalls() {
     assert_eq!(lost(&connection), ms(9_950));
     connection.forward.shares = LimitShares::default();
     assert_eq!(lost(&connection), ms(700));
-    connection.forward.stall_sums[0].cause = StallCause::ServerIdle;
+    connection.forward.stall_sums[0].cause = StallCause::SenderIdle;
     assert_eq!(lost(&connection), Span::ZERO);
     connection.forward.totals.retransmitted = Bytes::new(1_158_400);
     assert_eq!(lost(&connection), ms(995));

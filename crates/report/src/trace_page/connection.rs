@@ -5,7 +5,7 @@ use tcplab_plot::{
     Chart, Figure, LadderScene, View, advertised_window, chart, decimal, delivered_rate, grouped,
     in_flight, ladder, round_trips, sent_rate, spoken, time_sequence,
 };
-use tcplab_trace::{CloseKind, Connection, Episode, Flow, Tap};
+use tcplab_trace::{CapturePoint, CloseKind, Connection, Episode, Flow};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::shown::{ShownConnection, anchor};
@@ -155,7 +155,7 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
     ];
     // Beside the receiver there are none to be seen.
     let trips = [round_trips(flow)];
-    if flow.tap != Tap::Receiver && !trips[0].points.is_empty() {
+    if flow.capture_point != CapturePoint::Receiver && !trips[0].points.is_empty() {
         let chart_of_trips =
             Chart { title: "RTT", unit: "ms", right: None, series: &trips, at_most: None };
         figures.push(chart(&chart_of_trips, view));
@@ -217,8 +217,8 @@ fn flow_facts(flow: &Flow) -> Vec<(&'static str, String)> {
         (round_trips.min, round_trips.median, round_trips.p95)
     {
         let text = format!("{} / {} / {}", spoken(min), spoken(median), spoken(p95));
-        let name = match flow.tap {
-            Tap::Receiver => "ACK time: min, median, p95",
+        let name = match flow.capture_point {
+            CapturePoint::Receiver => "ACK time: min, median, p95",
             _ => "RTT: min, median, p95",
         };
         facts.push((name, text));

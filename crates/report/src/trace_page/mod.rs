@@ -9,7 +9,7 @@ use std::io;
 
 use askama::Template;
 use tcplab_plot::{grouped, spoken};
-use tcplab_trace::{Connection, Flow, Tap, Trace};
+use tcplab_trace::{CapturePoint, Connection, Flow, Trace};
 use tcplab_units::{Bytes, Span};
 
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
@@ -127,7 +127,8 @@ impl Row {
         let again = forward.totals.retransmissions + reverse.totals.retransmissions;
         let busier = if forward.totals.unique >= reverse.totals.unique { forward } else { reverse };
         // Beside the receiver only the handshake tells of the whole way.
-        let whole = busier.round_trips.min.filter(|_| busier.tap != Tap::Receiver);
+        let whole =
+            busier.round_trips.min.filter(|_| busier.capture_point != CapturePoint::Receiver);
         let smallest = whole.or(connection.handshake.round_trip);
         Row {
             number: index,

@@ -112,7 +112,7 @@ fn trace_page_is_complete() {
     assert_eq!(count("<svg class=\"ladder\""), episodes);
     assert_eq!(count("<details class=\"trial connection\""), 2);
     for text in
-        ["Frame 7: cut off", "tail lost", "path rate 32.0 %", "10.98.0.1:", "were retransmitted"]
+        ["Frame 7: cut off", "tail loss", "path rate 32.0 %", "10.98.0.1:", "were retransmitted"]
     {
         assert!(count(text) > 0, "{text}");
     }

@@ -52,6 +52,21 @@ pub struct FlowSpec {
     pub server: FlowEnd,
 }
 
+impl Default for FlowSpec {
+    fn default() -> FlowSpec {
+        FlowSpec {
+            start: Span::ZERO,
+            count: one(),
+            background: false,
+            workload: None,
+            traffic: None,
+            lasting: None,
+            client: FlowEnd::default(),
+            server: FlowEnd::default(),
+        }
+    }
+}
+
 /// What one end of a flow has otherwise than the host that it is on. The stack and the settings
 /// of the network namespace are of the host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

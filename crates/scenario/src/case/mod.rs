@@ -10,7 +10,7 @@ mod flow;
 mod limits;
 mod stack;
 
-pub use connections::FlowConnection;
+pub use connections::PlannedConnection;
 pub use endpoint::EndpointSpec;
 pub use flow::{Flow, FlowEnd, FlowSpec};
 pub use limits::{LimitsSpec, SamplingSpec};

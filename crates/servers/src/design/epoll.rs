@@ -11,13 +11,13 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec};
 
 use crate::calendar::Clock;
-use crate::config::Design;
 use crate::conversation::{Conversation, End};
 use crate::counters::{Count, Slot};
 use crate::door::{Door, Knock, Pause};
 use crate::error::ServeError;
 use crate::hall::{Drain, Hall, Stopping, Watch};
 use crate::pump::{self, Moved, Now};
+use tcplab_units::ServerDesign;
 
 /// Names of what is watched, above all connections.
 const DOOR: u64 = u64::MAX;
@@ -32,7 +32,8 @@ const ACCEPTED: usize = 64;
 const SLACK: usize = 2;
 
 pub(super) fn serve(hall: &Hall<'_>, door: &Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
-    let refused = |source: std::io::Error| ServeError::Design { design: Design::Epoll, source };
+    let refused =
+        |source: std::io::Error| ServeError::Design { design: ServerDesign::Epoll, source };
     let boxes: Vec<Letterbox> = (0..hall.config.workers)
         .map(|_| Letterbox::new())
         .collect::<Result<_, _>>()

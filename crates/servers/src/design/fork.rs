@@ -10,7 +10,6 @@ use rustix::process::{Pid, WaitOptions};
 
 use super::workers::kill;
 use crate::carry::Carrier;
-use crate::config::Design;
 use crate::conversation::End;
 use crate::counters::{Count, Slot};
 use crate::door::Door;
@@ -18,9 +17,10 @@ use crate::entrance::{Entrance, Next};
 use crate::error::{ServeError, system};
 use crate::hall::{Drain, Hall, Watch, single_threaded};
 use crate::sys::{self, Forked};
+use tcplab_units::ServerDesign;
 
 pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
-    let refused = |source| ServeError::Design { design: Design::Fork, source };
+    let refused = |source| ServeError::Design { design: ServerDesign::Fork, source };
     single_threaded().map_err(refused)?;
     let slot = hall.counters.slot(0);
     let mut children = Children::new(slot)?;

@@ -12,7 +12,6 @@ use rustix::io::Errno;
 use rustix::net::Shutdown;
 
 use crate::calendar::Clock;
-use crate::config::Design;
 use crate::conversation::{Conversation, End, Wish};
 use crate::counters::{Count, Slot};
 use crate::door::{Door, Pause, is_passing};
@@ -20,6 +19,7 @@ use crate::error::ServeError;
 use crate::hall::{Drain, Hall, Stopping, Watch};
 use crate::pump::end_of;
 use crate::sys::{Chunk, Done, Ring};
+use tcplab_units::ServerDesign;
 
 /// Connections that a worker is ready to accept at once.
 const ACCEPTS: usize = 16;
@@ -27,7 +27,7 @@ const ACCEPTS: usize = 16;
 const FILE_PIECE: u64 = 128 << 10;
 
 pub(super) fn serve(hall: &Hall<'_>, door: &Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
-    let refused = |source: io::Error| ServeError::Design { design: Design::IoUring, source };
+    let refused = |source: io::Error| ServeError::Design { design: ServerDesign::IoUring, source };
     // Of a socket that does not block, io_uring asks once and does not wait.
     rustix::io::ioctl_fionbio(door, false).map_err(|error| refused(error.into()))?;
     // A ring belongs to the thread that makes it. This one only shows that there can be one.

@@ -13,20 +13,20 @@ mod workers;
 
 pub(crate) use thread_pool::Queue;
 
-use crate::config::Design;
 use crate::door::Door;
 use crate::error::ServeError;
 use crate::hall::{Hall, Watch};
+use tcplab_units::ServerDesign;
 
 /// Serves until asked to stop.
 pub(crate) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
     match hall.config.design {
-        Design::Iterative => iterative::serve(hall, door, watch),
-        Design::Fork => fork::serve(hall, door, watch),
-        Design::Prefork => prefork::serve(hall, door, watch),
-        Design::Thread => thread::serve(hall, door, watch),
-        Design::ThreadPool => thread_pool::serve(hall, door, watch),
-        Design::Epoll => epoll::serve(hall, &door, watch),
-        Design::IoUring => io_uring::serve(hall, &door, watch),
+        ServerDesign::Iterative => iterative::serve(hall, door, watch),
+        ServerDesign::Fork => fork::serve(hall, door, watch),
+        ServerDesign::Prefork => prefork::serve(hall, door, watch),
+        ServerDesign::Thread => thread::serve(hall, door, watch),
+        ServerDesign::ThreadPool => thread_pool::serve(hall, door, watch),
+        ServerDesign::Epoll => epoll::serve(hall, &door, watch),
+        ServerDesign::IoUring => io_uring::serve(hall, &door, watch),
     }
 }

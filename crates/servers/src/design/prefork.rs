@@ -8,12 +8,12 @@ use rustix::process::{Pid, WaitOptions};
 
 use super::iterative::one_by_one;
 use super::workers::kill;
-use crate::config::Design;
 use crate::counters::Count;
 use crate::door::{Door, Pause};
 use crate::error::ServeError;
 use crate::hall::{Drain, Hall, Watch, single_threaded, wait};
 use crate::sys::{self, Forked};
+use tcplab_units::ServerDesign;
 
 /// A place for a process.
 struct Place {
@@ -24,7 +24,7 @@ struct Place {
 }
 
 pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
-    let refused = |source| ServeError::Design { design: Design::Prefork, source };
+    let refused = |source| ServeError::Design { design: ServerDesign::Prefork, source };
     single_threaded().map_err(refused)?;
     let started = Instant::now();
     let mut places: Vec<Place> = (0..hall.config.workers)

@@ -8,15 +8,15 @@ use std::thread::Builder;
 
 use super::thread::STACK;
 use crate::carry::Carrier;
-use crate::config::Design;
 use crate::door::Door;
 use crate::entrance::{Entrance, Next};
 use crate::error::ServeError;
 use crate::hall::{Drain, Hall, Watch};
+use tcplab_units::ServerDesign;
 
 pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
     let queue = Queue::new(hall.config.workers);
-    let refused = |source| ServeError::Design { design: Design::ThreadPool, source };
+    let refused = |source| ServeError::Design { design: ServerDesign::ThreadPool, source };
     std::thread::scope(|scope| {
         for worker in 1..=hall.config.workers {
             let queue = &queue;

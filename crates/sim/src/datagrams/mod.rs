@@ -11,13 +11,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet, Verdict};
 use tcplab_recording::{AppLog, Captured, EndpointRecord, RecordingError, RecordingWriter};
 use tcplab_scenario::{Case, EndpointSpec};
-use tcplab_units::{Endpoint, Instant, Span};
+use tcplab_units::{Endpoint, Instant};
 use tcplab_workload::{Correspondent, Datagrams};
 
-use crate::packets::Address;
-use crate::trial::{ADDRESSES, PORTS};
-use crate::{SettingsError, SimError};
+use crate::error::{SettingsError, SimError};
+use crate::packets::{ADDRESSES, Address};
 use station::Station;
+
+/// The first port that Linux gives out, and the one where the server listens.
+const PORTS: [u16; 2] = [32_768, 5_001];
 
 /// What a world of datagrams leaves.
 pub(crate) struct Ended {
@@ -212,9 +214,3 @@ fn is_as_sent(verdict: &Verdict) -> bool {
 fn whole(bytes: &[u8]) -> Captured<'_> {
     Captured { bytes, original_len: bytes.len() as u32 }
 }
-
-/// The least time between two ICMP errors to one host, once it has had [`ICMP_BURST`] of them:
-/// `icmp_ratelimit`, 1000 ms.
-const ICMP_EVERY: Span = Span::from_secs(1);
-/// How many a host may be told without waiting (`XRLIM_BURST_FACTOR`, net/ipv4/inetpeer.c).
-const ICMP_BURST: u64 = 6;

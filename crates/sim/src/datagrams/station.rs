@@ -10,7 +10,6 @@ use tcplab_wire::{
 };
 use tcplab_workload::{Absent, AppReport, Correspondent, DatagramWant};
 
-use super::{ICMP_BURST, ICMP_EVERY};
 use crate::packets::{Address, TTL};
 
 /// What the other end is told where nobody has its port.
@@ -205,6 +204,12 @@ impl Station {
         Some(PortUnreachableRepr { about }.to_packet(&header))
     }
 }
+
+/// The least time between two ICMP errors to one host, once it has had [`ICMP_BURST`] of them:
+/// `icmp_ratelimit`, 1000 ms.
+const ICMP_EVERY: Span = Span::from_secs(1);
+/// How many a host may be told without waiting (`XRLIM_BURST_FACTOR`, net/ipv4/inetpeer.c).
+const ICMP_BURST: u64 = 6;
 
 /// What may be told of errors (`inet_peer_xrlim_allow`).
 struct Bucket {

@@ -9,18 +9,29 @@ use tcplab_workload::{
     IfRefused, OptionInfo, OptionValue, Outcome, SocketOptions, SocketRole, outcome, table,
 };
 
-use crate::settings::{SettingsError, untouched};
+use crate::error::SettingsError;
+use crate::settings::settings;
 
 /// The least that SO_RCVBUF (`SOCK_MIN_RCVBUF`) and SO_SNDBUF (`SOCK_MIN_SNDBUF`) become, bytes.
 const LEAST_BUFFERS: [u64; 2] = [2_304, 4_608];
 /// `net.core.somaxconn` by default.
 const SOMAXCONN: u64 = 4_096;
 
+/// The settings of the model that stands for an endpoint, with its socket's options.
+///
+/// # Errors
+/// When the model has no such settings or options.
+pub(crate) fn config(endpoint: &EndpointSpec) -> Result<Config, SettingsError> {
+    let mut config = settings(endpoint)?;
+    apply(&mut config, &endpoint.socket, SocketRole::Client)?;
+    Ok(config)
+}
+
 /// Sets on a model what is `asked` for before its socket connects or listens.
 ///
 /// # Errors
 /// The first option that the model does not have, unless the scenario says to go on.
-pub(crate) fn apply(
+fn apply(
     config: &mut Config,
     asked: &SocketOptions,
     role: SocketRole,
@@ -176,7 +187,7 @@ pub(crate) fn of_connection(
     role: SocketRole,
 ) -> Vec<OptionRecord> {
     let asked = if role == SocketRole::Accepted { &spec.accepted } else { &spec.socket };
-    let Ok(before) = untouched(spec) else { return Vec::new() };
+    let Ok(before) = settings(spec) else { return Vec::new() };
     let record = |(key, info): (&'static str, &'static OptionInfo)| {
         let has = of_stack(connection.options(), config, key);
         let effective = match key {
@@ -203,7 +214,7 @@ pub(crate) fn of_connection(
 
 /// The options of the socket that the server listens on.
 pub(crate) fn of_listener(config: &Config, spec: &EndpointSpec) -> Vec<OptionRecord> {
-    let Ok(before) = untouched(spec) else { return Vec::new() };
+    let Ok(before) = settings(spec) else { return Vec::new() };
     let options = OfStack::of(config);
     let record = |(key, info): (&'static str, &'static OptionInfo)| {
         let has = match spec.socket.value(key) {

@@ -1,5 +1,6 @@
+use tcplab_scenario::Stack;
+
 use super::*;
-use crate::settings;
 
 fn asked(json: &str) -> SocketOptions {
     serde_json::from_str(json).unwrap()
@@ -21,10 +22,10 @@ fn every_option_is_decided_upon() {
     ]
     .into();
     for (socket, reason) in &refused {
-        let told = settings(&spec(socket)).unwrap_err().to_string();
+        let told = config(&spec(socket)).unwrap_err().to_string();
         assert!(told.contains(reason) && told.contains("in virtual time"), "{told}");
         let recorded = socket.replace('}', r#", "if_refused": "record"}"#);
-        assert_eq!(settings(&spec(&recorded)), Ok(Config::default()), "{socket}");
+        assert_eq!(config(&spec(&recorded)), Ok(Config::default()), "{socket}");
     }
     let taken = r#"{"reuseaddr": true, "reuseport": true, "sndbuf": "8 KiB", "rcvbuf": "16 KiB",
         "sndbufforce": "8 MiB", "rcvbufforce": "9 MiB", "keepalive": true, "oobinline": true,
@@ -33,7 +34,7 @@ fn every_option_is_decided_upon() {
         "syncnt": 2, "linger2": "9 s", "defer_accept": "5 s", "window_clamp": "10 kB",
         "quickack": true, "user_timeout": "1500 ms", "notsent_lowat": "16 KiB",
         "congestion": "reno", "backlog": 5, "rcvtimeo": "1 s", "sndtimeo": "1 s"}"#;
-    let config = settings(&spec(taken)).unwrap();
+    let config = config(&spec(taken)).unwrap();
     let [taken, refused] = [asked(taken).iter().count(), refused.len() - 1];
     assert_eq!(taken + refused, table::keyed().count());
     // Beyond the limit, and doubled.
@@ -64,7 +65,7 @@ fn a_listener_tells_what_became_of_its_options() {
         r#"{"backlog": 10000, "rcvbuf": "8 MiB", "defer_accept": "5 s", "ip_tos": 4,
             "if_refused": "record"}"#,
     );
-    let records = of_listener(&settings(&spec).unwrap(), &spec);
+    let records = of_listener(&config(&spec).unwrap(), &spec);
     for (name, effective, told, because) in [
         ("backlog", "4096", Outcome::Clamped, "net.core.somaxconn = 4096"),
         ("rcvbuf", "8388608 B", Outcome::Clamped, "net.core.rmem_max = 4194304"),
@@ -101,4 +102,15 @@ fn an_accepted_socket_cannot_have_all() {
         assert!(told.contains(reason), "{told}");
     }
     assert_eq!(of_accepted(&config, &asked(r#"{"congestion": "cubic"}"#)), Ok(vec![]));
+}
+
+#[test]
+fn linux_doubles_buffers_and_others_do_not() {
+    let size = OptionValue::Size(Bytes::new(65_536));
+    let options = SocketOptions::default().with("rcvbuf", size);
+    let asked =
+        |stack| config(&EndpointSpec { stack, socket: options.clone(), ..EndpointSpec::default() });
+    let effective = |stack| asked(stack).unwrap().receiving.buffer;
+    assert_eq!(effective(Stack::Linux), [Bytes::new(131_072); 2]);
+    assert_eq!(effective(Stack::Model("osx-10.7")), [Bytes::new(65_536); 2]);
 }

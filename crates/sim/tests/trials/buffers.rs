@@ -15,7 +15,7 @@ delay = "1 ms"
 queue = "100 packets"
 [server]
 stack = "model:netburner"
-model = {{ host = {{ pool = 30, processing = "100 us" }} }}
+model = {{ host = {{ pool = 30, processing = "100 µs" }} }}
 [workload]
 client   = ["connect", "write 100 B", "read to end"]
 server   = ["read 100 B", "write 4 kB", "shutdown write", "read to end"]

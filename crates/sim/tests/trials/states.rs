@@ -109,7 +109,7 @@ impl Side {
     }
 
     fn trace(&self) -> Trace {
-        let mut analyzer = Analyzer::new().counting_from(0);
+        let mut analyzer = Analyzer::new().with_epoch(0);
         for (at, bytes) in &self.captured {
             analyzer.packet(&Frame {
                 time_ns: at.as_nanos(),

@@ -25,7 +25,7 @@ fn agrees(because: &str, segment: &Segment) -> bool {
         }
         other => panic!("data is not sent as {other}"),
     };
-    let too_big = segment.proof.by == Sign::TooBig;
+    let too_big = segment.proof.by == Sign::PacketTooBig;
     kinds.contains(&segment.kind) && segment.timer == timer && too_big == (because == "path-mtu")
 }
 

@@ -42,10 +42,10 @@ pub(crate) const DIRECTIONS: &[Column<ConnectionRow>] = both! {
     "tap",
     "where the tap stood, seen from the sender of the data: sender, middle, \
      receiver, unknown",
-    Few, Text(Cow<'static, str>), |flow| names::tap(flow.tap).into();
+    Few, Text(Cow<'static, str>), |flow| names::tap(flow.capture_point).into();
     "tap_confidence",
     "how sure that is: none, low, medium, high",
-    Few, Text(Cow<'static, str>), |flow| names::confidence(flow.tap_confidence).into();
+    Few, Text(Cow<'static, str>), |flow| names::confidence(flow.capture_point_confidence).into();
     "data_segments",
     "packets with data",
     Near, Number(u64), |flow| flow.totals.data_segments;
@@ -75,7 +75,7 @@ pub(crate) const DIRECTIONS: &[Column<ConnectionRow>] = both! {
     Near, NumberIfAny(Option<u64>), |flow| flow.totals.max_window.map(Bytes::as_u64);
     "by_duplicates",
     "segments sent again on three duplicate acknowledgements",
-    Few, Number(u64), |flow| flow.causes.by_duplicates.count;
+    Few, Number(u64), |flow| flow.causes.by_duplicate_acks.count;
     "by_sack",
     "segments sent again on SACK evidence (RFC 6675)",
     Few, Number(u64), |flow| flow.causes.by_sack.count;
@@ -87,49 +87,49 @@ pub(crate) const DIRECTIONS: &[Column<ConnectionRow>] = both! {
     Few, Number(u64), |flow| flow.causes.by_icmp.count;
     "probes",
     "tail loss probes that repeat data",
-    Few, Number(u64), |flow| flow.causes.probes.count;
+    Few, Number(u64), |flow| flow.causes.tail_loss_probes.count;
     "new_probes",
     "tail loss probes with new data",
-    Few, Number(u64), |flow| flow.causes.new_probes.count;
+    Few, Number(u64), |flow| flow.causes.tail_loss_probes_new_data.count;
     "timeouts",
     "retransmission timeouts",
     Few, Number(u64), |flow| flow.causes.timeouts.count;
     "most_backed_off",
     "the most timeouts in a row for the same segment",
-    Few, Number(u64), |flow| flow.causes.most_backed_off;
+    Few, Number(u64), |flow| flow.causes.backoff_max;
     "after_timeout",
     "segments sent again after a timeout, as acknowledgements came back",
     Few, Number(u64), |flow| flow.causes.after_timeout.count;
     "lost_again",
     "of all these, repetitions of what had been sent again before",
-    Few, Number(u64), |flow| flow.causes.lost_again.count;
+    Few, Number(u64), |flow| flow.causes.lost_retransmissions.count;
     "needless_by_dsack",
     "retransmissions that were needless, as D-SACK tells",
-    Few, Number(u64), |flow| flow.causes.needless_by_dsack.count;
+    Few, Number(u64), |flow| flow.causes.spurious_by_dsack.count;
     "needless_by_timestamp",
     "retransmissions that were needless, as timestamps tell (Eifel)",
-    Few, Number(u64), |flow| flow.causes.needless_by_timestamp.count;
+    Few, Number(u64), |flow| flow.causes.spurious_by_timestamp.count;
     "holes_filled",
     "retransmissions whose original this tap never saw",
-    Few, Number(u64), |flow| flow.causes.holes_filled.count;
+    Few, Number(u64), |flow| flow.causes.originals_not_captured.count;
     "reordered",
     "segments overtaken on the way",
-    Few, Number(u64), |flow| flow.causes.reordered.count;
+    Few, Number(u64), |flow| flow.causes.out_of_order.count;
     "reordered_by_bytes",
     "by how many bytes at most",
-    Few, Number(u64), |flow| flow.causes.farthest.as_u64();
+    Few, Number(u64), |flow| flow.causes.out_of_order_max.as_u64();
     "network_duplicates",
     "copies that the network made",
     Few, Number(u64), |flow| flow.causes.network_duplicates.count;
     "tap_duplicates",
     "frames written twice by whoever captured",
-    Few, Number(u64), |flow| flow.causes.tap_duplicates.count;
+    Few, Number(u64), |flow| flow.causes.capture_duplicates.count;
     "missed_by_tap",
     "pieces acknowledged and never seen here",
-    Few, Number(u64), |flow| flow.causes.missed_by_tap.count;
+    Few, Number(u64), |flow| flow.causes.acked_not_captured.count;
     "missed_bytes",
     "their bytes",
-    Few, Number(u64), |flow| flow.causes.missed_bytes.as_u64();
+    Few, Number(u64), |flow| flow.causes.acked_not_captured_bytes.as_u64();
     "rtt_samples",
     "round trips measured, none that a retransmission blurs",
     Few, Number(u64), |flow| flow.round_trips.samples();
@@ -166,22 +166,22 @@ pub(crate) const DIRECTIONS: &[Column<ConnectionRow>] = both! {
     Few, NumberIfAny(Option<u64>), |flow| flow.windows.min.map(Bytes::as_u64);
     "zero_windows",
     "times the window closed",
-    Few, Number(u64), |flow| flow.windows.zero.count;
+    Few, Number(u64), |flow| flow.windows.zero_windows.count;
     "zero_window_ns",
     "for how long it was closed, together, in nanoseconds",
-    Near, Number(u64), |flow| flow.windows.zero_for.as_nanos();
+    Near, Number(u64), |flow| flow.windows.zero_window_time.as_nanos();
     "window_full",
     "segments that filled the window to its edge",
-    Few, Number(u64), |flow| flow.windows.full.count;
+    Few, Number(u64), |flow| flow.windows.window_full.count;
     "window_updates",
     "acknowledgements that told of nothing but another window",
     Few, Number(u64), |flow| flow.windows.updates.count;
     "silly_windows",
     "windows opened by too little (silly window syndrome)",
-    Few, Number(u64), |flow| flow.windows.silly.count;
+    Few, Number(u64), |flow| flow.windows.silly_windows.count;
     "shrunk_windows",
     "times the window's right edge moved back",
-    Few, Number(u64), |flow| flow.windows.shrunk.count;
+    Few, Number(u64), |flow| flow.windows.windows_shrunk.count;
     "window_probes",
     "zero-window probes",
     Few, Number(u64), |flow| flow.windows.probes.count;
@@ -197,7 +197,7 @@ pub(crate) const DIRECTIONS: &[Column<ConnectionRow>] = both! {
     Few, Number(u64), |flow| flow.acking.delayed.count;
     "longest_ack_delay_ns",
     "the longest that one was held back, in nanoseconds",
-    Near, Number(u64), |flow| flow.acking.longest_delay.as_nanos();
+    Near, Number(u64), |flow| flow.acking.delay_max.as_nanos();
     "pushes",
     "segments with PSH",
     Few, Number(u64), |flow| flow.marks.push;
@@ -215,7 +215,7 @@ pub(crate) const DIRECTIONS: &[Column<ConnectionRow>] = both! {
     Few, Number(u64), |flow| flow.marks.nagle_waits.count;
     "nagle_waited_ns",
     "for how long, together, in nanoseconds",
-    Near, Number(u64), |flow| flow.marks.nagle_waited.as_nanos();
+    Near, Number(u64), |flow| flow.marks.nagle_wait_time.as_nanos();
     "largest_segment_bytes",
     "the largest segment, bytes of data",
     Few, Number(u64), |flow| flow.marks.largest.as_u64();
@@ -224,7 +224,7 @@ pub(crate) const DIRECTIONS: &[Column<ConnectionRow>] = both! {
     Few, Number(u64), |flow| flow.marks.mss_changes.len() as u64;
     "congestion_marks",
     "segments marked as having met congestion (CE)",
-    Few, Number(u64), |flow| flow.marks.congestion_marks.count;
+    Few, Number(u64), |flow| flow.marks.ce_marks.count;
     "super_packets",
     "packets larger than a segment may be: cut or merged beside the tap",
     Few, Number(u64), |flow| flow.marks.super_packets;

@@ -1,7 +1,7 @@
 //! A row for each packet that tells the sender of data something new, and for each verdict that
 //! comes later.
 
-use tcplab_trace::{Ack, FlowId, Needless, Range};
+use tcplab_trace::{Ack, FlowId, Range, Spurious};
 use tcplab_units::{Bytes, Instant, Offset};
 
 use super::names;
@@ -16,7 +16,7 @@ pub(super) struct EventRow {
 
 pub(super) enum What {
     Ack { ack: Box<Ack>, kind: AckKind, new: Bytes },
-    Needless { about: u64, why: Needless },
+    Spurious { about: u64, why: Spurious },
 }
 
 /// What an acknowledgement tells.
@@ -63,7 +63,7 @@ impl EventRow {
     fn ack(&self) -> Option<&Ack> {
         match &self.what {
             What::Ack { ack, .. } => Some(ack),
-            What::Needless { .. } => None,
+            What::Spurious { .. } => None,
         }
     }
     fn kind(&self) -> &'static str {
@@ -73,7 +73,7 @@ impl EventRow {
             What::Ack { kind: AckKind::Sack, .. } => "sack",
             What::Ack { kind: AckKind::Window, .. } => "window",
             What::Ack { kind: AckKind::Old, .. } => "old-ack",
-            What::Needless { .. } => "needless",
+            What::Spurious { .. } => "needless",
         }
     }
     /// Our verdict in the words of tshark.
@@ -134,7 +134,7 @@ pub(crate) const COLUMNS: &[Column<EventRow>] = &[
         values: Values::Few,
         cells: Cells::NumberIfAny(|row| match &row.what {
             What::Ack { new, .. } => Some(new.as_u64()),
-            What::Needless { .. } => None,
+            What::Spurious { .. } => None,
         }),
     },
     Column {
@@ -167,7 +167,7 @@ pub(crate) const COLUMNS: &[Column<EventRow>] = &[
         doc: "For needless: the frame of the retransmission, as in segments; else empty",
         values: Values::Near,
         cells: Cells::NumberIfAny(|row| match row.what {
-            What::Needless { about, .. } => Some(about),
+            What::Spurious { about, .. } => Some(about),
             What::Ack { .. } => None,
         }),
     },
@@ -177,7 +177,7 @@ pub(crate) const COLUMNS: &[Column<EventRow>] = &[
               acknowledged (the data had been acknowledged at this tap before); else empty",
         values: Values::Few,
         cells: Cells::TextIfAny(|row| match row.what {
-            What::Needless { why, .. } => Some(names::needless(why).0.into()),
+            What::Spurious { why, .. } => Some(names::spurious(why).0.into()),
             What::Ack { .. } => None,
         }),
     },

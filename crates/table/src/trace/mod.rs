@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 use parquet::errors::Result as ParquetResult;
 use tcplab_trace::{
-    Ack, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall, Trace,
+    Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall, Trace,
 };
 use tcplab_units::{Bytes, Instant, Offset};
 
@@ -270,13 +270,13 @@ impl<W: Write + Send> Sink for TraceTables<W> {
         push(&mut self.limits, &mut self.failed, || LimitRow { flow, period });
     }
 
-    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         let at = self.now;
         push(&mut self.events, &mut self.failed, || EventRow {
             flow,
             at,
-            frame: names::needless(why).1.unwrap_or(frame),
-            what: What::Needless { about: frame, why },
+            frame: names::spurious(why).1.unwrap_or(frame),
+            what: What::Spurious { about: frame, why },
         });
     }
 

@@ -2,8 +2,8 @@
 //! them against.
 
 use tcplab_trace::{
-    CloseKind, Confidence, ConnectionState, EcnAgreement, EpisodeKind, Evidence, HandshakeKind,
-    Limit, Needless, SegmentKind, Sign, StallCause, Tap, Timer,
+    CapturePoint, CloseKind, Confidence, ConnectionState, EcnAgreement, EpisodeKind, Evidence,
+    HandshakeKind, Limit, SegmentKind, Sign, Spurious, StallCause, Timer,
 };
 
 pub(super) fn segment_kind(kind: SegmentKind) -> &'static str {
@@ -12,10 +12,10 @@ pub(super) fn segment_kind(kind: SegmentKind) -> &'static str {
         SegmentKind::FastRetransmission => "fast-retransmission",
         SegmentKind::TimeoutRetransmission => "timeout-retransmission",
         SegmentKind::AfterTimeoutRetransmission => "after-timeout-retransmission",
-        SegmentKind::FillsHole => "fills-hole",
-        SegmentKind::Reordered => "reordered",
+        SegmentKind::OriginalNotCaptured => "original-not-captured",
+        SegmentKind::OutOfOrder => "out-of-order",
         SegmentKind::NetworkDuplicate => "network-duplicate",
-        SegmentKind::TapDuplicate => "tap-duplicate",
+        SegmentKind::CaptureDuplicate => "capture-duplicate",
         SegmentKind::WindowProbe => "window-probe",
         SegmentKind::KeepAlive => "keep-alive",
     }
@@ -36,24 +36,24 @@ pub(super) fn sign(sign: Sign) -> Option<&'static str> {
         Sign::Sack => "sack",
         Sign::Rack => "rack",
         Sign::PartialAck => "partial-ack",
-        Sign::TooBig => "too-big",
+        Sign::PacketTooBig => "packet-too-big",
         Sign::Silence => "silence",
         Sign::AfterTimeout => "after-timeout",
         Sign::IpId => "ip-id",
         Sign::Timestamp => "timestamp",
         Sign::Time => "time",
         Sign::AtSender => "at-sender",
-        Sign::ClosedWindow => "closed-window",
+        Sign::ZeroWindow => "zero-window",
         Sign::BelowAcknowledged => "below-acknowledged",
     })
 }
 
 /// What says so, and in which frame.
-pub(super) fn needless(why: Needless) -> (&'static str, Option<u64>) {
+pub(super) fn spurious(why: Spurious) -> (&'static str, Option<u64>) {
     match why {
-        Needless::DSack { frame } => ("d-sack", Some(frame)),
-        Needless::Echo { frame } => ("echo", Some(frame)),
-        Needless::Acknowledged => ("acknowledged", None),
+        Spurious::DSack { frame } => ("dsack", Some(frame)),
+        Spurious::Echo { frame } => ("echo", Some(frame)),
+        Spurious::Acknowledged => ("acknowledged", None),
     }
 }
 
@@ -62,7 +62,7 @@ pub(super) fn evidence(evidence: Evidence) -> (&'static str, u64) {
     match evidence {
         Evidence::Sack { frame } => ("sack", frame),
         Evidence::DuplicateAcks { frame } => ("duplicate-acks", frame),
-        Evidence::TooBig { frame } => ("too-big", frame),
+        Evidence::PacketTooBig { frame } => ("packet-too-big", frame),
         Evidence::Timeout { frame } => ("timeout", frame),
         Evidence::Probe { frame } => ("probe", frame),
     }
@@ -90,9 +90,9 @@ pub(super) fn limit(limit: Limit) -> &'static str {
 
 pub(super) fn stall_cause(cause: StallCause) -> &'static str {
     match cause {
-        StallCause::ServerIdle => "server-idle",
-        StallCause::ServerSlow => "server-slow",
-        StallCause::ClientIdle => "client-idle",
+        StallCause::SenderIdle => "sender-idle",
+        StallCause::SenderSlow => "sender-slow",
+        StallCause::NoRequest => "no-request",
         StallCause::ZeroWindow => "zero-window",
         StallCause::PacketDelay => "packet-delay",
         StallCause::DoubleLoss => "double-loss",
@@ -157,12 +157,12 @@ pub(super) fn close(kind: CloseKind) -> &'static str {
     }
 }
 
-pub(super) fn tap(tap: Tap) -> &'static str {
+pub(super) fn tap(tap: CapturePoint) -> &'static str {
     match tap {
-        Tap::Unknown => "unknown",
-        Tap::Sender => "sender",
-        Tap::Middle => "middle",
-        Tap::Receiver => "receiver",
+        CapturePoint::Unknown => "unknown",
+        CapturePoint::Sender => "sender",
+        CapturePoint::Middle => "middle",
+        CapturePoint::Receiver => "receiver",
     }
 }
 
@@ -203,10 +203,10 @@ mod tests {
                 SegmentKind::FastRetransmission,
                 SegmentKind::TimeoutRetransmission,
                 SegmentKind::AfterTimeoutRetransmission,
-                SegmentKind::FillsHole,
-                SegmentKind::Reordered,
+                SegmentKind::OriginalNotCaptured,
+                SegmentKind::OutOfOrder,
                 SegmentKind::NetworkDuplicate,
-                SegmentKind::TapDuplicate,
+                SegmentKind::CaptureDuplicate,
                 SegmentKind::WindowProbe,
                 SegmentKind::KeepAlive,
             ],
@@ -219,27 +219,27 @@ mod tests {
                 Sign::Sack,
                 Sign::Rack,
                 Sign::PartialAck,
-                Sign::TooBig,
+                Sign::PacketTooBig,
                 Sign::Silence,
                 Sign::AfterTimeout,
                 Sign::IpId,
                 Sign::Timestamp,
                 Sign::Time,
                 Sign::AtSender,
-                Sign::ClosedWindow,
+                Sign::ZeroWindow,
                 Sign::BelowAcknowledged,
             ],
             |kind| sign(kind).unwrap(),
         );
         same(
-            &[Needless::DSack { frame: 1 }, Needless::Echo { frame: 1 }, Needless::Acknowledged],
-            |why| needless(why).0,
+            &[Spurious::DSack { frame: 1 }, Spurious::Echo { frame: 1 }, Spurious::Acknowledged],
+            |why| spurious(why).0,
         );
         same(
             &[
                 Evidence::Sack { frame: 1 },
                 Evidence::DuplicateAcks { frame: 1 },
-                Evidence::TooBig { frame: 1 },
+                Evidence::PacketTooBig { frame: 1 },
                 Evidence::Timeout { frame: 1 },
                 Evidence::Probe { frame: 1 },
             ],
@@ -252,9 +252,9 @@ mod tests {
         same(&Limit::ALL, limit);
         same(
             &[
-                StallCause::ServerIdle,
-                StallCause::ServerSlow,
-                StallCause::ClientIdle,
+                StallCause::SenderIdle,
+                StallCause::SenderSlow,
+                StallCause::NoRequest,
                 StallCause::ZeroWindow,
                 StallCause::PacketDelay,
                 StallCause::DoubleLoss,
@@ -322,7 +322,15 @@ mod tests {
             ],
             close,
         );
-        same(&[Tap::Unknown, Tap::Sender, Tap::Middle, Tap::Receiver], tap);
+        same(
+            &[
+                CapturePoint::Unknown,
+                CapturePoint::Sender,
+                CapturePoint::Middle,
+                CapturePoint::Receiver,
+            ],
+            tap,
+        );
         same(
             &[Confidence::None, Confidence::Low, Confidence::Medium, Confidence::High],
             confidence,

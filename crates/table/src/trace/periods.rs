@@ -140,7 +140,7 @@ pub(crate) const EPISODES: &[Column<EpisodeRow>] = &[
         "needless",
         "Of the retransmissions, those that a D-SACK proved needless",
         Few,
-        Number(|row| row.episode.needless)
+        Number(|row| row.episode.spurious)
     ),
     column!(
         "silence_ns",

@@ -146,22 +146,22 @@ pub(crate) const COLUMNS: &[Column<SegmentRow>] = &[
 /// Our verdict in the words of tshark (epan/dissectors/packet-tcp.c): the most special of its
 /// flags. It has none for what the network or the tap doubled.
 pub(super) fn tshark_flag(row: &SegmentRow) -> Option<&'static str> {
-    let acknowledged = Some(tcplab_trace::Needless::Acknowledged);
+    let acknowledged = Some(tcplab_trace::Spurious::Acknowledged);
     match row.segment.kind {
-        kind if kind.is_retransmission() && row.segment.proof.needless == acknowledged => {
+        kind if kind.is_retransmission() && row.segment.proof.spurious == acknowledged => {
             Some("tcp.analysis.spurious_retransmission")
         }
         SegmentKind::FastRetransmission => Some("tcp.analysis.fast_retransmission"),
         SegmentKind::TimeoutRetransmission
         | SegmentKind::AfterTimeoutRetransmission
-        | SegmentKind::FillsHole => Some("tcp.analysis.retransmission"),
-        SegmentKind::Reordered => Some("tcp.analysis.out_of_order"),
+        | SegmentKind::OriginalNotCaptured => Some("tcp.analysis.retransmission"),
+        SegmentKind::OutOfOrder => Some("tcp.analysis.out_of_order"),
         SegmentKind::WindowProbe => Some("tcp.analysis.zero_window_probe"),
         SegmentKind::KeepAlive => Some("tcp.analysis.keep_alive"),
         SegmentKind::New if row.high.is_some_and(|high| high < row.segment.range.start) => {
             Some("tcp.analysis.lost_segment")
         }
         SegmentKind::New if row.fills_window => Some("tcp.analysis.window_full"),
-        SegmentKind::New | SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate => None,
+        SegmentKind::New | SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => None,
     }
 }

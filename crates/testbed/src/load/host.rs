@@ -9,9 +9,9 @@ use std::time::Duration;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use tcplab_servers::{Config, Limits, ServeError, Server, Stop, Subject, Tally};
-use tcplab_workload::{ServerDesign, ServerReport};
+use tcplab_units::ServerDesign;
+use tcplab_workload::ServerReport;
 
-use super::design;
 use crate::serve::{die_with, say};
 use crate::{TrialError, process};
 
@@ -60,8 +60,7 @@ pub(crate) fn host(caller: Pid) -> Result<(), TrialError> {
 }
 
 fn config(order: &Order) -> Config {
-    let design = design(order.design);
-    let usual = Config::new(design, Subject::Http(order.file.clone()));
+    let usual = Config::new(order.design, Subject::Http(order.file.clone()));
     Config {
         workers: order.workers.map_or(usual.workers, |workers| workers as usize),
         address: order.address.into(),
@@ -98,8 +97,7 @@ mod tests {
     #[test]
     fn a_design_that_is_refused_is_no_failure_of_the_trial() {
         let source = || io::Error::from_raw_os_error(libc::EPERM);
-        let refused =
-            ServeError::Design { design: tcplab_servers::Design::IoUring, source: source() };
+        let refused = ServeError::Design { design: ServerDesign::IoUring, source: source() };
         let Said::Impossible(why) = why_not(&refused) else { panic!("it is told as impossible") };
         assert!(
             why.contains("`io-uring` cannot run here") && why.contains("switched off"),

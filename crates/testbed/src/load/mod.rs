@@ -9,9 +9,6 @@ pub(crate) use clients::Clients;
 pub(crate) use host::host;
 pub(crate) use server::ServerProcess;
 
-use tcplab_servers::Design;
-use tcplab_workload::ServerDesign;
-
 use crate::launch::TrialRequest;
 
 /// What captures keep of each packet where nothing else was asked for: its headers, however long.
@@ -30,31 +27,9 @@ fn content(length: u64) -> Vec<u8> {
     (0..length).map(|at| (at % 251) as u8 ^ (at >> 8) as u8).collect()
 }
 
-fn design(asked: ServerDesign) -> Design {
-    match asked {
-        ServerDesign::Iterative => Design::Iterative,
-        ServerDesign::Fork => Design::Fork,
-        ServerDesign::Prefork => Design::Prefork,
-        ServerDesign::Thread => Design::Thread,
-        ServerDesign::ThreadPool => Design::ThreadPool,
-        ServerDesign::Epoll => Design::Epoll,
-        ServerDesign::IoUring => Design::IoUring,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn scenarios_call_designs_as_the_command_line_does() {
-        let asked = Design::ALL.map(|design| {
-            let name = format!("\"{}\"", design.name());
-            serde_json::from_str::<ServerDesign>(&name).expect("there is such a design")
-        });
-        assert_eq!(asked.map(design), Design::ALL);
-        assert_eq!(asked.map(ServerDesign::name), Design::ALL.map(Design::name));
-    }
 
     #[test]
     fn what_is_displaced_in_the_file_is_noticed() {

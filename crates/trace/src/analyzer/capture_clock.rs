@@ -17,9 +17,9 @@ const MOST: u64 = 1 << 60;
 
 /// What was said of frames whose time is corrected.
 pub(crate) const SET_BACK: &str =
-    "the capture's clock was set back before this frame: times go on from the one before";
-pub(crate) const SET_AHEAD: &str = "the capture's clock was set ahead before this frame, as the \
-     sender's timestamps show: times go on as if it had not been";
+    "the capture clock was set back before this frame: times continue from the previous frame";
+pub(crate) const SET_AHEAD: &str = "the capture clock was set ahead before this frame, as the \
+                                    sender's timestamps show: times continue without the jump";
 
 /// Corrects the times of a capture.
 #[derive(Debug, Default)]

@@ -22,7 +22,7 @@ use crate::direction::COPIES_SHARE;
 use crate::observers::Event;
 use crate::packet::Packet;
 use crate::{
-    Ack, Connection, Episode, Flow, FlowId, Frame, LimitPeriod, Needless, Note, Segment, Sink,
+    Ack, Connection, Episode, Flow, FlowId, Frame, LimitPeriod, Note, Segment, Sink, Spurious,
     Stall, Trace,
 };
 use capture_clock::CaptureClock;
@@ -115,7 +115,7 @@ impl<S: Sink> Analyzer<S> {
     /// Counts time from `epoch_nanos` after the Unix epoch, not from the first frame: so that the
     /// two captures of a trial share a zero. A frame from before counts as at zero.
     #[must_use]
-    pub fn counting_from(mut self, epoch_nanos: u64) -> Analyzer<S> {
+    pub fn with_epoch(mut self, epoch_nanos: u64) -> Analyzer<S> {
         self.epoch_nanos = Some(epoch_nanos);
         self
     }
@@ -123,7 +123,7 @@ impl<S: Sink> Analyzer<S> {
     /// Follows at most so many open connections at a time: from 1 to 524,288, and 131,072 unless
     /// this says otherwise.
     #[must_use]
-    pub fn following_at_most(mut self, connections: usize) -> Analyzer<S> {
+    pub fn with_max_open_connections(mut self, connections: usize) -> Analyzer<S> {
         self.most_open = connections.clamp(1, ENDS.most() / 2);
         self
     }
@@ -136,7 +136,10 @@ impl<S: Sink> Analyzer<S> {
         }
         let epoch = self.epoch_nanos.unwrap_or(frame.time_ns);
         if frame.time_ns < self.latest_nanos {
-            self.remarks.add("was captured before the frame that precedes it", self.frames);
+            self.remarks.add(
+                "is out of time order: its timestamp is before the previous frame's",
+                self.frames,
+            );
         }
         self.latest_nanos = frame.time_ns;
         let (time_ns, set_back) = self.clock.read(frame.time_ns);
@@ -146,7 +149,8 @@ impl<S: Sink> Analyzer<S> {
         let mut at = Instant::from_nanos(time_ns.saturating_sub(epoch));
         if at > LATEST {
             at = LATEST;
-            self.remarks.add("was captured more than 36 years after the first frame", self.frames);
+            self.remarks
+                .add("has a timestamp more than 36 years after the first frame's", self.frames);
         }
         if let Some(tcp) = TcpPacket::of_plain_frame(frame.link, frame.captured, frame.original_len)
         {
@@ -165,7 +169,7 @@ impl<S: Sink> Analyzer<S> {
         let Some(tcp) = view.tcp() else {
             let is_later = |ip: IpPacket<'_>| ip.protocol() == TCP && ip.fragment().offset > 0;
             if view.ip().is_some_and(is_later) {
-                let text = "a later part of a fragmented segment: only first parts are read";
+                let text = "fragment without a TCP header: only first fragments are analysed";
                 self.remarks.add(text, self.frames);
             }
             self.others.add(&view);
@@ -175,7 +179,7 @@ impl<S: Sink> Analyzer<S> {
             return;
         };
         if !tcp.options_complete() {
-            self.remarks.add("TCP options are cut off: SACK blocks may be missing", self.frames);
+            self.remarks.add("TCP options are truncated: SACK blocks may be missing", self.frames);
         }
         self.tcp(&tcp, at, frame.comment);
     }
@@ -214,7 +218,7 @@ impl<S: Sink> Analyzer<S> {
 
     /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix
     /// epoch.
-    pub fn pass_over(&mut self, time_ns: u64) {
+    pub fn skip(&mut self, time_ns: u64) {
         self.frames += 1;
         if self.frames == 1 {
             self.begin_at(time_ns);
@@ -304,12 +308,12 @@ impl<S: Sink> Analyzer<S> {
 
     fn tell(&mut self, index: usize, said: Said, packet: &Packet, comment: Option<&str>) {
         if said.out_of_place {
-            let text = "its numbers are far from all that the connection sent: of another connection, \
-                        forged or damaged; it is counted, and nothing else";
+            let text = "sequence number out of range: another connection, forged or damaged; \
+                        counted but not analysed";
             self.remarks.add(text, packet.frame);
         }
         if said.gave_up {
-            let text = "more of its connection is unsettled than is kept: the oldest is given up";
+            let text = "too much unacknowledged data to track: the oldest is dropped";
             self.remarks.add(text, packet.frame);
         }
         self.copies += u64::from(said.copy);
@@ -329,7 +333,7 @@ impl<S: Sink> Analyzer<S> {
             self.sink.episode(opposite, episode);
         }
         for (frame, why) in said.heard.needless {
-            self.sink.needless(opposite, frame, why);
+            self.sink.spurious(opposite, frame, why);
         }
     }
 
@@ -338,8 +342,8 @@ impl<S: Sink> Analyzer<S> {
     #[inline(never)]
     fn begin(&mut self, packet: &Packet) -> Option<usize> {
         if self.table.is_full() {
-            let text = "begins a connection when too many are over to know them all: what still \
-                        comes of one of them counts as another";
+            let text = "too many closed connections to remember: later packets of the oldest \
+                        count as a new connection";
             self.forget(false, None, (text, packet.frame));
         }
         self.connections += 1;
@@ -355,8 +359,8 @@ impl<S: Sink> Analyzer<S> {
         if self.open <= self.most_open {
             return;
         }
-        let text = "begins a connection when too many are open to follow them all: one that was \
-                    quiet is given up, and what still comes of it counts as another";
+        let text = "too many open connections to track: an idle one is dropped, and its later \
+                    packets count as a new connection";
         self.forget(true, Some(at), (text, frame));
     }
 
@@ -520,10 +524,10 @@ impl Sink for Collector {
     fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
         self.flow(flow).limits.push(period);
     }
-    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         let segments = &mut self.flow(flow).segments;
         if let Ok(index) = segments.binary_search_by_key(&frame, |segment| segment.frame) {
-            segments[index].proof.needless = Some(why);
+            segments[index].proof.spurious = Some(why);
         }
     }
     fn connection(&mut self, index: usize, connection: Connection) {
@@ -531,7 +535,7 @@ impl Sink for Collector {
     }
     fn late(&mut self, index: usize, at: Instant, frame: u64) {
         if let Some(connection) = self.connections.get_mut(&index) {
-            connection.came_late(at, frame);
+            connection.add_late_packet(at, frame);
         }
     }
 }

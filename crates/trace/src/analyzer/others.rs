@@ -87,7 +87,7 @@ impl Kind {
                 None => "UDP".to_owned(),
             },
             Kind::Unreadable => "unreadable".to_owned(),
-            Kind::Further => "of further protocols".to_owned(),
+            Kind::Further => "other protocols".to_owned(),
         }
     }
 }
@@ -157,7 +157,7 @@ mod tests {
         }
         let list = others.into_list();
         assert!(list.len() <= KINDS + 1, "{}", list.len());
-        assert_eq!(list[0].protocol, "of further protocols");
+        assert_eq!(list[0].protocol, "other protocols");
         let lengths: Vec<_> = list.iter().filter(|one| one.protocol == "IEEE 802.3").collect();
         assert!(lengths.len() == 1 && lengths[0].packets > 1_000, "{lengths:?}");
     }

@@ -62,7 +62,10 @@ impl<S: Sink> Analyzer<S> {
             if lost > 0 {
                 let name = reader.interfaces().get(index).and_then(|i| i.name.clone());
                 let name = name.unwrap_or_else(|| index.to_string());
-                let text = format!("interface {name} dropped {lost} packets: they are not here");
+                let text = format!(
+                    "interface {name} dropped {lost} packets: they are not in the \
+                                    capture"
+                );
                 self.note(Note { frame: None, text });
             }
         }

@@ -15,7 +15,7 @@ use crate::direction::{FlowState, Heard};
 use crate::observers::Event;
 use crate::packet::Packet;
 use crate::shortcuts;
-use crate::{Confidence, Connection, Episode, Flow, Life, Segment, Tap};
+use crate::{CapturePoint, Confidence, Connection, Episode, Flow, Life, Segment};
 
 /// A SYN is not sent again sooner (RFC 6298 section 2.1: after a second; some stacks are quicker).
 const SOONEST: Span = Span::from_millis(100);
@@ -255,7 +255,7 @@ impl ConnectionState {
         connection.life = self.life();
         connection.reuses = self.reuses;
         let fill = |state: &mut FlowState, flow: &mut Flow, (tap, tap_confidence)| {
-            (flow.tap, flow.tap_confidence) = (tap, tap_confidence);
+            (flow.capture_point, flow.capture_point_confidence) = (tap, tap_confidence);
             state.finish_into(flow);
         };
         fill(&mut self.forward, &mut connection.forward, forward);
@@ -333,17 +333,19 @@ impl ConnectionState {
     }
 
     /// Where the tap stood, seen from the sender of one direction, and how sure that is.
-    pub(crate) fn tap(&self, forward: bool) -> (Tap, Confidence) {
+    pub(crate) fn tap(&self, forward: bool) -> (CapturePoint, Confidence) {
         let flow = if forward { &self.forward } else { &self.reverse };
         let counts = flow.below.counts;
         let holes = counts.unseen > 0 || counts.overtaken > 0;
         let behind = counts.seen > 0;
         match self.distances.place(forward) {
             // Beside the sender neither is possible; but the ways can be told wrong.
-            (Tap::Sender, _) if holes => (Tap::Sender, Confidence::Low),
-            (Tap::Unknown, _) if holes && behind => (Tap::Middle, Confidence::Low),
-            (Tap::Unknown, _) if holes => (Tap::Receiver, Confidence::Low),
-            (Tap::Unknown, _) if behind => (Tap::Sender, Confidence::Low),
+            (CapturePoint::Sender, _) if holes => (CapturePoint::Sender, Confidence::Low),
+            (CapturePoint::Unknown, _) if holes && behind => {
+                (CapturePoint::Middle, Confidence::Low)
+            }
+            (CapturePoint::Unknown, _) if holes => (CapturePoint::Receiver, Confidence::Low),
+            (CapturePoint::Unknown, _) if behind => (CapturePoint::Sender, Confidence::Low),
             told => told,
         }
     }
@@ -383,6 +385,6 @@ impl ConnectionState {
 }
 
 /// At the receiver's tap the lost packets were never seen, so there is nothing to say of them.
-fn visible(episodes: Vec<Episode>, tap: Tap) -> Vec<Episode> {
-    if tap == Tap::Receiver { Vec::new() } else { episodes }
+fn visible(episodes: Vec<Episode>, tap: CapturePoint) -> Vec<Episode> {
+    if tap == CapturePoint::Receiver { Vec::new() } else { episodes }
 }

@@ -14,7 +14,7 @@ use tcplab_units::{Instant, Span};
 
 use super::sender_clock::OwnClock;
 use crate::packet::Packet;
-use crate::{Confidence, Tap};
+use crate::{CapturePoint, Confidence};
 
 /// How much longer the way to one end must be than that to the other for the tap to stand beside
 /// the nearer one.
@@ -92,22 +92,26 @@ impl Distances {
     }
 
     /// Where the tap stands, seen from the sender of a direction, and how sure that is.
-    pub(crate) fn place(&self, forward: bool) -> (Tap, Confidence) {
+    pub(crate) fn place(&self, forward: bool) -> (CapturePoint, Confidence) {
         let (Some(client), Some(server)) = (self.client.least, self.server.least) else {
-            return (Tap::Unknown, Confidence::None);
+            return (CapturePoint::Unknown, Confidence::None);
         };
         let (to_sender, to_receiver) = if forward { (client, server) } else { (server, client) };
         let (near, far) = (to_sender.min(to_receiver), to_sender.max(to_receiver));
-        let here = if to_sender < to_receiver { Tap::Sender } else { Tap::Receiver };
+        let here =
+            if to_sender < to_receiver { CapturePoint::Sender } else { CapturePoint::Receiver };
         if far < MEASURABLE {
-            return (Tap::Unknown, Confidence::None);
+            return (CapturePoint::Unknown, Confidence::None);
         }
         if far > near * FAR_NEARER {
             (here, Confidence::High)
         } else if far > near * NEARER {
             (here, Confidence::Medium)
         } else {
-            (Tap::Middle, if far > near * 2 { Confidence::Low } else { Confidence::Medium })
+            (
+                CapturePoint::Middle,
+                if far > near * 2 { Confidence::Low } else { Confidence::Medium },
+            )
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Counts the causes of what was not new data in order.
 
 use crate::observers::Sent;
-use crate::{Causes, Flow, Needless, SegmentKind, Sightings, Sign, Timer};
+use crate::{Causes, Flow, Occurrences, SegmentKind, Sign, Spurious, Timer};
 
 /// The counts of one direction; there are none until something happens.
 #[derive(Debug, Default)]
@@ -19,60 +19,61 @@ impl Tally {
         }
         let causes = self.causes.get_or_insert_default();
         let pieces = pieces();
-        let add = |seen: &mut Sightings| {
+        let add = |seen: &mut Occurrences| {
             seen.add(sent.packet.at, sent.packet.frame);
             seen.count += pieces - 1;
         };
         match (sent.kind, sent.timer) {
-            (SegmentKind::New, _) => add(&mut causes.new_probes),
-            (SegmentKind::Reordered, _) => {
-                add(&mut causes.reordered);
-                causes.farthest = causes.farthest.max(sent.high.since(sent.range.start));
+            (SegmentKind::New, _) => add(&mut causes.tail_loss_probes_new_data),
+            (SegmentKind::OutOfOrder, _) => {
+                add(&mut causes.out_of_order);
+                causes.out_of_order_max =
+                    causes.out_of_order_max.max(sent.high.since(sent.range.start));
             }
             (SegmentKind::NetworkDuplicate, _) => add(&mut causes.network_duplicates),
-            (SegmentKind::TapDuplicate, _) => add(&mut causes.tap_duplicates),
+            (SegmentKind::CaptureDuplicate, _) => add(&mut causes.capture_duplicates),
             (SegmentKind::WindowProbe | SegmentKind::KeepAlive, _) => {}
-            (_, Some(Timer::Probe)) => add(&mut causes.probes),
+            (_, Some(Timer::Probe)) => add(&mut causes.tail_loss_probes),
             (_, Some(Timer::Retransmission)) => {
                 add(&mut causes.timeouts);
                 self.backed_off = if sent.proof.nth > 2 { self.backed_off + 1 } else { 1 };
-                causes.most_backed_off = causes.most_backed_off.max(self.backed_off);
+                causes.backoff_max = causes.backoff_max.max(self.backed_off);
             }
             (SegmentKind::AfterTimeoutRetransmission, _) => add(&mut causes.after_timeout),
             (SegmentKind::FastRetransmission, _) => add(match sent.proof.by {
                 Sign::Sack => &mut causes.by_sack,
                 Sign::Rack => &mut causes.by_rack,
-                Sign::TooBig => &mut causes.by_icmp,
-                _ => &mut causes.by_duplicates,
+                Sign::PacketTooBig => &mut causes.by_icmp,
+                _ => &mut causes.by_duplicate_acks,
             }),
-            (SegmentKind::FillsHole | SegmentKind::TimeoutRetransmission, None) => {
-                add(&mut causes.holes_filled);
+            (SegmentKind::OriginalNotCaptured | SegmentKind::TimeoutRetransmission, None) => {
+                add(&mut causes.originals_not_captured);
             }
         }
         if sent.kind.is_retransmission() {
             if sent.proof.nth > 2 {
-                add(&mut causes.lost_again);
+                add(&mut causes.lost_retransmissions);
             }
             if sent.packet.syn() {
-                add(&mut causes.syns);
+                add(&mut causes.syn_retransmissions);
             } else if sent.packet.fin() && sent.payload == 0 {
-                add(&mut causes.fins);
+                add(&mut causes.fin_retransmissions);
             }
         }
     }
 
     /// A retransmission was needless: `at` this frame that says so.
-    pub(crate) fn needless(
+    pub(crate) fn spurious(
         &mut self,
         at: tcplab_units::Instant,
         retransmission: u64,
-        why: Needless,
+        why: Spurious,
     ) {
         let causes = self.causes.get_or_insert_default();
         match why {
-            Needless::DSack { .. } => causes.needless_by_dsack.add(at, retransmission),
-            Needless::Echo { .. } => causes.needless_by_timestamp.add(at, retransmission),
-            Needless::Acknowledged => {}
+            Spurious::DSack { .. } => causes.spurious_by_dsack.add(at, retransmission),
+            Spurious::Echo { .. } => causes.spurious_by_timestamp.add(at, retransmission),
+            Spurious::Acknowledged => {}
         }
     }
 

@@ -123,7 +123,7 @@ fn runs(log: &Log) -> Vec<Vec<Sent<'_>>> {
 /// Whether the transmission was lost; `None` if nobody knows.
 fn fate(log: &Log, order: u64, transmission: &Transmission) -> Option<bool> {
     match certain_fate(log, order, transmission) {
-        // Needless, and no D-SACK says that it arrived: if packets beside it were lost, it was
+        // Spurious, and no D-SACK says that it arrived: if packets beside it were lost, it was
         // too; otherwise it is likelier that the D-SACK was lost or never sent.
         None if transmission.arrival == Arrival::Surplus => {
             let beside = |order: u64| certain_fate(log, order, log.get(order)?);
@@ -227,7 +227,7 @@ impl<'a> Draft<'a> {
             retransmitted: repeats.iter().map(|(_, t)| Bytes::new(t.payload)).sum(),
             timeouts: count(&|t| t.timer.is_some()),
             probes: span.iter().filter(|(_, t)| t.timer == Some(Timer::Probe)).count() as u64,
-            needless: count(&|t| t.needless),
+            spurious: count(&|t| t.needless),
             silence: longest_gap(span.iter().take_while(|&&(order, _)| order < repeat_order)),
             frames: (first.frame, last_frame.map_or(last_sent, |frame| frame.max(first.frame))),
         };
@@ -241,9 +241,9 @@ impl<'a> Draft<'a> {
     fn kind(&self, span: &[Sent<'_>], marks: &[Mark], until: u64) -> EpisodeKind {
         let by_timer = match self.evidence {
             Evidence::Timeout { .. } | Evidence::Probe { .. } => true,
-            Evidence::Sack { .. } | Evidence::DuplicateAcks { .. } | Evidence::TooBig { .. } => {
-                false
-            }
+            Evidence::Sack { .. }
+            | Evidence::DuplicateAcks { .. }
+            | Evidence::PacketTooBig { .. } => false,
         };
         if lone_timeouts(span, marks, until) >= 2 {
             EpisodeKind::Intermittent
@@ -292,7 +292,7 @@ fn first_evidence(lost: Sent<'_>, scene: &Scene<'_>) -> (Evidence, Instant, u64)
         (Some(mark), timer) if timer.is_none_or(|(_, sent)| mark.at <= sent.at) => {
             let frame = mark.frame;
             let evidence = match mark {
-                Mark { too_big: true, .. } => Evidence::TooBig { frame },
+                Mark { too_big: true, .. } => Evidence::PacketTooBig { frame },
                 Mark { bare_duplicate: true, .. } => Evidence::DuplicateAcks { frame },
                 _ => Evidence::Sack { frame },
             };

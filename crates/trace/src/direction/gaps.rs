@@ -7,7 +7,7 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 
 use super::send_order::Stamp;
 use crate::bounds::HOLES;
-use crate::{Causes, Range, Sightings};
+use crate::{Causes, Occurrences, Range};
 
 /// What is acknowledged but not seen yet may come still: where data and acknowledgements pass
 /// different queues of a network card, they are not written in their order.
@@ -37,7 +37,7 @@ pub(crate) struct Holes {
 #[derive(Debug, Default)]
 struct Missed {
     awaited: VecDeque<(Range, Instant, u64)>,
-    seen: Sightings,
+    seen: Occurrences,
     bytes: u64,
 }
 
@@ -134,13 +134,13 @@ impl Holes {
     /// Tells what the capture missed.
     pub(crate) fn finish(&self, causes: &mut Causes) {
         let Some(missed) = &self.missed else { return };
-        causes.missed_by_tap.clone_from(&missed.seen);
+        causes.acked_not_captured.clone_from(&missed.seen);
         let mut bytes = missed.bytes;
         for (range, at, frame) in &missed.awaited {
-            causes.missed_by_tap.add(*at, *frame);
+            causes.acked_not_captured.add(*at, *frame);
             bytes += range.len();
         }
-        causes.missed_bytes = Bytes::new(bytes);
+        causes.acked_not_captured_bytes = Bytes::new(bytes);
     }
 }
 

@@ -17,7 +17,7 @@ use super::scoreboard::Scoreboard;
 use super::send_order::{Copier, Identity, Stamp};
 use super::sender_model::{Judge, Repeated, Verdict};
 use crate::packet::Packet;
-use crate::{Confidence, Needless, Proof, Range, SegmentKind, Sign, Tap};
+use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious};
 
 /// Taken for the round trip where none is known, as Wireshark does.
 const SHORT: Span = Span::from_millis(3);
@@ -104,7 +104,7 @@ impl Below {
             self.identity.copied();
             let kind = match copy.by {
                 Copier::Network => SegmentKind::NetworkDuplicate,
-                Copier::Tap => SegmentKind::TapDuplicate,
+                Copier::Capture => SegmentKind::CaptureDuplicate,
             };
             let proof = Proof {
                 by: copy.sign,
@@ -258,17 +258,17 @@ impl Below {
         };
         if order == Ordering::Less {
             let proof =
-                Proof { by: sign, frame: Some(shown_by.frame), waited, nth: 1, needless: None };
+                Proof { by: sign, frame: Some(shown_by.frame), waited, nth: 1, spurious: None };
             // Beside the sender nothing overtakes: the capture wrote it late.
-            let kind = if beside { SegmentKind::New } else { SegmentKind::Reordered };
+            let kind = if beside { SegmentKind::New } else { SegmentKind::OutOfOrder };
             self.counts.overtaken += u64::from(!beside);
             return (Verdict { kind, timer: None, proof }, Entry::First);
         }
         self.counts.unseen += u64::from(!beside);
         if !judge.has_heard() {
-            let kind = SegmentKind::FillsHole;
+            let kind = SegmentKind::OriginalNotCaptured;
             let proof =
-                Proof { by: sign, frame: Some(shown_by.frame), waited, nth: 2, needless: None };
+                Proof { by: sign, frame: Some(shown_by.frame), waited, nth: 2, spurious: None };
             return (Verdict { kind, timer: None, proof }, Entry::First);
         }
         let verdict = Below::repeat(case, 1, judge, board);
@@ -304,7 +304,7 @@ impl Below {
         };
         let mut verdict = judge.repeat(&again, board);
         if unseen == 0 && board.covers(range) {
-            verdict.proof.needless = Some(Needless::Acknowledged);
+            verdict.proof.spurious = Some(Spurious::Acknowledged);
         }
         verdict
     }
@@ -317,7 +317,7 @@ impl Below {
             return None;
         }
         if closed && range.start == board.una {
-            return Some(probe(SegmentKind::WindowProbe, Sign::ClosedWindow));
+            return Some(probe(SegmentKind::WindowProbe, Sign::ZeroWindow));
         }
         let (last, at) = self.last?;
         let idle = packet.at.since(at) >= SHORTEST_KEEP_ALIVE;
@@ -328,7 +328,7 @@ impl Below {
 
     /// A byte sent for the first time, into a closed window.
     pub(crate) fn probe_beyond() -> Verdict {
-        probe(SegmentKind::WindowProbe, Sign::ClosedWindow)
+        probe(SegmentKind::WindowProbe, Sign::ZeroWindow)
     }
 
     /// Whether data of this direction were seen.
@@ -350,7 +350,7 @@ impl Below {
             return None;
         }
         Some(if closed {
-            probe(SegmentKind::WindowProbe, Sign::ClosedWindow)
+            probe(SegmentKind::WindowProbe, Sign::ZeroWindow)
         } else {
             probe(SegmentKind::KeepAlive, Sign::BelowAcknowledged)
         })
@@ -383,7 +383,7 @@ impl Below {
 
     fn is_beside_sender(&self, scene: Scene<'_>) -> bool {
         let (tap, sure) = scene.distances.place(scene.forward);
-        tap == Tap::Sender && sure >= Confidence::Medium && self.counts.overtaken == 0
+        tap == CapturePoint::Sender && sure >= Confidence::Medium && self.counts.overtaken == 0
     }
 }
 

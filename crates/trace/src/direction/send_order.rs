@@ -63,7 +63,7 @@ impl Stamp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Copier {
     Network,
-    Tap,
+    Capture,
 }
 
 /// A packet that is there twice: who made the copy, of which frame, and what tells.
@@ -244,7 +244,7 @@ impl Identity {
         let usual = packet.copies_usual
             || self.packets >= JUDGED_AFTER && (self.copies + 1) * SHARE >= self.packets;
         let by = if after <= AT_ONCE && (usual || ttl != packet.ttl) {
-            Copier::Tap
+            Copier::Capture
         } else {
             Copier::Network
         };

@@ -328,7 +328,8 @@ impl Judge {
         if !is_it || self.is_silent(at, beyond) {
             return None;
         }
-        let proof = Proof { by: Sign::TooBig, frame: Some(told.frame), nth, ..Proof::default() };
+        let proof =
+            Proof { by: Sign::PacketTooBig, frame: Some(told.frame), nth, ..Proof::default() };
         self.last_sent = Some(Moment { at, frame });
         self.going_back = false;
         if range.start <= board.una {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use tcplab_units::{Instant, Offset, Span};
 
 use crate::observers::Heard;
-use crate::{Needless, Range};
+use crate::{Range, Spurious};
 
 /// As many retransmissions are watched at a time: more than are in flight, but for the largest
 /// windows.
@@ -72,7 +72,7 @@ impl Repeats {
 
     /// The retransmissions, by their frames, of which an acknowledgement says that they were
     /// needless. `least` is the smallest round trip beyond the tap.
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>, least: Option<Span>) -> Vec<(u64, Needless)> {
+    pub(crate) fn heard(&mut self, heard: &Heard<'_>, least: Option<Span>) -> Vec<(u64, Spurious)> {
         if self.pending.is_empty() {
             return Vec::new();
         }
@@ -85,7 +85,7 @@ impl Repeats {
             if let Some(index) = self.pending.iter().rposition(can) {
                 let repeat = self.pending.remove(index).expect("it was just found there");
                 self.passed -= usize::from(index < self.passed);
-                found.push((repeat.frame, Needless::DSack { frame }));
+                found.push((repeat.frame, Spurious::DSack { frame }));
             }
         }
         let echo = heard.packet.timestamps.map(|(_, echo)| echo);
@@ -116,7 +116,7 @@ impl Repeats {
         before: Offset,
         ack: Offset,
         (echo, frame): (u32, u64),
-        found: &mut Vec<(u64, Needless)>,
+        found: &mut Vec<(u64, Spurious)>,
     ) {
         if before < self.counted_at {
             self.passed = 0;
@@ -130,7 +130,7 @@ impl Repeats {
             let older = |clock: u32| (echo.wrapping_sub(clock) as i32) < 0;
             // A D-SACK for it may come yet.
             if moved && repeat.clock.take().is_some_and(older) {
-                found.push((repeat.frame, Needless::Echo { frame }));
+                found.push((repeat.frame, Spurious::Echo { frame }));
             }
         }
     }

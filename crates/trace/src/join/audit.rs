@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use tcplab_units::{Endpoint, Instant};
 
 use super::{Audit, Crossing, Joined, JoinedConnection};
-use crate::{Connection, Episode, FlowId, Needless, Segment, Sink};
+use crate::{Connection, Episode, FlowId, Segment, Sink, Spurious};
 
 /// Which frames were repeats and which were lost, as the analysis of one capture says; keeps
 /// nothing else, so that it needs room for these only.
@@ -33,7 +33,7 @@ impl Sink for Claims {
     fn segment(&mut self, flow: FlowId, segment: Segment) {
         let syn = segment.range.start.as_u64() == 0;
         if segment.kind.is_retransmission() && !syn {
-            let needless = segment.proof.needless.is_some();
+            let needless = segment.proof.spurious.is_some();
             self.of(flow).repeats.insert(segment.frame, needless);
         }
     }
@@ -41,7 +41,7 @@ impl Sink for Claims {
         let frames = episode.lost.iter().map(|lost| lost.frame);
         self.of(flow).lost.extend(frames);
     }
-    fn needless(&mut self, flow: FlowId, frame: u64, _why: Needless) {
+    fn spurious(&mut self, flow: FlowId, frame: u64, _why: Spurious) {
         if let Some(needless) = self.of(flow).repeats.get_mut(&frame) {
             *needless = true;
         }

@@ -9,7 +9,7 @@ use super::clock::Clock;
 use super::delays::Raw;
 use super::piece::{full_segment, pieces};
 use super::way::{Covered, Taps, Way};
-use super::{Crossing, FARTHEST, Joined, JoinedConnection, Rough, TapRecord, difference};
+use super::{CaptureSummary, Crossing, FARTHEST, Joined, JoinedConnection, Rough, difference};
 use crate::Frame;
 use crate::bounds::PAIRS;
 use crate::packet::Ends;
@@ -45,7 +45,7 @@ struct Generations {
 pub struct Joiner {
     rough: Rough,
     epoch: u64,
-    taps: [TapRecord; 2],
+    taps: [CaptureSummary; 2],
     covered: [Covered; 2],
     pairs: Vec<Pair>,
     by_ends: BTreeMap<Ends, Generations>,
@@ -64,7 +64,7 @@ impl Joiner {
         let mut joiner = Joiner {
             rough,
             epoch,
-            taps: [TapRecord::default(); 2],
+            taps: [CaptureSummary::default(); 2],
             covered: [Covered::default(); 2],
             pairs: Vec::new(),
             by_ends: BTreeMap::new(),
@@ -203,7 +203,7 @@ impl Joiner {
     }
 }
 
-fn notes(rough: &Rough, taps: &mut [TapRecord; 2]) -> Vec<String> {
+fn notes(rough: &Rough, taps: &mut [CaptureSummary; 2]) -> Vec<String> {
     let mut notes = Vec::new();
     if !rough.is_joined() && taps.iter().all(|tap| tap.tcp > 0) {
         notes.push(

@@ -13,7 +13,7 @@ pub struct Joined {
     /// The zero of time, nanoseconds since the Unix epoch by the client capture's clock.
     pub epoch_nanos: u64,
     /// What each capture holds: the client's, the server's.
-    pub taps: [TapRecord; 2],
+    pub taps: [CaptureSummary; 2],
     /// How the two clocks stand to one another.
     pub clock: ClockEstimate,
     /// Connections in the order in which either capture showed them.
@@ -24,7 +24,7 @@ pub struct Joined {
 
 /// What one capture holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct TapRecord {
+pub struct CaptureSummary {
     /// Frames of whatever kind.
     pub packets: u64,
     /// Of these, of TCP.
@@ -196,7 +196,7 @@ pub struct Audit {
     pub needless: u64,
     /// Needed, and said to be needless: a mistake.
     pub wrongly_needless: u64,
-    /// Needless, and nothing said so: D-SACK and timestamps do not tell of each.
+    /// Spurious, and nothing said so: D-SACK and timestamps do not tell of each.
     pub untold_needless: u64,
     /// Repeats that the analysis took for something else.
     pub repeats_missed: u64,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tcplab_units::Bytes;
 
-use super::Sightings;
+use super::Occurrences;
 
 /// How often each cause occurred in one direction.
 ///
@@ -17,62 +17,62 @@ use super::Sightings;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Causes {
     /// Sent again on three duplicate acknowledgements (RFC 5681 section 3.2).
-    pub by_duplicates: Sightings,
+    pub by_duplicate_acks: Occurrences,
     /// Sent again on SACK evidence (RFC 6675).
-    pub by_sack: Sightings,
+    pub by_sack: Occurrences,
     /// Sent again on the order of arrival in time (RACK, RFC 8985 section 6.2).
-    pub by_rack: Sightings,
+    pub by_rack: Occurrences,
     /// Sent again on ICMP's word that it was too large for the path (RFC 1191, RFC 8201).
-    pub by_icmp: Sightings,
+    pub by_icmp: Occurrences,
     /// Tail loss probes (RFC 8985 section 7) that repeat data.
-    pub probes: Sightings,
+    pub tail_loss_probes: Occurrences,
     /// Tail loss probes with new data.
-    pub new_probes: Sightings,
+    pub tail_loss_probes_new_data: Occurrences,
     /// Retransmission timeouts (RFC 6298).
-    pub timeouts: Sightings,
+    pub timeouts: Occurrences,
     /// The most timeouts in a row for the same segment.
-    pub most_backed_off: u64,
+    pub backoff_max: u64,
     /// Sent again after a timeout, as acknowledgements came back.
-    pub after_timeout: Sightings,
+    pub after_timeout: Occurrences,
     /// Of all these, repetitions of what had been sent again before: the retransmission was lost.
-    pub lost_again: Sightings,
+    pub lost_retransmissions: Occurrences,
     /// SYNs sent again.
-    pub syns: Sightings,
+    pub syn_retransmissions: Occurrences,
     /// FINs sent again, without data.
-    pub fins: Sightings,
+    pub fin_retransmissions: Occurrences,
     /// Retransmissions that were needless, as D-SACK (RFC 2883) tells.
-    pub needless_by_dsack: Sightings,
+    pub spurious_by_dsack: Occurrences,
     /// Retransmissions that were needless, as timestamps tell (Eifel, RFC 3522).
-    pub needless_by_timestamp: Sightings,
+    pub spurious_by_timestamp: Occurrences,
     /// At a tap behind the loss: sent again, the original never seen here, and no acknowledgement
     /// that tells why. (Where there are any, such segments are counted above.)
-    pub holes_filled: Sightings,
+    pub originals_not_captured: Occurrences,
     /// Overtaken on the way.
-    pub reordered: Sightings,
+    pub out_of_order: Occurrences,
     /// By how many bytes at most.
-    pub farthest: Bytes,
+    pub out_of_order_max: Bytes,
     /// Made by the network out of one.
-    pub network_duplicates: Sightings,
+    pub network_duplicates: Occurrences,
     /// Written twice by whoever captured.
-    pub tap_duplicates: Sightings,
+    pub capture_duplicates: Occurrences,
     /// Acknowledged and never seen here: the capture missed them.
-    pub missed_by_tap: Sightings,
+    pub acked_not_captured: Occurrences,
     /// Their bytes.
-    pub missed_bytes: Bytes,
+    pub acked_not_captured_bytes: Bytes,
 }
 
 impl Causes {
     /// Packets that repeat data, SYN or FIN because the sender sent them again.
     pub fn retransmissions(&self) -> u64 {
         [
-            &self.by_duplicates,
+            &self.by_duplicate_acks,
             &self.by_sack,
             &self.by_rack,
             &self.by_icmp,
-            &self.probes,
+            &self.tail_loss_probes,
             &self.timeouts,
             &self.after_timeout,
-            &self.holes_filled,
+            &self.originals_not_captured,
         ]
         .iter()
         .map(|seen| seen.count)

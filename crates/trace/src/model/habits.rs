@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tcplab_units::{Bytes, Instant, Span};
 
-use super::Sightings;
+use super::Occurrences;
 
 /// The window that a receiver advertised, and what it did to the sender.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -19,28 +19,28 @@ pub struct WindowUse {
     /// The last.
     pub last: Option<Bytes>,
     /// Times the window closed: not the packets that say that it still is.
-    pub zero: Sightings,
+    pub zero_windows: Occurrences,
     /// For how long it was closed, together.
-    pub zero_for: Span,
+    pub zero_window_time: Span,
     /// The longest time it was closed.
-    pub longest_zero: Span,
+    pub zero_window_max: Span,
     /// Segments with new data that filled the window so far that no full one fits any more.
-    pub full: Sightings,
+    pub window_full: Occurrences,
     /// Acknowledgements that told of nothing but another window, which is not closed.
-    pub updates: Sightings,
+    pub updates: Occurrences,
     /// Windows opened that were still less than a full segment and less than half of the largest
     /// (RFC 9293 section 3.8.6.2.2: the silly window syndrome).
-    pub silly: Sightings,
+    pub silly_windows: Occurrences,
     /// The window's right edge moved back (RFC 9293 section 3.8.6: must not) by more than rounding
     /// to the scale explains.
-    pub shrunk: Sightings,
+    pub windows_shrunk: Occurrences,
     /// Zero-window probes (RFC 9293 section 3.8.6.1).
-    pub probes: Sightings,
+    pub probes: Occurrences,
 }
 
 /// How a receiver acknowledged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct AckHabits {
+pub struct AckBehaviour {
     /// Packets without data that move the acknowledgement.
     pub acks: u64,
     /// Duplicate acknowledgements (RFC 5681 section 2).
@@ -51,14 +51,14 @@ pub struct AckHabits {
     /// Acknowledgements of more than two full segments (stretch ACKs, RFC 2525 section 2.13), but
     /// for those that fill a hole. Where acknowledgements were lost or merged before the tap, what
     /// is left looks the same.
-    pub stretch: Sightings,
+    pub stretch: Occurrences,
     /// The most bytes that one acknowledgement took in, but for those that fill a hole.
     pub longest: Bytes,
     /// Acknowledgements of a single segment, held back for longer than 10 ms: at a receiver's tap
     /// only, elsewhere nobody knows.
-    pub delayed: Sightings,
+    pub delayed: Occurrences,
     /// The longest time that such a one was held back (RFC 9293 section 3.8.6.3: below 500 ms).
-    pub longest_delay: Span,
+    pub delay_max: Span,
 }
 
 /// What else was seen of a sender.
@@ -67,17 +67,17 @@ pub struct SenderMarks {
     /// Segments with PSH.
     pub push: u64,
     /// Segments with URG.
-    pub urgent: Sightings,
+    pub urgent: Occurrences,
     /// Keep-alive probes (RFC 9293 section 3.8.4).
-    pub keep_alives: Sightings,
+    pub keep_alives: Occurrences,
     /// Data segments smaller than a full one while earlier data were not acknowledged: what Nagle's
     /// algorithm forbids (RFC 9293 section 3.7.4).
     pub small_in_flight: u64,
     /// A small segment that waited for the acknowledgement of all before it, which itself was
     /// delayed: Nagle's algorithm against delayed acknowledgements.
-    pub nagle_waits: Sightings,
+    pub nagle_waits: Occurrences,
     /// For how long they waited, together: since the segment before.
-    pub nagle_waited: Span,
+    pub nagle_wait_time: Span,
     /// The largest segment, bytes of data; large pieces of the kernel counted as their segments.
     /// Where no SYN was seen, a packet that is a multiple of a usual size is taken for such one.
     pub largest: Bytes,
@@ -86,7 +86,7 @@ pub struct SenderMarks {
     /// not pushed.
     pub mss_changes: Vec<MssChange>,
     /// Segments marked "congestion experienced" (RFC 3168 section 5).
-    pub congestion_marks: Sightings,
+    pub ce_marks: Occurrences,
     /// Packets that the kernel left to be cut by the network card, or had merged: larger than the
     /// agreed segment.
     pub super_packets: u64,

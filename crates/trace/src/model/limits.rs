@@ -142,11 +142,11 @@ pub struct Stall {
 #[serde(rename_all = "kebab-case")]
 pub enum StallCause {
     /// The sender of data had nothing to send at first: its application thought about the answer.
-    ServerIdle,
+    SenderIdle,
     /// Nothing to send in the middle of an answer: the application could not keep up.
-    ServerSlow,
+    SenderSlow,
     /// The other side asked for nothing.
-    ClientIdle,
+    NoRequest,
     /// The receive window was closed.
     ZeroWindow,
     /// Packets or acknowledgements were slow; nothing was sent again.
@@ -174,17 +174,17 @@ impl StallCause {
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
-            StallCause::ServerIdle => "sender idle",
-            StallCause::ServerSlow => "sender slow",
-            StallCause::ClientIdle => "nothing asked for",
-            StallCause::ZeroWindow => "closed window",
-            StallCause::PacketDelay => "packets delayed",
-            StallCause::DoubleLoss => "retransmission lost",
-            StallCause::TailLoss => "tail lost",
-            StallCause::SmallWindow => "few in flight",
+            StallCause::SenderIdle => "sender idle",
+            StallCause::SenderSlow => "sender slow",
+            StallCause::NoRequest => "no request",
+            StallCause::ZeroWindow => "zero window",
+            StallCause::PacketDelay => "packet delay",
+            StallCause::DoubleLoss => "lost retransmission",
+            StallCause::TailLoss => "tail loss",
+            StallCause::SmallWindow => "small flight",
             StallCause::SmallReceiveWindow => "small receive window",
-            StallCause::ContinuousLoss => "whole window lost",
-            StallCause::AckLoss => "acknowledgements lost",
+            StallCause::ContinuousLoss => "window lost",
+            StallCause::AckLoss => "ACK loss",
             StallCause::Timeout => "timeout",
             StallCause::Undetermined => "undetermined",
         }

@@ -12,18 +12,18 @@ mod frame;
 mod habits;
 mod life;
 mod limits;
-mod sightings;
+mod occurrences;
 mod timing;
 
 pub use causes::Causes;
 pub use frame::{FlowId, Frame};
-pub use habits::{AckHabits, MssChange, SenderMarks, WindowUse};
+pub use habits::{AckBehaviour, MssChange, SenderMarks, WindowUse};
 pub use life::{
     Close, CloseKind, ConnectionState, EcnAgreement, FastOpen, Handshake, HandshakeKind, Life,
     StateStep, StepCause, SynOptions, TcpState,
 };
 pub use limits::{Limit, LimitPeriod, LimitShares, Series, Stall, StallCause, StallSum, Transfer};
-pub use sightings::Sightings;
+pub use occurrences::Occurrences;
 pub use timing::RoundTrips;
 
 use serde::Serialize;
@@ -33,7 +33,7 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Trace {
     /// The zero of every [`Instant`] here, in nanoseconds since the Unix epoch: the first packet's
-    /// time, or what [`counting_from`](crate::Analyzer::counting_from) was told.
+    /// time, or what [`with_epoch`](crate::Analyzer::with_epoch) was told.
     pub epoch_nanos: u64,
     /// Packets read, of whatever kind.
     pub packets: u64,
@@ -109,7 +109,7 @@ impl Connection {
     }
 
     /// One more packet came after all was said: see [`Sink::late`](crate::Sink::late).
-    pub fn came_late(&mut self, at: Instant, frame: u64) {
+    pub fn add_late_packet(&mut self, at: Instant, frame: u64) {
         self.last = self.last.max(at);
         self.frames.1 = self.frames.1.max(frame);
         self.packets += 1;
@@ -121,9 +121,9 @@ impl Connection {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Flow {
     /// Where the tap stood, seen from this direction's sender.
-    pub tap: Tap,
+    pub capture_point: CapturePoint,
     /// How sure that is.
-    pub tap_confidence: Confidence,
+    pub capture_point_confidence: Confidence,
     /// Every segment with data, SYN or FIN, in capture order.
     pub segments: Vec<Segment>,
     /// Every packet of the opposite direction, as an acknowledgement, in capture order.
@@ -143,7 +143,7 @@ pub struct Flow {
     /// The window that its receiver advertised.
     pub windows: WindowUse,
     /// How its receiver acknowledged.
-    pub acking: AckHabits,
+    pub acking: AckBehaviour,
     /// What else its sender did.
     pub marks: SenderMarks,
     /// The sums over `stalls`, for each cause that occurred.
@@ -225,13 +225,13 @@ pub enum SegmentKind {
     AfterTimeoutRetransmission,
     /// At a tap behind the loss: sent again to fill a hole, the original was not seen here, and
     /// nothing was seen that tells why. What has a cause is called by it.
-    FillsHole,
+    OriginalNotCaptured,
     /// Sent in order and overtaken on the way to the tap.
-    Reordered,
+    OutOfOrder,
     /// A copy that the network made.
     NetworkDuplicate,
     /// A frame written twice by whoever captured.
-    TapDuplicate,
+    CaptureDuplicate,
     /// A byte sent into a closed window to see whether it opens (RFC 9293 section 3.8.6.1).
     WindowProbe,
     /// A byte sent again, or none, just below what was acknowledged, to see whether the other end
@@ -246,11 +246,11 @@ impl SegmentKind {
             SegmentKind::FastRetransmission
             | SegmentKind::TimeoutRetransmission
             | SegmentKind::AfterTimeoutRetransmission
-            | SegmentKind::FillsHole => true,
+            | SegmentKind::OriginalNotCaptured => true,
             SegmentKind::New
-            | SegmentKind::Reordered
+            | SegmentKind::OutOfOrder
             | SegmentKind::NetworkDuplicate
-            | SegmentKind::TapDuplicate
+            | SegmentKind::CaptureDuplicate
             | SegmentKind::WindowProbe
             | SegmentKind::KeepAlive => false,
         }
@@ -272,7 +272,7 @@ pub struct Proof {
     /// The transmission of this data that it is: 1 the first, 3 if a retransmission was lost.
     pub nth: u32,
     /// Whether it was needless, and what says so; told when it is known, which is later.
-    pub needless: Option<Needless>,
+    pub spurious: Option<Spurious>,
 }
 
 /// What tells what a segment is.
@@ -291,7 +291,7 @@ pub enum Sign {
     /// A partial acknowledgement in recovery (RFC 6582 section 3.2, step 3).
     PartialAck,
     /// ICMP said that it was too large for the path (RFC 1191, RFC 8201).
-    TooBig,
+    PacketTooBig,
     /// Silence for as long as a timer takes.
     Silence,
     /// The acknowledgements after a timeout.
@@ -305,7 +305,7 @@ pub enum Sign {
     /// The tap stands beside the sender, where nothing can overtake.
     AtSender,
     /// The window of the other end was closed.
-    ClosedWindow,
+    ZeroWindow,
     /// It lies just below what was acknowledged, after idle time.
     BelowAcknowledged,
 }
@@ -313,8 +313,9 @@ pub enum Sign {
 /// What says that a retransmission was needless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Needless {
+pub enum Spurious {
     /// A D-SACK (RFC 2883) in this frame.
+    #[serde(rename = "dsack")]
     DSack {
         /// Its frame.
         frame: u64,
@@ -356,7 +357,7 @@ pub enum Timer {
 /// Where in the network one direction's capture was taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Tap {
+pub enum CapturePoint {
     /// Nothing tells; read as if at the sender.
     #[default]
     Unknown,
@@ -433,7 +434,7 @@ pub struct Episode {
     /// Tail loss probes during the episode, those with new data included.
     pub probes: u64,
     /// Of the retransmissions, how many a D-SACK proved needless.
-    pub needless: u64,
+    pub spurious: u64,
     /// Longest time without any data sent, from the first lost segment to the first
     /// retransmission: the paper's time lag.
     pub silence: Span,
@@ -498,7 +499,7 @@ pub enum Evidence {
         frame: u64,
     },
     /// ICMP's word that it was too large for the path (RFC 1191, RFC 8201).
-    TooBig {
+    PacketTooBig {
         /// The message's frame.
         frame: u64,
     },

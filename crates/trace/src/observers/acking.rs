@@ -3,8 +3,8 @@
 use tcplab_units::{Bytes, Offset, Span};
 
 use super::event::{Heard, Sent};
-use super::sightings::Seen;
-use crate::{AckHabits, Flow, SegmentKind, Tap};
+use super::occurrences::RareOccurrences;
+use crate::{AckBehaviour, CapturePoint, Flow, SegmentKind};
 
 /// An acknowledgement that comes later was held back on purpose.
 const HELD_BACK: Span = Span::from_millis(10);
@@ -15,9 +15,9 @@ pub(crate) struct Acking {
     acks: u64,
     duplicates: u64,
     needless: u64,
-    stretch: Seen,
+    stretch: RareOccurrences,
     longest: u64,
-    delayed: Seen,
+    delayed: RareOccurrences,
     longest_delay: Span,
     /// The smallest age at which data were acknowledged.
     least_age: Option<Span>,
@@ -78,17 +78,17 @@ impl Acking {
 
     /// What came out.
     pub(crate) fn finish(&self, flow: &mut Flow) {
-        let mut habits = AckHabits {
+        let mut habits = AckBehaviour {
             acks: self.acks,
             duplicates: self.duplicates,
             needless: self.needless,
-            stretch: self.stretch.sightings(),
+            stretch: self.stretch.occurrences(),
             longest: Bytes::new(self.longest),
-            ..AckHabits::default()
+            ..AckBehaviour::default()
         };
-        if flow.tap == Tap::Receiver {
-            habits.delayed = self.delayed.sightings();
-            habits.longest_delay = self.longest_delay;
+        if flow.capture_point == CapturePoint::Receiver {
+            habits.delayed = self.delayed.occurrences();
+            habits.delay_max = self.longest_delay;
         }
         flow.acking = habits;
     }

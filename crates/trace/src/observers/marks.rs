@@ -4,7 +4,7 @@ use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::TcpFlags;
 
 use super::event::{Heard, Sent};
-use super::sightings::Seen;
+use super::occurrences::RareOccurrences;
 use crate::{Flow, SegmentKind, SenderMarks};
 
 /// An acknowledgement that comes so much later than the quickest was delayed: systems wait for 40
@@ -17,14 +17,14 @@ const AT_ONCE: Span = Span::from_millis(1);
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     push: u64,
-    urgent: Seen,
-    keep_alives: Seen,
+    urgent: RareOccurrences,
+    keep_alives: RareOccurrences,
     small_in_flight: u64,
-    nagle_waits: Seen,
+    nagle_waits: RareOccurrences,
     nagle_waited: Span,
     /// The largest packet, bytes of data, that was not more than one segment.
     largest: u64,
-    congested: Seen,
+    congested: RareOccurrences,
     super_packets: u64,
     last_sent: Instant,
     /// When an acknowledgement without data, itself delayed, left nothing unacknowledged.
@@ -98,14 +98,14 @@ impl Marks {
     pub(crate) fn finish(&self, flow: &mut Flow) {
         flow.marks = SenderMarks {
             push: self.push,
-            urgent: self.urgent.sightings(),
-            keep_alives: self.keep_alives.sightings(),
+            urgent: self.urgent.occurrences(),
+            keep_alives: self.keep_alives.occurrences(),
             small_in_flight: self.small_in_flight,
-            nagle_waits: self.nagle_waits.sightings(),
-            nagle_waited: self.nagle_waited,
+            nagle_waits: self.nagle_waits.occurrences(),
+            nagle_wait_time: self.nagle_waited,
             largest: Bytes::new(self.largest),
             mss_changes: Vec::new(),
-            congestion_marks: self.congested.sightings(),
+            ce_marks: self.congested.occurrences(),
             super_packets: self.super_packets,
         };
     }

@@ -8,8 +8,8 @@ mod event;
 mod full_size;
 mod limits;
 mod marks;
+mod occurrences;
 mod round_trips;
-mod sightings;
 mod stalls;
 #[cfg(test)]
 mod tests;
@@ -67,7 +67,7 @@ impl Observers {
     #[inline(always)]
     pub(crate) fn sent_plainly(&mut self, sent: &Sent<'_>) {
         // A copy, the network's or the tap's, was not sent.
-        if matches!(sent.kind, SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate) {
+        if matches!(sent.kind, SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate) {
             return;
         }
         self.full_size.sent(sent);

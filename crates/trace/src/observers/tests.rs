@@ -6,7 +6,7 @@ use super::acking::Acking;
 use super::marks::Marks;
 use crate::tests::drill::{connection, flow};
 use crate::tests::frames::{packet, sent};
-use crate::{AckHabits, Flow, SegmentKind, SenderMarks};
+use crate::{AckBehaviour, Flow, SegmentKind, SenderMarks};
 
 /// At the sender's tap.
 const OPENED: &str = "0.000 > S
@@ -17,7 +17,7 @@ const BESIDE_RECEIVER: &str = "0.000 > S
     0.0001 < S
     0.020 > ack 1\n";
 
-fn acking(text: &str) -> AckHabits {
+fn acking(text: &str) -> AckBehaviour {
     flow(&format!("{OPENED}{text}")).acking
 }
 
@@ -85,9 +85,9 @@ fn acknowledgements_held_back_are_seen_beside_the_receiver_only() {
         0.600 < ack 7241";
     let told = flow(&format!("{BESIDE_RECEIVER}{text}")).acking;
     // Not the one that waited for nothing, and not that of two segments.
-    assert_eq!((told.delayed.count, told.longest_delay), (2, Span::from_millis(200)));
+    assert_eq!((told.delayed.count, told.delay_max), (2, Span::from_millis(200)));
     let elsewhere = acking(text);
-    assert_eq!((elsewhere.delayed.count, elsewhere.longest_delay), (0, Span::ZERO));
+    assert_eq!((elsewhere.delayed.count, elsewhere.delay_max), (0, Span::ZERO));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn flags_and_marks() {
     );
     assert_eq!(told.push, 3);
     assert_eq!((told.urgent.count, &told.urgent.frames[..]), (1, &[6][..]));
-    assert_eq!((told.congestion_marks.count, &told.congestion_marks.frames[..]), (1, &[7][..]));
+    assert_eq!((told.ce_marks.count, &told.ce_marks.frames[..]), (1, &[7][..]));
     assert_eq!(told.largest, Bytes::new(1_448));
 }
 
@@ -126,7 +126,7 @@ fn nagle_against_delayed_acknowledgements() {
     // Write, write, read: the second write waits until the first is acknowledged, 40 ms late.
     let wait = "0.100 > 1:101 clock 1 psh\n0.160 < ack 101\n0.1601 > 101:201 clock 2 psh\n";
     let told = marks(wait);
-    assert_eq!((told.nagle_waits.count, told.nagle_waited), (1, Span::from_micros(60_100)));
+    assert_eq!((told.nagle_waits.count, told.nagle_wait_time), (1, Span::from_micros(60_100)));
     for (name, text) in [
         ("not delayed", "0.1 > 1:101 clock 1\n0.121 < ack 101\n0.1211 > 101:201 clock 2"),
         ("sent later", "0.1 > 1:101 clock 1\n0.160 < ack 101\n0.165 > 101:201 clock 2"),
@@ -171,5 +171,5 @@ fn both_directions_are_kept_apart() {
     assert_eq!((both.forward.acking.acks, both.reverse.acking.acks), (1, 1));
     let mut empty = Flow::default();
     Acking::default().finish(&mut empty);
-    assert_eq!(empty.acking, AckHabits::default());
+    assert_eq!(empty.acking, AckBehaviour::default());
 }

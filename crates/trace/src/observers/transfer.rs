@@ -3,7 +3,7 @@
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use super::event::{Heard, Sent};
-use crate::{Flow, Tap, Transfer};
+use crate::{CapturePoint, Flow, Transfer};
 
 /// What of a direction is added up for its metrics.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl TransferSums {
         let data = flow.totals.data.as_u64();
         let again = flow.totals.retransmitted.as_u64();
         // A tap beside the receiver sees no round trip of the data.
-        let baseline = self.least.filter(|_| flow.tap != Tap::Receiver);
+        let baseline = self.least.filter(|_| flow.capture_point != CapturePoint::Receiver);
         flow.transfer = Transfer {
             time,
             acked,

@@ -70,7 +70,7 @@ pub fn ladder_between(flow: &Flow, first: u64, last: u64) -> Vec<LadderLine> {
         retransmitted: Bytes::ZERO,
         timeouts: 0,
         probes: 0,
-        needless: 0,
+        spurious: 0,
         silence: Span::ZERO,
         frames: (first, last),
     };
@@ -112,8 +112,8 @@ impl Run {
             Run::Retransmissions => format!("… {count} more retransmissions"),
             Run::Lost => format!("… {count} more segments, lost"),
             Run::LostRetransmissions => format!("… {count} more retransmissions, lost"),
-            Run::Acks => format!("… {count} more acknowledgements"),
-            Run::Sacks => format!("… {count} more acknowledgements with SACK"),
+            Run::Acks => format!("… {count} more ACKs"),
+            Run::Sacks => format!("… {count} more ACKs with SACK"),
         }
     }
 }
@@ -158,15 +158,15 @@ fn rungs(flow: &Flow, episode: &Episode, from: u64) -> Vec<Rung> {
         let first_sack = !sacked && !ack.sack.is_empty() && ack.frame > first;
         sacked |= first_sack;
         let note = if Some(ack.at) == episode.repaired_at && ack.frame == last {
-            Some("repaired")
+            Some("recovered")
         } else if ack.dsack.is_some() {
-            Some("arrived twice")
+            Some("D-SACK: arrived twice")
         } else if first_sack {
             Some("first SACK")
         } else if episode.evidence == (Evidence::DuplicateAcks { frame: ack.frame }) {
-            Some("first duplicate")
+            Some("first duplicate ACK")
         } else if third.binary_search(&ack.frame).is_ok() {
-            Some("third duplicate")
+            Some("third duplicate ACK")
         } else {
             None
         };

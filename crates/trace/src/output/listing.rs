@@ -6,7 +6,7 @@ use std::fmt::Write;
 use tcplab_units::Instant;
 
 use crate::{
-    Ack, Connection, Episode, Evidence, Flow, Needless, Segment, SegmentKind, Sign, Timer,
+    Ack, Connection, Episode, Evidence, Flow, Segment, SegmentKind, Sign, Spurious, Timer,
 };
 
 /// The packets of `connection` in the order of the capture, `>` from the client and `<` from the
@@ -97,10 +97,10 @@ pub(crate) fn reason(segment: &Segment) -> Option<&'static str> {
         }
         (SegmentKind::FastRetransmission, None) => Some("fast retransmission"),
         (SegmentKind::AfterTimeoutRetransmission, None) => Some("retransmission after timeout"),
-        (SegmentKind::FillsHole, None) => Some("fills a hole"),
-        (SegmentKind::Reordered, None) => Some("overtaken"),
-        (SegmentKind::NetworkDuplicate, None) => Some("copy made by the network"),
-        (SegmentKind::TapDuplicate, None) => Some("captured twice"),
+        (SegmentKind::OriginalNotCaptured, None) => Some("original not captured"),
+        (SegmentKind::OutOfOrder, None) => Some("out of order"),
+        (SegmentKind::NetworkDuplicate, None) => Some("network duplicate"),
+        (SegmentKind::CaptureDuplicate, None) => Some("captured twice"),
         (SegmentKind::WindowProbe, None) => Some("zero-window probe"),
         (SegmentKind::KeepAlive, None) => Some("keep-alive"),
     }
@@ -118,23 +118,23 @@ fn proofs(segment: &Segment) -> Vec<String> {
         Sign::Sack => Some(seen("SACK")),
         Sign::Rack => Some(seen("RACK")),
         Sign::PartialAck => Some(seen("partial ACK")),
-        Sign::TooBig => Some(seen("too large, by ICMP")),
+        Sign::PacketTooBig => Some(seen("ICMP packet too big")),
         Sign::Silence => {
             let since = proof.frame.map_or_else(String::new, |frame| format!(" since #{frame}"));
             Some(format!("{} of silence{since}", proof.waited))
         }
         Sign::AfterTimeout => Some(seen("ACK")),
-        Sign::IpId => Some(seen("by IP identification beside")),
-        Sign::Timestamp => Some(seen("by timestamp beside")),
-        Sign::Time => Some(seen("by time beside")),
+        Sign::IpId => Some(seen("IP ID beside")),
+        Sign::Timestamp => Some(seen("timestamp beside")),
+        Sign::Time => Some(seen("time beside")),
         Sign::None | Sign::AtSender | Sign::BelowAcknowledged => None,
-        Sign::ClosedWindow => Some(seen("window closed")),
+        Sign::ZeroWindow => Some(seen("zero window")),
     };
     let nth = (proof.nth > 2).then(|| format!("transmission {}", proof.nth));
-    let needless = proof.needless.map(|why| match why {
-        Needless::DSack { frame } => format!("needless (D-SACK #{frame})"),
-        Needless::Echo { frame } => format!("needless (timestamp #{frame})"),
-        Needless::Acknowledged => "needless (acknowledged before)".to_owned(),
+    let needless = proof.spurious.map(|why| match why {
+        Spurious::DSack { frame } => format!("spurious (D-SACK #{frame})"),
+        Spurious::Echo { frame } => format!("spurious (timestamp #{frame})"),
+        Spurious::Acknowledged => "spurious (acknowledged before)".to_owned(),
     });
     [sign, nth, needless].into_iter().flatten().collect()
 }
@@ -143,26 +143,26 @@ fn write_episode(episode: &Episode, way: &str, flow: &Flow, text: &mut String) {
     let evidence = match episode.evidence {
         Evidence::Sack { frame } => format!("SACK #{frame}"),
         Evidence::DuplicateAcks { frame } => format!("duplicate ACK #{frame}"),
-        Evidence::TooBig { frame } => format!("ICMP #{frame}"),
+        Evidence::PacketTooBig { frame } => format!("ICMP #{frame}"),
         Evidence::Timeout { frame } => format!("timeout #{frame}"),
         Evidence::Probe { frame } => format!("probe #{frame}"),
     };
     let repaired = match episode.repaired_at {
-        Some(at) => format!("repaired at {}", seconds(Some(at)).trim_start()),
-        None => format!("not repaired in {} acknowledgements", flow.acks.len()),
+        Some(at) => format!("recovered at {}", seconds(Some(at)).trim_start()),
+        None => format!("not recovered after {} acknowledgements", flow.acks.len()),
     };
     let lost: Vec<String> =
         episode.lost.iter().map(|lost| format!("#{} {lost}", lost.frame)).collect();
     let _ = writeln!(
         text,
-        "{way} episode {}: {} lost, told by {evidence} at {}, {repaired}, {} retransmissions \
-         ({} by timer, {} needless), {} probes, silence {}",
+        "{way} episode {}: {} lost, first evidence {evidence} at {}, {repaired}, {} \
+         retransmissions ({} by timer, {} spurious), {} probes, silence {}",
         episode.kind.name(),
         episode.lost.len(),
         seconds(Some(episode.evidence_at)).trim_start(),
         episode.retransmissions,
         episode.timeouts,
-        episode.needless,
+        episode.spurious,
         episode.probes,
         episode.silence,
     );

@@ -18,7 +18,9 @@ use tcplab_units::{Endpoint, Instant, Span};
 pub use diagram::{DIAGRAM, Transition};
 pub use event::{Basis, Edge, Event};
 
-use crate::{Close, Confidence, Connection, HandshakeKind, StateStep, StepCause, Tap, TcpState};
+use crate::{
+    CapturePoint, Close, Confidence, Connection, HandshakeKind, StateStep, StepCause, TcpState,
+};
 
 /// How both ends of a connection walked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -91,14 +93,14 @@ impl StateWalks {
         // Where SYNs cross, the time between them says nothing of where they were seen.
         let crossed = connection.handshake.kind == HandshakeKind::Simultaneous;
         let is_sure = |confidence| confidence >= Confidence::Medium && !crossed;
-        let beside = |own: Tap, own_sure, other: Tap, other_sure| {
-            let told = own == Tap::Sender && is_sure(own_sure);
-            let told_by_other = other == Tap::Receiver && is_sure(other_sure);
+        let beside = |own: CapturePoint, own_sure, other: CapturePoint, other_sure| {
+            let told = own == CapturePoint::Sender && is_sure(own_sure);
+            let told_by_other = other == CapturePoint::Receiver && is_sure(other_sure);
             if told || told_by_other { SeenFrom::Beside } else { SeenFrom::Elsewhere }
         };
-        let (there, back) = (forward.tap_confidence, reverse.tap_confidence);
-        let at_client = beside(forward.tap, there, reverse.tap, back);
-        let at_server = beside(reverse.tap, back, forward.tap, there);
+        let (there, back) = (forward.capture_point_confidence, reverse.capture_point_confidence);
+        let at_client = beside(forward.capture_point, there, reverse.capture_point, back);
+        let at_server = beside(reverse.capture_point, back, forward.capture_point, there);
         let walk = |end, address, seen_from| StateWalk::of(connection, end, address, seen_from);
         StateWalks::new(
             connection,

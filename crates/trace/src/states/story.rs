@@ -22,30 +22,31 @@ impl StateWalks {
 
     fn opened(&self) -> &'static str {
         match self.opening {
-            HandshakeKind::Unseen => "The capture begins when the connection was open already.",
-            HandshakeKind::Unanswered => "Active open by the client; nobody answered.",
-            HandshakeKind::Refused => {
-                "Active open by the client, refused: nobody listens there (RST)."
-            }
+            HandshakeKind::Unseen => "The connection was open before the capture began.",
+            HandshakeKind::Unanswered => "Active open by the client; no answer.",
+            HandshakeKind::Refused => "Active open by the client; refused with RST.",
             HandshakeKind::HalfOpen => {
                 "Active open by the client, passive open by the server; the client's ACK is \
-                 missing, so the server's end is half open."
+                 missing: half open at the server."
             }
             HandshakeKind::ThreeWay => {
                 "Active open by the client, passive open by the server: three-way handshake (RFC \
                  9293 figure 6)."
             }
             HandshakeKind::Simultaneous => {
-                "Simultaneous open: both ends sent a SYN before the other's had arrived (RFC 9293 \
+                "Simultaneous open: each end sent its SYN before the other's arrived (RFC 9293 \
                  figure 7)."
             }
-            HandshakeKind::Split => "Active open by the client; the server sent ACK and SYN apart.",
+            HandshakeKind::Split => {
+                "Active open by the client; the server sent ACK and SYN in \
+                                     separate segments."
+            }
         }
     }
 
     fn closed(&self) -> String {
         let Some(close) = self.close else {
-            return "Not closed, as far as the capture goes.".into();
+            return "Not closed within the capture.".into();
         };
         let (first, second) = (close.by.name(), close.by.other().name());
         match close.kind {
@@ -53,18 +54,17 @@ impl StateWalks {
                 "Closed by the {first} (active close), then by the {second} (passive close)."
             ),
             CloseKind::Simultaneous => {
-                "Simultaneous close: each end sent its FIN before the other's had arrived (RFC \
-                 9293 figure 13)."
+                "Simultaneous close: each end sent its FIN before the other's arrived (RFC 9293 \
+                 figure 13)."
                     .into()
             }
             CloseKind::HalfClosed => format!(
-                "Half closed: the {first} sent its FIN, the {second} has not, as far as the \
-                 capture goes."
+                "Half closed: the {first} sent FIN, the {second} did not within the capture."
             ),
-            CloseKind::Reset => format!("Broken off by the {first} with an RST."),
+            CloseKind::Reset => format!("Reset by the {first}."),
             CloseKind::ResetAfterFin => {
                 let by = close.reset_by.unwrap_or(close.by).name();
-                format!("Closed by the {first} with a FIN, then broken off by the {by} (RST).")
+                format!("Closed by the {first} with FIN, then reset by the {by}.")
             }
         }
     }
@@ -78,7 +78,7 @@ impl StateWalks {
         let beside = walk.seen_from == SeenFrom::Beside;
         let stayed = walk.stayed(place).filter(|stayed| beside && *stayed >= ANSWER)?;
         Some(format!(
-            "Half closed for {:.6} s: so long the {} could still send.",
+            "Half closed for {:.6} s, while the {} could still send.",
             stayed.as_secs_f64(),
             walk.end.name()
         ))
@@ -88,23 +88,22 @@ impl StateWalks {
         let opened = self.both().iter().any(|w| w.entered(TcpState::Established).is_some());
         match &self.time_wait[..] {
             [_, _] => vec![
-                "TIME-WAIT at both ends: each sent the last ACK for the other's FIN, and must be \
-                 able to repeat it (RFC 9293 section 3.6: 2 MSL; Linux: 60 s)."
+                "TIME-WAIT at both ends: each acknowledged the other's FIN last and may have to \
+                 retransmit that ACK (RFC 9293 section 3.6: 2 MSL; Linux: 60 s)."
                     .into(),
             ],
             [one] => {
                 let WhyTimeWait::ClosedFirst = one.why else { return Vec::new() };
                 vec![format!(
-                    "TIME-WAIT at the {}, which closed first: its ACK of the {}'s FIN is the last \
-                     packet, which it must be able to repeat if it was lost; and packets of this \
-                     connection must have died out before its addresses and ports are used again \
+                    "TIME-WAIT at the {}, which closed first: it may have to retransmit its ACK \
+                     of the {}'s FIN, and old packets must expire before the ports are reused \
                      (RFC 9293 section 3.6: 2 MSL; Linux: 60 s).",
                     one.end.name(),
                     one.end.other().name()
                 )]
             }
             _ if opened && self.close.is_some_and(|close| close.reset_by.is_some()) => {
-                vec!["No TIME-WAIT: an RST leaves none.".into()]
+                vec!["No TIME-WAIT after RST.".into()]
             }
             _ => Vec::new(),
         }
@@ -121,8 +120,8 @@ impl StateWalks {
         };
         if let Some(unseen) = unseen {
             told.push(format!(
-                "Not captured beside {unseen}: there, times are those of passing the tap, and what \
-                 arrived is told by what was sent next."
+                "Not captured at {unseen}: times there are those at the capture point; arrival is \
+                 inferred from the next packet sent."
             ));
         }
         for walk in self.both() {
@@ -145,7 +144,7 @@ impl StateWalk {
             .collect();
         (!edges.is_empty()).then(|| {
             format!(
-                "Of the {}, what led to {} is not in the capture; what it sent later shows it.",
+                "The packet that led the {} to {} was not captured; later packets show the state.",
                 self.end.name(),
                 edges.join(", ")
             )

@@ -109,7 +109,7 @@ fn an_rst_ends_both() {
     assert_eq!(last(&walks.client), "ESTABLISHED CLOSED ResetReceived #5 [R.] Seen");
     assert_eq!(last(&walks.server), "ESTABLISHED CLOSED ResetSent #5 [R.] Seen");
     assert_eq!(walks.time_wait, []);
-    assert!(walks.story().contains(&"No TIME-WAIT: an RST leaves none.".to_owned()));
+    assert!(walks.story().contains(&"No TIME-WAIT after RST.".to_owned()));
     let refused = beside_both("0 > S\n0.01 < R 0 ack 1");
     assert_eq!(last(&refused.client), "SYN-SENT CLOSED ResetReceived #2 [R.] Seen");
     assert_eq!((refused.server.start, refused.server.last()), (None, None));
@@ -125,7 +125,7 @@ fn one_capture_says_what_it_infers() {
     assert_eq!(told(&walks.server)[2], "SYN-RECEIVED ESTABLISHED AckOfSyn #3 [.] Passed");
     assert_eq!(told(&walks.server)[3], "ESTABLISHED FIN-WAIT-1 Close #6 [F.] Call");
     let story = walks.story().join("\n");
-    assert!(story.contains("Not captured beside the server"), "{story}");
+    assert!(story.contains("Not captured at the server"), "{story}");
     let other_side = "0 > S\n0.0001 < S\n0.05 > ack 1\n0.1 > 1:1449\n0.1001 < ack 1449";
     let walks = StateWalks::of(&connection(other_side));
     assert_eq!(walks.client.seen_from, SeenFrom::Elsewhere);
@@ -138,7 +138,7 @@ fn what_the_capture_has_not_is_named() {
     let walks = beside_both("0 > S\n0.02 > ack 1\n0.03 > 1:1449\n0.04 < ack 1449");
     assert_eq!(told(&walks.client)[1], "SYN-SENT ESTABLISHED SynAck #2 [.] Missing");
     let story = walks.story().join("\n");
-    assert!(story.contains("what led to ESTABLISHED (received SYN,ACK)"), "{story}");
+    assert!(story.contains("led the client to ESTABLISHED (received SYN,ACK)"), "{story}");
     let begun = beside_both("0.1 > 1:1449\n0.11 < ack 1449\n0.2 > 1449:1450 fin");
     assert_eq!(begun.client.start, Some(TcpState::Established));
     assert_eq!(told(&begun.client), ["ESTABLISHED FIN-WAIT-1 Close #3 [F.] Call"]);

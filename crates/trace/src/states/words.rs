@@ -59,17 +59,16 @@ impl TcpState {
     pub fn waits_for(self) -> &'static str {
         match self {
             TcpState::Listen => "a SYN from anywhere",
-            TcpState::SynSent => "the answer to its SYN",
+            TcpState::SynSent => "the SYN-ACK",
             TcpState::SynReceived => "the ACK of its own SYN",
-            TcpState::Established => "nothing: data may flow both ways until an end closes",
-            TcpState::FinWait1 => "the ACK of its FIN, and of the data before it",
-            TcpState::FinWait2 => "the other end to close too: its FIN",
-            TcpState::CloseWait => "the application here to close: the other end has",
-            TcpState::Closing => "the ACK of its FIN; both ends closed at once",
-            TcpState::LastAck => "the ACK of its FIN, the last packet of all",
+            TcpState::Established => "nothing: data may flow both ways",
+            TcpState::FinWait1 => "the ACK of its FIN and of the data before it",
+            TcpState::FinWait2 => "the FIN of the other end",
+            TcpState::CloseWait => "the local application to close",
+            TcpState::Closing => "the ACK of its FIN (simultaneous close)",
+            TcpState::LastAck => "the last ACK, of its FIN",
             TcpState::TimeWait => {
-                "time to pass, so that a lost last ACK can be sent again and \
-                                   old packets die out"
+                "2 MSL: a lost last ACK can be retransmitted, and old packets expire"
             }
             TcpState::Closed => "nothing: there is no connection",
         }
@@ -87,7 +86,7 @@ impl Event {
             Event::SynAck => "received SYN,ACK",
             Event::AckOfSyn => "received ACK of its SYN",
             Event::Fin => "received FIN",
-            Event::FinInOrder => "received what was missing before the FIN",
+            Event::FinInOrder => "received the data missing before the FIN",
             Event::AckOfFin => "received ACK of its FIN",
             Event::ResetSent => "sent RST",
             Event::ResetReceived => "received RST",
@@ -100,7 +99,7 @@ impl Basis {
     pub fn remark(self) -> &'static str {
         match self {
             Basis::Seen => "",
-            Basis::Call => "at that time or before",
+            Basis::Call => "at this time or earlier",
             Basis::Passed => "arrival inferred",
             Basis::Missing => "inferred",
         }

@@ -139,7 +139,7 @@ const HALVINGS: u32 = 7;
 const WINDOWS: [Range<u64>; 2] = [4_000..8_000, 16_000..20_000];
 
 /// What is remarked where a bound is met.
-const OLDEST: &str = "more of its connection is unsettled than is kept: the oldest is given up";
+const OLDEST: &str = "too much unacknowledged data to track: the oldest is dropped";
 
 #[track_caller]
 fn assert_bounded(what: &str, step: &dyn Fn(u64, &mut Rng) -> Step) -> Vec<Note> {
@@ -277,10 +277,10 @@ fn flood(number: u64, _: &mut Rng) -> Step {
 fn a_flood_of_connections() {
     for wants_packets in [false, true] {
         let mut analyzer = Analyzer::with_sink(Counts { wants_packets, ..Counts::default() })
-            .following_at_most(20);
+            .with_max_open_connections(20);
         assert_grows_no_more("flood", narrowed(HALVINGS + 7, || most_kept(&mut analyzer, &flood)));
         let (trace, mut sink) = analyzer.finish_into();
-        assert!(says(&trace.notes, "one that was quiet is given up"));
+        assert!(says(&trace.notes, "an idle one is dropped"));
         // Each is told of once, and the one that went on as one.
         sink.told.sort_unstable();
         let packets = WINDOWS[1].end;
@@ -306,7 +306,7 @@ fn connections_that_end() {
         });
         assert_grows_no_more("refused", most);
         let (trace, mut sink) = analyzer.finish_into();
-        assert!(says(&trace.notes, "know them all"));
+        assert!(says(&trace.notes, "too many closed connections"));
         sink.told.sort_unstable();
         assert_eq!(sink.told[0], (0, 3));
         assert!(sink.told[1..].iter().all(|&(_, packets)| packets == 2));
@@ -316,7 +316,7 @@ fn connections_that_end() {
 
 #[test]
 fn the_one_that_was_quiet_is_given_up() {
-    let mut analyzer = Analyzer::with_sink(Counts::default()).following_at_most(2);
+    let mut analyzer = Analyzer::with_sink(Counts::default()).with_max_open_connections(2);
     let by = |client| Step { client, flags: TcpFlags::SYN, ..Step::default() };
     let steps = [
         by(1),

@@ -4,10 +4,10 @@ use tcplab_units::{Bytes, Span};
 
 use super::drill::{analyze, connection, drill, flow};
 use crate::SegmentKind::{
-    AfterTimeoutRetransmission, FastRetransmission, KeepAlive, NetworkDuplicate, New, Reordered,
+    AfterTimeoutRetransmission, FastRetransmission, KeepAlive, NetworkDuplicate, New, OutOfOrder,
     TimeoutRetransmission, WindowProbe,
 };
-use crate::{Confidence, Flow, Needless, SegmentKind, Sign, Tap, Timer};
+use crate::{CapturePoint, Confidence, Flow, SegmentKind, Sign, Spurious, Timer};
 
 const AT_SENDER: &str = "0.000 > S id 1\n0.020 < S\n0.0201 > ack 1 id 2\n";
 const WITHOUT_SACK: &str = "0.000 > S nosack id 1\n0.020 < S nosack\n0.0201 > ack 1 id 2\n";
@@ -29,7 +29,7 @@ const CASES: &[Case] = &[
         "0.100 > 1:1449 id 3
          0.101 > 2897:4345 id 5
          0.180 > 1449:2897 id 4",
-        &[(1_449, Reordered, Sign::IpId)],
+        &[(1_449, OutOfOrder, Sign::IpId)],
     ),
     (
         AT_RECEIVER,
@@ -56,7 +56,7 @@ const CASES: &[Case] = &[
         "0.100 > 1:1449 clock 100
          0.101 > 2897:4345 clock 102
          0.180 > 1449:2897 clock 101",
-        &[(1_449, Reordered, Sign::Timestamp)],
+        &[(1_449, OutOfOrder, Sign::Timestamp)],
     ),
     (
         AT_RECEIVER,
@@ -64,7 +64,7 @@ const CASES: &[Case] = &[
         "0.100 > 1:1449
          0.101 > 2897:4345
          0.106 > 1449:2897",
-        &[(1_449, Reordered, Sign::Time)],
+        &[(1_449, OutOfOrder, Sign::Time)],
     ),
     (
         AT_RECEIVER,
@@ -105,10 +105,10 @@ const CASES: &[Case] = &[
          0.141 < ack 2797
          0.1411 > 2797:2897",
         &[
-            (1, FastRetransmission, Sign::TooBig),
-            (1_349, FastRetransmission, Sign::TooBig),
-            (1_449, FastRetransmission, Sign::TooBig),
-            (2_797, FastRetransmission, Sign::TooBig),
+            (1, FastRetransmission, Sign::PacketTooBig),
+            (1_349, FastRetransmission, Sign::PacketTooBig),
+            (1_449, FastRetransmission, Sign::PacketTooBig),
+            (2_797, FastRetransmission, Sign::PacketTooBig),
         ],
     ),
     (
@@ -166,9 +166,9 @@ const CASES: &[Case] = &[
          1.820 < ack 1450 win 500
          1.821 > 1450:2898",
         &[
-            (1_448, WindowProbe, Sign::ClosedWindow),
-            (1_449, WindowProbe, Sign::ClosedWindow),
-            (1_449, WindowProbe, Sign::ClosedWindow),
+            (1_448, WindowProbe, Sign::ZeroWindow),
+            (1_449, WindowProbe, Sign::ZeroWindow),
+            (1_449, WindowProbe, Sign::ZeroWindow),
         ],
     ),
     (
@@ -323,7 +323,7 @@ fn a_frame_captured_twice_is_not_sent_twice() {
     let trace = analyze(&twice);
     let flow = &trace.connections[0].forward;
     // The SYN and five segments.
-    assert_eq!(flow.causes.tap_duplicates.count, 6, "{:?}", judged(flow));
+    assert_eq!(flow.causes.capture_duplicates.count, 6, "{:?}", judged(flow));
     assert_eq!((flow.totals.retransmissions, flow.totals.duplicate_acks), (0, 0));
     assert_eq!(flow.totals.unique, Bytes::new(7_240));
 }
@@ -344,10 +344,13 @@ fn what_the_tap_missed_was_not_lost() {
          0.180 < ack 11585",
     );
     let causes = &connection.forward.causes;
-    assert_eq!((causes.missed_by_tap.count, causes.missed_bytes), (2, Bytes::new(4_344)));
+    assert_eq!(
+        (causes.acked_not_captured.count, causes.acked_not_captured_bytes),
+        (2, Bytes::new(4_344))
+    );
     assert_eq!(causes.retransmissions(), 0);
     assert!(connection.forward.episodes.is_empty());
-    assert_eq!(connection.forward.tap, Tap::Sender);
+    assert_eq!(connection.forward.capture_point, CapturePoint::Sender);
 }
 
 #[test]
@@ -360,7 +363,7 @@ fn data_written_after_their_acknowledgement_are_new() {
          0.130 > 2897:4345 id 5"
     ));
     assert_eq!(judged(&flow), []);
-    assert!(flow.causes.missed_by_tap.is_empty());
+    assert!(flow.causes.acked_not_captured.is_empty());
 }
 
 #[test]
@@ -372,21 +375,21 @@ fn what_was_needless_is_told_by_those_who_know() {
          0.360 < ack 1449 echo 100
          0.375 < ack 1449 dsack 1-1449 echo 100"
     ));
-    assert_eq!(flow.causes.needless_by_timestamp.count, 1);
-    assert_eq!(flow.causes.needless_by_dsack.count, 1);
+    assert_eq!(flow.causes.spurious_by_timestamp.count, 1);
+    assert_eq!(flow.causes.spurious_by_dsack.count, 1);
     let again = flow.segments.last().unwrap();
     assert_eq!((again.kind, again.timer), (TimeoutRetransmission, Some(Timer::Probe)));
-    assert!(matches!(again.proof.needless, Some(Needless::DSack { frame: 7 })), "{again:?}");
+    assert!(matches!(again.proof.spurious, Some(Spurious::DSack { frame: 7 })), "{again:?}");
     assert!(again.proof.waited > Span::from_millis(200));
 }
 
 #[test]
 fn the_place_of_the_tap_is_told_without_a_handshake() {
     for (name, near, far, expected) in [
-        ("at the sender", 0.020, 0.0001, (Tap::Sender, Confidence::High)),
-        ("at the receiver", 0.0001, 0.020, (Tap::Receiver, Confidence::High)),
-        ("in the middle", 0.010, 0.010, (Tap::Middle, Confidence::Medium)),
-        ("on a short wire", 0.000_05, 0.000_05, (Tap::Unknown, Confidence::None)),
+        ("at the sender", 0.020, 0.0001, (CapturePoint::Sender, Confidence::High)),
+        ("at the receiver", 0.0001, 0.020, (CapturePoint::Receiver, Confidence::High)),
+        ("in the middle", 0.010, 0.010, (CapturePoint::Middle, Confidence::Medium)),
+        ("on a short wire", 0.000_05, 0.000_05, (CapturePoint::Unknown, Confidence::None)),
     ] {
         let mut text = String::new();
         for turn in 0..6_u32 {
@@ -397,6 +400,6 @@ fn the_place_of_the_tap_is_told_without_a_handshake() {
             text += &format!("{} < ack {end} clock {} echo {clock}\n", at + near, clock + 50);
         }
         let flow = flow(&text);
-        assert_eq!((flow.tap, flow.tap_confidence), expected, "{name}");
+        assert_eq!((flow.capture_point, flow.capture_point_confidence), expected, "{name}");
     }
 }

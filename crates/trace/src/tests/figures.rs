@@ -195,7 +195,7 @@ fn each_figure_is_told_as_the_paper_tells_it() {
         let told = match episode.evidence {
             Evidence::Sack { .. } => "sack",
             Evidence::DuplicateAcks { .. } => "duplicates",
-            Evidence::TooBig { .. } => "icmp",
+            Evidence::PacketTooBig { .. } => "icmp",
             Evidence::Timeout { .. } => "timeout",
             Evidence::Probe { .. } => "probe",
         };
@@ -206,7 +206,7 @@ fn each_figure_is_told_as_the_paper_tells_it() {
         );
         assert_eq!((episode.kind, told, lost_range), (kind, evidence, lost), "{name}");
         assert_eq!(
-            (episode.timeouts, episode.probes, episode.needless),
+            (episode.timeouts, episode.probes, episode.spurious),
             (timeouts, probes, needless),
             "{name}"
         );
@@ -280,7 +280,7 @@ fn a_long_ladder_is_folded_and_loses_no_packet() {
         + flow.acks.iter().filter(|a| within(a.frame)).count();
     assert_eq!(lines.iter().map(|line| line.folded.max(1)).sum::<u64>(), packets as u64);
     assert!(lines.iter().any(|line| line.label == "… 98 more segments, lost"));
-    assert_eq!(lines.last().unwrap().note.as_deref(), Some("repaired"));
+    assert_eq!(lines.last().unwrap().note.as_deref(), Some("recovered"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::drill::{Captured, MSS, drill};
 use super::streaming::feed;
 use crate::shortcuts;
 use crate::{
-    Ack, Analyzer, Connection, Episode, FlowId, LimitPeriod, Needless, Segment, Sink, Stall,
+    Ack, Analyzer, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
 };
 
 /// Writes down what it is told.
@@ -44,7 +44,7 @@ impl Sink for Told {
     fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
         self.note((flow, period));
     }
-    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
+    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         self.note((flow, frame, why));
     }
     fn connection(&mut self, index: usize, connection: Connection) {

@@ -172,7 +172,8 @@ fn one_direction_alone() {
 /// Notes that a frame was captured before the one that precedes it.
 fn backwards(trace: &Trace) -> Vec<u64> {
     let notes = trace.notes.iter();
-    let notes = notes.filter(|n| n.text == "was captured before the frame that precedes it");
+    let notes = notes
+        .filter(|n| n.text == "is out of time order: its timestamp is before the previous frame's");
     notes.filter_map(|note| note.frame).collect()
 }
 

@@ -23,7 +23,7 @@ enum Step {
     /// The oldest segment again; it arrives, or is lost again.
     Repeat { arrives: bool },
     /// Any segment of the last ten again, with D-SACK if it had arrived.
-    Needless { back: u64 },
+    Spurious { back: u64 },
     /// Nothing for so many milliseconds.
     Wait(u64),
 }
@@ -35,7 +35,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => Just(Step::Answer),
         1 => Just(Step::AnswerPart),
         2 => prop::bool::weighted(0.8).prop_map(|arrives| Step::Repeat { arrives }),
-        1 => (0_u64..10).prop_map(|back| Step::Needless { back }),
+        1 => (0_u64..10).prop_map(|back| Step::Spurious { back }),
         2 => prop::sample::select(vec![1, 10, 40, 300]).prop_map(Step::Wait),
     ]
 }
@@ -72,7 +72,7 @@ fn transfer(steps: &[Step], sack: bool, clocks: bool) -> Vec<Captured> {
                 send(at, una);
                 arrived[una as usize] |= arrives;
             }
-            Step::Needless { back } if back < next => {
+            Step::Spurious { back } if back < next => {
                 let segment = next - 1 - back;
                 send(at, segment);
                 let had = std::mem::replace(&mut arrived[segment as usize], true);
@@ -80,7 +80,7 @@ fn transfer(steps: &[Step], sack: bool, clocks: bool) -> Vec<Captured> {
                 answer = Some(if had && sack { block } else { String::new() });
             }
             // There is nothing to answer or to repeat yet.
-            Step::AnswerPart | Step::Repeat { .. } | Step::Needless { .. } => {}
+            Step::AnswerPart | Step::Repeat { .. } | Step::Spurious { .. } => {}
             Step::Wait(millis) => at += millis as f64 / 1e3,
         }
         if let Some(dsack) = answer {

@@ -51,7 +51,7 @@ fn an_application_that_writes_late_in_its_answer() {
          0.521 < ack 8689"
     ));
     let [stall] = flow.stalls[..] else { panic!("{:?}", flow.stalls) };
-    assert_eq!(stall.cause, StallCause::ServerSlow);
+    assert_eq!(stall.cause, StallCause::SenderSlow);
     assert_eq!(stall.from.as_nanos(), 41_600_000);
     assert_eq!(stall.until.as_nanos(), 500_000_000);
     assert_eq!(stall.in_flight.as_u64(), 0);
@@ -74,9 +74,9 @@ fn an_answer_thought_about_and_a_question_that_comes_late() {
          0.920 > ack 5793",
     );
     let of = |flow: &Flow| flow.stalls.iter().map(|s| s.cause).collect::<Vec<_>>();
-    assert_eq!(of(&connection.reverse), [StallCause::ClientIdle, StallCause::ServerIdle]);
+    assert_eq!(of(&connection.reverse), [StallCause::NoRequest, StallCause::SenderIdle]);
     // The same pauses, seen by who asks.
-    assert_eq!(of(&connection.forward), [StallCause::ServerIdle, StallCause::ClientIdle]);
+    assert_eq!(of(&connection.forward), [StallCause::SenderIdle, StallCause::NoRequest]);
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn analysed_whatever_the_time() {
                 let mut rng = Rng::new(1, when);
                 let mut analyzer = Analyzer::new();
                 if let Some(epoch) = epoch {
-                    analyzer = analyzer.counting_from(epoch);
+                    analyzer = analyzer.with_epoch(epoch);
                 }
                 for (number, bytes) in packets.iter().enumerate() {
                     analyzer.packet(&frame(clock(number as u64, &mut rng), bytes));

@@ -6,7 +6,7 @@ use tcplab_units::{Bytes, Offset, Span};
 use tcplab_wire::{Ecn, Ipv4Repr, SeqNumber, TcpFlags, TcpRepr};
 
 use super::drill::{analyze, connection, drill, flow};
-use crate::{Analyzer, Frame, Range, SegmentKind, Tap};
+use crate::{Analyzer, CapturePoint, Frame, Range, SegmentKind};
 
 fn range(start: u64, end: u64) -> Range {
     Range { start: Offset::new(start), end: Offset::new(end) }
@@ -27,8 +27,8 @@ fn handshake_and_windows() {
     let windows: Vec<_> = connection.forward.acks.iter().map(|a| a.window.unwrap()).collect();
     // The SYN-ACK's window is not scaled.
     assert_eq!(windows, [Bytes::new(500), Bytes::new(500 << 7)]);
-    assert_eq!(connection.forward.tap, Tap::Sender);
-    assert_eq!(connection.reverse.tap, Tap::Receiver);
+    assert_eq!(connection.forward.capture_point, CapturePoint::Sender);
+    assert_eq!(connection.reverse.capture_point, CapturePoint::Receiver);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn at_the_receiver_a_retransmission_is_found_and_is_no_episode() {
          0.1301 < ack 8689",
     );
     let flow = &connection.forward;
-    assert_eq!(flow.tap, Tap::Receiver);
+    assert_eq!(flow.capture_point, CapturePoint::Receiver);
     let again: Vec<_> = flow
         .segments
         .iter()
@@ -172,7 +172,7 @@ fn another_syn_is_another_connection() {
 fn two_captures_can_share_a_zero() {
     let packets = drill("0.000 > S\n0.010 < S\n0.0101 > ack 1\n", 1_000);
     let (zero, later) = (Span::from_secs(1).as_nanos(), Span::from_millis(1_050).as_nanos());
-    let mut analyzer = Analyzer::new().counting_from(zero);
+    let mut analyzer = Analyzer::new().with_epoch(zero);
     for packet in &packets {
         analyzer.packet(&Frame {
             time_ns: packet.time_ns + later,
@@ -193,7 +193,7 @@ fn two_captures_can_share_a_zero() {
 fn parts_of_segments_are_remarked_on_and_passed_over_frames_are_counted() {
     let packets = drill("0.000 > S\n0.010 < S\n0.0101 > ack 1\n0.1 > 1:1449\n", 1_000);
     let mut analyzer = Analyzer::new();
-    analyzer.pass_over(7);
+    analyzer.skip(7);
     for (place, packet) in packets.iter().enumerate() {
         let mut bytes = packet.bytes.clone();
         if place == 2 {
@@ -212,7 +212,7 @@ fn parts_of_segments_are_remarked_on_and_passed_over_frames_are_counted() {
     assert_eq!((trace.packets, trace.epoch_nanos), (5, 7));
     let [note] = &trace.notes[..] else { panic!("{:?}", trace.notes) };
     assert_eq!(note.frame, Some(4));
-    assert!(note.text.contains("fragmented"), "{}", note.text);
+    assert!(note.text.contains("fragment"), "{}", note.text);
     let frames: Vec<u64> = trace.connections[0].forward.segments.iter().map(|s| s.frame).collect();
     assert_eq!(frames, [2, 5]);
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 
-use tcplab_trace::{Analyzer, Flow, Frame, Segment, SegmentKind, Sign, Tap, Timer, Trace, analyze};
+use tcplab_trace::{
+    Analyzer, CapturePoint, Flow, Frame, Segment, SegmentKind, Sign, Timer, Trace, analyze,
+};
 use tcplab_wire::{FrameView, LinkType};
 
 use crate::twins::Role;
@@ -79,17 +81,18 @@ impl Sums {
         for flow in flows(trace, host) {
             let causes = &flow.causes;
             sums.retransmissions += causes.retransmissions();
-            sums.fast += causes.by_duplicates.count + causes.by_sack.count + causes.by_rack.count;
+            sums.fast +=
+                causes.by_duplicate_acks.count + causes.by_sack.count + causes.by_rack.count;
             sums.after_timeout += causes.after_timeout.count;
             sums.timeouts += causes.timeouts.count;
-            sums.probes += causes.probes.count;
-            sums.new_probes += causes.new_probes.count;
-            sums.unknown += causes.holes_filled.count;
-            sums.reordered += causes.reordered.count;
+            sums.probes += causes.tail_loss_probes.count;
+            sums.new_probes += causes.tail_loss_probes_new_data.count;
+            sums.unknown += causes.originals_not_captured.count;
+            sums.reordered += causes.out_of_order.count;
             sums.network_duplicates += causes.network_duplicates.count;
-            sums.tap_duplicates += causes.tap_duplicates.count;
-            sums.needless_by_dsack += causes.needless_by_dsack.count;
-            sums.missed_by_tap += causes.missed_by_tap.count;
+            sums.tap_duplicates += causes.capture_duplicates.count;
+            sums.needless_by_dsack += causes.spurious_by_dsack.count;
+            sums.missed_by_tap += causes.acked_not_captured.count;
             let of = |kind| flow.segments.iter().filter(|s| s.kind == kind).count() as u64;
             sums.window_probes += of(SegmentKind::WindowProbe);
             sums.keep_alives += of(SegmentKind::KeepAlive);
@@ -158,7 +161,7 @@ impl Score {
                 }
                 Some(Role::Overtaken) => {
                     score.overtaken.0 += 1;
-                    score.overtaken.1 += usize::from(segment.kind == SegmentKind::Reordered);
+                    score.overtaken.1 += usize::from(segment.kind == SegmentKind::OutOfOrder);
                 }
                 Some(Role::Copy) => {
                     score.copies.0 += 1;
@@ -179,8 +182,11 @@ fn is_probe(segment: &Segment) -> bool {
 }
 
 /// Where the tap stood, for each flow with more data than a handshake has.
-pub(crate) fn taps(trace: &Trace, host: IpAddr) -> Vec<Tap> {
-    flows(trace, host).filter(|flow| flow.totals.data_segments > 2).map(|flow| flow.tap).collect()
+pub(crate) fn taps(trace: &Trace, host: IpAddr) -> Vec<CapturePoint> {
+    flows(trace, host)
+        .filter(|flow| flow.totals.data_segments > 2)
+        .map(|flow| flow.capture_point)
+        .collect()
 }
 
 /// Every judgement that needs a proof has one.

@@ -10,7 +10,7 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
-use tcplab_trace::{Confidence, Tap, Trace};
+use tcplab_trace::{CapturePoint, Confidence, Trace};
 
 use counted::Counted;
 use found::{Score, Sums};
@@ -90,7 +90,7 @@ fn the_corpus_is_explained() {
         agrees_with_the_kernel(&transfer);
         let lost = twins::lost(&transfer.sent, &transfer.received);
         assert_eq!(found::lost(&transfer.traces[0], SENDER), lost, "{name}: frames lost");
-        for (tap, place) in [(0, Tap::Sender), (1, Tap::Receiver)] {
+        for (tap, place) in [(0, CapturePoint::Sender), (1, CapturePoint::Receiver)] {
             let taps = found::taps(&transfer.traces[tap], SENDER);
             assert!(taps.iter().all(|&tap| tap == place), "{name}, tap {tap}: {taps:?}");
         }
@@ -138,8 +138,13 @@ fn a_tap_in_the_middle_knows_that_it_is_there_and_finds_the_same() {
         let name = &transfer.name;
         assert_eq!((score.invented, score.missed), (vec![], vec![]), "{name}");
         for flow in found::flows(&trace, SENDER).filter(|flow| flow.totals.data_segments > 2) {
-            assert_eq!(flow.tap, Tap::Middle, "{name}: {:?}", flow.tap_confidence);
-            assert!(flow.tap_confidence >= Confidence::Medium, "{name}");
+            assert_eq!(
+                flow.capture_point,
+                CapturePoint::Middle,
+                "{name}: {:?}",
+                flow.capture_point_confidence
+            );
+            assert!(flow.capture_point_confidence >= Confidence::Medium, "{name}");
         }
     }
 }

@@ -58,8 +58,13 @@ fn windows_and_duplicates_are_those_that_tshark_sees() {
         assert!(updates <= case.updates, "{}: updates", case.name);
         let at_edge: usize = trace.connections.iter().map(exactly_full).sum();
         assert_eq!(at_edge, case.full, "{}: exactly full", case.name);
-        assert!(sum(|f| f.windows.full.count) >= case.full, "{}: full", case.name);
-        assert_eq!(sum(|f| f.windows.zero.count + f.windows.shrunk.count), 0, "{}", case.name);
+        assert!(sum(|f| f.windows.window_full.count) >= case.full, "{}: full", case.name);
+        assert_eq!(
+            sum(|f| f.windows.zero_windows.count + f.windows.windows_shrunk.count),
+            0,
+            "{}",
+            case.name
+        );
         assert_eq!(sum(|f| f.acking.needless), 0, "{}: needless duplicates", case.name);
         assert!(trace.connections.iter().all(|c| c.forward.windows.scale_known));
     }

@@ -29,7 +29,7 @@ fn what_no_kernel_takes_is_refused() {
         (r#"{"linger": "0 s"}"#, None),
         (r#"{"linger": "1500 ms"}"#, Some("linger")),
         (r#"{"linger2": "121 s"}"#, Some("linger2")),
-        (r#"{"user_timeout": "1500 us"}"#, Some("user_timeout")),
+        (r#"{"user_timeout": "1500 µs"}"#, Some("user_timeout")),
         (r#"{"user_timeout": "5 s", "ip_tos": 255}"#, None),
         (r#"{"ip_tos": 256}"#, Some("ip_tos")),
         (r#"{"max_pacing_rate": "1 Mbit/s"}"#, None),

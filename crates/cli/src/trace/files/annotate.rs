@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use tcplab_capture::{AnnotateError, Source};
 use tcplab_findings::Finding;
 use tcplab_trace::{
-    Ack, Connection, Episode, Explanations, FlowId, LimitPeriod, Needless, Segment, Sink, Stall,
+    Ack, Connection, Episode, Explanations, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
 };
 use tcplab_units::Instant;
 
@@ -49,8 +49,8 @@ impl Sink for Comments {
     fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
         self.explanations.limit(flow, period);
     }
-    fn needless(&mut self, flow: FlowId, frame: u64, why: Needless) {
-        self.explanations.needless(flow, frame, why);
+    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
+        self.explanations.spurious(flow, frame, why);
     }
     fn connection(&mut self, index: usize, connection: Connection) {
         for finding in tcplab_findings::examine(&connection) {

@@ -126,7 +126,7 @@ impl Sink for Sums {
     }
     fn late(&mut self, index: usize, at: Instant, frame: u64) {
         if let Some(connection) = self.connections.get_mut(&index) {
-            connection.came_late(at, frame);
+            connection.add_late_packet(at, frame);
         }
     }
 }

@@ -11,7 +11,9 @@ use crate::output::Output;
 
 /// Whether all that is wished for can be had from this input.
 pub(super) fn check(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) -> Result<()> {
+    let json = view.json.place.clone().filter(|_| !view.json.is_printed());
     let named = [
+        ("--json", &json),
         ("--ladder-svg", &outputs.ladder_svg),
         ("--html", &outputs.html),
         ("--annotate", &outputs.annotate),
@@ -40,7 +42,7 @@ pub(super) fn check(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) 
         places.push((option, place));
     }
     // With --json all packets are kept anyway, otherwise those of --connection.
-    let is_kept = view.json || (view.connection.is_some() && !view.jsonl);
+    let is_kept = view.json.place.is_some() || (view.connection.is_some() && !view.jsonl);
     if outputs.html.is_some() && !is_kept {
         needs_files(input, "--html")?;
     }

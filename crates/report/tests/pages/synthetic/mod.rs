@@ -411,7 +411,7 @@ fn episode(flow: &Flow, start: Instant, end: Instant) -> Option<Episode> {
         retransmitted: resent().map(|s| s.payload).sum::<Bytes>(),
         timeouts: u64::from(timed),
         probes: 0,
-        needless: 0,
+        spurious: 0,
         silence: silence.unwrap_or(Span::ZERO),
         frames: (first.frame, repaired.map_or(again.frame, |a| a.frame)),
     })

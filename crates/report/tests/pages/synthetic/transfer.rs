@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tcplab_recording::Sample;
-use tcplab_trace::{Ack, Flow, Range, Segment, SegmentKind, Tap, Timer};
+use tcplab_trace::{Ack, CapturePoint, Flow, Range, Segment, SegmentKind, Timer};
 use tcplab_units::{Bytes, Endpoint, Instant, Offset, Span};
 
 pub(crate) const MSS: u64 = 1448;
@@ -111,7 +111,8 @@ pub(crate) fn transfer(setup: Setup) -> Transfer {
         }
     }
     let mut seen = world.seen;
-    (seen.client.tap, seen.server.tap) = (Tap::Sender, Tap::Receiver);
+    (seen.client.capture_point, seen.server.capture_point) =
+        (CapturePoint::Sender, CapturePoint::Receiver);
     for flow in [&mut seen.client, &mut seen.server] {
         number(flow);
     }
@@ -217,7 +218,7 @@ impl World {
         let highest = self.received.last().copied();
         let twice = segment < self.expected || self.received.contains(&segment);
         let kind = match highest {
-            Some(highest) if segment < highest && !twice => SegmentKind::FillsHole,
+            Some(highest) if segment < highest && !twice => SegmentKind::OriginalNotCaptured,
             _ if twice => SegmentKind::FastRetransmission,
             _ => SegmentKind::New,
         };

@@ -33,7 +33,7 @@ fn flows_keep_the_order_of_the_file_and_the_first_that_counts_is_the_subject() {
     let told: Vec<_> = case
         .connections(1)
         .iter()
-        .map(|it| (it.flow, it.ports, it.start, it.workload.upload.is_some()))
+        .map(|it| (it.flow, it.ports, it.start.unwrap(), it.workload.upload.is_some()))
         .collect();
     assert_eq!(
         told,
@@ -77,7 +77,7 @@ fn keys_of_flows_are_varied_by_their_names() {
         .collect();
     assert_eq!(told[0], ("reno_1s", "reno".into()));
     assert_eq!(told[3], ("cubic_5s", "cubic".into()));
-    assert_eq!(scenario.cases[3].connections(1)[1].start, at(5_000));
+    assert_eq!(scenario.cases[3].connections(1)[1].start, Some(at(5_000)));
     let hashes: std::collections::BTreeSet<_> = scenario.cases.iter().map(|it| &it.hash).collect();
     assert_eq!(hashes.len(), 4);
 }
@@ -94,18 +94,36 @@ fn a_seed_decides_what_comes_and_time_bounds_it() {
     assert_ne!(one, other);
     // 20 are expected.
     assert!((5..40).contains(&one.len()), "{}", one.len());
-    assert!(one[1..].iter().all(|it| it.start > at(1_000) && it.start < at(11_000)));
+    assert!(one[1..].iter().all(|it| it.start > Some(at(1_000)) && it.start < Some(at(11_000))));
     assert!(one.windows(2).all(|pair| pair[0].start <= pair[1].start));
     assert!(one.windows(2).all(|pair| pair[0].ports[0] + 1 == pair[1].ports[0]));
-    let seeds: std::collections::BTreeSet<u64> = one.iter().map(|it| it.seed(7)).collect();
+    let seeds: std::collections::BTreeSet<u64> = one.iter().map(|it| it.payload_seed).collect();
     assert_eq!(seeds.len(), one.len());
 }
 
 #[test]
-fn a_case_without_flows_is_what_it_was() {
+fn a_case_without_flows_has_one_unnamed_flow() {
     let case = &parse("").cases[0];
-    assert!(case.subject().is_none() && case.connections(1).is_empty());
+    assert!(case.subject().is_none());
     assert!(!serde_json::to_string(case).unwrap().contains("flows"));
+    let [flow] = &*case.all_flows() else { panic!("{:?}", case.all_flows()) };
+    assert!(flow.name.is_empty());
+    assert_eq!(case.ends_of(flow), [case.client.clone(), case.server.clone()]);
+    let [connection] = &case.connections(7)[..] else { panic!("{:?}", case.connections(7)) };
+    assert_eq!((connection.ports, connection.start), ([32_768, 5_001], Some(at(0))));
+    assert_eq!((connection.seed, connection.payload_seed), (7, 7));
+}
+
+#[test]
+fn connections_of_a_workload_wait_for_a_place_and_share_a_payload() {
+    let case = &parse("connections = { total = 3, at_once = 2 }\n").cases[0];
+    let planned = case.connections(7);
+    let starts: Vec<_> = planned.iter().map(|it| it.start).collect();
+    assert_eq!(starts, [Some(at(0)), Some(at(0)), None]);
+    let seeds: Vec<_> = planned.iter().map(|it| (it.ports, it.seed, it.payload_seed)).collect();
+    let ports = |nth: u16| [32_768 + nth, 5_001];
+    assert_eq!(seeds, [(ports(0), 7, 7), (ports(1), 8, 7), (ports(2), 9, 7)]);
+    assert!(planned.iter().all(|it| it.workload.connections.is_none()));
 }
 
 #[test]

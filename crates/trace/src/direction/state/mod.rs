@@ -20,7 +20,7 @@ use crate::direction::transmissions::{Arrival, Transmission};
 use crate::observers::{Heard as Answered, Observers, Sent, Told};
 use crate::packet::Packet;
 use crate::shortcuts;
-use crate::{Ack, Episode, Flow, Needless, Range, Segment, SegmentKind, Totals};
+use crate::{Ack, Episode, Flow, Range, Segment, SegmentKind, Spurious, Totals};
 
 /// Numbers farther than this from what was seen cannot belong to the connection: windows are
 /// below 2³⁰ (RFC 7323 section 2.3).
@@ -59,7 +59,7 @@ pub(crate) struct Heard {
     /// Holes, never seen at this tap, that it acknowledges.
     pub(crate) gaps: u32,
     /// Retransmissions, by their frames, that turn out to have been needless.
-    pub(crate) needless: Vec<(u64, Needless)>,
+    pub(crate) needless: Vec<(u64, Spurious)>,
 }
 
 /// What a packet turned out to be for the direction that it belongs to.
@@ -142,7 +142,7 @@ impl FlowState {
         };
         let segment = self.segment(packet, range, payload, high, verdict);
         let copy =
-            matches!(verdict.kind, SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate);
+            matches!(verdict.kind, SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate);
         Ok(Passed { segment, copy })
     }
 
@@ -249,7 +249,7 @@ impl FlowState {
         self.observers.heard(&heard);
         let needless = self.repeats.heard(&heard, self.board.min_round_trip);
         for &(frame, why) in &needless {
-            self.tally.needless(packet.at, frame, why);
+            self.tally.spurious(packet.at, frame, why);
         }
         let moment = (packet.at, packet.frame);
         self.judge.heard(moment, told, before, duplicate, &self.board);
@@ -347,7 +347,7 @@ impl FlowState {
         let high = self.board.high;
         if range.is_empty() {
             // From before the capture began.
-            let kind = SegmentKind::FillsHole;
+            let kind = SegmentKind::OriginalNotCaptured;
             return Verdict { kind, ..Verdict::new_data() };
         }
         if range.start >= high {

@@ -67,11 +67,11 @@ impl Limits {
             SegmentKind::FastRetransmission
             | SegmentKind::TimeoutRetransmission
             | SegmentKind::AfterTimeoutRetransmission
-            | SegmentKind::FillsHole
+            | SegmentKind::OriginalNotCaptured
             | SegmentKind::WindowProbe => true,
-            SegmentKind::Reordered
+            SegmentKind::OutOfOrder
             | SegmentKind::NetworkDuplicate
-            | SegmentKind::TapDuplicate
+            | SegmentKind::CaptureDuplicate
             | SegmentKind::KeepAlive => return,
         };
         if sent.payload == 0 {
@@ -91,7 +91,10 @@ impl Limits {
             end: sent.range.start.as_u64() + sent.payload,
             payload: sent.payload,
             repeat,
-            fast: matches!(sent.kind, SegmentKind::FastRetransmission | SegmentKind::FillsHole),
+            fast: matches!(
+                sent.kind,
+                SegmentKind::FastRetransmission | SegmentKind::OriginalNotCaptured
+            ),
             window_probe: sent.kind == SegmentKind::WindowProbe,
             timer: sent.timer,
             in_flight: (!away).then_some(sent.in_flight),

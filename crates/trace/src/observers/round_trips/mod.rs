@@ -3,7 +3,7 @@
 use tcplab_units::{Offset, Span};
 
 use crate::observers::event::{Heard, Sent};
-use crate::{Flow, Range, RoundTrips, SegmentKind, Tap};
+use crate::{CapturePoint, Flow, Range, RoundTrips, SegmentKind};
 
 mod estimator;
 mod quantiles;
@@ -96,7 +96,8 @@ impl RoundTripTimes {
             trips.smoothed = Some(self.estimator.smoothed());
             trips.variation = Some(self.estimator.variation());
             // Elsewhere the samples are not those of the sender.
-            let at_sender = matches!(flow.tap, Tap::Sender | Tap::Unknown);
+            let at_sender =
+                matches!(flow.capture_point, CapturePoint::Sender | CapturePoint::Unknown);
             trips.timeout = at_sender.then(|| self.estimator.timeout());
         }
         flow.round_trips = trips;

@@ -206,16 +206,18 @@ impl Stalls {
         match sent.kind {
             SegmentKind::New | SegmentKind::KeepAlive if self.in_flight == 0 => {
                 if self.asked {
-                    StallCause::ServerIdle
+                    StallCause::SenderIdle
                 } else if away && !self.small {
                     // Beside the receiver a lost window and its repetition look the same.
                     StallCause::Undetermined
                 } else {
-                    StallCause::ServerSlow
+                    StallCause::SenderSlow
                 }
             }
-            SegmentKind::New => StallCause::ServerSlow,
-            SegmentKind::TimeoutRetransmission | SegmentKind::FillsHole => StallCause::Timeout,
+            SegmentKind::New => StallCause::SenderSlow,
+            SegmentKind::TimeoutRetransmission | SegmentKind::OriginalNotCaptured => {
+                StallCause::Timeout
+            }
             _ => StallCause::PacketDelay,
         }
     }
@@ -229,7 +231,7 @@ impl Stalls {
             return Some(StallCause::PacketDelay);
         }
         // Both ends are done; what ends the pause is no part of a transfer unless it asks.
-        (data && !self.asked).then_some(StallCause::ClientIdle)
+        (data && !self.asked).then_some(StallCause::NoRequest)
     }
 
     #[cold]

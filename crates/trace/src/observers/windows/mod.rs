@@ -4,7 +4,7 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 use tcplab_wire::SeqNumber;
 
 use crate::observers::event::{Heard, Sent};
-use crate::observers::sightings::Seen;
+use crate::observers::occurrences::RareOccurrences;
 use crate::packet::Packet;
 use crate::{Flow, SegmentKind, WindowUse};
 
@@ -30,12 +30,12 @@ pub(crate) struct Windows {
     latest: Instant,
     zero_for: Span,
     longest_zero: Span,
-    zero: Seen,
-    full: Seen,
-    updates: Seen,
-    silly: Seen,
-    shrunk: Seen,
-    probes: Seen,
+    zero: RareOccurrences,
+    full: RareOccurrences,
+    updates: RareOccurrences,
+    silly: RareOccurrences,
+    shrunk: RareOccurrences,
+    probes: RareOccurrences,
     guess: Option<Box<ScaleGuess>>,
 }
 
@@ -142,7 +142,7 @@ impl Windows {
     /// What came out.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         let Some(last) = self.advertised else {
-            flow.windows.probes = self.probes.sightings();
+            flow.windows.probes = self.probes.occurrences();
             return;
         };
         let still_closed = self.closed.map_or(Span::ZERO, |since| self.latest.since(since));
@@ -155,14 +155,14 @@ impl Windows {
             min: bytes(self.min),
             max: bytes(self.max),
             last: bytes(last.window),
-            zero: self.zero.sightings(),
-            zero_for: self.zero_for + still_closed,
-            longest_zero: self.longest_zero.max(still_closed),
-            full: self.full.sightings(),
-            updates: self.updates.sightings(),
-            silly: self.silly.sightings(),
-            shrunk: self.shrunk.sightings(),
-            probes: self.probes.sightings(),
+            zero_windows: self.zero.occurrences(),
+            zero_window_time: self.zero_for + still_closed,
+            zero_window_max: self.longest_zero.max(still_closed),
+            window_full: self.full.occurrences(),
+            updates: self.updates.occurrences(),
+            silly_windows: self.silly.occurrences(),
+            windows_shrunk: self.shrunk.occurrences(),
+            probes: self.probes.occurrences(),
         };
     }
 

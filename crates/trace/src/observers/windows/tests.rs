@@ -65,8 +65,8 @@ fn closed_windows_are_counted_once_and_timed() {
         ),
     ] {
         let told = windows(&format!("0.100 > 1:1449\n{text}"));
-        assert_eq!(told.zero.count, times, "{name}");
-        let spans = [told.zero_for, told.longest_zero];
+        assert_eq!(told.zero_windows.count, times, "{name}");
+        let spans = [told.zero_window_time, told.zero_window_max];
         assert_eq!(spans, [Span::from_millis(together), Span::from_millis(longest)], "{name}");
     }
 }
@@ -82,10 +82,10 @@ fn a_window_is_full_when_no_full_segment_fits_any_more() {
          0.120 < ack 4345 win 200
          0.121 > 4345:8689 clock 3",
     );
-    assert_eq!((told.full.count, &told.full.frames[..]), (1, &[7][..]));
+    assert_eq!((told.window_full.count, &told.window_full.frames[..]), (1, &[7][..]));
     // What lies beyond the edge as far as this tap heard says nothing.
     let beyond = windows("0.1 < ack 1 win 10\n0.110 > 1:2897 clock 1");
-    assert_eq!(beyond.full.count, 0);
+    assert_eq!(beyond.window_full.count, 0);
 }
 
 #[test]
@@ -115,12 +115,12 @@ fn silly_windows() {
             "0.1 < ack 1 win 100\n0.110 > 1:12801 clock 1\n0.120 < ack 12801 win 0
              0.220 < ack 12801 win {opened}"
         );
-        assert_eq!(windows(&text).silly.count, silly, "{name}");
+        assert_eq!(windows(&text).silly_windows.count, silly, "{name}");
     }
     // A small buffer that is half empty is as open as can be.
     let small = "0.1 < ack 1 win 8\n0.110 > 1:1025 clock 1\n0.120 < ack 1025 win 0
         0.220 < ack 1025 win 5";
-    assert_eq!(windows(small).silly.count, 0);
+    assert_eq!(windows(small).silly_windows.count, 0);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn an_edge_that_goes_back() {
         ("of old, it says nothing", "ack 0 win 1", 0),
     ] {
         let text = format!("0.1 < ack 1 win 100\n0.110 > 1:2897 clock 1\n0.120 < {last}");
-        assert_eq!(windows(&text).shrunk.count, shrunk, "{name}");
+        assert_eq!(windows(&text).windows_shrunk.count, shrunk, "{name}");
     }
 }
 
@@ -153,7 +153,7 @@ fn without_the_handshake_bytes_are_unknown_unless_data_prove_them() {
     let unknown = flow("0.1 > 1:1449\n0.110 < ack 1449 win 500\n0.120 > 1449:2897").windows;
     assert!(!unknown.scale_known);
     assert_eq!((unknown.first, unknown.max), (None, None));
-    assert_eq!(unknown.full.count, 0);
+    assert_eq!(unknown.window_full.count, 0);
 
     // Three flights to the very edge of 100 << 7, and none beyond.
     let mut text = "0.1 > 1:129\n0.110 < ack 129 win 100\n".to_owned();

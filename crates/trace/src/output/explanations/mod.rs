@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tcplab_units::Bytes;
 
 use crate::{
-    Ack, Connection, Episode, Evidence, FlowId, Needless, Segment, SegmentKind, Sign, Sink, Stall,
+    Ack, Connection, Episode, Evidence, FlowId, Segment, SegmentKind, Sign, Sink, Spurious, Stall,
     Timer,
 };
 use sent::Sent;
@@ -56,8 +56,8 @@ enum Said {
         by: Sign,
         told: Option<u64>,
     },
-    NeedlessAgain(Needless),
-    TellsNeedless {
+    Spurious(Spurious),
+    ShowsSpurious {
         of: u64,
         echo: bool,
     },
@@ -95,7 +95,7 @@ impl Explanations {
         let said = self.said.get(&frame).map_or(&[][..], |said| said);
         let mut sentences: Vec<String> = said.iter().map(|said| self.sentence(said)).collect();
         if self.lost.contains(&frame) {
-            sentences.insert(0, "lost on the way".to_owned());
+            sentences.insert(0, "lost".to_owned());
         }
         (!sentences.is_empty()).then(|| sentences.join("; "))
     }
@@ -137,37 +137,35 @@ impl Explanations {
                 };
                 format!("retransmission{of}: {}", reason(*kind, *timer, *by, *told))
             }
-            Said::NewProbe => "tail loss probe with new data: nothing was acknowledged".to_owned(),
+            Said::NewProbe => "tail loss probe with new data".to_owned(),
             Said::Kind { kind, by, told } => what(*kind, *by, *told),
-            Said::NeedlessAgain(Needless::DSack { frame }) => {
-                format!("needless: the D-SACK in #{frame} says that it came twice")
+            Said::Spurious(Spurious::DSack { frame }) => {
+                format!("spurious: D-SACK in #{frame} shows that the original arrived")
             }
-            Said::NeedlessAgain(Needless::Echo { frame }) => {
-                format!("needless: #{frame} echoes the timestamp of the original")
+            Said::Spurious(Spurious::Echo { frame }) => {
+                format!("spurious: #{frame} echoes the original's timestamp")
             }
-            Said::NeedlessAgain(Needless::Acknowledged) => {
-                "needless: it had been acknowledged before".to_owned()
+            Said::Spurious(Spurious::Acknowledged) => "spurious: already acknowledged".to_owned(),
+            Said::ShowsSpurious { of, echo: false } => {
+                format!("D-SACK: the retransmission in #{of} was spurious")
             }
-            Said::TellsNeedless { of, echo: false } => {
-                format!("D-SACK: the retransmission in #{of} was needless")
-            }
-            Said::TellsNeedless { of, echo: true } => {
-                format!("echoes the original's timestamp: the retransmission in #{of} was needless")
+            Said::ShowsSpurious { of, echo: true } => {
+                format!("echoes the original's timestamp: the retransmission in #{of} was spurious")
             }
             Said::FirstEvidence { lost: 1, first } => {
-                format!("first sign that #{first} was lost")
+                format!("first evidence of the loss of #{first}")
             }
             Said::FirstEvidence { lost, first } => {
-                format!("first sign that {lost} segments from #{first} on were lost")
+                format!("first evidence of the loss of {lost} segments from #{first} on")
             }
             Said::Repaired { lost: 1, evidence } => {
-                format!("the loss that #{evidence} told of is repaired")
+                format!("loss recovered (first evidence #{evidence})")
             }
             Said::Repaired { lost, evidence } => {
-                format!("the loss of {lost} segments that #{evidence} told of is repaired")
+                format!("loss of {lost} segments recovered (first evidence #{evidence})")
             }
-            Said::Closed => "closes the receive window".to_owned(),
-            Said::Opened(window) => format!("opens the receive window: {} bytes", window.as_u64()),
+            Said::Closed => "zero window".to_owned(),
+            Said::Opened(window) => format!("window update: {} bytes", window.as_u64()),
             Said::Stalled(stall) => format!(
                 "ends a stall of {} since #{}: {}",
                 stall.until.since(stall.from),
@@ -184,36 +182,39 @@ fn reason(kind: SegmentKind, timer: Option<Timer>, by: Sign, told: Option<u64>) 
     let told = told.map(|frame| format!(" in #{frame}")).unwrap_or_default();
     match (timer, kind, by) {
         (Some(Timer::Probe), ..) => "tail loss probe".to_owned(),
-        (Some(Timer::Retransmission), ..) => "the retransmission timer ran out".to_owned(),
-        (None, SegmentKind::FillsHole, _) => "the original was not seen here".to_owned(),
+        (Some(Timer::Retransmission), ..) => "retransmission timeout".to_owned(),
+        (None, SegmentKind::OriginalNotCaptured, _) => "original not captured".to_owned(),
         (None, SegmentKind::AfterTimeoutRetransmission, _) => {
-            "prompted by acknowledgements after the timeout".to_owned()
+            "after the timeout, on acknowledgements".to_owned()
         }
-        (None, _, Sign::Sack) => format!("SACK{told} told"),
-        (None, _, Sign::Rack) => format!("what was sent later arrived first, as{told} told (RACK)"),
-        (None, _, Sign::DuplicateAcks) => format!("duplicate acknowledgements{told} told"),
-        (None, _, Sign::TooBig) => format!("ICMP{told} told that it was too large for the path"),
-        (None, _, Sign::PartialAck) => format!("partial acknowledgement{told}"),
-        (None, SegmentKind::TimeoutRetransmission, _) => "a timer ran out".to_owned(),
-        (None, ..) => "acknowledgements told of the loss".to_owned(),
+        (None, _, Sign::Sack) => format!("SACK{told}"),
+        (None, _, Sign::Rack) => format!("RACK: a segment sent later was acknowledged{told}"),
+        (None, _, Sign::DuplicateAcks) => format!("duplicate ACKs{told}"),
+        (None, _, Sign::PacketTooBig) => format!("ICMP packet too big{told}"),
+        (None, _, Sign::PartialAck) => format!("partial ACK{told}"),
+        (None, SegmentKind::TimeoutRetransmission, _) => "timeout".to_owned(),
+        (None, ..) => "acknowledgements".to_owned(),
     }
 }
 
 fn what(kind: SegmentKind, by: Sign, told: Option<u64>) -> String {
     let frame = told.map(|frame| format!(" #{frame}")).unwrap_or_default();
     let why = match by {
-        Sign::IpId => " (by its IP identification)",
-        Sign::Timestamp => " (by its timestamp)",
-        Sign::Time => " (by its time)",
+        Sign::IpId => " (by IP identification)",
+        Sign::Timestamp => " (by timestamp)",
+        Sign::Time => " (by time)",
         _ => "",
     };
     match kind {
-        SegmentKind::Reordered if told.is_some() => format!("overtaken by{frame}{why}"),
-        SegmentKind::Reordered => format!("overtaken on its way{why}"),
-        SegmentKind::NetworkDuplicate => format!("a copy of{frame} that the network made{why}"),
-        SegmentKind::TapDuplicate => format!("captured twice: the same packet as{frame}{why}"),
-        SegmentKind::WindowProbe => "probes whether the closed window opens".to_owned(),
-        SegmentKind::KeepAlive => "keep-alive: asks whether the other end is there".to_owned(),
+        SegmentKind::OutOfOrder if told.is_some() => format!(
+            "out of order: sent \
+                                                              before{frame}{why}"
+        ),
+        SegmentKind::OutOfOrder => format!("out of order{why}"),
+        SegmentKind::NetworkDuplicate => format!("duplicate of{frame} made by the network{why}"),
+        SegmentKind::CaptureDuplicate => format!("captured twice: same packet as{frame}{why}"),
+        SegmentKind::WindowProbe => "zero-window probe".to_owned(),
+        SegmentKind::KeepAlive => "keep-alive".to_owned(),
         _ => String::new(),
     }
 }
@@ -230,8 +231,8 @@ impl Sink for Explanations {
             kind if kind.is_retransmission() => {
                 let again = Said::Again { of, kind, timer: segment.timer, by, told };
                 self.say(segment.frame, again);
-                if let Some(why) = segment.proof.needless {
-                    self.say(segment.frame, Said::NeedlessAgain(why));
+                if let Some(why) = segment.proof.spurious {
+                    self.say(segment.frame, Said::Spurious(why));
                 }
             }
             _ => self.say(segment.frame, Said::Kind { kind, by, told: told.or(of) }),
@@ -264,7 +265,7 @@ impl Sink for Explanations {
                 self.say(frame, Said::FirstEvidence { lost, first: first.frame });
                 frame
             }
-            Evidence::TooBig { frame }
+            Evidence::PacketTooBig { frame }
             | Evidence::Timeout { frame }
             | Evidence::Probe { frame } => frame,
         };
@@ -277,16 +278,16 @@ impl Sink for Explanations {
         self.say(stall.frames.1, Said::Stalled(stall));
     }
 
-    fn needless(&mut self, _flow: FlowId, frame: u64, why: Needless) {
-        self.say(frame, Said::NeedlessAgain(why));
+    fn spurious(&mut self, _flow: FlowId, frame: u64, why: Spurious) {
+        self.say(frame, Said::Spurious(why));
         match why {
-            Needless::DSack { frame: told } => {
-                self.say(told, Said::TellsNeedless { of: frame, echo: false });
+            Spurious::DSack { frame: told } => {
+                self.say(told, Said::ShowsSpurious { of: frame, echo: false });
             }
-            Needless::Echo { frame: told } => {
-                self.say(told, Said::TellsNeedless { of: frame, echo: true });
+            Spurious::Echo { frame: told } => {
+                self.say(told, Said::ShowsSpurious { of: frame, echo: true });
             }
-            Needless::Acknowledged => {}
+            Spurious::Acknowledged => {}
         }
     }
 

@@ -156,10 +156,10 @@ fn our_name(kind: SegmentKind) -> &'static str {
         SegmentKind::FastRetransmission => "fast retransmission",
         SegmentKind::TimeoutRetransmission => "timeout retransmission",
         SegmentKind::AfterTimeoutRetransmission => "retransmission after a timeout",
-        SegmentKind::FillsHole => "fills a hole",
-        SegmentKind::Reordered => "reordered",
+        SegmentKind::OriginalNotCaptured => "fills a hole",
+        SegmentKind::OutOfOrder => "reordered",
         SegmentKind::NetworkDuplicate => "copied by the network",
-        SegmentKind::TapDuplicate => "captured twice",
+        SegmentKind::CaptureDuplicate => "captured twice",
         SegmentKind::WindowProbe => "window probe",
         SegmentKind::KeepAlive => "keep-alive",
     }
@@ -173,9 +173,11 @@ fn is_alike(kind: SegmentKind, theirs: &str) -> bool {
         SegmentKind::TimeoutRetransmission | SegmentKind::AfterTimeoutRetransmission => {
             theirs == "retransmission"
         }
-        SegmentKind::FillsHole => ["retransmission", "fast retransmission"].contains(&theirs),
-        SegmentKind::Reordered => theirs == "out of order",
-        SegmentKind::NetworkDuplicate | SegmentKind::TapDuplicate => false,
+        SegmentKind::OriginalNotCaptured => {
+            ["retransmission", "fast retransmission"].contains(&theirs)
+        }
+        SegmentKind::OutOfOrder => theirs == "out of order",
+        SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => false,
         SegmentKind::WindowProbe | SegmentKind::KeepAlive => theirs == our_name(kind),
     }
 }

@@ -5,16 +5,16 @@ use tcplab_units::Instant;
 
 /// How often something was seen, when first, and in which frames.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Sightings {
+pub struct Occurrences {
     /// How often.
     pub count: u64,
     /// When first.
     pub first: Option<Instant>,
-    /// The first [`Sightings::NAMED`] frames, counted from 1.
+    /// The first [`Occurrences::NAMED`] frames, counted from 1.
     pub frames: Vec<u64>,
 }
 
-impl Sightings {
+impl Occurrences {
     /// As many frames are named.
     pub const NAMED: usize = 10;
 
@@ -22,7 +22,7 @@ impl Sightings {
     pub fn add(&mut self, at: Instant, frame: u64) {
         self.count += 1;
         self.first.get_or_insert(at);
-        if self.frames.len() < Sightings::NAMED {
+        if self.frames.len() < Occurrences::NAMED {
             self.frames.push(frame);
         }
     }

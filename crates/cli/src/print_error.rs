@@ -11,11 +11,11 @@ use tcplab_scenario::ScenarioError;
 use tcplab_servers::ServeError;
 use tcplab_testbed::TrialError;
 
-use crate::UNABLE;
+use crate::exit::ERROR;
 use crate::output::tell;
 
 /// Shows an error with its source line or its remedy, where it has one.
-pub(crate) fn complain(error: &Error) -> ExitCode {
+pub(crate) fn print_error(error: &Error) -> ExitCode {
     if let Some(scenario) = scenario_error(error) {
         let mut text = String::new();
         let handler = miette::GraphicalReportHandler::new();
@@ -23,13 +23,13 @@ pub(crate) fn complain(error: &Error) -> ExitCode {
             Ok(()) => tell(text.trim_end()),
             Err(_) => tell(&format!("error: {scenario}")),
         }
-        return ExitCode::from(UNABLE);
+        return ExitCode::from(ERROR);
     }
     tell(&format!("error: {}", chain(error)));
     if let Some(remedy) = remedy(error) {
         tell(&format!("  try: {remedy}"));
     }
-    ExitCode::from(UNABLE)
+    ExitCode::from(ERROR)
 }
 
 /// The error and its causes, each told once: most messages contain their cause's already.

@@ -1,21 +1,21 @@
-//! Sightings that most connections never have.
+//! Occurrences that most connections never have.
 
 use tcplab_units::Instant;
 
-use crate::Sightings;
+use crate::Occurrences;
 
-/// [`Sightings`] that take room only once there is one.
+/// [`Occurrences`] that take room only once there is one.
 #[derive(Debug, Default)]
-pub(crate) struct Seen(Option<Box<Sightings>>);
+pub(crate) struct RareOccurrences(Option<Box<Occurrences>>);
 
-impl Seen {
+impl RareOccurrences {
     /// One more.
     #[inline(never)]
     pub(crate) fn add(&mut self, at: Instant, frame: u64) {
         self.0.get_or_insert_default().add(at, frame);
     }
     /// All.
-    pub(crate) fn sightings(&self) -> Sightings {
+    pub(crate) fn occurrences(&self) -> Occurrences {
         self.0.as_deref().cloned().unwrap_or_default()
     }
 }

@@ -1,0 +1,213 @@
+//! The command line, defined once: parsing, help and error messages come from here.
+
+mod advise;
+mod compare;
+mod duration;
+mod fidelity;
+mod json;
+mod load;
+mod metrics;
+mod packetdrill;
+mod path;
+mod recording;
+mod rfc6349;
+mod run;
+mod server;
+mod sockopts;
+mod states;
+mod trace;
+mod tuning;
+mod world;
+
+use clap::{Parser, Subcommand};
+
+pub(crate) use advise::AdviseArguments;
+pub(crate) use compare::CompareArguments;
+pub(crate) use fidelity::FidelityArguments;
+pub(crate) use json::JsonArguments;
+pub(crate) use load::{BulkDirection, LoadArguments};
+pub(crate) use metrics::MetricsArguments;
+pub(crate) use packetdrill::PacketdrillArguments;
+pub(crate) use path::{
+    BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
+    ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
+};
+pub(crate) use recording::{ExportArguments, Format, ReplayArguments};
+pub(crate) use rfc6349::Rfc6349Arguments;
+pub(crate) use run::{ReportArguments, RunArguments, ScenariosArguments, Shown};
+pub(crate) use server::{ServerArguments, Service};
+pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
+pub(crate) use states::{StateFilter, StatesArguments};
+pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
+pub(crate) use tuning::Io;
+pub(crate) use world::World;
+
+/// The name of the hidden subcommand that a trial's process is started with.
+pub(crate) const WORLD: &str = "kernel-world";
+
+/// A laboratory for TCP
+///
+/// Describe an experiment in one file: two endpoints, the network path between them, what the
+/// applications do, what to vary. tcplab runs it on this machine's TCP through its own path
+/// emulator, captures every packet at both ends, explains what TCP did, and writes a report that
+/// anyone can reproduce. It needs no root where the kernel allows user namespaces. It sends packets
+/// only inside the namespaces that it makes.
+#[derive(Debug, Parser)]
+#[command(name = "tcplab", version, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tcplab run interruption            run an experiment (about four minutes)
+  tcplab run interruption --quick    run one trial of each case (under a minute)
+  tcplab run haiku-tcp               run all experiments of a folder (a minute, in virtual time)
+  tcplab run my-experiment.toml      run your own; start from `tcplab scenarios interruption`
+  tcplab shell dsl-25                open your shell behind a DSL line
+  tcplab trace capture.pcapng        find out why a transfer was slow
+  tcplab doctor                      check what this machine can do
+
+Exit codes of all commands:
+  0  success: all claims, scripts or checks passed
+  1  the command worked, and a claim, script or check failed
+  2  the command could not do its work, or a trial failed
+`tcplab shell` exits with the code of its program.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment and write its report
+    ///
+    /// Trials run in blocks. A block runs each case once, in random order (from the seed): on the
+    /// kernel one trial at a time, each in fresh network namespaces; in virtual time one per
+    /// processor. The result is a directory RUNS/<name>/<time>-<hash>/ with captures, samples,
+    /// tables and report.html. Use --resume to continue a stopped run, --extend to add trials or
+    /// levels to a finished one, --dry-run to see the plan and its duration.
+    Run(RunArguments),
+    /// List the built-in experiments, or print one
+    Scenarios(ScenariosArguments),
+    /// Regenerate a run's report
+    ///
+    /// Reads the captures, samples and logs in the run directory and rewrites its tables and
+    /// report.html, for instance after an update of tcplab. Runs no trial.
+    Report(ReportArguments),
+    /// Compare two runs statistically
+    ///
+    /// Compares two run directories, two levels of a factor within one run (--by), or two captures.
+    /// Matches cases by their levels and trials by their seeds: pairs with equal seeds need far
+    /// fewer trials. Prints for each metric of each case the difference of B from A, its 95 %
+    /// confidence interval and a verdict: better, worse, equivalent within the margin
+    /// (--threshold), or inconclusive with the number of trials that are missing. The worst comes
+    /// first. Family-wise error rate: 5 % (Holm).
+    Compare(Box<CompareArguments>),
+    /// Explain TCP captures
+    ///
+    /// Prints for each connection how it opened and closed, its retransmissions and their causes,
+    /// its stalls, what limited its rate, and what to do about it. Reads pcap and pcapng of any
+    /// link type, compressed or not, or captures packets itself (-i).
+    Trace(Box<TraceArguments>),
+    /// Show the states of TCP connections
+    ///
+    /// Without a place: this machine's connections, how many are in each state, what each waits for
+    /// and for how long. Of a trial or a capture: the path of both ends through TCP's state
+    /// diagram, with the packet that caused each transition.
+    States(StatesArguments),
+    /// Run any program behind a path
+    ///
+    /// The program gets a network of its own, a far end, and the path between them. Use it for a
+    /// shell, for a client with its server at the far end (--far), or for another `tcplab shell`.
+    /// Needs no root where the kernel allows user namespaces.
+    Shell(ShellArguments),
+    /// Bridge two network interfaces through a path
+    ///
+    /// For real hosts, virtual machines and containers: forwards each frame from one interface to
+    /// the other as the path decides.
+    Bridge(BridgeArguments),
+    /// List, show, draw, verify and convert paths
+    Path(PathArguments),
+    /// Export the path's log of a recording as a table
+    ///
+    /// A recording (the directory of a trial, or of `tcplab shell --capture`) contains the path's
+    /// verdict on every packet. Parquet suits notebooks and databases and takes a tenth of the
+    /// space; JSON Lines suits everything else.
+    Export(ExportArguments),
+    /// Re-run the path over a recording and check the verdicts
+    ///
+    /// The path's decisions depend on its plan, the seed, and the times of packets. So the recorded
+    /// packets must meet the same verdicts in virtual time, one by one. Exits with 1 if some
+    /// differ.
+    Replay(ReplayArguments),
+    /// Run packetdrill scripts on a TCP model
+    ///
+    /// A script says what application and network do to a TCP, and what it must answer, packet by
+    /// packet. Runs the kernels' test suites on tcplab's stack models: in milliseconds, without
+    /// privileges, with the same result each time.
+    Packetdrill(PacketdrillArguments),
+    /// Compare the TCP model with this machine's kernel
+    ///
+    /// Runs the same cases with the same seeds on the kernel and in virtual time, and prints the
+    /// ratios of the medians, model over kernel. A summary shows how far the ratios are from 1,
+    /// what the kernel differs from itself by chance, and the goals. The output directory keeps both
+    /// runs, fidelity.json, fidelity.csv and fidelity.html; the same command continues an
+    /// interrupted comparison and reuses the kernel's trials.
+    Fidelity(FidelityArguments),
+    /// Run a test server (seven concurrency designs)
+    ///
+    /// Serves one service by iteration, a process or thread per connection, a fixed number of
+    /// either, or an event loop, so that results differ by the design alone. Listens on this machine
+    /// only by default, and prints its address.
+    Server(ServerArguments),
+    /// Load-test a server: latency, throughput, errors
+    ///
+    /// Measures connect time, latency (first byte of an answer), response time (last byte) and data
+    /// rate, counts errors by kind, and checks the content of every answer.
+    Load(LoadArguments),
+    /// Check what this machine can do
+    ///
+    /// Tries namespaces, devices, congestion controls and timers, and prints a remedy for each that
+    /// does not work. Exits with 2 if experiments cannot run on this kernel; virtual time always
+    /// works.
+    Doctor(DoctorArguments),
+    /// List socket options: defaults, limits, effects
+    ///
+    /// Prints name, level, default on a fresh TCP socket (and UDP where it differs), unit, range,
+    /// effect, the sysctl behind the default or limit, and the privilege needed. Options that this
+    /// kernel lacks are shown as absent.
+    Sockopts(SockoptsArguments),
+    /// Recommend settings for a path, and measure their gain
+    ///
+    /// Recommends buffers, congestion control, options and write sizes (for embedded stacks, buffer
+    /// counts) for a path given by its figures, for the connection in a capture, or for the variants
+    /// of a run. Measures what can be tried, before and after.
+    Advise(Box<AdviseArguments>),
+    /// Test a path by the procedure of RFC 6349
+    ///
+    /// Measures path MTU, baseline RTT, bottleneck and bandwidth-delay product, then TCP throughput
+    /// over a sweep of windows and with several connections.
+    Rfc6349(Box<Rfc6349Arguments>),
+    /// List metrics: name, unit, better direction, source
+    ///
+    /// Claims, plots, comparisons, tables and reports use these names.
+    Metrics(MetricsArguments),
+    /// Run a trial's process (internal)
+    #[command(name = WORLD, hide = true)]
+    World {
+        /// Task and caller.
+        arguments: Vec<String>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DoctorArguments {
+    #[command(flatten)]
+    pub(crate) json: JsonArguments,
+}
+
+/// Parses the command line; on a mistake prints it and exits with 2, as clap does.
+pub(crate) fn parse() -> Command {
+    Cli::parse().command
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+use clap::CommandFactory;
+
+use std::path::PathBuf;
+
+use tcplab_units::Span;
+
+use super::*;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
+
+#[test]
+fn definition_is_consistent() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn resume_accepts_directory_or_none() {
+    for (line, expected) in [
+        ("tcplab run --resume", Some(None)),
+        ("tcplab run interruption --resume", Some(None)),
+        ("tcplab run --resume runs/x/y", Some(Some(PathBuf::from("runs/x/y")))),
+        ("tcplab run interruption", None),
+    ] {
+        let Command::Run(arguments) = Cli::parse_from(line.split(' ')).command else {
+            panic!("{line} is a run");
+        };
+        assert_eq!(arguments.resume, expected, "{line}");
+    }
+    assert!(Cli::try_parse_from(["tcplab", "run"]).is_err());
+}
+
+#[test]
+fn spin_outside_range_is_refused() {
+    let spin = |value: &str| {
+        let lines = [
+            &["tcplab", "run", "interruption", "--spin", value][..],
+            &["tcplab", "shell", "--spin", value],
+            &["tcplab", "bridge", "-", "a", "b", "--spin", value],
+        ];
+        let told = lines.map(|line| match Cli::try_parse_from(line).map(|cli| cli.command) {
+            Ok(Command::Run(arguments)) => Ok(arguments.tuning.tuning().spin),
+            Ok(Command::Shell(arguments)) => Ok(arguments.using.tuning.tuning().spin),
+            Ok(Command::Bridge(arguments)) => Ok(arguments.using.tuning.tuning().spin),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(error.to_string()),
+        });
+        let [run, shell, bridge] = told;
+        // Errors end with each command's own usage.
+        assert_eq!((run.is_ok(), run.clone().ok()), (shell.is_ok(), shell.ok()), "{value}");
+        assert_eq!(run.clone().ok(), bridge.ok(), "{value}");
+        run
+    };
+    for (value, micros) in [("0 µs", 0), ("60 µs", 60), ("150µs", 150), ("1 ms", 1000)] {
+        assert_eq!(spin(value), Ok(Span::from_micros(micros)), "{value}");
+    }
+    for (value, why) in [
+        ("1001 µs", "1001 µs is out of range: use 0 s to 1 ms"),
+        ("1 s", "1 s is out of range"),
+        ("60", "60"),
+        ("60 Mbit/s", "60 Mbit/s"),
+    ] {
+        let told = spin(value).unwrap_err();
+        assert!(told.contains(why) && told.contains("--spin"), "{value}: {told}");
+    }
+}
+
+#[test]
+fn page_equals_help() {
+    let page = page();
+    if std::env::var_os("TCPLAB_BLESS").is_some() {
+        std::fs::write(PAGE, &page).unwrap();
+    }
+    let written = std::fs::read_to_string(PAGE).unwrap_or_default();
+    assert!(
+        written == page,
+        "docs/cli.md is out of date: regenerate it with `TCPLAB_BLESS=1 cargo test -p tcplab`"
+    );
+}
+
+/// The help of every command, as a terminal 100 columns wide shows it.
+fn page() -> String {
+    let mut page = "# The command line\n\nMade from the definitions that parse it \
+                    (`TCPLAB_BLESS=1 cargo test -p tcplab`).\n"
+        .to_owned();
+    let mut tcplab = Cli::command().term_width(100);
+    tcplab.build();
+    page += &section(&mut tcplab);
+    let names: Vec<String> = tcplab
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set() && command.get_name() != "help")
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    for name in names {
+        let command = tcplab.find_subcommand_mut(&name).expect("just listed");
+        page += &section(command);
+        for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
+            page += &section(inner);
+        }
+    }
+    page
+}
+
+fn section(command: &mut clap::Command) -> String {
+    let name = command.get_bin_name().unwrap_or("tcplab").to_owned();
+    let help = command.render_long_help().to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    format!("\n## {name}\n\n```text\n{}\n```\n", lines.join("\n").trim_end())
+}

@@ -1,0 +1,56 @@
+//! What became of a script.
+
+use tcplab_packetdrill::{Line, Verdict};
+
+use super::found::Found;
+
+/// What became of a script.
+pub(super) struct Outcome {
+    pub(super) script: Found,
+    pub(super) result: Result<(Verdict, Vec<Line>), String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Passed,
+    Failed,
+    Unsupported,
+    Unreadable,
+}
+
+impl Kind {
+    pub(super) const ALL: [Kind; 4] =
+        [Kind::Passed, Kind::Failed, Kind::Unsupported, Kind::Unreadable];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Kind::Passed => "passed",
+            Kind::Failed => "failed",
+            Kind::Unsupported => "unsupported",
+            Kind::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl Outcome {
+    pub(super) fn kind(&self) -> Kind {
+        match &self.result {
+            Ok((Verdict::Passed(_), _)) => Kind::Passed,
+            Ok((Verdict::Failed(_), _)) => Kind::Failed,
+            Ok((Verdict::Unsupported(_), _)) => Kind::Unsupported,
+            Err(_) => Kind::Unreadable,
+        }
+    }
+}
+
+/// `11 passed, 0 failed, 13 unsupported`.
+pub(super) fn sum(results: &[Outcome]) -> String {
+    let counted = |kind: Kind| results.iter().filter(|result| result.kind() == kind).count();
+    let counts = Kind::ALL.map(|kind| (kind, counted(kind)));
+    let told: Vec<String> = counts
+        .into_iter()
+        .filter(|(kind, count)| *count > 0 || *kind != Kind::Unreadable)
+        .map(|(kind, count)| format!("{count} {}", kind.name()))
+        .collect();
+    told.join(", ") + "\n"
+}

@@ -1,0 +1,123 @@
+//! The argument PATH.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use tcplab_scenario::{PathFile, Problem, presets};
+
+use crate::arguments::PathChoice;
+use crate::scenarios::files_beside;
+
+/// The path that was chosen on the command line, complete and checked.
+///
+/// # Errors
+/// When there is no such path, or it makes no sense, with the place and what would be right.
+pub(crate) fn find(choice: &PathChoice) -> Result<PathFile> {
+    let given = choice.path.as_str();
+    if given == "-" {
+        return read("", "command line", "the command line", &choice.set, here());
+    }
+    let path = Path::new(given);
+    let is_file = path.is_file();
+    let looks_like_a_file =
+        path.extension().is_some_and(|ending| ending == "toml") || given.contains('/') || is_file;
+    if let Some(source) = preset(given).filter(|_| !looks_like_a_file) {
+        return read(source, given, given, &choice.set, here());
+    }
+    if path.is_dir() {
+        bail!("{given} is a directory: name a path file (*.toml)");
+    }
+    if !looks_like_a_file {
+        return Err(unknown(given));
+    }
+    let source = std::fs::read(path).with_context(|| format!("cannot read {given}"))?;
+    let source = String::from_utf8(source)
+        .map_err(|_| anyhow!("{given} is not UTF-8: save the file in that encoding"))?;
+    let name = path.file_stem().map_or(given.into(), |stem| stem.to_string_lossy().into_owned());
+    read(&source, &name, given, &choice.set, path)
+}
+
+/// The path in `source`, which refers to files beside `file`.
+pub(crate) fn read(
+    source: &str,
+    name: &str,
+    shown: &str,
+    set: &[String],
+    file: &Path,
+) -> Result<PathFile> {
+    Ok(PathFile::parse_with(source, name, set, &mut files_beside(file))
+        .map_err(|error| error.in_file(shown))?)
+}
+
+/// For a path that is no file: beside it is where we are.
+pub(crate) fn here() -> &'static Path {
+    Path::new("")
+}
+
+/// A path in a line: what was chosen.
+pub(crate) fn description(choice: &PathChoice) -> String {
+    let name = Some(choice.path.as_str()).filter(|name| *name != "-");
+    let parts: Vec<&str> = name.into_iter().chain(choice.set.iter().map(String::as_str)).collect();
+    if parts.is_empty() { "without any key".into() } else { parts.join(", ") }
+}
+
+pub(crate) fn preset(name: &str) -> Option<&'static str> {
+    presets().iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
+}
+
+pub(crate) fn unknown(name: &str) -> anyhow::Error {
+    let known = presets().iter().map(|(name, _)| (*name).into()).collect();
+    let problem = Problem::NoSuchPreset { name: name.into(), known };
+    let help = problem.help().unwrap_or_default();
+    anyhow!("{problem}, and there is no such file\n  {help}; a file of your own ends in .toml")
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_path::Direction;
+
+    use super::*;
+
+    fn choice(path: &str, set: &[&str]) -> PathChoice {
+        PathChoice { path: path.into(), set: set.iter().map(|&one| one.into()).collect() }
+    }
+
+    #[test]
+    fn a_path_is_a_preset_a_file_or_nothing() {
+        let words = |path: &PathFile| path.path.link(Direction::Forward).unwrap().describe();
+        let preset = find(&choice("dsl-25", &["delay=7 ms"])).unwrap();
+        assert!(words(&preset).join(" ").ends_with("Each packet takes 7 ms."), "{preset:?}");
+        let bare = find(&choice("-", &["loss=1 %", "delay=\"2 ms\""])).unwrap();
+        assert_eq!(words(&bare).len(), 2);
+        assert_eq!(words(&find(&choice("-", &[])).unwrap()), ["Packets pass at once."]);
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("mine.toml");
+        std::fs::write(&file, "rate = \"5 Mbit/s\"").unwrap();
+        let read = find(&choice(file.to_str().unwrap(), &[])).unwrap();
+        assert_eq!(read.name, "mine");
+    }
+
+    #[test]
+    fn what_is_no_path_is_told_with_what_would_be() {
+        let home = tempfile::tempdir().unwrap();
+        for (given, said) in [
+            ("dsl-26", "did you mean `dsl-25`?"),
+            ("nothing-like-it", "the presets are `3g`"),
+            ("missing.toml", "cannot read missing.toml"),
+            (home.path().to_str().unwrap(), "is a directory"),
+        ] {
+            let error = format!("{:#}", find(&choice(given, &[])).unwrap_err());
+            assert!(error.contains(said), "{given}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_choice_is_told_in_a_line() {
+        assert_eq!(
+            description(&choice("lte", &["loss=1 %", "mtu=1400 B"])),
+            "lte, loss=1 %, mtu=1400 B"
+        );
+        assert_eq!(description(&choice("-", &["loss=1 %"])), "loss=1 %");
+        assert_eq!(description(&choice("-", &[])), "without any key");
+    }
+}

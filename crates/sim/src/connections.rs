@@ -1,0 +1,186 @@
+//! The connections of a trial: their hosts before it, and what became of them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use tcplab_recording::{ConnectionLog, EndpointRecord, FlowLog};
+use tcplab_scenario::{Case, EndpointSpec, Flow, PlannedConnection};
+use tcplab_stack::congestion;
+use tcplab_units::{Endpoint, Instant};
+use tcplab_workload::{Application, Corrupted, SocketRole, verify_flow};
+
+use crate::error::SimError;
+use crate::host::Host;
+use crate::machine::Machine;
+use crate::options;
+use crate::packets::{ADDRESSES, Address};
+use crate::upcoming::PlannedPair;
+
+/// The flows of a case and their connections, as planned for one seed.
+pub(crate) struct Connections<'a> {
+    case: &'a Case,
+    flows: Cow<'a, [Flow]>,
+    planned: Vec<PlannedConnection>,
+}
+
+impl Connections<'_> {
+    pub(crate) fn of(case: &Case, seed: u64) -> Connections<'_> {
+        Connections { case, flows: case.all_flows(), planned: case.connections(seed) }
+    }
+
+    /// Client and server of each connection, in the order in which they begin.
+    pub(crate) fn pairs(
+        &self,
+        application: impl Fn(Endpoint, &PlannedConnection) -> Application,
+    ) -> Result<Vec<PlannedPair>, SimError> {
+        let specs: Vec<_> = self.flows.iter().map(|flow| self.case.ends_of(flow)).collect();
+        let machines = machines(self.case)?;
+        let pair = |planned: &PlannedConnection| {
+            let is_background = self.is_background(planned);
+            let host = |endpoint: Endpoint| {
+                let index = endpoint as usize;
+                let spec = &specs[planned.flow][index];
+                let host = host(spec, planned, endpoint, application(endpoint, planned))?;
+                Ok::<Host, SimError>(host.on(&machines[index]).in_background(is_background))
+            };
+            let client = host(Endpoint::Client)?;
+            let server = host(Endpoint::Server)?;
+            Ok((planned.start, [client, server.absent(planned.workload.connect)]))
+        };
+        self.planned.iter().map(pair).collect()
+    }
+
+    /// The client's port of the first connection of each flow, whose sockets are sampled; the
+    /// samples of the subject are those of the trial, and go without the name of the flow.
+    pub(crate) fn sampled(&self) -> Vec<(u16, Option<String>)> {
+        let subject = self.subject();
+        let of = |(index, flow): (usize, &Flow)| {
+            let first = self.planned.iter().find(|planned| planned.flow == index)?;
+            Some((first.ports[0], (Some(index) != subject).then(|| flow.name.clone())))
+        };
+        self.flows.iter().enumerate().filter_map(of).collect()
+    }
+
+    /// What the applications of each flow did.
+    pub(crate) fn logs(&self, pairs: &[[Host; 2]]) -> Vec<FlowLog> {
+        let mut connections: BTreeMap<usize, Vec<ConnectionLog>> = BTreeMap::new();
+        for (planned, [client, server]) in self.of_pairs(pairs) {
+            let PlannedConnection { ports, start, .. } = *planned;
+            let (client, server) = (client.report(), server.report());
+            let log = ConnectionLog { ports, start: start.unwrap_or_default(), client, server };
+            connections.entry(planned.flow).or_default().push(log);
+        }
+        let log = |(index, flow): (usize, &Flow)| FlowLog {
+            name: flow.name.clone(),
+            background: flow.spec.background,
+            connections: connections.remove(&index).unwrap_or_default(),
+        };
+        self.flows.iter().enumerate().map(log).collect()
+    }
+
+    /// Client and server of the first connection of the subject, as they were; none if it did not
+    /// begin.
+    pub(crate) fn records(&self, pairs: &[[Host; 2]]) -> Option<[EndpointRecord; 2]> {
+        let subject = self.subject()?;
+        let (_, [client, server]) =
+            self.of_pairs(pairs).find(|(planned, _)| planned.flow == subject)?;
+        let [client_spec, server_spec] = self.case.ends_of(&self.flows[subject]);
+        Some([
+            record(&client_spec, client, SocketRole::Client),
+            record(&server_spec, server, SocketRole::Accepted),
+        ])
+    }
+
+    /// Whether what arrived is what was sent, connection by connection.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub(crate) fn verify(&self, flows: &[FlowLog]) -> Result<(), Corrupted> {
+        for log in flows.iter().flat_map(|flow| &flow.connections) {
+            let planned = self.planned.iter().find(|it| it.ports == log.ports);
+            let PlannedConnection { workload, payload_seed, stops, .. } =
+                planned.expect("it was planned");
+            verify_flow(workload, *payload_seed, stops.is_some(), [&log.client, &log.server])?;
+        }
+        Ok(())
+    }
+
+    /// Whether a connection that the trial waits for was to begin after its end.
+    pub(crate) fn awaits_more(&self, now: Instant) -> bool {
+        self.planned.iter().any(|it| it.start >= Some(now) && !self.is_background(it))
+    }
+
+    fn is_background(&self, planned: &PlannedConnection) -> bool {
+        self.flows[planned.flow].spec.background
+    }
+
+    /// The flow that the trial is about.
+    fn subject(&self) -> Option<usize> {
+        self.flows.iter().position(|flow| !flow.spec.background)
+    }
+
+    /// The pairs with their plans; both are in the order of the client's ports.
+    fn of_pairs<'p>(
+        &'p self,
+        pairs: &'p [[Host; 2]],
+    ) -> impl Iterator<Item = (&'p PlannedConnection, &'p [Host; 2])> {
+        pairs.iter().filter_map(|pair| {
+            let port = pair[0].address().port;
+            let at = self.planned.binary_search_by_key(&port, |planned| planned.ports[0]).ok()?;
+            Some((&self.planned[at], pair))
+        })
+    }
+}
+
+/// The machines of both ends, which all their connections share.
+fn machines(case: &Case) -> Result<[Machine; 2], SimError> {
+    let of = |spec: &EndpointSpec, endpoint: Endpoint| {
+        let config = options::config(spec)
+            .map_err(|source| SimError::Settings { endpoint: endpoint.name(), source })?;
+        Ok::<Machine, SimError>(Machine::new(&config.host))
+    };
+    Ok([of(&case.client, Endpoint::Client)?, of(&case.server, Endpoint::Server)?])
+}
+
+/// One end of a connection, with the settings of `spec`.
+fn host(
+    spec: &EndpointSpec,
+    planned: &PlannedConnection,
+    endpoint: Endpoint,
+    application: Application,
+) -> Result<Host, SimError> {
+    let name = endpoint.name();
+    let refused = |source| SimError::Settings { endpoint: name, source };
+    let config = options::config(spec).map_err(refused)?;
+    let control = &config.window.congestion;
+    let setup = congestion::Setup {
+        tick: config.host.tick,
+        burst: config.sending.burst,
+        seed: planned.payload_seed,
+    };
+    let congestion = congestion::on(control, &setup).ok_or_else(|| SimError::Congestion {
+        endpoint: name,
+        name: control.clone(),
+        known: congestion::NAMES.join(", "),
+    })?;
+    let accepted = options::of_accepted(&config, &spec.accepted).map_err(refused)?;
+    let index = endpoint as usize;
+    let address = Address { ip: ADDRESSES[index], port: planned.ports[index] };
+    let host = Host::new(endpoint, address, config, congestion, application, planned.seed);
+    Ok(host.accepting_with(accepted).with_timeouts(options::timeouts(spec)))
+}
+
+fn record(spec: &EndpointSpec, host: &Host, role: SocketRole) -> EndpointRecord {
+    let options = host.connection().map_or_else(Vec::new, |connection| {
+        options::of_connection(connection, host.config(), spec, role)
+    });
+    let listens = role == SocketRole::Accepted;
+    let listener = listens.then(|| options::of_listener(host.config(), spec));
+    EndpointRecord {
+        address: host.address().ip.to_string(),
+        options,
+        listener: listener.unwrap_or_default(),
+        sysctls: spec.sysctl.clone(),
+        pool: host.machine().record(),
+    }
+}

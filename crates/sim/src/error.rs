@@ -1,0 +1,76 @@
+//! Why a stack cannot be set, and why a trial failed.
+
+use tcplab_path::PathError;
+use tcplab_recording::RecordingError;
+use tcplab_scenario::ModelSettingError;
+use tcplab_stack::ConnectionError;
+use tcplab_units::Span;
+
+/// Why a trial could not be run, or did not pass.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each field is told in the message above it")]
+pub enum SimError {
+    /// A stack cannot be set as asked.
+    #[error("the {endpoint}: {source}")]
+    Settings { endpoint: &'static str, source: SettingsError },
+    /// The path cannot be built.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The recording could not be written.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// The transfer took longer than the scenario allows.
+    #[error("not done after {limit}: {received} B have arrived")]
+    Overdue { limit: Span, received: u64 },
+    /// An endpoint gave the connection up.
+    #[error("the {endpoint}'s connection was lost: {error}")]
+    Connection { endpoint: &'static str, error: ConnectionError },
+    /// There is no model of that congestion control.
+    #[error("the {endpoint}: `{name}` is no congestion control of a model; there are {known}")]
+    Congestion { endpoint: &'static str, name: String, known: String },
+    /// A load has a server of processes and threads.
+    #[error("the workload is a load: its server is processes and threads, which no model has")]
+    Load,
+    /// The payload that arrived is not the one that was sent.
+    #[error("payload mismatch: {sent} B were sent, {received} B arrived")]
+    Corrupted { sent: u64, received: u64 },
+    /// The caller asked to stop.
+    #[error("stopped on request")]
+    Stopped,
+}
+
+/// Why a stack cannot be set as asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// The model has no such setting.
+    #[error(transparent)]
+    Model(#[from] ModelSettingError),
+    /// The model does not know that setting.
+    #[error("`{name}` is no setting of a model; there are {known}")]
+    Unknown {
+        /// The sysctl's name.
+        name: String,
+        /// The names of those that models know.
+        known: String,
+    },
+    /// The setting is known, but not with that value.
+    #[error("`{name}` of a model cannot be `{value}`: {expected}")]
+    Value {
+        /// The sysctl's name.
+        name: String,
+        /// What was asked for.
+        value: String,
+        /// What it takes.
+        expected: &'static str,
+    },
+    /// The model does not have that socket option.
+    #[error("{option} = {value} cannot be set in virtual time: {reason}")]
+    Option {
+        /// As in the man page.
+        option: &'static str,
+        /// What was asked for.
+        value: String,
+        /// Why not.
+        reason: String,
+    },
+}
