@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use tcplab_recording::Recording;
-use tcplab_table::{TableError, truth_to_parquet};
+use tcplab_table::{TableError, write_truth};
 
 use crate::arguments::{ExportArguments, Format};
 use crate::output::{Output, tell};
@@ -36,10 +36,12 @@ fn default_output(format: Format) -> PathBuf {
 fn write(recording: &Recording, format: Format, out: &mut Output) -> Result<u64> {
     let rows = recording.truth_rows()?;
     match format {
-        Format::Parquet => truth_to_parquet(rows, out).map_err(|error| match error {
-            TableError::Row(error) => error.into(),
-            TableError::Write { source } => source.into(),
-        }),
+        Format::Parquet => {
+            write_truth(tcplab_table::Format::Parquet, rows, out).map_err(|error| match error {
+                TableError::Row(error) => error.into(),
+                TableError::Write { source } => source.into(),
+            })
+        }
         Format::Jsonl => {
             let mut count = 0;
             for row in rows {

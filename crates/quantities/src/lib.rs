@@ -6,6 +6,7 @@
 
 mod connection;
 mod direction;
+mod document;
 mod packet;
 mod path;
 mod period;
@@ -14,6 +15,7 @@ mod trial;
 
 pub use connection::*;
 pub use direction::*;
+pub use document::*;
 pub use packet::*;
 pub use path::*;
 pub use period::*;

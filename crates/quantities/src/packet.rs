@@ -33,7 +33,7 @@ quantities! {
         "Bytes sent and neither acknowledged nor SACKed",
         tcptrace "owin", wireshark "tcp.analysis.bytes_in_flight";
     SPURIOUS = "spurious", None, "spurious",
-        "What shows that the retransmission is spurious: d-sack, timestamp, or acknowledged (its data \
+        "What shows that the retransmission is spurious: dsack, timestamp, or acknowledged (its data \
          had been acknowledged before); empty if nothing does",
         wireshark "tcp.analysis.spurious_retransmission";
     SPURIOUS_FRAME = "spurious_frame", None, "spurious",

@@ -7,7 +7,7 @@ use std::io;
 use divan::counter::ItemsCount;
 use tcplab_path::{Direction, Link, Packet, PathSpec};
 use tcplab_recording::{Recording, TruthRow};
-use tcplab_table::truth_to_parquet;
+use tcplab_table::{Format, write_truth};
 use tcplab_units::{Instant, Span};
 
 const ROWS: u64 = 1_000_000;
@@ -48,7 +48,11 @@ fn log() -> Vec<TruthRow> {
 fn from_memory(bencher: divan::Bencher<'_, '_>) {
     let rows = log();
     bencher.counter(ItemsCount::new(ROWS)).bench(|| {
-        truth_to_parquet(rows.iter().map(|row| Ok::<_, Infallible>(row.clone())), io::sink())
+        write_truth(
+            Format::Parquet,
+            rows.iter().map(|row| Ok::<_, Infallible>(row.clone())),
+            io::sink(),
+        )
     });
 }
 
@@ -62,7 +66,7 @@ fn from_json_lines(bencher: divan::Bencher<'_, '_>) {
     std::fs::write(directory.path().join("path.jsonl"), text).expect("room for the log");
     std::fs::write(directory.path().join("DONE"), "").expect("room for a mark");
     let recording = Recording::open(directory.path()).expect("a whole recording");
-    bencher
-        .counter(ItemsCount::new(ROWS))
-        .bench(|| truth_to_parquet(recording.truth_rows().expect("its log"), io::sink()));
+    bencher.counter(ItemsCount::new(ROWS)).bench(|| {
+        write_truth(Format::Parquet, recording.truth_rows().expect("its log"), io::sink())
+    });
 }

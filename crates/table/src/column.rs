@@ -2,44 +2,197 @@
 
 use std::borrow::Cow;
 
+use serde::{Serialize, Serializer};
+use tcplab_quantities::{Quantity, Unit};
+
+use crate::value::{Kind, Value, signed};
+
 /// A column of a table whose rows are made from `R`.
-pub(crate) struct Column<R> {
-    /// Ends in the unit, if it has one: `left_ns`.
-    pub(crate) name: &'static str,
-    /// What it tells, for people; where it can be empty, when.
-    pub(crate) doc: &'static str,
-    /// How it looks in the file.
-    pub(crate) values: Values,
-    /// How a row fills it.
+pub struct Column<R> {
+    /// The quantity's key, perhaps with a prefix; ends in the unit: `forward_rtt_min_ns`.
+    pub(crate) name: Cow<'static, str>,
+    /// What it is, for people; where it can be empty, when.
+    pub(crate) meaning: Cow<'static, str>,
+    pub(crate) unit: Unit,
+    pub(crate) packing: Packing,
     pub(crate) cells: Cells<R>,
 }
 
-/// What to expect of a column's values, which decides how they are packed. Either way is exact.
+/// How a column's values are packed in Parquet. Both ways are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Values {
-    /// The same few again and again: a dictionary of them, and a few bits for each row.
+pub(crate) enum Packing {
+    /// The same few values recur: a dictionary of them, and a few bits for each row.
     Few,
-    /// Numbers not far from those of the row before: the differences.
+    /// Whole numbers close to those of the row before: the differences.
     Near,
 }
 
-/// How a row fills its cell of a column. Numbers are unsigned, of 64 bits; ratios are floating
-/// point numbers of 64 bits.
+/// How a row fills its cell of a column.
 pub(crate) enum Cells<R> {
     Flag(fn(&R) -> bool),
-    Number(fn(&R) -> u64),
-    NumberIfAny(fn(&R) -> Option<u64>),
-    RatioIfAny(fn(&R) -> Option<f64>),
+    FlagIfAny(fn(&R) -> Option<bool>),
+    Whole(fn(&R) -> u64),
+    WholeIfAny(fn(&R) -> Option<u64>),
+    NumberIfAny(fn(&R) -> Option<f64>),
     Text(fn(&R) -> Cow<'static, str>),
     TextIfAny(fn(&R) -> Option<Cow<'static, str>>),
+    Wholes(fn(&R) -> Vec<u64>),
+    /// Of a table whose columns are known only when it is written: the value at this place.
+    Place(fn(&R, usize) -> Value, usize, Kind),
 }
 
+// Derived, these would ask the same of `R`.
+impl<R> Clone for Column<R> {
+    fn clone(&self) -> Column<R> {
+        Column { name: self.name.clone(), meaning: self.meaning.clone(), ..*self }
+    }
+}
+impl<R> std::fmt::Debug for Column<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Column").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+impl<R> Clone for Cells<R> {
+    fn clone(&self) -> Cells<R> {
+        *self
+    }
+}
+impl<R> Copy for Cells<R> {}
+
 impl<R> Cells<R> {
-    /// Whether a cell may be empty.
     pub(crate) fn may_be_empty(&self) -> bool {
         match self {
-            Cells::Flag(_) | Cells::Number(_) | Cells::Text(_) => false,
-            Cells::NumberIfAny(_) | Cells::RatioIfAny(_) | Cells::TextIfAny(_) => true,
+            Cells::Flag(_) | Cells::Whole(_) | Cells::Text(_) | Cells::Wholes(_) => false,
+            Cells::FlagIfAny(_)
+            | Cells::WholeIfAny(_)
+            | Cells::NumberIfAny(_)
+            | Cells::TextIfAny(_) => true,
+            Cells::Place(_, _, kind) => *kind != Kind::Wholes,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Cells::Flag(_) | Cells::FlagIfAny(_) => Kind::Flag,
+            Cells::Whole(_) | Cells::WholeIfAny(_) => Kind::Whole,
+            Cells::NumberIfAny(_) => Kind::Number,
+            Cells::Text(_) | Cells::TextIfAny(_) => Kind::Text,
+            Cells::Wholes(_) => Kind::Wholes,
+            Cells::Place(_, _, kind) => *kind,
+        }
+    }
+
+    pub(crate) fn value(&self, row: &R) -> Value {
+        match self {
+            Cells::Flag(cell) => Value::Flag(cell(row)),
+            Cells::FlagIfAny(cell) => cell(row).into(),
+            Cells::Whole(cell) => Value::Whole(signed(cell(row))),
+            Cells::WholeIfAny(cell) => cell(row).into(),
+            Cells::NumberIfAny(cell) => cell(row).into(),
+            Cells::Text(cell) => Value::Text(cell(row)),
+            Cells::TextIfAny(cell) => cell(row).into(),
+            Cells::Wholes(cell) => cell(row).into(),
+            Cells::Place(cell, place, _) => cell(row, *place),
         }
     }
 }
+
+impl<R> Column<R> {
+    /// A column of this quantity, as tables list them.
+    pub(crate) const fn of(
+        quantity: &Quantity,
+        packing: Packing,
+        cells: Cells<R>,
+        meaning: Option<&'static str>,
+    ) -> Column<R> {
+        let meaning = match meaning {
+            Some(meaning) => meaning,
+            None => quantity.meaning,
+        };
+        Column {
+            name: Cow::Borrowed(quantity.key),
+            meaning: Cow::Borrowed(meaning),
+            unit: quantity.unit,
+            packing,
+            cells,
+        }
+    }
+
+    /// The same of one of several, such as a direction.
+    pub(crate) fn prefixed(self, prefix: &str, of: &str) -> Column<R> {
+        Column {
+            name: format!("{prefix}_{}", self.name).into(),
+            meaning: format!("{of}: {}", self.meaning).into(),
+            ..self
+        }
+    }
+
+    /// Its name in files.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// What it is, for people.
+    pub fn meaning(&self) -> &str {
+        &self.meaning
+    }
+    /// What its cells hold, if they are not empty.
+    pub fn kind(&self) -> Kind {
+        self.cells.kind()
+    }
+    /// Whether cells may be empty.
+    pub fn may_be_empty(&self) -> bool {
+        self.cells.may_be_empty()
+    }
+}
+
+impl Column<Vec<Value>> {
+    /// The column at this place of rows that are given cell by cell.
+    pub fn at(
+        place: usize,
+        name: impl Into<Cow<'static, str>>,
+        kind: Kind,
+        meaning: impl Into<Cow<'static, str>>,
+    ) -> Column<Vec<Value>> {
+        fn cell(row: &Vec<Value>, place: usize) -> Value {
+            row.get(place).cloned().unwrap_or(Value::Empty)
+        }
+        Column {
+            name: name.into(),
+            meaning: meaning.into(),
+            unit: Unit::None,
+            packing: Packing::Few,
+            cells: Cells::Place(cell, place, kind),
+        }
+    }
+}
+
+/// A row as a JSON object, with the columns' names as its keys.
+pub(crate) struct Object<'a, R> {
+    pub(crate) columns: &'a [Column<R>],
+    pub(crate) row: &'a R,
+}
+
+impl<R> Serialize for Object<'_, R> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let cells = self.columns.iter();
+        to.collect_map(cells.map(|column| (&column.name, column.cells.value(self.row))))
+    }
+}
+
+/// A list of columns: constant of a quantity, how it is packed, how a row fills it, and, where the
+/// table has more to say of it than the quantity, what.
+macro_rules! columns {
+    ($($quantity:ident $packing:ident $cells:ident($cell:expr) $(, $meaning:literal)?;)*) => {
+        &[$(
+            $crate::column::Column::of(
+                &tcplab_quantities::$quantity,
+                $crate::column::Packing::$packing,
+                $crate::column::Cells::$cells($cell),
+                $crate::column::columns!(@meaning $($meaning)?),
+            ),
+        )*]
+    };
+    (@meaning $meaning:literal) => { Some($meaning) };
+    (@meaning) => { None };
+}
+pub(crate) use columns;

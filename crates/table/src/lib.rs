@@ -1,30 +1,30 @@
-//! Results as tables for notebooks and databases: the only crate that knows Parquet.
+//! Results as tables for notebooks and databases: the only crate that knows Parquet and Arrow.
 //!
-//! A table is a list of columns, each with its name, what it means and how a row fills it; the
-//! rows come one by one and leave in groups, so a table of any length takes the same memory.
-//! Names end in their unit. Each column explains itself in the file's own metadata, under
-//! `tcplab.column.<name>`; `tcplab.version` says which tcplab wrote it.
+//! A table is a list of columns, each of a [`Quantity`](tcplab_quantities::Quantity), with the
+//! function that fills its cells. CSV, JSON Lines, Parquet and Arrow IPC of a table come from that
+//! one list, and so does JSON. Rows come one by one and leave in groups, so a table of any length
+//! takes the same memory. Parquet and Arrow files explain their columns in their metadata, under
+//! `tcplab.column.<name>` and `tcplab.unit.<name>`; `tcplab.version` says which version wrote them.
 
+mod arrow;
 mod column;
-mod file;
+mod error;
+mod format;
+mod metadata;
+#[cfg(test)]
+mod page;
+mod parquet;
+mod table;
 mod trace;
 mod truth;
+mod value;
 
-pub use trace::{ConnectionsCsv, TraceTable, TraceTables, WrittenTable};
-pub use truth::truth_to_parquet;
-
-use std::io;
-
-/// Why a table could not be written. `E` is what the source of its rows has to complain about.
-#[derive(Debug, thiserror::Error)]
-pub enum TableError<E> {
-    /// There is no next row, and there should be one.
-    #[error(transparent)]
-    Row(E),
-    /// Such as a full disk. What was written so far is no table.
-    #[error("cannot write the table: {source}")]
-    Write {
-        /// What the writer said.
-        source: io::Error,
-    },
-}
+pub use column::Column;
+pub use error::TableError;
+pub use format::Format;
+pub use table::Table;
+pub use trace::{
+    ConnectionJson, ConnectionsCsv, TraceLines, TraceTable, TraceTables, WrittenTable,
+};
+pub use truth::write_truth;
+pub use value::{Kind, Value};

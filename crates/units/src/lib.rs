@@ -8,6 +8,7 @@
 
 mod bytes;
 mod endpoint;
+pub mod number;
 mod offset;
 mod parse;
 mod probability;

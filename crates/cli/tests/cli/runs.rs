@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use tcplab_lab::Run;
+use tcplab_results::Run;
 use tcplab_units::Rng;
 
 use crate::{command, everything, text};

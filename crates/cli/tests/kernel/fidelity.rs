@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tcplab_lab::fidelity::Fidelity;
+use tcplab_results::fidelity::Fidelity;
 
 use crate::program::{Io, allowed, tcplab};
 

@@ -9,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use tcplab_lab::Run;
 use tcplab_recording::{Recording, capture_file};
+use tcplab_results::Run;
 use tcplab_units::{Endpoint, Rng};
 
 use crate::processes::{Family, Machine, await_that};

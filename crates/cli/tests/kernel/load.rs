@@ -6,8 +6,8 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tcplab_capture::Reader;
-use tcplab_lab::Run;
 use tcplab_recording::Recording;
+use tcplab_results::Run;
 use tcplab_units::Endpoint;
 
 use crate::experiment::Experiment;

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use tcplab_lab::Run;
 use tcplab_recording::Recording;
+use tcplab_results::Run;
 
 use crate::experiment::{TINY, only_entry, tiny};
 use crate::program::{namespaces_allowed, tcplab};

@@ -3,8 +3,8 @@
 use std::fs;
 
 use tcplab_capture::{Direction, Reader};
-use tcplab_lab::Run;
 use tcplab_recording::Recording;
+use tcplab_results::Run;
 use tcplab_units::Endpoint;
 use tcplab_wire::FrameView;
 

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use tcplab_lab::verify::{CheckRow, Machine, Outcome, PathCheck};
-use tcplab_lab::{Calibration, Run};
 use tcplab_recording::Recording;
+use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
+use tcplab_results::{Calibration, Run};
 use tcplab_units::Span;
 
 use crate::experiment::only_entry;

@@ -1,16 +1,18 @@
 //! A comparison in words.
 
-use tcplab_lab::compare::{Comparison, Direction, Row, Threshold, Verdict};
 use tcplab_plot::decimal;
+use tcplab_results::comparison::{Comparison, Outcome, Row};
+use tcplab_scenario::Better;
+use tcplab_scenario::Threshold;
 
 use crate::number::{counted, decimals_for_error, figures, signed, title, with_unit};
 
 /// The name of a verdict for people.
-pub(crate) fn name_of(verdict: Verdict) -> &'static str {
+pub(crate) fn name_of(verdict: Outcome) -> &'static str {
     match verdict {
-        Verdict::Same { identical: true } => "identical",
-        Verdict::Same { identical: false } => "equivalent",
-        Verdict::Undecided { .. } => "inconclusive",
+        Outcome::Same { identical: true } => "identical",
+        Outcome::Same { identical: false } => "equivalent",
+        Outcome::Undecided { .. } => "inconclusive",
         other => other.name(),
     }
 }
@@ -25,10 +27,10 @@ pub fn sentence(found: &Comparison) -> String {
     let (worse, better) = (count("worse"), count("better"));
     let (same, different) = (count("same"), count("different"));
     let undecided = count("undecided");
-    let is_identical = |verdict: &Verdict| *verdict == Verdict::Same { identical: true };
+    let is_identical = |outcome: &Outcome| *outcome == Outcome::Same { identical: true };
     let of = counted(all, "comparison", "comparisons");
     let first = |name: &str| {
-        let row = found.rows.iter().find(|row| row.verdict.name() == name);
+        let row = found.rows.iter().find(|row| row.outcome.name() == name);
         row.map(|row| format!("{}, {}", about(row), change(row))).unwrap_or_default()
     };
     if found.count(is_identical) == all {
@@ -60,8 +62,8 @@ pub fn sentence(found: &Comparison) -> String {
     add(&mut rest, undecided, "inconclusive");
     if told.is_empty() {
         let same = if same > 0 { format!(", equivalent in {same}") } else { String::new() };
-        let more = found.rows.iter().filter_map(|row| match row.verdict {
-            Verdict::Undecided { more, .. } => Some((more, about(row))),
+        let more = found.rows.iter().filter_map(|row| match row.outcome {
+            Outcome::Undecided { more, .. } => Some((more, about(row))),
             _ => None,
         });
         let least = more.min().map_or_else(String::new, |(more, about)| {
@@ -104,16 +106,16 @@ pub(crate) fn counts(found: &Comparison) -> String {
 /// The worst, else the best; and how many more trials would decide an undecided row.
 pub(crate) fn remark(found: &Comparison) -> String {
     // The worst come first, so the best is the last.
-    let of = |name: &'static str| found.rows.iter().filter(move |row| row.verdict.name() == name);
+    let of = |name: &'static str| found.rows.iter().filter(move |row| row.outcome.name() == name);
     let told = |which: &str, row: &Row| format!("{which}: {}, {}.", about(row), change(row));
     let worst = of("worse").next().map(|row| told("Worst", row));
     let extreme = worst.or_else(|| of("better").next_back().map(|row| told("Best", row)));
-    let open = found.rows.iter().filter_map(|row| match row.verdict {
-        Verdict::Undecided { more, .. } => Some((more, about(row))),
+    let open = found.rows.iter().filter_map(|row| match row.outcome {
+        Outcome::Undecided { more, .. } => Some((more, about(row))),
         _ => None,
     });
     let open = open.min().map(|(more, about)| {
-        let which = match found.count(|it| matches!(it, Verdict::Undecided { .. })) {
+        let which = match found.count(|it| matches!(it, Outcome::Undecided { .. })) {
             1 => "Inconclusive",
             _ => "First of the inconclusive ones",
         };
@@ -150,16 +152,16 @@ pub(crate) fn change(row: &Row) -> String {
 
 /// A verdict with what it rests on.
 pub(crate) fn verdict(row: &Row) -> String {
-    match row.verdict {
-        Verdict::Worse => "worse".into(),
-        Verdict::Better => "better".into(),
-        Verdict::Different => "different".into(),
-        Verdict::Same { identical: true } => "identical".into(),
-        Verdict::Same { identical: false } => format!("equivalent within {}", threshold(row)),
-        Verdict::Undecided { more, too_few: false } => {
+    match row.outcome {
+        Outcome::Worse => "worse".into(),
+        Outcome::Better => "better".into(),
+        Outcome::Different => "different".into(),
+        Outcome::Same { identical: true } => "identical".into(),
+        Outcome::Same { identical: false } => format!("equivalent within {}", threshold(row)),
+        Outcome::Undecided { more, too_few: false } => {
             format!("inconclusive: about {} more needed", many(more))
         }
-        Verdict::Undecided { more, too_few: true } => {
+        Outcome::Undecided { more, too_few: true } => {
             let [a, b] = row.trials();
             let have = if row.is_paired {
                 counted(a, "pair", "pairs")
@@ -261,15 +263,15 @@ pub(super) fn trials(row: &Row) -> String {
 /// Which way is good, in words.
 pub(crate) fn good(row: &Row) -> &'static str {
     match row.better {
-        Direction::Lower => "lower is better",
-        Direction::Higher => "higher is better",
-        Direction::Neither => "no better direction",
+        Better::Lower => "lower is better",
+        Better::Higher => "higher is better",
+        Better::Neither => "no better direction",
     }
 }
 
 /// What is left out of tables: rows in which nothing was shown to differ.
 pub(super) fn is_quiet(row: &Row) -> bool {
-    matches!(row.verdict, Verdict::Same { .. })
+    matches!(row.outcome, Outcome::Same { .. })
 }
 
 /// The quiet rows in a line: of each verdict the metrics, with the number of cases where that is

@@ -1,6 +1,6 @@
 //! The warnings of a trial.
 
-use tcplab_lab::Trial;
+use tcplab_results::Trial;
 
 /// What is wrong with a trial, the gravest first.
 pub(crate) fn less_than_perfect(trial: &Trial) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! The beginning of the page: question, answer, factors.
 
-use tcplab_lab::{Case, Metric, Run, Trial, TrialData};
 use tcplab_report::render;
+use tcplab_results::{Case, Metric, Run, Trial, TrialData};
 
 use super::synthetic;
 

@@ -1,6 +1,6 @@
 //! What is known of a metric.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A metric's name and what to make of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -89,7 +89,7 @@ impl Source {
 }
 
 /// Which values of a metric are good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// Small ones.

@@ -220,7 +220,7 @@ fn seconds(nanos: u64) -> String {
 
 /// The columns and what they mean, for the page on tables.
 #[cfg(test)]
-pub(super) fn explained() -> impl Iterator<Item = (String, &'static str)> {
+pub(crate) fn explained() -> impl Iterator<Item = (String, &'static str)> {
     let own = IDENTITY.iter().map(|(name, doc, _)| ((*name).to_owned(), *doc));
     own.chain(COLUMNS.iter().map(|column| (format!("{0}_a2b`, `{0}_b2a", column.name), column.doc)))
 }

@@ -5,7 +5,7 @@ use tcplab_trace::{Ack, FlowId, Range, Spurious};
 use tcplab_units::{Bytes, Instant, Offset};
 
 use super::names;
-use crate::column::{Cells, Column, Values};
+use crate::column::{Column, columns};
 
 pub(super) struct EventRow {
     pub(super) flow: FlowId,
@@ -19,7 +19,7 @@ pub(super) enum What {
     Spurious { about: u64, why: Spurious },
 }
 
-/// What an acknowledgement tells.
+/// What an acknowledgement reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AckKind {
     /// More was received.
@@ -30,8 +30,10 @@ pub(super) enum AckKind {
     Sack,
     /// Nothing but another window.
     Window,
-    /// It was overtaken on its way.
+    /// It arrived out of order.
     Old,
+    /// Nothing new.
+    Repeated,
 }
 
 /// The acknowledgement before, in the same direction.
@@ -42,19 +44,21 @@ pub(super) struct Before {
 }
 
 impl AckKind {
-    /// What `ack` tells after `before`; none if nothing.
-    pub(super) fn of(ack: &Ack, before: Option<Before>) -> Option<AckKind> {
-        let Some(before) = before else { return Some(AckKind::Ack) };
+    /// What `ack` reports after `before`.
+    pub(super) fn of(ack: &Ack, before: Option<Before>) -> AckKind {
+        let Some(before) = before else { return AckKind::Ack };
         if ack.ack > before.ack {
-            Some(AckKind::Ack)
+            AckKind::Ack
         } else if ack.ack < before.ack {
-            Some(AckKind::Old)
+            AckKind::Old
         } else if ack.duplicate {
-            Some(AckKind::Duplicate)
+            AckKind::Duplicate
         } else if !ack.sack.is_empty() || ack.dsack.is_some() {
-            Some(AckKind::Sack)
+            AckKind::Sack
+        } else if ack.window != before.window && ack.window.is_some() {
+            AckKind::Window
         } else {
-            (ack.window != before.window && ack.window.is_some()).then_some(AckKind::Window)
+            AckKind::Repeated
         }
     }
 }
@@ -71,133 +75,69 @@ impl EventRow {
             What::Ack { kind: AckKind::Ack, .. } => "ack",
             What::Ack { kind: AckKind::Duplicate, .. } => "duplicate-ack",
             What::Ack { kind: AckKind::Sack, .. } => "sack",
-            What::Ack { kind: AckKind::Window, .. } => "window",
+            What::Ack { kind: AckKind::Window, .. } => "window-update",
             What::Ack { kind: AckKind::Old, .. } => "old-ack",
-            What::Spurious { .. } => "needless",
+            What::Ack { kind: AckKind::Repeated, .. } => "repeated-ack",
+            What::Spurious { .. } => "spurious",
         }
     }
-    /// Our verdict in the words of tshark.
-    fn tshark_flag(&self) -> Option<&'static str> {
+    /// The kind in the words of Wireshark.
+    fn wireshark_flag(&self) -> Option<&'static str> {
         let What::Ack { ack, kind, .. } = &self.what else { return None };
         match kind {
             _ if ack.window == Some(Bytes::ZERO) => Some("tcp.analysis.zero_window"),
             AckKind::Duplicate => Some("tcp.analysis.duplicate_ack"),
             AckKind::Window if !ack.has_data => Some("tcp.analysis.window_update"),
-            AckKind::Ack | AckKind::Sack | AckKind::Window | AckKind::Old => None,
+            AckKind::Ack | AckKind::Sack | AckKind::Window | AckKind::Old | AckKind::Repeated => {
+                None
+            }
         }
     }
 }
 
-pub(crate) const COLUMNS: &[Column<EventRow>] = &[
-    Column {
-        name: "connection",
-        doc: "The connection's number, from 0, in the order of first packets",
-        values: Values::Few,
-        cells: Cells::Number(|row| row.flow.connection as u64),
-    },
-    Column {
-        name: "direction",
-        doc: "Whose data it is about: forward (client to server) or reverse",
-        values: Values::Few,
-        cells: Cells::Text(|row| names::direction(row.flow.forward).into()),
-    },
-    Column {
-        name: "frame",
-        doc: "The frame that tells it, from 1",
-        values: Values::Near,
-        cells: Cells::Number(|row| row.frame),
-    },
-    Column {
-        name: "at_ns",
-        doc: "When it was told, in nanoseconds from the trace's zero",
-        values: Values::Near,
-        cells: Cells::Number(|row| row.at.as_nanos()),
-    },
-    Column {
-        name: "kind",
-        doc: "ack (more was received), duplicate-ack, sack (nothing but SACK blocks), window \
-              (nothing but another window), old-ack (overtaken on its way), or needless (a \
-              retransmission that came before turns out to have been needless)",
-        values: Values::Few,
-        cells: Cells::Text(|row| row.kind().into()),
-    },
-    Column {
-        name: "ack",
-        doc: "Everything before this sequence number was received, from the initial one; empty for \
-              needless",
-        values: Values::Near,
-        cells: Cells::NumberIfAny(|row| row.ack().map(|ack| ack.ack.as_u64())),
-    },
-    Column {
-        name: "newly_acked_bytes",
-        doc: "By how much that is more than before; empty for needless",
-        values: Values::Few,
-        cells: Cells::NumberIfAny(|row| match &row.what {
-            What::Ack { new, .. } => Some(new.as_u64()),
-            What::Spurious { .. } => None,
-        }),
-    },
-    Column {
-        name: "window_bytes",
-        doc: "The advertised window; empty if its scale is not known, and for needless",
-        values: Values::Few,
-        cells: Cells::NumberIfAny(|row| row.ack()?.window.map(Bytes::as_u64)),
-    },
-    Column {
-        name: "sack",
-        doc: "SACK blocks as they stand, without the D-SACK, such as 1449-2897 4345-5793; empty if \
-              there are none",
-        values: Values::Few,
-        cells: Cells::TextIfAny(|row| blocks(&row.ack()?.sack).map(Into::into)),
-    },
-    Column {
-        name: "dsack",
-        doc: "The D-SACK block: what was received twice; empty if there is none",
-        values: Values::Few,
-        cells: Cells::TextIfAny(|row| row.ack()?.dsack.map(|block| block.to_string().into())),
-    },
-    Column {
-        name: "has_data",
-        doc: "Whether the packet carries data of its own",
-        values: Values::Few,
-        cells: Cells::Flag(|row| row.ack().is_some_and(|ack| ack.has_data)),
-    },
-    Column {
-        name: "about_frame",
-        doc: "For needless: the frame of the retransmission, as in segments; else empty",
-        values: Values::Near,
-        cells: Cells::NumberIfAny(|row| match row.what {
-            What::Spurious { about, .. } => Some(about),
-            What::Ack { .. } => None,
-        }),
-    },
-    Column {
-        name: "why",
-        doc: "For needless, what says so: d-sack, echo (of the original's timestamp) or \
-              acknowledged (the data had been acknowledged at this tap before); else empty",
-        values: Values::Few,
-        cells: Cells::TextIfAny(|row| match row.what {
-            What::Spurious { why, .. } => Some(names::spurious(why).0.into()),
-            What::Ack { .. } => None,
-        }),
-    },
-    Column {
-        name: "tshark_flag",
-        doc: "The field of tshark that says the same, or comes nearest: \
-              tcp.analysis.duplicate_ack, tcp.analysis.window_update, tcp.analysis.zero_window; \
-              empty if it has none",
-        values: Values::Few,
-        cells: Cells::TextIfAny(|row| row.tshark_flag().map(Into::into)),
-    },
-    Column {
-        name: "comment",
-        doc: "What the capture's comments say of the packet; empty if nothing",
-        values: Values::Few,
-        cells: Cells::TextIfAny(|row| row.ack()?.comment.clone().map(Into::into)),
-    },
-];
+pub(super) const COLUMNS: &[Column<EventRow>] = columns! {
+    CONNECTION Few Whole(|row| row.flow.connection as u64);
+    DIRECTION Few Text(|row| names::direction(row.flow.forward).into()),
+        "Whose data it is about: forward (client to server) or reverse";
+    FRAME Near Whole(|row| row.frame);
+    AT_NS Near Whole(|row| row.at.as_nanos());
+    KIND Few Text(|row| row.kind().into()),
+        "ack (acknowledges more), duplicate-ack, sack (only SACK blocks), window-update (only \
+         another window), old-ack (arrived out of order), repeated-ack (nothing new; in JSON only), \
+         or spurious (a retransmission before turns out to be spurious)";
+    ACK Near WholeIfAny(|row| row.ack().map(|ack| ack.ack.as_u64())),
+        "The acknowledgement number, relative to the initial sequence number; empty for spurious";
+    NEWLY_ACKED_BYTES Few WholeIfAny(|row| match &row.what {
+        What::Ack { new, .. } => Some(new.as_u64()),
+        What::Spurious { .. } => None,
+    }),
+        "How many bytes it acknowledges for the first time; empty for spurious";
+    WINDOW_BYTES Few WholeIfAny(|row| row.ack()?.window.map(Bytes::as_u64)),
+        "The advertised window; empty if its scale is not known, and for spurious";
+    SACK_STARTS Few Wholes(|row| edges(row, |block| block.start));
+    SACK_ENDS Few Wholes(|row| edges(row, |block| block.end));
+    DSACK_START Near WholeIfAny(|row| Some(row.ack()?.dsack?.start.as_u64()));
+    DSACK_END Near WholeIfAny(|row| Some(row.ack()?.dsack?.end.as_u64()));
+    HAS_DATA Few Flag(|row| row.ack().is_some_and(|ack| ack.has_data));
+    ABOUT_FRAME Near WholeIfAny(|row| match row.what {
+        What::Spurious { about, .. } => Some(about),
+        What::Ack { .. } => None,
+    }),
+        "For spurious: the frame of the retransmission, as in segments; else empty";
+    EVIDENCE Few TextIfAny(|row| match row.what {
+        What::Spurious { why, .. } => Some(names::spurious(why).0.into()),
+        What::Ack { .. } => None,
+    }),
+        "For spurious, what shows it: dsack, timestamp (it echoes the original's), or \
+         acknowledged (the data had been acknowledged before); else empty";
+    WIRESHARK_FLAG Few TextIfAny(|row| row.wireshark_flag().map(Into::into)),
+        "Wireshark's flag that says the same, or comes nearest: tcp.analysis.duplicate_ack, \
+         tcp.analysis.window_update, tcp.analysis.zero_window; empty if there is none";
+    COMMENT Few TextIfAny(|row| row.ack()?.comment.clone().map(Into::into));
+};
 
-fn blocks(blocks: &[Range]) -> Option<String> {
-    let texts: Vec<String> = blocks.iter().map(ToString::to_string).collect();
-    (!texts.is_empty()).then(|| texts.join(" "))
+/// One edge of each SACK block.
+fn edges(row: &EventRow, edge: fn(&Range) -> Offset) -> Vec<u64> {
+    let blocks = row.ack().map_or(&[][..], |ack| &ack.sack);
+    blocks.iter().map(|block| edge(block).as_u64()).collect()
 }

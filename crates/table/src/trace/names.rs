@@ -1,9 +1,9 @@
-//! The names of kinds as they stand in tables: those of the analyser's JSON, which a test holds
-//! them against.
+//! The names of kinds in tables and JSON.
 
+use tcplab_findings::Severity;
 use tcplab_trace::{
     CapturePoint, CloseKind, Confidence, ConnectionState, EcnAgreement, EpisodeKind, Evidence,
-    HandshakeKind, Limit, SegmentKind, Sign, Spurious, StallCause, Timer,
+    HandshakeKind, Limit, SegmentKind, Sign, Spurious, StallCause, TcpState, Timer,
 };
 
 pub(super) fn segment_kind(kind: SegmentKind) -> &'static str {
@@ -28,7 +28,7 @@ pub(super) fn timer(timer: Timer) -> &'static str {
     }
 }
 
-/// None where nothing is needed to tell.
+/// None where no proof is needed.
 pub(super) fn sign(sign: Sign) -> Option<&'static str> {
     Some(match sign {
         Sign::None => return None,
@@ -48,16 +48,16 @@ pub(super) fn sign(sign: Sign) -> Option<&'static str> {
     })
 }
 
-/// What says so, and in which frame.
+/// What shows that a retransmission is spurious, and in which frame.
 pub(super) fn spurious(why: Spurious) -> (&'static str, Option<u64>) {
     match why {
         Spurious::DSack { frame } => ("dsack", Some(frame)),
-        Spurious::Echo { frame } => ("echo", Some(frame)),
+        Spurious::Echo { frame } => ("timestamp", Some(frame)),
         Spurious::Acknowledged => ("acknowledged", None),
     }
 }
 
-/// What told of the loss, and in which frame.
+/// What showed the loss, and in which frame.
 pub(super) fn evidence(evidence: Evidence) -> (&'static str, u64) {
     match evidence {
         Evidence::Sack { frame } => ("sack", frame),
@@ -82,7 +82,7 @@ pub(super) fn limit(limit: Limit) -> &'static str {
         Limit::ReceiveWindow => "receive-window",
         Limit::SendBuffer => "send-buffer",
         Limit::SlowStart => "slow-start",
-        Limit::Congestion => "congestion",
+        Limit::Congestion => "congestion-window",
         Limit::Path => "path",
         Limit::Timeout => "timeout",
     }
@@ -157,8 +157,8 @@ pub(super) fn close(kind: CloseKind) -> &'static str {
     }
 }
 
-pub(super) fn tap(tap: CapturePoint) -> &'static str {
-    match tap {
+pub(super) fn capture_point(point: CapturePoint) -> &'static str {
+    match point {
         CapturePoint::Unknown => "unknown",
         CapturePoint::Sender => "sender",
         CapturePoint::Middle => "middle",
@@ -175,29 +175,53 @@ pub(super) fn confidence(confidence: Confidence) -> &'static str {
     }
 }
 
+pub(super) fn tcp_state(state: TcpState) -> &'static str {
+    match state {
+        TcpState::Listen => "LISTEN",
+        TcpState::SynSent => "SYN-SENT",
+        TcpState::SynReceived => "SYN-RECEIVED",
+        TcpState::Established => "ESTABLISHED",
+        TcpState::FinWait1 => "FIN-WAIT-1",
+        TcpState::FinWait2 => "FIN-WAIT-2",
+        TcpState::CloseWait => "CLOSE-WAIT",
+        TcpState::Closing => "CLOSING",
+        TcpState::LastAck => "LAST-ACK",
+        TcpState::TimeWait => "TIME-WAIT",
+        TcpState::Closed => "CLOSED",
+    }
+}
+
+pub(super) fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Good => "good",
+        Severity::Note => "note",
+        Severity::Harm => "harm",
+        Severity::Failure => "failure",
+        Severity::Doubt => "doubt",
+    }
+}
+
 pub(super) fn direction(forward: bool) -> &'static str {
     if forward { "forward" } else { "reverse" }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde::Serialize;
+    use std::collections::BTreeSet;
 
     use super::*;
 
-    fn same<T: Serialize + Copy>(kinds: &[T], name: impl Fn(T) -> &'static str) {
-        for kind in kinds {
-            let json = serde_json::to_value(kind).unwrap();
-            // A kind with something in it is an object of one key.
-            let key = json.as_object().and_then(|object| object.keys().next().cloned());
-            let said = key.or(json.as_str().map(String::from)).unwrap();
-            assert_eq!(name(*kind), said);
-        }
+    /// Each kind has a name of its own, in lower case and with hyphens.
+    fn distinct<T: Copy>(kinds: &[T], name: impl Fn(T) -> &'static str) {
+        let plain = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-');
+        let names: BTreeSet<&str> = kinds.iter().map(|kind| name(*kind)).collect();
+        assert_eq!(names.len(), kinds.len(), "{names:?}");
+        assert!(names.iter().all(|name| name.chars().all(plain)), "{names:?}");
     }
 
     #[test]
-    fn names_are_those_of_the_json() {
-        same(
+    fn kinds_of_packets_have_distinct_names() {
+        distinct(
             &[
                 SegmentKind::New,
                 SegmentKind::FastRetransmission,
@@ -212,8 +236,8 @@ mod tests {
             ],
             segment_kind,
         );
-        same(&[Timer::Probe, Timer::Retransmission], timer);
-        same(
+        distinct(&[Timer::Probe, Timer::Retransmission], timer);
+        distinct(
             &[
                 Sign::DuplicateAcks,
                 Sign::Sack,
@@ -231,11 +255,11 @@ mod tests {
             ],
             |kind| sign(kind).unwrap(),
         );
-        same(
+        distinct(
             &[Spurious::DSack { frame: 1 }, Spurious::Echo { frame: 1 }, Spurious::Acknowledged],
             |why| spurious(why).0,
         );
-        same(
+        distinct(
             &[
                 Evidence::Sack { frame: 1 },
                 Evidence::DuplicateAcks { frame: 1 },
@@ -245,12 +269,12 @@ mod tests {
             ],
             |told| evidence(told).0,
         );
-        same(
+        distinct(
             &[EpisodeKind::WithoutTimeLag, EpisodeKind::WithTimeLag, EpisodeKind::Intermittent],
             episode_kind,
         );
-        same(&Limit::ALL, limit);
-        same(
+        distinct(&Limit::ALL, limit);
+        distinct(
             &[
                 StallCause::SenderIdle,
                 StallCause::SenderSlow,
@@ -270,9 +294,18 @@ mod tests {
         );
     }
 
+    /// Zeek writes its states in capitals.
+    fn zeek(name: &'static str) -> &'static str {
+        assert_eq!(name.to_uppercase(), name);
+        ["s0", "s1", "s2", "s3", "sf", "rej", "rsto", "rstr", "rstos0", "rstrh", "sh", "shr", "oth"]
+            .into_iter()
+            .find(|known| known.eq_ignore_ascii_case(name))
+            .unwrap()
+    }
+
     #[test]
-    fn names_of_a_connections_life_are_those_of_the_json() {
-        same(
+    fn kinds_of_connections_have_distinct_names() {
+        distinct(
             &[
                 HandshakeKind::Unseen,
                 HandshakeKind::Unanswered,
@@ -284,7 +317,7 @@ mod tests {
             ],
             handshake,
         );
-        same(
+        distinct(
             &[
                 EcnAgreement::Unknown,
                 EcnAgreement::NotAsked,
@@ -294,7 +327,7 @@ mod tests {
             ],
             ecn,
         );
-        same(
+        distinct(
             &[
                 ConnectionState::S0,
                 ConnectionState::S1,
@@ -310,9 +343,9 @@ mod tests {
                 ConnectionState::Shr,
                 ConnectionState::Oth,
             ],
-            state,
+            |it| zeek(state(it)),
         );
-        same(
+        distinct(
             &[
                 CloseKind::Graceful,
                 CloseKind::Simultaneous,
@@ -322,16 +355,16 @@ mod tests {
             ],
             close,
         );
-        same(
+        distinct(
             &[
                 CapturePoint::Unknown,
                 CapturePoint::Sender,
                 CapturePoint::Middle,
                 CapturePoint::Receiver,
             ],
-            tap,
+            capture_point,
         );
-        same(
+        distinct(
             &[Confidence::None, Confidence::Low, Confidence::Medium, Confidence::High],
             confidence,
         );

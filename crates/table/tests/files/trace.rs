@@ -8,7 +8,7 @@ use std::process::Command;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use tcplab_capture::Reader;
-use tcplab_table::{ConnectionsCsv, TraceTable, TraceTables};
+use tcplab_table::{ConnectionsCsv, Format, TraceTable, TraceTables};
 use tcplab_trace::{Analyzer, Connection, Flow, Trace};
 use tempfile::TempDir;
 
@@ -25,7 +25,7 @@ fn unpacked(name: &str, place: &TempDir) -> PathBuf {
 }
 
 fn tables(capture: &Path, which: &[TraceTable]) -> BTreeMap<TraceTable, (u64, Vec<u8>)> {
-    let sink = TraceTables::create(which, |_| Ok(Vec::new())).unwrap();
+    let sink = TraceTables::create(which, Format::Parquet, |_| Ok(Vec::new())).unwrap();
     let mut analyzer = Analyzer::with_sink(sink);
     analyzer.read(Reader::open(capture).unwrap());
     let (trace, sink) = analyzer.finish_into();
@@ -46,7 +46,7 @@ fn cell(row: &Row, name: &str) -> Option<String> {
     match field {
         Field::Null => None,
         Field::Str(text) => Some(text.clone()),
-        Field::ULong(number) => Some(number.to_string()),
+        Field::Long(number) => Some(number.to_string()),
         Field::Bool(flag) => Some(flag.to_string()),
         Field::Double(number) => Some(number.to_string()),
         other => panic!("{name}: {other:?}"),
@@ -81,7 +81,7 @@ fn rows_say_what_the_analyser_said() {
     for name in CAPTURES {
         let capture = unpacked(name, &place);
         let trace = tcplab_trace::analyze(Reader::open(&capture).unwrap());
-        let files = tables(&capture, &TraceTable::ALL);
+        let files = tables(&capture, TraceTable::ALL);
         let all: BTreeMap<TraceTable, Vec<Row>> =
             files.iter().map(|(table, (_, file))| (*table, rows(file))).collect();
         for (table, (count, _)) in &files {
@@ -102,7 +102,7 @@ fn rows_say_what_the_analyser_said() {
                 assert_eq!(number(row, "frame"), segment.frame, "{case}");
                 assert_eq!(number(row, "at_ns"), segment.at.as_nanos(), "{case}");
                 assert_eq!(number(row, "start"), segment.range.start.as_u64(), "{case}");
-                assert_eq!(number(row, "in_flight_bytes"), segment.in_flight.as_u64(), "{case}");
+                assert_eq!(number(row, "bytes_in_flight"), segment.in_flight.as_u64(), "{case}");
                 let kind = serde_json::to_value(segment.kind).unwrap();
                 assert_eq!(cell(row, "kind").as_deref(), kind.as_str(), "{case}");
             }
@@ -143,7 +143,7 @@ fn only_the_tables_asked_for_are_written_and_each_explains_itself() {
     let reader = SerializedFileReader::new(std::fs::File::open(file).unwrap()).unwrap();
     let notes = reader.metadata().file_metadata().key_value_metadata().unwrap().clone();
     let note = |key: &str| notes.iter().find(|note| note.key == key)?.value.clone();
-    assert!(note("tcplab.column.tshark_flag").unwrap().contains("tshark"));
+    assert!(note("tcplab.column.wireshark_flag").unwrap().contains("Wireshark"));
     let zero = tcplab_trace::analyze(Reader::open(&capture).unwrap()).epoch_nanos;
     assert_eq!(note("tcplab.zero_unix_ns"), Some(zero.to_string()));
 }
@@ -160,7 +160,7 @@ fn a_full_disk_is_told() {
             Ok(())
         }
     }
-    let failed = TraceTables::create(&TraceTable::ALL, |_| Ok(Full))
+    let failed = TraceTables::create(TraceTable::ALL, Format::Parquet, |_| Ok(Full))
         .and_then(|tables| tables.finish(&Trace::default()));
     assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::StorageFull);
     assert!(ConnectionsCsv::create(Full).is_err());

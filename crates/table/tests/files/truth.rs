@@ -12,7 +12,7 @@ use parquet::record::Field;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tcplab_recording::TruthRow;
-use tcplab_table::{TableError, truth_to_parquet};
+use tcplab_table::{Format, TableError, write_truth};
 use tempfile::NamedTempFile;
 
 const COLUMNS: [&str; 16] = [
@@ -59,14 +59,20 @@ fn expected(line: &Value) -> Value {
         (_, Value::Object(cause)) => ("dropped", json!(cause.keys().next().unwrap())),
         (_, cause) => ("dropped", cause.clone()),
     };
+    // Columns are signed: what does not fit is the largest number that does.
+    let signed = |value: &Value| match value.as_u64() {
+        Some(number) => json!(i64::try_from(number).unwrap_or(i64::MAX)),
+        None => Value::Null,
+    };
+    let sent = |name: &str| signed(&sent(name));
     let detail = (!cause.is_null()).then(|| row(line).verdict.fate.to_string());
     json!({
-        "frame": line["frame"], "id": line["id"], "direction": line["direction"],
-        "size_bytes": line["size"], "entered_ns": line["entered"],
+        "frame": signed(&line["frame"]), "id": signed(&line["id"]), "direction": line["direction"],
+        "size_bytes": signed(&line["size"]), "entered_ns": signed(&line["entered"]),
         "queued_ns": sent("queued"), "began_ns": sent("began"), "ended_ns": sent("ended"),
-        "left_ns": line["left"], "fate": fate, "cause": cause, "detail": detail,
-        "origin_id": line["origin"], "marked": u64::from(line["marked"] == true),
-        "corrupted_bit": line["corrupted"], "because": line["because"],
+        "left_ns": signed(&line["left"]), "fate": fate, "cause": cause, "detail": detail,
+        "origin_id": signed(&line["origin"]), "marked": line["marked"] == true,
+        "corrupted_bit": signed(&line["corrupted"]), "because": line["because"],
     })
 }
 
@@ -74,7 +80,7 @@ fn expected(line: &Value) -> Value {
 fn table(log: &[Value]) -> NamedTempFile {
     let file = NamedTempFile::new().unwrap();
     let rows = log.iter().map(|line| Ok::<_, Infallible>(row(line)));
-    assert_eq!(truth_to_parquet(rows, file.as_file()).unwrap(), log.len() as u64);
+    assert_eq!(write_truth(Format::Parquet, rows, file.as_file()).unwrap(), log.len() as u64);
     file
 }
 
@@ -87,7 +93,8 @@ fn read(file: &NamedTempFile) -> Vec<Value> {
     let cell = |(name, field): (&String, &Field)| {
         let value = match field {
             Field::Null => Value::Null,
-            Field::ULong(number) => json!(number),
+            Field::Long(number) => json!(number),
+            Field::Bool(flag) => json!(flag),
             Field::Str(text) => json!(text),
             other => panic!("`{name}` is {other:?}"),
         };
@@ -114,7 +121,7 @@ fn small_log() -> Vec<Value> {
     ];
     let line = |(frame, (direction, fate, transmission)): (usize, (&str, Value, &Value))| {
         json!({
-            "frame": frame + 1, "id": u64::MAX - frame as u64, "direction": direction,
+            "frame": frame + 1, "id": (1_u64 << 63) - 1 - frame as u64, "direction": direction,
             "size": 1500, "entered": 5, "transmission": transmission, "left": 10_000_006,
             "fate": fate,
         })
@@ -192,8 +199,10 @@ fn the_file_explains_its_columns_and_names_its_maker() {
     assert_eq!(note("tcplab.version"), env!("CARGO_PKG_VERSION"));
     for column in COLUMNS {
         let doc = note(&format!("tcplab.column.{column}"));
-        assert_eq!(column.ends_with("_ns"), doc.contains("nanoseconds"), "{column}: {doc}");
-        assert_eq!(column.ends_with("_bytes"), doc.contains("in bytes"), "{column}: {doc}");
+        let unit = notes.iter().find(|note| note.key == format!("tcplab.unit.{column}"));
+        let unit = unit.and_then(|note| note.value.as_deref());
+        assert_eq!(column.ends_with("_ns"), unit == Some("ns"), "{column}: {unit:?}");
+        assert_eq!(column.ends_with("_bytes"), unit == Some("B"), "{column}: {unit:?}");
         assert_eq!(NULLABLE.contains(&column), doc.contains("empty if"), "{column}: {doc}");
     }
 }
@@ -212,7 +221,7 @@ fn rows_leave_in_groups_while_others_still_come() {
     });
     let file = NamedTempFile::new().unwrap();
     let out = Tee { file: file.reopen().unwrap(), written: &written };
-    assert_eq!(truth_to_parquet(rows, out).unwrap(), MANY as u64);
+    assert_eq!(write_truth(Format::Parquet, rows, out).unwrap(), MANY as u64);
     let all = written.load(Ordering::Relaxed);
     assert!(written_before_the_last > all / 2, "{written_before_the_last} of {all} bytes");
 
@@ -264,7 +273,7 @@ fn a_full_disk_is_told_wherever_it_ends() {
     let size = usize::try_from(table(&log).as_file().metadata().unwrap().len()).unwrap();
     let onto = |room, flushes| {
         let rows = log.iter().map(|line| Ok::<_, Infallible>(row(line)));
-        truth_to_parquet(rows, Disk { room, flushes })
+        write_truth(Format::Parquet, rows, Disk { room, flushes })
     };
     for room in 0..size {
         let error = onto(room, true).unwrap_err();
@@ -289,7 +298,7 @@ fn a_log_that_breaks_off_says_so_in_its_own_words() {
     impl std::error::Error for Torn {}
     let first = row(&small_log()[0]);
     let rows = [Ok(first.clone()), Ok(first.clone()), Err(Torn), Ok(first)];
-    let error = truth_to_parquet(rows.into_iter(), io::sink()).unwrap_err();
+    let error = write_truth(Format::Parquet, rows.into_iter(), io::sink()).unwrap_err();
     assert_eq!(error.to_string(), "path.jsonl, line 3: torn");
     assert!(matches!(error, TableError::Row(Torn)));
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use tcplab_plot::xpl::XplSink;
-use tcplab_table::{ConnectionsCsv, TraceTable, TraceTables};
+use tcplab_table::{ConnectionsCsv, Format, TraceTable, TraceTables};
 use tcplab_trace::{Both, Connection, Only, Sink, Trace};
 
 use super::folder::{Folder, Place};
@@ -133,7 +133,7 @@ impl Filled<'_> {
 }
 
 fn begin_tables(place: &Place) -> std::io::Result<TraceTables<Output>> {
-    TraceTables::create(&TraceTable::ALL, |table| {
+    TraceTables::create(TraceTable::ALL, Format::Parquet, |table| {
         Output::create(&place.path().join(table.name()).with_extension("parquet"))
     })
 }
