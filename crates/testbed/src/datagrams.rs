@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use tcplab_units::{Instant, Span};
-use tcplab_workload::{Correspondent, DatagramWant, Datagrams};
+use tcplab_workload::{DatagramApplication, DatagramWant, Datagrams};
 
 use crate::TrialError;
 use crate::calls::{LOOK, name};
@@ -16,7 +16,7 @@ use crate::endpoint::Shared;
 
 /// An application with its socket.
 pub(crate) struct Exchange<'a> {
-    pub(crate) application: Correspondent,
+    pub(crate) application: DatagramApplication,
     pub(crate) shared: &'a Shared,
     pub(crate) clock: Clock,
     /// Where the server is.

@@ -16,8 +16,8 @@ use tcplab_recording::{AppLog, EndpointRecord, OptionRecord};
 use tcplab_scenario::EndpointSpec;
 use tcplab_units::{Bytes, Endpoint, Instant};
 use tcplab_workload::{
-    Absent, AppReport, Application, Connections, Correspondent, Corrupted, Datagrams, LoadReport,
-    ServerReport, SocketOptions, SocketRole, WorkloadSpec, verify,
+    Absent, AppReport, Application, Connections, DatagramApplication, Datagrams, LoadReport,
+    PayloadMismatch, ServerReport, SocketOptions, SocketRole, WorkloadSpec, verify,
 };
 
 use crate::calls::Caller;
@@ -174,7 +174,7 @@ impl Shared {
             Some(flows) => flows.verify(app),
             None => verify(&self.workload, self.seed, &app.client, &app.server),
         };
-        verified.map_err(|Corrupted { sent, received }| TrialError::Corrupted {
+        verified.map_err(|PayloadMismatch { sent, received }| TrialError::PayloadMismatch {
             sent: sent.as_u64(),
             received: received.as_u64(),
         })
@@ -394,7 +394,7 @@ impl Site<'_> {
         options: &OptionSheet,
     ) -> Result<Ran, TrialError> {
         let Site { end, shared, clock, server } = *self;
-        let application = Correspondent::new(end, datagrams, shared.seed);
+        let application = DatagramApplication::new(end, datagrams, shared.seed);
         let records = options.records(socket.as_fd());
         let socket = Some(socket);
         let before = Clock::processor();

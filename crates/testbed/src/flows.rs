@@ -14,7 +14,7 @@ use rustix::net::{SocketFlags, SocketType};
 use tcplab_recording::{AppLog, ConnectionLog, FlowLog};
 use tcplab_scenario::{Case, EndpointSpec, PlannedConnection};
 use tcplab_units::{Endpoint, Instant, Span};
-use tcplab_workload::{AppReport, Application, Corrupted, verify_flow};
+use tcplab_workload::{AppReport, Application, PayloadMismatch, verify_flow};
 
 use crate::calls::{Caller, LOOK};
 use crate::clock::Clock;
@@ -119,7 +119,7 @@ impl Flows {
     }
 
     /// Whether what arrived is what was sent.
-    pub(crate) fn verify(&self, app: &AppLog) -> Result<(), Corrupted> {
+    pub(crate) fn verify(&self, app: &AppLog) -> Result<(), PayloadMismatch> {
         for log in app.flows.iter().flat_map(|flow| &flow.connections) {
             let Some(planned) = self.planned.iter().find(|it| it.ports == log.ports) else {
                 continue;
