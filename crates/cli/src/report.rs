@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use tcplab_lab::{LabError, Run, RunDirectory, Trial, TrialData};
+use tcplab_lab::{LabError, RunDirectory};
 use tcplab_report::Recordings;
 use tcplab_report::compare::tally;
+use tcplab_results::{Run, Trial, TrialData};
 
 use crate::arguments::{ReportArguments, Shown};
 use crate::exit::{ERROR, FAILED};
@@ -78,7 +79,7 @@ impl Recordings for OfRun<'_> {
     }
 
     fn whole<'t>(&mut self, trial: &'t Trial) -> Result<Cow<'t, Trial>, LabError> {
-        self.0.whole(trial)
+        Ok(self.0.whole(trial))
     }
 }
 

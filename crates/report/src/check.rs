@@ -1,7 +1,7 @@
 //! What a path promises beside what came out of it, as a table.
 
-use tcplab_lab::Calibration;
-use tcplab_lab::verify::{CheckRow, Outcome, PathCheck};
+use tcplab_results::Calibration;
+use tcplab_results::verification::{CheckRow, Outcome, PathCheck};
 
 /// Between columns.
 const GAP: &str = "  ";

@@ -1,8 +1,8 @@
 //! The model against the kernel, as text and as a page.
 
 use askama::Template;
-use tcplab_lab::fidelity::{Compared, Fidelity, Goal, Overall};
 use tcplab_plot::{Dots, dots};
+use tcplab_results::fidelity::{Compared, Fidelity, Goal, Overall};
 use tcplab_stats::median;
 
 use crate::html::assets::{STYLES, THEME};
@@ -127,7 +127,7 @@ fn rows(found: &Fidelity) -> Vec<Vec<String>> {
 
 /// The medians of each cause that either world has.
 fn causes(case: &Compared) -> Option<String> {
-    let one = |quantity: &tcplab_lab::fidelity::Quantity| {
+    let one = |quantity: &tcplab_results::fidelity::Quantity| {
         let cause = quantity.name.strip_prefix("cause.")?.replace('_', " ");
         let (kernel, model) = (median(&quantity.kernel)?, median(&quantity.model)?);
         (kernel > 0.0 || model > 0.0).then(|| format!("{cause} {kernel} > {model}"))

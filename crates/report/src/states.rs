@@ -3,8 +3,8 @@
 mod samples;
 mod text;
 
-use tcplab_lab::TrialData;
 use tcplab_plot::{StateDiagram, state_diagram};
+use tcplab_results::TrialData;
 use tcplab_trace::{Connection, StateWalks};
 
 pub use samples::{Differing, SampleCheck, check_samples};

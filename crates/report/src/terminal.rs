@@ -1,7 +1,7 @@
 //! Tables for the terminal.
 
-use tcplab_lab::compare::Row;
-use tcplab_lab::{Case, Recovery, Run};
+use tcplab_results::comparison::Row;
+use tcplab_results::{Case, Recovery, Run};
 
 use tcplab_plot::grouped;
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tcplab_lab::compare::{Asked, Metrics, Threshold, Verdict};
+use tcplab_lab::compare::{Asked, Metrics, Threshold};
+use tcplab_results::comparison::Outcome;
 
 use super::JsonArguments;
 
@@ -142,12 +143,12 @@ pub(crate) enum FailOn {
 }
 
 impl FailOn {
-    pub(crate) fn fails(self, verdict: Verdict) -> bool {
-        match (self, verdict) {
-            (FailOn::Never, _) | (_, Verdict::Same { .. }) => false,
-            (_, Verdict::Worse)
-            | (FailOn::Undecided, Verdict::Undecided { .. })
-            | (FailOn::Different, Verdict::Better | Verdict::Different) => true,
+    pub(crate) fn fails(self, outcome: Outcome) -> bool {
+        match (self, outcome) {
+            (FailOn::Never, _) | (_, Outcome::Same { .. }) => false,
+            (_, Outcome::Worse)
+            | (FailOn::Undecided, Outcome::Undecided { .. })
+            | (FailOn::Different, Outcome::Better | Outcome::Different) => true,
             _ => false,
         }
     }
@@ -179,15 +180,15 @@ mod tests {
 
     #[test]
     fn equivalent_verdict_never_fails() {
-        let same = Verdict::Same { identical: false };
-        let undecided = Verdict::Undecided { more: 3, too_few: false };
+        let same = Outcome::Same { identical: false };
+        let undecided = Outcome::Undecided { more: 3, too_few: false };
         for (fail_on, expected) in [
             (FailOn::Worse, [true, false, false, false]),
             (FailOn::Undecided, [true, true, false, false]),
             (FailOn::Different, [true, false, true, false]),
             (FailOn::Never, [false; 4]),
         ] {
-            let found = [Verdict::Worse, undecided, Verdict::Better, same]
+            let found = [Outcome::Worse, undecided, Outcome::Better, same]
                 .map(|verdict| fail_on.fails(verdict));
             assert_eq!(found, expected, "{fail_on:?}");
         }

@@ -5,12 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
-use tcplab_lab::compare::Divergence;
-use tcplab_lab::compare::captures::{Fact, facts, matched};
+use tcplab_lab::compare::{facts, matched};
 use tcplab_report::compare::{
     CapturedPair, CloseUp, captures_markdown, captures_page, captures_text,
 };
 use tcplab_report::trace::Chosen;
+use tcplab_results::comparison::Divergence;
+use tcplab_results::comparison::Fact;
 use tcplab_trace::{Analyzer, Connection, Sink};
 
 use super::outputs::Outputs;

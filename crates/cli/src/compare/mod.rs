@@ -8,11 +8,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::compare::{
-    CompareError, Comparison, Row, Verdict, compare_as_written, compare_levels, compare_runs,
-    read_run,
+    CompareError, compare_as_written, compare_levels, compare_runs, read_run,
 };
-use tcplab_lab::{Run, RunDirectory, TrialData, load_trial};
+use tcplab_lab::{RunDirectory, load_trial};
 use tcplab_report::compare::{CloseUp, compare_page, compare_text, junit, markdown};
+use tcplab_results::comparison::{Comparison, Outcome, Row};
+use tcplab_results::{Run, TrialData};
 
 use crate::arguments::CompareArguments;
 use crate::exit::FAILED;
@@ -36,7 +37,7 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     }
     let runs = places.iter().map(|place| read_run(place)).collect::<Result<Vec<Run>, _>>()?;
     let found = compared(arguments, &places, &runs)?;
-    let fails = |verdict: &Verdict| arguments.fail_on.fails(*verdict);
+    let fails = |outcome: &Outcome| arguments.fail_on.fails(*outcome);
     let mut outputs = Outputs::of(arguments);
     outputs
         .add(arguments.json.place.as_ref(), || Ok(serde_json::to_string_pretty(&found)? + "\n"))?;
@@ -73,7 +74,7 @@ fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
     let both = Opened::new(places)?;
     let mut cases: Vec<&Row> = Vec::new();
     for row in &found.rows {
-        if row.verdict == (Verdict::Same { identical: true }) && !cases.is_empty() {
+        if row.outcome == (Outcome::Same { identical: true }) && !cases.is_empty() {
             continue;
         }
         if !cases.iter().any(|known| known.case == row.case) {

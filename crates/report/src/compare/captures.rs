@@ -1,8 +1,8 @@
 //! Two captures side by side.
 
-use tcplab_lab::compare::Direction;
-use tcplab_lab::compare::Divergence;
-use tcplab_lab::compare::captures::{Fact, Value};
+use tcplab_results::comparison::Divergence;
+use tcplab_results::comparison::{Fact, Value};
+use tcplab_scenario::Better;
 
 use super::markdown::escaped;
 use super::words::percent;
@@ -115,8 +115,8 @@ pub(super) fn change(fact: &Fact) -> String {
     let Some(change) = fact.change() else { return String::new() };
     let sign = if change > 0.0 { "+" } else { "" };
     let verdict = match (fact.better, change > 0.0) {
-        (Direction::Neither, _) => "",
-        (Direction::Higher, true) | (Direction::Lower, false) => " better",
+        (Better::Neither, _) => "",
+        (Better::Higher, true) | (Better::Lower, false) => " better",
         _ => " worse",
     };
     format!("{sign}{}{verdict}", percent(change))

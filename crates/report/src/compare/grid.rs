@@ -1,7 +1,7 @@
 //! The verdicts of a comparison by case and metric.
 
-use tcplab_lab::Run;
-use tcplab_lab::compare::{Comparison, Row, Verdict};
+use tcplab_results::Run;
+use tcplab_results::comparison::{Comparison, Outcome, Row};
 
 use super::words::change;
 use crate::summary::measure::short;
@@ -44,9 +44,9 @@ pub(crate) fn rest(run: &Run, found: &Comparison) -> String {
 
 /// A verdict for a terminal.
 pub(crate) fn in_short(row: &Row) -> String {
-    match row.verdict {
-        Verdict::Same { identical: true } => "identical".into(),
-        Verdict::Same { .. } | Verdict::Undecided { .. } => row.verdict.name().into(),
+    match row.outcome {
+        Outcome::Same { identical: true } => "identical".into(),
+        Outcome::Same { .. } | Outcome::Undecided { .. } => row.outcome.name().into(),
         other => format!("{}, {}", other.name(), change(row)),
     }
 }

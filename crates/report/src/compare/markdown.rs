@@ -1,6 +1,6 @@
 //! Markdown for a pull request.
 
-use tcplab_lab::compare::{Comparison, Row, Verdict};
+use tcplab_results::comparison::{Comparison, Outcome, Row};
 
 use super::words::{
     detectable, difference, interval, is_quiet, median, probability, relative, sentence, side,
@@ -13,11 +13,11 @@ const SHOWN: usize = 8;
 
 /// The verdict, the rows that matter, and everything else folded away.
 pub fn markdown(found: &Comparison) -> String {
-    let worst = found.rows.first().map(|row| row.verdict);
+    let worst = found.rows.first().map(|row| row.outcome);
     let sign = match worst {
-        Some(Verdict::Worse) => "❌",
-        Some(Verdict::Different | Verdict::Undecided { .. }) | None => "❔",
-        Some(Verdict::Better | Verdict::Same { .. }) => "✅",
+        Some(Outcome::Worse) => "❌",
+        Some(Outcome::Different | Outcome::Undecided { .. }) | None => "❔",
+        Some(Outcome::Better | Outcome::Same { .. }) => "✅",
     };
     let mut text = format!("### {sign} tcplab: {}\n\n", escaped(&sentence(found)));
     let loud: Vec<&Row> = found.rows.iter().filter(|row| !is_quiet(row)).collect();
@@ -72,7 +72,7 @@ pub fn markdown(found: &Comparison) -> String {
 
 fn bold(row: &Row) -> String {
     let verdict = verdict(row);
-    if row.verdict == Verdict::Worse { format!("**{verdict}**") } else { verdict }
+    if row.outcome == Outcome::Worse { format!("**{verdict}**") } else { verdict }
 }
 
 fn line(cells: &[&str]) -> String {

@@ -1,8 +1,8 @@
 //! The comparison as a page that needs nothing else.
 
 use askama::Template;
-use tcplab_lab::compare::{Comparison, Row};
 use tcplab_plot::Figure;
+use tcplab_results::comparison::{Comparison, Row};
 
 use super::captures::{CapturedPair, change as change_of, parting, value};
 use super::intervals::pictures;
@@ -127,7 +127,7 @@ pub(crate) fn cells(row: &Row) -> (&'static str, Vec<String>) {
         probability(row.p_corrected),
         detectable(row),
     ];
-    (row.verdict.name(), cells)
+    (row.outcome.name(), cells)
 }
 
 #[derive(Template)]

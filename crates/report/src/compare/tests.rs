@@ -2,20 +2,22 @@
 
 use std::path::PathBuf;
 
-use tcplab_lab::compare::{Comparison, Direction, Row, Side, Threshold, Verdict};
+use tcplab_results::comparison::{Comparison, Outcome, Row, Side};
+use tcplab_scenario::Better;
+use tcplab_scenario::Threshold;
 
 use super::words::remark;
 use super::{compare_page, compare_text, junit, markdown, sentence, tally};
 
 /// A row of values around these medians.
-fn row(case: &str, medians: [f64; 2], verdict: Verdict) -> Row {
+fn row(case: &str, medians: [f64; 2], outcome: Outcome) -> Row {
     let difference = medians[1] - medians[0];
-    let is_sure = matches!(verdict, Verdict::Worse | Verdict::Better | Verdict::Different);
+    let is_sure = matches!(outcome, Outcome::Worse | Outcome::Better | Outcome::Different);
     Row {
         case: case.into(),
         metric: "transfer_time".into(),
         unit: "s".into(),
-        better: Direction::Lower,
+        better: Better::Lower,
         is_paired: true,
         values: medians.map(|median| vec![median; 8]),
         telling: [1, 1],
@@ -29,7 +31,7 @@ fn row(case: &str, medians: [f64; 2], verdict: Verdict) -> Row {
         detectable: Some(0.7),
         margin: medians[0] * 0.05,
         threshold: Threshold::Share(0.05),
-        verdict,
+        outcome,
     }
 }
 
@@ -55,22 +57,22 @@ fn comparison(rows: Vec<Row>) -> Comparison {
     }
 }
 
-const UNDECIDED: Verdict = Verdict::Undecided { more: 14, too_few: false };
-const SAME: Verdict = Verdict::Same { identical: false };
+const UNDECIDED: Outcome = Outcome::Undecided { more: 14, too_few: false };
+const SAME: Outcome = Outcome::Same { identical: false };
 
 #[test]
 fn the_verdict_is_a_sentence() {
-    let identical = Verdict::Same { identical: true };
+    let identical = Outcome::Same { identical: true };
     for (verdicts, expected) in [
         (&[identical][..], "B is identical to A in the one comparison."),
         (&[SAME, identical], "B is the same as A in all 2 comparisons."),
         (
-            &[Verdict::Worse, Verdict::Better, SAME, UNDECIDED],
+            &[Outcome::Worse, Outcome::Better, SAME, UNDECIDED],
             "B is worse than A in 1 of 4 comparisons; the worst is transfer time of reno: 20.0 % \
              more. It is better in 1, the same in 1, undecided in 1.",
         ),
         (
-            &[Verdict::Better, SAME],
+            &[Outcome::Better, SAME],
             "B is better than A in 1 of 2 comparisons; transfer time of reno: 20.0 % more. It is the \
              same in 1.",
         ),
@@ -87,7 +89,7 @@ fn the_verdict_is_a_sentence() {
 
 #[test]
 fn too_few_trials_are_told_as_such() {
-    let few = Verdict::Undecided { more: 1, too_few: true };
+    let few = Outcome::Undecided { more: 1, too_few: true };
     let mut row = row("reno", [10.0, 12.0], few);
     (row.values, row.interval) = ([vec![10.0; 5], vec![12.0; 5]], None);
     let text = compare_text(&comparison(vec![row]));
@@ -99,12 +101,12 @@ fn too_few_trials_are_told_as_such() {
 fn names_do_nothing_but_name() {
     let name = "a|b <script>\"&'\n";
     let rows = vec![
-        row(name, [10.0, 12.0], Verdict::Worse),
+        row(name, [10.0, 12.0], Outcome::Worse),
         row("nothing", [0.0, 0.0], SAME),
         row("open", [10.0, 10.1], UNDECIDED),
     ];
     let found = comparison(rows);
-    let xml = junit(&found, |verdict| *verdict == Verdict::Worse);
+    let xml = junit(&found, |verdict| *verdict == Outcome::Worse);
     assert!(xml.contains(r#"tests="3" failures="1" errors="0" skipped="1""#), "{xml}");
     assert!(xml.contains("tcplab.compare.a|b &lt;script&gt;&quot;&amp;&#39; "), "{xml}");
     assert!(!xml.contains("<script"), "{xml}");
@@ -132,9 +134,9 @@ fn verdicts_are_counted_and_the_extreme_told() {
     for (rows, counts, told) in [
         (
             vec![
-                row("slow", 15.0, Verdict::Worse),
+                row("slow", 15.0, Outcome::Worse),
                 row("odd", 11.0, UNDECIDED),
-                row("fast", 5.0, Verdict::Better),
+                row("fast", 5.0, Outcome::Better),
                 row("like", 10.0, SAME),
             ],
             "1 better, 1 worse, 1 same, 1 undecided",
@@ -142,7 +144,7 @@ fn verdicts_are_counted_and_the_extreme_told() {
              what is undecided: transfer time of odd.",
         ),
         (
-            vec![row("also", 9.0, Verdict::Better), row("fast", 5.0, Verdict::Better)],
+            vec![row("also", 9.0, Outcome::Better), row("fast", 5.0, Outcome::Better)],
             "2 better",
             "The best: transfer time of fast, 50.0 % less.",
         ),

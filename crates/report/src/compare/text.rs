@@ -1,6 +1,6 @@
 //! The table on the terminal.
 
-use tcplab_lab::compare::{Comparison, Row};
+use tcplab_results::comparison::{Comparison, Row};
 
 use super::words::{
     change, detectable, interval, is_quiet, median, probability, quiet, sentence, side, verdict,

@@ -1,7 +1,9 @@
 //! A comparison in words.
 
-use tcplab_lab::compare::{Comparison, Direction, Row, Threshold, Verdict};
 use tcplab_plot::decimal;
+use tcplab_results::comparison::{Comparison, Outcome, Row};
+use tcplab_scenario::Better;
+use tcplab_scenario::Threshold;
 
 use crate::number::{counted, decimals_for_error, figures, title, with_unit};
 
@@ -15,10 +17,10 @@ pub fn sentence(found: &Comparison) -> String {
     let (worse, better) = (count("worse"), count("better"));
     let (same, different) = (count("same"), count("different"));
     let undecided = count("undecided");
-    let is_identical = |verdict: &Verdict| *verdict == Verdict::Same { identical: true };
+    let is_identical = |outcome: &Outcome| *outcome == Outcome::Same { identical: true };
     let of = counted(all, "comparison", "comparisons");
     let first = |name: &str| {
-        let row = found.rows.iter().find(|row| row.verdict.name() == name);
+        let row = found.rows.iter().find(|row| row.outcome.name() == name);
         row.map(|row| format!("{}: {}", about(row), change(row))).unwrap_or_default()
     };
     if found.count(is_identical) == all {
@@ -51,8 +53,8 @@ pub fn sentence(found: &Comparison) -> String {
     add(&mut rest, undecided, "undecided");
     if told.is_empty() {
         let same = if same > 0 { format!("; {same} are the same") } else { String::new() };
-        let more = found.rows.iter().filter_map(|row| match row.verdict {
-            Verdict::Undecided { more, .. } => Some((more, about(row))),
+        let more = found.rows.iter().filter_map(|row| match row.outcome {
+            Outcome::Undecided { more, .. } => Some((more, about(row))),
             _ => None,
         });
         let least = more.min().map_or_else(String::new, |(more, about)| {
@@ -90,16 +92,16 @@ pub(crate) fn counts(found: &Comparison) -> String {
 /// The worst, else the best; and how many more trials would decide an undecided row.
 pub(crate) fn remark(found: &Comparison) -> String {
     // The worst come first, so the best is the last.
-    let of = |name: &'static str| found.rows.iter().filter(move |row| row.verdict.name() == name);
+    let of = |name: &'static str| found.rows.iter().filter(move |row| row.outcome.name() == name);
     let told = |which: &str, row: &Row| format!("The {which}: {}, {}.", about(row), change(row));
     let worst = of("worse").next().map(|row| told("worst", row));
     let extreme = worst.or_else(|| of("better").next_back().map(|row| told("best", row)));
-    let open = found.rows.iter().filter_map(|row| match row.verdict {
-        Verdict::Undecided { more, .. } => Some((more, about(row))),
+    let open = found.rows.iter().filter_map(|row| match row.outcome {
+        Outcome::Undecided { more, .. } => Some((more, about(row))),
         _ => None,
     });
     let open = open.min().map(|(more, about)| {
-        let which = match found.count(|it| matches!(it, Verdict::Undecided { .. })) {
+        let which = match found.count(|it| matches!(it, Outcome::Undecided { .. })) {
             1 => "what is undecided",
             _ => "the first of what is undecided",
         };
@@ -137,16 +139,16 @@ pub(crate) fn change(row: &Row) -> String {
 
 /// A verdict with what it rests on.
 pub(crate) fn verdict(row: &Row) -> String {
-    match row.verdict {
-        Verdict::Worse => "worse".into(),
-        Verdict::Better => "better".into(),
-        Verdict::Different => "different".into(),
-        Verdict::Same { identical: true } => "same (identical)".into(),
-        Verdict::Same { identical: false } => format!("same within {}", threshold(row)),
-        Verdict::Undecided { more, too_few: false } => {
+    match row.outcome {
+        Outcome::Worse => "worse".into(),
+        Outcome::Better => "better".into(),
+        Outcome::Different => "different".into(),
+        Outcome::Same { identical: true } => "same (identical)".into(),
+        Outcome::Same { identical: false } => format!("same within {}", threshold(row)),
+        Outcome::Undecided { more, too_few: false } => {
             format!("undecided: run {} more", many(more))
         }
-        Verdict::Undecided { more, too_few: true } => {
+        Outcome::Undecided { more, too_few: true } => {
             let [a, b] = row.trials();
             let have = if row.is_paired {
                 counted(a, "pair", "pairs")
@@ -246,15 +248,15 @@ pub(super) fn trials(row: &Row) -> String {
 /// Which way is good, in words.
 pub(crate) fn good(row: &Row) -> &'static str {
     match row.better {
-        Direction::Lower => "less is better",
-        Direction::Higher => "more is better",
-        Direction::Neither => "neither way is better",
+        Better::Lower => "less is better",
+        Better::Higher => "more is better",
+        Better::Neither => "neither way is better",
     }
 }
 
 /// What is left out of tables: rows in which nothing was shown to differ.
 pub(super) fn is_quiet(row: &Row) -> bool {
-    matches!(row.verdict, Verdict::Same { .. })
+    matches!(row.outcome, Outcome::Same { .. })
 }
 
 /// The quiet rows in a line: of each verdict the metrics, with the number of cases where that is

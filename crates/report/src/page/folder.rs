@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
 use askama::Template;
-use tcplab_lab::{Case, EpisodeRow, Run, Trial};
+use tcplab_results::{Case, EpisodeRow, Run, Trial};
 
 use super::body::TrialBody;
 use super::gathered::{Gathered, Seen};

@@ -1,6 +1,6 @@
 //! Where on which page something is, and what pages are made to look with.
 
-use tcplab_lab::{Case, Run, Trial};
+use tcplab_results::{Case, Run, Trial};
 
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
 use crate::trial::view::TrialView;

@@ -1,8 +1,8 @@
 //! What the paths of a run do over time, drawn.
 
-use tcplab_lab::{Trial, TrialData};
 use tcplab_path::{Direction, PathSpec};
 use tcplab_plot::{PathPicture, path_picture};
+use tcplab_results::{Trial, TrialData};
 use tcplab_units::{Instant, Span};
 
 /// So many are drawn; more would not be looked at one by one.

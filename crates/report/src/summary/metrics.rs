@@ -1,7 +1,7 @@
 //! The summary: each metric with its variants under one another, on one scale.
 
-use tcplab_lab::{Case, Run, Summary};
 use tcplab_plot::{StripScale, decimal, strip, strip_axis};
+use tcplab_results::{Case, Run, Summary};
 use tcplab_scenario::{MetricKind, metric};
 
 use super::worlds::world;

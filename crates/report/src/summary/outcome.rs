@@ -1,6 +1,6 @@
 //! The outcome of a run in a few sentences.
 
-use tcplab_lab::{Case, Run, Stopping};
+use tcplab_results::{Case, Run, Stopping};
 
 use super::recovery::{by_kind, has_connections, recovery};
 use super::worlds::headline;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tcplab_lab::{Case, Run};
 use tcplab_plot::{Spread, SpreadRow, spread};
+use tcplab_results::{Case, Run};
 
 use super::answer::answer;
 use super::factors::{Factors, row, shares};

@@ -1,7 +1,7 @@
 //! One metric against another: a point for each variant, and those that no other beats.
 
-use tcplab_lab::{Case, Run};
 use tcplab_plot::{Estimate, Merit, Pareto, ParetoPoint, pareto};
+use tcplab_results::{Case, Run};
 use tcplab_scenario::{Better, Measure, Plot, metric};
 
 use super::measure::{distinct, level_of, name_of_measure};

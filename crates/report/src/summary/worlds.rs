@@ -1,6 +1,6 @@
 //! In which world each variant ran, and on whose TCP.
 
-use tcplab_lab::{Case, Run, StackUsed};
+use tcplab_results::{Case, Run, StackUsed};
 
 use super::recovery::has_connections;
 use crate::html::anchor::anchor;

@@ -1,7 +1,7 @@
 //! The calls of both applications, in order of time.
 
-use tcplab_lab::Trial;
 use tcplab_plot::{Band, Bar, Bars, Figure, View, bars};
+use tcplab_results::Trial;
 use tcplab_units::{Instant, Span};
 
 use crate::number::counted;

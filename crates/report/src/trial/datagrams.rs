@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_lab::RequestReport;
-use tcplab_lab::{Correspondence, DatagramKind, DatagramRow, TrialData};
 use tcplab_plot::{LadderScene, decimal, ladder};
+use tcplab_results::RequestReport;
+use tcplab_results::{Correspondence, DatagramKind, DatagramRow, TrialData};
 use tcplab_trace::{Fate, LadderLine};
 use tcplab_units::{Endpoint, Instant, Span};
 

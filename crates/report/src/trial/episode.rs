@@ -1,7 +1,7 @@
 //! One recovery episode: what the page says and draws of it.
 
-use tcplab_lab::{EpisodeRow, TrialData};
 use tcplab_plot::{LadderScene, decimal, grouped, ladder};
+use tcplab_results::{EpisodeRow, TrialData};
 use tcplab_trace::{Fate, Flow, LadderLine, SegmentKind};
 use tcplab_units::Span;
 

@@ -1,7 +1,7 @@
 //! Several flows, on the page of their trial: what each got, and when.
 
-use tcplab_lab::{FlowRow, Trial};
 use tcplab_plot::{Chart, Figure, Series, View, chart, grouped};
+use tcplab_results::{FlowRow, Trial};
 use tcplab_units::{Instant, Span};
 
 use crate::number::figures;

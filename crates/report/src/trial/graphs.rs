@@ -1,11 +1,11 @@
 //! The graphs of a trial.
 
-use tcplab_lab::TrialData;
 use tcplab_plot::{
     Band, Chart, Figure, Series, View, advertised_window, chart, delivered_rate, in_flight,
     sent_rate, time_sequence,
 };
 use tcplab_recording::Sample;
+use tcplab_results::TrialData;
 use tcplab_trace::Flow;
 use tcplab_units::{Instant, Span};
 

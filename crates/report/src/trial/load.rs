@@ -1,7 +1,7 @@
 //! What came of a load, on the page of its trial.
 
-use tcplab_lab::{Durations, LoadReport, Trial};
 use tcplab_plot::{decimal, grouped, spoken};
+use tcplab_results::{Durations, LoadReport, Trial};
 use tcplab_units::Span;
 
 /// What a trial's page tells of its load.

@@ -1,6 +1,6 @@
 //! What is less than perfect about a trial.
 
-use tcplab_lab::Trial;
+use tcplab_results::Trial;
 
 /// What is wrong with a trial, the gravest first.
 pub(crate) fn less_than_perfect(trial: &Trial) -> Vec<String> {

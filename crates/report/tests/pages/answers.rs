@@ -1,7 +1,7 @@
 //! What the page says first: the question, the answer, and what factors do.
 
-use tcplab_lab::{Case, Metric, Run, Trial, TrialData};
 use tcplab_report::render;
+use tcplab_results::{Case, Metric, Run, Trial, TrialData};
 
 use super::synthetic;
 

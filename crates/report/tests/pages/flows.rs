@@ -1,7 +1,7 @@
 //! Several flows on the page of their trial.
 
-use tcplab_lab::{FlowConnectionRow, FlowRow, FlowSeries, Metric, Run};
 use tcplab_report::render;
+use tcplab_results::{FlowConnectionRow, FlowRow, FlowSeries, Metric, Run};
 
 use super::synthetic;
 
@@ -37,7 +37,7 @@ fn page_with(flows: &[FlowRow], change: impl FnOnce(&mut Run)) -> String {
     for trial in run.cases.iter_mut().flat_map(|case| &mut case.trials) {
         trial.flows = flows.to_vec();
     }
-    let load = |trial: &tcplab_lab::Trial| {
+    let load = |trial: &tcplab_results::Trial| {
         let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
         found.map(|(_, data)| data.clone()).ok_or_else(|| "no such trial".to_string())
     };

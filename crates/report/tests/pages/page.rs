@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
-use tcplab_lab::{Metric, Metrics, Run, Trial, TrialData};
 use tcplab_report::{ReportError, render, text_table};
+use tcplab_results::{Metric, Metrics, Run, Trial, TrialData};
 use tcplab_trace::Note;
 
 use super::synthetic;
@@ -180,7 +180,7 @@ fn a_metric_is_drawn_over_what_was_varied_and_told_in_numbers() {
         let pair = |(key, level): (&str, &str)| (key.to_string(), level.to_string());
         let levels = [("a.design", design), ("load.concurrency", n), ("path", path)];
         let (name, levels) = (levels.map(|(_, it)| it).join("_"), levels.map(pair).to_vec());
-        run.cases.push(tcplab_lab::Case { name, levels, ..of.clone() });
+        run.cases.push(tcplab_results::Case { name, levels, ..of.clone() });
     }
     recordings.truncate(2);
     let plot = |metric: &str| tcplab_scenario::Plot {

@@ -23,14 +23,19 @@ pub struct CallRow {
     /// How many calls.
     pub count: u64,
     /// What they moved.
+    #[serde(with = "tcplab_units::number")]
     pub bytes: Bytes,
     /// When the first began.
+    #[serde(rename = "began_ns")]
     pub began: Instant,
     /// When the last ended.
+    #[serde(rename = "ended_ns")]
     pub ended: Instant,
     /// How long all of them took together.
+    #[serde(rename = "took_ns", with = "tcplab_units::number")]
     pub took: Span,
     /// How long the longest took.
+    #[serde(rename = "longest_ns", with = "tcplab_units::number")]
     pub longest: Span,
     /// Of which connection of the end, in the order in which they began, from 0.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -1,4 +1,4 @@
-use tcplab_lab::DatagramMark;
+use tcplab_results::DatagramMark;
 
 use super::*;
 
