@@ -184,8 +184,8 @@ fn open(name: &Path) -> io::Result<(File, Option<Growing>)> {
     Ok((file, Some(growing)))
 }
 
-/// Follows symbolic links at `name`, so that the target is replaced and the links stay. Also returns
-/// whether the target is an open file of a process (a link in /proc).
+/// Follows symbolic links at `name`, so that the target is replaced and the links stay. Also
+/// returns whether the target is an open file of a process (a link in /proc).
 fn followed(name: &Path) -> (PathBuf, bool) {
     /// The kernel's limit (`MAXSYMLINKS` in include/linux/namei.h).
     const MOST: usize = 40;

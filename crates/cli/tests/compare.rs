@@ -1,5 +1,5 @@
-//! `tcplab compare`: a planted regression is found, the same with other seeds is not cried at, and
-//! what is written is what others read. All in virtual time.
+//! `tcplab compare`: finds a planted regression, reports none for other seeds, and writes readable
+//! files. All in virtual time.
 
 use std::fs;
 use std::path::Path;

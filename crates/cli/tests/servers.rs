@@ -1,5 +1,5 @@
-//! `tcplab server` and `tcplab load` as they are typed: each design answers, is not brought down by
-//! clients that behave badly, and loses nobody when it is told to stop.
+//! `tcplab server` and `tcplab load`: each design answers, survives misbehaving clients, and
+//! answers all accepted connections when it stops.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! `tcplab trace` as people call it: answers, mistakes, and captures that are less than whole.
+//! `tcplab trace`: answers, errors, and incomplete captures.
 
 use std::fs;
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! Runs in virtual time, broken off, gone on with, extended, with trials that fail: what comes out
-//! is what a run says that nobody disturbed.
+//! Runs in virtual time that are interrupted, resumed, extended, or have failed trials: results
+//! equal those of an undisturbed run.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! A scenario, run; and what it left, read.
+//! Runs a scenario and reads its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tcplab_workload::Role;
 use tempfile::TempDir;
 
 use crate::program::{Ended, Io, allowed, tcplab};
-use crate::tap::{Sent, Tap};
+use crate::frames::{Sent, Tap};
 
 /// A path that nothing but interruptions (and random loss, where asked for) takes packets from: the
 /// queue holds all that the receiver's window lets in flight.

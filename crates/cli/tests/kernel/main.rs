@@ -1,8 +1,8 @@
-//! tcplab's promises, kept on the real kernel.
+//! Tests on the real kernel.
 //!
-//! Each test runs the program as a user does, in a directory of its own, and judges what it leaves
-//! by reading the files again from the bytes up. Where network namespaces are not allowed the tests
-//! say so (`SKIPPED: …`) and pass. No test asserts how long anything takes.
+//! Each test runs the program in its own directory and reads the resulting files from the bytes up.
+//! Where network namespaces are forbidden the tests print `SKIPPED: …` and pass. No test asserts a
+//! duration.
 
 mod captures;
 mod datagrams;
@@ -25,7 +25,7 @@ mod same_host;
 mod shell;
 mod shell_transfers;
 mod states;
-mod tap;
+mod frames;
 mod tcp_info;
 mod transfers;
 mod truth;
