@@ -363,8 +363,7 @@ fn tc_lists_all_it_cannot_do() {
     for line in ["  mtu: no qdisc drops packets", "  forward.loss.every: netem loses at random"] {
         assert!(told.contains(line), "{told}");
     }
-    for (side, said) in [("eth2", "both sides are eth2"), ("a b", "not an interface name")]
-    {
+    for (side, said) in [("eth2", "both sides are eth2"), ("a b", "not an interface name")] {
         let wrong = ["path", "tc", "--client-side", side, "--server-side", "eth2"];
         let told = refusal(home.path(), &wrong);
         assert!(told.contains(said), "{told}");

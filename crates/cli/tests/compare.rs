@@ -130,7 +130,7 @@ fn regression_is_found_without_false_alarms() {
 
 /// Every form for whoever reads it.
 fn written(home: &Path, good: &str, bad: &str) {
-    let files = "--markdown c.md --junit c.xml --html c.html --fail-on undecided";
+    let files = "--markdown c.md --junit c.xml --html c.html --fail-on inconclusive";
     said(home, &format!("compare {good} {bad} {files}"));
     let read = |name: &str| fs::read_to_string(home.join(name)).unwrap();
     let markdown = read("c.md");

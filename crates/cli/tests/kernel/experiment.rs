@@ -10,8 +10,8 @@ use tcplab_units::Endpoint;
 use tcplab_workload::Role;
 use tempfile::TempDir;
 
-use crate::program::{Ended, Io, allowed, tcplab};
 use crate::frames::{Sent, Tap};
+use crate::program::{Ended, Io, allowed, tcplab};
 
 /// A path that nothing but interruptions (and random loss, where asked for) takes packets from: the
 /// queue holds all that the receiver's window lets in flight.

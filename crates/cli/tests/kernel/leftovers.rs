@@ -13,9 +13,9 @@ use tcplab_recording::{Recording, capture_file};
 use tcplab_results::Run;
 use tcplab_units::{Endpoint, Rng};
 
+use crate::frames::Tap;
 use crate::processes::{Family, Machine, await_that};
 use crate::program::{command, ended, namespaces_allowed, tcplab};
-use crate::frames::Tap;
 
 /// Two cases, one trial each, a few hundred milliseconds apiece.
 pub(crate) const SCENARIO: &str = r#"

@@ -7,8 +7,8 @@ use serde_json::Value;
 use tcplab_capture::Direction;
 
 use crate::experiment::Experiment;
-use crate::program::{Ended, Io, ended, namespaces_allowed, skipped, tcplab};
 use crate::frames::Tap;
+use crate::program::{Ended, Io, ended, namespaces_allowed, skipped, tcplab};
 
 /// Runs words of `sh` in a network namespace of their own, where `eth1` and `eth2` are.
 fn in_namespace(words: &str) -> Ended {

@@ -11,9 +11,9 @@ use tcplab_path::{Cause, Fate};
 use tcplab_recording::{Recording, capture_file};
 use tcplab_units::Endpoint;
 
+use crate::frames::Tap;
 use crate::processes::{Family, Machine, Member, await_that};
 use crate::program::{Io, allowed, command, ended, installed, namespaces_allowed, tcplab};
-use crate::frames::Tap;
 use crate::unprivileged::{as_nobody, nobodys_home};
 
 #[test]
