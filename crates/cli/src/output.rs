@@ -139,6 +139,17 @@ impl Output {
     }
 }
 
+/// Commits an output and prints its name and content on standard error.
+///
+/// # Errors
+/// If it cannot be completed.
+pub(crate) fn commit(output: Output, content: &str) -> Result<()> {
+    if let Some(file) = output.commit()? {
+        tell(&format!("{}: {content}", file.display()));
+    }
+    Ok(())
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writer.write(bytes).map_err(|error| named(&self.name, error))
