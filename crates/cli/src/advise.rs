@@ -14,7 +14,7 @@ use tcplab_lab::advise::{
 };
 use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
-use tcplab_results::Run;
+use tcplab_results::{Run, RunWorld};
 use tcplab_scenario::Scenario;
 use tcplab_trace::Analyzer;
 use tcplab_units::Span;
@@ -43,7 +43,7 @@ struct Known {
 #[derive(Serialize)]
 struct Tried {
     tries: Vec<&'static str>,
-    world: String,
+    world: RunWorld,
     trials: u32,
     flawed: usize,
     gains: Vec<Gain>,
@@ -180,7 +180,7 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
         situation.congestion = name.into();
     }
     let title = format!("{}, {}", run.title, case.name);
-    let world = if case.world == "sim" { World::Sim } else { World::Auto };
+    let world = if case.world == tcplab_results::World::Simulated { World::Sim } else { World::Auto };
     Ok(Known { title, situation, path: Some(spec.path.clone()), choices, world })
 }
 
@@ -195,7 +195,7 @@ fn attempt(
     let gains = one.gains(&run);
     let trials = run.cases.iter().flat_map(|case| &case.trials);
     let path = directory.path().join("scenario.toml");
-    let by_hand = one.congestions.as_ref().filter(|_| run.world == "kernel").map(|names| {
+    let by_hand = one.congestions.as_ref().filter(|_| run.world == RunWorld::Kernel).map(|names| {
         let payload = one.payload.as_u64();
         names.each_ref().map(|name| {
             format!(
@@ -320,8 +320,8 @@ fn times(gain: &Gain) -> String {
 }
 
 fn told_of_trial(tried: &Tried) -> String {
-    let world = match tried.world.as_str() {
-        "sim" => "in virtual time",
+    let world = match tried.world {
+        RunWorld::Simulated => "in virtual time",
         _ => "on this machine's kernel",
     };
     let flawed = match tried.flawed {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
-use tcplab_lab::{Bench, Instead, RunDirectory};
+use tcplab_lab::{Bench, Overrides, RunDirectory};
 use tcplab_results::Run;
 use tcplab_scenario::Scenario;
 
@@ -34,7 +34,7 @@ pub(crate) fn conduct(
     stop: &Arc<AtomicBool>,
 ) -> Result<Conducted> {
     let refused = || launcher().ok().and_then(|launcher| tcplab_lab::kernel_refused(&launcher));
-    let plan = tcplab_lab::plan(&scenario, world.into(), refused, Instead::default())?;
+    let plan = tcplab_lab::plan(&scenario, world.chosen(), refused, Overrides::default())?;
     if let Some(fallback) = &plan.fallback {
         tell(fallback);
     }

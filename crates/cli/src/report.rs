@@ -27,13 +27,11 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     };
     let run = RunDirectory::open(&path)?;
     run.sweep()?;
-    let display = Display::new(tcplab_units::Bytes::ZERO);
-    let result = tcplab_lab::analyse(&run, |done, total| {
-        display.analysing(done, total);
-        ControlFlow::Continue(())
-    });
+    let mut display = Display::new(tcplab_units::Bytes::ZERO);
+    let never = AtomicBool::new(false);
+    let finished = finish(&run, &never, |event| display.show(event), write_report);
     display.clear();
-    write_and_print(&run, &mut result?, &arguments.shown)
+    print_outcome(&run, &finished?, &arguments.shown)
 }
 
 /// Writes tables and report of a finished run and prints its summary.
@@ -79,7 +77,7 @@ impl Recordings for OfRun<'_> {
     }
 
     fn whole<'t>(&mut self, trial: &'t Trial) -> Result<Cow<'t, Trial>, LabError> {
-        Ok(self.0.whole(trial))
+        self.0.whole(trial)
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use tcplab_lab::{Bench, Instead, Plan, Prospect, RunDirectory};
+use tcplab_lab::{Bench, Overrides, Plan, Prospect, RunDirectory};
 use tcplab_scenario::Scenario;
 use tcplab_testbed::{DeviceKind, Launcher};
 
@@ -175,8 +175,8 @@ fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
     let (seed, trial, cases) = (arguments.seed, arguments.trial, arguments.case.clone());
-    let instead = Instead { trials, seed, cases, trial };
-    let plan = tcplab_lab::plan(&scenario, arguments.world.into(), refused, instead)?;
+    let overrides = Overrides { trials, seed, cases, trial };
+    let plan = tcplab_lab::plan(&scenario, arguments.world.chosen(), refused, overrides)?;
     Ok((scenario, plan))
 }
 
@@ -189,14 +189,14 @@ fn changed(arguments: &RunArguments, plan: &Plan, written: Scenario) -> Result<(
         None => written,
     };
     let world = match arguments.world {
-        World::Auto if plan.world == "sim" => World::Sim,
+        World::Auto if plan.world == RunWorld::Simulated => World::Sim,
         world => world,
     };
     let seed = arguments.seed.or(is_own_seed.then_some(plan.seed));
-    let instead = Instead { trials: arguments.trials, seed, ..Instead::default() };
+    let overrides = Overrides { trials: arguments.trials, seed, ..Overrides::default() };
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
-    let new = tcplab_lab::plan(&scenario, world.into(), refused, instead)?;
+    let new = tcplab_lab::plan(&scenario, world.chosen(), refused, overrides)?;
     Ok((Plan { fallback: new.fallback.clone().or_else(|| plan.fallback.clone()), ..new }, scenario))
 }
 

@@ -1,7 +1,7 @@
 //! Tables for the terminal.
 
 use tcplab_results::comparison::Row;
-use tcplab_results::{Case, Recovery, Run};
+use tcplab_results::{Case, Recovery, Run, RunWorld};
 
 use tcplab_plot::grouped;
 
@@ -71,11 +71,11 @@ pub fn text_table(run: &Run, details: bool) -> String {
     text.push('\n');
     match &run.calibration {
         Some(calibration) => text.push_str(&verified(calibration)),
-        None if run.world == "sim" || !run.has_path() => {}
+        None if run.world == RunWorld::Simulated || !run.has_path() => {}
         None => line(&mut text, "! the path was not verified before the trials"),
     }
     // There is nothing between what was asked and what happens.
-    if run.world == "sim" || worlds::differ(run) {
+    if run.world == RunWorld::Simulated || worlds::differ(run) {
         line(&mut text, "✓ the path did what was asked, in virtual time");
     }
     text

@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use tcplab_lab::rfc6349::{Baseline, Row, Test, rows, sum_up};
 use tcplab_path::Direction;
+use tcplab_results::RunWorld;
 use tcplab_scenario::Scenario;
 
 use crate::arguments::{PathChoice, Rfc6349Arguments};
@@ -84,7 +85,7 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
             format!("too little came through this path to measure it: see {}", report.display())
         })?;
     let way = if arguments.download { "from server to client" } else { "from client to server" };
-    let world = if first.world == "sim" { "in virtual time" } else { "on this machine's kernel" };
+    let world = if first.world == RunWorld::Simulated { "in virtual time" } else { "on this machine's kernel" };
     let title = format!("{}, {way}, {world}", path_choice::description(&choice));
     if !arguments.json.is_printed() {
         answer(&shown::baseline(&title, &baseline))?;
