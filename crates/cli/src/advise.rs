@@ -20,9 +20,9 @@ use tcplab_trace::Analyzer;
 use tcplab_units::Span;
 
 use crate::arguments::{AdviseArguments, PathChoice, World};
-use crate::conduct::{Conducted, conduct};
+use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::output::{answer, wrapped, write_file};
-use crate::run::stop_on_signals;
+use crate::signals::stop_on_signals;
 use crate::{path_choice, trace};
 
 /// Columns of a terminal that are filled.
@@ -191,7 +191,7 @@ fn attempt(
     stop: &Arc<AtomicBool>,
 ) -> Result<Tried> {
     let scenario = Scenario::parse(&one.source, &one.name)?;
-    let Conducted { directory, run, report } = conduct(scenario, world, &arguments.runs, stop)?;
+    let ScenarioRun { directory, run, report } = run_scenario(scenario, world, &arguments.runs, stop)?;
     let gains = one.gains(&run);
     let trials = run.cases.iter().flat_map(|case| &case.trials);
     let path = directory.path().join("scenario.toml");
