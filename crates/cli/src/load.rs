@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_in_milliseconds() {
+    fn row_is_in_milliseconds() {
         let times = Summary {
             count: 3,
             min: 1,
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_tells_what_went_wrong() {
+    fn progress_line_counts_errors() {
         let progress = Progress {
             elapsed: Duration::from_secs(2),
             is_warming_up: true,

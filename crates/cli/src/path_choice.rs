@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_a_preset_a_file_or_nothing() {
+    fn path_is_preset_file_or_empty() {
         let words = |path: &PathFile| path.path.link(Direction::Forward).unwrap().describe();
         let preset = find(&choice("dsl-25", &["delay=7 ms"])).unwrap();
         assert!(words(&preset).join(" ").ends_with("Each packet takes 7 ms."), "{preset:?}");
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_told_with_what_would_be() {
+    fn unknown_path_is_refused_with_suggestion() {
         let home = tempfile::tempdir().unwrap();
         for (given, said) in [
             ("dsl-26", "did you mean `dsl-25`?"),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_is_told_in_a_line() {
+    fn choice_is_described_in_one_line() {
         assert_eq!(
             description(&choice("lte", &["loss=1 %", "mtu=1400 B"])),
             "lte, loss=1 %, mtu=1400 B"

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_did_not_happen_is_not_told() {
+    fn zero_counters_are_left_out() {
         let tally = Tally { accepted: 3, orderly: 2, reset: 1, requests: 9, ..Tally::default() };
         let names: Vec<String> = table(&tally)
             .lines()
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_since_the_last_time() {
+    fn rates_count_from_last_line() {
         let before = Tally { requests: 100, sent: 1_000_000, ..Tally::default() };
         let now = Tally { requests: 300, sent: 3_000_000, open: 2, accepted: 7, ..before };
         assert_eq!(

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_chosen_by_name_and_by_part() {
+    fn options_match_by_name_and_by_part() {
         let states = survey().unwrap();
         let names = |asked: &[&str]| -> Vec<&str> {
             let chosen = chosen(&states, &arguments(asked)).unwrap();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_fit_a_terminal() {
+    fn lines_fit_the_terminal() {
         let states = survey().unwrap();
         let all: Vec<&OptionState> = states.iter().collect();
         let long: Vec<String> = table(&all)
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn one_option_is_told_in_full() {
+    fn single_option_is_shown_in_full() {
         let states = survey().unwrap();
         let state = states.iter().find(|state| state.info.name == "SO_RCVBUF").unwrap();
         let text = in_full(state);

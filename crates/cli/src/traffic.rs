@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_live_line_tells_the_rate_since_the_last_one() {
+    fn live_line_shows_rate_since_last_line() {
         assert_eq!(
             live_line(Some(&traffic(1, 1_000_000, 0)), &traffic(2, 2_000_000, 3)),
             "2 s  → 8.00 Mbit/s, 10 packets, 3 dropped  ← 0.00 Mbit/s, 0 packets"
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_told_each_way() {
+    fn summary_has_a_line_per_direction() {
         let summary = Summary {
             traffic: traffic(2, 1_000_000, 3),
             world: tcplab_recording::WorldRecord::default(),

@@ -89,7 +89,7 @@ fn runs() -> Runs {
 }
 
 #[test]
-fn a_planted_regression_is_found_and_nobody_cries_wolf() {
+fn regression_is_found_without_false_alarms() {
     let Runs { home, good, bad, other } = runs();
     let home = home.path();
     let (text, code) = said(home, &format!("compare {good} {bad}"));

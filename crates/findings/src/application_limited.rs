@@ -1,12 +1,11 @@
 //! # Application too slow
 //!
-//! **What it says.** For most of the transfer the sending application had nothing to send.
+//! **What it says.** The sending application had no data to send for most of the transfer.
 //!
-//! **Why it matters.** Neither network nor TCP is to blame, and no setting of theirs helps.
+//! **Why it matters.** Neither the network nor TCP is the cause, so no setting of theirs helps.
 //!
-//! **Evidence.** The share of time with nothing left to send. Pauses before an answer, and pauses
-//! in which nothing was asked for, are left out: another rule tells of the first, and nobody
-//! suffers from the second.
+//! **Evidence.** The share of time with an empty send queue. Pauses before an answer belong to
+//! another rule; pauses without a request harm nobody. Both are left out.
 //!
 //! **False positives.** Some applications send slowly on purpose: video, voice, a rate limit.
 //!
@@ -38,13 +37,13 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let sender = direction.sender;
     let statement = format!(
-        "The {sender}'s application had nothing to send for {}: neither a window nor the path \
-         held it back.",
+        "The {sender}'s application had no data to send for {}; neither a window nor the path \
+         limited it.",
         part_of_time(slow, direction.time()),
     );
     let remedy = format!(
-        "No setting of TCP makes this faster. Look at what the {sender}'s application waits for \
-         between its writes: disk, processor, a rate limit, its own input.",
+        "No TCP setting makes this faster. Find out what the {sender}'s application waits for \
+         between writes: disk, CPU, a rate limit, its own input.",
     );
     let shown = match direction.stalls(StallCause::SenderSlow) {
         Some(sum) => Shown::by_stall(&sum.longest),

@@ -1,15 +1,15 @@
 //! # Capture with gaps
 //!
-//! **What it says.** Data were acknowledged that the capture does not hold: it missed packets, the
-//! network did not.
+//! **What it says.** Data were acknowledged but not captured: the capture missed packets that the
+//! network delivered (Wireshark: "ACKed segment that wasn't captured").
 //!
-//! **Why it matters.** Every count of this direction is too low, and causes may be wrong: what is
-//! missing here may be what prompted a packet that is there.
+//! **Why it matters.** Every count of this direction is too low, and causes may be wrong: a missing
+//! packet may have triggered one that is there.
 //!
-//! **Evidence.** The acknowledgements that cover data never seen.
+//! **Evidence.** The acknowledgements that cover data never captured.
 //!
-//! **False positives.** Where packets take two ways and the tap stands on one of them, the capture
-//! is right and the tap is wrong.
+//! **False positives.** Packets of one connection take two routes and only one of them passes the
+//! capture point.
 //!
 //! **Reference.** pcap(3) on `ps_drop`; V. Paxson, "Automated Packet Trace Analysis of TCP
 //! Implementations", section 3.
@@ -36,8 +36,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let missed = causes.acked_not_captured_bytes;
     let all = direction.flow.totals.unique.as_u64() + missed.as_u64();
     let statement = format!(
-        "The capture missed packets from the {}: {} the {} acknowledged data that it does not \
-         hold, {} in all ({}). Counts of this direction are too low, and causes may be wrong.",
+        "The capture missed packets from the {}: {} the {} acknowledged data that was not \
+         captured, {} in all ({}). Counts of this direction are too low; causes may be wrong.",
         direction.sender,
         times(causes.acked_not_captured.count),
         direction.receiver,
@@ -47,7 +47,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let shown = Shown::by(&causes.acked_not_captured);
     Some(shown.proves(NAME, Severity::Doubt, Cost::NONE).saying(
         statement,
-        "Capture again with a larger buffer and less of each packet (`tcpdump -B 65536 -s 128`), \
-         on a host with time to spare, and where all packets pass.",
+        "Capture again with a larger buffer and a shorter snapshot length (`tcpdump -B 65536 -s \
+         128`), on an idle host, at a point that all packets pass.",
     ))
 }

@@ -1,16 +1,16 @@
 //! # Captured twice
 //!
-//! **What it says.** The capture holds frames twice that passed the network once.
+//! **What it says.** The capture holds frames twice that crossed the network once.
 //!
-//! **Why it matters.** The copies are left out of all counts here; other tools take them for
-//! retransmissions and duplicate acknowledgements.
+//! **Why it matters.** All counts here leave the copies out; other tools take them for
+//! retransmissions and duplicate ACKs.
 //!
-//! **Evidence.** Frames that are the same in all that a sender sets, close together, and so many of
-//! them that no network makes.
+//! **Evidence.** Frames identical in every field a sender sets, close together, and more of them
+//! than a network produces.
 //!
-//! **False positives.** A network that doubles most packets at once.
+//! **False positives.** A network that duplicates most packets at once.
 //!
-//! **Reference.** Wireshark's handbook on duplicate packets; tcpdump(1) on `-i any`.
+//! **Reference.** Wireshark's manual on duplicate packets; tcpdump(1) on `-i any`.
 
 use tcplab_trace::Connection;
 
@@ -32,15 +32,14 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "The capture holds {} from the {} twice. The copies are left out of all counts.",
+        "The capture holds {} from the {} twice. All counts leave the copies out.",
         counted(copies.count, "packet"),
         direction.sender,
     );
     let shown = Shown::by(copies);
     Some(shown.proves(NAME, Severity::Doubt, Cost::NONE).saying(
         statement,
-        "Capture on one interface and not on all (`-i any` sees a packet on the bridge and on its \
-         port), and mirror one direction of a port or one port, not both; or run `editcap -d` \
-         first.",
+        "Capture on one interface, not on all (`-i any` sees a packet on the bridge and on its \
+         port); mirror one direction of a port, not both; or run `editcap -d` first.",
     ))
 }

@@ -1,16 +1,16 @@
 //! # Congestion marks
 //!
-//! **What it says.** Packets were marked "congestion experienced": by a queue that does its work,
-//! or by something that does not understand the field.
+//! **What it says.** Packets carry "congestion experienced" (ECN CE): set by an AQM, or by a device
+//! that does not understand the field.
 //!
-//! **Why it matters.** Marks slow the sender down without loss. On a connection that did not agree
-//! on ECN nobody reads them, and whoever sets them breaks the standard.
+//! **Why it matters.** Marks slow the sender down without loss. Without ECN agreed on, the sender
+//! ignores them, and the device that sets them violates the standard.
 //!
 //! **Evidence.** The marked packets; what the SYNs agreed on.
 //!
-//! **False positives.** Where the SYNs were not seen nothing is said.
+//! **False positives.** None where the SYNs were captured; otherwise the rule is silent.
 //!
-//! **Reference.** RFC 3168 sections 5 and 6.1; RFC 9768; RFC 8087 on what ECN is good for.
+//! **Reference.** RFC 3168 sections 5 and 6.1; RFC 9768; RFC 8087 on the benefits of ECN.
 
 use tcplab_trace::{Connection, EcnAgreement};
 
@@ -32,7 +32,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let marked = format!(
-        "{} of the {} ({}) bore the mark of congestion",
+        "{} of the {} ({}) arrived with a congestion mark (ECN CE)",
         counted(marks.count, "segment"),
         direction.sender,
         percent(marks.count, direction.segments()),
@@ -42,20 +42,19 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         EcnAgreement::Unknown => None,
         EcnAgreement::Classic | EcnAgreement::Accurate => {
             let statement = format!(
-                "{marked}: a queue on the way is managed, and slows the sender down without \
-                 dropping its packets."
+                "{marked}: an AQM on the path slows the sender down without dropping packets."
             );
             Some(shown.proves(NAME, Severity::Note, Cost::NONE).stating(statement))
         }
         EcnAgreement::NotAsked | EcnAgreement::Refused => {
             let statement = format!(
-                "{marked}, though the ends had not agreed on ECN: something on the way sets these \
-                 two bits, and the sender never learns of it."
+                "{marked}, but the ends did not agree on ECN: a device on the path sets the ECN \
+                 bits, and the sender ignores them."
             );
             Some(shown.proves(NAME, Severity::Failure, Cost::NONE).saying(
                 statement,
-                "Look for a device or a rule that writes the old type-of-service byte as a whole \
-                 (DSCP marking must leave its two lowest bits alone).",
+                "Look for a device or rule that overwrites the whole type-of-service byte (DSCP \
+                 marking must leave its two lowest bits alone).",
             ))
         }
     }

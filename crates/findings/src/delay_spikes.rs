@@ -1,15 +1,14 @@
-//! # Sudden delay
+//! # Delay spikes
 //!
-//! **What it says.** The transfer stood still because packets or acknowledgements were late, though
-//! none was lost.
+//! **What it says.** The transfer stalled because packets or ACKs were late, although none was lost.
 //!
-//! **Why it matters.** The round trip of a moment is many times the usual one: radio that repeats,
-//! a host that sleeps, a route that changes. Senders often take it for loss.
+//! **Why it matters.** The RTT jumps to many times its usual value: radio retransmissions, a host
+//! that sleeps, a route change. Senders often mistake that for loss.
 //!
-//! **Evidence.** The stalls after which data went on with nothing sent again.
+//! **Evidence.** The stalls that ended without a retransmission.
 //!
-//! **False positives.** A capture that was written late shows delays that the packets did not have.
-//! Away from the sender a pause of its application looks the same: the rule is silent there.
+//! **False positives.** A capture written late shows delays the packets did not have. Away from the
+//! sender, a pause of its application looks the same: the rule is silent there.
 //!
 //! **Reference.** J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server Side",
 //! section 3 (packet delay); RFC 5682 section 1.
@@ -44,8 +43,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let mut statement = format!(
-        "Data from the {} stood still {} though nothing was lost, for {}; the longest took {}, \
-         from {} on",
+        "Data from the {} stalled {} without loss, for {}; the longest stall took {}, from {} on",
         direction.sender,
         times(late.count),
         part_of_time(late.time, direction.time().max(late.time)),
@@ -53,14 +51,14 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         seconds(longest.from),
     );
     statement += &match direction.round_trip() {
-        Some(usual) => format!(", where {} is the path's round trip.", rounded(usual)),
+        Some(usual) => format!(", at a path RTT of {}.", rounded(usual)),
         None => ".".to_owned(),
     };
     let shown = Shown::by_stall(longest);
     Some(shown.proves(NAME, Severity::Harm, Cost::time(late.time)).saying(
         statement,
-        "Look at what held packets back at these times: radio with repetition or power saving, a \
-         host or a virtual machine that was not scheduled, a changed route, a burst of others in the \
-         same queue.",
+        "Find out what delayed packets at these times: radio with retransmission or power saving, \
+         a host or virtual machine that was not scheduled, a route change, bursts in a shared \
+         queue.",
     ))
 }

@@ -1,15 +1,15 @@
-//! # Acknowledgements held back too long
+//! # ACKs delayed too long
 //!
-//! **What it says.** The receiver delayed acknowledgements for 200 ms or more.
+//! **What it says.** The receiver delayed ACKs for 200 ms or more.
 //!
-//! **Why it matters.** Linux's retransmission timer may run out after 200 ms: delays like that make
-//! senders retransmit what arrived. They also slow down whoever waits for an acknowledgement.
+//! **Why it matters.** Linux's retransmission timer may expire after 200 ms, so such delays cause
+//! spurious retransmissions. They also slow down every exchange that waits for an ACK.
 //!
-//! **Evidence.** Acknowledgements of a single segment at the receiver's tap, where nothing else can
-//! have delayed them.
+//! **Evidence.** ACKs of a single segment, captured at the receiver, where nothing else can have
+//! delayed them.
 //!
-//! **False positives.** A receiver that was suspended or overloaded. At other taps nobody knows,
-//! and the rule is silent.
+//! **False positives.** A receiver that was suspended or overloaded. At other capture points the
+//! rule is silent.
 //!
 //! **Reference.** RFC 9293 section 3.8.6.3 (less than 500 ms); RFC 6298; `TCP_RTO_MIN` and
 //! `TCP_DELACK_MAX` in Linux.
@@ -41,20 +41,20 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let receiver = direction.receiver;
     let (severity, measure) = if habits.delay_max >= FORBIDDEN {
-        (Severity::Failure, "The standard allows less than 500 ms.")
+        (Severity::Failure, "RFC 9293 allows less than 500 ms.")
     } else {
-        (Severity::Note, "That is as long as the shortest retransmission timeout of Linux.")
+        (Severity::Note, "That is Linux's minimum retransmission timeout.")
     };
     let statement = format!(
-        "The {receiver} held {} back, {} for {}. {measure}",
-        counted(habits.delayed.count, "acknowledgement"),
-        if habits.delayed.count == 1 { "and that" } else { "one of them" },
+        "The {receiver} delayed {}{} by {}. {measure}",
+        counted(habits.delayed.count, "ACK"),
+        if habits.delayed.count == 1 { "" } else { ", the longest" },
         rounded(habits.delay_max),
     );
     let remedy = format!(
-        "Shorten the {receiver}'s delayed-acknowledgement timer (Linux: `ip route … quickack 1`, \
-         TCP_QUICKACK; Windows: TcpAckFrequency, DelayedAckTimeout), or find out what kept the host \
-         from sending.",
+        "Shorten the {receiver}'s delayed-ACK timer (Linux: `ip route … quickack 1`, \
+         TCP_QUICKACK; Windows: TcpAckFrequency, DelayedAckTimeout), or find out what kept the \
+         host from sending.",
     );
     let shown = Shown::by(&habits.delayed);
     let cost = Cost::time(habits.delay_max);

@@ -1,4 +1,4 @@
-//! One direction of a connection, and what many rules ask of it.
+//! One direction of a connection: questions that many rules ask.
 
 use tcplab_trace::{
     CapturePoint, Connection, Flow, Limit, Occurrences, StallCause, StallSum, SynOptions,
@@ -7,20 +7,19 @@ use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use crate::finding::{Finding, Shown};
 
-/// Fewer data packets than this are no transfer whose rate is worth a word.
+/// A transfer with fewer data packets has no meaningful rate.
 const LEAST_SEGMENTS: u64 = 20;
-/// Nor is one that is over so soon: who waits for it hardly notices (J. Nielsen's tenth of a
-/// second).
+/// Nor has a shorter one: users do not notice a tenth of a second (J. Nielsen).
 const LEAST_TIME: Span = Span::from_millis(100);
 
-/// The data that one end sends, and the acknowledgements that answer them.
+/// The data of one end and the ACKs for them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Direction<'a> {
     pub(crate) connection: &'a Connection,
     pub(crate) flow: &'a Flow,
-    /// Who sends the data, in words.
+    /// The data's sender: `client` or `server`.
     pub(crate) sender: &'static str,
-    /// Who receives them.
+    /// The receiver.
     pub(crate) receiver: &'static str,
     /// What the sender of the data offered in its SYN.
     pub(crate) sender_offers: &'a SynOptions,
@@ -28,7 +27,7 @@ pub(crate) struct Direction<'a> {
     pub(crate) receiver_offers: &'a SynOptions,
 }
 
-/// What `look` finds in each of the two directions.
+/// The findings of `look` in both directions.
 pub(crate) fn in_each(
     connection: &Connection,
     look: fn(&Direction<'_>) -> Option<Finding>,
@@ -58,13 +57,13 @@ impl<'a> Direction<'a> {
         [forward, reverse]
     }
 
-    /// Whether enough was sent, for long enough, to speak of its rate.
+    /// Whether it is long and large enough to have a meaningful rate.
     pub(crate) fn is_transfer(&self) -> bool {
         self.segments() >= LEAST_SEGMENTS && self.time() >= LEAST_TIME
     }
 
-    /// Data segments on the wire: where the kernel handed large pieces to the tap, more than
-    /// packets.
+    /// Data segments on the wire: more than packets where offloading made the capture see large
+    /// ones.
     pub(crate) fn segments(&self) -> u64 {
         let totals = &self.flow.totals;
         let full = self.flow.marks.largest.as_u64();
@@ -76,21 +75,21 @@ impl<'a> Direction<'a> {
         self.flow.transfer.time.max(self.flow.shares.total())
     }
 
-    /// The path's round trip without queues. What a tap away from the sender measures of the data
-    /// is a part of it only; the handshake's two halves make the whole anywhere, if nothing held
-    /// them up: more than a window cannot pass in a round trip.
+    /// The path's RTT without queues. Away from the sender, data show only part of it; the two
+    /// halves of the handshake add up to the whole anywhere. If the handshake was delayed, the
+    /// bound is the time of a window: no more than one window passes per round trip.
     pub(crate) fn round_trip(&self) -> Option<Span> {
-        let shaken = self.connection.handshake.round_trip;
+        let handshake = self.connection.handshake.round_trip;
         let found = match self.flow.capture_point {
-            CapturePoint::Sender | CapturePoint::Unknown => self.flow.round_trips.min.or(shaken),
+            CapturePoint::Sender | CapturePoint::Unknown => self.flow.round_trips.min.or(handshake),
             CapturePoint::Middle | CapturePoint::Receiver => {
-                shaken.map(|span| span.min(self.time_of_a_window()))
+                handshake.map(|span| span.min(self.time_of_a_window()))
             }
         };
         found.filter(|span| !span.is_zero())
     }
 
-    /// In which the largest window passed, on average.
+    /// The mean time to send the largest window.
     fn time_of_a_window(&self) -> Span {
         let windows = &self.flow.windows;
         let window = windows.max.filter(|_| windows.scale_known);
@@ -100,23 +99,23 @@ impl<'a> Direction<'a> {
         bits.and_then(|nanos| u64::try_from(nanos).ok()).map_or(Span::MAX, Span::from_nanos)
     }
 
-    /// What can be sent in a round trip at the rate that the path has shown.
-    pub(crate) fn room_on_path(&self) -> Option<Bytes> {
+    /// The bandwidth-delay product at the path's measured rate.
+    pub(crate) fn bandwidth_delay_product(&self) -> Option<Bytes> {
         Some(self.flow.transfer.capacity?.bytes_in(self.round_trip()?))
     }
 
-    /// The rate at which a window of this size can be sent, each round trip once.
+    /// The rate of one window of this size per round trip.
     pub(crate) fn rate_of_window(&self, window: Bytes) -> Option<Rate> {
         Rate::of(window, self.round_trip()?)
     }
 
-    /// The time under `limit`, if it is at least so many per cent of all.
+    /// The time under `limit`, if it is at least `percent` of all.
     pub(crate) fn limited(&self, limit: Limit, percent: u64) -> Option<Span> {
         let time = self.flow.shares.of(limit);
         is_share(time, self.flow.shares.total(), percent).then_some(time)
     }
 
-    /// Where `limit` held: its longest period, where periods are kept.
+    /// Evidence of `limit`: its longest period, if periods are stored.
     pub(crate) fn shown_under(&self, limit: Limit) -> Shown {
         let periods = self.flow.limits.iter().filter(|period| period.limit == limit);
         match periods.max_by_key(|period| period.until.since(period.from)) {
@@ -130,24 +129,24 @@ impl<'a> Direction<'a> {
         self.flow.stall_sums.iter().find(|sum| sum.cause == cause && sum.count > 0)
     }
 
-    /// How long it stood still because of `cause`.
+    /// The stalled time due to `cause`.
     pub(crate) fn stalled(&self, cause: StallCause) -> Span {
         self.stalls(cause).map_or(Span::ZERO, |sum| sum.time)
     }
 
-    /// Retransmissions that were called for: what was lost, as far as anybody can tell.
+    /// Retransmissions that were not spurious: an estimate of the losses.
     pub(crate) fn lost(&self) -> u64 {
         let causes = &self.flow.causes;
         causes.retransmissions().saturating_sub(self.spurious())
     }
 
-    /// Retransmissions that were not; one may be told of in both ways.
+    /// Spurious retransmissions; D-SACK and timestamps may report the same one.
     pub(crate) fn spurious(&self) -> u64 {
         let causes = &self.flow.causes;
         causes.spurious_by_dsack.count.max(causes.spurious_by_timestamp.count)
     }
 
-    /// Where data were sent again.
+    /// Evidence: the first retransmissions.
     pub(crate) fn shown_by_retransmissions(&self) -> Shown {
         let causes = &self.flow.causes;
         let kinds = [
@@ -168,8 +167,8 @@ impl<'a> Direction<'a> {
         Shown::in_frames(frames, first.unwrap_or(Instant::ZERO))
     }
 
-    /// Which ends lack an option that takes both, in words, given what each offered: `the client
-    /// offered this, the server did not`. None where it was agreed on or a SYN was not seen whole.
+    /// Which end did not offer an option that needs both. None if both did, or if a SYN was not
+    /// captured whole.
     pub(crate) fn refusal(&self, offered: fn(&SynOptions) -> bool) -> Option<String> {
         let (client, server) =
             (&self.connection.handshake.client, &self.connection.handshake.server);
@@ -179,15 +178,15 @@ impl<'a> Direction<'a> {
         }
         let words = match (offered(client), offered(server)) {
             (true, true) => return None,
-            (true, false) => "the client offered this, the server did not",
-            (false, true) => "the server offered this, the client did not",
-            (false, false) => "the client did not offer this",
+            (true, false) => "the server did not offer it",
+            (false, true) => "the client did not offer it",
+            (false, false) => "neither end offered it",
         };
         Some(words.to_owned())
     }
 }
 
-/// Whether `part` is at least so many per cent of `whole`, and not nothing.
+/// Whether `part` is at least `percent` of `whole`, and above zero.
 pub(crate) fn is_share(part: Span, whole: Span, percent: u64) -> bool {
     let (part, whole) = (u128::from(part.as_nanos()), u128::from(whole.as_nanos()));
     part > 0 && part * 100 >= whole * u128::from(percent)

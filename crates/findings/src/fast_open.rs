@@ -1,15 +1,15 @@
-//! # TCP Fast Open without use
+//! # TCP Fast Open without benefit
 //!
-//! **What it says.** The client asked for Fast Open and gained nothing: the server did not take the
-//! data in the SYN, or gave no cookie.
+//! **What it says.** The client requested Fast Open and gained nothing: the server rejected the data
+//! in the SYN, or sent no cookie.
 //!
-//! **Why it matters.** The data go over the path twice, and the round trip that was to be saved is
-//! spent.
+//! **Why it matters.** The data cross the path twice, and the connection still costs the extra round
+//! trip.
 //!
-//! **Evidence.** The SYN and what answered it.
+//! **Evidence.** The SYN and its answer.
 //!
-//! **False positives.** The first connection to a server only asks for a cookie: that is silent if
-//! the server gives one. A server under attack may refuse for a while.
+//! **False positives.** The first connection to a server only requests a cookie: silent if the
+//! server sends one. A server under attack may refuse for a while.
 //!
 //! **Reference.** RFC 7413 sections 3 and 4.
 
@@ -37,26 +37,26 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let shown = Shown::by_offers(connection);
     if asked.data > Bytes::ZERO {
         let statement = format!(
-            "The client sent {} of data with its SYN (TCP Fast Open), and the server did not take \
-             them: they had to be sent again a round trip later.",
+            "The server ignored {} of data in the client's SYN (TCP Fast Open); the client sent \
+             them again one round trip later.",
             amount(asked.data)
         );
         let cost = Cost { time: handshake.round_trip.unwrap_or_default(), bytes: asked.data };
         return Some(shown.proves(NAME, Severity::Harm, cost).saying(
             statement,
-            "Let all servers behind one address share their key (net.ipv4.tcp_fastopen_key), give \
-             the listening socket a queue (TCP_FASTOPEN), and look for devices that strip data or \
+            "Give all servers behind one address the same key (net.ipv4.tcp_fastopen_key), enable \
+             TCP_FASTOPEN on the listening socket, and look for devices that strip data or \
              options from SYNs.",
         ));
     }
     if asked.cookie_sent || asked.cookie_given {
         return None;
     }
-    let statement = "The client asked for a Fast Open cookie and the server gave none: later \
-                     connections will not be quicker.";
+    let statement = "The client requested a Fast Open cookie and the server sent none: later \
+                     connections gain nothing.";
     Some(shown.proves(NAME, Severity::Note, Cost::NONE).saying(
         statement.to_owned(),
-        "Turn it on at the server (net.ipv4.tcp_fastopen = 3 and TCP_FASTOPEN on the listening \
-         socket), or drop it at the client.",
+        "Enable it at the server (net.ipv4.tcp_fastopen = 3 and TCP_FASTOPEN on the listening \
+         socket), or disable it at the client.",
     ))
 }

@@ -1,79 +1,75 @@
-//! What a rule says, how much it matters, and where it is to be seen.
+//! A finding: statement, severity, cost and evidence.
 
 use serde::Serialize;
 use tcplab_trace::{Connection, Occurrences, Stall, TcpState};
 use tcplab_units::{Bytes, Instant, Span};
 
-/// Something found out about a connection.
+/// A statement about a connection, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The rule that found it, as in [`RULES`](crate::RULES).
     pub rule: &'static str,
-    /// Of what kind it is.
+    /// How serious it is.
     pub severity: Severity,
-    /// What it cost, as far as that can be told.
+    /// Its cost, as far as known.
     pub cost: Cost,
-    /// What was found, in plain sentences.
+    /// The statement: the headline first.
     pub statement: String,
-    /// What to do about it, where something can be done.
+    /// What to do about it, if anything.
     pub remedy: Option<String>,
-    /// The frames that prove it, counted from 1 as in Wireshark.
+    /// The frames that prove it, from 1 as in Wireshark.
     pub frames: Vec<u64>,
-    /// When it was the case first.
+    /// When it first occurred.
     pub at: Instant,
 }
 
-/// Of what kind a finding is, in the order in which a reader should learn of it: the last first.
+/// How serious a finding is; reports show the highest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// All is well, and why.
     Good,
-    /// Worth knowing; it cost little here, or nothing that TCP could give back.
+    /// Worth knowing; it cost little, or nothing TCP could avoid.
     Note,
     /// It cost time or bytes.
     Harm,
-    /// The connection did not come about, was broken off, or somebody did what the standard
-    /// forbids.
+    /// The connection failed or was aborted, or an end violates the standard.
     Failure,
-    /// The capture is not what passed the network: other findings may be wrong.
+    /// The capture differs from what crossed the network: other findings may be wrong.
     Doubt,
 }
 
-/// What a finding cost, for putting the worst first: time weighs before bytes.
-///
-/// Costs of several findings overlap and do not add up.
+/// The cost of a finding, to sort by: time before bytes. Costs overlap and do not add up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Cost {
-    /// For how long it held the connection up; of what makes every round trip longer, by how much
-    /// it does so.
+    /// The delay it caused; for a cause that lengthens every round trip, by how much.
     pub time: Span,
-    /// Bytes that went over the path for nothing.
+    /// Bytes sent in vain.
     pub bytes: Bytes,
 }
 
 impl Cost {
-    /// Nothing, or nobody can tell.
+    /// None, or unknown.
     pub const NONE: Cost = Cost { time: Span::ZERO, bytes: Bytes::ZERO };
 
-    /// So much time.
+    /// Only time.
     pub const fn time(time: Span) -> Cost {
         Cost { time, bytes: Bytes::ZERO }
     }
-    /// So many bytes.
+    /// Only bytes.
     pub const fn bytes(bytes: Bytes) -> Cost {
         Cost { time: Span::ZERO, bytes }
     }
 }
 
-/// Puts the worst first: by severity, then by cost, then by time.
+/// Sorts the worst first: by severity, cost, then time.
 pub fn worst_first(findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
         (b.severity, b.cost).cmp(&(a.severity, a.cost)).then_with(|| a.at.cmp(&b.at))
     });
 }
 
-/// Where and since when something is to be seen.
+/// The evidence: frames, and when it begins.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shown {
     frames: Vec<u64>,
@@ -81,33 +77,33 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// In single frames.
+    /// Of single frames.
     pub(crate) fn in_frames(frames: impl IntoIterator<Item = u64>, at: Instant) -> Shown {
         let mut frames: Vec<u64> = frames.into_iter().collect();
         frames.sort_unstable();
         frames.dedup();
         Shown { frames, at }
     }
-    /// Where something was seen; nowhere if it was not.
+    /// Of occurrences; empty if there were none.
     pub(crate) fn by(seen: &Occurrences) -> Shown {
         Shown::in_frames(seen.frames.iter().copied(), seen.first.unwrap_or_default())
     }
-    /// Between the two packets around a stall.
+    /// The two packets around a stall.
     pub(crate) fn by_stall(stall: &Stall) -> Shown {
         Shown::in_frames([stall.frames.0, stall.frames.1], stall.from)
     }
-    /// In what both ends offered: the first frame, if that is a SYN, and the SYN-ACK, which is what
-    /// brings the client into its next state.
+    /// What both ends offered: the first frame and the SYN-ACK, which brings the client into
+    /// ESTABLISHED.
     pub(crate) fn by_offers(connection: &Connection) -> Shown {
         let answer = connection.life.client.iter().find(|s| s.state == TcpState::Established);
         let frames = [Some(connection.frames.0), answer.map(|step| step.frame)];
         Shown::in_frames(frames.into_iter().flatten(), connection.first)
     }
-    /// In the connection as a whole: its first and its last frame.
+    /// The whole connection: its first and last frame.
     pub(crate) fn by_all(connection: &Connection) -> Shown {
         Shown::in_frames([connection.frames.0, connection.frames.1], connection.first)
     }
-    /// There and elsewhere.
+    /// This evidence and more.
     pub(crate) fn and(self, other: Shown) -> Shown {
         let at = match (self.frames.is_empty(), other.frames.is_empty()) {
             (true, _) => other.at,
@@ -116,17 +112,17 @@ impl Shown {
         };
         Shown::in_frames(self.frames.into_iter().chain(other.frames), at)
     }
-    /// There, or elsewhere if it was not seen there.
+    /// This evidence, or `other` if it is empty.
     pub(crate) fn or(self, other: Shown) -> Shown {
         if self.frames.is_empty() { other } else { self }
     }
-    /// What rule `rule` makes of it.
+    /// As evidence for `rule`.
     pub(crate) fn proves(self, rule: &'static str, severity: Severity, cost: Cost) -> Found {
         Found { rule, severity, cost, shown: self }
     }
 }
 
-/// A finding without its words.
+/// A finding without its sentences.
 #[derive(Debug)]
 pub(crate) struct Found {
     rule: &'static str,
@@ -136,11 +132,11 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// With a statement and something to do.
+    /// With a statement and a remedy.
     pub(crate) fn saying(self, statement: String, remedy: impl Into<String>) -> Finding {
         Finding { remedy: Some(remedy.into()), ..self.stating(statement) }
     }
-    /// With a statement; nothing is to be done.
+    /// With a statement and no remedy.
     pub(crate) fn stating(self, statement: String) -> Finding {
         Finding {
             rule: self.rule,

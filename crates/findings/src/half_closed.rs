@@ -1,16 +1,15 @@
 //! # Left half closed
 //!
-//! **What it says.** One end closed its direction and the other never did, for as long as packets
-//! of the connection were seen.
+//! **What it says.** One end closed its direction; the other never did while packets were captured.
 //!
-//! **Why it matters.** A program that does not notice the end of its input keeps the socket (in
-//! CLOSE-WAIT) for ever; enough of them, and it runs out of file descriptors.
+//! **Why it matters.** A program that ignores the end of its input keeps the socket in CLOSE-WAIT
+//! for ever; enough of them exhaust its file descriptors.
 //!
 //! **Evidence.** The FIN, and the last packet of the connection.
 //!
-//! **False positives.** Closing one direction first is legal, and some programs work so: they send
-//! their request, close, and read. A capture that ends too soon does not show the other FIN; less
-//! than a second after the first one nothing is said.
+//! **False positives.** Closing one direction first is legal: some programs send their request,
+//! close, and read. A capture that ends early misses the other FIN; the rule is silent within a
+//! second of the first FIN.
 //!
 //! **Reference.** RFC 9293 section 3.6.
 
@@ -39,15 +38,15 @@ fn in_life(connection: &Connection) -> Option<Finding> {
     }
     let (who, other) = (close.by.name(), close.by.other().name());
     let statement = format!(
-        "The {who} closed its direction at {}; the {other} had not closed its own {} later, when \
-         the connection was last seen.",
+        "The {other} never closed its direction: the {who} sent FIN at {}, and the connection was \
+         last seen {} later.",
         seconds(close.at),
         rounded(open),
     );
     let remedy = format!(
-        "If the {other} has nothing left to send, its program does not notice the end of its \
-         input (read() returning 0): look for sockets in CLOSE-WAIT there with `ss -tan \
-         state close-wait`.",
+        "If the {other} has nothing left to send, its program ignores the end of its input \
+         (read() returned 0): look for sockets in CLOSE-WAIT there with `ss -tan state \
+         close-wait`.",
     );
     let shown = Shown::in_frames([close.frame, connection.frames.1], close.at);
     Some(shown.proves(NAME, Severity::Note, Cost::NONE).saying(statement, remedy))

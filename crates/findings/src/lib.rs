@@ -1,10 +1,10 @@
-//! Statements about a connection, each with the packets that prove it.
+//! Findings about a connection, each with the packets that prove it.
 //!
-//! One rule, one file. Its head says what the rule states, why that matters, what the evidence
-//! is, when it may be wrong, and where the knowledge comes from.
+//! One rule per file. Its head says what the rule states, why that matters, the evidence, false
+//! positives and the reference.
 //!
-//! Nearly all rules read the sums that the analyser keeps for every connection, so that they also
-//! work where packets are not kept; those that need the packets say so ([`Rule::needs_packets`]).
+//! Most rules read only the sums of a connection, so they work without stored packets; the others
+//! say so ([`Rule::needs_packets`]).
 
 use tcplab_trace::Connection;
 
@@ -21,7 +21,6 @@ pub mod half_closed;
 pub mod loss_rate;
 pub mod lost_retransmissions;
 pub mod nagle_delay;
-pub mod needless_retransmissions;
 pub mod network_duplicates;
 pub mod no_sack;
 pub mod no_timestamps;
@@ -37,9 +36,10 @@ pub mod silly_window;
 pub mod slow_answers;
 pub mod slow_start;
 pub mod small_segments;
+pub mod spurious_retransmissions;
 pub mod standing_queue;
 mod story;
-pub mod syn_repeated;
+pub mod syn_retransmitted;
 pub mod tail_loss;
 pub mod timeout_backoff;
 pub mod timeouts;
@@ -55,15 +55,14 @@ mod tests;
 pub use finding::{Cost, Finding, Severity, worst_first};
 pub use story::story;
 
-/// Something to look for in every connection.
+/// A rule applied to every connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// Its name.
     pub name: &'static str,
-    /// Whether it reads single packets or recovery episodes: where only sums were kept, it finds
-    /// nothing.
+    /// Whether it reads packets or recovery episodes: with sums alone it finds nothing.
     pub needs_packets: bool,
-    /// Looks for it.
+    /// Applies it.
     pub examine: fn(&Connection) -> Vec<Finding>,
 }
 
@@ -76,13 +75,12 @@ impl Rule {
     }
 }
 
-/// All rules: on the capture, on how the connection came and went, on what limited it, on losses,
-/// on the ends' habits, on the path.
+/// All rules: on the capture, the opening and closing, the limits, losses, the ends and the path.
 pub const RULES: &[Rule] = &[
     Rule::of_sums(capture_gaps::NAME, capture_gaps::examine),
     Rule::of_sums(captured_twice::NAME, captured_twice::examine),
     Rule::of_sums(not_opened::NAME, not_opened::examine),
-    Rule::of_sums(syn_repeated::NAME, syn_repeated::examine),
+    Rule::of_sums(syn_retransmitted::NAME, syn_retransmitted::examine),
     Rule::of_sums(fast_open::NAME, fast_open::examine),
     Rule::of_sums(reset::NAME, reset::examine),
     Rule::of_sums(half_closed::NAME, half_closed::examine),
@@ -100,7 +98,7 @@ pub const RULES: &[Rule] = &[
     Rule::of_sums(timeouts::NAME, timeouts::examine),
     Rule::of_sums(timeout_backoff::NAME, timeout_backoff::examine),
     Rule::of_sums(lost_retransmissions::NAME, lost_retransmissions::examine),
-    Rule::of_sums(needless_retransmissions::NAME, needless_retransmissions::examine),
+    Rule::of_sums(spurious_retransmissions::NAME, spurious_retransmissions::examine),
     Rule::of_sums(no_sack::NAME, no_sack::examine),
     Rule::of_sums(no_timestamps::NAME, no_timestamps::examine),
     Rule::of_sums(nagle_delay::NAME, nagle_delay::examine),
@@ -117,8 +115,7 @@ pub const RULES: &[Rule] = &[
     Rule::of_sums(congestion_marks::NAME, congestion_marks::examine),
 ];
 
-/// What all rules find in `connection`, in order of time; [`worst_first`] puts them in order of
-/// weight.
+/// The findings of all rules, in order of time; [`worst_first`] sorts them by weight.
 pub fn examine(connection: &Connection) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         RULES.iter().flat_map(|rule| (rule.examine)(connection)).collect();

@@ -1,18 +1,17 @@
-//! # Losses keep the congestion window small
+//! # Loss limits the congestion window
 //!
-//! **What it says.** At this share of losses and this round trip, congestion control by loss cannot
-//! carry more than the transfer had.
+//! **What it says.** At this loss rate and RTT, loss-based congestion control cannot carry more than
+//! the transfer achieved.
 //!
-//! **Why it matters.** The rate that Reno and CUBIC reach is bounded by loss and round trip,
-//! however fast the links are: no buffer and no window makes the transfer faster.
+//! **Why it matters.** Loss and RTT bound the rate of Reno and CUBIC, however fast the links are: no
+//! buffer and no window makes the transfer faster.
 //!
-//! **Evidence.** The retransmissions that were called for, over all segments; the response
-//! functions of both algorithms; the share of time with the congestion window full.
+//! **Evidence.** Retransmissions that were not spurious, over all segments; the response functions
+//! of both algorithms; the share of time with a full congestion window.
 //!
-//! **False positives.** The functions take losses one by one; of losses in bursts a sender bears
-//! more. A transfer twice as fast as they allow has another congestion control (BBR), and the rule
-//! is silent. A full queue loses too, which is as it should be: silent where the path was the
-//! limit.
+//! **False positives.** The functions assume single losses; with bursts a sender achieves more. A
+//! transfer twice as fast as they allow uses another congestion control (BBR): the rule is silent. A
+//! full queue loses packets too, as it should: silent where the path was the limit.
 //!
 //! **Reference.** M. Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance
 //! Algorithm"; RFC 9438 section 5 and table 1; RFC 3649 on Reno's 1.2 / sqrt(p).
@@ -55,10 +54,10 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let mut statement = format!(
-        "{} of the {}'s segments were lost ({} of {}). With that and a round trip of \
-         {}, congestion control by loss (Reno, CUBIC) carries about {}; the transfer had {}",
-        percent(lost, segments),
+        "Loss limits the {}: {} of its segments were lost ({} of {}). At an RTT of {}, Reno and \
+         CUBIC then carry about {}; the transfer achieved {}",
         direction.sender,
+        percent(lost, segments),
         number(lost),
         number(segments),
         rounded(round_trip),
@@ -67,17 +66,16 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let capacity = flow.transfer.capacity.filter(|&capacity| bits(capacity) > 1.25 * bits(reached));
     statement += &match capacity {
-        Some(capacity) => format!(", though the path showed {}.", speed(capacity)),
+        Some(capacity) => format!(", and the path showed {}.", speed(capacity)),
         None => ".".to_owned(),
     };
     let shown = direction.shown_by_retransmissions();
     let cost = Cost { time: bound, bytes: flow.totals.retransmitted };
     Some(shown.proves(NAME, Severity::Harm, cost).saying(
         statement,
-        "Find out where packets are lost: errors of interfaces (`ethtool -S`, `ip -s link`), \
-         radio, a policer, queues too short for bursts (`tc -s qdisc`). If the losses cannot be \
-         helped, use a congestion control that bears them (BBR) or end connections nearer to the \
-         user (a proxy), which makes the round trip shorter.",
+        "Find out where packets are lost: interface errors (`ethtool -S`, `ip -s link`), radio, a \
+         policer, queues too short for bursts (`tc -s qdisc`). If the loss cannot be avoided, use \
+         BBR, or shorten the RTT by ending connections nearer to the user (a proxy).",
     ))
 }
 

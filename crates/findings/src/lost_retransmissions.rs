@@ -1,15 +1,14 @@
-//! # Retransmissions lost again
+//! # Lost retransmissions
 //!
-//! **What it says.** Of what was sent again a good part was lost again.
+//! **What it says.** A large share of the retransmissions was lost again.
 //!
-//! **Why it matters.** Independent losses of one per cent hit one retransmission in a hundred. Many
-//! more mean that losses come together: a path that is gone for a while, a policer, a queue that
-//! stays full while the sender repairs.
+//! **Why it matters.** Independent loss of one per cent hits one retransmission in a hundred. Many
+//! more mean that losses cluster: an outage, a policer, or a queue that stays full during recovery.
 //!
-//! **Evidence.** Repetitions of what had been sent again before.
+//! **Evidence.** Retransmissions of data that had been retransmitted before.
 //!
-//! **False positives.** Timeouts that ran out too early repeat what is not lost; those known to be
-//! needless are left out.
+//! **False positives.** Premature timeouts retransmit data that was not lost; those known to be
+//! spurious are left out.
 //!
 //! **Reference.** RFC 8985 section 3.1; T. Flach et al., "An Internet-Wide Analysis of Traffic
 //! Policing", section 3.
@@ -44,8 +43,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "{} of the {}'s {} were lost again ({}), though {} of all segments were lost: losses come \
-         together.",
+        "{} of the {}'s {} were lost again ({}), against {} of all segments: losses cluster.",
         again,
         direction.sender,
         counted(lost, "retransmission"),
@@ -56,8 +54,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let cost = Cost::bytes(Bytes::new(again * direction.flow.marks.largest.as_u64()));
     Some(shown.proves(NAME, Severity::Harm, cost).saying(
         statement,
-        "Look for what takes the path away for a while (handover, radio, a route that flaps) and \
-         for policers, which drop all above a rate where a shaper would queue; pacing at the sender \
-         (`tc qdisc … fq`, BBR) helps against the latter.",
+        "Look for outages (handover, radio, a route that flaps) and for policers, which drop \
+         above a rate where a shaper would queue; pacing at the sender (`tc qdisc … fq`, BBR) \
+         helps against policers.",
     ))
 }

@@ -1,16 +1,16 @@
-//! # Nagle's algorithm against delayed acknowledgements
+//! # Nagle's algorithm against delayed ACKs
 //!
-//! **What it says.** Small segments waited for the acknowledgement of the one before, which the
-//! receiver held back.
+//! **What it says.** Small segments waited for the ACK of the previous segment, which the receiver
+//! delayed.
 //!
 //! **Why it matters.** Each such write takes 40 ms (Linux) to 200 ms (others) longer, on any
-//! network however fast.
+//! network.
 //!
-//! **Evidence.** Segments smaller than a full one, sent at once when a delayed acknowledgement had
-//! left nothing unacknowledged; for how long they waited.
+//! **Evidence.** Segments smaller than a full one, sent as soon as a delayed ACK left nothing
+//! unacknowledged; and how long they waited.
 //!
-//! **False positives.** An application that writes in step with the receiver's delay by chance; it
-//! would have to do so three times.
+//! **False positives.** An application that by chance writes in step with the receiver's delay,
+//! three times.
 //!
 //! **Reference.** RFC 9293 sections 3.7.4 and 3.8.6.3; G. Minshall et al., "Application Performance
 //! Pitfalls and TCP's Nagle Algorithm".
@@ -45,15 +45,14 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let (sender, receiver) = (direction.sender, direction.receiver);
     let statement = format!(
-        "{} of the {sender} waited for an acknowledgement that the {receiver} held back: {}, {} \
-         each.",
+        "{} of the {sender} waited for ACKs that the {receiver} delayed: {}, {} each.",
         counted(waits.count, "small segment"),
         part_of_time(waited, direction.time().max(waited)),
         rounded(waited / waits.count),
     );
     let remedy = format!(
-        "Let the {sender}'s program hand over each message in one piece (writev, a buffer, \
-         MSG_MORE or TCP_CORK), or set TCP_NODELAY there.",
+        "Write each message in one piece in the {sender}'s program (writev, a buffer, MSG_MORE or \
+         TCP_CORK), or set TCP_NODELAY there.",
     );
     let shown = Shown::by(waits);
     Some(shown.proves(NAME, Severity::Harm, Cost::time(waited)).saying(statement, remedy))

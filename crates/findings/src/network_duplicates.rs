@@ -1,14 +1,14 @@
-//! # Network makes two of one
+//! # Network duplicates packets
 //!
-//! **What it says.** Packets arrived twice that were sent once.
+//! **What it says.** Packets sent once arrived twice.
 //!
-//! **Why it matters.** They cost capacity; each calls for a duplicate acknowledgement; and they are
-//! the sign of a loop, a flooding switch, or a redundancy that does not remove its copies.
+//! **Why it matters.** Copies cost capacity and trigger duplicate ACKs. They point to a loop, a
+//! flooding switch, or redundancy that does not remove its copies.
 //!
 //! **Evidence.** Copies with the same sequence number and the same IP identification.
 //!
-//! **False positives.** A capture that records each packet twice looks alike, but does so for
-//! nearly all: another rule tells of that.
+//! **False positives.** A capture that records each packet twice looks alike, but does so for nearly
+//! all packets: another rule reports that.
 //!
 //! **Reference.** RFC 5560; RFC 2883 section 4.1.
 
@@ -38,7 +38,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "The network doubled {} from the {} ({}): they were sent once and came twice.",
+        "The network duplicated {} from the {} ({}): sent once, received twice.",
         counted(copies.count, "packet"),
         direction.sender,
         percent(copies.count, segments),
@@ -47,8 +47,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let shown = Shown::by(copies);
     Some(shown.proves(NAME, Severity::Harm, cost).saying(
         statement,
-        "Look for a loop or a flooding switch (`bridge fdb`, spanning tree), for links bonded in \
-         broadcast mode, for redundancy (PRP, HSR) whose copies nobody removes, and for radio links \
-         that repeat what had arrived.",
+        "Look for a loop or a flooding switch (`bridge fdb`, spanning tree), links bonded in \
+         broadcast mode, redundancy (PRP, HSR) that does not remove copies, and radio links that \
+         repeat frames already received.",
     ))
 }

@@ -1,14 +1,14 @@
-//! # Losses without SACK
+//! # Loss without SACK
 //!
-//! **What it says.** Data were lost and sent again on a connection that did not agree on selective
+//! **What it says.** Data were lost and retransmitted on a connection without selective
 //! acknowledgements.
 //!
-//! **Why it matters.** The sender learns of one loss in a round trip, cannot probe for lost tails,
-//! and waits for its timer where a retransmission is lost.
+//! **Why it matters.** The sender learns of one loss per round trip, cannot probe for tail loss, and
+//! needs a timeout for each lost retransmission.
 //!
 //! **Evidence.** The options of both SYNs; the retransmissions.
 //!
-//! **False positives.** None while both SYNs were captured whole; otherwise the rule is silent.
+//! **False positives.** None where both SYNs were captured whole; otherwise the rule is silent.
 //!
 //! **Reference.** RFC 2018; RFC 6582 section 1; RFC 8985 section 7.1.
 
@@ -36,8 +36,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "The {} sent {} again ({}), and selective acknowledgements were not agreed on ({refusal}): \
-         it learns of one loss in each round trip.",
+        "The {} retransmitted {} ({}) without SACK ({refusal}): it learns of one loss per round \
+         trip.",
         direction.sender,
         counted(repeats, "segment"),
         percent(repeats, direction.segments()),
@@ -46,7 +46,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let cost = Cost::bytes(direction.flow.totals.retransmitted);
     Some(shown.proves(NAME, Severity::Harm, cost).saying(
         statement,
-        "Turn SACK on at the end that lacks it (on Linux net.ipv4.tcp_sack = 1, the default). If \
-         both ends have it on, a firewall or a SYN proxy on the way takes the option out.",
+        "Enable SACK at the end that lacks it (on Linux net.ipv4.tcp_sack = 1, the default). If \
+         both ends have it enabled, a firewall or SYN proxy on the path strips the option.",
     ))
 }

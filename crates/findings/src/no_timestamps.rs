@@ -1,13 +1,13 @@
-//! # Losses without timestamps
+//! # Loss without timestamps
 //!
-//! **What it says.** Many segments were sent again on a connection without timestamps.
+//! **What it says.** Many segments were retransmitted on a connection without timestamps.
 //!
-//! **Why it matters.** Retransmitted data then give no round-trip samples (Karn's rule), so that
-//! the timeout stays long, and a needless retransmission is known as such late or never.
+//! **Why it matters.** Retransmitted data then give no RTT samples (Karn's rule), so the timeout
+//! stays long, and a spurious retransmission is recognised late or never.
 //!
 //! **Evidence.** The options of both SYNs; the retransmissions.
 //!
-//! **False positives.** With SACK and D-SACK most of the harm is undone; hence a note only.
+//! **False positives.** SACK and D-SACK undo most of the harm; hence a note only.
 //!
 //! **Reference.** RFC 7323 sections 3 and 4; RFC 3522.
 
@@ -36,8 +36,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "The {} sent {} again ({}) without timestamps to go by ({refusal}): round trips of what \
-         was sent again cannot be measured, and whether that was needless is hard to tell.",
+        "The {} retransmitted {} ({}) without timestamps ({refusal}): retransmitted data gives no \
+         RTT samples, and spurious retransmissions are hard to recognise.",
         direction.sender,
         counted(repeats, "segment"),
         percent(repeats, direction.segments()),
@@ -45,7 +45,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let shown = Shown::by_offers(direction.connection).and(direction.shown_by_retransmissions());
     Some(shown.proves(NAME, Severity::Note, Cost::NONE).saying(
         statement,
-        "Turn timestamps on at the end that lacks them (on Linux net.ipv4.tcp_timestamps = 1, the \
+        "Enable timestamps at the end that lacks them (on Linux net.ipv4.tcp_timestamps = 1, the \
          default; Windows: netsh interface tcp set global timestamps=enabled).",
     ))
 }

@@ -1,15 +1,14 @@
-//! # Never opened
+//! # Connection not established
 //!
-//! **What it says.** The connection did not come about: nobody answered, the answer was a refusal,
-//! or the client did not go on.
+//! **What it says.** The handshake failed: no answer, a refusal, or no final ACK.
 //!
-//! **Why it matters.** Each of the three has its own place to look at: the way there, the server's
+//! **Why it matters.** Each of the three points to another place: the way there, the server's
 //! process, the way back.
 //!
-//! **Evidence.** The SYNs and what came back.
+//! **Evidence.** The SYNs and their answers.
 //!
-//! **False positives.** A capture of one direction only shows answered SYNs as unanswered ones. Who
-//! scans for open ports leaves half-open connections on purpose.
+//! **False positives.** A capture of one direction shows answered SYNs as unanswered. A port scan
+//! leaves half-open connections on purpose.
 //!
 //! **Reference.** RFC 9293 sections 3.5 and 3.10.7.1.
 
@@ -34,13 +33,13 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let syns = sent("SYN", 1 + handshake.client_repeats, lasted);
     let (statement, remedy) = match handshake.kind {
         HandshakeKind::Unanswered => (
-            format!("{server} never answered: the client {syns}, and nothing came back."),
-            "A firewall drops the SYN, the host is not there, or its backlog is full. Capture at \
-             the server too: that tells whether the SYN gets there.",
+            format!("{server} never answered: the client {syns}."),
+            "A firewall drops the SYN, the host is down, or its backlog is full. Capture at the \
+             server too, to see whether the SYN arrives.",
         ),
         HandshakeKind::Refused => (
-            format!("{server} refused the connection: the client {syns}, and a reset came back."),
-            "Nobody listens on this port and address, or a firewall says no: look at the server \
+            format!("{server} refused the connection: the client {syns} and got RST."),
+            "Nothing listens on this address and port, or a firewall rejects: check the server \
              with `ss -ltn`.",
         ),
         HandshakeKind::HalfOpen => (
@@ -49,8 +48,8 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
                  acknowledged it.",
                 sent("SYN-ACK", 1 + handshake.server_repeats, lasted)
             ),
-            "The SYN-ACK takes a way on which it is lost (asymmetric routes, address translation, \
-             a firewall at the client), or the client was gone or never wanted to go on (a scan).",
+            "The SYN-ACK is lost on its way (asymmetric routes, address translation, a firewall \
+             at the client), or the client was gone or never meant to connect (a scan).",
         ),
         _ => return None,
     };

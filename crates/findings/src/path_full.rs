@@ -1,17 +1,17 @@
 //! # The path is full
 //!
-//! **What it says.** The transfer went as fast as the path carries: nothing is left to tune.
+//! **What it says.** The transfer used the capacity of the path: nothing is left to tune.
 //!
-//! **Why it matters.** Whoever looks for a reason why a transfer is slow has found it: the link is.
+//! **Why it matters.** The link is the bottleneck; no other reason needs to be looked for.
 //!
-//! **Evidence.** The share of time in which acknowledgements came at the path's own pace; goodput
-//! against the rate that this pace shows.
+//! **Evidence.** The share of time in which ACKs arrived at the path's own rate; goodput against
+//! that rate.
 //!
-//! **False positives.** A rate limit of the sender's host (a shaper, pacing at a fixed rate) looks
-//! like a path's. Others on the same link take their share of it: the path is what was left.
+//! **False positives.** A rate limit at the sender (a shaper, pacing at a fixed rate) looks like a
+//! path's. Cross traffic takes its share: the path is what was left.
 //!
-//! **Reference.** RFC 6349 section 4.1 (transfer time ratio); C. Dovrolis et al.,
-//! "Packet-Dispersion Techniques and a Capacity-Estimation Methodology".
+//! **Reference.** RFC 6349 section 4.1 (transfer time ratio); C. Dovrolis et al., "Packet-Dispersion
+//! Techniques and a Capacity-Estimation Methodology".
 
 use tcplab_trace::{Connection, Limit};
 
@@ -41,8 +41,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "The {} filled the path for {}: {} of the {} that it carries ({}). No setting at the ends \
-         makes this faster; a faster link would, or sending less.",
+        "The {} filled the path for {}: {} of {} ({}). No setting at the ends makes this faster, \
+         only a faster link or less data.",
         direction.sender,
         part_of_time(full, direction.time()),
         speed(goodput),

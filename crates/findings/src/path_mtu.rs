@@ -1,15 +1,16 @@
-//! # Full segments became smaller
+//! # Segment size reduced
 //!
-//! **What it says.** In the middle of the connection the largest segments became smaller: the path
-//! carries less than its ends agreed on; and whether the sender had to find that out by itself.
+//! **What it says.** The largest segments became smaller during the connection: the path MTU is
+//! smaller than the ends agreed on. Also whether ICMP reported it or the sender had to find out by
+//! itself.
 //!
-//! **Why it matters.** If routers do not tell (their ICMP messages are filtered), full segments
-//! vanish while small ones pass: the connection hangs for seconds or for ever.
+//! **Why it matters.** If routers do not report it (ICMP is filtered), full segments vanish while
+//! small ones pass: the connection hangs for seconds or for ever.
 //!
 //! **Evidence.** The first smaller segment; the timeouts just before it.
 //!
 //! **False positives.** An application that writes pieces of one size below a full segment; four in
-//! a row, each followed at once by more, are taken for full ones.
+//! a row, each followed at once by more, count as full.
 //!
 //! **Reference.** RFC 1191; RFC 2923 section 2.1 (black holes); RFC 4821; RFC 8899.
 
@@ -35,8 +36,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let changes = &direction.flow.marks.mss_changes;
     let (first, last) = (changes.first()?, changes.last()?);
     let mut statement = format!(
-        "From {} on the {}'s full segments carried {} B instead of {} B: the path's MTU is smaller \
-         than what the ends agreed on.",
+        "The path MTU is smaller than the ends agreed on: from {} on the {}'s full segments carry \
+         {} B instead of {} B.",
         seconds(first.at),
         direction.sender,
         last.to.as_u64(),
@@ -44,24 +45,23 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::in_frames(changes.iter().map(|change| change.frame), first.at);
     let Some(silence) = silence_before(direction, first) else {
-        let remedy = "No timeout was waited for. To spare the first packets the detour, set the MTU \
-                      of the interface or route to what the path carries, or let the router reduce \
-                      the MSS of passing SYNs (TCPMSS, clamp to PMTU).";
+        let remedy = "No timeout was needed. To avoid the first drop, set the MTU of the \
+                      interface or route to that of the path, or let the router clamp the MSS of \
+                      SYNs (TCPMSS, clamp to PMTU).";
         return Some(shown.proves(NAME, Severity::Note, Cost::NONE).saying(statement, remedy));
     };
     let waited = silence.until.since(silence.from);
     statement += &format!(
-        " Nobody told the sender: full segments vanished, and it stood still for {} before it \
-         tried smaller ones (a black hole).",
+        " A PMTU black hole: full segments vanished without ICMP, and the sender stalled for {} \
+         before it tried smaller ones.",
         rounded(waited)
     );
     let shown = shown.and(Shown::by_stall(silence));
     Some(shown.proves(NAME, Severity::Harm, Cost::time(waited)).saying(
         statement,
-        "Let ICMP through (\"fragmentation needed\", \"packet too big\") everywhere on the way, or \
-         set the tunnel's or route's MTU to what it carries, or reduce the MSS of passing SYNs \
-         (TCPMSS, clamp to PMTU). Senders find out sooner by themselves with \
-         net.ipv4.tcp_mtu_probing = 1.",
+        "Let ICMP through (\"fragmentation needed\", \"packet too big\") on the whole path, or \
+         set the MTU of the tunnel or route to what it carries, or clamp the MSS of SYNs (TCPMSS, \
+         clamp to PMTU). net.ipv4.tcp_mtu_probing = 1 lets senders find out sooner by themselves.",
     ))
 }
 

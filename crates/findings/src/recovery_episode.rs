@@ -1,16 +1,15 @@
 //! # Recovery episode
 //!
-//! **What it says.** Segments were lost, and how the sender came to know and repaired the loss.
+//! **What it says.** Segments were lost: how the sender detected the loss and recovered.
 //!
-//! **Why it matters.** While a loss is repaired the receiver's application gets nothing and the
-//! sender slows down; how long that takes depends on whether a timer had to run out first.
+//! **Why it matters.** During recovery the receiver's application gets nothing and the sender slows
+//! down; a timeout makes recovery much longer.
 //!
-//! **Evidence.** The first lost segment, what told of the loss, and the acknowledgement that
-//! covers everything lost.
+//! **Evidence.** The first lost segment, what revealed the loss, and the ACK that covers everything
+//! lost.
 //!
-//! **False positives.** At the receiver's side of the path no episode can be seen and none is
-//! stated. If the acknowledgement that carried a D-SACK was lost, a segment that arrived may be
-//! counted as lost.
+//! **False positives.** At the receiver no episode is visible, and none is stated. If the ACK with a
+//! D-SACK was lost, a segment that arrived may count as lost.
 //!
 //! **Reference.** W. Wang et al., "Experimental Analysis of TCP Behaviors against Bursty Packet
 //! Losses Caused by Transmission Interruption", section III; RFC 6675; RFC 8985.

@@ -1,16 +1,15 @@
-//! # Packets overtake one another
+//! # Reordering
 //!
-//! **What it says.** Packets were overtaken on their way, and whether the sender took that for
-//! loss.
+//! **What it says.** Packets arrived out of order, and whether the sender took that for loss.
 //!
-//! **Why it matters.** What comes late by three segments looks lost: the sender repeats it
-//! needlessly and halves its window for a loss that was none.
+//! **Why it matters.** A segment three places late looks lost: the sender retransmits it spuriously
+//! and reduces its window.
 //!
-//! **Evidence.** The overtaken packets, told from retransmissions by IP identification, timestamp
-//! or time; retransmissions on acknowledgements that turned out needless.
+//! **Evidence.** The out-of-order packets, distinguished from retransmissions by IP identification,
+//! timestamp or time; spurious fast retransmissions.
 //!
 //! **False positives.** A capture from several queues of a network card can swap packets that the
-//! network kept in order. Beside the sender no reordering is to be seen, and none is told.
+//! network kept in order. At the sender no reordering is visible, and none is reported.
 //!
 //! **Reference.** RFC 4737; RFC 8985 section 3.3; J. Bennett et al., "Packet Reordering is Not
 //! Pathological Network Behavior".
@@ -40,7 +39,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let mut statement = format!(
-        "{} from the {} ({}) were overtaken on the way, by up to {}.",
+        "{} from the {} ({}) arrived out of order, displaced by up to {}.",
         counted(overtaken, "packet"),
         direction.sender,
         percent(overtaken, segments),
@@ -49,18 +48,18 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let needless = direction.spurious();
     let severity = if needless > 0 { Severity::Harm } else { Severity::Note };
     statement += &match needless {
-        0 => " No data were sent again needlessly for that.".to_owned(),
-        1 => " 1 retransmission was needless.".to_owned(),
-        _ => format!(" {needless} retransmissions were needless."),
+        0 => " No spurious retransmission followed.".to_owned(),
+        1 => " 1 retransmission was spurious.".to_owned(),
+        _ => format!(" {needless} retransmissions were spurious."),
     };
     let shown = Shown::by(&causes.out_of_order);
     let each = direction.flow.marks.largest.as_u64();
     let cost = Cost::bytes(tcplab_units::Bytes::new(needless * each));
     Some(shown.proves(NAME, severity, cost).saying(
         statement,
-        "Look for what spreads one connection over several ways: link aggregation or routes \
-         balanced by packet and not by connection, parallel queues, radio with repetition. Senders \
-         bear it with RACK (on Linux net.ipv4.tcp_recovery = 1, the default) and a larger \
-         net.ipv4.tcp_reordering.",
+        "Look for multipath that splits one connection: link aggregation or routes balanced per \
+         packet instead of per connection, parallel queues, radio with retransmission. RACK (on \
+         Linux net.ipv4.tcp_recovery = 1, the default) and a larger net.ipv4.tcp_reordering \
+         tolerate it.",
     ))
 }

@@ -1,14 +1,13 @@
 //! # Connection reset
 //!
-//! **What it says.** An end broke the connection off with RST, and whether data were lost by that.
+//! **What it says.** An end aborted the connection with RST, and whether data were lost.
 //!
-//! **Why it matters.** The other end gets an error, and data that were still under way or unread
-//! are gone.
+//! **Why it matters.** The other end gets an error; data in flight or unread are lost.
 //!
 //! **Evidence.** The RST; the windows before it, which show what its sender had not read.
 //!
-//! **False positives.** After its own FIN an end that is done answers late data with RST; that is
-//! told only if something was left unread. A firewall can send an RST in the name of either end.
+//! **False positives.** After its own FIN, an end that is done answers late data with RST; that is
+//! reported only if data were left unread. A firewall can send an RST in the name of either end.
 //!
 //! **Reference.** RFC 9293 section 3.10.4 (abort); RFC 1122 section 4.2.2.13 and RFC 2525 section
 //! 2.17 (closing with data unread).
@@ -44,21 +43,21 @@ fn in_life(connection: &Connection) -> Option<Finding> {
     let (statement, remedy) = match (unread, close.kind) {
         (Some(unread), _) => (
             format!(
-                "The {who} broke the connection off with a reset at {when} and left {} unread: they \
-                 had arrived and were acknowledged, and are lost.",
+                "The {who} reset the connection at {when} with {} unread: acknowledged data was \
+                 lost.",
                 amount(unread)
             ),
             format!(
-                "The {who}'s program closes while data wait in its socket: let it read to the \
-                 end, or shut down its sending side and read until the {other} closes too."
+                "The {who}'s program closed its socket with data unread: let it read to the end, \
+                 or shut down its sending side and read until the {other} closes too."
             ),
         ),
         (None, _) => (
-            format!("The {who} broke the connection off with a reset at {when}."),
+            format!("The {who} reset the connection at {when}."),
             format!(
-                "Look at the {who}'s program at that time: a crash, a timeout of its own, SO_LINGER \
-                 of zero, or a process killed. If it knows nothing of it, a firewall or a load \
-                 balancer between both sent the reset; its time to live often differs."
+                "Check the {who}'s program at that time: a crash, an application timeout, \
+                 SO_LINGER of zero, a killed process. If it did not close, a firewall or load \
+                 balancer sent the RST; its TTL often differs."
             ),
         ),
     };

@@ -1,14 +1,14 @@
-//! # Small segments agreed on
+//! # Small MSS
 //!
-//! **What it says.** The ends agreed on segments so small that much of the path goes to headers.
+//! **What it says.** The ends agreed on an MSS so small that headers take much of the path.
 //!
-//! **Why it matters.** With 536 bytes in a segment there are nearly three times as many packets as
-//! with 1460, and congestion control, which counts in segments, grows as much more slowly.
+//! **Why it matters.** 536 bytes per segment need nearly three times as many packets as 1460, and
+//! congestion control, which counts segments, grows as much more slowly.
 //!
 //! **Evidence.** The MSS options of both SYNs.
 //!
-//! **False positives.** Links with small packets exist (some radio and serial links); tunnels and
-//! PPPoE cost a little, which is not told.
+//! **False positives.** Links with small packets exist (some radio and serial links). Tunnels and
+//! PPPoE cost a little, which is not reported.
 //!
 //! **Reference.** RFC 9293 section 3.7.1; RFC 6691.
 
@@ -49,22 +49,22 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let receiver = direction.receiver;
     let why = match direction.receiver_offers.mss {
-        None => "has no MSS option, which means",
-        Some(_) => "asks for no more than",
+        None => "has no MSS option, so the MSS is",
+        Some(_) => "announces an MSS of",
     };
     let data = direction.flow.totals.data.as_u64();
     let headers = |size: u64| data.div_ceil(size.max(1)) * HEADERS;
     let spent = headers(u64::from(takes));
     let statement = format!(
-        "The {receiver}'s SYN {why} {takes} B in a segment: {} packets for what {} of {ETHERNET} B \
-         would carry, and {} of it headers.",
+        "The {receiver}'s SYN {why} {takes} B: {} packets instead of {} of {ETHERNET} B, {} of \
+         the bytes are headers.",
         data.div_ceil(u64::from(takes.max(1))),
         data.div_ceil(ETHERNET),
         percent(spent, spent + data),
     );
     let remedy = format!(
-        "Look at the MTU of the {receiver}'s interface and routes (`ip link`, `ip route … advmss`), \
-         at TCP_MAXSEG in its program, and at firewalls that set the option (TCPMSS).",
+        "Check the MTU of the {receiver}'s interface and routes (`ip link`, `ip route … advmss`), \
+         TCP_MAXSEG in its program, and firewalls that set the option (TCPMSS).",
     );
     let shown = Shown::by_offers(direction.connection);
     let cost = Cost::bytes(Bytes::new(spent.saturating_sub(headers(ETHERNET))));

@@ -1,16 +1,15 @@
 //! # Send buffer too small
 //!
-//! **What it says.** The sender always had about the same amount in flight, less than either window
-//! allowed: its send buffer was full of what was not acknowledged yet.
+//! **What it says.** The sender kept about the same amount in flight, less than either window
+//! allowed: its send buffer was full of unacknowledged data.
 //!
-//! **Why it matters.** Data stay in the send buffer until they are acknowledged, so it bounds what
-//! is in flight as the receive window does.
+//! **Why it matters.** Data stay in the send buffer until acknowledged, so it bounds the data in
+//! flight as the receive window does.
 //!
-//! **Evidence.** The share of the transfer's time in which acknowledgements, and nothing else, made
-//! the sender go on below its windows.
+//! **Evidence.** The share of time in which only ACKs let the sender continue, below its windows.
 //!
-//! **False positives.** An application that keeps a fixed number of requests open looks the same;
-//! so does a small limit on unsent data (TCP_NOTSENT_LOWAT, TSQ) on a very short path.
+//! **False positives.** An application that keeps a fixed number of requests open looks the same; so
+//! does a small limit on unsent data (TCP_NOTSENT_LOWAT, TSQ) on a very short path.
 //!
 //! **Reference.** Y. Zhang et al., "On the Characteristics and Origins of Internet Flow Rates",
 //! section 4 (sender window limited); tcp(7) on tcp_wmem.
@@ -36,25 +35,22 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let time = direction.limited(Limit::SendBuffer, SHARE).filter(|_| direction.is_transfer())?;
     let (sender, most) = (direction.sender, direction.flow.totals.max_in_flight);
     let mut statement = format!(
-        "The {sender}'s send buffer held it back for {}: never more than {} were in flight, \
-         though both windows allowed more.",
+        "The {sender}'s send buffer limited it for {}: at most {} were in flight, although both \
+         windows allowed more.",
         part_of_time(time, direction.time()),
         amount(most),
     );
     if let Some((rate, round_trip)) = direction.rate_of_window(most).zip(direction.round_trip()) {
-        statement += &format!(
-            " At a round trip of {} that is {} at most.",
-            rounded(round_trip),
-            speed(rate)
-        );
+        statement +=
+            &format!(" At an RTT of {} that is at most {}.", rounded(round_trip), speed(rate));
     }
-    let size = match direction.room_on_path().filter(|&needed| needed > most) {
+    let size = match direction.bandwidth_delay_product().filter(|&needed| needed > most) {
         Some(needed) => format!(" to {} or more", amount(needed)),
         None => String::new(),
     };
     let remedy = format!(
-        "Remove a fixed SO_SNDBUF from the {sender}'s program so that the buffer can grow (on Linux \
-         up to the third value of net.ipv4.tcp_wmem), or raise it{size}.",
+        "Remove a fixed SO_SNDBUF from the {sender}'s program so that the buffer can grow (on \
+         Linux up to the third value of net.ipv4.tcp_wmem), or raise it{size}.",
     );
     let shown = direction.shown_under(Limit::SendBuffer);
     Some(shown.proves(NAME, Severity::Harm, Cost::time(time)).saying(statement, remedy))

@@ -1,15 +1,15 @@
-//! # Silly windows
+//! # Silly window syndrome
 //!
-//! **What it says.** The receiver told of room in its buffer in crumbs: less than a full segment
-//! and less than half of the buffer.
+//! **What it says.** The receiver advertised less than a full segment and less than half of its
+//! buffer.
 //!
-//! **Why it matters.** A sender that takes what is offered sends crumbs, each with full headers; a
-//! receiver must wait until there is room for a full segment.
+//! **Why it matters.** A sender that uses such windows sends tiny segments with full headers; a
+//! receiver must wait until a full segment fits.
 //!
-//! **Evidence.** The acknowledgements that opened the window by so little.
+//! **Evidence.** The ACKs that opened the window by so little.
 //!
-//! **False positives.** Receivers whose whole buffer is about a segment can do no better; three
-//! crumbs and more are told only.
+//! **False positives.** A receiver whose whole buffer holds about one segment can do no better; the
+//! rule reports three cases or more.
 //!
 //! **Reference.** RFC 9293 section 3.8.6.2.2; RFC 813.
 
@@ -36,12 +36,11 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let receiver = direction.receiver;
-    let largest = windows.max.map_or(String::new(), |max| {
-        format!("; at other times it advertised up to {}", amount(max))
-    });
+    let largest = windows
+        .max
+        .map_or(String::new(), |max| format!("; its largest window was {}", amount(max)));
     let statement = format!(
-        "The {receiver} told {} of room for less than a full segment{largest}: an invitation to \
-         send crumbs (silly window syndrome).",
+        "The {receiver} advertised less than one segment {} (silly window syndrome){largest}.",
         times(windows.silly_windows.count),
     );
     let remedy = format!(

@@ -1,15 +1,15 @@
 //! # Slow answers
 //!
-//! **What it says.** The one who was asked thought for long before it answered.
+//! **What it says.** The server took long before it answered.
 //!
-//! **Why it matters.** What users call a slow network is often a slow server: the request had
-//! arrived and was acknowledged, and nothing came.
+//! **Why it matters.** A "slow network" is often a slow server: the request arrived and was
+//! acknowledged, and no answer came.
 //!
-//! **Evidence.** The stalls between a request and the first data of its answer, their sum and the
+//! **Evidence.** The stalls between a request and the first data of its answer: their sum and the
 //! longest.
 //!
-//! **False positives.** Servers that hold a request until there is news (long polling) do so on
-//! purpose. Where the capture begins in the middle, the client may be taken for the server.
+//! **False positives.** Servers that hold a request until there is news (long polling). If the
+//! capture begins in the middle, the client may be taken for the server.
 //!
 //! **Reference.** J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server Side",
 //! section 3 (server idle).
@@ -43,16 +43,16 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let longest = &thinking.longest;
     let statement = format!(
-        "The server thought about its answers {}, for {} together: {} of the connection's time. \
-         The longest thought took {}, from {} on.",
+        "The server was slow to answer {}, {} in all ({} of the connection). The longest wait was \
+         {}, from {} on.",
         times(thinking.count),
         rounded(thinking.time),
         percent(thinking.time.as_nanos(), life.as_nanos()),
         rounded(longest.until.since(longest.from)),
         seconds(longest.from),
     );
-    let remedy = "The requests had arrived: look at the server's application and at what it asks \
-                  in turn (database, other services), not at the network.";
+    let remedy = "The requests had arrived: look at the server's application and its back ends \
+                  (database, other services), not at the network.";
     let shown = Shown::by_stall(longest);
     Some(shown.proves(NAME, Severity::Harm, Cost::time(thinking.time)).saying(statement, remedy))
 }

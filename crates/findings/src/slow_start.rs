@@ -1,12 +1,12 @@
 //! # Over before it was fast
 //!
-//! **What it says.** Most of the transfer's time was slow start: it was over, or began anew, before
-//! the congestion window had reached what the path carries.
+//! **What it says.** Most of the transfer was slow start: it ended, or restarted, before the
+//! congestion window reached the path's capacity.
 //!
-//! **Why it matters.** Short transfers depend on round trips, not on the link's rate: each doubles
-//! what may be in flight.
+//! **Why it matters.** Short transfers depend on round trips, not on the link rate: each doubles the
+//! data in flight.
 //!
-//! **Evidence.** The share of the time in slow start, and how many round trips that was.
+//! **Evidence.** The share of time in slow start, and how many round trips it took.
 //!
 //! **False positives.** A transfer cut off by the end of the capture looks short.
 //!
@@ -41,8 +41,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let sender = direction.sender;
     let mut statement = format!(
-        "The {sender}'s congestion window was still growing for {}, about {rounds} round trips of \
-         {}.",
+        "The {sender} was in slow start for {}, about {rounds} round trips of {}.",
         part_of_time(time, direction.time()),
         rounded(round_trip),
     );
@@ -50,11 +49,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     if let Some((goodput, capacity)) = transfer.goodput.zip(transfer.capacity)
         && capacity > goodput
     {
-        statement += &format!(
-            " On the average it sent {} where the path showed {}.",
-            speed(goodput),
-            speed(capacity)
-        );
+        statement +=
+            &format!(" Mean rate {}; the path showed {}.", speed(goodput), speed(capacity));
     }
     let pauses: u64 = [StallCause::NoRequest, StallCause::SenderIdle, StallCause::SenderSlow]
         .into_iter()
@@ -62,15 +58,16 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         .map(|sum| sum.count)
         .sum();
     let remedy = if pauses > 0 {
-        statement += &format!(" It paused {}, and may have begun anew each time.", times(pauses));
+        statement +=
+            &format!(" It paused {}; each pause may have restarted slow start.", times(pauses));
         format!(
-            "Keep the window over pauses (on Linux net.ipv4.tcp_slow_start_after_idle = 0 at the \
-             {sender}), or a larger initial window (ip route … initcwnd).",
+            "Keep the window across pauses (on Linux net.ipv4.tcp_slow_start_after_idle = 0 at \
+             the {sender}), or use a larger initial window (ip route … initcwnd).",
         )
     } else {
         format!(
-            "Use connections again instead of opening new ones, let the {sender} begin with more \
-             (ip route … initcwnd; ten segments are the default), or shorten the round trip.",
+            "Reuse connections, raise the {sender}'s initial window (ip route … initcwnd; the \
+             default is ten segments), or shorten the RTT.",
         )
     };
     let shown = direction.shown_under(Limit::SlowStart);

@@ -1,15 +1,15 @@
 //! # Flood of small segments
 //!
-//! **What it says.** Data were sent in many small segments while others were on their way.
+//! **What it says.** The sender sent many small segments with other data in flight.
 //!
-//! **Why it matters.** Each carries 40 bytes of headers and more, and costs both ends, and every
-//! device between them, as much work as a full one.
+//! **Why it matters.** Each carries 40 bytes of headers or more, and costs every host and device as
+//! much work as a full one.
 //!
-//! **Evidence.** How many segments, their mean size against a full one, and how many were sent
-//! while data before them were not acknowledged, which Nagle's algorithm would not have done.
+//! **Evidence.** The number of segments, their mean size against a full one, and how many were sent
+//! with unacknowledged data before them, which Nagle's algorithm prevents.
 //!
-//! **False positives.** Keystrokes and game moves want to be sent at once; they come too rarely to
-//! make a flood (a hundred small segments in flight, and less than a full one's third each).
+//! **False positives.** Keystrokes and game moves have to leave at once; they are too rare for a
+//! flood (a hundred small segments in flight, each less than a third of a full one).
 //!
 //! **Reference.** RFC 896; RFC 9293 section 3.7.4.
 
@@ -48,9 +48,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let headers = segments * HEADERS;
     let enough = totals.data.as_u64().div_ceil(full);
     let statement = format!(
-        "The {} sent {} of {mean} B on the average, though {full} B fit into one, and {} of them \
-         while data before were still on their way. {enough} would have done; headers made up at \
-         least {} of what was sent.",
+        "The {} sent {} of {mean} B on average ({full} B fit), {} of them with data in flight. \
+         {enough} would do; at least {} of the bytes are headers.",
         direction.sender,
         counted(segments, "segment"),
         marks.small_in_flight,
@@ -58,8 +57,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let wasted = Bytes::new((segments - enough.min(segments)) * HEADERS);
     let remedy = format!(
-        "Gather data into larger writes (a buffer, writev, MSG_MORE or TCP_CORK); where \
-         TCP_NODELAY is set without need, drop it. That would save {} of headers.",
+        "Write larger pieces (a buffer, writev, MSG_MORE or TCP_CORK); remove TCP_NODELAY where \
+         it is not needed. That saves {} of headers.",
         amount(wasted),
     );
     let shown = Shown::by_all(direction.connection);

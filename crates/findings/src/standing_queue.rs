@@ -1,16 +1,15 @@
 //! # Standing queue (bufferbloat)
 //!
-//! **What it says.** While the transfer ran the round trip was far longer than the path's own: its
-//! packets waited in a queue.
+//! **What it says.** During the transfer the RTT was far above the path's base RTT: packets waited
+//! in a queue.
 //!
-//! **Why it matters.** The transfer loses nothing, but everything else that passes the same queue
-//! waits as long: calls, games, name look-ups, the next page.
+//! **Why it matters.** The transfer loses nothing, but everything else in the same queue waits as
+//! long: calls, games, DNS, the next page.
 //!
-//! **Evidence.** The smallest, the median and the 95th percentile of the round trips, and that the
-//! path was full meanwhile.
+//! **Evidence.** RTT min, median and p95, and that the path was full meanwhile.
 //!
-//! **False positives.** Radio links and receivers that wake up late add delay of their own; only
-//! transfers that were bounded by the path are looked at, at taps that see whole round trips.
+//! **False positives.** Radio links and receivers that wake up late add delay. The rule looks only
+//! at transfers limited by the path, at capture points that see whole round trips.
 //!
 //! **Reference.** J. Gettys and K. Nichols, "Bufferbloat: Dark Buffers in the Internet"; RFC 8290
 //! (FQ-CoDel); RFC 6349 section 4.3 (buffer delay).
@@ -49,22 +48,22 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let mut statement = format!(
-        "While the {} sent, the round trip rose from {} to {} (median {}): {} in a queue",
+        "A standing queue of {} built up while the {} sent: RTT min {}, median {}, p95 {}",
+        rounded(queue),
         direction.sender,
         rounded(min),
-        rounded(p95),
         rounded(median),
-        rounded(queue),
+        rounded(p95),
     );
     if let Some(capacity) = flow.transfer.capacity {
-        statement += &format!(", about {}", amount(capacity.bytes_in(queue)));
+        statement += &format!("; about {} queued", amount(capacity.bytes_in(queue)));
     }
     statement += ". Everything else on this path waits as long.";
     let shown = direction.shown_under(Limit::Path);
     let cost = Cost::time(mean.saturating_sub(min));
     Some(shown.proves(NAME, Severity::Harm, cost).saying(
         statement,
-        "Keep the queue short at the bottleneck (FQ-CoDel or CAKE, with a rate just below the \
-         link's), or let the sender pace by the path's rate (BBR). A larger buffer makes it worse.",
+        "Keep the bottleneck queue short (FQ-CoDel or CAKE at a rate just below the link's), or \
+         pace the sender at the path's rate (BBR). A larger buffer makes it worse.",
     ))
 }

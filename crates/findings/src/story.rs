@@ -1,18 +1,18 @@
-//! A recovery episode in plain sentences, in the founding paper's notation.
+//! A recovery episode in sentences, in tcpdump's notation.
 
 use tcplab_trace::{Ack, Episode, EpisodeKind, Evidence, Flow, Segment, SegmentKind};
 use tcplab_units::{Offset, Span};
 
 use crate::words::{counted, rounded, seconds};
 
-/// What happened in `episode` of `flow`: what was lost, what told the sender, how it was repaired.
+/// What was lost, what revealed the loss to the sender, how it recovered.
 pub fn story(episode: &Episode, flow: &Flow) -> String {
-    let mut sentences = vec![loss(episode, flow), telling(episode, flow), repair(episode)];
+    let mut sentences = vec![loss(episode, flow), evidence(episode, flow), repair(episode)];
     if episode.spurious > 0 {
-        let (needless, all) = (episode.spurious, episode.retransmissions);
-        let was = if needless == 1 { "was" } else { "were" };
+        let (spurious, all) = (episode.spurious, episode.retransmissions);
+        let was = if spurious == 1 { "was" } else { "were" };
         sentences.push(format!(
-            "{needless} of {} {was} needless: the receiver had the data already (D-SACK).",
+            "{spurious} of {} {was} spurious (D-SACK): the receiver already had the data.",
             counted(all, "retransmission")
         ));
     }
@@ -21,9 +21,11 @@ pub fn story(episode: &Episode, flow: &Flow) -> String {
 
 fn loss(episode: &Episode, flow: &Flow) -> String {
     let [first, .., last] = episode.lost.as_slice() else {
-        let only =
-            episode.lost.first().map(|lost| format!("{lost}, sent at {},", seconds(lost.sent_at)));
-        return format!("One segment, {} was lost.", only.unwrap_or_default());
+        let only = episode
+            .lost
+            .first()
+            .map(|lost| format!(", {lost}, sent at {},", seconds(lost.sent_at)));
+        return format!("One segment{} was lost.", only.unwrap_or_default());
     };
     let again = episode.lost.iter().filter(|lost| is_repeat(flow, lost.frame)).count() as u64;
     let (what, among) = match again {
@@ -39,7 +41,7 @@ fn loss(episode: &Episode, flow: &Flow) -> String {
     )
 }
 
-/// `1967433:2093409` where everything between was lost, `within 1967433:2093409` otherwise.
+/// `1967433:2093409` if everything between was lost, else `within 1967433:2093409`.
 fn place(episode: &Episode) -> String {
     let mut ranges: Vec<_> = episode.lost.iter().map(|lost| lost.range).collect();
     ranges.sort_unstable();
@@ -52,7 +54,7 @@ fn place(episode: &Episode) -> String {
     format!("{}{start}:{end}", if whole { "" } else { "within " })
 }
 
-fn telling(episode: &Episode, flow: &Flow) -> String {
+fn evidence(episode: &Episode, flow: &Flow) -> String {
     let at = seconds(episode.evidence_at);
     match episode.evidence {
         Evidence::Sack { frame } => {
@@ -62,31 +64,32 @@ fn telling(episode: &Episode, flow: &Flow) -> String {
             });
             match survivor {
                 Some(segment) => format!(
-                    "The first segment to arrive after the loss, {segment}, was SACKed at {at}."
+                    "The first segment received after the loss, {segment}, was SACKed at {at}."
                 ),
-                None => format!("The first SACK above the gap came at {at}."),
+                None => format!("The first SACK above the gap arrived at {at}."),
             }
         }
         Evidence::DuplicateAcks { frame } => {
             let number = ack_in(flow, frame).map_or(Offset::ZERO, |ack| ack.ack);
-            format!("Duplicate acknowledgements of {number} told of it from {at} on.")
+            format!("Duplicate ACKs of {number} revealed it from {at} on.")
         }
         Evidence::PacketTooBig { .. } => {
-            format!("ICMP told the sender at {at} that they were too large for the path.")
+            format!("ICMP \"packet too big\" reached the sender at {at}.")
         }
         Evidence::Timeout { frame } => format!(
-            "Nothing told the sender; after {} of silence the retransmission timer ran out and \
-             {} was sent again at {at}.",
+            "No ACK arrived; after {} the retransmission timer expired and {} was retransmitted \
+             at {at}.",
             silence_before(episode, flow, frame),
             shown(flow, frame),
         ),
         Evidence::Probe { frame } => {
             let what = match segment_in(flow, frame) {
-                Some(segment) if segment.kind == SegmentKind::New => "the next new segment",
-                _ => "the newest segment again",
+                Some(segment) if segment.kind == SegmentKind::New => "new data",
+                _ => "the newest segment",
             };
             format!(
-                "Nothing told the sender; after {} of silence it probed at {at} with {what}, {}.",
+                "No ACK arrived; after {} the sender sent a tail loss probe at {at} with {what}, \
+                 {}.",
                 silence_before(episode, flow, frame),
                 shown(flow, frame),
             )
@@ -96,35 +99,33 @@ fn telling(episode: &Episode, flow: &Flow) -> String {
 
 fn repair(episode: &Episode) -> String {
     let Some(repaired) = episode.repaired_at else {
-        return "The loss is not repaired before the capture ends.".to_owned();
+        return "Not recovered before the capture ends.".to_owned();
     };
     let took = rounded(repaired.since(episode.evidence_at));
     let timeouts = counted(episode.timeouts, "timer");
     match (episode.kind, episode.timeouts) {
         (EpisodeKind::Intermittent, _) => format!(
-            "It then repaired a segment or two per timeout: {took} and {} until everything lost \
-             was acknowledged.",
+            "The sender then retransmitted a segment or two per timeout: recovery took {took} and \
+             {}.",
             counted(episode.timeouts, "timeout"),
         ),
         (EpisodeKind::WithoutTimeLag, 0) => {
-            format!("The sender repaired the loss within {took}, without waiting for a timer.")
+            format!("Recovered within {took}, without a timeout.")
         }
         (EpisodeKind::WithoutTimeLag, _) => {
-            format!(
-                "The sender repaired the loss within {took}, for which {timeouts} had to run out."
-            )
+            format!("Recovered within {took}; {timeouts} had to expire.")
         }
         (EpisodeKind::WithTimeLag, 0 | 1) => {
-            format!("The acknowledgements that followed told the rest: repaired {took} later.")
+            format!("Later ACKs revealed the rest; recovered {took} later.")
         }
         (EpisodeKind::WithTimeLag, count) => format!(
-            "{count} retransmissions were sent by timers; when acknowledgements came again they \
-             told the rest: repaired {took} after the first sign."
+            "Timers sent {count} retransmissions; when ACKs returned they revealed the rest. \
+             Recovered {took} after the first evidence."
         ),
     }
 }
 
-/// How long nothing had been sent before `frame`.
+/// The time without transmissions before `frame`.
 fn silence_before(episode: &Episode, flow: &Flow, frame: u64) -> String {
     let before = flow.segments.iter().take_while(|s| s.frame < frame).last();
     rounded(before.map_or(Span::ZERO, |s| episode.evidence_at.since(s.at)))

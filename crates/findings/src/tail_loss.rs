@@ -1,16 +1,15 @@
-//! # Lost tails
+//! # Tail loss
 //!
-//! **What it says.** The last segments before a pause were lost, and a timer had to tell.
+//! **What it says.** The last segments before a pause were lost, and the sender needed a timer.
 //!
-//! **Why it matters.** Nothing that follows can be acknowledged to show the gap, so the sender
-//! waits for its probe (two round trips) or its retransmission timer (200 ms and more). Short
-//! transfers are nothing but tail.
+//! **Why it matters.** No later data reveals the gap, so the sender waits for its probe (two round
+//! trips) or its retransmission timer (200 ms and more). Short transfers are all tail.
 //!
-//! **Evidence.** The stalls of that cause, the longest by its frames; tail loss probes that repeat
-//! data.
+//! **Evidence.** The stalls of that cause, the longest by its frames; tail loss probes that
+//! retransmit data.
 //!
-//! **False positives.** A receiver that holds its last acknowledgement back for longer than the
-//! sender expects makes the sender probe too; such probes turn out needless.
+//! **False positives.** A receiver that delays its last ACK longer than the sender expects causes a
+//! probe too; such probes turn out to be spurious.
 //!
 //! **Reference.** RFC 8985 section 7; T. Flach et al., "Reducing Web Latency: the Virtue of Gentle
 //! Aggression".
@@ -41,8 +40,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let longest = &tails.longest;
     let mut statement = format!(
-        "The last segments before a pause of the {} were lost {}, and only a timer could tell: \
-         that took {}.",
+        "The {} lost the last segments before a pause {} and waited for a timer: {}.",
         direction.sender,
         times(tails.count),
         part_of_time(tails.time, direction.time().max(tails.time)),
@@ -56,13 +54,13 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let no_probes = direction.flow.causes.tail_loss_probes.is_empty();
     let remedy = if direction.refusal(|syn| syn.sack_permitted).is_some() {
-        "Turn SACK on at both ends: without it the sender may not probe for a lost tail."
+        "Enable SACK at both ends: without it the sender may not send tail loss probes."
     } else if no_probes {
-        "No tail loss probe was sent: turn them on at the sender (on Linux \
+        "No tail loss probe was sent: enable them at the sender (on Linux \
          net.ipv4.tcp_early_retrans = 3, the default), or allow a shorter timeout on short paths \
          (ip route … rto_min)."
     } else {
-        "Find out where the path drops what comes in a burst (a short queue, a policer); on short \
+        "Find out where the path drops the end of bursts (a short queue, a policer); on short \
          paths allow a shorter timeout (ip route … rto_min), or keep the connection busy."
     };
     let shown = Shown::by_stall(longest).and(Shown::by(&direction.flow.causes.tail_loss_probes));

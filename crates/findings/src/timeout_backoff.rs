@@ -1,18 +1,17 @@
 //! # Retransmission timeout with backoff
 //!
-//! **What it says.** The retransmission timer ran out several times in a row for the same segment.
+//! **What it says.** The retransmission timer expired several times in a row for the same segment.
 //!
-//! **Why it matters.** Each time the timer waits twice as long, so the sender notices the path's
-//! return up to as late again as the path was gone.
+//! **Why it matters.** The timeout doubles each time, so the sender notices the end of an outage up
+//! to one outage too late.
 //!
-//! **Evidence.** The segment and its retransmissions, none of which an acknowledgement prompted.
-//! Where packets were not kept: the most timeouts in a row.
+//! **Evidence.** The segment and its retransmissions, none triggered by an ACK. Without stored
+//! packets: the most timeouts in a row.
 //!
-//! **False positives.** A stack that resends several segments at one timeout and loses the first
-//! shows only the first. A capture that lacks the acknowledgements makes every repetition look
-//! like a timeout.
+//! **False positives.** A stack that retransmits several segments per timeout and loses the first
+//! shows only the first. In a capture without ACKs every retransmission looks like a timeout.
 //!
-//! **Reference.** RFC 6298 sections 5.5 to 5.7; RFC 8961 section 4 on why the doubling.
+//! **Reference.** RFC 6298 sections 5.5 to 5.7; RFC 8961 section 4 on the doubling.
 
 use tcplab_trace::{Connection, Flow, Segment, SegmentKind, Timer};
 
@@ -23,9 +22,9 @@ use crate::words::{counted, rounded, seconds, times};
 /// The rule's name.
 pub const NAME: &str = "timeout-backoff";
 
-const REMEDY: &str = "The wait doubles each time, so the sender notices late that the path is back; \
-                      where the peer can be heard again sooner, a shorter retransmission timeout (ip \
-                      route … rto_min) or an attempt of the application's own shortens it.";
+const REMEDY: &str = "The timeout doubles each time, so the sender notices late that the path is \
+                      back. A shorter retransmission timeout (ip route … rto_min) or a retry by \
+                      the application shortens the wait.";
 
 /// One finding for each segment that needed more than one timeout; one for each direction where
 /// packets were not kept.
@@ -44,7 +43,7 @@ fn in_sums(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "The {}'s retransmission timer ran out {} in a row for the same segment.",
+        "The {}'s retransmission timer expired {} in a row for the same segment.",
         direction.sender,
         times(row),
     );
@@ -85,7 +84,7 @@ fn finding(flow: &Flow, row: &[&Segment]) -> Finding {
         sent.windows(2).map(|pair| rounded(pair[1].at.since(pair[0].at))).collect();
     let since = sent[0].at;
     let statement = format!(
-        "The retransmission timer ran out {} in a row for {first}, after {}: nothing got through \
+        "The retransmission timer expired {} in a row for {first}, after {}: nothing got through \
          from {} to {}.",
         counted(row.len() as u64, "time"),
         waits.join(", "),

@@ -1,16 +1,16 @@
 //! # Waiting for timeouts
 //!
-//! **What it says.** For a good part of the transfer the sender waited for its retransmission
-//! timer, and why nothing quicker told it of the loss.
+//! **What it says.** The sender spent much of the transfer waiting for its retransmission timer, and
+//! why nothing faster revealed the loss.
 //!
-//! **Why it matters.** While the timer runs nothing is sent, and afterwards the congestion window
-//! begins at one segment.
+//! **Why it matters.** Nothing is sent while the timer runs, and afterwards the congestion window
+//! restarts at one segment.
 //!
 //! **Evidence.** The stalls that ended with a timeout, by cause; the longest by its frames, and the
-//! retransmissions that timers sent. Lost tails have a rule of their own.
+//! timer's retransmissions. Tail loss has its own rule.
 //!
-//! **False positives.** Where the capture lacks acknowledgements, what they prompted looks like a
-//! timer's work.
+//! **False positives.** In a capture without ACKs, retransmissions they triggered look like
+//! timeouts.
 //!
 //! **Reference.** RFC 6298; J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server
 //! Side", section 4.
@@ -34,38 +34,38 @@ const CAUSES: [(StallCause, &str, &str); 6] = [
     (
         StallCause::DoubleLoss,
         "a retransmission was lost",
-        "Retransmissions were lost as well: let the sender use RACK (on Linux \
-         net.ipv4.tcp_recovery = 1, the default), which tells of that within a round trip, and \
-         SACK; then look for what drops bursts on the path.",
+        "Retransmissions were lost as well: use RACK (on Linux net.ipv4.tcp_recovery = 1, the \
+         default), which detects that within a round trip, and SACK; then look for what drops \
+         bursts on the path.",
     ),
     (
         StallCause::SmallWindow,
         "fewer than four segments were in flight",
-        "Too little was in flight for duplicate acknowledgements: send more at once, or use an \
-         early retransmit or RACK at the sender (on Linux the default with SACK).",
+        "Too little was in flight for duplicate ACKs: send more at once, or use early retransmit \
+         or RACK at the sender (on Linux the default with SACK).",
     ),
     (
         StallCause::SmallReceiveWindow,
-        "the receive window had room for few segments",
-        "The receive window was too small for duplicate acknowledgements: raise the receiver's \
-         SO_RCVBUF, or make its application read sooner.",
+        "the receive window held too few segments",
+        "The receive window was too small for duplicate ACKs: raise the receiver's SO_RCVBUF, or \
+         let its application read sooner.",
     ),
     (
         StallCause::ContinuousLoss,
         "everything in flight was lost",
-        "The path was gone, or a queue overflowed by a whole window: look for interruptions \
-         (handover, radio, route change) at these times, and for very short queues.",
+        "The path was down, or a queue dropped a whole window: look for interruptions (handover, \
+         radio, route change) at these times, and for very short queues.",
     ),
     (
         StallCause::AckLoss,
-        "acknowledgements were late or lost though the data had arrived",
-        "The data had arrived: look at the way back, for loss or for sudden delay; F-RTO (on \
-         Linux net.ipv4.tcp_frto = 2, the default) undoes the harm where timestamps are on.",
+        "ACKs were late or lost although the data arrived",
+        "The data arrived: look at the return path for loss or sudden delay. F-RTO (on Linux \
+         net.ipv4.tcp_frto = 2, the default) undoes the harm where timestamps are enabled.",
     ),
     (
         StallCause::Timeout,
-        "nothing told of the loss",
-        "Look at what happened on the path at these times.",
+        "no ACK revealed the loss",
+        "Find out what happened on the path at these times.",
     ),
 ];
 

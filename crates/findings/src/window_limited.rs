@@ -1,21 +1,19 @@
 //! # Receive window too small
 //!
-//! **What it says.** For a good part of the transfer the sender had as much in flight as the
-//! receiver's window allowed.
+//! **What it says.** For much of the transfer the data in flight filled the receiver's window.
 //!
-//! **Why it matters.** A window is sent once in a round trip at most: the receiver's buffer set the
+//! **Why it matters.** A window can be sent once per RTT at most: the receiver's buffer set the
 //! rate, not the path.
 //!
-//! **Evidence.** The share of the transfer's time with the window full, closed windows left out
-//! (they say that the reader is slow, not that the buffer is small); segments that reached the
-//! window's edge.
+//! **Evidence.** The share of time with a full window, zero windows left out (those mean a slow
+//! reader, not a small buffer); segments that reached the window's edge.
 //!
-//! **False positives.** A window that is exactly what the path needs also limits, though nothing
-//! is gained by a larger one. Far from the sender the window looks less full than it is: the rule
-//! stays silent too often there, not too rarely.
+//! **False positives.** A window exactly as large as the path needs also limits, though a larger one
+//! gains nothing. Away from the sender the window looks less full than it is: the rule errs on the
+//! silent side.
 //!
-//! **Reference.** RFC 9293 section 3.8.6; RFC 7323 section 2 on window times delay; J. Semke et
-//! al., "Automatic TCP Buffer Tuning".
+//! **Reference.** RFC 9293 section 3.8.6; RFC 7323 section 2 on window times delay; J. Semke et al.,
+//! "Automatic TCP Buffer Tuning".
 
 use tcplab_trace::{Connection, Limit};
 use tcplab_units::Bytes;
@@ -47,23 +45,20 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let receiver = direction.receiver;
     let mut statement = format!(
-        "The {receiver}'s receive window, at most {}, held the {} back for {}.",
+        "The {receiver}'s receive window (at most {}) limited the {} for {}.",
         amount(largest),
         direction.sender,
         part_of_time(full, direction.time()),
     );
     if let Some((rate, round_trip)) = direction.rate_of_window(largest).zip(direction.round_trip())
     {
-        statement += &format!(
-            " At a round trip of {} such a window carries no more than {}.",
-            rounded(round_trip),
-            speed(rate)
-        );
+        statement +=
+            &format!(" At an RTT of {} it carries at most {}.", rounded(round_trip), speed(rate));
     }
-    let needed = direction.room_on_path().filter(|&needed| needed > largest);
+    let needed = direction.bandwidth_delay_product().filter(|&needed| needed > largest);
     if let Some((needed, capacity)) = needed.zip(direction.flow.transfer.capacity) {
         statement +=
-            &format!(" The path showed {}, which takes {}.", speed(capacity), amount(needed));
+            &format!(" The path showed {}, which needs {}.", speed(capacity), amount(needed));
     }
     let shown = Shown::by(&windows.window_full).or(direction.shown_under(Limit::ReceiveWindow));
     let remedy = remedy(direction, largest, needed);
@@ -76,15 +71,15 @@ fn remedy(direction: &Direction<'_>, largest: Bytes, needed: Option<Bytes>) -> S
     let size = needed.map_or(String::new(), |needed| format!(" to {} or more", amount(needed)));
     if largest.as_u64() >= first.as_u64() * 2 {
         format!(
-            "The window grew from {} and stopped there. Remove SO_RCVBUF from the {receiver}'s \
-             program if it sets it, and raise what the window may grow to{size} (on Linux the third \
-             value of net.ipv4.tcp_rmem).",
+            "The window grew from {} and stopped. Remove SO_RCVBUF from the {receiver}'s program \
+             if it sets it, and raise the limit of autotuning{size} (on Linux the third value of \
+             net.ipv4.tcp_rmem).",
             amount(first)
         )
     } else {
         format!(
-            "The window hardly ever grew: remove a fixed SO_RCVBUF from the {receiver}'s program \
-             so that autotuning works, or raise it{size}."
+            "The window hardly grew: remove a fixed SO_RCVBUF from the {receiver}'s program so \
+             that autotuning works, or raise it{size}."
         )
     }
 }

@@ -3,14 +3,14 @@
 //! **What it says.** The ends did not agree on window scaling, and 65,535 bytes in flight are too
 //! few for the path.
 //!
-//! **Why it matters.** Without the option the window field's 16 bits are the most that can ever be
-//! in flight, whatever the buffers' sizes.
+//! **Why it matters.** Without the option, the 16 bits of the window field bound the data in flight,
+//! whatever the buffers' sizes.
 //!
-//! **Evidence.** The options of both SYNs; and either the window was full at that size, or the
-//! path's rate times its round trip is more.
+//! **Evidence.** The options of both SYNs; and either a full window of that size, or a
+//! bandwidth-delay product above it.
 //!
-//! **False positives.** A path whose rate was overestimated. Options that the capture cut off count
-//! as unknown, and the rule stays silent.
+//! **False positives.** A path whose rate was overestimated. Options cut off by the capture count as
+//! unknown, and the rule is silent.
 //!
 //! **Reference.** RFC 7323 sections 1.1 and 2.2.
 
@@ -48,25 +48,22 @@ fn refusal(direction: &Direction<'_>) -> Option<String> {
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let refusal = refusal(direction).filter(|_| direction.is_transfer())?;
     let full = direction.limited(Limit::ReceiveWindow, SHARE).filter(|_| is_to_blame(direction));
-    let needed = direction.room_on_path().filter(|&needed| needed > UNSCALED);
+    let needed = direction.bandwidth_delay_product().filter(|&needed| needed > UNSCALED);
     if full.is_none() && needed.is_none() {
         return None;
     }
     let mut statement = format!(
-        "Window scaling was not agreed on ({refusal}), so no more than {} can be in flight.",
+        "Without window scaling ({refusal}) at most {} can be in flight.",
         amount(UNSCALED)
     );
     if let Some((rate, round_trip)) = direction.rate_of_window(UNSCALED).zip(direction.round_trip())
     {
-        statement += &format!(
-            " At a round trip of {} that is {} at most.",
-            rounded(round_trip),
-            speed(rate)
-        );
+        statement +=
+            &format!(" At an RTT of {} that is at most {}.", rounded(round_trip), speed(rate));
     }
     if let Some((needed, capacity)) = needed.zip(direction.flow.transfer.capacity) {
         statement +=
-            &format!(" The path showed {}, which takes {}.", speed(capacity), amount(needed));
+            &format!(" The path showed {}, which needs {}.", speed(capacity), amount(needed));
     }
     if let Some(full) = full {
         statement += &format!(" The window was full for {}.", part_of_time(full, direction.time()));
@@ -76,8 +73,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let cost = Cost::time(full.unwrap_or_default());
     Some(shown.proves(NAME, Severity::Harm, cost).saying(
         statement,
-        "Turn it on at the end that lacks it (on Linux net.ipv4.tcp_window_scaling = 1, the \
+        "Enable it at the end that lacks it (on Linux net.ipv4.tcp_window_scaling = 1, the \
          default; some systems need a buffer above 64 kB set before connect or listen). If both \
-         ends have it on, a firewall on the way takes the option out.",
+         ends have it enabled, a firewall on the path strips the option.",
     ))
 }

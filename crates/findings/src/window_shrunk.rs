@@ -1,16 +1,15 @@
-//! # Window taken back
+//! # Window shrunk
 //!
-//! **What it says.** The receiver moved its window's right edge back: it took back room that it had
-//! granted.
+//! **What it says.** The receiver moved its window's right edge back: it withdrew granted room.
 //!
-//! **Why it matters.** What was sent into that room may be dropped on arrival, and is sent again as
-//! if the network had lost it. The standard says that a receiver should not do so.
+//! **Why it matters.** Data sent into that room may be dropped on arrival and retransmitted as if
+//! lost by the network. A receiver should not shrink its window.
 //!
-//! **Evidence.** The acknowledgements whose edge lies before an earlier one's, by more than the
-//! rounding of window scaling.
+//! **Evidence.** The ACKs whose right edge lies before an earlier one's, by more than window scaling
+//! rounds.
 //!
-//! **False positives.** Acknowledgements that overtook one another are recognised by their sequence
-//! numbers, though not where both are the same.
+//! **False positives.** Reordered ACKs are recognised by their sequence numbers, but not where both
+//! are equal.
 //!
 //! **Reference.** RFC 9293 section 3.8.6; RFC 7323 section 2.4; tcp(7) and the kernel's
 //! ip-sysctl.rst on tcp_shrink_window.
@@ -36,13 +35,13 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let (sender, receiver) = (direction.sender, direction.receiver);
     let statement = format!(
-        "The {receiver} took granted room back {}: its window's right edge moved to the left. What \
-         the {sender} had sent into it may be dropped on arrival.",
+        "The {receiver} shrank its window {}: the right edge moved back. Data that the {sender} \
+         had already sent may be dropped on arrival.",
         times(shrunk.count),
     );
     let remedy = format!(
-        "Do not make the {receiver}'s buffer smaller while the connection lives; on Linux look at \
-         net.ipv4.tcp_shrink_window and at memory pressure (`nstat -az TcpExtTCPRcvCollapsed`).",
+        "Do not reduce the {receiver}'s buffer during the connection; on Linux check \
+         net.ipv4.tcp_shrink_window and memory pressure (`nstat -az TcpExtTCPRcvCollapsed`).",
     );
     let shown = Shown::by(shrunk);
     Some(shown.proves(NAME, Severity::Harm, Cost::NONE).saying(statement, remedy))

@@ -1,4 +1,4 @@
-//! Figures as people read them: three digits and a unit.
+//! Numbers for readers: three digits and a unit.
 
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
@@ -7,12 +7,12 @@ pub(crate) fn seconds(at: Instant) -> String {
     format!("{:.3} s", at.as_secs_f64())
 }
 
-/// A length of time with the three digits that a reader can use.
+/// A span with three digits.
 pub(crate) fn rounded(span: Span) -> String {
     Span::from_nanos(three_digits(span.as_nanos())).to_string()
 }
 
-/// An amount of data, rounded: `65.5 kB`; small ones as they are: `1448 B`.
+/// Bytes with three digits: `65.5 kB`; below 10 kB exact: `1448 B`.
 pub(crate) fn amount(bytes: Bytes) -> String {
     match bytes.as_u64() {
         bytes @ 0..10_000 => format!("{bytes} B"),
@@ -20,12 +20,12 @@ pub(crate) fn amount(bytes: Bytes) -> String {
     }
 }
 
-/// A rate, rounded: `16.2 Mbit/s`.
+/// A rate with three digits: `16.2 Mbit/s`.
 pub(crate) fn speed(rate: Rate) -> String {
     Rate::from_bits_per_second(three_digits(rate.bits_per_second())).to_string()
 }
 
-/// `48 %`, `2.1 %`, `0.03 %`; nothing of nothing is `0 %`.
+/// `48 %`, `2.1 %`, `0.03 %`; `0 %` if `whole` is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     let share = 100.0 * part as f64 / whole.max(1) as f64;
     match share {
@@ -36,7 +36,7 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// `48 % of the transfer (4.8 s of 10 s)`: how much of its time.
+/// `48 % of the transfer (4.8 s of 10 s)`.
 pub(crate) fn part_of_time(part: Span, whole: Span) -> String {
     let share = percent(part.as_nanos(), whole.as_nanos());
     format!("{share} of the transfer ({} of {})", rounded(part), rounded(whole))

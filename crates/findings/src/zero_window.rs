@@ -1,14 +1,14 @@
-//! # Closed window
+//! # Zero window
 //!
-//! **What it says.** The receiver closed its window, and the sender had to wait.
+//! **What it says.** The receiver advertised a zero window, and the sender had to wait.
 //!
 //! **Why it matters.** The receiver's buffer is full because its application does not read: the
-//! network is not to blame, and no larger buffer helps for long.
+//! network is not the cause, and no larger buffer helps for long.
 //!
-//! **Evidence.** The acknowledgements with a window of zero, and how long it stayed closed.
+//! **Evidence.** The ACKs with a zero window, and how long it lasted.
 //!
-//! **False positives.** Some systems close the window for a moment as they wake the reader; less
-//! than a twentieth of the transfer and a fifth of a second is not told.
+//! **False positives.** Some systems close the window briefly while they wake the reader; less than
+//! 5 % of the transfer and less than 200 ms is not reported.
 //!
 //! **Reference.** RFC 9293 section 3.8.6.1.
 
@@ -41,23 +41,22 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let receiver = direction.receiver;
     let mut statement = format!(
-        "The {receiver} closed its window {}, for {}",
+        "The {receiver} advertised a zero window {}, for {}",
         times(windows.zero_windows.count),
         part_of_time(windows.zero_window_time, direction.time().max(windows.zero_window_time)),
     );
     if windows.zero_windows.count > 1 {
-        statement += &format!(", at the longest for {}", rounded(windows.zero_window_max));
+        statement += &format!("; the longest lasted {}", rounded(windows.zero_window_max));
     }
-    statement +=
-        &format!(": its buffer was full, its application did not read. The {} ", direction.sender);
+    statement += &format!("; its application did not read. The {} ", direction.sender);
     statement += &match windows.probes.count {
-        0 => "waited until it was told of room.".to_owned(),
-        probes => format!("asked for room with {}.", counted(probes, "probe")),
+        0 => "waited for a window update.".to_owned(),
+        probes => format!("sent {}.", counted(probes, "zero-window probe")),
     };
     let remedy = format!(
-        "Look at what the {receiver}'s application does instead of reading: writing to disk, \
-         computing, waiting for somebody else. A larger buffer only bridges pauses shorter than \
-         it takes to fill.",
+        "Find out what the {receiver}'s application does instead of reading: writing to disk, \
+         computing, waiting for others. A larger buffer bridges only pauses shorter than it takes \
+         to fill.",
     );
     let shown = Shown::by(&windows.zero_windows);
     Some(

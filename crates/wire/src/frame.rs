@@ -25,6 +25,20 @@ pub enum FrameView<'a> {
     },
 }
 
+impl<'a> TcpPacket<'a> {
+    /// The segment of the most common frame: IPv4 without options or fragments, in an Ethernet
+    /// header without tags or bare, header and options captured whole and well-formed. A shortcut of
+    /// [`FrameView::new`]; `None` for all other frames.
+    #[inline]
+    pub fn of_plain_frame(
+        link: LinkType,
+        captured: &'a [u8],
+        original_len: u32,
+    ) -> Option<TcpPacket<'a>> {
+        TcpPacket::whole(plain_ip(link, captured, original_len)?)
+    }
+}
+
 impl<'a> FrameView<'a> {
     /// Looks at a frame of which the capture kept `captured` and which was `original_len` bytes
     /// long on the wire.
@@ -98,7 +112,7 @@ impl<'a> FrameView<'a> {
 /// The IP packet of what nearly every frame is: IPv4 without options or fragments, with TCP, behind
 /// an Ethernet header without tags, or bare.
 #[inline]
-pub(crate) fn plain_ip(link: LinkType, captured: &[u8], original_len: u32) -> Option<IpPacket<'_>> {
+fn plain_ip(link: LinkType, captured: &[u8], original_len: u32) -> Option<IpPacket<'_>> {
     let packet = match link {
         LinkType::Ethernet => {
             let (header, packet) = captured.split_first_chunk::<14>()?;

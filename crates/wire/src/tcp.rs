@@ -3,10 +3,9 @@
 use std::net::IpAddr;
 
 use crate::anomaly::{Anomaly, Layer};
-use crate::frame::plain_ip;
 use crate::ip::{Ecn, IpPacket, array, cut_or_short, protocol};
 use crate::options::{TcpOptions, kind};
-use crate::{LinkType, SeqNumber, TcpFlags, checksum};
+use crate::{SeqNumber, TcpFlags, checksum};
 
 /// The least length of a TCP header in bytes (RFC 9293 section 3.1).
 const HEADER: usize = 20;
@@ -44,17 +43,9 @@ impl<'a> TcpPacket<'a> {
         Ok(TcpPacket { ip, header, segment })
     }
 
-    /// The segment in what nearly every frame is: IPv4 without options or fragments, behind an
-    /// Ethernet header without tags, or bare; header and options kept whole, and nothing wrong with
-    /// any of it. The same as [`FrameView::new`](crate::FrameView::new) gives, without its detours;
-    /// `None` for all other frames.
+    /// A segment whose header and options were captured whole and are well-formed.
     #[inline]
-    pub fn of_plain_frame(
-        link: LinkType,
-        captured: &'a [u8],
-        original_len: u32,
-    ) -> Option<TcpPacket<'a>> {
-        let ip = plain_ip(link, captured, original_len)?;
+    pub(crate) fn whole(ip: IpPacket<'a>) -> Option<TcpPacket<'a>> {
         let segment = ip.payload();
         let tcp = TcpPacket { ip, header: segment.first_chunk()?, segment };
         let whole = tcp.bad_data_offset().is_none() && tcp.options_complete();

@@ -184,7 +184,7 @@ const LAYERS: &[Layer] = &[
         why: "the binary stands on top",
     },
     Layer {
-        name: "foreign",
+        name: "fuzz/readers",
         may_use: &[
             "units",
             "servers",
@@ -199,7 +199,7 @@ const LAYERS: &[Layer] = &[
             "trace",
             "findings",
         ],
-        why: "it shows foreign bytes to whoever reads any, and nobody needs it to run",
+        why: "fuzzing calls every reader of untrusted bytes; no product crate needs it",
     },
     Layer {
         name: "xtask",
@@ -250,6 +250,7 @@ pub(super) fn check(path: &str, text: &str) -> Vec<Violation> {
     let parts: Vec<&str> = path.split('/').collect();
     let name = match parts.as_slice() {
         ["crates", name, "Cargo.toml"] => *name,
+        ["fuzz", "readers", "Cargo.toml"] => "fuzz/readers",
         ["xtask", "Cargo.toml"] => "xtask",
         _ => return Vec::new(),
     };
@@ -366,7 +367,7 @@ mod tests {
             told("trace", text),
             ["crates/trace/Cargo.toml:6: `trace` depends on `tcplab-path`: the analyser sees a \
               capture and nothing else, or it could not be checked against the truth; of our \
-              crates it may use units, wire, capture"]
+              crates it may use units, quantities, wire, capture"]
         );
     }
 

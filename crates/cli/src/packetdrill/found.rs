@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn topics_are_directories_or_beginnings_of_names() {
+    fn topic_is_directory_or_start_of_name() {
         for (folder, script, expected) in [
             (Some("tcp/close"), "a/tcp/close/close-on-syn-sent.pkt", "tcp/close"),
             (Some(""), "a/tcp_slow_start_slow-start-after-idle.pkt", "tcp_slow_start"),

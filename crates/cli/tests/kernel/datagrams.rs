@@ -38,7 +38,7 @@ equals   = "ECONNREFUSED"
 [[expect]]
 claim    = "Requests are lost, and sent again"
 where    = { channel = "lossy" }
-metric   = "resent"
+metric   = "request_retries"
 at_least = 2
 [[expect]]
 claim    = "What was read is what was sent"
@@ -47,7 +47,7 @@ equals   = true
 "#;
 
 #[test]
-fn both_worlds_lose_and_answer_the_same() {
+fn both_worlds_lose_and_answer_equally() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("made.toml"), SCENARIO).unwrap();

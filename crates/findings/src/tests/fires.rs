@@ -1,4 +1,4 @@
-//! Where the rules fire.
+//! Connections for which rules fire.
 
 use super::{after_handshake, found};
 use crate::Finding;
@@ -20,12 +20,12 @@ pub(super) const BLACKOUT: &str = "0.100 > 1:14481 every 0.001
 fn timeout_backoff() {
     let findings = found("timeout-backoff", &after_handshake(BLACKOUT));
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
-    insta::assert_snapshot!(told(finding));
+    insta::assert_snapshot!(text(finding));
     assert_eq!(finding.frames.len(), 4);
 }
 
 #[test]
-fn needless_retransmissions() {
+fn spurious_retransmissions() {
     let connection = after_handshake(
         "0.100 > 1:5793 every 0.001
          0.350 > 1:1449
@@ -35,9 +35,9 @@ fn needless_retransmissions() {
          0.367 > 5793:7241
          0.377 < ack 7241",
     );
-    let findings = found("needless-retransmissions", &connection);
+    let findings = found("spurious-retransmissions", &connection);
     let [finding] = findings.as_slice() else { panic!("{findings:?}") };
-    insta::assert_snapshot!(told(finding));
+    insta::assert_snapshot!(text(finding));
 }
 
 #[test]
@@ -47,6 +47,6 @@ fn recovery_episode() {
     assert_eq!(finding.frames.len(), 3);
 }
 
-fn told(finding: &Finding) -> String {
+fn text(finding: &Finding) -> String {
     format!("{}\n→ {}", finding.statement, finding.remedy.as_deref().unwrap_or("(nothing to do)"))
 }

@@ -1,14 +1,14 @@
-//! Each rule: where it fires and what it says, and where it must not.
+//! Each rule: where it fires, what it says, and where it stays silent.
 
 use tcplab_trace::Connection;
 
 use crate::{Finding, RULES, examine};
 
+mod cases;
 #[path = "../../../trace/src/tests/drill.rs"]
 mod drill;
-mod drilled;
 mod fires;
-mod made;
+mod from_packets;
 mod silent;
 mod stories;
 mod sums;
@@ -16,19 +16,19 @@ mod weight;
 
 const OPEN: &str = "0.000 > S\n0.010 < S\n0.0101 > ack 1 win 500\n";
 
-/// What rule `name` finds.
+/// The findings of rule `name`.
 fn found(name: &str, connection: &Connection) -> Vec<Finding> {
     let rule = RULES.iter().find(|rule| rule.name == name).unwrap();
     (rule.examine)(connection)
 }
 
-/// A connection that opens and then does what `text` says.
+/// A handshake, then `text`.
 fn after_handshake(text: &str) -> Connection {
     drill::connection(&format!("{OPEN}{text}"))
 }
 
 #[test]
-fn findings_come_in_order_of_time() {
+fn examine_returns_findings_in_order_of_time() {
     let connection = after_handshake(fires::BLACKOUT);
     let findings = examine(&connection);
     assert!(findings.len() >= 2);

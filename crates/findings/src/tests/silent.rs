@@ -1,4 +1,4 @@
-//! Where the rules must not fire.
+//! Connections for which rules must stay silent.
 
 use super::{after_handshake, drill, found};
 
@@ -6,13 +6,13 @@ const CLEAN: &str = "0.100 > 1:43441 every 0.001
     0.110 < acks 1449 43441 every 0.001";
 
 #[test]
-fn nothing_is_found_in_a_clean_transfer() {
+fn clean_transfer_no_findings() {
     let connection = after_handshake(CLEAN);
     assert_eq!(crate::examine(&connection), []);
 }
 
 #[test]
-fn one_timeout_is_no_backoff() {
+fn single_timeouts_no_backoff_finding() {
     let connection = after_handshake(
         "0.100 > 1:5793 every 0.001
          0.110 < ack 1449
@@ -32,15 +32,15 @@ fn one_timeout_is_no_backoff() {
 }
 
 #[test]
-fn a_duplicate_made_by_the_network_is_no_retransmission() {
+fn network_duplicate_dsack_no_spurious_finding() {
     let flow = drill::flow(&format!("{CLEAN}\n0.160 < ack 43441 dsack 1-1449"));
     assert!(flow.acks.iter().any(|ack| ack.dsack.is_some()));
     let connection = after_handshake(&format!("{CLEAN}\n0.160 < ack 43441 dsack 1-1449"));
-    assert_eq!(found("needless-retransmissions", &connection), []);
+    assert_eq!(found("spurious-retransmissions", &connection), []);
 }
 
 #[test]
-fn reordering_is_no_episode() {
+fn reordering_no_recovery_episode() {
     let connection = after_handshake(
         "0.100 > 1:7241 every 0.001
          0.110 < ack 1449

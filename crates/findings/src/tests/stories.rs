@@ -4,7 +4,7 @@ use super::{after_handshake, fires};
 use crate::story;
 
 #[test]
-fn each_kind_of_episode_has_its_story() {
+fn story_each_episode_kind_matches_snapshot() {
     for (name, text) in [
         (
             "without_time_lag",
@@ -15,7 +15,7 @@ fn each_kind_of_episode_has_its_story() {
              0.1401 < ack 43441",
         ),
         (
-            "one_segment_told_by_duplicates",
+            "one_segment_by_duplicate_acks",
             "0.100 > 1:8689 every 0.001
              0.110 < ack 1449
              0.112 < ack 1449
@@ -57,7 +57,7 @@ fn each_kind_of_episode_has_its_story() {
              1.710 < ack 11585",
         ),
         (
-            "not_repaired",
+            "not_recovered",
             "0.100 > 1:4345 every 0.001
              0.110 < ack 1449
              0.400 > 1449:2897

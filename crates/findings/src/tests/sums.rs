@@ -10,8 +10,8 @@ use tcplab_trace::{
 };
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
+use super::cases::CASES;
 use super::found;
-use super::made::CASES;
 use crate::{RULES, examine};
 
 /// Something that happened to [`transfer`].
@@ -125,7 +125,7 @@ pub(super) fn mbit(n: u64) -> Rate {
     Rate::from_bits_per_second(n * 1_000_000)
 }
 
-fn made(steps: &[fn(&mut Connection)]) -> Connection {
+fn with(steps: &[fn(&mut Connection)]) -> Connection {
     let mut connection = transfer();
     for step in steps {
         step(&mut connection);
@@ -134,22 +134,22 @@ fn made(steps: &[fn(&mut Connection)]) -> Connection {
 }
 
 #[test]
-fn nothing_is_found_in_a_healthy_transfer() {
+fn healthy_transfer_no_findings() {
     assert_eq!(examine(&transfer()), []);
 }
 
 #[test]
-fn each_rule_of_sums_has_a_case() {
+fn rules_of_sums_all_have_cases() {
     for rule in RULES.iter().filter(|rule| !rule.needs_packets) {
         assert!(CASES.iter().any(|case| case.rule == rule.name), "{}", rule.name);
     }
 }
 
 #[test]
-fn each_rule_fires_and_names_its_frames() {
-    let mut told = String::new();
+fn cases_each_rule_fires_with_frames() {
+    let mut text = String::new();
     for case in CASES {
-        let connection = made(&[case.fires]);
+        let connection = with(&[case.fires]);
         let findings = found(case.rule, &connection);
         let [finding] = findings.as_slice() else {
             panic!("{} {}: {findings:#?}", case.rule, case.of)
@@ -159,20 +159,20 @@ fn each_rule_fires_and_names_its_frames() {
         let of = if case.of.is_empty() { String::new() } else { format!(", {}", case.of) };
         let cost = (finding.cost.time, finding.cost.bytes);
         let _ =
-            writeln!(told, "{}{of} ({:?}, {} and {})", case.rule, finding.severity, cost.0, cost.1);
-        let _ = writeln!(told, "  {}", finding.statement);
-        let _ = writeln!(told, "  → {}", finding.remedy.as_deref().unwrap_or("(nothing to do)"));
+            writeln!(text, "{}{of} ({:?}, {} and {})", case.rule, finding.severity, cost.0, cost.1);
+        let _ = writeln!(text, "  {}", finding.statement);
+        let _ = writeln!(text, "  → {}", finding.remedy.as_deref().unwrap_or("(nothing to do)"));
         let _ =
-            writeln!(told, "  frames {:?}, from {} on\n", finding.frames, finding.at.as_secs_f64());
+            writeln!(text, "  frames {:?}, from {} on\n", finding.frames, finding.at.as_secs_f64());
     }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(text);
 }
 
 #[test]
-fn each_rule_is_silent_without_what_it_needs() {
+fn cases_without_condition_stay_silent() {
     for case in CASES {
         for (index, &silent) in case.silent.iter().enumerate() {
-            let findings = found(case.rule, &made(&[case.fires, silent]));
+            let findings = found(case.rule, &with(&[case.fires, silent]));
             assert_eq!(findings, [], "{} {}, number {index}", case.rule, case.of);
         }
         assert!(!case.silent.is_empty(), "{} {}", case.rule, case.of);
@@ -181,9 +181,9 @@ fn each_rule_is_silent_without_what_it_needs() {
 
 /// What is the case in one direction is found in the other as well. Only the server answers.
 #[test]
-fn rules_look_at_both_directions() {
+fn cases_reversed_same_findings() {
     for case in CASES.iter().filter(|case| case.rule != "slow-answers") {
-        let forward = made(&[case.fires]);
+        let forward = with(&[case.fires]);
         let mut reverse = forward.clone();
         std::mem::swap(&mut reverse.forward, &mut reverse.reverse);
         std::mem::swap(&mut reverse.handshake.client, &mut reverse.handshake.server);

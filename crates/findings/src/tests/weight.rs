@@ -1,4 +1,4 @@
-//! The order in which a reader should learn of findings.
+//! The order of findings.
 
 use tcplab_units::{Bytes, Span};
 
@@ -10,7 +10,7 @@ fn finding(rule: &'static str, severity: Severity, cost: Cost) -> Finding {
 }
 
 #[test]
-fn the_worst_comes_first() {
+fn worst_first_sorts_by_severity_cost_time() {
     let (second, kilobyte) = (Span::from_secs(1), Bytes::new(1_000));
     let mut findings = [
         finding("good", Severity::Good, Cost::NONE),

@@ -53,7 +53,7 @@ pub(crate) fn metrics(app: &AppLog, all: &Correspondence) -> Vec<Metric> {
     let values = [
         ("unanswered", report.unanswered() as f64),
         ("unanswered_share", share),
-        ("resent", report.resent() as f64),
+        ("request_retries", report.resent() as f64),
         ("late_answers", report.late as f64),
         ("duplicate_answers", report.duplicates as f64),
         ("lost_datagrams", all.lost() as f64),

@@ -75,8 +75,8 @@ fn on_the_wire(end: Endpoint, connection: &Connection) -> Vec<Metric> {
         count("segments.urgent", sent.marks.urgent.count),
         count("nagle.waits", sent.marks.nagle_waits.count),
         count("keepalive.probes", sent.marks.keep_alives.count),
-        count("window.closed", taken.windows.zero_windows.count),
-        metric("window.closed_for", taken.windows.zero_window_time.as_secs_f64()),
+        count("window.zero", taken.windows.zero_windows.count),
+        metric("window.zero_time", taken.windows.zero_window_time.as_secs_f64()),
     ];
     metrics.extend(taken.windows.max.map(|window| bytes("window.max", window)));
     metrics.extend(taken.windows.min.map(|window| bytes("window.min", window)));

@@ -106,7 +106,7 @@ fn metrics_are_counted_from_both_ends_and_the_path() {
     let metrics = metrics(&recording.app().unwrap(), &all);
     let value = |name: &str| metrics.iter().find(|it| it.name == name).unwrap().value;
     assert!((value("unanswered")).abs() < 1e-9, "unanswered");
-    assert!((value("resent") - 2.0).abs() < 1e-9, "resent");
+    assert!((value("request_retries") - 2.0).abs() < 1e-9, "request_retries");
     assert!((value("lost_datagrams") - 2.0).abs() < 1e-9, "lost_datagrams");
     assert!(
         (value("mean_response") - (3.0 * 20.0 + 2.0 * 120.0) / 5.0).abs() < 1e-9,

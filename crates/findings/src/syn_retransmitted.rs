@@ -1,0 +1,66 @@
+//! # SYN retransmitted
+//!
+//! **What it says.** The handshake was late because a SYN or SYN-ACK had to be retransmitted.
+//!
+//! **Why it matters.** The initial timeout is one second and doubles: one lost packet costs a second
+//! or three.
+//!
+//! **Evidence.** The retransmitted SYNs and SYN-ACKs; the time of the handshake against its RTT.
+//!
+//! **False positives.** A capture that begins between the first SYN and its retransmission misses
+//! the first.
+//!
+//! **Reference.** RFC 6298 section 2.1 (one second); tcp(7) on tcp_syn_retries; listen(2) on the
+//! backlog.
+
+use tcplab_trace::Connection;
+use tcplab_units::Span;
+
+use crate::finding::{Cost, Finding, Severity, Shown};
+use crate::words::{rounded, times};
+
+/// The rule's name.
+pub const NAME: &str = "syn-retransmitted";
+
+/// At most one finding.
+pub fn examine(connection: &Connection) -> Vec<Finding> {
+    in_handshake(connection).into_iter().collect()
+}
+
+fn in_handshake(connection: &Connection) -> Option<Finding> {
+    let handshake = &connection.handshake;
+    let took = handshake.opened?.since(handshake.syn?);
+    let sent = [
+        (handshake.client_repeats, "the client's SYN"),
+        (handshake.server_repeats, "the server's SYN-ACK"),
+    ];
+    let again: Vec<String> = sent
+        .iter()
+        .filter(|(repeats, _)| *repeats > 0)
+        .map(|(repeats, what)| format!("{what} was retransmitted {}", times(*repeats)))
+        .collect();
+    if again.is_empty() {
+        return None;
+    }
+    let round_trip = handshake.round_trip.unwrap_or(Span::ZERO);
+    let instead = handshake.round_trip.map(|usual| format!(" instead of {}", rounded(usual)));
+    let statement = format!(
+        "The handshake took {}{}: {}.",
+        rounded(took),
+        instead.unwrap_or_default(),
+        again.join(", and ")
+    );
+    let remedy = if handshake.client_repeats > 0 {
+        "Check whether the server's backlog overflowed (on Linux `nstat -az \
+         TcpExtListenOverflows`; raise listen()'s backlog and net.core.somaxconn, accept faster); \
+         otherwise the path lost the SYN or a firewall dropped it."
+    } else {
+        "The SYN-ACK or the client's ACK was lost: look for loss near the client and for an \
+         asymmetric return path."
+    };
+    let repeats = Shown::by(&connection.forward.causes.syn_retransmissions)
+        .and(Shown::by(&connection.reverse.causes.syn_retransmissions));
+    let cost = Cost::time(took.saturating_sub(round_trip));
+    let shown = repeats.or(Shown::by_all(connection));
+    Some(shown.proves(NAME, Severity::Harm, cost).saying(statement, remedy))
+}

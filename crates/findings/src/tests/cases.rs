@@ -1,0 +1,518 @@
+//! What can happen to a transfer, as sums tell it: one case and more for each rule.
+
+use tcplab_trace::{
+    CapturePoint, CloseKind, Connection, EcnAgreement, FastOpen, Flow, HandshakeKind, Limit,
+    MssChange, StallCause,
+};
+use tcplab_units::{Bytes, Endpoint};
+
+use super::sums::{Case, at, closed, limited, mbit, ms, seen, stalls};
+
+const NONE: u64 = 0;
+
+/// In the order of [`RULES`](crate::RULES).
+pub(super) const CASES: &[Case] = &[
+    Case {
+        rule: "capture-gaps",
+        of: "",
+        fires: |c| {
+            c.forward.causes.acked_not_captured = seen(123, 400);
+            c.forward.causes.acked_not_captured_bytes = Bytes::new(1_800_000);
+        },
+        silent: &[|c| c.forward.causes.acked_not_captured = seen(NONE, 0)],
+    },
+    Case {
+        rule: "captured-twice",
+        of: "",
+        fires: |c| c.forward.causes.capture_duplicates = seen(6_907, 5),
+        silent: &[|c| c.forward.causes.capture_duplicates = seen(NONE, 0)],
+    },
+    Case {
+        rule: "not-opened",
+        of: "no answer",
+        fires: |c| never_opened(c, HandshakeKind::Unanswered, 6),
+        silent: &[|c| c.handshake.kind = HandshakeKind::ThreeWay],
+    },
+    Case {
+        rule: "not-opened",
+        of: "refused",
+        fires: |c| never_opened(c, HandshakeKind::Refused, 0),
+        silent: &[|c| c.handshake.kind = HandshakeKind::Unseen],
+    },
+    Case {
+        rule: "not-opened",
+        of: "half open",
+        fires: |c| {
+            never_opened(c, HandshakeKind::HalfOpen, 0);
+            c.handshake.server_repeats = 5;
+        },
+        silent: &[|c| c.handshake.kind = HandshakeKind::Simultaneous],
+    },
+    Case {
+        rule: "syn-retransmitted",
+        of: "client's",
+        fires: |c| {
+            c.handshake.client_repeats = 2;
+            c.handshake.opened = Some(at(3_040));
+            c.forward.causes.syn_retransmissions = seen(2, 2);
+        },
+        silent: &[|c| c.handshake.client_repeats = 0],
+    },
+    Case {
+        rule: "syn-retransmitted",
+        of: "server's",
+        fires: |c| {
+            c.handshake.server_repeats = 1;
+            c.handshake.opened = Some(at(1_040));
+            c.reverse.causes.syn_retransmissions = seen(1, 3);
+        },
+        // Who never answered has a rule of its own.
+        silent: &[|c| c.handshake.opened = None],
+    },
+    Case {
+        rule: "fast-open",
+        of: "data refused",
+        fires: |c| fast_open(c, FastOpen { data: Bytes::new(500), cookie_sent: true, ..asked() }),
+        silent: &[|c| c.handshake.fast_open.as_mut().unwrap().accepted = true],
+    },
+    Case {
+        rule: "fast-open",
+        of: "no cookie",
+        fires: |c| fast_open(c, asked()),
+        silent: &[|c| c.handshake.fast_open.as_mut().unwrap().cookie_given = true],
+    },
+    Case {
+        rule: "reset",
+        of: "",
+        fires: |c| c.life.close = Some(closed(CloseKind::Reset, 9_000)),
+        silent: &[|c| c.life.close.as_mut().unwrap().kind = CloseKind::ResetAfterFin],
+    },
+    Case {
+        rule: "reset",
+        of: "with data unread",
+        fires: |c| {
+            let close = closed(CloseKind::ResetAfterFin, 9_000);
+            c.life.close = Some(tcplab_trace::Close {
+                unread: Some(Bytes::new(4_096)),
+                reset_by: Some(Endpoint::Client),
+                ..close
+            });
+        },
+        silent: &[|c| c.life.close.as_mut().unwrap().unread = Some(Bytes::ZERO)],
+    },
+    Case {
+        rule: "half-closed",
+        of: "",
+        fires: |c| c.life.close = Some(closed(CloseKind::HalfClosed, 4_000)),
+        // The capture ends too soon after it.
+        silent: &[|c| c.life.close.as_mut().unwrap().at = at(9_500)],
+    },
+    Case {
+        rule: "path-full",
+        of: "",
+        fires: |c| {
+            limited(&mut c.forward, &[(Limit::SlowStart, 300), (Limit::Path, 9_700)]);
+            c.forward.transfer.goodput = Some(mbit(23));
+        },
+        silent: &[|c| c.forward.transfer.goodput = Some(mbit(18))],
+    },
+    Case {
+        rule: "window-limited",
+        of: "fixed",
+        fires: |c| small_window(c, 64_000, 64_000),
+        // The receiver is slow, its buffer is not small.
+        silent: &[
+            |c| c.forward.windows.zero_window_time = ms(4_500),
+            |c| {
+                c.forward.totals.data_segments = 12;
+                c.forward.totals.data = Bytes::new(16_000);
+            },
+            |c| c.forward.windows.scale_known = false,
+        ],
+    },
+    Case {
+        rule: "window-limited",
+        of: "grown",
+        fires: |c| small_window(c, 32_000, 100_000),
+        silent: &[|c| {
+            limited(&mut c.forward, &[(Limit::ReceiveWindow, 900), (Limit::Path, 9_100)]);
+        }],
+    },
+    Case {
+        rule: "window-scaling",
+        of: "window full",
+        fires: |c| {
+            small_window(c, 65_535, 65_535);
+            c.handshake.server.window_scale = None;
+        },
+        silent: &[|c| c.handshake.server.window_scale = Some(0)],
+    },
+    Case {
+        rule: "window-scaling",
+        of: "path long",
+        fires: |c| c.handshake.client.window_scale = None,
+        silent: &[
+            |c| c.forward.transfer.capacity = Some(mbit(12)),
+            |c| c.handshake.client.cut = true,
+        ],
+    },
+    Case {
+        rule: "zero-window",
+        of: "",
+        fires: |c| {
+            let windows = &mut c.forward.windows;
+            (windows.zero_windows, windows.probes) = (seen(12, 700), seen(5, 705));
+            (windows.zero_window_time, windows.zero_window_max) = (ms(3_200), ms(900));
+        },
+        silent: &[|c| {
+            let windows = &mut c.forward.windows;
+            (windows.zero_window_time, windows.zero_window_max) = (ms(400), ms(100));
+        }],
+    },
+    Case {
+        rule: "send-buffer",
+        of: "",
+        fires: |c| {
+            limited(&mut c.forward, &[(Limit::SendBuffer, 6_000), (Limit::Congestion, 4_000)]);
+            c.forward.totals.max_in_flight = Bytes::new(42_000);
+        },
+        silent: &[|c| limited(&mut c.forward, &[(Limit::SendBuffer, 1_500), (Limit::Path, 8_500)])],
+    },
+    Case {
+        rule: "application-limited",
+        of: "",
+        fires: |c| {
+            limited(&mut c.forward, &[(Limit::Application, 7_200), (Limit::Congestion, 2_800)]);
+            c.forward.stall_sums = vec![stalls(StallCause::SenderSlow, 40, 5_000, 300)];
+        },
+        silent: &[|c| c.forward.stall_sums.push(stalls(StallCause::NoRequest, 3, 4_000, 2_000))],
+    },
+    Case {
+        rule: "slow-answers",
+        of: "",
+        fires: |c| c.reverse.stall_sums = vec![stalls(StallCause::SenderIdle, 12, 3_400, 900)],
+        silent: &[
+            |c| c.reverse.stall_sums[0].cause = StallCause::NoRequest,
+            // A client that takes its time.
+            |c| std::mem::swap(&mut c.forward, &mut c.reverse),
+        ],
+    },
+    Case {
+        rule: "slow-start",
+        of: "short",
+        fires: |c| short(c),
+        silent: &[|c| limited(&mut c.forward, &[(Limit::SlowStart, 110), (Limit::Path, 20)])],
+    },
+    Case {
+        rule: "slow-start",
+        of: "after pauses",
+        fires: |c| {
+            short(c);
+            c.forward.stall_sums = vec![stalls(StallCause::NoRequest, 2, 900, 500)];
+        },
+        silent: &[|c| limited(&mut c.forward, &[(Limit::SlowStart, 240), (Limit::Path, 300)])],
+    },
+    Case {
+        rule: "loss-rate",
+        of: "",
+        fires: |c| {
+            lose(&mut c.forward, 69);
+            c.forward.transfer.goodput = Some(mbit(4));
+        },
+        // So fast with so many losses: it does not go by them.
+        silent: &[
+            |c| c.forward.transfer.goodput = Some(mbit(20)),
+            |c| c.forward.causes.spurious_by_dsack = seen(65, 1_100),
+            |c| limited(&mut c.forward, &[(Limit::Congestion, 4_000), (Limit::Path, 6_000)]),
+        ],
+    },
+    Case {
+        rule: "tail-loss",
+        of: "probed",
+        fires: |c| {
+            c.forward.stall_sums = vec![stalls(StallCause::TailLoss, 3, 620, 250)];
+            c.forward.causes.tail_loss_probes = seen(3, 1_701);
+        },
+        silent: &[|c| c.forward.stall_sums[0].time = ms(150)],
+    },
+    Case {
+        rule: "tail-loss",
+        of: "never probed",
+        fires: |c| c.forward.stall_sums = vec![stalls(StallCause::TailLoss, 1, 220, 220)],
+        silent: &[|c| c.forward.stall_sums[0].count = 0],
+    },
+    Case {
+        rule: "tail-loss",
+        of: "no SACK",
+        fires: |c| {
+            c.forward.stall_sums = vec![stalls(StallCause::TailLoss, 1, 220, 220)];
+            c.handshake.server.sack_permitted = false;
+        },
+        silent: &[|c| c.forward.stall_sums.clear()],
+    },
+    Case {
+        rule: "timeouts",
+        of: "",
+        fires: |c| {
+            c.forward.stall_sums = vec![
+                stalls(StallCause::SmallWindow, 4, 1_000, 300),
+                stalls(StallCause::DoubleLoss, 5, 1_400, 260),
+                stalls(StallCause::ContinuousLoss, 1, 900, 900),
+            ];
+            c.forward.causes.timeouts = seen(10, 1_701);
+        },
+        silent: &[|c| c.forward.stall_sums.iter_mut().for_each(|sum| sum.time = ms(300))],
+    },
+    Case {
+        rule: "timeouts",
+        of: "of one kind",
+        fires: |c| c.forward.stall_sums = vec![stalls(StallCause::AckLoss, 6, 1_300, 220)],
+        silent: &[|c| c.forward.stall_sums[0].cause = StallCause::TailLoss],
+    },
+    Case {
+        rule: "timeout-backoff",
+        of: "without packets",
+        fires: |c| {
+            c.forward.causes.backoff_max = 4;
+            c.forward.causes.timeouts = seen(4, 3_000);
+        },
+        silent: &[|c| c.forward.causes.backoff_max = 1],
+    },
+    Case {
+        rule: "lost-retransmissions",
+        of: "",
+        fires: |c| {
+            lose(&mut c.forward, 69);
+            c.forward.causes.lost_retransmissions = seen(12, 1_050);
+        },
+        silent: &[|c| c.forward.causes.lost_retransmissions = seen(6, 1_050)],
+    },
+    Case {
+        rule: "lost-retransmissions",
+        of: "by no chance",
+        fires: |c| {
+            lose(&mut c.forward, 1_400);
+            c.forward.causes.lost_retransmissions = seen(700, 1_050);
+        },
+        // A fifth is lost, so a fifth of what is sent again.
+        silent: &[|c| c.forward.causes.lost_retransmissions = seen(280, 1_050)],
+    },
+    Case {
+        rule: "spurious-retransmissions",
+        of: "without packets",
+        fires: |c| {
+            lose(&mut c.forward, 20);
+            c.forward.causes.spurious_by_dsack = seen(5, 1_100);
+            c.forward.causes.spurious_by_timestamp = seen(2, 1_090);
+        },
+        silent: &[|c| {
+            c.forward.causes.spurious_by_dsack = seen(NONE, 0);
+            c.forward.causes.spurious_by_timestamp = seen(NONE, 0);
+        }],
+    },
+    Case {
+        rule: "no-sack",
+        of: "",
+        fires: |c| {
+            lose(&mut c.forward, 12);
+            c.handshake.client.sack_permitted = false;
+        },
+        silent: &[|c| c.handshake.client.sack_permitted = true],
+    },
+    Case {
+        rule: "no-timestamps",
+        of: "",
+        fires: |c| {
+            lose(&mut c.forward, 120);
+            c.handshake.server.timestamps = false;
+        },
+        silent: &[|c| lose(&mut c.forward, 12)],
+    },
+    Case {
+        rule: "nagle-delay",
+        of: "",
+        fires: |c| {
+            c.forward.marks.nagle_waits = seen(25, 300);
+            c.forward.marks.nagle_wait_time = ms(1_000);
+        },
+        silent: &[|c| c.forward.marks.nagle_waits = seen(2, 300)],
+    },
+    Case {
+        rule: "small-segments",
+        of: "",
+        fires: |c| {
+            c.forward.totals.data_segments = 83_000;
+            c.forward.marks.small_in_flight = 80_000;
+        },
+        // Nobody writes faster than the acknowledgements come.
+        silent: &[|c| c.forward.marks.small_in_flight = 90],
+    },
+    Case {
+        rule: "silly-window",
+        of: "",
+        fires: |c| c.forward.windows.silly_windows = seen(40, 600),
+        silent: &[|c| c.forward.windows.silly_windows = seen(2, 600)],
+    },
+    Case {
+        rule: "window-shrunk",
+        of: "",
+        fires: |c| c.forward.windows.windows_shrunk = seen(3, 650),
+        silent: &[|c| c.forward.windows.windows_shrunk = seen(NONE, 0)],
+    },
+    Case {
+        rule: "delayed-acks",
+        of: "",
+        fires: |c| {
+            c.forward.acking.delayed = seen(30, 200);
+            c.forward.acking.delay_max = ms(240);
+        },
+        silent: &[|c| c.forward.acking.delay_max = ms(44)],
+    },
+    Case {
+        rule: "delayed-acks",
+        of: "forbidden",
+        fires: |c| {
+            c.forward.acking.delayed = seen(1, 200);
+            c.forward.acking.delay_max = ms(700);
+        },
+        silent: &[|c| c.forward.acking.delayed = seen(NONE, 0)],
+    },
+    Case {
+        rule: "segment-size",
+        of: "no option",
+        fires: |c| c.handshake.server.mss = None,
+        silent: &[|c| c.handshake.server.seen = false],
+    },
+    Case {
+        rule: "segment-size",
+        of: "small",
+        fires: |c| c.handshake.server.mss = Some(500),
+        silent: &[|c| c.handshake.server.mss = Some(1_380)],
+    },
+    Case {
+        rule: "path-mtu",
+        of: "told",
+        fires: |c| c.forward.marks.mss_changes = vec![smaller()],
+        silent: &[|c| c.forward.marks.mss_changes.clear()],
+    },
+    Case {
+        rule: "path-mtu",
+        of: "black hole",
+        fires: |c| {
+            c.forward.marks.mss_changes = vec![smaller()];
+            c.forward.stall_sums = vec![stalls(StallCause::ContinuousLoss, 1, 6_200, 6_200)];
+        },
+        silent: &[|c| c.forward.marks.mss_changes.clear()],
+    },
+    Case {
+        rule: "standing-queue",
+        of: "",
+        fires: |c| queue(&mut c.forward, 310, 450),
+        // Half of the samples know of no queue: something else is late at times.
+        silent: &[
+            |c| queue(&mut c.forward, 45, 450),
+            |c| c.forward.capture_point = CapturePoint::Middle,
+        ],
+    },
+    Case {
+        rule: "delay-spikes",
+        of: "",
+        fires: |c| c.forward.stall_sums = vec![stalls(StallCause::PacketDelay, 7, 2_300, 800)],
+        silent: &[
+            |c| c.forward.stall_sums[0].time = ms(900),
+            |c| c.forward.capture_point = CapturePoint::Receiver,
+        ],
+    },
+    Case {
+        rule: "reordering",
+        of: "needless retransmissions",
+        fires: |c| {
+            reorder(c);
+            c.forward.causes.spurious_by_dsack = seen(5, 2_000);
+        },
+        silent: &[|c| c.forward.causes.out_of_order = seen(5, 500)],
+    },
+    Case {
+        rule: "reordering",
+        of: "borne",
+        fires: reorder,
+        silent: &[|c| c.forward.causes.out_of_order = seen(NONE, 0)],
+    },
+    Case {
+        rule: "network-duplicates",
+        of: "",
+        fires: |c| c.forward.causes.network_duplicates = seen(186, 40),
+        silent: &[|c| c.forward.causes.network_duplicates = seen(2, 40)],
+    },
+    Case {
+        rule: "congestion-marks",
+        of: "agreed",
+        fires: |c| mark(c, EcnAgreement::Classic),
+        silent: &[|c| c.handshake.ecn = EcnAgreement::Unknown],
+    },
+    Case {
+        rule: "congestion-marks",
+        of: "not agreed",
+        fires: |c| mark(c, EcnAgreement::NotAsked),
+        silent: &[|c| c.forward.marks.ce_marks = seen(NONE, 0)],
+    },
+];
+
+fn never_opened(connection: &mut Connection, kind: HandshakeKind, repeats: u64) {
+    connection.handshake.kind = kind;
+    connection.handshake.opened = None;
+    connection.handshake.client_repeats = repeats;
+    connection.forward.causes.syn_retransmissions = seen(repeats, 2);
+    connection.last = at(63_000);
+    connection.frames = (1, 8);
+}
+
+fn asked() -> FastOpen {
+    FastOpen { cookie_sent: false, cookie_given: false, data: Bytes::ZERO, accepted: false }
+}
+
+fn fast_open(connection: &mut Connection, asked: FastOpen) {
+    connection.handshake.fast_open = Some(asked);
+}
+
+fn small_window(connection: &mut Connection, first: u64, max: u64) {
+    let flow = &mut connection.forward;
+    (flow.windows.first, flow.windows.max) = (Some(Bytes::new(first)), Some(Bytes::new(max)));
+    flow.windows.window_full = seen(900, 100);
+    limited(flow, &[(Limit::ReceiveWindow, 4_800), (Limit::Congestion, 5_200)]);
+}
+
+/// 60 kB in 200 ms.
+fn short(connection: &mut Connection) {
+    let flow = &mut connection.forward;
+    (flow.totals.data_segments, flow.totals.data) = (42, Bytes::new(60_000));
+    flow.transfer.time = ms(200);
+    flow.transfer.goodput = Some(tcplab_units::Rate::from_bits_per_second(2_400_000));
+    limited(flow, &[(Limit::SlowStart, 160), (Limit::Path, 40)]);
+}
+
+fn lose(flow: &mut Flow, count: u64) {
+    flow.causes.by_sack = seen(count, 1_000);
+    flow.totals.retransmissions = count;
+    flow.totals.retransmitted = Bytes::new(count * 1_448);
+}
+
+fn smaller() -> MssChange {
+    MssChange { at: at(8_200), frame: 1_702, from: Bytes::new(1_448), to: Bytes::new(1_348) }
+}
+
+fn queue(flow: &mut Flow, median: u64, p95: u64) {
+    limited(flow, &[(Limit::SlowStart, 500), (Limit::Path, 9_500)]);
+    flow.round_trips.median = Some(ms(median));
+    (flow.round_trips.mean, flow.round_trips.p95) = (Some(ms(median)), Some(ms(p95)));
+}
+
+fn reorder(connection: &mut Connection) {
+    connection.forward.causes.out_of_order = seen(598, 500);
+    connection.forward.causes.out_of_order_max = Bytes::new(43_440);
+}
+
+fn mark(connection: &mut Connection, agreed: EcnAgreement) {
+    connection.handshake.ecn = agreed;
+    connection.forward.marks.ce_marks = seen(140, 900);
+}
