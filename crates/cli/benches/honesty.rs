@@ -184,7 +184,8 @@ fn batch(trials: usize, seed: u64) -> Result<Run> {
     let scenario = Scenario::parse(SCENARIO, "honesty")?;
     // Each trial is waited for until the disk has it: `TMPDIR=/dev/shm` takes a tenth of the time.
     let place = tempfile::tempdir()?;
-    let overrides = Overrides { trials: Some(trials as u32), seed: Some(seed), ..Overrides::default() };
+    let overrides =
+        Overrides { trials: Some(trials as u32), seed: Some(seed), ..Overrides::default() };
     let plan = plan(&scenario, Some(tcplab_results::World::Simulated), || None, overrides)?;
     let run = begin(place.path(), scenario, Plan { snaplen: Some(96), ..plan })?;
     let nobody = Launcher { program: PathBuf::new(), arguments: Vec::new() };

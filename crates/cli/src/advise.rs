@@ -20,8 +20,8 @@ use tcplab_trace::Analyzer;
 use tcplab_units::Span;
 
 use crate::arguments::{AdviseArguments, PathChoice, World};
-use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::output::{answer, wrapped, write_file};
+use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::signals::stop_on_signals;
 use crate::{path_choice, trace};
 
@@ -180,7 +180,8 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
         situation.congestion = name.into();
     }
     let title = format!("{}, {}", run.title, case.name);
-    let world = if case.world == tcplab_results::World::Simulated { World::Sim } else { World::Auto };
+    let world =
+        if case.world == tcplab_results::World::Simulated { World::Sim } else { World::Auto };
     Ok(Known { title, situation, path: Some(spec.path.clone()), choices, world })
 }
 
@@ -191,7 +192,8 @@ fn attempt(
     stop: &Arc<AtomicBool>,
 ) -> Result<Tried> {
     let scenario = Scenario::parse(&one.source, &one.name)?;
-    let ScenarioRun { directory, run, report } = run_scenario(scenario, world, &arguments.runs, stop)?;
+    let ScenarioRun { directory, run, report } =
+        run_scenario(scenario, world, &arguments.runs, stop)?;
     let gains = one.gains(&run);
     let trials = run.cases.iter().flat_map(|case| &case.trials);
     let path = directory.path().join("scenario.toml");

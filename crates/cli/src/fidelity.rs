@@ -16,8 +16,8 @@ use crate::output::{answer_or_json, tell, write_file};
 use crate::print_error::print_error;
 use crate::progress::{Display, unless_stopped};
 use crate::run::{device, launcher};
-use crate::signals::stop_on_signals;
 use crate::scenarios;
+use crate::signals::stop_on_signals;
 
 pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
     let trials = if arguments.quick { Some(1) } else { arguments.trials };

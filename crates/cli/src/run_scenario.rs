@@ -41,8 +41,7 @@ pub(crate) fn run_scenario(
     let directory = tcplab_lab::begin(runs, scenario, plan)?;
     let mut display = Display::of(&directory);
     let bench = Bench::new(launcher()?);
-    let completed =
-        complete(&directory, &bench, stop, |event| display.show(event), write_report);
+    let completed = complete(&directory, &bench, stop, |event| display.show(event), write_report);
     display.clear();
     let RunOutcome { run, report } = completed.with_context(|| how_to_resume(&directory))?;
     // What is made of it needs every trial.

@@ -14,8 +14,8 @@ use crate::exit::{ERROR, FAILED};
 use crate::output::{answer, tell};
 use crate::print_error::print_error;
 use crate::run_summary::{RunEnd, RunSummary};
-use crate::signals::stop_on_signals;
 use crate::scenarios;
+use crate::signals::stop_on_signals;
 
 /// The experiments of a folder, as `tcplab run` takes them.
 #[derive(Debug, PartialEq, Eq)]
@@ -194,11 +194,8 @@ mod tests {
             code: ExitCode::from(code),
             state: Some(state),
         };
-        let finished = |passed, report: &str| RunEnd::Finished {
-            passed,
-            claims: 3,
-            report: report.into(),
-        };
+        let finished =
+            |passed, report: &str| RunEnd::Finished { passed, claims: 3, report: report.into() };
         let outcomes = [
             outcome("a/b", 0, finished(3, "runs/a-b/1/report.html")),
             outcome("a/long", FAILED, finished(2, "runs/a-long/1/report.html")),

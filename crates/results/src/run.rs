@@ -74,7 +74,26 @@ impl Run {
         serializer: S,
         cases: &impl Serialize,
     ) -> Result<S::Ok, S::Error> {
-        let Run { name, title, reference, scenario, world, fallback, started, seed, only, warm_up, stopping, path, environment, calibration, cases: _, claims, comparisons, plots } = self;
+        let Run {
+            name,
+            title,
+            reference,
+            scenario,
+            world,
+            fallback,
+            started,
+            seed,
+            only,
+            warm_up,
+            stopping,
+            path,
+            environment,
+            calibration,
+            cases: _,
+            claims,
+            comparisons,
+            plots,
+        } = self;
         let mut run = serializer.serialize_struct("Run", 18)?;
         run.serialize_field("name", name)?;
         run.serialize_field("title", title)?;

@@ -55,6 +55,11 @@ impl RunWorld {
         }
     }
 
+    /// Whether all ran in virtual time.
+    pub fn is_simulated(self) -> bool {
+        self == RunWorld::Simulated
+    }
+
     /// Whether a case of the run ran in `world`.
     pub fn has(self, world: World) -> bool {
         match self {

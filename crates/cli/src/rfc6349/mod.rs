@@ -17,9 +17,9 @@ use tcplab_results::RunWorld;
 use tcplab_scenario::Scenario;
 
 use crate::arguments::{PathChoice, Rfc6349Arguments};
-use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::output::{answer, answer_or_json};
 use crate::path_choice;
+use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::signals::stop_on_signals;
 
 pub(crate) fn rfc6349(arguments: &Rfc6349Arguments) -> Result<ExitCode> {
@@ -85,7 +85,11 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
             format!("too little came through this path to measure it: see {}", report.display())
         })?;
     let way = if arguments.download { "from server to client" } else { "from client to server" };
-    let world = if first.world == RunWorld::Simulated { "in virtual time" } else { "on this machine's kernel" };
+    let world = if first.world == RunWorld::Simulated {
+        "in virtual time"
+    } else {
+        "on this machine's kernel"
+    };
     let title = format!("{}, {way}, {world}", path_choice::description(&choice));
     if !arguments.json.is_printed() {
         answer(&shown::baseline(&title, &baseline))?;

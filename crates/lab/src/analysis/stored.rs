@@ -56,7 +56,8 @@ pub(crate) fn trial(run: &RunDirectory, case: &Case, number: u32) -> Result<Tria
     let analysed = match known {
         Some(known) if is_current(&known) || !recording.has_packets() => known,
         known => {
-            let mut trial = examine(&Contents::read(recording, case)?, case, round_trip(run, case))?;
+            let mut trial =
+                examine(&Contents::read(recording, case)?, case, round_trip(run, case))?;
             trial.put_aside = run.flawed(&case.name, number);
             // Who made the trial stays who made it.
             let identity = match known {

@@ -25,7 +25,7 @@ fn trial(number: u32, seed: u64, metrics: &[(&str, f64)]) -> Trial {
 fn case(
     name: &str,
     levels: &[(&str, &str)],
-    world: &str,
+    world: World,
     seed: u64,
     metrics: &[Values<'_>],
 ) -> Case {
@@ -36,7 +36,7 @@ fn case(
     Case {
         name: name.into(),
         levels: levels.iter().map(|(f, l)| ((*f).into(), (*l).into())).collect(),
-        world: world.into(),
+        world,
         stacks: Vec::new(),
         trials: (0..trials)
             .map(|index| trial(index as u32 + 1, seed + index as u64, &of(index)))
@@ -53,7 +53,7 @@ fn run(seed: u64, cases: Vec<Case>) -> Run {
         title: "Made up".into(),
         reference: None,
         scenario: "title = \"Made up\"\n".into(),
-        world: "sim".into(),
+        world: RunWorld::Simulated,
         fallback: None,
         started: "2026-01-01T00:00:00Z".into(),
         seed,
@@ -200,9 +200,16 @@ fn cases_are_matched_by_their_levels() {
 fn what_differs_and_what_is_missing_is_told() {
     let a = run(
         1,
-        vec![case("only", &[], World::Simulated, 1, &[("transfer_time", &TIMES), ("timeouts", &[0.0; 8])])],
+        vec![case(
+            "only",
+            &[],
+            World::Simulated,
+            1,
+            &[("transfer_time", &TIMES), ("timeouts", &[0.0; 8])],
+        )],
     );
-    let mut b = run(9, vec![case("only", &[], World::Kernel, 9, &[("transfer_time", &TIMES[..6])])]);
+    let mut b =
+        run(9, vec![case("only", &[], World::Kernel, 9, &[("transfer_time", &TIMES[..6])])]);
     b.cases[0].trials.push(trial(7, 77, &[]));
     b.cases[0].trials[0].flaws.push("late".into());
     b.scenario += "more = 1 # why\n";

@@ -44,8 +44,10 @@ impl Pair {
         let overrides = Overrides { trials, seed, ..Overrides::default() };
         let run = |world: World| -> Result<RunDirectory, LabError> {
             // Only `auto` asks whether the kernel is refused; here its first trial tells.
-            let (runs, plan) =
-                (place.join(world.name()), plan(scenario, Some(world), || None, overrides.clone())?);
+            let (runs, plan) = (
+                place.join(world.name()),
+                plan(scenario, Some(world), || None, overrides.clone())?,
+            );
             // What is compared is read from packets, and both worlds have as many trials.
             let (until, snaplen, keep) = (None, Some(HEADERS), Keep::All);
             let plan = Plan { until, snaplen, keep, ..plan };

@@ -33,7 +33,7 @@ impl<'r> Watch<'r> {
         if self.seen == 0 {
             return (1, until.min);
         }
-        let simulated = cases.iter().all(|case| is_simulated(&plan.world, case));
+        let simulated = cases.iter().all(|case| is_simulated(plan.world, case));
         let more = if simulated { (2 * jobs).div_ceil(cases.len()) as u32 } else { 1 };
         (self.seen + 1, self.seen.saturating_add(more).min(until.max))
     }

@@ -154,7 +154,7 @@ fn look_ahead(
     let mut sums = [Sums::default(), Sums::default()];
     let least = plan.until.as_ref().map_or(blocks, |until| until.min.min(blocks));
     for (case, cost) in cases.iter().zip(&costs) {
-        let simulated = is_simulated(&plan.world, case);
+        let simulated = is_simulated(plan.world, case);
         for number in plan.first..=blocks {
             if is_there(case, number) {
                 there += 1;
@@ -275,7 +275,7 @@ fn costs(plan: &Plan, cases: &[Case], patience: Duration) -> Vec<Cost> {
 }
 
 fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
-    let simulated = is_simulated(&plan.world, case);
+    let simulated = is_simulated(plan.world, case);
     let amount = case.workload.amount().as_u64() as f64;
     let Course { seconds, packets, spent } = course(case, trial_seed(plan.seed, 1), patience);
     let seconds = match &case.workload.load {

@@ -68,7 +68,7 @@ fn run_batch(
     tell: &mut impl FnMut(Event<'_>),
 ) -> Result<(), LabError> {
     let (run, cases) = (state.run, &state.run.scenario().cases);
-    let in_virtual_time = |id: &TrialId| is_simulated(&run.plan().world, &cases[id.case]);
+    let in_virtual_time = |id: &TrialId| is_simulated(run.plan().world, &cases[id.case]);
     let (simulated, real): (Vec<TrialId>, Vec<TrialId>) =
         batch.iter().copied().partition(in_virtual_time);
     if !simulated.is_empty() {

@@ -166,7 +166,7 @@ impl<'a> Arrangement<'a> {
             .numbers
             .get(seed)
             .ok_or("is of another seed than the new plan, or beyond its number of trials")?;
-        let simulated = cases.iter().any(|case| is_simulated(&self.plan.world, case));
+        let simulated = cases.iter().any(|case| is_simulated(self.plan.world, case));
         if *tcplab != self.tcplab {
             return Err(format!("was made by tcplab {tcplab}, this is {}", self.tcplab));
         }

@@ -17,7 +17,7 @@ impl RunDirectory {
     /// What decides about a trial that is run now.
     pub(crate) fn identity(&self, case: &Case, number: u32) -> Identity {
         let plan = self.plan();
-        let simulated = is_simulated(&plan.world, case);
+        let simulated = is_simulated(plan.world, case);
         Identity {
             case: case.hash.clone(),
             seed: trial_seed(plan.seed, number),

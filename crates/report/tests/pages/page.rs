@@ -224,8 +224,7 @@ fn the_same_run_gives_the_same_bytes() {
 fn nothing_foreign_becomes_markup() {
     let (mut run, mut recordings) = synthetic::run(1);
     let evil = "\"'></title></script></style><script>alert(1)</script>&<!--".to_string();
-    for text in [&mut run.title, &mut run.name, &mut run.scenario, &mut run.started]
-    {
+    for text in [&mut run.title, &mut run.name, &mut run.scenario, &mut run.started] {
         text.clone_from(&evil);
     }
     for (_, data) in &mut recordings {
