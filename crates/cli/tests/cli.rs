@@ -121,7 +121,7 @@ fn path_plot_is_drawn_or_refused() {
 }
 
 /// What became of a packet, as a recording has it.
-const ROW: &str = r#"{"frame":1,"id":7,"direction":"forward","size":1500,"entered":5,"left":9,"fate":"delivered"}"#;
+const ROW: &str = r#"{"frame":1,"id":7,"direction":"forward","size_bytes":1500,"entered_ns":5,"left_ns":9,"fate":"delivered"}"#;
 
 #[test]
 fn export_is_complete_or_absent() {

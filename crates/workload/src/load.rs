@@ -107,6 +107,7 @@ pub struct LoadReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impossible: Option<String>,
     /// How long was counted.
+    #[serde(rename = "elapsed_ns", with = "tcplab_units::number")]
     pub elapsed: Span,
     /// Requests that were answered as they should be.
     pub requests: u64,
@@ -132,6 +133,7 @@ pub struct LoadReport {
     /// Whether all that was answered was the file, to the byte.
     pub is_intact: bool,
     /// Processor time of the clients, s.
+    #[serde(rename = "processor_seconds")]
     pub processor_s: f64,
     /// What makes these figures doubtful.
     pub remarks: Vec<String>,
@@ -152,22 +154,31 @@ pub struct Durations {
     /// How many there are.
     pub count: u64,
     /// The shortest.
+    #[serde(rename = "min_ns")]
     pub min: u64,
     /// Their mean.
+    #[serde(rename = "mean_ns")]
     pub mean: f64,
     /// Their standard deviation.
+    #[serde(rename = "deviation_ns")]
     pub deviation: f64,
     /// Half of them are no longer.
+    #[serde(rename = "p50_ns")]
     pub p50: u64,
     /// Three quarters.
+    #[serde(rename = "p75_ns")]
     pub p75: u64,
     /// Nine in ten.
+    #[serde(rename = "p90_ns")]
     pub p90: u64,
     /// 99 in 100.
+    #[serde(rename = "p99_ns")]
     pub p99: u64,
     /// 999 in 1000.
+    #[serde(rename = "p999_ns")]
     pub p999: u64,
     /// The longest.
+    #[serde(rename = "max_ns")]
     pub max: u64,
 }
 
@@ -181,6 +192,7 @@ pub struct ServerReport {
     /// Bytes that it sent.
     pub sent: u64,
     /// Processor time of all its processes from when it listened until its end, s.
+    #[serde(rename = "processor_seconds")]
     pub processor_s: f64,
 }
 

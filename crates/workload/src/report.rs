@@ -23,21 +23,27 @@ pub struct AppReport {
     /// What it did.
     pub role: Role,
     /// Payload bytes that its socket took, or that it read.
+    #[serde(with = "tcplab_units::number")]
     pub bytes: Bytes,
     /// BLAKE3 of these bytes, hexadecimal.
     pub digest: String,
     /// Writes that took, or reads that gave, at least one byte.
     pub calls: u64,
     /// When it began: before connecting, or when the connection was accepted.
+    #[serde(rename = "started_ns")]
     pub started: Option<Instant>,
     /// When its first byte was written or read.
+    #[serde(rename = "first_byte_ns")]
     pub first_byte: Option<Instant>,
     /// When its last byte was written or read.
+    #[serde(rename = "last_byte_ns")]
     pub last_byte: Option<Instant>,
     /// When it saw the other end's end of stream: for a sender, the proof that everything was
     /// read.
+    #[serde(rename = "finished_ns")]
     pub finished: Option<Instant>,
     /// Bytes that came where none were due: data read by a sender whose peer has none to send.
+    #[serde(rename = "stray_bytes", with = "tcplab_units::number")]
     pub stray: Bytes,
     /// The other direction, where it carried anything: what a sender read, what a receiver wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +65,12 @@ pub struct AppReport {
     pub datagrams: Option<DatagramReport>,
     /// Processor time of its thread, system calls included; of several connections of all their
     /// threads. None of a model, and where it was not looked at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        rename = "processor_ns",
+        with = "tcplab_units::number"
+    )]
     pub processor: Option<Span>,
 }
 
@@ -157,6 +168,7 @@ fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackReport {
     /// How much.
+    #[serde(with = "tcplab_units::number")]
     pub bytes: Bytes,
     /// BLAKE3 of it, hexadecimal.
     pub digest: String,
@@ -188,14 +200,19 @@ pub struct CallRow {
     /// How many calls.
     pub count: u64,
     /// What they moved.
+    #[serde(with = "tcplab_units::number")]
     pub bytes: Bytes,
     /// When the first began.
+    #[serde(rename = "began_ns")]
     pub began: Instant,
     /// When the last ended.
+    #[serde(rename = "ended_ns")]
     pub ended: Instant,
     /// How long all of them took together.
+    #[serde(rename = "took_ns", with = "tcplab_units::number")]
     pub took: Span,
     /// How long the longest took.
+    #[serde(rename = "longest_ns", with = "tcplab_units::number")]
     pub longest: Span,
     /// Of which connection of the end, in the order in which they began, from 0.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -209,8 +226,10 @@ pub struct CallRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exchange {
     /// When the request began.
+    #[serde(rename = "asked_ns")]
     pub asked: Instant,
     /// When its response was there.
+    #[serde(rename = "answered_ns")]
     pub answered: Option<Instant>,
 }
 

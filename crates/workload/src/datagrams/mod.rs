@@ -152,10 +152,13 @@ impl DatagramReport {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestReport {
     /// When the call began that sent it first.
+    #[serde(rename = "asked_ns")]
     pub asked: Instant,
     /// When the socket took it, try after try.
+    #[serde(rename = "tries_ns")]
     pub tries: Vec<Instant>,
     /// When its answer was read, if one was in time.
+    #[serde(rename = "answered_ns")]
     pub answered: Option<Instant>,
     /// Which try that answer belongs to, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
