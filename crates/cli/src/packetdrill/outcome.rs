@@ -1,10 +1,10 @@
-//! What became of a script.
+//! The outcome of a script.
 
 use tcplab_packetdrill::{Line, Verdict};
 
 use super::found::Found;
 
-/// What became of a script.
+/// The outcome of a script.
 pub(super) struct Outcome {
     pub(super) script: Found,
     pub(super) result: Result<(Verdict, Vec<Line>), String>,
