@@ -1,4 +1,4 @@
-//! `tcplab report`, and what `tcplab run` ends with.
+//! `tcplab report`, and the report at the end of `tcplab run`.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -22,7 +22,10 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     let path = match &arguments.run {
         Some(path) => path.clone(),
         None => RunDirectory::newest_finished(&arguments.runs, None).with_context(|| {
-            format!("{} holds no finished run: name one", arguments.runs.display())
+            format!(
+                "no finished run below {}; pass a run directory or --runs DIR",
+                arguments.runs.display()
+            )
         })?,
     };
     let run = RunDirectory::open(&path)?;
@@ -42,7 +45,7 @@ pub(crate) fn print_outcome(
 ) -> Result<ExitCode> {
     let RunOutcome { run, report } = outcome;
     if let Some(place) = &shown.json.place {
-        // Not all that is known of each trial is in memory.
+        // Episodes and findings of the trials are on disk only.
         let tables = directory.path().join("run.json");
         let mut tables = File::open(&tables).context("cannot read the tables just written")?;
         let mut output = Output::create(place)?;
@@ -59,12 +62,12 @@ pub(crate) fn print_outcome(
     Ok(match (is_whole, passed) {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(FAILED),
-        // The tables say what is missing.
+        // The tables name the trials that failed.
         (false, _) => ExitCode::from(ERROR),
     })
 }
 
-/// What the run's directory has of a trial.
+/// Reads recordings from the run's directory.
 struct OfRun<'a>(&'a RunDirectory);
 
 impl Recordings for OfRun<'_> {
@@ -79,7 +82,7 @@ impl Recordings for OfRun<'_> {
     }
 }
 
-/// Writes the report: one file, or of many trials a folder. Where somebody begins to read.
+/// Writes the report: one file, or a folder if there are many trials. Returns the first page.
 pub(crate) fn write_report(run: &RunDirectory, result: &Run) -> Result<PathBuf> {
     const FAILED: &str = "cannot make the report";
     let trials: usize = result.cases.iter().map(|case| case.trials.len()).sum();
