@@ -17,6 +17,7 @@ mod modules;
 mod reach;
 mod source;
 mod violation;
+mod walk;
 
 use std::fs;
 use std::path::Path;
@@ -58,6 +59,7 @@ fn check_files(files: &[File]) -> Vec<Violation> {
         .collect();
     violations.extend(reach::check(&mut sources));
     violations.extend(circles::check(&sources));
+    violations.extend(walk::check(files));
     for source in &sources {
         violations.extend(length::check_functions(source));
         violations.extend(banned::check(source));
