@@ -241,7 +241,7 @@ impl World {
         for lane in &mut self.lanes {
             for verdict in lane.drain(self.now) {
                 if let Some(recorder) = &mut self.recorder {
-                    recorder.writer.judged(&verdict)?;
+                    recorder.writer.verdict(&verdict)?;
                 }
             }
         }
@@ -276,7 +276,7 @@ impl World {
                     }
                     _ => {}
                 }
-                writer.judged(&verdict)?;
+                writer.verdict(&verdict)?;
             }
             if !is_delivered {
                 continue;

@@ -47,6 +47,10 @@ fn load(
     if is_load {
         keep_the_first(&mut client, &mut server);
     }
+    for (trace, dropped) in [&mut client, &mut server].into_iter().zip(recording.dropped_frames()?)
+    {
+        trace.connections.iter_mut().for_each(|connection| connection.mark_dropped(&dropped));
+    }
     let app = recording.app().ok();
     if let Some(app) = &app {
         subject_first(&mut client, app);

@@ -150,7 +150,7 @@ impl World {
         for link in &mut self.links {
             for departure in link.drain(self.now) {
                 if let Some(writer) = &mut self.writer {
-                    writer.judged(&departure.verdict)?;
+                    writer.verdict(&departure.verdict)?;
                 }
             }
         }
@@ -176,7 +176,7 @@ impl World {
                 } else if is_delivered {
                     writer.entered(endpoint, self.now, whole(&bytes))?;
                 }
-                writer.judged(&verdict)?;
+                writer.verdict(&verdict)?;
             }
             if is_delivered && let Some(answer) = self.stations[end].take(self.now, &bytes) {
                 self.send(end, answer)?;

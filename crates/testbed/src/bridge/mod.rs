@@ -193,7 +193,7 @@ impl Bridge {
         let now = self.clock.now();
         for index in 0..2 {
             for Departure { verdict, packet } in self.ways[index].link.drain(now) {
-                self.judged(&verdict);
+                self.verdict(&verdict);
                 self.take_back(packet);
             }
         }
@@ -312,7 +312,7 @@ impl Bridge {
             if let Some((from, verdict)) = run.take() {
                 self.pass_run(direction, serial, from..=segment - 1, verdict)?;
             }
-            self.judged(&verdict);
+            self.verdict(&verdict);
             self.store.release(serial, 1);
         }
         match run {
@@ -355,7 +355,7 @@ impl Bridge {
         let Departure { packet, verdict } = departure;
         let place = if packet.bytes.is_empty() { self.store.find(packet.id) } else { None };
         if verdict.fate != Fate::Delivered {
-            self.judged(&verdict);
+            self.verdict(&verdict);
             self.take_back(packet);
             return Ok(());
         }
@@ -368,7 +368,7 @@ impl Bridge {
         };
         let Some(link) = link else {
             self.counters.device_drops.add(1);
-            self.judged(&verdict);
+            self.verdict(&verdict);
             self.take_back(packet);
             return Ok(());
         };
@@ -429,7 +429,7 @@ impl Bridge {
                     {
                         queue.entered(endpoint, at, bytes);
                     }
-                    queue.judged(&verdict, (is_captured && is_unchanged).then_some(at));
+                    queue.verdict(&verdict, (is_captured && is_unchanged).then_some(at));
                 }
             }
             match load {
@@ -441,10 +441,10 @@ impl Bridge {
     }
 
     /// A packet's way ended elsewhere than at an endpoint.
-    fn judged(&mut self, verdict: &Verdict) {
+    fn verdict(&mut self, verdict: &Verdict) {
         count(&self.counters, verdict);
         if let Some(queue) = &mut self.queue {
-            queue.judged(verdict, None);
+            queue.verdict(verdict, None);
         }
     }
 

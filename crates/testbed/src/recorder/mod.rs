@@ -52,7 +52,7 @@ enum Event {
     /// The endpoint was handed this packet.
     Entered { endpoint: Endpoint, at: Instant, len: usize, bytes: (usize, usize) },
     /// The path judged a packet; if it was handed on just as it was sent, when.
-    Judged { verdict: Verdict, arrived: Option<Instant> },
+    Decided { verdict: Verdict, arrived: Option<Instant> },
     /// The endpoint sent this, or was handed it, as a path saw it that is not ours.
     Seen {
         endpoint: Endpoint,
@@ -209,9 +209,9 @@ impl RecorderQueue {
     }
 
     /// The path judged a packet; if an endpoint was handed it just as the other sent it, when.
-    pub(crate) fn judged(&mut self, verdict: &Verdict, arrived: Option<Instant>) {
+    pub(crate) fn verdict(&mut self, verdict: &Verdict, arrived: Option<Instant>) {
         if let Some(page) = self.room(1, 0, 0) {
-            page.events.push(Event::Judged { verdict: *verdict, arrived });
+            page.events.push(Event::Decided { verdict: *verdict, arrived });
             return;
         }
         self.verdicts_lost += 1;
@@ -354,11 +354,11 @@ impl Recorder {
             Event::Entered { endpoint, at, len, bytes } => {
                 writer.entered(endpoint, at, captured(bytes, len))
             }
-            Event::Judged { verdict, arrived } => {
+            Event::Decided { verdict, arrived } => {
                 if let Some(at) = arrived {
                     writer.arrived(receiver(&verdict), at, verdict.id)?;
                 }
-                writer.judged(&verdict)
+                writer.verdict(&verdict)
             }
             Event::Gone { before } => writer.gone(before),
         }
