@@ -1,10 +1,9 @@
-//! The `tcplab` binary: flags and glue.
+//! The `tcplab` binary.
 
 mod advise;
 mod arguments;
 mod bridge;
 mod compare;
-mod conduct;
 mod doctor;
 mod exit;
 mod export;
@@ -22,10 +21,13 @@ mod replay;
 mod report;
 mod rfc6349;
 mod run;
+mod run_scenario;
+mod run_summary;
 mod scenarios;
 mod series;
 mod server;
 mod shell;
+mod signals;
 mod sockopts;
 mod states;
 mod tc;
@@ -40,8 +42,8 @@ use arguments::Command;
 use signal_hook::consts::SIGXFSZ;
 
 fn main() -> ExitCode {
-    // With a handler of any kind, writing past `ulimit -f` fails with an error instead of ending
-    // the process (setrlimit(2)).
+    // With any handler, writing past `ulimit -f` returns an error instead of killing the process
+    // (setrlimit(2)).
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let result = match arguments::parse() {
         Command::Run(arguments) => run::run(&arguments),

@@ -1,14 +1,14 @@
-//! `tcplab report`, and what `tcplab run` ends with.
+//! `tcplab report`, and the report at the end of `tcplab run`.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use tcplab_lab::{LabError, RunDirectory};
+use tcplab_lab::{LabError, RunDirectory, RunOutcome, finish};
 use tcplab_report::Recordings;
 use tcplab_report::compare::tally;
 use tcplab_results::{Run, Trial, TrialData};
@@ -22,53 +22,52 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     let path = match &arguments.run {
         Some(path) => path.clone(),
         None => RunDirectory::newest_finished(&arguments.runs, None).with_context(|| {
-            format!("{} holds no finished run: name one", arguments.runs.display())
+            format!(
+                "no finished run below {}; pass a run directory or --runs DIR",
+                arguments.runs.display()
+            )
         })?,
     };
     let run = RunDirectory::open(&path)?;
     run.sweep()?;
-    let display = Display::new(tcplab_units::Bytes::ZERO);
-    let result = tcplab_lab::analyse(&run, |done, total| {
-        display.analysing(done, total);
-        ControlFlow::Continue(())
-    });
+    let mut display = Display::new(tcplab_units::Bytes::ZERO);
+    let never = AtomicBool::new(false);
+    let finished = finish(&run, &never, |event| display.show(event), write_report);
     display.clear();
-    write_and_print(&run, &mut result?, &arguments.shown)
+    print_outcome(&run, &finished?, &arguments.shown)
 }
 
-/// Writes tables and report of a finished run and prints its summary.
-pub(crate) fn write_and_print(
-    run: &RunDirectory,
-    result: &mut Run,
+/// Prints the summary of a finished run, or its tables. The exit code says whether it passed.
+pub(crate) fn print_outcome(
+    directory: &RunDirectory,
+    outcome: &RunOutcome<PathBuf>,
     shown: &Shown,
 ) -> Result<ExitCode> {
-    let place = write_report(run, result)?;
-    tcplab_lab::write_tables(run, result)?;
+    let RunOutcome { run, report } = outcome;
     if let Some(place) = &shown.json.place {
-        // Not all that is known of each trial is in memory.
-        let tables = run.path().join("run.json");
+        // Episodes and findings of the trials are on disk only.
+        let tables = directory.path().join("run.json");
         let mut tables = File::open(&tables).context("cannot read the tables just written")?;
         let mut output = Output::create(place)?;
         io::copy(&mut tables, &mut output).context("cannot write the tables")?;
         output.commit()?;
     }
     if !shown.json.is_printed() {
-        let text = tcplab_report::text_table(result, shown.verbose);
-        let tallies = result.comparisons.iter().map(|found| tally(found) + "\n");
-        let tallies: String = tallies.collect();
-        answer(&format!("{text}\n{tallies}report: {}\n", place.display()))?;
+        let text = tcplab_report::text_table(run, shown.verbose);
+        let tallies: String = run.comparisons.iter().map(|found| tally(found) + "\n").collect();
+        answer(&format!("{text}\n{tallies}report: {}\n", report.display()))?;
     }
-    let is_whole = result.cases.iter().all(|case| case.failures.is_empty());
-    let held = result.claims.iter().all(|claim| claim.held);
-    Ok(match (is_whole, held) {
+    let is_whole = run.cases.iter().all(|case| case.failures.is_empty());
+    let passed = run.claims.iter().all(|claim| claim.held);
+    Ok(match (is_whole, passed) {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(FAILED),
-        // What is missing is told in the tables.
+        // The tables name the trials that failed.
         (false, _) => ExitCode::from(ERROR),
     })
 }
 
-/// What the run's directory has of a trial.
+/// Reads recordings from the run's directory.
 struct OfRun<'a>(&'a RunDirectory);
 
 impl Recordings for OfRun<'_> {
@@ -79,11 +78,11 @@ impl Recordings for OfRun<'_> {
     }
 
     fn whole<'t>(&mut self, trial: &'t Trial) -> Result<Cow<'t, Trial>, LabError> {
-        Ok(self.0.whole(trial))
+        self.0.whole(trial)
     }
 }
 
-/// Writes the report: one file, or of many trials a folder. Where somebody begins to read.
+/// Writes the report: one file, or a folder if there are many trials. Returns the first page.
 pub(crate) fn write_report(run: &RunDirectory, result: &Run) -> Result<PathBuf> {
     const FAILED: &str = "cannot make the report";
     let trials: usize = result.cases.iter().map(|case| case.trials.len()).sum();

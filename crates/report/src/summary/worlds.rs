@@ -1,6 +1,6 @@
-//! In which world each variant ran, and on whose TCP.
+//! In which world each variant ran, and on which TCP stacks.
 
-use tcplab_results::{Case, Run, StackUsed};
+use tcplab_results::{Case, Run, RunWorld, StackUsed, World};
 
 use super::recovery::has_connections;
 use crate::html::anchor::anchor;
@@ -31,13 +31,13 @@ pub(crate) fn places(run: &Run) -> Vec<Place> {
         world: world(case),
         ends: case.stacks.iter().map(end).collect(),
     };
-    let told = run.cases.iter().all(|case| case.stacks.len() == 2 && !case.world.is_empty());
+    let told = run.cases.iter().all(|case| case.stacks.len() == 2);
     if told { run.cases.iter().enumerate().map(place).collect() } else { Vec::new() }
 }
 
 fn end(stack: &StackUsed) -> End {
     let about = if stack.is_model {
-        format!("{}. Known from: {}", stack.title, stack.source)
+        format!("{}. Source: {}", stack.title, stack.source)
     } else {
         String::new()
     };
@@ -52,17 +52,16 @@ pub(crate) fn everywhere(places: &[Place]) -> Option<String> {
     let ends = if client == server {
         format!("{} at both ends", client.stack)
     } else {
-        format!("{} at the client, {} at the server", client.stack, server.stack)
+        format!("client {}, server {}", client.stack, server.stack)
     };
     same.then(|| format!("{}: {ends}", first.world))
 }
 
-/// Such as `kernel`, `virtual time`; empty where a run does not say.
+/// `kernel` or `simulated`.
 pub(crate) fn world(case: &Case) -> &'static str {
-    match case.world.as_str() {
-        "kernel" => "kernel",
-        "sim" => "virtual time",
-        _ => "",
+    match case.world {
+        World::Kernel => "kernel",
+        World::Simulated => "simulated",
     }
 }
 
@@ -74,17 +73,18 @@ pub(crate) fn differ(run: &Run) -> bool {
 /// How many trials ran where, in a sentence.
 pub(crate) fn headline(run: &Run) -> String {
     let known = !places(run).is_empty();
-    let in_world = |name: &str| -> Vec<&Case> {
-        run.cases.iter().filter(|case| known && case.world == name).collect()
+    let in_world = |world: World| -> Vec<&Case> {
+        run.cases.iter().filter(|case| known && case.world == world).collect()
     };
     let connects = has_connections(run);
-    let kernel = if connects { "on the kernel's own TCP" } else { "on the kernel's own UDP" };
-    let parts: Vec<String> = [("kernel", kernel), ("sim", "in virtual time")]
+    let kernel =
+        if connects { "in the kernel, over its TCP" } else { "in the kernel, over its UDP" };
+    let parts: Vec<String> = [(World::Kernel, kernel), (World::Simulated, "simulated")]
         .into_iter()
-        .filter_map(|(name, words)| {
-            let cases = in_world(name);
-            let models = name == "sim";
-            let on = if models { ", on models: " } else { " (" };
+        .filter_map(|(world, words)| {
+            let cases = in_world(world);
+            let models = world == World::Simulated;
+            let on = if models { " with " } else { " (" };
             let close = if models { "" } else { ")" };
             let stacks = stacks(&cases);
             // Datagrams need no model.
@@ -97,10 +97,10 @@ pub(crate) fn headline(run: &Run) -> String {
     if !parts.is_empty() {
         return format!("{}.", parts.join("; "));
     }
-    let place = match run.world.as_str() {
-        "kernel" => kernel.to_string(),
-        "sim" => "in virtual time".to_string(),
-        other => format!("in the world “{other}”"),
+    let place = match run.world {
+        RunWorld::Kernel => kernel,
+        RunWorld::Simulated => "simulated",
+        RunWorld::Both => "in both worlds",
     };
     let cases: Vec<&Case> = run.cases.iter().collect();
     format!("{}, {place}.", amount(&cases))
