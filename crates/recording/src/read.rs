@@ -95,7 +95,8 @@ impl Recording {
         self.truth_rows()?.collect()
     }
 
-    /// The rows of [`Recording::truth`] one by one: the log of a long trial may not fit into memory.
+    /// The rows of [`Recording::truth`] one by one: the log of a long trial may not fit into
+    /// memory.
     ///
     /// # Errors
     /// When it cannot be opened; each row has its own errors, as for [`Recording::truth`].

@@ -230,8 +230,8 @@ pub struct WorldRecord {
     /// How the thread that moves frames was scheduled.
     #[serde(default)]
     pub mover: MoverRecord,
-    /// Of a path made by netem: how it differs from the one asked for, by key. Of a path used without
-    /// a trial: what this machine cannot model.
+    /// Of a path made by netem: how it differs from the one asked for, by key. Of a path used
+    /// without a trial: what this machine cannot model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -77,8 +77,8 @@ impl RecordingWriter {
         self.settle(endpoint)
     }
 
-    /// Like [`RecordingWriter::left`], with why the endpoint sent the packet: the ground truth has it
-    /// as `because`.
+    /// Like [`RecordingWriter::left`], with why the endpoint sent the packet: the ground truth has
+    /// it as `because`.
     ///
     /// # Errors
     /// As for [`RecordingWriter::left`].

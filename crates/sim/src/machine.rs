@@ -43,8 +43,8 @@ impl Machine {
         }
     }
 
-    /// When a segment received now will have been processed: one after the other, of all connections.
-    /// `None`: at once.
+    /// When a segment received now will have been processed: one after the other, of all
+    /// connections. `None`: at once.
     pub(crate) fn work(&self, now: Instant) -> Option<Instant> {
         if self.0.processing.is_zero() {
             return None;

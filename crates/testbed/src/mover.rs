@@ -29,8 +29,8 @@ pub struct Moving {
     pub seed: u64,
     /// How frames are moved.
     pub tuning: Tuning,
-    /// Why the path will not behave as asked, as far as is known before: recorded together with what
-    /// is found at the end.
+    /// Why the path will not behave as asked, as far as is known before: recorded together with
+    /// what is found at the end.
     pub doubts: Vec<String>,
     /// Where a recording is to be made: a directory that does not exist yet, or is empty.
     pub capture: Option<PathBuf>,

@@ -97,8 +97,8 @@ impl Station {
         self.application.stop();
     }
 
-    /// Runs the application until it waits; returns a packet as soon as it sends one, and is then to
-    /// be called again.
+    /// Runs the application until it waits; returns a packet as soon as it sends one, and is then
+    /// to be called again.
     pub(super) fn drive(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.wake = None;
         loop {

@@ -21,8 +21,9 @@ const LONGEST: usize = 65_535;
 ///
 /// Segments of one flow that follow one another, and whose instants lie within a window, become
 /// one super-packet: a network card that moderates its interrupts and the kernel's generic receive
-/// offload would hand them over so. The bridge does not wait for the window to fill: what is due is handed
-/// over at once, so segments meet here only when they are due together or the bridge is behind.
+/// offload would hand them over so. The bridge does not wait for the window to fill: what is due is
+/// handed over at once, so segments meet here only when they are due together or the bridge is
+/// behind.
 pub(super) struct Outgoing {
     /// Segments due within this of the first; none: every packet alone.
     window: Option<Span>,

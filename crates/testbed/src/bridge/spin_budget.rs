@@ -2,10 +2,10 @@
 
 use tcplab_units::{Instant, Span};
 
-/// The bridge sleeps one part in so many of its time, unless it has work all the time. The kernel stops a
-/// thread that runs before all others for 50 ms once it has left them less than 5 % of a second
-/// (sched_rt_runtime_us; `fair_server` in kernel/sched/fair.c); and a path whose packets are never
-/// further apart than [`Tuning::spin`](crate::Tuning::spin) would otherwise be busy-waited
+/// The bridge sleeps one part in so many of its time, unless it has work all the time. The kernel
+/// stops a thread that runs before all others for 50 ms once it has left them less than 5 % of a
+/// second (sched_rt_runtime_us; `fair_server` in kernel/sched/fair.c); and a path whose packets are
+/// never further apart than [`Tuning::spin`](crate::Tuning::spin) would otherwise be busy-waited
 /// for only: at 200 Mbit/s, full packets are 61 µs apart.
 const PARTS: u64 = 8;
 

@@ -1,5 +1,5 @@
-//! Bulk data through a pipe, a Unix socket or memory, between two threads of one process, to compare
-//! TCP with. There are no packets, so nothing is captured.
+//! Bulk data through a pipe, a Unix socket or memory, between two threads of one process, to
+//! compare TCP with. There are no packets, so nothing is captured.
 
 use std::hint::black_box;
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
