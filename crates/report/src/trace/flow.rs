@@ -205,7 +205,7 @@ fn acking(flow: &Flow, habits: &AckBehaviour) -> String {
         facts.push(format!("{acks} without data"));
     }
     if duplicates > 0 {
-        facts.push(match habits.needless {
+        facts.push(match habits.unnecessary {
             0 => counted(duplicates as usize, "duplicate", "duplicates"),
             n => format!("{} duplicates ({} uncalled for)", grouped(duplicates), grouped(n)),
         });

@@ -13,7 +13,7 @@ pub struct Joined {
     /// The zero of time, nanoseconds since the Unix epoch by the client capture's clock.
     pub epoch_nanos: u64,
     /// What each capture holds: the client's, the server's.
-    pub taps: [CaptureSummary; 2],
+    pub captures: [CaptureSummary; 2],
     /// How the two clocks stand to one another.
     pub clock: ClockEstimate,
     /// Connections in the order in which either capture showed them.
@@ -46,8 +46,8 @@ pub struct ClockEstimate {
     /// How far the server capture's clock is ahead when time is zero, nanoseconds; if packets went
     /// one way only, that at which the fastest took no time.
     pub offset_nanos: Option<i64>,
-    /// The offset may be wrong by so much either way, half the least round trip between the taps;
-    /// none where packets went one way only: then nothing bounds it.
+    /// The offset may be wrong by so much either way, half the least round trip between the
+    /// captures; none where packets went one way only: then nothing bounds it.
     pub error: Option<Span>,
     /// The sum of the least delays of both directions, which no offset changes.
     pub least_round_trip: Option<Span>,
@@ -59,14 +59,15 @@ pub struct ClockEstimate {
     pub skew_error_ppm: Option<f64>,
 }
 
-/// A connection at both taps.
+/// A connection at both captures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JoinedConnection {
-    /// The end that sent the first SYN; where none was seen, the one beside the client's tap.
+    /// The end that sent the first SYN; where none was seen, the one beside the client's capture
+    /// point.
     pub client: SocketAddr,
     /// The other end.
     pub server: SocketAddr,
-    /// The tap on the client's side: the server's for
+    /// The capture point on the client's side: the server's for
     /// connections that were opened from there.
     pub client_at: Endpoint,
     /// Its first frame in each capture, counted from 1; none where that shows nothing of it.
@@ -77,17 +78,17 @@ pub struct JoinedConnection {
     pub reverse: Crossing,
 }
 
-/// What became of the packets of one direction between the taps. Counts are of segments as on the
-/// wire, data and bare acknowledgements alike.
+/// What became of the packets of one direction between the captures. Counts are of segments as on
+/// the wire, data and bare acknowledgements alike.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Crossing {
-    /// Passed the tap on the sender's side.
+    /// Passed the capture point on the sender's side.
     pub sent: u64,
     /// Of these, with data.
     pub sent_data: u64,
-    /// Passed both taps, each counted once.
+    /// Passed both captures, each counted once.
     pub arrived: u64,
-    /// Never passed the tap on the receiver's side, although that was capturing.
+    /// Never passed the capture point on the receiver's side, although that was capturing.
     pub lost: u64,
     /// Of these, with data.
     pub lost_data: u64,
@@ -98,28 +99,28 @@ pub struct Crossing {
     /// Not in the receiver's capture, and yet the receiver acknowledged them: that capture missed
     /// them. (Where several transmissions of the same data are missing, they all count here. A
     /// missed acknowledgement cannot be told from a lost one.)
-    pub not_captured: u64,
+    pub not_captured_at_receiver: u64,
     /// In the receiver's capture only: the sender's missed them.
-    pub unseen_at_sender: u64,
+    pub not_captured_at_sender: u64,
     /// Outside the time in which both captured, or still on their way when one ended: nothing can
     /// be said.
-    pub unjudged: u64,
+    pub undecided: u64,
     /// Copies that the network made.
     pub duplicated: u64,
     /// Arrived after something that was sent later (RFC 4737 section 3.3: type-P-reordered).
     pub reordered: u64,
     /// The most packets that one of them arrived behind (RFC 4737 section 4.2.2: extent); not
     /// more than 4,096 are counted.
-    pub farthest: u64,
+    pub reordering_extent_max: u64,
     /// The frames, in the receiver's capture, of the first 10 that were reordered.
     pub reordered_frames: Vec<u64>,
     /// Segments with data or FIN that repeat what had been sent before.
-    pub repeats: u64,
+    pub retransmissions: u64,
     /// Of these, those all of whose data had arrived by an earlier transmission, or was already
     /// on its way and did arrive.
-    pub needless: u64,
-    /// The first [`Crossing::LISTED`] repeats.
-    pub repeated: Vec<Repeat>,
+    pub spurious: u64,
+    /// The first [`Crossing::LISTED`] retransmissions.
+    pub retransmitted: Vec<Retransmission>,
     /// How long packets took, the clocks corrected; none where none arrived.
     pub delay: Option<Delays>,
     /// The delay over time, at most [`Crossing::POINTS`] intervals.
@@ -127,7 +128,7 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// As many losses and repeats are listed one by one.
+    /// As many losses and retransmissions are listed one by one.
     pub const LISTED: usize = 10_000;
     /// As many intervals at most has a series.
     pub const POINTS: usize = 512;
@@ -136,7 +137,7 @@ impl Crossing {
 /// A segment that was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Loss {
-    /// When it passed the tap on the sender's side.
+    /// When it passed the capture point on the sender's side.
     pub at: Instant,
     /// Its frame there.
     pub frame: u64,
@@ -144,15 +145,15 @@ pub struct Loss {
     pub sequence: u32,
     /// Its data.
     pub payload: Bytes,
-    /// It carries data or FIN: it will have to be sent again.
+    /// It carries data or FIN: it will have to be retransmitted.
     pub takes_room: bool,
     /// What it carried as number in the acknowledgement field.
     pub acknowledges: Option<u32>,
 }
 
-/// A segment that was sent again.
+/// A segment that was retransmitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Repeat {
+pub struct Retransmission {
     /// Its frame in the capture on the sender's side.
     pub frame: u64,
     /// Some of its data had not arrived by any earlier transmission, and never did.
@@ -190,22 +191,22 @@ pub struct DelayPoint {
 /// What the analysis of the sender's capture alone says, held against what both captures show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Audit {
-    /// Repeats that were needed, and were not said to be needless.
+    /// Repeats that were needed, and were not said to be spurious.
     pub needed: u64,
-    /// Repeats that were needless, and were said to be.
-    pub needless: u64,
-    /// Needed, and said to be needless: a mistake.
-    pub wrongly_needless: u64,
+    /// Repeats that were spurious, and were said to be.
+    pub spurious: u64,
+    /// Needed, and said to be spurious: a mistake.
+    pub falsely_spurious: u64,
     /// Spurious, and nothing said so: D-SACK and timestamps do not tell of each.
-    pub untold_needless: u64,
+    pub spurious_unreported: u64,
     /// Repeats that the analysis took for something else.
-    pub repeats_missed: u64,
-    /// What the analysis took for repeats, and is none.
-    pub repeats_invented: u64,
+    pub retransmissions_missed: u64,
+    /// What the analysis took for retransmissions, and is none.
+    pub retransmissions_false: u64,
     /// Frames with data or FIN that were lost, and were said to be.
     pub losses_found: u64,
     /// Lost, and not said to be.
     pub losses_missed: u64,
     /// Said to be lost, and arrived.
-    pub losses_invented: u64,
+    pub losses_false: u64,
 }
